@@ -1,0 +1,41 @@
+/** The receiving half of a media stream: frames of 160 bytes, whatever pieces they came in, and one word at the end. */
+import type { MediaStream } from "#core/call/Media.ts"
+
+type Listener = Parameters<MediaStream["listen"]>[0]
+
+const FRAME_BYTES = 160
+
+export class AriEar {
+  #listener: Listener | undefined
+  #closed: string | undefined
+  readonly #rest = new Uint8Array(FRAME_BYTES)
+  #filled = 0
+
+  listen(listener: Listener): void {
+    this.#listener = listener
+    if (this.#closed !== undefined) listener.closed(this.#closed)
+  }
+
+  /** What comes before there is a listener is not kept. */
+  hear(audio: Uint8Array): void {
+    if (this.#filled === 0 && audio.length === FRAME_BYTES) {
+      this.#listener?.frame(audio)
+      return
+    }
+    for (let from = 0; from < audio.length;) {
+      const part = audio.subarray(from, from + FRAME_BYTES - this.#filled)
+      this.#rest.set(part, this.#filled)
+      this.#filled += part.length
+      from += part.length
+      if (this.#filled < FRAME_BYTES) return
+      this.#filled = 0
+      this.#listener?.frame(this.#rest)
+    }
+  }
+
+  close(why: string): void {
+    if (this.#closed !== undefined) return
+    this.#closed = why
+    this.#listener?.closed(why)
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * The events' websocket: kept connected, watched, and read into the few events this adapter lives on. Whatever comes while it is down
+ * is lost for ever, so each new connection begins with `prepare`, which compares what we know with what is.
+ */
+import { Deferred, Effect, Random, type Scope } from "effect"
+import WebSocket from "ws"
+import type { TrunkStatus } from "#core/provider/Adapter.ts"
+import { at, numberAt, parse, textAt } from "./AriJson.ts"
+
+export type AriEvent =
+  | { readonly type: "Dial"; readonly id: string; readonly status: string }
+  | { readonly type: "StasisStart"; readonly id: string }
+  /** `soft`: `cause` is no Q.850 code but Asterisk's flags for who inside of it asked. */
+  | { readonly type: "ChannelHangupRequest"; readonly id: string; readonly cause: number; readonly sipStatus: number | undefined; readonly soft: boolean }
+  | { readonly type: "ChannelDestroyed"; readonly id: string; readonly cause: number; readonly sipStatus: number | undefined }
+  | { readonly type: "ChannelDtmfReceived"; readonly id: string; readonly digit: string }
+  | { readonly type: "ApplicationReplaced"; readonly id: string }
+
+export type ChannelEvent = Exclude<AriEvent, { readonly type: "ApplicationReplaced" }>
+
+/** All that Asterisk shall send: an unfiltered call makes twice as many events, and costs it a tenth more. */
+export const eventTypes: ReadonlyArray<AriEvent["type"]> = [
+  "Dial",
+  "StasisStart",
+  "ChannelHangupRequest",
+  "ChannelDestroyed",
+  "ChannelDtmfReceived",
+  "ApplicationReplaced"
+]
+
+/** Undefined for what we do not know or cannot use. */
+export const decode = (text: string): AriEvent | undefined => {
+  const event = parse(text)
+  const type = textAt(event, "type")
+  if (type === "ApplicationReplaced") return { type, id: textAt(event, "application") ?? "" }
+  const id = textAt(event, type === "Dial" ? "peer" : "channel", "id")
+  if (id === undefined) return undefined
+  switch (type) {
+    case "Dial":
+      return { type, id, status: textAt(event, "dialstatus") ?? "" }
+    case "StasisStart":
+      return { type, id }
+    case "ChannelHangupRequest":
+      return { type, id, cause: numberAt(event, "cause") ?? 0, sipStatus: numberAt(event, "tech_cause"), soft: at(event, "soft") === true }
+    case "ChannelDestroyed":
+      return { type, id, cause: numberAt(event, "cause") ?? 0, sipStatus: numberAt(event, "tech_cause") }
+    case "ChannelDtmfReceived": {
+      const digit = textAt(event, "digit") ?? ""
+      return /^[0-9*#A-D]$/.test(digit) ? { type, id, digit } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+export type Ended = Extract<TrunkStatus, { readonly _tag: "Down" }>
+export const down = (reason: Ended["reason"], detail: string): Ended => ({ _tag: "Down", reason, detail })
+
+/** One connection, while it lasts. */
+export interface EventSocket {
+  /** Where the connection begins, as far as this machine knows. */
+  readonly localAddress: () => string
+  /** True once Asterisk answers, and then every event it had sent before has been heard. */
+  readonly roundTrip: Effect.Effect<boolean>
+}
+
+export interface EventLink {
+  readonly url: string
+  readonly authorization: string
+  readonly onEvent: (event: ChannelEvent) => void
+  readonly onStatus: (status: TrunkStatus) => void
+  /** After each connect, while events already come; fails when this connection is of no use. */
+  readonly prepare: (socket: EventSocket) => Effect.Effect<void, Ended, Scope.Scope>
+  /** Called before `onStatus` tells of it. */
+  readonly onLost: () => void
+}
+
+const HANDSHAKE_TIMEOUT_MILLIS = 10_000
+const MAX_EVENT_BYTES = 1024 * 1024
+const LIVENESS_MILLIS = 10_000
+const PONG_TIMEOUT_MILLIS = 5_000
+const FIRST_RETRY_MILLIS = 250
+const LAST_RETRY_MILLIS = 10_000
+/** Wrong credentials do not become right by asking often. */
+const AUTH_RETRY_MILLIS = 30_000
+
+/** Ends only when another client has taken our application. */
+export const keepConnected = Effect.fnUntraced(function*(link: EventLink) {
+  link.onStatus({ _tag: "Connecting" })
+  let retries = 0
+  while (true) {
+    const ended = yield* Effect.scoped(session(link, () => {
+      retries = 0
+    }))
+    link.onLost()
+    link.onStatus(ended)
+    if (ended.reason === "replaced") return
+    const wait = ended.reason === "auth" ? AUTH_RETRY_MILLIS : Math.min(FIRST_RETRY_MILLIS * 2 ** retries, LAST_RETRY_MILLIS)
+    retries += 1
+    // From half to one and a half times as long, so that the nodes of a cluster do not all come back at once.
+    yield* Effect.sleep(wait * (0.5 + (yield* Random.next)))
+  }
+})
+
+/** Never fails: how it ended is its result. */
+const session = (link: EventLink, onUp: () => void): Effect.Effect<Ended, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const connection = yield* Effect.acquireRelease(
+      Effect.sync(() => dial(link)),
+      ({ socket }) => Effect.sync(() => socket.terminate())
+    )
+    yield* Deferred.await(connection.opened)
+    const local = { localAddress: () => connection.localAddress, roundTrip: roundTrip(connection.socket) }
+    yield* Effect.forkScoped(watch(local, connection))
+    yield* Effect.raceFirst(link.prepare(local), Effect.flatMap(Deferred.await(connection.ended), (ended) => Effect.fail(ended)))
+    onUp()
+    link.onStatus({ _tag: "Up" })
+    return yield* Deferred.await(connection.ended)
+  }).pipe(Effect.catch((ended) => Effect.succeed(ended)))
+
+interface Connection {
+  readonly socket: WebSocket
+  readonly opened: Deferred.Deferred<void, Ended>
+  readonly ended: Deferred.Deferred<Ended>
+  localAddress: string
+}
+
+/** A dead peer is noticed only by asking: Asterisk answers pings and sends none. */
+const watch = Effect.fnUntraced(function*(socket: EventSocket, connection: Connection) {
+  while (yield* socket.roundTrip) yield* Effect.sleep(LIVENESS_MILLIS)
+  Deferred.doneUnsafe(connection.ended, Effect.succeed(down("unreachable", "the events' websocket does not answer")))
+})
+
+const roundTrip = (socket: WebSocket): Effect.Effect<boolean> =>
+  Effect.callback<boolean>((resume) => {
+    const heard = () => resume(Effect.succeed(true))
+    socket.once("pong", heard)
+    if (socket.readyState === WebSocket.OPEN) socket.ping()
+    return Effect.sync(() => socket.off("pong", heard))
+  }).pipe(Effect.timeoutOrElse({ duration: PONG_TIMEOUT_MILLIS, orElse: () => Effect.succeed(false) }))
+
+/** Listens from the first moment: events may come in the same packet as the handshake. */
+const dial = (link: EventLink): Connection => {
+  const socket = new WebSocket(link.url, {
+    headers: { authorization: link.authorization },
+    perMessageDeflate: false,
+    maxPayload: MAX_EVENT_BYTES,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MILLIS
+  })
+  const connection: Connection = { socket, opened: Deferred.makeUnsafe(), ended: Deferred.makeUnsafe(), localAddress: "" }
+  const end = (ended: Ended) => {
+    Deferred.doneUnsafe(connection.opened, Effect.fail(ended))
+    Deferred.doneUnsafe(connection.ended, Effect.succeed(ended))
+  }
+  socket.on("upgrade", (response) => {
+    connection.localAddress = (response.socket.localAddress ?? "").replace(/^::ffff:/, "")
+  })
+  socket.on("open", () => Deferred.doneUnsafe(connection.opened, Effect.void))
+  socket.on("unexpected-response", (request, { statusCode }) => {
+    request.destroy()
+    end(refusal(statusCode ?? 0))
+  })
+  socket.on("error", (error: NodeJS.ErrnoException) => end(down("unreachable", error.code ?? "the websocket broke")))
+  socket.on("close", (code) => end(down("unreachable", `the events' websocket was closed (${code})`)))
+  socket.on("message", (data) => {
+    const event = decode(data.toString())
+    if (event === undefined) return
+    if (event.type === "ApplicationReplaced") end(down("replaced", `another client took the application ${event.id}`))
+    else link.onEvent(event)
+  })
+  return connection
+}
+
+const refusal = (status: number): Ended =>
+  status === 401 || status === 403
+    ? down("auth", `Asterisk refused the ARI user (HTTP ${status})`)
+    : down("unreachable", `no events' websocket at this address (HTTP ${status})`)

@@ -1,0 +1,84 @@
+/**
+ * The audio of a call: a media channel beside it, both in a bridge that passes frames through. The media channel is a websocket that we
+ * open to Asterisk, which paces what we send; or RTP, where Asterisk has no such channel. Asterisk removes neither the media channel nor
+ * the bridge when the callee hangs up: the scope does.
+ */
+import { randomUUID } from "node:crypto"
+import { Deferred, Effect, type Scope } from "effect"
+import type { CallId } from "#core/Id.ts"
+import type { ProviderError } from "#core/provider/Adapter.ts"
+import { textAt } from "./AriJson.ts"
+import { openRtp } from "./AriMediaRtp.ts"
+import { openSocket } from "./AriMediaSocket.ts"
+import { ask, type Asterisk, channelPath, providerError } from "./Asterisk.ts"
+
+const STARTED_TIMEOUT_MILLIS = 5_000
+
+export const openMedia = Effect.fn("ari.openMedia")(function*(asterisk: Asterisk, callId: CallId) {
+  const bridgeId = randomUUID()
+  const mediaId = randomUUID()
+  const leg = yield* watch(asterisk, mediaId)
+  yield* Effect.addFinalizer(() => remove(asterisk, bridgeId, mediaId))
+  asterisk.bridges.add(bridgeId)
+  const [stream] = yield* Effect.all([openLeg(asterisk, callId, mediaId, leg), createBridge(asterisk, bridgeId)], { concurrency: 2 })
+  // Before its StasisStart the media channel cannot enter a bridge: 422.
+  yield* Deferred.await(leg.started).pipe(
+    Effect.timeoutOrElse({ duration: STARTED_TIMEOUT_MILLIS, orElse: () => Effect.fail(providerError("openMedia", "the media channel did not start")) })
+  )
+  yield* ask(asterisk, "openMedia", { method: "POST", path: `/bridges/${bridgeId}/addChannel`, query: { channel: `${callId},${mediaId}` } })
+  return stream
+})
+
+/** What becomes of a media channel, from before it exists. */
+export interface Leg {
+  readonly started: Deferred.Deferred<void, ProviderError>
+  /** Called when Asterisk has removed the channel. */
+  onGone: () => void
+}
+
+const watch = (asterisk: Asterisk, mediaId: string): Effect.Effect<Leg, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const leg: Leg = { started: Deferred.makeUnsafe(), onGone: () => {} }
+      asterisk.media.set(mediaId, {
+        started: () => Deferred.doneUnsafe(leg.started, Effect.void),
+        gone: () => {
+          Deferred.doneUnsafe(leg.started, Effect.fail(providerError("openMedia", "the media channel ended")))
+          leg.onGone()
+        }
+      })
+      return leg
+    }),
+    () => Effect.sync(() => asterisk.media.delete(mediaId))
+  )
+
+/** Not interrupted: what is made after its removal was asked for would stay. */
+const make = (asterisk: Asterisk, path: string, query: Readonly<Record<string, string>>, ...tolerated: ReadonlyArray<number>) =>
+  Effect.uninterruptible(ask(asterisk, "openMedia", { method: "POST", path, query }, ...tolerated))
+
+const createBridge = (asterisk: Asterisk, bridgeId: string) =>
+  // The name tells whose it is when nobody knows the id any more.
+  make(asterisk, "/bridges", { type: "mixing", bridgeId, name: asterisk.application })
+
+const openLeg = Effect.fnUntraced(function*(asterisk: Asterisk, callId: CallId, mediaId: string, leg: Leg) {
+  const common = { app: asterisk.application, channelId: mediaId, format: "ulaw", data: `media,${callId}` }
+  if (asterisk.hasMediaSocket) {
+    const query = { ...common, external_host: "INCOMING", transport: "websocket", encapsulation: "none", connection_type: "server" }
+    const { body, status } = yield* make(asterisk, "/channels/externalMedia", query, ...noSuchTransport)
+    if (status < 300) return yield* openSocket(asterisk, textAt(body, "channelvars", "MEDIA_WEBSOCKET_CONNECTION_ID") ?? "")
+  }
+  const localAddress = asterisk.socket?.localAddress() ?? "127.0.0.1"
+  const stream = yield* openRtp(leg, localAddress, (externalHost) =>
+    make(asterisk, "/channels/externalMedia", { ...common, external_host: externalHost }))
+  asterisk.hasMediaSocket = false
+  return stream
+})
+
+/** What an Asterisk says that has no websocket channel: which of them depends on its version and on its modules. */
+const noSuchTransport: ReadonlyArray<number> = [400, 404, 500, 501]
+
+const remove = (asterisk: Asterisk, bridgeId: string, mediaId: string) =>
+  Effect.all([
+    Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: channelPath(mediaId) }, 404)),
+    Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: `/bridges/${bridgeId}` }, 404))
+  ], { concurrency: 2, discard: true }).pipe(Effect.ensuring(Effect.sync(() => asterisk.bridges.delete(bridgeId))))

@@ -1,0 +1,93 @@
+/** Audio over RTP, for an Asterisk without websocket channels. It must be able to reach this machine's UDP ports. */
+import { createSocket, type Socket } from "node:dgram"
+import { isIP } from "node:net"
+import { Effect } from "effect"
+import type { MediaStream } from "#core/call/Media.ts"
+import type { ProviderError } from "#core/provider/Adapter.ts"
+import { AriEar } from "./AriEar.ts"
+import { numberAt, textAt } from "./AriJson.ts"
+import type { Leg } from "./AriMedia.ts"
+import type { Reply } from "./AriRest.ts"
+import { providerError } from "./Asterisk.ts"
+
+const HEADER_BYTES = 12
+const FRAME_BYTES = 160
+const VERSION_2 = 0x80
+const PCMU = 0
+
+/** `create` makes the channel that sends to and hears from the given host and port. */
+export const openRtp = Effect.fnUntraced(function*(
+  leg: Leg,
+  localAddress: string,
+  create: (externalHost: string) => Effect.Effect<Reply, ProviderError>
+) {
+  const isV6 = localAddress.includes(":")
+  const socket = yield* Effect.acquireRelease(Effect.sync(() => createSocket(isV6 ? "udp6" : "udp4")), (socket) => Effect.sync(() => socket.close()))
+  const port = yield* bind(socket, localAddress)
+  const { body } = yield* create(isV6 ? `[${localAddress}]:${port}` : `${localAddress}:${port}`)
+  const remote = {
+    address: textAt(body, "channelvars", "UNICASTRTP_LOCAL_ADDRESS") ?? "",
+    port: Number(textAt(body, "channelvars", "UNICASTRTP_LOCAL_PORT") ?? numberAt(body, "channelvars", "UNICASTRTP_LOCAL_PORT"))
+  }
+  if (!(remote.port > 0 && remote.port < 65_536) || isIP(remote.address) === 0) return yield* providerError("openMedia", "Asterisk named no RTP address")
+  return streamOver(socket, remote, leg)
+})
+
+const bind = (socket: Socket, address: string) =>
+  Effect.callback<number, ProviderError>((resume) => {
+    socket.on("error", (error: NodeJS.ErrnoException) => resume(Effect.fail(providerError("openMedia", `UDP: ${error.code ?? "broken"}`))))
+    socket.bind(0, address, () => resume(Effect.succeed(socket.address().port)))
+  })
+
+interface Remote {
+  readonly address: string
+  readonly port: number
+}
+
+const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
+  const ear = new AriEar()
+  leg.onGone = () => ear.close("the media channel ended")
+  let last: number | undefined
+  socket.on("message", (packet, { address, port }) => {
+    if (port !== remote.port || address !== remote.address) return
+    const audio = audioOf(packet)
+    if (audio === undefined) return
+    const sequence = packet.readUInt16BE(2)
+    const ahead = last === undefined ? 1 : (sequence - last) & 0xffff
+    // Repeated or late: half of the circle of numbers lies behind us.
+    if (ahead === 0 || ahead > 0x7fff) return
+    last = sequence
+    ear.hear(audio)
+  })
+  let sequence = 0
+  const source = Math.floor(Math.random() * 2 ** 32)
+  return {
+    send: (frame) => {
+      const packet = Buffer.allocUnsafe(HEADER_BYTES + frame.length)
+      packet[0] = VERSION_2
+      packet[1] = PCMU
+      packet.writeUInt16BE(sequence & 0xffff, 2)
+      packet.writeUInt32BE((sequence * FRAME_BYTES) >>> 0, 4)
+      packet.writeUInt32BE(source, 8)
+      packet.set(frame, HEADER_BYTES)
+      sequence += 1
+      socket.send(packet, remote.port, remote.address)
+    },
+    // Nothing is queued beyond this machine.
+    clear: () => {},
+    listen: (listener) => ear.listen(listener)
+  }
+}
+
+/** The payload of a PCMU packet: after the fixed header come contributing sources and an extension, if there are any. */
+const audioOf = (packet: Buffer): Buffer | undefined => {
+  if (packet.length < HEADER_BYTES || (packet.readUInt8(0) & 0xc0) !== VERSION_2 || (packet.readUInt8(1) & 0x7f) !== PCMU) return undefined
+  const first = packet.readUInt8(0)
+  let start = HEADER_BYTES + (first & 0x0f) * 4
+  if ((first & 0x10) !== 0) {
+    if (packet.length < start + 4) return undefined
+    start += 4 + packet.readUInt16BE(start + 2) * 4
+  }
+  const padding = (first & 0x20) === 0 ? 0 : packet.readUInt8(packet.length - 1)
+  return start < packet.length - padding ? packet.subarray(start, packet.length - padding) : undefined
+}

@@ -1,0 +1,71 @@
+/**
+ * Audio over Asterisk's websocket channel. We connect to it: an Asterisk that connects to a client which is slow to answer stops making
+ * channels altogether until it does.
+ */
+import { Effect } from "effect"
+import WebSocket from "ws"
+import type { MediaStream } from "#core/call/Media.ts"
+import { AriEar } from "./AriEar.ts"
+import { type Asterisk, providerError, webSocketUrl } from "./Asterisk.ts"
+
+const HANDSHAKE_TIMEOUT_MILLIS = 5_000
+const MAX_MESSAGE_BYTES = 64 * 1024
+/** Two seconds of audio: a connection that is so far behind gets no more. */
+const MAX_BUFFERED_BYTES = 16_000
+
+export const openSocket = Effect.fnUntraced(function*(asterisk: Asterisk, connectionId: string) {
+  if (!/^[\w-]{1,64}$/.test(connectionId)) return yield* providerError("openMedia", "Asterisk named no media connection")
+  const ear = new AriEar()
+  const socket = yield* Effect.acquireRelease(Effect.sync(() => dial(asterisk, connectionId)), (socket) =>
+    Effect.sync(() => {
+      // Closed by ourselves: nobody is told.
+      socket.removeAllListeners("close")
+      socket.terminate()
+    }))
+  const stream = streamOver(socket, ear)
+  yield* opened(socket)
+  return stream
+})
+
+const dial = (asterisk: Asterisk, connectionId: string): WebSocket =>
+  new WebSocket(webSocketUrl(asterisk.base, `/media/${connectionId}`), ["media"], {
+    headers: { authorization: asterisk.authorization },
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MILLIS
+  })
+
+const opened = (socket: WebSocket) =>
+  Effect.callback<void, ReturnType<typeof providerError>>((resume) => {
+    const fail = (detail: string) => resume(Effect.fail(providerError("openMedia", detail)))
+    socket.once("open", () => resume(Effect.void))
+    socket.once("unexpected-response", (request, { statusCode }) => {
+      request.destroy()
+      fail(`media websocket: HTTP ${statusCode}`)
+    })
+    socket.on("error", (error: NodeJS.ErrnoException) => fail(`media websocket: ${error.code ?? "broken"}`))
+  })
+
+const streamOver = (socket: WebSocket, ear: AriEar): MediaStream => {
+  // Asterisk holds 20 s of audio; above 18 s it asks us to stop, and what then comes too much is lost.
+  let isFull = false
+  socket.on("message", (data, isBinary) => {
+    // One message is one Buffer, by the socket's default binaryType.
+    if (isBinary) return ear.hear(data as Buffer)
+    const text = data.toString()
+    if (text.startsWith("MEDIA_XOFF")) isFull = true
+    else if (text.startsWith("MEDIA_XON")) isFull = false
+  })
+  socket.on("close", (code) => ear.close(`the media websocket was closed (${code})`))
+  return {
+    send: (frame) => {
+      if (!isFull && socket.readyState === WebSocket.OPEN && socket.bufferedAmount < MAX_BUFFERED_BYTES) socket.send(frame)
+    },
+    clear: () => {
+      if (socket.readyState !== WebSocket.OPEN) return
+      isFull = false
+      socket.send("FLUSH_MEDIA")
+    },
+    listen: (listener) => ear.listen(listener)
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * ARI over HTTP. What matters here is what a failure proves: whether the request can have reached Asterisk or not. Nothing is repeated,
+ * no redirect is followed, and no error holds a URL, for phone numbers stand in it.
+ */
+import * as http from "node:http"
+import * as https from "node:https"
+import { Effect, Schema, type Scope } from "effect"
+import { parse } from "./AriJson.ts"
+
+/** No byte of the request was written. */
+export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { detail: Schema.String }) {}
+/** The request was written, at least in part, and no reply came. `cut`: the connection ended; else we stopped waiting. */
+export class ReplyLost extends Schema.TaggedError<ReplyLost>()("ReplyLost", { cut: Schema.Boolean, detail: Schema.String }) {}
+
+export interface Reply {
+  readonly status: number
+  /** The parsed body, `undefined` when there is none or it is no JSON. */
+  readonly body: unknown
+}
+export type Outcome = Reply | NotSent | ReplyLost
+
+export interface AriRequest {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
+  /** Below `/ari`. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: object
+  readonly maxBytes?: number
+}
+
+export interface AriRest {
+  readonly send: (request: AriRequest) => Effect.Effect<Reply, NotSent | ReplyLost>
+  /**
+   * For what must not be repeated. A reply is hoped for beyond the `ReplyLost` that says there was none in time: `settled` hears the
+   * outcome once, before or after. Uses connections of its own, for those that hang block others.
+   */
+  readonly place: (request: AriRequest, settled: (outcome: Outcome) => void) => Effect.Effect<Reply, NotSent | ReplyLost>
+}
+
+interface Patience {
+  readonly replyMillis: number
+  /** After that, for a request that was written. */
+  readonly lateMillis: number
+}
+const sendPatience: Patience = { replyMillis: 10_000, lateMillis: 0 }
+const placePatience: Patience = { replyMillis: 15_000, lateMillis: 30_000 }
+
+/** Asterisk closes an idle connection after 15 s without a word; a request written at that moment would be lost. */
+const IDLE_SOCKET_MILLIS = 5_000
+/** Each counts against Asterisk's `sessionlimit`, 100 by default. */
+const MAX_SOCKETS = 32
+const MAX_REPLY_BYTES = 1024 * 1024
+
+const agentOptions: http.AgentOptions = {
+  keepAlive: true,
+  maxSockets: MAX_SOCKETS,
+  maxFreeSockets: MAX_SOCKETS,
+  scheduling: "lifo",
+  timeout: IDLE_SOCKET_MILLIS
+}
+
+/** `base`: the address of Asterisk's HTTP server, with its prefix if it has one. */
+export const make = (base: URL, authorization: string): Effect.Effect<AriRest, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const secure = base.protocol === "https:"
+    const newAgent = Effect.acquireRelease(
+      Effect.sync(() => (secure ? new https.Agent(agentOptions) : new http.Agent(agentOptions))),
+      (agent) => Effect.sync(() => agent.destroy())
+    )
+    const common = { authorization, base, secure }
+    const sendAgent = yield* newAgent
+    const placeAgent = yield* newAgent
+    return {
+      send: (request) =>
+        Effect.callback((resume) => {
+          const answer = (outcome: Outcome) => resume(resultOf(outcome))
+          return Effect.sync(exchange({ ...common, agent: sendAgent, patience: sendPatience, request, answer, settled: () => {} }))
+        }),
+      place: (request, settled) =>
+        Effect.callback((resume) => {
+          exchange({ ...common, agent: placeAgent, patience: placePatience, request, answer: (outcome) => resume(resultOf(outcome)), settled })
+        })
+    }
+  })
+
+const resultOf = (outcome: Outcome): Effect.Effect<Reply, NotSent | ReplyLost> =>
+  "status" in outcome ? Effect.succeed(outcome) : Effect.fail(outcome)
+
+/** The path below the server's prefix. */
+export const pathUnder = (base: URL, path: string): string => base.pathname.replace(/\/$/, "") + path
+
+interface Start {
+  readonly agent: http.Agent
+  readonly authorization: string
+  readonly base: URL
+  readonly request: AriRequest
+  readonly secure: boolean
+  readonly patience: Patience
+  /** Heard first: the outcome, or that there was no reply in time. */
+  readonly answer: (outcome: Outcome) => void
+  readonly settled: (outcome: Outcome) => void
+}
+
+/** Returns what gives the request up. */
+const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled }: Start): () => void => {
+  let sent = false
+  let open = true
+  const settle = (outcome: Outcome) => {
+    if (!open) return
+    open = false
+    clearTimeout(timer)
+    settled(outcome)
+    answer(outcome)
+  }
+  const failure = (detail: string, cut: boolean) => (sent ? new ReplyLost({ cut, detail }) : new NotSent({ detail }))
+  const giveUp = () => {
+    // A request that is over may have lent its connection to the next one.
+    if (!open) return
+    settle(failure("no reply in time", false))
+    outgoing.destroy()
+  }
+  let timer = setTimeout(() => {
+    if (!sent || patience.lateMillis === 0) return giveUp()
+    answer(failure("no reply in time", false))
+    timer = setTimeout(giveUp, patience.lateMillis)
+  }, patience.replyMillis)
+
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body)
+  const query = request.query === undefined ? "" : `?${new URLSearchParams(request.query).toString()}`
+  const outgoing = (secure ? https : http).request({
+    agent,
+    host: base.hostname.replace(/^\[|\]$/g, ""),
+    port: base.port === "" ? (secure ? 443 : 80) : base.port,
+    method: request.method,
+    path: pathUnder(base, `/ari${request.path}${query}`),
+    headers: {
+      authorization,
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
+    }
+  })
+  outgoing.on("socket", (socket) => {
+    if (socket.connecting) {
+      socket.once(secure ? "secureConnect" : "connect", () => {
+        sent = true
+      })
+    } else {
+      sent = true
+    }
+  })
+  // The code alone: messages of some errors quote what was sent.
+  outgoing.on("error", (error: NodeJS.ErrnoException) => settle(failure(error.code ?? "connection failed", true)))
+  outgoing.on("response", (response) => collect(response, request.maxBytes ?? MAX_REPLY_BYTES, settle))
+  outgoing.end(body)
+  return giveUp
+}
+
+/** A reply whose body breaks off or is too long still has its status. */
+const collect = (response: http.IncomingMessage, maxBytes: number, settle: (reply: Reply) => void): void => {
+  const status = response.statusCode ?? 0
+  const parts: Array<Buffer> = []
+  let length = 0
+  response.on("data", (part: Buffer) => {
+    length += part.length
+    if (length > maxBytes) response.destroy()
+    else parts.push(part)
+  })
+  response.on("end", () => settle({ status, body: parse(Buffer.concat(parts).toString()) }))
+  response.on("error", () => {})
+  response.on("close", () => settle({ status, body: undefined }))
+}

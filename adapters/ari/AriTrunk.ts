@@ -1,0 +1,157 @@
+/** Keeps the calls of one trunk true: follows the events, and after each gap in them compares what we know with Asterisk's channels. */
+import { Clock, Effect, Schedule, type Scope } from "effect"
+import { type HangupCause, q850Of } from "#core/call/HangupCause.ts"
+import type { CallId } from "#core/Id.ts"
+import { OriginateRefused, type Presence, type Trunk, type TrunkContext, type TrunkStatus } from "#core/provider/Adapter.ts"
+import { AriCalls } from "./AriCalls.ts"
+import { type ChannelEvent, down, type Ended, eventTypes, keepConnected } from "./AriEvents.ts"
+import { textAt } from "./AriJson.ts"
+import { openMedia } from "./AriMedia.ts"
+import { forgetUnlessSeen, neverPlaced, originate } from "./AriOriginate.ts"
+import { recheck, reconcile, sweepBridges } from "./AriReconcile.ts"
+import { make as makeRest } from "./AriRest.ts"
+import { ask, type Asterisk, channelPath, providerError, webSocketUrl } from "./Asterisk.ts"
+
+export interface TrunkSettings {
+  readonly base: URL
+  readonly user: string
+  readonly password: string
+  readonly application: string
+  readonly dialString: string
+}
+
+const BRIDGE_SWEEP_MILLIS = 600_000
+/** While another client has our application, calls are followed by looking. */
+const REPLACED_LOOK_MILLIS = 30_000
+const NORMAL_CLEARING = 16
+
+export const openTrunk = Effect.fnUntraced(function*(settings: TrunkSettings, context: TrunkContext) {
+  const asterisk = yield* makeAsterisk(settings, context)
+  yield* Effect.forkScoped(follow(asterisk, context))
+  const trunk: Trunk = {
+    originate: (request) => originate(asterisk, settings.dialString, request),
+    hangup: (callId, cause) => hangup(asterisk, callId, cause),
+    lookup: (callId) => lookup(asterisk, callId),
+    openMedia: (callId) => openMedia(asterisk, callId),
+    sendDtmf: (callId, digits) => sendDtmf(asterisk, callId, digits),
+    adopt: (callId) => adopt(asterisk, callId)
+  }
+  return trunk
+})
+
+/** Where the configuration itself is wrong: says so, whatever is asked. */
+export const unusableTrunk = (context: TrunkContext, detail: string): Trunk => {
+  context.onStatus(down("unreachable", detail))
+  return {
+    originate: () => Effect.fail(new OriginateRefused({ reason: "misconfigured", detail })),
+    hangup: () => Effect.fail(providerError("hangup", detail)),
+    lookup: () => Effect.fail(providerError("lookup", detail)),
+    openMedia: () => Effect.fail(providerError("openMedia", detail)),
+    sendDtmf: () => Effect.fail(providerError("sendDtmf", detail)),
+    adopt: () => {}
+  }
+}
+
+const makeAsterisk = Effect.fnUntraced(function*({ application, base, password, user }: TrunkSettings, context: TrunkContext) {
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`
+  const scope = yield* Effect.scope
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  const fork = Effect.runForkWith(yield* Effect.context<Scope.Scope>())
+  const asterisk: Asterisk = {
+    base,
+    authorization,
+    application,
+    now,
+    rest: yield* makeRest(base, authorization),
+    calls: new AriCalls(context.onEvent, now),
+    media: new Map(),
+    bridges: new Set(),
+    background: (effect) => {
+      fork(Effect.forkIn(effect, scope))
+    },
+    status: { _tag: "Connecting" },
+    connection: 0,
+    socket: undefined,
+    startedAt: undefined,
+    hasMediaSocket: true
+  }
+  return asterisk
+})
+
+const follow = Effect.fnUntraced(function*(asterisk: Asterisk, context: TrunkContext) {
+  yield* keepConnected({
+    url: webSocketUrl(asterisk.base, `/ari/events?app=${encodeURIComponent(asterisk.application)}`),
+    authorization: asterisk.authorization,
+    onEvent: (event) => route(asterisk, event),
+    onStatus: (status: TrunkStatus) => {
+      const before = asterisk.status
+      asterisk.status = status
+      // Each vain attempt to reconnect says the same.
+      if (status._tag === "Down" && before._tag === "Down" && status.detail === before.detail) return
+      context.onStatus(status)
+    },
+    onLost: () => {
+      asterisk.socket = undefined
+    },
+    prepare: Effect.fnUntraced(function*(socket) {
+      asterisk.connection += 1
+      asterisk.socket = socket
+      asterisk.hasMediaSocket = true
+      yield* filterEvents(asterisk)
+      yield* reconcile(asterisk).pipe(Effect.catch((error) => Effect.fail(down("unreachable", `reconcile: ${error.detail}`))))
+      yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweepBridges(asterisk)), Schedule.spaced(BRIDGE_SWEEP_MILLIS)))
+    })
+  })
+  yield* Effect.repeat(Effect.ignore(reconcile(asterisk)), Schedule.spaced(REPLACED_LOOK_MILLIS))
+})
+
+const route = ({ calls, media }: Asterisk, event: ChannelEvent): void => {
+  const watcher = media.get(event.id)
+  if (watcher === undefined) calls.handle(event)
+  else if (event.type === "StasisStart") watcher.started()
+  else if (event.type === "ChannelDestroyed") watcher.gone()
+}
+
+/** The filter belongs to the application, which a restart of Asterisk forgets. Old versions have none. */
+const filterEvents = Effect.fnUntraced(function*(asterisk: Asterisk) {
+  const { status } = yield* asterisk.rest.send({
+    method: "PUT",
+    path: `/applications/${encodeURIComponent(asterisk.application)}/eventFilter`,
+    body: { allowed: eventTypes.map((type) => ({ type })) }
+  }).pipe(Effect.catch((error): Effect.Effect<never, Ended> => Effect.fail(down("unreachable", error.detail))))
+  if (status === 401 || status === 403) return yield* Effect.fail(down("auth", `the ARI user may look but not act (HTTP ${status})`))
+})
+
+const hangup = Effect.fn("ari.hangup")(function*(asterisk: Asterisk, callId: CallId, cause: HangupCause) {
+  const call = asterisk.calls.get(callId)
+  if (call !== undefined) call.asked ??= cause
+  yield* ask(asterisk, "hangup", {
+    method: "DELETE",
+    path: channelPath(callId),
+    query: { reason_code: String(q850Of(cause) || NORMAL_CLEARING) }
+  }, 404)
+})
+
+const lookup = Effect.fn("ari.lookup")(function*(asterisk: Asterisk, callId: CallId) {
+  const { body, status } = yield* ask(asterisk, "lookup", { method: "GET", path: channelPath(callId) }, 404)
+  const call = asterisk.calls.get(callId)
+  const gone: Presence = status === 404 && (yield* neverPlaced(asterisk, call)) ? "never_placed" : "gone"
+  if (status === 404) return gone
+  if (call !== undefined) call.request = "accepted"
+  const here: Presence = textAt(body, "state") === "Up" ? "up" : "ringing"
+  return here
+})
+
+const sendDtmf = Effect.fn("ari.sendDtmf")(function*(asterisk: Asterisk, callId: CallId, digits: string) {
+  if (!/^[0-9*#A-D]{1,64}$/.test(digits)) return yield* providerError("sendDtmf", "not DTMF digits")
+  yield* ask(asterisk, "sendDtmf", { method: "POST", path: `${channelPath(callId)}/dtmf`, query: { dtmf: digits, duration: "100", between: "100" } })
+})
+
+/** Whether such a call exists is not known: its absence ends nothing. */
+const adopt = (asterisk: Asterisk, callId: CallId): void => {
+  if (asterisk.calls.get(callId) !== undefined) return
+  const call = asterisk.calls.add(callId, Number.POSITIVE_INFINITY, undefined, "lost")
+  forgetUnlessSeen(asterisk, callId, call)
+  if (asterisk.status._tag === "Up") asterisk.background(recheck(asterisk, callId))
+}

@@ -1,0 +1,56 @@
+/** Asterisk, through its REST interface: calls over HTTP, events and audio over websockets that we open. */
+import { Effect } from "effect"
+import { defineAdapter } from "#core/provider/Adapter.ts"
+import * as Credential from "#core/provider/Credential.ts"
+import { openTrunk, unusableTrunk } from "./AriTrunk.ts"
+
+/** The address of Asterisk's HTTP server; an `/ari` at its end is forgiven. */
+const endpointOf = (text: string): URL | undefined => {
+  const url = URL.parse(text.trim())
+  if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined
+  url.pathname = url.pathname.replace(/\/+$/, "").replace(/\/ari$/, "")
+  return url
+}
+
+export default defineAdapter({
+  manifest: {
+    contract: 1,
+    provider: "ari",
+    displayName: "Asterisk ARI",
+    docsUrl: "https://docs.asterisk.org/Configuration/Interfaces/Asterisk-REST-Interface-ARI/",
+    callsPerSecond: 30,
+    originatesInFlight: 12
+  },
+  fields: {
+    ari_endpoint: Credential.text({
+      label: "ARI Endpoint",
+      description: "Base URL of Asterisk's HTTP server, with its prefix if http.conf sets one",
+      placeholder: "http://asterisk.example.com:8088"
+    }),
+    app_name: Credential.text({ label: "ARI Username", description: "Section name of the ARI user in ari.conf", placeholder: "trunkline" }),
+    app_password: Credential.secret({ label: "ARI Password", description: "Password of that user" }),
+    ws_client_name: Credential.optionalText({
+      label: "websocket_client.conf Name",
+      description: "Not needed: audio runs over a websocket that the engine opens to Asterisk",
+      placeholder: ""
+    }),
+    from_numbers: Credential.optionalList({ label: "From Extensions", description: "Caller ids to show", placeholder: "+15550100" }),
+    dial_string: Credential.optionalText({
+      label: "Dial String",
+      description: "How a number is dialed: {number} becomes the number with its plus, {digits} the number without",
+      placeholder: "PJSIP/{number}@trunk",
+      default: "PJSIP/{number}@trunk"
+    })
+  },
+  connect: Effect.fn("ari.connect")(function*(config, context) {
+    const base = endpointOf(config.ari_endpoint)
+    if (base === undefined) return unusableTrunk(context, "the ARI endpoint is not an http or https URL")
+    return yield* openTrunk({
+      base,
+      user: config.app_name,
+      password: config.app_password,
+      application: `${config.app_name}.${context.node}`,
+      dialString: config.dial_string
+    }, context)
+  })
+})

@@ -1,0 +1,5 @@
+/** The built-in adapters, a line each. */
+import type { Adapter } from "#core/provider/Adapter.ts"
+import ari from "./ari/ari.ts"
+
+export const builtIn: ReadonlyArray<Adapter> = [ari]

@@ -1,0 +1,22 @@
+/** The branded ids of all tables: numbers where the API shows them, a UUID where a provider carries it. */
+import { Schema } from "effect"
+
+export const OrganizationId = Schema.Int.pipe(Schema.brand("OrganizationId"))
+export type OrganizationId = typeof OrganizationId.Type
+export const AgentId = Schema.Int.pipe(Schema.brand("AgentId"))
+export type AgentId = typeof AgentId.Type
+export const AgentDefinitionId = Schema.Int.pipe(Schema.brand("AgentDefinitionId"))
+export type AgentDefinitionId = typeof AgentDefinitionId.Type
+export const TelephonyConfigId = Schema.Int.pipe(Schema.brand("TelephonyConfigId"))
+export type TelephonyConfigId = typeof TelephonyConfigId.Type
+export const CampaignId = Schema.Int.pipe(Schema.brand("CampaignId"))
+export type CampaignId = typeof CampaignId.Type
+export const RunId = Schema.Int.pipe(Schema.brand("RunId"))
+export type RunId = typeof RunId.Type
+
+/**
+ * One attempt to reach one number, and the call it becomes: a lower-case UUID. It travels to the provider (as ARI's channel id,
+ * for one), so that events are matched before any reply. Always 36 characters, because Asterisk compares channel ids as prefixes.
+ */
+export const CallId = Schema.String.check(Schema.isPattern(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)).pipe(Schema.brand("CallId"))
+export type CallId = typeof CallId.Type

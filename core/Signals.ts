@@ -1,0 +1,18 @@
+/**
+ * Port: tell whoever runs a campaign, on whatever node, to look at its row again. A signal carries nothing and may be lost; who missed
+ * one finds out at its next reconcile.
+ */
+import { Context, type Effect } from "effect"
+import type { CampaignId } from "./Id.ts"
+
+export class Signals extends Context.Service<
+  Signals,
+  {
+    /** The campaign may dial from now on: somebody has to own it. The same `occasion` (a dial epoch, say) is heard once. */
+    readonly campaignRunning: (id: CampaignId, occasion: string) => Effect.Effect<void>
+    /**
+     * The campaign's row says that it may not dial any more. Returns when no node can send a request under an older permit.
+     */
+    readonly campaignStopped: (id: CampaignId) => Effect.Effect<void>
+  }
+>()("core/Signals") {}

@@ -1,0 +1,30 @@
+/** The versions of agents that calls are made with, for the dialer: from memory, because a version's content never changes. */
+import { Cache, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AgentDefinitionId } from "../Id.ts"
+import type { AgentVersion } from "./Agent.ts"
+import * as store from "./AgentStore.ts"
+
+const remembered = 1000
+
+export class AgentVersions extends Context.Service<
+  AgentVersions,
+  {
+    /** Not a tenant's query: the id comes from our own rows. */
+    readonly get: (id: AgentDefinitionId) => Effect.Effect<AgentVersion>
+  }
+>()("core/agent/AgentVersions") {
+  static readonly layer = Layer.effect(
+    AgentVersions,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const versions = yield* Cache.make({ capacity: remembered, lookup: (id: AgentDefinitionId) => find(sql, id) })
+      return { get: (id) => Cache.get(versions, id) }
+    })
+  )
+}
+
+const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: AgentDefinitionId) {
+  const found = yield* Effect.orDie(store.versionOf(sql, id))
+  return found ?? (yield* Effect.die(`No agent definition ${id}`))
+})

@@ -1,0 +1,108 @@
+/**
+ * `{{variables}}` in prompts, greetings and speeches: `{{ path }}`, `{{ path | default }}`, the older `{{ path | fallback:default }}`,
+ * and `{{ path | fallback }}`, which says the path itself in words. A value is put in as it is: braces in it are not rendered again.
+ */
+import { isTimeZone } from "../campaign/Schedule.ts"
+
+/** What a template may use without any source of contacts having it. Retries alone have the last three. */
+export const systemVariables: ReadonlyArray<string> = [
+  "campaign_id",
+  "provider",
+  "source_uuid",
+  "caller_number",
+  "called_number",
+  "direction",
+  "telephony_configuration_id",
+  "is_retry",
+  "retry_attempt",
+  "retry_reason"
+]
+
+const placeholder = /\{\{\s*([^\s|{}]+)\s*(?:\|([^{}]*))?\}\}/g
+const clock = /^current_(time|weekday)(?:_(.+))?$/
+
+/**
+ * `now` in epoch milliseconds. `current_time` and `current_weekday` take precedence over the context; without a zone of their own they
+ * are told in the first zone that the template names, else in UTC. What is missing becomes the empty string.
+ */
+export const render = (template: string, context: Readonly<Record<string, unknown>>, now: number): string => {
+  const text = template.replaceAll("\\n", "\n")
+  const zone = firstZone(text) ?? "UTC"
+  return text.replace(placeholder, (_, path: string, filter: string | undefined) => {
+    const value = clockWords(path, zone, now) ?? lookup(context, path)
+    if (value === undefined || value === null || value === "") return filter === undefined ? "" : fallback(path, filter.trim())
+    return typeof value === "object" ? JSON.stringify(value) : String(value)
+  })
+}
+
+/** The names that the contact itself must bring: no dotted path, no name with a fallback, none that the system supplies. First seen first. */
+export const requiredVariables = (template: string): ReadonlyArray<string> => {
+  const names = new Set<string>()
+  for (const [, path = "", filter] of template.matchAll(placeholder)) {
+    if (filter === undefined && !path.includes(".") && !systemVariables.includes(path) && !/^current_(time|weekday)(_|$)/.test(path)) {
+      names.add(path)
+    }
+  }
+  return [...names]
+}
+
+const fallback = (path: string, filter: string): string => {
+  if (filter === "fallback") return inWords(path)
+  const [, legacy] = /^fallback\s*:(.*)$/s.exec(filter) ?? []
+  return legacy === undefined ? filter : legacy.trim()
+}
+
+const inWords = (path: string): string =>
+  path
+    .split(/[_.]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())
+    .join(" ")
+    .trim()
+
+/** Dots walk objects, not arrays. `initial_context.x` is also plain `x`: the context is rendered with its own content as the root. */
+const lookup = (context: Readonly<Record<string, unknown>>, path: string): unknown => {
+  const found = walk(context, path.split("."))
+  return found === undefined && path.startsWith("initial_context.") ? walk(context, path.split(".").slice(1)) : found
+}
+
+const walk = (root: unknown, names: ReadonlyArray<string>): unknown => names.reduce(memberOf, root)
+
+const memberOf = (value: unknown, name: string): unknown =>
+  // A non-null object that is no array can be read by name; `hasOwn` keeps prototypes out.
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined
+
+const firstZone = (template: string): string | undefined => {
+  for (const [, path = ""] of template.matchAll(placeholder)) {
+    const zone = clock.exec(path)?.[2]
+    if (zone !== undefined && isTimeZone(zone)) return zone
+  }
+  return undefined
+}
+
+/** Undefined when the path is no clock, or names no zone we know: then it is a variable like any other. */
+const clockWords = (path: string, defaultZone: string, now: number): string | undefined => {
+  const [, kind, zone = defaultZone] = clock.exec(path) ?? []
+  if (kind === undefined || !isTimeZone(zone)) return undefined
+  return kind === "weekday" ? weekdayIn(zone, now) : timeIn(zone, now)
+}
+
+const weekdayIn = (timeZone: string, now: number): string => new Intl.DateTimeFormat("en-US", { timeZone, weekday: "long" }).format(now)
+
+/** `2026-03-08 09:30:00 EDT`; a zone without letters of its own in English shows as `GMT+5:30`. */
+const timeIn = (timeZone: string, now: number): string => {
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short"
+  })
+  const part = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]))
+  return `${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}:${part.second} ${part.timeZoneName}`
+}

@@ -1,0 +1,76 @@
+/**
+ * One dial of one number, as the dial protocol writes it down:
+ *
+ *     intent --permit still good--> sent --answered--> answered
+ *        |                            '--- ended ---------'--> ended
+ *        '-------- certainly never placed --> void
+ *
+ * `intent` is written together with the claim of the contact; `sent` just before the request leaves. So a row in `intent` was certainly
+ * not dialed, a row in `sent` may have been, and no row is ever dialed twice.
+ */
+import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
+import type { RetryConfig, RetryReason } from "../campaign/RetryPolicy.ts"
+import type { HangupCause } from "./HangupCause.ts"
+import type { Outcome } from "./Outcome.ts"
+
+/** What of its contact and campaign an attempt has to know until it ends. */
+export interface CampaignPart {
+  readonly campaignId: CampaignId
+  readonly rowNo: number
+  readonly retriesUsed: number
+  readonly settingsVersion: number
+  readonly retry: RetryConfig
+  readonly breakerEnabled: boolean
+}
+
+export interface Attempt {
+  readonly callId: CallId
+  readonly organizationId: OrganizationId
+  readonly runId: RunId
+  readonly telephonyConfigurationId: TelephonyConfigId
+  /** Undefined for a single call. */
+  readonly campaign: CampaignPart | undefined
+}
+
+/** What the agent says is made of these. */
+export interface AgentPart {
+  readonly agentDefinitionId: AgentDefinitionId
+  readonly initialContext: Readonly<Record<string, unknown>>
+}
+
+/** An attempt that has just been written in `intent`, with what its call needs. */
+export interface NewAttempt extends Attempt, AgentPart {
+  readonly phoneNumber: string
+  readonly agentId: AgentId
+}
+
+/** An attempt that was live when its node's process ended. */
+export interface LeftAttempt extends Attempt, AgentPart {
+  readonly state: "intent" | "sent" | "answered"
+  /** Epoch milliseconds. */
+  readonly sentAt: number
+  readonly answeredAt: number | undefined
+}
+
+/** What the run of an ended attempt shows besides its outcome. */
+export interface RunRecord {
+  readonly gatheredContext: Readonly<Record<string, unknown>>
+  readonly usageInfo: Readonly<Record<string, unknown>>
+  readonly logs: Readonly<Record<string, unknown>>
+  readonly transcriptKey: string | undefined
+  readonly recordingKey: string | undefined
+}
+
+export interface AttemptEnd {
+  readonly outcome: Outcome
+  readonly cause: HangupCause
+  /** Epoch milliseconds. */
+  readonly answeredAt: number | undefined
+  readonly endedAt: number
+  readonly record: RunRecord
+}
+
+/** What became of the contact by the end of its attempt. */
+export type ContactFate =
+  | { readonly state: "completed" | "failed" }
+  | { readonly state: "retry_wait"; readonly dueAt: number; readonly reason: RetryReason }

@@ -1,0 +1,293 @@
+/**
+ * The dial protocol in Postgres. Each step of an attempt is one statement that changes the attempt, its contact, its run and the
+ * campaign's counters together, and that does nothing when the step was taken before: events come twice, and so may we.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RetryConfig } from "../campaign/RetryPolicy.ts"
+import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
+import type { AttemptEnd, CampaignPart, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
+import { countsAsFailedCall, isBreakerFailure } from "./Outcome.ts"
+import type { SingleCall } from "./Dialer.ts"
+
+export interface Claim {
+  readonly campaignId: CampaignId
+  readonly ownerEpoch: number
+  readonly dialEpoch: number
+  readonly telephonyConfigurationId: TelephonyConfigId
+  readonly provider: string
+  readonly node: string
+  /** One for each contact that may be claimed. */
+  readonly callIds: ReadonlyArray<CallId>
+  /** Epoch milliseconds: retries due by then are claimed, oldest first, before fresh contacts in file order. */
+  readonly now: number
+}
+export interface Claimed {
+  /** False: the campaign is not running, or not ours, or its permits were withdrawn. */
+  readonly owned: boolean
+  readonly attempts: ReadonlyArray<Omit<NewAttempt, "campaign"> & { readonly rowNo: number; readonly retriesUsed: number }>
+  /** When the next retry falls due that is not due yet; epoch milliseconds. */
+  readonly nextDueAt: number | undefined
+}
+
+/** What `finish` came upon. `stale`: the campaign's settings changed since the decision was taken; take it again with these. */
+export type Finished =
+  | { readonly _tag: "Done"; readonly campaignCompleted: boolean; readonly breakerEntry: boolean }
+  | { readonly _tag: "AlreadyOver" }
+  | { readonly _tag: "Stale"; readonly settingsVersion: number; readonly retry: RetryConfig; readonly breakerEnabled: boolean }
+
+export class AttemptStore extends Context.Service<
+  AttemptStore,
+  {
+    /** Claims contacts and writes their attempts in `intent`, with their runs. No two callers are ever given the same contact. */
+    readonly claim: (claim: Claim) => Effect.Effect<Claimed>
+    /** The attempt of a single call, in `intent`. */
+    readonly begin: (call: SingleCall, as: { readonly callId: CallId; readonly provider: string; readonly node: string }) => Effect.Effect<NewAttempt>
+    /** The permit's last check, and the mark that the request may be on its way. False: do not send it. */
+    readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
+    readonly answered: (callId: CallId, now: number) => Effect.Effect<void>
+    /** The attempt was certainly never placed: the contact is as it was, the run is gone. False when the attempt was over already. */
+    readonly undo: (callId: CallId, now: number, breakerEntry: boolean) => Effect.Effect<boolean>
+    readonly finish: (callId: CallId, end: AttemptEnd, decided: Decided | undefined) => Effect.Effect<Finished>
+    /** The attempts that a process of this node's name has left behind. */
+    readonly left: (node: string) => Effect.Effect<ReadonlyArray<LeftAttempt>>
+  }
+>()("core/call/AttemptStore") {
+  static readonly layer = Layer.effect(
+    AttemptStore,
+    Effect.map(SqlClient.SqlClient, (sql) => ({
+      claim: (claim) => Effect.orDie(claimContacts(sql, claim)),
+      begin: (call, as) => Effect.orDie(beginSingle(sql, call, as)),
+      sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
+      answered: (callId, now) => Effect.orDie(markAnswered(sql, callId, now)),
+      undo: (callId, now, breakerEntry) => Effect.orDie(undo(sql, callId, now, breakerEntry)),
+      finish: (callId, end, decided) => Effect.orDie(finish(sql, callId, end, decided)),
+      left: (node) => Effect.orDie(leftBy(sql, node))
+    }))
+  )
+}
+
+/** The retry decision, and the settings it was taken under. */
+export interface Decided {
+  readonly fate: ContactFate
+  readonly settingsVersion: number
+}
+
+type Sql = SqlClient.SqlClient
+
+const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
+  const wanted = claim.callIds.length
+  const [row] = yield* sql<{ readonly owned: boolean; readonly attempts: Claimed["attempts"]; readonly nextDueAt: number | null }>`
+    WITH owned AS MATERIALIZED (
+      SELECT id, organization_id, agent_id, dial_epoch, breaker_epoch FROM campaigns
+      WHERE id = ${claim.campaignId}::int AND state = 'running'
+        AND owner_epoch = ${claim.ownerEpoch}::int AND dial_epoch = ${claim.dialEpoch}::int
+    ), waiting AS MATERIALIZED (
+      SELECT row_no, due_at FROM contacts
+      WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND due_at <= to_timestamp(${claim.now}::float8 / 1000)
+      ORDER BY due_at, row_no LIMIT ${wanted}::int FOR UPDATE SKIP LOCKED
+    ), fresh AS MATERIALIZED (
+      SELECT row_no FROM contacts
+      WHERE campaign_id = (SELECT id FROM owned) AND state = 'pending'
+      ORDER BY row_no LIMIT ${wanted}::int - (SELECT count(*) FROM waiting) FOR UPDATE SKIP LOCKED
+    ), chosen AS MATERIALIZED (
+      SELECT row_no, (${claim.callIds}::uuid[])[row_number() OVER (ORDER BY due_at NULLS LAST, row_no)] AS call_id
+      FROM (SELECT row_no, due_at FROM waiting UNION ALL SELECT row_no, NULL FROM fresh) AS ready
+    ), dialing AS (
+      UPDATE contacts SET state = 'dialing' FROM chosen
+      WHERE contacts.campaign_id = (SELECT id FROM owned) AND contacts.row_no = chosen.row_no
+      RETURNING contacts.row_no, contacts.phone_number, contacts.context, contacts.retries_used, contacts.retry_reason, chosen.call_id
+    ), attempted AS (
+      INSERT INTO attempts (id, organization_id, campaign_id, row_no, number, telephony_configuration_id, node, dial_epoch, breaker_epoch)
+      SELECT call_id, owned.organization_id, owned.id, row_no, retries_used + 1, ${claim.telephonyConfigurationId}::int, ${claim.node},
+        owned.dial_epoch, owned.breaker_epoch
+      FROM dialing CROSS JOIN owned
+    ), recorded AS (
+      INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context, gathered_context)
+      SELECT owned.organization_id, owned.agent_id, agents.current_definition_id, owned.id, call_id,
+        'WR-CAMPAIGN-' || owned.id || '-' || row_no, ${claim.provider}::text,
+        context || jsonb_build_object(
+          'phone_number', phone_number, 'called_number', phone_number, 'direction', 'outbound', 'campaign_id', owned.id,
+          'provider', ${claim.provider}::text, 'telephony_configuration_id', ${claim.telephonyConfigurationId}::int,
+          'source_uuid', 'csv_' || owned.id || '_row_' || row_no || CASE WHEN retries_used > 0 THEN '_retry_' || retries_used ELSE '' END)
+        || CASE WHEN retries_used = 0 THEN '{}'::jsonb
+           ELSE jsonb_build_object('is_retry', true, 'retry_attempt', retries_used, 'retry_reason', retry_reason) END,
+        CASE WHEN retries_used = 0 THEN NULL
+             ELSE jsonb_build_object('call_tags', jsonb_build_array('retry', 'retry_reason_' || retry_reason)) END
+      FROM dialing CROSS JOIN owned JOIN agents ON agents.id = owned.agent_id
+      RETURNING id, agent_definition_id, attempt_id, initial_context
+    ), counted AS (
+      INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count)
+      SELECT owned.id, count(*) FILTER (WHERE retries_used = 0), count(*) FROM owned CROSS JOIN dialing GROUP BY owned.id
+      ON CONFLICT (campaign_id) DO UPDATE SET processed_rows = campaign_dials.processed_rows + excluded.processed_rows,
+        executed_count = campaign_dials.executed_count + excluded.executed_count
+    )
+    SELECT EXISTS (SELECT 1 FROM owned) AS owned,
+      (SELECT extract(epoch FROM min(due_at))::float8 * 1000 FROM contacts
+        WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND due_at > to_timestamp(${claim.now}::float8 / 1000)) AS next_due_at,
+      coalesce((SELECT jsonb_agg(jsonb_build_object(
+          'callId', dialing.call_id, 'organizationId', owned.organization_id, 'runId', recorded.id, 'agentId', owned.agent_id,
+          'agentDefinitionId', recorded.agent_definition_id, 'telephonyConfigurationId', ${claim.telephonyConfigurationId}::int,
+          'phoneNumber', dialing.phone_number, 'initialContext', recorded.initial_context,
+          'rowNo', dialing.row_no, 'retriesUsed', dialing.retries_used) ORDER BY array_position(${claim.callIds}::uuid[], dialing.call_id))
+        FROM dialing JOIN recorded ON recorded.attempt_id = dialing.call_id CROSS JOIN owned), '[]') AS attempts`
+  return { owned: row?.owned ?? false, attempts: row?.attempts ?? [], nextDueAt: row?.nextDueAt ?? undefined }
+})
+
+const beginSingle = Effect.fnUntraced(function* (
+  sql: Sql,
+  call: SingleCall,
+  as: { readonly callId: CallId; readonly provider: string; readonly node: string }
+) {
+  const [row] = yield* sql<{ readonly runId: RunId; readonly agentDefinitionId: AgentDefinitionId; readonly initialContext: Record<string, unknown> }>`
+    WITH attempted AS (
+      INSERT INTO attempts (id, organization_id, telephony_configuration_id, node)
+      VALUES (${as.callId}::uuid, ${call.organizationId}::int, ${call.telephonyConfigurationId}::int, ${as.node})
+    )
+    INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
+    SELECT organization_id, id, current_definition_id, ${as.callId}::uuid, 'WR-API-' || left(${as.callId}::text, 8), ${as.provider}::text,
+      ${JSON.stringify(call.initialContext)}::text::jsonb || jsonb_build_object(
+        'phone_number', ${call.phoneNumber}::text, 'called_number', ${call.phoneNumber}::text, 'direction', 'outbound',
+        'provider', ${as.provider}::text, 'telephony_configuration_id', ${call.telephonyConfigurationId}::int)
+    FROM agents WHERE id = ${call.agentId}::int AND organization_id = ${call.organizationId}::int
+    RETURNING id AS run_id, agent_definition_id, initial_context`
+  if (row === undefined) return yield* Effect.die(new Error("the agent of a single call is gone"))
+  return { ...row, ...call, callId: as.callId, campaign: undefined }
+})
+
+const markSent = (sql: Sql, callId: CallId, now: number) =>
+  sql`
+    UPDATE attempts SET state = 'sent', sent_at = to_timestamp(${now}::float8 / 1000)
+    WHERE id = ${callId}::uuid AND state = 'intent' AND (campaign_id IS NULL OR EXISTS (
+      SELECT 1 FROM campaigns WHERE id = attempts.campaign_id AND state = 'running' AND dial_epoch = attempts.dial_epoch))
+    RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
+
+const markAnswered = (sql: Sql, callId: CallId, now: number) =>
+  sql`
+    WITH answered AS (
+      UPDATE attempts SET state = 'answered', answered_at = to_timestamp(${now}::float8 / 1000)
+      WHERE id = ${callId}::uuid AND state = 'sent' RETURNING campaign_id, row_no
+    )
+    UPDATE contacts SET state = 'in_call' FROM answered
+    WHERE contacts.campaign_id = answered.campaign_id AND contacts.row_no = answered.row_no AND contacts.state = 'dialing'`.pipe(Effect.asVoid)
+
+const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
+  sql`
+    WITH undone AS (
+      UPDATE attempts SET state = 'void', ended_at = to_timestamp(${now}::float8 / 1000),
+        breaker_failure = CASE WHEN ${breakerEntry}::bool THEN true END
+      WHERE id = ${callId}::uuid AND state IN ('intent', 'sent') RETURNING id, campaign_id, row_no, number
+    ), returned AS (
+      UPDATE contacts SET state = CASE WHEN retries_used > 0 THEN 'retry_wait' ELSE 'pending' END FROM undone
+      WHERE contacts.campaign_id = undone.campaign_id AND contacts.row_no = undone.row_no AND contacts.state = 'dialing'
+    ), unrecorded AS (
+      DELETE FROM runs USING undone WHERE runs.attempt_id = undone.id
+    ), counted AS (
+      UPDATE campaign_dials SET executed_count = executed_count - 1, processed_rows = processed_rows - (undone.number = 1)::int
+      FROM undone WHERE campaign_dials.campaign_id = undone.campaign_id
+    )
+    SELECT id FROM undone`.pipe(Effect.map((rows) => rows.length > 0))
+
+const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: AttemptEnd, decided: Decided | undefined) {
+  const fate = decided?.fate
+  const waits = fate?.state === "retry_wait" ? fate : undefined
+  const { record } = end
+  const [row] = yield* sql<{
+    readonly found: boolean
+    readonly campaign: { readonly completed: boolean; readonly entry: boolean } | null
+    readonly current: { readonly settingsVersion: number; readonly retry: RetryConfig; readonly breakerEnabled: boolean } | null
+  }>`
+    WITH settings AS MATERIALIZED (
+      SELECT id, settings_version, retry_config, circuit_breaker, breaker_epoch, state FROM campaigns
+      WHERE id = (SELECT campaign_id FROM attempts WHERE id = ${callId}::uuid) FOR UPDATE
+    ), ended AS (
+      UPDATE attempts SET state = 'ended', outcome = ${end.outcome}, hangup_cause = ${end.cause}::text,
+        answered_at = coalesce(answered_at, to_timestamp(${end.answeredAt ?? null}::float8 / 1000)),
+        ended_at = to_timestamp(${end.endedAt}::float8 / 1000),
+        breaker_failure = CASE WHEN campaign_id IS NOT NULL
+          AND EXISTS (SELECT 1 FROM settings WHERE state = 'running' AND settings.breaker_epoch = attempts.breaker_epoch)
+          THEN ${isBreakerFailure(end.outcome)}::bool END
+      WHERE id = ${callId}::uuid AND state IN ('intent', 'sent', 'answered')
+        AND (campaign_id IS NULL OR EXISTS (SELECT 1 FROM settings WHERE settings_version = ${decided?.settingsVersion ?? null}::int))
+      RETURNING id, organization_id, campaign_id, row_no, breaker_failure
+    ), recorded AS (
+      UPDATE runs SET is_completed = true, completed_at = to_timestamp(${end.endedAt}::float8 / 1000),
+        gathered_context = ${JSON.stringify(record.gatheredContext)}::text::jsonb || jsonb_build_object('call_tags',
+          coalesce(runs.gathered_context -> 'call_tags', '[]') || ${JSON.stringify(record.gatheredContext["call_tags"] ?? [])}::text::jsonb),
+        usage_info = ${JSON.stringify(record.usageInfo)}::text::jsonb, logs = ${JSON.stringify(record.logs)}::text::jsonb,
+        transcript_key = ${record.transcriptKey ?? null}::text, recording_key = ${record.recordingKey ?? null}::text
+      FROM ended WHERE runs.attempt_id = ended.id
+    ), settled AS (
+      UPDATE contacts SET state = ${fate?.state ?? "failed"}, last_outcome = ${end.outcome},
+        retries_used = retries_used + ${waits === undefined ? 0 : 1}::int, retry_reason = ${waits?.reason ?? null}::text,
+        due_at = to_timestamp(${waits?.dueAt ?? null}::float8 / 1000)
+      FROM ended WHERE contacts.campaign_id = ended.campaign_id AND contacts.row_no = ended.row_no
+        AND contacts.state IN ('dialing', 'in_call')
+      RETURNING contacts.campaign_id
+    ), counted AS (
+      UPDATE campaigns SET
+        completed_rows = completed_rows + ${fate?.state === "completed" ? 1 : 0}::int,
+        failed_rows = failed_rows + ${fate?.state === "failed" ? 1 : 0}::int,
+        failed_calls = failed_calls + ${countsAsFailedCall(end.outcome) ? 1 : 0}::int,
+        retries_queued = retries_queued + ${waits === undefined ? 0 : 1}::int,
+        state = CASE WHEN campaigns.state = 'running' AND ${waits === undefined}::bool
+          AND completed_rows + failed_rows + cancelled_rows + 1 = total_rows THEN 'completed' ELSE campaigns.state END,
+        completed_at = CASE WHEN campaigns.state = 'running' AND ${waits === undefined}::bool
+          AND completed_rows + failed_rows + cancelled_rows + 1 = total_rows
+          THEN to_timestamp(${end.endedAt}::float8 / 1000) ELSE completed_at END
+      FROM settled WHERE campaigns.id = settled.campaign_id
+      RETURNING campaigns.id, campaigns.organization_id, campaigns.state, total_rows, completed_rows, failed_rows, cancelled_rows
+    ), logged AS (
+      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+      SELECT organization_id, id, 'info', 'campaign_completed', 'Every contact is done.', jsonb_build_object('total', total_rows,
+        'completed', completed_rows, 'failed', failed_rows, 'cancelled', cancelled_rows,
+        'attempts', (SELECT executed_count FROM campaign_dials WHERE campaign_id = counted.id))
+      FROM counted WHERE state = 'completed'
+    ), written_off AS (
+      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+      SELECT organization_id, campaign_id, 'warning', 'attempt_written_off',
+        'It could not be learned whether a call was placed; its contact is not dialed again.', jsonb_build_object('row', row_no)
+      FROM ended WHERE campaign_id IS NOT NULL AND ${end.outcome} = 'unknown'
+    )
+    SELECT EXISTS (SELECT 1 FROM ended) AS found,
+      (SELECT jsonb_build_object('completed', counted.state = 'completed', 'entry', ended.breaker_failure IS NOT NULL) FROM ended
+        LEFT JOIN counted ON true WHERE ended.campaign_id IS NOT NULL) AS campaign,
+      (SELECT jsonb_build_object('settingsVersion', settings_version, 'retry', retry_config,
+        'breakerEnabled', coalesce((circuit_breaker ->> 'enabled')::bool, false)) FROM settings
+        WHERE settings_version <> ${decided?.settingsVersion ?? null}::int) AS current`
+  if (row === undefined || (!row.found && row.current === null)) return { _tag: "AlreadyOver" as const }
+  if (!row.found && row.current !== null) return { _tag: "Stale" as const, ...row.current }
+  return { _tag: "Done" as const, campaignCompleted: row.campaign?.completed ?? false, breakerEntry: row.campaign?.entry ?? false }
+})
+
+const leftBy = (sql: Sql, node: string) =>
+  sql<{
+    readonly callId: CallId
+    readonly organizationId: OrganizationId
+    readonly runId: RunId
+    readonly agentDefinitionId: AgentDefinitionId
+    readonly initialContext: Readonly<Record<string, unknown>>
+    readonly telephonyConfigurationId: TelephonyConfigId
+    readonly state: LeftAttempt["state"]
+    readonly sentAt: number | null
+    readonly answeredAt: number | null
+    readonly campaign: CampaignPart | null
+  }>`
+    SELECT a.id AS call_id, a.organization_id, r.id AS run_id, r.agent_definition_id, r.initial_context, a.telephony_configuration_id, a.state,
+      extract(epoch FROM a.sent_at)::float8 * 1000 AS sent_at, extract(epoch FROM a.answered_at)::float8 * 1000 AS answered_at,
+      CASE WHEN c.id IS NULL THEN NULL ELSE jsonb_build_object('campaignId', c.id, 'rowNo', a.row_no, 'retriesUsed', a.number - 1,
+        'settingsVersion', c.settings_version, 'retry', c.retry_config,
+        'breakerEnabled', coalesce((c.circuit_breaker ->> 'enabled')::bool, false)) END AS campaign
+    FROM attempts a JOIN runs r ON r.attempt_id = a.id LEFT JOIN campaigns c ON c.id = a.campaign_id
+    WHERE a.node = ${node} AND a.state IN ('intent', 'sent', 'answered') ORDER BY a.created_at`.pipe(
+    Effect.map((rows) =>
+      rows.map(
+        (row): LeftAttempt => ({
+          ...row,
+          campaign: row.campaign ?? undefined,
+          sentAt: row.sentAt ?? 0,
+          answeredAt: row.answeredAt ?? undefined
+        })
+      )
+    )
+  )

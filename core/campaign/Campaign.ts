@@ -1,0 +1,84 @@
+/**
+ * A campaign: an agent that calls everybody in a list.
+ *
+ *     draft --start--> running --pause, or the engine stops it--> paused --start, resume--> running
+ *     running --last contact is done--> completed        running --beyond repair--> failed
+ *
+ * `completed` and `failed` are final. Whatever an operator can repair ends in `paused`.
+ */
+import { Schema } from "effect"
+import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { BreakerConfig } from "./CircuitBreaker.ts"
+import type { RetryConfig } from "./RetryPolicy.ts"
+import type { ScheduleConfig } from "./Schedule.ts"
+
+export type CampaignState = "draft" | "running" | "paused" | "completed" | "failed"
+
+/** The settings that may change while nothing is dialed. */
+export interface CampaignSettings {
+  readonly name: string
+  readonly retry: RetryConfig
+  /** Undefined: may dial at any time. */
+  readonly schedule: ScheduleConfig | undefined
+  /** Undefined: no breaker. */
+  readonly breaker: BreakerConfig | undefined
+  /** Undefined: no limit of its own. */
+  readonly maxConcurrency: number | undefined
+}
+
+export interface CampaignCounters {
+  readonly totalRows: number
+  /** Contacts dialed at least once. */
+  readonly processedRows: number
+  readonly completedRows: number
+  readonly failedRows: number
+  readonly cancelledRows: number
+  /** Attempts that ended as failed, error, busy, no_answer or unknown. */
+  readonly failedCalls: number
+  /** Attempts that were not void. */
+  readonly executedCount: number
+  readonly retriesQueued: number
+}
+
+export interface SourceSync {
+  readonly status: "pending" | "in_progress" | "completed" | "failed"
+  /** ISO 8601, UTC. */
+  readonly lastSyncedAt: string | null
+  readonly error: string | null
+  readonly rowsInFile: number
+  readonly accepted: number
+  readonly skipped: number
+  readonly warnings: ReadonlyArray<string>
+}
+
+export interface Campaign extends CampaignSettings {
+  readonly id: CampaignId
+  readonly organizationId: OrganizationId
+  readonly agentId: AgentId
+  readonly agentName: string
+  readonly telephonyConfigurationId: TelephonyConfigId | undefined
+  readonly telephonyConfigurationName: string | undefined
+  readonly state: CampaignState
+  readonly sourceType: "csv"
+  readonly sourceId: string
+  readonly sourceSync: SourceSync
+  /** Dial requests per second. */
+  readonly rateLimit: number
+  readonly counters: CampaignCounters
+  readonly parentCampaignId: CampaignId | undefined
+  readonly redialedCampaignId: CampaignId | undefined
+  readonly createdAt: Date
+  readonly startedAt: Date | undefined
+  readonly completedAt: Date | undefined
+}
+
+export class CampaignNotFound extends Schema.TaggedError<CampaignNotFound>()("CampaignNotFound", { id: Schema.Int }) {}
+/** What was asked is not possible in this state. */
+export class CampaignStateConflict extends Schema.TaggedError<CampaignStateConflict>()("CampaignStateConflict", {
+  action: Schema.Literals(["start", "resume", "pause", "update"]),
+  state: Schema.String
+}) {}
+/** The campaign cannot be started as things stand; `reason` is a sentence for the operator. */
+export class CampaignNotReady extends Schema.TaggedError<CampaignNotReady>()("CampaignNotReady", { reason: Schema.String }) {}
+/** The uploaded list was refused; `reason` names rows. */
+export class SourceRefused extends Schema.TaggedError<SourceRefused>()("SourceRefused", { reason: Schema.String }) {}

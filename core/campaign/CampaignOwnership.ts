@@ -1,0 +1,174 @@
+/**
+ * What the owner of a running campaign reads and writes: the plan it dials by, the stops it decides on, and the breaker. `owner_epoch`
+ * fences owners off from each other: whoever took a campaign over has raised it, and the writes of the one before change nothing.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { CampaignEvent } from "./CampaignLog.ts"
+import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
+import type { RetryConfig } from "./RetryPolicy.ts"
+import type { ScheduleConfig } from "./Schedule.ts"
+
+/** All that dispatch needs to know of a running campaign. */
+export interface DialPlan {
+  readonly campaignId: CampaignId
+  readonly organizationId: OrganizationId
+  readonly agentId: AgentId
+  readonly agentActive: boolean
+  readonly ownerEpoch: number
+  readonly dialEpoch: number
+  readonly settingsVersion: number
+  readonly rateLimit: number
+  readonly maxConcurrency: number | null
+  /** Calls that campaigns of the organization may have up: its limit less the reserve. */
+  readonly organizationShare: number
+  readonly retry: RetryConfig
+  readonly schedule: ScheduleConfig | null
+  readonly breaker: BreakerConfig | null
+  readonly telephonyConfigurationId: TelephonyConfigId | null
+  readonly provider: string | null
+}
+
+export interface AutomaticStop {
+  readonly event: CampaignEvent
+  readonly level: "warning" | "error"
+  readonly message: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+export class CampaignOwnership extends Context.Service<
+  CampaignOwnership,
+  {
+    /** Takes the campaign over. Undefined when it is not running. */
+    readonly own: (id: CampaignId) => Effect.Effect<DialPlan | undefined>
+    /** The plan as it is now. Undefined when the campaign does not run any more, or has another owner. */
+    readonly look: (id: CampaignId, ownerEpoch: number) => Effect.Effect<DialPlan | undefined>
+    /** Pauses a running campaign, with the log entry that says why, and withdraws all permits. False when it did not run. */
+    readonly stop: (id: CampaignId, stop: AutomaticStop) => Effect.Effect<boolean>
+    /** Trips the breaker if the entries of its window say so. To be called in the transaction that made an entry. */
+    readonly judgeBreaker: (id: CampaignId, now: number) => Effect.Effect<boolean>
+    readonly log: (id: CampaignId, entry: Omit<AutomaticStop, "level"> & { readonly level: "info" | "warning" | "error" }) => Effect.Effect<void>
+    /** Compares the counters with a scan of contacts and attempts, and mends them. True when they agreed. */
+    readonly recount: (id: CampaignId) => Effect.Effect<boolean>
+    readonly running: Effect.Effect<ReadonlyArray<{ readonly id: CampaignId; readonly dialEpoch: number }>>
+  }
+>()("core/campaign/CampaignOwnership") {
+  static readonly layer = Layer.effect(
+    CampaignOwnership,
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      const stop = (id: CampaignId, reason: AutomaticStop) => Effect.orDie(pause(sql, id, reason))
+      return {
+        own: (id) => Effect.orDie(own(sql, id)),
+        look: (id, ownerEpoch) => Effect.orDie(look(sql, id, ownerEpoch)),
+        stop,
+        judgeBreaker: (id, now) => Effect.orDie(judgeBreaker(sql, id, now, stop)),
+        log: (id, entry) => Effect.orDie(log(sql, id, entry)),
+        recount: (id) => Effect.orDie(recount(sql, id)),
+        running: Effect.orDie(sql<{ readonly id: CampaignId; readonly dialEpoch: number }>`
+          SELECT id, dial_epoch FROM campaigns WHERE state = 'running' ORDER BY id`)
+      }
+    })
+  )
+}
+
+type Sql = SqlClient.SqlClient
+
+const own = Effect.fnUntraced(function* (sql: Sql, id: CampaignId) {
+  const [row] = yield* sql<{ readonly ownerEpoch: number }>`
+    UPDATE campaigns SET owner_epoch = owner_epoch + 1 WHERE id = ${id}::int AND state = 'running' RETURNING owner_epoch`
+  return row === undefined ? undefined : yield* look(sql, id, row.ownerEpoch)
+})
+
+// Where the campaign names no configuration: the organization's default, or else the only one that there is.
+const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
+  sql<DialPlan>`
+    SELECT c.id AS campaign_id, c.organization_id, c.agent_id, a.status = 'active' AS agent_active, c.owner_epoch, c.dial_epoch,
+      c.settings_version, c.rate_limit, c.max_concurrency, greatest(o.concurrency_limit - o.concurrency_reserve, 0) AS organization_share,
+      c.retry_config AS retry, c.schedule_config AS schedule, c.circuit_breaker AS breaker,
+      t.id AS telephony_configuration_id, t.provider
+    FROM campaigns c JOIN organizations o ON o.id = c.organization_id JOIN agents a ON a.id = c.agent_id
+    LEFT JOIN LATERAL (
+      SELECT id, provider FROM telephony_configurations
+      WHERE organization_id = c.organization_id AND CASE WHEN c.telephony_configuration_id IS NOT NULL
+        THEN id = c.telephony_configuration_id
+        ELSE is_default_outbound OR (SELECT count(*) FROM telephony_configurations WHERE organization_id = c.organization_id) = 1 END
+    ) t ON true
+    WHERE c.id = ${id}::int AND c.state = 'running' AND c.owner_epoch = ${ownerEpoch}::int`.pipe(Effect.map((rows) => rows[0]))
+
+const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop) =>
+  sql`
+    WITH stopped AS (
+      UPDATE campaigns SET state = 'paused', dial_epoch = dial_epoch + 1
+      WHERE id = ${id}::int AND state = 'running' RETURNING id, organization_id
+    )
+    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+    SELECT organization_id, id, ${stop.level}, ${stop.event}, ${stop.message}, ${JSON.stringify(stop.details ?? null)}::text::jsonb
+    FROM stopped RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
+
+const log = (sql: Sql, id: CampaignId, entry: { level: string; event: string; message: string; details?: Readonly<Record<string, unknown>> }) =>
+  sql`
+    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+    SELECT organization_id, id, ${entry.level}, ${entry.event}, ${entry.message}, ${JSON.stringify(entry.details ?? null)}::text::jsonb
+    FROM campaigns WHERE id = ${id}::int`.pipe(Effect.asVoid)
+
+const RECENT_FAILURES = 20
+
+const judgeBreaker = Effect.fnUntraced(function* (
+  sql: Sql,
+  id: CampaignId,
+  now: number,
+  stop: (id: CampaignId, reason: AutomaticStop) => Effect.Effect<boolean>
+) {
+  const [window] = yield* sql<{ readonly config: BreakerConfig; readonly total: number; readonly failures: number }>`
+    SELECT c.circuit_breaker AS config, count(a.breaker_failure)::int AS total, (count(*) FILTER (WHERE a.breaker_failure))::int AS failures
+    FROM campaigns c LEFT JOIN attempts a ON a.campaign_id = c.id AND a.breaker_epoch = c.breaker_epoch AND a.breaker_failure IS NOT NULL
+      AND a.ended_at > to_timestamp(${now}::float8 / 1000) - make_interval(secs => (c.circuit_breaker ->> 'windowSeconds')::float8)
+      AND a.ended_at <= to_timestamp(${now}::float8 / 1000)
+    WHERE c.id = ${id}::int AND c.state = 'running' AND (c.circuit_breaker ->> 'enabled')::bool
+    GROUP BY c.id`
+  if (window === undefined || !isTripped(window)) return false
+  const { config, failures, total } = window
+  const recent = yield* sql<{ readonly workflowRunId: number | null; readonly reason: string; readonly ts: Date }>`
+    SELECT r.id AS workflow_run_id, coalesce(a.outcome, 'call_initiation_failed') AS reason, a.ended_at AS ts
+    FROM attempts a JOIN campaigns c ON c.id = a.campaign_id AND c.breaker_epoch = a.breaker_epoch LEFT JOIN runs r ON r.attempt_id = a.id
+    WHERE a.campaign_id = ${id}::int AND a.breaker_failure ORDER BY a.ended_at DESC LIMIT ${RECENT_FAILURES}::int`
+  const percent = (share: number) => `${Math.round(share * 1000) / 10}%`
+  return yield* stop(id, {
+    event: "circuit_breaker_tripped",
+    level: "warning",
+    message: `Paused: failure rate ${percent(failures / total)} (${failures}/${total}) reached ${percent(config.failureThreshold)} in ${config.windowSeconds} s.`,
+    details: {
+      failure_rate: failures / total,
+      failure_count: failures,
+      success_count: total - failures,
+      threshold: config.failureThreshold,
+      window_seconds: config.windowSeconds,
+      min_calls_in_window: config.minCallsInWindow,
+      recent_failures: recent.map(({ workflowRunId, reason, ts }) => ({ workflow_run_id: workflowRunId, reason, ts: ts.toISOString() }))
+    }
+  })
+})
+
+const recount = (sql: Sql, id: CampaignId) =>
+  sql`
+    WITH truth AS MATERIALIZED (
+      SELECT count(*) FILTER (WHERE state = 'completed')::int AS completed_rows, count(*) FILTER (WHERE state = 'failed')::int AS failed_rows,
+        count(*) FILTER (WHERE state = 'cancelled')::int AS cancelled_rows, tried.*
+      FROM contacts CROSS JOIN (
+        SELECT count(DISTINCT row_no) FILTER (WHERE state <> 'void')::int AS processed_rows, count(*) FILTER (WHERE state <> 'void')::int AS executed_count,
+          count(*) FILTER (WHERE outcome IN ('failed', 'error', 'busy', 'no_answer', 'unknown'))::int AS failed_calls
+        FROM attempts WHERE campaign_id = ${id}::int
+      ) tried WHERE campaign_id = ${id}::int GROUP BY processed_rows, executed_count, failed_calls
+    ), ended AS (
+      UPDATE campaigns c SET completed_rows = t.completed_rows, failed_rows = t.failed_rows, cancelled_rows = t.cancelled_rows,
+        failed_calls = t.failed_calls
+      FROM truth t WHERE c.id = ${id}::int AND (c.completed_rows, c.failed_rows, c.cancelled_rows, c.failed_calls)
+        IS DISTINCT FROM (t.completed_rows, t.failed_rows, t.cancelled_rows, t.failed_calls)
+      RETURNING c.id
+    ), dialed AS (
+      UPDATE campaign_dials d SET processed_rows = t.processed_rows, executed_count = t.executed_count
+      FROM truth t WHERE d.campaign_id = ${id}::int AND (d.processed_rows, d.executed_count) IS DISTINCT FROM (t.processed_rows, t.executed_count)
+      RETURNING d.campaign_id
+    )
+    SELECT id FROM ended UNION ALL SELECT campaign_id FROM dialed`.pipe(Effect.map((rows) => rows.length === 0))

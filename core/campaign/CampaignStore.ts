@@ -1,0 +1,291 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { JsonObject } from "../agent/Agent.ts"
+import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { Campaign, CampaignCounters, CampaignState, SourceSync } from "./Campaign.ts"
+import type { CampaignLogEntry } from "./CampaignLog.ts"
+import { type CampaignProgress, progressOf } from "./CampaignProgress.ts"
+import type { BreakerConfig } from "./CircuitBreaker.ts"
+import type { RetryConfig } from "./RetryPolicy.ts"
+import type { ScheduleConfig } from "./Schedule.ts"
+
+type Sql = SqlClient.SqlClient
+const listLogs = 10
+const objectLogs = 100
+
+/** The template names that a campaign's contacts bring; it is kept with the campaign for a later version of its agent. */
+export interface SourceVariables {
+  readonly names: ReadonlyArray<string>
+  /** Those that are empty in at least one contact. */
+  readonly empty: ReadonlyArray<string>
+}
+export interface StoredSync extends SourceSync {
+  readonly variables: SourceVariables
+}
+
+interface ProgressRow extends CampaignCounters {
+  readonly id: CampaignId
+  readonly state: CampaignState
+  readonly sourceSync: StoredSync
+  readonly rateLimit: number
+  readonly startedAt: Date | null
+  readonly completedAt: Date | null
+}
+interface CampaignRow extends ProgressRow {
+  readonly organizationId: OrganizationId
+  readonly name: string
+  readonly agentId: AgentId
+  readonly agentName: string
+  readonly telephonyConfigurationId: TelephonyConfigId | null
+  readonly telephonyConfigurationName: string | null
+  readonly sourceType: "csv"
+  readonly sourceId: string
+  readonly retryConfig: RetryConfig
+  readonly scheduleConfig: ScheduleConfig | null
+  readonly circuitBreaker: BreakerConfig | null
+  readonly maxConcurrency: number | null
+  readonly parentCampaignId: CampaignId | null
+  readonly redialedCampaignId: CampaignId | null
+  readonly createdAt: Date
+  readonly logs: ReadonlyArray<CampaignLogEntry>
+}
+
+/** A campaign with the newest entries of its log, oldest first. */
+export interface LoggedCampaign extends Campaign {
+  readonly logs: ReadonlyArray<CampaignLogEntry>
+}
+
+const countersOf = (row: CampaignCounters): CampaignCounters => ({
+  totalRows: row.totalRows,
+  processedRows: row.processedRows,
+  completedRows: row.completedRows,
+  failedRows: row.failedRows,
+  cancelledRows: row.cancelledRows,
+  failedCalls: row.failedCalls,
+  executedCount: row.executedCount,
+  retriesQueued: row.retriesQueued
+})
+
+const syncOf = ({ variables: _, ...shown }: StoredSync): SourceSync => shown
+
+const campaignOf = (row: CampaignRow): LoggedCampaign => ({
+  id: row.id,
+  organizationId: row.organizationId,
+  name: row.name,
+  agentId: row.agentId,
+  agentName: row.agentName,
+  telephonyConfigurationId: row.telephonyConfigurationId ?? undefined,
+  telephonyConfigurationName: row.telephonyConfigurationName ?? undefined,
+  state: row.state,
+  sourceType: row.sourceType,
+  sourceId: row.sourceId,
+  sourceSync: syncOf(row.sourceSync),
+  rateLimit: row.rateLimit,
+  retry: row.retryConfig,
+  schedule: row.scheduleConfig ?? undefined,
+  breaker: row.circuitBreaker ?? undefined,
+  maxConcurrency: row.maxConcurrency ?? undefined,
+  counters: countersOf(row),
+  parentCampaignId: row.parentCampaignId ?? undefined,
+  redialedCampaignId: row.redialedCampaignId ?? undefined,
+  createdAt: row.createdAt,
+  startedAt: row.startedAt ?? undefined,
+  completedAt: row.completedAt ?? undefined,
+  logs: row.logs
+})
+
+/** There is no row of dials before the first one. */
+const dials = (sql: Sql) => sql.literal("coalesce(d.processed_rows, 0) AS processed_rows, coalesce(d.executed_count, 0) AS executed_count")
+
+const select = (sql: Sql, logs: number) => sql`
+  SELECT c.*, coalesce(d.processed_rows, 0) AS processed_rows, coalesce(d.executed_count, 0) AS executed_count, a.name AS agent_name, t.name AS telephony_configuration_name, l.logs
+  FROM campaigns c JOIN agents a ON a.id = c.agent_id LEFT JOIN telephony_configurations t ON t.id = c.telephony_configuration_id
+  LEFT JOIN campaign_dials d ON d.campaign_id = c.id
+  CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(json_build_object('ts', to_char(e.ts AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'level', e.level, 'event', e.event, 'message', e.message, 'details', e.details) ORDER BY e.id), '[]') AS logs
+    FROM (SELECT * FROM campaign_log WHERE campaign_id = c.id ORDER BY id DESC LIMIT ${logs}) e
+  ) l`
+
+export const find = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+  sql<CampaignRow>`${select(sql, objectLogs)} WHERE c.organization_id = ${organizationId} AND c.id = ${id}`.pipe(
+    Effect.map((rows) => rows.map(campaignOf)[0])
+  )
+
+export const list = (sql: Sql, organizationId: OrganizationId, page: { readonly limit: number; readonly offset: number }) =>
+  sql<CampaignRow>`
+    ${select(sql, listLogs)} WHERE c.organization_id = ${organizationId}
+    ORDER BY c.created_at DESC, c.id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.pipe(Effect.map((rows) => rows.map(campaignOf)))
+
+export const progress = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+  sql<ProgressRow>`
+    SELECT id, state, source_sync, rate_limit, started_at, completed_at, total_rows, completed_rows, failed_rows,
+      cancelled_rows, failed_calls, retries_queued, coalesce(processed_rows, 0) AS processed_rows, coalesce(executed_count, 0) AS executed_count
+    FROM campaigns LEFT JOIN campaign_dials ON campaign_id = id WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
+    Effect.map(([row]): CampaignProgress | undefined =>
+      row === undefined
+        ? undefined
+        : progressOf({
+            ...row,
+            counters: countersOf(row),
+            sourceSync: syncOf(row.sourceSync),
+            startedAt: row.startedAt ?? undefined,
+            completedAt: row.completedAt ?? undefined
+          })
+    )
+  )
+
+/**
+ * The campaign's agent, which cannot be archived until the transaction ends. Taken before the campaign's own lock, in the order in
+ * which archiving takes them.
+ */
+export const lockAgent = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+  sql<{ readonly agentId: AgentId; readonly isActive: boolean; readonly definition: JsonObject }>`
+    SELECT a.id AS agent_id, a.status = 'active' AS is_active, d.definition
+    FROM agents a JOIN agent_definitions d ON d.id = a.current_definition_id
+    WHERE a.id = (SELECT agent_id FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id}) FOR SHARE OF a`.pipe(
+    Effect.map((rows) => rows[0])
+  )
+
+export const lock = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+  sql<{
+    readonly state: CampaignState
+    readonly telephonyConfigurationId: TelephonyConfigId | null
+    readonly sourceSync: StoredSync
+  }>`
+    SELECT state, telephony_configuration_id, source_sync FROM campaigns
+    WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`.pipe(Effect.map((rows) => rows[0]))
+
+/** Waiting retries that the settings do not allow any more fail without a dial. What was not dialed is not counted as a retry. */
+export const dropWaiting = (sql: Sql, organizationId: OrganizationId, id: CampaignId) => sql`
+  WITH dropped AS (
+    UPDATE contacts SET state = 'failed', retries_used = retries_used - 1, due_at = NULL FROM campaigns c
+    WHERE contacts.campaign_id = ${id} AND c.id = ${id} AND c.organization_id = ${organizationId} AND contacts.state = 'retry_wait'
+      AND NOT ((c.retry_config ->> 'enabled')::bool AND contacts.retries_used <= (c.retry_config ->> 'maxRetries')::int
+        AND CASE contacts.retry_reason WHEN 'busy' THEN (c.retry_config ->> 'retryOnBusy')::bool
+          WHEN 'no_answer' THEN (c.retry_config ->> 'retryOnNoAnswer')::bool
+          WHEN 'voicemail' THEN (c.retry_config ->> 'retryOnVoicemail')::bool ELSE false END)
+    RETURNING contacts.row_no
+  )
+  UPDATE campaigns SET failed_rows = failed_rows + n, retries_queued = retries_queued - n
+  FROM (SELECT count(*)::int AS n FROM dropped) AS d WHERE id = ${id} AND organization_id = ${organizationId} AND n > 0`
+
+export interface Run {
+  readonly left: "draft" | "paused"
+  readonly telephonyConfigurationId: TelephonyConfigId
+}
+
+/** T2, T3. A campaign of which no contact is left completes at once. */
+export const run = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { left, telephonyConfigurationId }: Run) => {
+  const [event, message] = left === "draft" ? ["campaign_started", "Campaign started."] : ["campaign_resumed", "Campaign resumed."]
+  return sql<{ readonly state: CampaignState; readonly dialEpoch: number }>`
+    WITH changed AS (
+      UPDATE campaigns SET state = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN 'completed' ELSE 'running' END,
+        completed_at = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN now() END,
+        started_at = coalesce(started_at, now()), dial_epoch = dial_epoch + 1, breaker_epoch = breaker_epoch + 1,
+        telephony_configuration_id = ${telephonyConfigurationId}, updated_at = now()
+      WHERE organization_id = ${organizationId} AND id = ${id} AND state = ${left}
+      RETURNING *
+    ), logged AS (
+      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+      SELECT c.organization_id, c.id, 'info', e.event, e.message, e.details
+      FROM changed c CROSS JOIN LATERAL (VALUES (1, ${event}::text, ${message}::text, NULL::jsonb),
+        (2, 'campaign_completed', 'Every contact is done.', jsonb_build_object('total', c.total_rows, 'completed', c.completed_rows,
+          'failed', c.failed_rows, 'cancelled', c.cancelled_rows, 'attempts', coalesce((SELECT executed_count FROM campaign_dials WHERE campaign_id = c.id), 0)))) AS e (ordinal, event, message, details)
+      WHERE e.ordinal = 1 OR c.state = 'completed' ORDER BY e.ordinal
+    )
+    SELECT state, dial_epoch FROM changed`.pipe(Effect.map((rows) => rows[0]))
+}
+
+/** The state that a change found, and whether it was one that may be left. Undefined: no such campaign. */
+interface Attempted {
+  readonly state: CampaignState
+  readonly done: boolean
+}
+const attempted = Effect.map((rows: ReadonlyArray<Attempted>) => rows[0])
+
+/** T4. */
+export const pause = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+  sql<Attempted>`
+    WITH found AS MATERIALIZED (
+      SELECT id, state FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
+    ), changed AS (
+      UPDATE campaigns c SET state = 'paused', dial_epoch = dial_epoch + 1, updated_at = now()
+      FROM found WHERE c.id = found.id AND found.state = 'running' RETURNING c.organization_id, c.id
+    ), logged AS (
+      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+      SELECT organization_id, id, 'info', 'campaign_paused', 'Campaign paused.', '{"by":"user"}' FROM changed
+    )
+    SELECT state, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(attempted)
+
+export interface Settings {
+  readonly name: string | undefined
+  readonly retry: RetryConfig | undefined
+  readonly schedule: ScheduleConfig | undefined
+  readonly breaker: BreakerConfig | undefined
+  readonly maxConcurrency: number | undefined
+}
+
+/** T13. `changed` names the settings that are given. */
+export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId, to: Settings, changed: ReadonlyArray<string>) => {
+  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
+  return sql<Attempted>`
+    WITH found AS MATERIALIZED (
+      SELECT id, state FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
+    ), changed AS (
+      UPDATE campaigns c SET name = coalesce(${to.name ?? null}::text, name), settings_version = settings_version + 1, updated_at = now(),
+        retry_config = coalesce(${json(to.retry)}::text::jsonb, retry_config),
+        schedule_config = coalesce(${json(to.schedule)}::text::jsonb, schedule_config),
+        circuit_breaker = coalesce(${json(to.breaker)}::text::jsonb, circuit_breaker),
+        max_concurrency = coalesce(${to.maxConcurrency ?? null}::int, max_concurrency)
+      FROM found WHERE c.id = found.id AND found.state IN ('draft', 'paused') RETURNING c.organization_id, c.id
+    ), logged AS (
+      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+      SELECT organization_id, id, 'info', 'settings_updated', 'Settings updated.', ${JSON.stringify({ changed })}::text::jsonb
+      FROM changed WHERE ${changed.length > 0}
+    )
+    SELECT state, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(attempted)
+}
+
+/** T1, its first half: the row that the contacts refer to. */
+export const insert = (
+  sql: Sql,
+  campaign: {
+    readonly organizationId: OrganizationId
+    readonly name: string
+    readonly agentId: AgentId
+    readonly sourceType: string
+    readonly sourceId: string
+    readonly rateLimit: number
+  } & Omit<Settings, "name">
+) =>
+  sql<{ readonly id: CampaignId }>`
+    INSERT INTO campaigns (organization_id, name, agent_id, source_type, source_id, source_hash, source_sync, rate_limit,
+      max_concurrency, retry_config, schedule_config, circuit_breaker, total_rows)
+    VALUES (${campaign.organizationId}, ${campaign.name}, ${campaign.agentId}, ${campaign.sourceType}, ${campaign.sourceId}, '', '{}',
+      ${campaign.rateLimit}, ${campaign.maxConcurrency ?? null}::int, ${JSON.stringify(campaign.retry)}::text::jsonb,
+      ${campaign.schedule === undefined ? null : JSON.stringify(campaign.schedule)}::text::jsonb,
+      ${campaign.breaker === undefined ? null : JSON.stringify(campaign.breaker)}::text::jsonb, 0)
+    RETURNING id`
+
+/** T1, its second half, with the log: what reading the list came to. */
+export const settle = (
+  sql: Sql,
+  organizationId: OrganizationId,
+  id: CampaignId,
+  source: { readonly hash: string; readonly sync: StoredSync; readonly telephonyConfigurationId: TelephonyConfigId | undefined }
+) => {
+  const { accepted, rowsInFile, skipped, warnings } = source.sync
+  const counts = JSON.stringify({ rows_in_file: rowsInFile, accepted, skipped, warnings: warnings.length })
+  return sql`
+    WITH changed AS (
+      UPDATE campaigns SET source_hash = ${source.hash}, source_sync = ${JSON.stringify(source.sync)}::text::jsonb,
+        total_rows = ${accepted}, telephony_configuration_id = ${source.telephonyConfigurationId ?? null}::int
+      WHERE organization_id = ${organizationId} AND id = ${id} RETURNING organization_id, id
+    )
+    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+    SELECT c.organization_id, c.id, 'info', e.event, e.message, e.details
+    FROM changed c CROSS JOIN LATERAL (VALUES (1, 'campaign_created', 'Campaign created.', NULL::jsonb),
+      (2, 'source_sync_completed', ${`${accepted} contacts accepted.`}::text, ${counts}::text::jsonb)) AS e (ordinal, event, message, details)
+    ORDER BY e.ordinal`
+}

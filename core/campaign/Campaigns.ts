@@ -1,0 +1,251 @@
+/**
+ * What can be done to a campaign. Every change of state is one statement that names the state it leaves and writes the log; whoever
+ * dials is told after the commit, and a pause waits until nobody can dial any more.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AgentArchived, type AgentNotFound } from "../agent/Agent.ts"
+import { requiredVariablesOf } from "../agent/AgentGraph.ts"
+import { Agents } from "../agent/Agents.ts"
+import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import { Registry } from "../provider/Registry.ts"
+import { Signals } from "../Signals.ts"
+import type { TelephonyConfigNotFound } from "../telephony/TelephonyConfig.ts"
+import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
+import { CampaignNotFound, CampaignNotReady, CampaignStateConflict, type SourceRefused } from "./Campaign.ts"
+import type { CampaignProgress } from "./CampaignProgress.ts"
+import * as store from "./CampaignStore.ts"
+import * as Breaker from "./CircuitBreaker.ts"
+import { importContacts } from "./ContactImport.ts"
+import { ContactSource, type SourceNotFound } from "./ContactSource.ts"
+import * as Retry from "./RetryPolicy.ts"
+import type { ScheduleConfig } from "./Schedule.ts"
+
+export type { LoggedCampaign } from "./CampaignStore.ts"
+
+/** What a client gave of a settings object; the rest are its defaults. */
+export type Given<Config> = { readonly [Key in keyof Config]?: Config[Key] | undefined }
+
+/** What is left out stays as it is; each object is replaced as a whole. */
+export interface CampaignChanges {
+  readonly name?: string | undefined
+  readonly retry?: Given<Retry.RetryConfig> | undefined
+  readonly maxConcurrency?: number | undefined
+  readonly schedule?: ScheduleConfig | undefined
+  readonly breaker?: Given<Breaker.BreakerConfig> | undefined
+}
+
+export interface NewCampaign extends CampaignChanges {
+  readonly name: string
+  readonly agentId: AgentId
+  readonly sourceType: "csv"
+  readonly sourceId: string
+  readonly telephonyConfigurationId?: TelephonyConfigId | undefined
+}
+
+export interface CampaignPage {
+  readonly limit: number
+  readonly offset: number
+}
+const firstPage: CampaignPage = { limit: 1000, offset: 0 }
+
+/** Dial requests per second that a new campaign gets. */
+export const DefaultRateLimit = Context.Reference<number>("core/campaign/DefaultRateLimit", { defaultValue: () => 1 })
+
+export type StartRefused = CampaignNotFound | CampaignStateConflict | CampaignNotReady | AgentArchived | TelephonyConfigNotFound
+
+export class Campaigns extends Context.Service<
+  Campaigns,
+  {
+    /** Reads the whole list of contacts. Nothing is left behind when it is refused. */
+    readonly create: (
+      organizationId: OrganizationId,
+      campaign: NewCampaign
+    ) => Effect.Effect<store.LoggedCampaign, AgentNotFound | AgentArchived | SourceNotFound | SourceRefused | TelephonyConfigNotFound>
+    /** Newest first, each with ten log entries. */
+    readonly list: (organizationId: OrganizationId, page?: CampaignPage) => Effect.Effect<ReadonlyArray<store.LoggedCampaign>>
+    /** With a hundred log entries, as all that follow. */
+    readonly get: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, CampaignNotFound>
+    readonly update: (
+      organizationId: OrganizationId,
+      id: CampaignId,
+      changes: CampaignChanges
+    ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict>
+    readonly start: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
+    readonly resume: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
+    /** Returns when no node can dial for the campaign any more. Calls that are up go on. */
+    readonly pause: (
+      organizationId: OrganizationId,
+      id: CampaignId
+    ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict>
+    readonly progress: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<CampaignProgress, CampaignNotFound>
+  }
+>()("core/campaign/Campaigns") {
+  static readonly layer = Layer.effect(
+    Campaigns,
+    Effect.gen(function* () {
+      const ports = {
+        sql: yield* SqlClient.SqlClient,
+        agents: yield* Agents,
+        configs: yield* TelephonyConfigs,
+        registry: yield* Registry,
+        signals: yield* Signals,
+        source: yield* ContactSource,
+        rateLimit: yield* DefaultRateLimit
+      }
+      const { sql } = ports
+      const get = Effect.fnUntraced(function* (organizationId: OrganizationId, id: CampaignId) {
+        const campaign = yield* Effect.orDie(store.find(sql, organizationId, id))
+        return campaign ?? (yield* new CampaignNotFound({ id }))
+      })
+      const setRunning = (action: keyof typeof startable) =>
+        Effect.fn(`Campaigns.${action}`)(function* (organizationId: OrganizationId, id: CampaignId) {
+          // A client that goes away must not leave a running campaign that nobody was told of, nor permits of a paused one.
+          yield* Effect.uninterruptible(run(ports, organizationId, id, action))
+          return yield* get(organizationId, id)
+        })
+
+      return Campaigns.of({
+        create: Effect.fn("Campaigns.create")(function* (organizationId, campaign) {
+          const id = yield* create(ports, organizationId, campaign)
+          return yield* Effect.orDie(get(organizationId, id))
+        }),
+        list: Effect.fn("Campaigns.list")((organizationId, page = firstPage) => Effect.orDie(store.list(sql, organizationId, page))),
+        get: Effect.fn("Campaigns.get")(get),
+        update: Effect.fn("Campaigns.update")(function* (organizationId, id, changes) {
+          yield* update(sql, organizationId, id, changes)
+          return yield* get(organizationId, id)
+        }),
+        start: setRunning("start"),
+        resume: setRunning("resume"),
+        pause: Effect.fn("Campaigns.pause")(function* (organizationId, id) {
+          yield* Effect.uninterruptible(pause(ports, organizationId, id))
+          return yield* get(organizationId, id)
+        }),
+        progress: Effect.fn("Campaigns.progress")(function* (organizationId, id) {
+          const found = yield* Effect.orDie(store.progress(sql, organizationId, id))
+          return found ?? (yield* new CampaignNotFound({ id }))
+        })
+      })
+    })
+  ).pipe(Layer.provide([Agents.layer, TelephonyConfigs.layer]))
+}
+
+type Sql = SqlClient.SqlClient
+interface Ports {
+  readonly sql: Sql
+  readonly agents: Agents["Service"]
+  readonly configs: TelephonyConfigs["Service"]
+  readonly registry: Registry["Service"]
+  readonly signals: Signals["Service"]
+  readonly source: ContactSource["Service"]
+  readonly rateLimit: number
+}
+
+const startable = { start: ["draft", "paused"], resume: ["paused"] } as const
+
+const settingsOf = (given: CampaignChanges) => ({
+  name: given.name,
+  maxConcurrency: given.maxConcurrency,
+  schedule: given.schedule,
+  retry: given.retry === undefined ? undefined : Retry.complete(given.retry),
+  breaker: given.breaker === undefined ? undefined : Breaker.resolve(given.breaker)
+})
+
+const create = Effect.fnUntraced(
+  function* (ports: Ports, organizationId: OrganizationId, campaign: NewCampaign) {
+    const { sql, source } = ports
+    const agent = yield* ports.agents.get(organizationId, campaign.agentId)
+    if (agent.status === "archived") return yield* new AgentArchived({ id: agent.id })
+    const required = requiredVariablesOf(agent.definition)
+    const records = yield* source.read(organizationId, campaign.sourceId)
+    return yield* sql.withTransaction(
+      Effect.gen(function* () {
+        const settings = { ...settingsOf(campaign), name: campaign.name, retry: Retry.complete(campaign.retry) }
+        const [row] = yield* store.insert(sql, { ...campaign, ...settings, organizationId, rateLimit: ports.rateLimit })
+        if (row === undefined) return yield* Effect.die("An inserted campaign was not returned")
+        const options = { requiredVariables: required ?? [], isPlausible: source.isPlausible }
+        const { hash, summary, variables } = yield* importContacts(sql, { organizationId, id: row.id }, records, options)
+        const telephonyConfigurationId = yield* chosenConfig(ports.configs, organizationId, campaign.telephonyConfigurationId)
+        const warnings = required === undefined ? [...summary.warnings, unsearchable] : summary.warnings
+        const lastSyncedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+        const sync: store.StoredSync = { status: "completed", lastSyncedAt, error: null, ...summary, warnings, variables }
+        yield* store.settle(sql, organizationId, row.id, { hash, sync, telephonyConfigurationId })
+        return row.id
+      })
+    )
+  },
+  Effect.scoped,
+  Effect.catchTag("SqlError", Effect.die)
+)
+
+const unsearchable = "The agent's definition could not be searched for template variables."
+
+/** Without one named, the default is taken for good; without a default, one is looked for at the start. */
+const chosenConfig = (configs: TelephonyConfigs["Service"], organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>
+  configs.resolve(organizationId, id).pipe(
+    Effect.map((config): TelephonyConfigId | undefined => config.id),
+    Effect.catchTag("TelephonyNotConfigured", () => Effect.succeed(undefined))
+  )
+
+const run = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: CampaignId, action: keyof typeof startable) {
+  const { signals, sql } = ports
+  const now = yield* Effect.gen(function* () {
+    const agent = yield* store.lockAgent(sql, organizationId, id)
+    const campaign = yield* store.lock(sql, organizationId, id)
+    if (agent === undefined || campaign === undefined) return yield* new CampaignNotFound({ id })
+    const left = startable[action].find((state) => state === campaign.state)
+    if (left === undefined) return yield* new CampaignStateConflict({ action, state: campaign.state })
+    if (!agent.isActive) return yield* new AgentArchived({ id: agent.agentId })
+    const telephonyConfigurationId = yield* usableConfig(ports, organizationId, campaign.telephonyConfigurationId ?? undefined)
+    yield* satisfied(requiredVariablesOf(agent.definition) ?? [], campaign.sourceSync.variables)
+    if (left === "paused") yield* store.dropWaiting(sql, organizationId, id)
+    return yield* store.run(sql, organizationId, id, { left, telephonyConfigurationId })
+  }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+  if (now?.state === "running") yield* signals.campaignRunning(id, String(now.dialEpoch))
+})
+
+const usableConfig = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: TelephonyConfigId | undefined) {
+  const config = yield* ports.configs.resolve(organizationId, id).pipe(
+    Effect.catchTag("TelephonyNotConfigured", () =>
+      Effect.fail(new CampaignNotReady({ reason: "No telephony configuration: add one, or make one the default for outbound calls." }))
+    )
+  )
+  if (ports.registry.find(config.provider) !== undefined) return config.id
+  return yield* new CampaignNotReady({ reason: `The telephony provider '${config.provider}' is not installed.` })
+})
+
+/** The agent may have come to need more since the contacts were read. */
+const satisfied = (required: ReadonlyArray<string>, variables: store.SourceVariables) => {
+  const named = (names: ReadonlyArray<string>) => names.map((name) => `'${name}'`).join(", ")
+  const missing = required.filter((name) => !variables.names.includes(name))
+  const empty = required.filter((name) => variables.empty.includes(name))
+  const reason = missing.length > 0
+    ? `Workflow uses template variables that are missing from the source data: ${named(missing)}. Add the missing columns or remove them from the workflow.`
+    : `Workflow uses template variables that are empty in some rows: ${named(empty)}. All template variables used in the workflow must have values in every row.`
+  return missing.length + empty.length === 0 ? Effect.void : Effect.fail(new CampaignNotReady({ reason }))
+}
+
+const pause = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: CampaignId) {
+  const found = yield* Effect.orDie(store.pause(ports.sql, organizationId, id))
+  if (found === undefined) return yield* new CampaignNotFound({ id })
+  if (!found.done) return yield* new CampaignStateConflict({ action: "pause", state: found.state })
+  yield* ports.signals.campaignStopped(id)
+})
+
+/** How the API calls the settings. */
+const settingNames = {
+  name: "name",
+  retry: "retry_config",
+  maxConcurrency: "max_concurrency",
+  schedule: "schedule_config",
+  breaker: "circuit_breaker"
+} as const
+const settingKeys = ["name", "retry", "maxConcurrency", "schedule", "breaker"] as const
+
+const update = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: CampaignId, changes: CampaignChanges) {
+  const changed = settingKeys.filter((key) => changes[key] !== undefined).map((key) => settingNames[key])
+  const found = yield* Effect.orDie(store.update(sql, organizationId, id, settingsOf(changes), changed))
+  if (found === undefined) return yield* new CampaignNotFound({ id })
+  if (!found.done) return yield* new CampaignStateConflict({ action: "update", state: found.state })
+})

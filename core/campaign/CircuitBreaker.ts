@@ -1,0 +1,50 @@
+/** Pauses a campaign whose calls fail: the window of outcomes, and when it trips. There is no half-open state, a person resumes. */
+import { Schema } from "effect"
+
+export const BreakerConfig = Schema.Struct({
+  enabled: Schema.Boolean,
+  /** Share of failures, 0 to 1. Equality trips. */
+  failureThreshold: Schema.Finite,
+  windowSeconds: Schema.Int,
+  minCallsInWindow: Schema.Int
+})
+export type BreakerConfig = typeof BreakerConfig.Type
+
+/** No breaker unless one was given; one given without `enabled` is on. */
+export const resolve = (given: { readonly [Key in keyof BreakerConfig]?: BreakerConfig[Key] | undefined } | undefined): BreakerConfig => ({
+  enabled: given !== undefined && (given.enabled ?? true),
+  failureThreshold: given?.failureThreshold ?? 0.5,
+  windowSeconds: given?.windowSeconds ?? 120,
+  minCallsInWindow: given?.minCallsInWindow ?? 5
+})
+
+/** At least one failure is needed, so that a threshold of 0 does not trip on a perfect record. */
+export const isTripped = (window: { readonly failures: number; readonly total: number; readonly config: BreakerConfig }): boolean => {
+  const { config, failures, total } = window
+  return config.enabled && failures > 0 && total >= config.minCallsInWindow && failures / total >= config.failureThreshold
+}
+
+/** A call whose outcome became final `at`, in epoch milliseconds. */
+export interface BreakerEntry {
+  readonly at: number
+  readonly failure: boolean
+}
+
+export interface Verdict {
+  readonly tripped: boolean
+  readonly failures: number
+  readonly total: number
+}
+
+/** Counts what lies in the window `(now - windowSeconds, now]`; the entries may be in any order. */
+export const judge = (entries: Iterable<BreakerEntry>, now: number, config: BreakerConfig): Verdict => {
+  const from = now - config.windowSeconds * 1000
+  let failures = 0
+  let total = 0
+  for (const { at, failure } of entries) {
+    if (at <= from || at > now) continue
+    total++
+    if (failure) failures++
+  }
+  return { tripped: isTripped({ failures, total, config }), failures, total }
+}

@@ -1,0 +1,57 @@
+/** Reads a list of contacts into a new campaign, a few thousand at a time. To be run in the transaction that makes the campaign. */
+import { Effect, Result } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { CampaignId, OrganizationId } from "../Id.ts"
+import { SourceRefused } from "./Campaign.ts"
+import type { SourceVariables } from "./CampaignStore.ts"
+import { begin, type ContactRow, type CsvRefused, type CsvSummary } from "./ContactCsv.ts"
+import type { ContactSource, SourceRecords } from "./ContactSource.ts"
+import * as store from "./ContactStore.ts"
+
+export interface Imported {
+  /** SHA-256 of the list, hexadecimal. */
+  readonly hash: string
+  readonly summary: CsvSummary
+  readonly variables: SourceVariables
+}
+
+export const importContacts = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  campaign: { readonly organizationId: OrganizationId; readonly id: CampaignId },
+  records: SourceRecords,
+  options: { readonly requiredVariables: ReadonlyArray<string>; readonly isPlausible: ContactSource["Service"]["isPlausible"] }
+) {
+  const [header = [], ...firstRows] = yield* records.next
+  const reader = yield* orRefused(begin(header, options))
+  const variables = new VariablesSeen()
+  for (let rows: ReadonlyArray<ReadonlyArray<string>> = firstRows, atEnd = false; !atEnd; atEnd = rows.length === 0) {
+    const contacts = rows.flatMap((cells) => reader.row(cells) ?? [])
+    contacts.forEach(variables.add)
+    // The database takes these in while the next ones are read.
+    const insert = contacts.length === 0 ? Effect.void : store.insert(sql, campaign, contacts)
+    ;[, rows] = yield* Effect.all([insert, records.next], { concurrency: 2 })
+  }
+  const summary = yield* orRefused(reader.end())
+  return { summary, hash: yield* records.hash, variables: variables.result() }
+})
+
+const orRefused = <A>(result: Result.Result<A, CsvRefused>): Effect.Effect<A, SourceRefused> =>
+  Result.isSuccess(result) ? Effect.succeed(result.success) : Effect.fail(new SourceRefused({ reason: result.failure.message }))
+
+/** Which names a template can use of these contacts. All contacts of a list have the same names. */
+class VariablesSeen {
+  private filled: ReadonlyArray<string> | undefined
+  private readonly empty = new Set<string>()
+
+  readonly add = ({ context }: ContactRow): void => {
+    this.filled ??= Object.keys(context)
+    if (this.filled.length === 0) return
+    this.filled = this.filled.filter((name) => {
+      const isFilled = (context[name] ?? "").trim() !== ""
+      if (!isFilled) this.empty.add(name)
+      return isFilled
+    })
+  }
+
+  readonly result = (): SourceVariables => ({ names: [...(this.filled ?? []), ...this.empty], empty: [...this.empty] })
+}

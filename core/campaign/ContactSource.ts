@@ -1,0 +1,26 @@
+/** Port: read a list of contacts that was uploaded. Where the bytes lie and how they become cells is not the campaign's business. */
+import { Context, type Effect, Schema, type Scope } from "effect"
+import type { OrganizationId } from "../Id.ts"
+import type { SourceRefused } from "./Campaign.ts"
+
+/** Unknown, another organization's, or never uploaded. */
+export class SourceNotFound extends Schema.TaggedError<SourceNotFound>()("SourceNotFound", { sourceId: Schema.String }) {}
+
+export interface SourceRecords {
+  /** The next few thousand records at most, as cells; the first record is the header, blank lines are left out. Empty at the end. */
+  readonly next: Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, SourceRefused>
+  /** SHA-256 of the bytes, hexadecimal. To be asked for after the end. */
+  readonly hash: Effect.Effect<string>
+}
+
+export class ContactSource extends Context.Service<
+  ContactSource,
+  {
+    readonly read: (
+      organizationId: OrganizationId,
+      sourceId: string
+    ) => Effect.Effect<SourceRecords, SourceNotFound | SourceRefused, Scope.Scope>
+    /** Whether the number is possible in its country's numbering plan. A doubt is a warning, never a refusal. */
+    readonly isPlausible: (e164: string) => boolean
+  }
+>()("core/campaign/ContactSource") {}

@@ -1,0 +1,83 @@
+/**
+ * Whether a contact is dialed again, and when. Retries of all reasons share one budget: `maxRetries = N` means at most N + 1 attempts,
+ * whatever each of them came to.
+ */
+import { Schema } from "effect"
+import type { Outcome } from "../call/Outcome.ts"
+
+export const RetryConfig = Schema.Struct({
+  enabled: Schema.Boolean,
+  maxRetries: Schema.Int,
+  retryDelaySeconds: Schema.Int,
+  retryOnBusy: Schema.Boolean,
+  retryOnNoAnswer: Schema.Boolean,
+  retryOnVoicemail: Schema.Boolean
+})
+export type RetryConfig = typeof RetryConfig.Type
+
+/** The outcomes that have a retry flag; no other is ever dialed again. */
+export const RetryReason = Schema.Literals(["busy", "no_answer", "voicemail"])
+export type RetryReason = typeof RetryReason.Type
+
+export const defaultRetryConfig: RetryConfig = {
+  enabled: true,
+  maxRetries: 2,
+  retryDelaySeconds: 120,
+  retryOnBusy: true,
+  retryOnNoAnswer: true,
+  retryOnVoicemail: true
+}
+
+/** Defaults for whatever was left out; an update replaces the object as a whole, so nothing of an earlier one survives. */
+export const complete = (partial: { readonly [Key in keyof RetryConfig]?: RetryConfig[Key] | undefined } | undefined): RetryConfig => ({
+  enabled: partial?.enabled ?? defaultRetryConfig.enabled,
+  maxRetries: partial?.maxRetries ?? defaultRetryConfig.maxRetries,
+  retryDelaySeconds: partial?.retryDelaySeconds ?? defaultRetryConfig.retryDelaySeconds,
+  retryOnBusy: partial?.retryOnBusy ?? defaultRetryConfig.retryOnBusy,
+  retryOnNoAnswer: partial?.retryOnNoAnswer ?? defaultRetryConfig.retryOnNoAnswer,
+  retryOnVoicemail: partial?.retryOnVoicemail ?? defaultRetryConfig.retryOnVoicemail
+})
+
+const isFlagged = (reason: RetryReason, config: RetryConfig): boolean => {
+  switch (reason) {
+    case "busy":
+      return config.retryOnBusy
+    case "no_answer":
+      return config.retryOnNoAnswer
+    case "voicemail":
+      return config.retryOnVoicemail
+  }
+}
+
+const reasonOf = (outcome: Outcome): RetryReason | undefined =>
+  outcome === "busy" || outcome === "no_answer" || outcome === "voicemail" ? outcome : undefined
+
+export type RetryDecision =
+  /** `dueAt`: not before, epoch milliseconds. */
+  | { readonly _tag: "Retry"; readonly dueAt: number; readonly reason: RetryReason }
+  | { readonly _tag: "Final"; readonly contact: "completed" | "failed" }
+
+/**
+ * `retriesUsed` counts the retries already scheduled before this one. `endedAt` is when the engine learned of the end, in epoch
+ * milliseconds: a late callback delays the retry, and never shortens the pause that the callee gets.
+ */
+export const decide = (attempt: {
+  readonly outcome: Outcome
+  readonly retriesUsed: number
+  readonly config: RetryConfig
+  readonly endedAt: number
+}): RetryDecision => {
+  const { config, endedAt, outcome, retriesUsed } = attempt
+  const reason = reasonOf(outcome)
+  if (reason !== undefined && stillAllowed({ retriesUsed: retriesUsed + 1, reason, config })) {
+    return { _tag: "Retry", dueAt: endedAt + config.retryDelaySeconds * 1000, reason }
+  }
+  return { _tag: "Final", contact: outcome === "answered" ? "completed" : "failed" }
+}
+
+/**
+ * Judges a retry that waits, after the settings have changed: false means the contact fails without a dial. `retriesUsed` includes the
+ * waiting retry itself.
+ */
+export const stillAllowed = (waiting: { readonly retriesUsed: number; readonly reason: RetryReason; readonly config: RetryConfig }): boolean =>
+  waiting.config.enabled && waiting.retriesUsed <= waiting.config.maxRetries && isFlagged(waiting.reason, waiting.config)

@@ -1,0 +1,93 @@
+/**
+ * The records of uploaded files. The bytes go past them: `receive`, write to a draft, rename it to the key, `complete`.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import { hashOf, newSecret } from "../organization/Secret.ts"
+import { maxFileBytes } from "./ContactCsv.ts"
+import { SourceNotFound } from "./ContactSource.ts"
+
+const expiresInSeconds = 900
+/** The tail of a long name is kept, because it holds the extension. */
+const keptOfName = 180
+const keyPattern = /^campaigns\/\d+\/[A-Za-z0-9._-]+$/
+
+/** No such upload, a wrong token, or one that has expired. */
+export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", {}) {}
+
+export interface UploadTicket {
+  /** Opaque to clients; given back as a campaign's `source_id`. */
+  readonly key: string
+  /** Belongs into the upload address; only its hash is kept. */
+  readonly token: string
+  readonly expiresInSeconds: number
+}
+
+export interface Upload {
+  readonly key: string
+  readonly organizationId: OrganizationId
+  readonly fileName: string
+  readonly sizeBytes: number
+}
+
+export class Uploads extends Context.Service<
+  Uploads,
+  {
+    readonly request: (
+      organizationId: OrganizationId,
+      file: { readonly fileName: string; readonly fileSize: number; readonly contentType: string }
+    ) => Effect.Effect<UploadTicket>
+    /** Before the first byte. Until it expires an address may be used again: the last upload counts. */
+    readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
+    /** The bytes lie under their key. */
+    readonly complete: (key: string, sizeBytes: number) => Effect.Effect<void>
+    /** A file whose bytes are there. */
+    readonly find: (organizationId: OrganizationId, key: string) => Effect.Effect<Upload, SourceNotFound>
+  }
+>()("core/campaign/Uploads") {
+  static readonly layer = Layer.effect(
+    Uploads,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const crypto = yield* Effect.context<Digest.Digest | SecureRandom.SecureRandom>()
+      return Uploads.of({
+        request: Effect.fn("Uploads.request")((organizationId, { fileName }) =>
+          Effect.provideContext(request(sql, organizationId, fileName), crypto)
+        ),
+        receive: Effect.fn("Uploads.receive")((key, token) => Effect.provideContext(receive(sql, key, token), crypto)),
+        complete: Effect.fn("Uploads.complete")((key, sizeBytes) =>
+          sql`UPDATE uploads SET size_bytes = ${sizeBytes}, received_at = now() WHERE key = ${key}`.pipe(Effect.asVoid, Effect.orDie)
+        ),
+        find: Effect.fn("Uploads.find")(function* (organizationId, key) {
+          const found = keyPattern.test(key) ? yield* Effect.orDie(find(sql, organizationId, key)) : undefined
+          return found ?? (yield* new SourceNotFound({ sourceId: key }))
+        })
+      })
+    })
+  ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
+}
+
+const request = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, fileName: string) {
+  const random = yield* SecureRandom.SecureRandom
+  const safeName = fileName.replace(/[^A-Za-z0-9._-]/g, "_").slice(-keptOfName)
+  const key = `campaigns/${organizationId}/${yield* random.uuidV4()}_${safeName}`
+  const token = yield* newSecret()
+  yield* Effect.orDie(sql`
+    INSERT INTO uploads (key, organization_id, file_name, token_hash, expires_at)
+    VALUES (${key}, ${organizationId}, ${safeName}, ${yield* hashOf(token)}, now() + make_interval(secs => ${expiresInSeconds}))`)
+  return { key, token, expiresInSeconds }
+})
+
+const find = (sql: SqlClient.SqlClient, organizationId: OrganizationId, key: string) =>
+  sql<Upload>`
+    SELECT key, organization_id, file_name, size_bytes FROM uploads
+    WHERE organization_id = ${organizationId} AND key = ${key} AND received_at IS NOT NULL`.pipe(Effect.map((rows) => rows[0]))
+
+const receive = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: string, token: string) {
+  if (!keyPattern.test(key)) return yield* new UploadRefused()
+  const [open] = yield* Effect.orDie(sql`
+    SELECT key FROM uploads WHERE key = ${key} AND token_hash = ${yield* hashOf(token)} AND expires_at > now()`)
+  return open === undefined ? yield* new UploadRefused() : { key, maxBytes: maxFileBytes }
+})

@@ -1,0 +1,84 @@
+/** The tenants of this installation. The first one is made at the first start, with a key to begin with. */
+import { Context, Effect, Layer, Redacted } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import { hashOf, newSecret } from "./Secret.ts"
+
+const keyMark = "tlk_"
+const shownOfKey = 8
+const firstName = "First organization"
+/** One node at a time makes the first organization. */
+const bootstrapLock = 7_200_101
+
+export interface Bootstrap {
+  readonly organizationId: OrganizationId
+  /** Whether this call created the first organization. */
+  readonly created: boolean
+  /** The generated key, to be shown once; undefined when none was generated. */
+  readonly key: Redacted.Redacted | undefined
+}
+
+export class Organizations extends Context.Service<
+  Organizations,
+  {
+    /**
+     * Makes sure that there is an organization with a key. With `firstKey`, that one is its bootstrap key from now on, and the one before
+     * it is void; without, a key is generated when there is no organization yet.
+     */
+    readonly bootstrap: (
+      firstKey: Redacted.Redacted | undefined,
+      /** Of an organization that is made: how many calls it may have up at once. */
+      concurrencyLimit: number
+    ) => Effect.Effect<Bootstrap>
+  }
+>()("core/organization/Organizations") {
+  static readonly layer = Layer.effect(
+    Organizations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const services = yield* Effect.context<Digest.Digest | SecureRandom.SecureRandom>()
+      return Organizations.of({
+        bootstrap: Effect.fn("Organizations.bootstrap")((firstKey, concurrencyLimit) =>
+          bootstrap(sql, firstKey, concurrencyLimit).pipe(sql.withTransaction, Effect.orDie, Effect.provideContext(services))
+        )
+      })
+    })
+  ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
+}
+
+type Sql = SqlClient.SqlClient
+
+const bootstrap = Effect.fnUntraced(function* (sql: Sql, given: Redacted.Redacted | undefined, concurrencyLimit: number) {
+  yield* sql`SELECT pg_advisory_xact_lock(${bootstrapLock})`
+  const [first] = yield* sql<{ readonly id: OrganizationId }>`SELECT id FROM organizations ORDER BY id LIMIT 1`
+  if (first !== undefined) {
+    if (given !== undefined) yield* setBootstrapKey(sql, first.id, Redacted.value(given))
+    return { organizationId: first.id, created: false, key: undefined }
+  }
+  const organizationId = yield* create(sql, concurrencyLimit)
+  const key = given === undefined ? keyMark + (yield* newSecret()) : Redacted.value(given)
+  yield* setBootstrapKey(sql, organizationId, key)
+  return { organizationId, created: true, key: given === undefined ? Redacted.make(key) : undefined }
+})
+
+const create = Effect.fnUntraced(function* (sql: Sql, concurrencyLimit: number) {
+  const [row] = yield* sql<{ readonly id: OrganizationId }>`
+    INSERT INTO organizations (name, concurrency_limit) VALUES (${firstName}, ${concurrencyLimit}) RETURNING id`
+  return row === undefined ? yield* Effect.die("An inserted organization was not returned") : row.id
+})
+
+// A key that is already known, under whatever name, is left as it is.
+const setBootstrapKey = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, key: string) {
+  const hash = yield* hashOf(key)
+  const prefix = key.slice(0, shownOfKey)
+  yield* sql`
+    WITH rotated AS (
+      UPDATE api_keys SET key_hash = ${hash}, key_prefix = ${prefix}, last_used_at = NULL
+      WHERE organization_id = ${organizationId} AND name = 'bootstrap' AND NOT EXISTS (SELECT 1 FROM api_keys WHERE key_hash = ${hash})
+      RETURNING id
+    )
+    INSERT INTO api_keys (organization_id, name, key_prefix, key_hash)
+    SELECT ${organizationId}::int, 'bootstrap', ${prefix}, ${hash}
+    WHERE NOT EXISTS (SELECT 1 FROM rotated) AND NOT EXISTS (SELECT 1 FROM api_keys WHERE key_hash = ${hash})`
+})

@@ -1,0 +1,122 @@
+/**
+ * The plugin contract: all that a provider adapter has to know of the engine, and the engine of it. An adapter turns the provider's own
+ * words into `TrunkEvent`s and carries out four verbs. It keeps no business rule, retries nothing and reads no environment.
+ */
+import { type Effect, Schema, type Scope } from "effect"
+import { HangupCause } from "../call/HangupCause.ts"
+import type { MediaStream } from "../call/Media.ts"
+import type { CallId, TelephonyConfigId } from "../Id.ts"
+import type { ConfigOf, CredentialFields } from "./Credential.ts"
+
+export interface OriginateRequest {
+  /** Ours, chosen before the request: a provider that takes an id of the client is given this one. */
+  readonly callId: CallId
+  /** E.164 with `+`. */
+  readonly to: string
+  readonly from: string | undefined
+  /** How long the callee's phone may ring. The provider is told, and ends the call itself. */
+  readonly ringTimeoutSeconds: number
+}
+
+/** What a provider reports of one call, in our words. May come twice, late, or before the originate's own reply. */
+export type TrunkEvent =
+  | { readonly _tag: "Rang" }
+  | { readonly _tag: "Answered" }
+  | { readonly _tag: "HungUp"; readonly cause: HangupCause }
+  | { readonly _tag: "Dtmf"; readonly digit: string }
+  | { readonly _tag: "MachineDetected" }
+
+/** Whether the trunk can carry calls. `auth`: the provider rejects our credentials. `replaced`: another client took our place. */
+export type TrunkStatus =
+  | { readonly _tag: "Connecting" }
+  | { readonly _tag: "Up" }
+  | { readonly _tag: "Down"; readonly reason: "auth" | "unreachable" | "replaced"; readonly detail: string }
+
+/**
+ * The provider certainly did not place the call.
+ * - `number_refused`: this number will never do; the contact fails.
+ * - `unreachable`: the request never left, or the provider could not begin; wait and try the same contact again.
+ * - `rate_limited`: as above, not before `retryAfterMillis`.
+ * - `auth_refused`, `no_credit`, `misconfigured`: nothing can be dialed on this trunk until a person repairs it.
+ */
+export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("OriginateRefused", {
+  reason: Schema.Literals(["number_refused", "unreachable", "rate_limited", "auth_refused", "no_credit", "misconfigured"]),
+  /** For `number_refused`: why, as the call's hangup cause. */
+  cause: Schema.optionalKey(HangupCause),
+  retryAfterMillis: Schema.optionalKey(Schema.Finite),
+  /** For the operator: no phone number, no credential. */
+  detail: Schema.String
+}) {}
+
+/** The request may have reached the provider and no reply did: the phone may be ringing. Never repeated. */
+export class OriginateDoubtful extends Schema.TaggedError<OriginateDoubtful>()("OriginateDoubtful", { detail: Schema.String }) {}
+
+export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
+  provider: Schema.String,
+  operation: Schema.String,
+  /** For the operator: no phone number, no credential. */
+  detail: Schema.String
+}) {}
+
+/**
+ * Where a call stands at the provider. `never_placed` only when the adapter can prove it: no trace of the call now, and no event of it
+ * can have been missed since before the request. `gone` says no more than that it is not there now.
+ */
+export type Presence = "ringing" | "up" | "gone" | "never_placed"
+
+/** A live session with a provider under one telephony configuration. */
+export interface Trunk {
+  /** Places the call. Succeeds with the provider's own id of it once the provider has accepted the request. */
+  readonly originate: (request: OriginateRequest) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
+  /** Ends the call, at whatever stage. Succeeds when there is no such call any more. */
+  readonly hangup: (callId: CallId, cause: HangupCause) => Effect.Effect<void, ProviderError>
+  readonly lookup: (callId: CallId) => Effect.Effect<Presence, ProviderError>
+  /** The audio of an answered call. Closing the scope ends the audio, not the call. */
+  readonly openMedia: (callId: CallId) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
+  readonly sendDtmf: (callId: CallId, digits: string) => Effect.Effect<void, ProviderError>
+  /** Calls placed before a restart of the engine whose events are wanted again, and which are listed again after a reconnect. */
+  readonly adopt: (callId: CallId) => void
+}
+
+export interface TrunkContext {
+  readonly configurationId: TelephonyConfigId
+  /** Name of this engine node, stable over restarts: `[a-z0-9-]`, at most 32 characters. */
+  readonly node: string
+  /** Never blocks, never throws. Events of calls that nobody waits for are dropped. */
+  readonly onEvent: (callId: string, event: TrunkEvent) => void
+  readonly onStatus: (status: TrunkStatus) => void
+}
+
+export interface Manifest {
+  /** Version of this contract. */
+  readonly contract: 1
+  /** The API's word for the provider: `[a-z0-9_]`. */
+  readonly provider: string
+  readonly displayName: string
+  readonly docsUrl: string
+  /** Dial requests per second that one configuration may send, unless the operator says otherwise. */
+  readonly callsPerSecond: number
+  /** Originate requests that may wait for their reply at once. */
+  readonly originatesInFlight: number
+}
+
+export interface Adapter {
+  readonly manifest: Manifest
+  readonly fields: CredentialFields
+  /**
+   * Opens the trunk and returns at once; `onStatus` tells when it can carry calls, and whenever that changes. The trunk reconnects by
+   * itself for as long as the scope is open.
+   */
+  readonly connect: (config: Readonly<Record<string, unknown>>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
+}
+
+/** Ties the type of `config` to the fields that were checked before `connect` sees them. */
+export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
+  readonly manifest: Manifest
+  readonly fields: Fields
+  readonly connect: (config: ConfigOf<Fields>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
+}): Adapter => ({
+  ...adapter,
+  // The gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
+  connect: (config, context) => adapter.connect(config as ConfigOf<Fields>, context)
+})

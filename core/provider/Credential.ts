@@ -1,0 +1,58 @@
+/**
+ * The fields of a provider's configuration, as plain data. From them follow the type that an adapter's `connect` gets, the check of what
+ * a client sends, what the metadata endpoint lists, and what is masked when read back.
+ */
+export interface CredentialField {
+  readonly label: string
+  readonly type: "text" | "password" | "textarea" | "boolean" | "string-array"
+  readonly description: string
+  readonly placeholder: string
+  readonly required: boolean
+  readonly sensitive: boolean
+  /** What an optional field holds when it was left out. */
+  readonly default?: string
+}
+export type CredentialFields = Readonly<Record<string, CredentialField>>
+
+type ValueOf<Field extends CredentialField> = Field["type"] extends "boolean"
+  ? boolean
+  : Field["type"] extends "string-array"
+    ? ReadonlyArray<string>
+    : string
+/** Every field is there: an optional one that was left out holds its default, or else `""`, `false` or `[]`. */
+export type ConfigOf<Fields extends CredentialFields> = { readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }
+
+interface Words {
+  readonly label: string
+  readonly description?: string
+  readonly placeholder?: string
+}
+const field = <Type extends CredentialField["type"], Required extends boolean>(type: Type, required: Required, sensitive: boolean, words: Words) => ({
+  type,
+  required,
+  sensitive,
+  label: words.label,
+  description: words.description ?? "",
+  placeholder: words.placeholder ?? ""
+})
+
+export const text = (words: Words) => field("text", true, false, words)
+export const optionalText = (words: Words & { readonly default?: string }) => ({
+  ...field("text", false, false, words),
+  default: words.default ?? ""
+})
+export const secret = (words: Words) => field("password", true, true, words)
+export const optionalBoolean = (words: Words) => field("boolean", false, false, words)
+export const optionalList = (words: Words) => field("string-array", false, false, words)
+
+/** All but the last four characters become `*`; four or fewer, all. */
+export const mask = (value: string): string => (value.length <= 4 ? "*".repeat(value.length) : "*".repeat(value.length - 4) + value.slice(-4))
+
+/** The configuration as a client may read it. */
+export const masked = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.keys(fields).map((name) => {
+      const value = config[name] ?? ""
+      return [name, fields[name]?.sensitive === true && typeof value === "string" ? mask(value) : value]
+    })
+  )

@@ -1,0 +1,31 @@
+/** The record of one call, made with its attempt and filled when the call ends. */
+import { Schema } from "effect"
+import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId } from "../Id.ts"
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** The JSON parts are kept as the API shows them. */
+export interface Run {
+  readonly id: RunId
+  readonly organizationId: OrganizationId
+  readonly agentId: AgentId
+  readonly definitionId: AgentDefinitionId
+  readonly campaignId: CampaignId | undefined
+  readonly callId: CallId
+  readonly name: string
+  readonly mode: string
+  readonly callType: "inbound" | "outbound"
+  readonly isCompleted: boolean
+  readonly createdAt: Date
+  readonly completedAt: Date | undefined
+  readonly initialContext: JsonObject
+  readonly gatheredContext: JsonObject | undefined
+  readonly usageInfo: JsonObject | undefined
+  readonly costInfo: JsonObject | undefined
+  readonly logs: JsonObject | undefined
+  readonly annotations: JsonObject | undefined
+  readonly transcriptKey: string | undefined
+  readonly recordingKey: string | undefined
+}
+
+export class RunNotFound extends Schema.TaggedError<RunNotFound>()("RunNotFound", { id: Schema.Int }) {}

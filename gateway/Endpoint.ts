@@ -1,0 +1,55 @@
+/** What passes between the sockets and the routes: plain values, already copied out of the server's memory. */
+import type { Effect, Stream } from "effect"
+import { Schema } from "effect"
+
+export type Method = "get" | "post" | "put" | "patch" | "delete"
+
+/** The client sent more than it may; the server has answered, and drops the rest. */
+export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", { limit: Schema.Int }) {}
+
+export interface Asked {
+  /** In logs and in the answer's `x-request-id`. */
+  readonly id: string
+  /** By name, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  /** What follows the `?`, as it came. */
+  readonly query: string
+  /** The headers that the endpoint has listed, by lower-case name; one that is absent or empty is not in it. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Of an endpoint with `body: "bytes"`; else empty. */
+  readonly bytes: Uint8Array
+  /** Of an endpoint with `body: "stream"`; else empty. Can be read once, and reading is what makes the client send more. */
+  readonly stream: Stream.Stream<Uint8Array, BodyTooLarge>
+}
+
+/** Bytes too many to hold: written as fast as the client takes them. A failure cuts the answer off. */
+export interface Flow {
+  readonly bytes: number
+  readonly stream: Stream.Stream<Uint8Array, unknown>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+  readonly body: string | Flow
+}
+
+export interface Endpoint<R> {
+  readonly method: Method
+  /** `/api/v1/campaign/:campaign_id` */
+  readonly path: string
+  /** Lower-case names. */
+  readonly headers: ReadonlyArray<string>
+  readonly body: "none" | "bytes" | "stream"
+  readonly bodyLimit: number
+  readonly answer: (asked: Asked) => Effect.Effect<Reply, never, R>
+}
+
+export const json = (status: number, value: unknown): Reply => ({
+  status,
+  headers: [["content-type", "application/json"]],
+  body: JSON.stringify(value)
+})
+
+/** Every error body of the API. */
+export const failure = (status: number, detail: unknown): Reply => json(status, { detail })

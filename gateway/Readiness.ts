@@ -1,0 +1,18 @@
+/** Port: whether this node can do its work now. */
+import { Context, type Effect } from "effect"
+import type { TelephonyConfigId } from "#core/Id.ts"
+
+export interface TrunkReadiness {
+  readonly telephonyConfigurationId: TelephonyConfigId
+  readonly provider: string
+  readonly isUp: boolean
+  /** Why it is not. No credential, no phone number. */
+  readonly reason: string | null
+}
+
+export class Readiness extends Context.Service<Readiness, {
+  /** Whether Postgres answers a query in time. */
+  readonly postgres: Effect.Effect<boolean>
+  /** The trunks that this node has opened. */
+  readonly trunks: Effect.Effect<ReadonlyArray<TrunkReadiness>>
+}>()("gateway/Readiness") {}

@@ -1,0 +1,181 @@
+/**
+ * A route as data. What its schemas declare is what is checked, what is documented, and the type of what its handler gets and gives;
+ * the errors it lists are the only ones its handler may fail with. (Write handlers as arrow functions: `Effect.fn` would lose the types of
+ * what they are given.)
+ */
+import type { Effect, Stream } from "effect"
+import Type, { type Static, type TObject, type TSchema } from "typebox"
+import type { Caller } from "#core/organization/Caller.ts"
+import type { BodyTooLarge, Method } from "./Endpoint.ts"
+import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
+
+/**
+ * - `api-key`: a key in `X-API-Key` or `Authorization`, asked for before anything but the body's syntax.
+ * - `api-key-header`: a key in `X-API-Key`, which is checked like any other part of the request.
+ * - `none`: anybody.
+ */
+export type Access = "api-key" | "api-key-header" | "none"
+
+/** Something else than JSON. */
+export interface Content {
+  readonly mediaType: string
+  /** Offered as the name under which to save it; undefined: to be shown. */
+  readonly fileName?: string | undefined
+  readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
+  readonly body: string | { readonly bytes: number; readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown> }
+}
+
+export type Body =
+  | { readonly _tag: "None" }
+  | { readonly _tag: "Json"; readonly schema: TSchema }
+  /** Raw bytes of one of these media types. */
+  | { readonly _tag: "Upload"; readonly mediaTypes: ReadonlyArray<string>; readonly maxBytes: number }
+
+export type Success =
+  | { readonly _tag: "Json"; readonly schema: TSchema }
+  | { readonly _tag: "Content"; readonly mediaTypes: ReadonlyArray<string> }
+
+/** What every kind of route declares. */
+interface Declaration<Params extends TObject, Query extends TObject, Headers extends TObject, A extends Access> {
+  readonly method: Method
+  /** `/api/v1/campaign/:campaign_id` */
+  readonly path: string
+  /** The operation's name in the documentation, and in clients made from it. */
+  readonly name: string
+  readonly summary: string
+  readonly description?: string
+  readonly access?: A
+  readonly params?: Params
+  readonly query?: Query
+  /** Under their usual names, `Idempotency-Key`; how a client writes them does not matter. */
+  readonly headers?: Headers
+}
+
+export interface Given<Params extends TObject, Query extends TObject, Headers extends TObject, A extends Access, BodyValue> {
+  readonly caller: A extends "none" ? undefined : Caller
+  readonly params: Static<Params>
+  readonly query: Static<Query>
+  readonly headers: Static<Headers>
+  readonly body: BodyValue
+}
+
+type Nothing = TObject<{}>
+export type AnyGiven = Given<TObject, TObject, TObject, Access, unknown>
+
+export interface Route<out R = never> {
+  readonly method: Method
+  readonly path: string
+  readonly name: string
+  readonly summary: string
+  readonly description: string | undefined
+  readonly tag: string
+  readonly access: Access
+  readonly params: TObject
+  readonly query: TObject
+  readonly headers: TObject
+  readonly body: Body
+  readonly success: Success
+  readonly errors: ReadonlyArray<DomainTag>
+  readonly handle: (given: AnyGiven) => Effect.Effect<unknown, DomainError, R>
+}
+
+const nothing: Nothing = Type.Object({})
+
+const declared = (
+  declaration: Declaration<TObject, TObject, TObject, Access>,
+  rest: Pick<Route, "body" | "success" | "errors">
+): Omit<Route, "handle"> => ({
+  method: declaration.method,
+  path: declaration.path,
+  name: declaration.name,
+  summary: declaration.summary,
+  description: declaration.description,
+  tag: "",
+  access: declaration.access ?? "api-key",
+  params: declaration.params ?? nothing,
+  query: declaration.query ?? nothing,
+  headers: declaration.headers ?? nothing,
+  ...rest
+})
+
+// Values are checked against the route's own schemas before `handle` sees them: what comes is what the types say.
+type Erased<R> = Route<R>["handle"]
+
+/** JSON, or nothing, in; JSON out. */
+export const route = <
+  R,
+  SuccessSchema extends TSchema,
+  const Tags extends ReadonlyArray<DomainTag> = readonly [],
+  Params extends TObject = Nothing,
+  Query extends TObject = Nothing,
+  Headers extends TObject = Nothing,
+  BodySchema extends TSchema = Nothing,
+  A extends Access = "api-key"
+>(declaration: Declaration<Params, Query, Headers, A> & {
+  readonly body?: BodySchema
+  readonly success: SuccessSchema
+  readonly errors?: Tags
+  readonly handle: (given: Given<Params, Query, Headers, A, Static<BodySchema>>) => Effect.Effect<Static<SuccessSchema>, ErrorOf<Tags[number]>, R>
+}): Route<R> => ({
+  ...declared(declaration, {
+    body: declaration.body === undefined ? { _tag: "None" } : { _tag: "Json", schema: declaration.body },
+    success: { _tag: "Json", schema: declaration.success },
+    errors: declaration.errors ?? []
+  }),
+  handle: declaration.handle as Erased<R>
+})
+
+/** Bytes in, as they arrive; JSON out. */
+export const upload = <
+  R,
+  SuccessSchema extends TSchema,
+  const Tags extends ReadonlyArray<DomainTag>,
+  Params extends TObject = Nothing,
+  Query extends TObject = Nothing,
+  Headers extends TObject = Nothing,
+  A extends Access = "api-key"
+>(declaration: Declaration<Params, Query, Headers, A> & {
+  readonly mediaTypes: ReadonlyArray<string>
+  readonly maxBytes: number
+  readonly success: SuccessSchema
+  readonly errors: Tags
+  readonly handle: (
+    given: Given<Params, Query, Headers, A, Stream.Stream<Uint8Array, BodyTooLarge>>
+  ) => Effect.Effect<Static<SuccessSchema>, ErrorOf<Tags[number]>, R>
+}): Route<R> => ({
+  ...declared(declaration, {
+    body: { _tag: "Upload", mediaTypes: declaration.mediaTypes, maxBytes: declaration.maxBytes },
+    success: { _tag: "Json", schema: declaration.success },
+    errors: declaration.errors
+  }),
+  handle: declaration.handle as Erased<R>
+})
+
+/** Nothing in; a page or a file out. */
+export const download = <
+  R,
+  const Tags extends ReadonlyArray<DomainTag> = readonly [],
+  Params extends TObject = Nothing,
+  Query extends TObject = Nothing,
+  Headers extends TObject = Nothing,
+  A extends Access = "api-key"
+>(declaration: Declaration<Params, Query, Headers, A> & {
+  readonly mediaTypes: ReadonlyArray<string>
+  readonly errors?: Tags
+  readonly handle: (given: Given<Params, Query, Headers, A, undefined>) => Effect.Effect<Content, ErrorOf<Tags[number]>, R>
+}): Route<R> => ({
+  ...declared(declaration, {
+    body: { _tag: "None" },
+    success: { _tag: "Content", mediaTypes: declaration.mediaTypes },
+    errors: declaration.errors ?? []
+  }),
+  handle: declaration.handle as Erased<R>
+})
+
+/** What the handlers of these routes need. */
+export type NeedsOf<Routes extends ReadonlyArray<Route<unknown>>> = Routes[number] extends Route<infer R> ? R : never
+
+/** Routes that belong together in the documentation. */
+export const tagged = <const Routes extends ReadonlyArray<Route<unknown>>>(tag: string, routes: Routes): ReadonlyArray<Route<NeedsOf<Routes>>> =>
+  // The same routes: only their tag is another.
+  routes.map((one) => ({ ...one, tag })) as ReadonlyArray<Route<NeedsOf<Routes>>>

@@ -1,0 +1,131 @@
+/**
+ * From a route to an endpoint: what is checked of a request, and in which order. First whether the body is JSON at all, then who asks,
+ * then path, query, headers and body together, so that a client hears of all that is wrong at once.
+ */
+import { Effect } from "effect"
+import type { TSchema } from "typebox"
+import { Compile } from "typebox/compile"
+import type { ApiKeys } from "#core/organization/ApiKeys.ts"
+import type { Caller } from "#core/organization/Caller.ts"
+import { authenticate, authenticateKey, credentialHeaders } from "./authenticate.ts"
+import { type Asked, type Endpoint, failure, json, type Reply } from "./Endpoint.ts"
+import { contentReply } from "./content.ts"
+import { decodeText, isStorable, notStorable, type Parsed, parse } from "./json.ts"
+import { type NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
+import type { AnyGiven, Content, Route } from "./Route.ts"
+import { missing, read, type Violation } from "./validation.ts"
+
+const bodyLimit = 1_048_576
+const noQuery: Readonly<Record<string, string>> = {}
+
+export interface AnswerOptions {
+  /** Whether every answer is held against its own schema; one that does not fit becomes a 500. For tests. */
+  readonly checksAnswers: boolean
+}
+
+export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint<R | ApiKeys> => {
+  const respond = responder(route, options)
+  return {
+    method: route.method,
+    path: route.path,
+    headers: [...new Set([...credentialHeaders, "content-type", "range", ...headerNames(route).map((name) => name.toLowerCase())])],
+    body: route.body._tag === "Json" ? "bytes" : route.body._tag === "Upload" ? "stream" : "none",
+    bodyLimit: route.body._tag === "Upload" ? route.body.maxBytes : bodyLimit,
+    answer: (asked) => {
+      const body = bodyOf(route, asked)
+      if (body !== undefined && body._tag === "Refused") return Effect.succeed(unprocessable([body.violation]))
+      if (body !== undefined && body._tag === "Unreadable") return Effect.succeed(failure(400, "There was an error parsing the body"))
+      return Effect.matchEffect(callerOf(route, asked), {
+        onFailure: (error) => Effect.succeed(refuse(error)),
+        onSuccess: (caller) => {
+          const given = givenOf(route, asked, body, caller)
+          return "violations" in given ? Effect.succeed(unprocessable(given.violations)) : checked(route, asked, given, respond)
+        }
+      })
+    }
+  }
+}
+
+/** The route's own work, and for `api-key-header` the key's turn just before it. */
+const checked = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Respond) => {
+  const handled = route.access === "api-key-header"
+    ? Effect.flatMap(authenticateKey(asked.headers), (caller) => route.handle({ ...given, caller }))
+    : route.handle(given)
+  return Effect.match(handled, { onFailure: refuse, onSuccess: (value) => respond(value, asked) })
+}
+
+const callerOf = <R>(route: Route<R>, asked: Asked): Effect.Effect<Caller | undefined, NotAuthenticated, ApiKeys> =>
+  route.access === "api-key" ? authenticate(asked.headers) : Effect.undefined
+
+type Respond = (value: unknown, asked: Asked) => Reply
+
+const responder = <R>({ name, success }: Route<R>, { checksAnswers }: AnswerOptions): Respond => {
+  // `download` lets nothing else than Content through.
+  if (success._tag === "Content") return (value, asked) => contentReply(value as Content, asked.headers["range"])
+  if (!checksAnswers) return (value) => json(200, value)
+  const validator = Compile(success.schema)
+  return (value) => {
+    if (!validator.Check(value)) throw new Error(`${name} does not answer as declared: ${JSON.stringify(validator.Errors(value))}`)
+    return json(200, value)
+  }
+}
+
+const jsonType = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json\s*(?:;|$)/i
+
+/** Undefined for a route without a JSON body. A body that says to be something else than JSON is its own text. */
+const bodyOf = <R>(route: Route<R>, { bytes, headers }: Asked): Parsed | undefined => {
+  if (route.body._tag !== "Json") return undefined
+  const contentType = headers["content-type"]
+  if (contentType === undefined || jsonType.test(contentType) || bytes.byteLength === 0) return parse(bytes)
+  const text = decodeText(bytes)
+  return text === undefined ? { _tag: "Unreadable" } : { _tag: "Value", value: text }
+}
+
+const givenOf = <R>(
+  route: Route<R>,
+  asked: Asked,
+  body: Parsed | undefined,
+  caller: Caller | undefined
+): AnyGiven | { readonly violations: ReadonlyArray<Violation> } => {
+  const found: Array<Violation> = []
+  const given = {
+    caller,
+    params: readNamed(route.params, asked.params, "path", found),
+    query: readNamed(route.query, asked.query === "" ? noQuery : lastOfEach(asked.query), "query", found),
+    headers: readNamed(route.headers, asNamed(headerNames(route), asked.headers), "header", found),
+    body: readBody(route, asked, body, found)
+  }
+  // Read against the route's own schemas just now, without a violation.
+  return found.length > 0 ? { violations: found } : (given as AnyGiven)
+}
+
+const headerNames = <R>(route: Route<R>): ReadonlyArray<string> => Object.keys(route.headers.properties)
+
+/** Under the names that the route gives them: only there are capitals kept. */
+const asNamed = (names: ReadonlyArray<string>, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.flatMap((name) => {
+    const value = headers[name.toLowerCase()]
+    return value === undefined ? [] : [[name, value]]
+  }))
+
+/** Of a name that comes more than once, the last one counts. */
+const lastOfEach = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query))
+
+const readNamed = (schema: TSchema, values: Readonly<Record<string, string>>, place: string, found: Array<Violation>): unknown => {
+  const own: Array<Violation> = []
+  for (const [name, value] of Object.entries(values)) {
+    if (!isStorable(value)) own.push(notStorable([place, name]))
+  }
+  const value = read(schema, values, [place], own)
+  // There is no enclosing object to show.
+  for (const violation of own) found.push(violation.type === "missing" ? { ...violation, input: null } : violation)
+  return value
+}
+
+const readBody = <R>(route: Route<R>, asked: Asked, body: Parsed | undefined, found: Array<Violation>): unknown => {
+  if (route.body._tag === "Upload") return asked.stream
+  if (route.body._tag === "None" || body === undefined) return undefined
+  if (body._tag === "Value") return read(route.body.schema, body.value, ["body"], found)
+  found.push(missing(["body"], null))
+  return undefined
+}

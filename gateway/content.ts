@@ -1,0 +1,38 @@
+/** Pages and files. A file can be asked for in part, which players of recordings do. */
+import { failure, type Reply } from "./Endpoint.ts"
+import type { Content } from "./Route.ts"
+
+export const contentReply = (content: Content, range: string | undefined): Reply => {
+  const headers = [["content-type", content.mediaType] as const, ...(content.headers ?? []), ...disposition(content)]
+  const { body } = content
+  if (typeof body === "string") return { status: 200, headers, body }
+  const part = range === undefined ? undefined : partOf(range, body.bytes)
+  if (part === "unsatisfiable") {
+    const reply = failure(416, "The requested range is not satisfiable")
+    return { ...reply, headers: [...reply.headers, ["content-range", `bytes */${body.bytes}`]] }
+  }
+  const { from, until } = part ?? { from: 0, until: body.bytes }
+  return {
+    status: part === undefined ? 200 : 206,
+    headers: [
+      ...headers,
+      ["accept-ranges", "bytes"],
+      ...(part === undefined ? [] : [["content-range", `bytes ${from}-${until - 1}/${body.bytes}`] as const])
+    ],
+    body: { bytes: until - from, stream: body.read(from, until) }
+  }
+}
+
+const disposition = ({ fileName }: Content): ReadonlyArray<readonly [string, string]> =>
+  fileName === undefined ? [] : [["content-disposition", `attachment; filename="${fileName.replace(/[^A-Za-z0-9._-]/g, "_")}"`]]
+
+const singleRange = /^bytes=(\d{1,15})?-(\d{1,15})?$/
+
+/** Undefined: the whole file, which is also the answer to a range we do not understand. */
+const partOf = (range: string, bytes: number): { readonly from: number; readonly until: number } | "unsatisfiable" | undefined => {
+  const [whole, first, last] = singleRange.exec(range) ?? []
+  if (whole === undefined || (first === undefined && last === undefined)) return undefined
+  const from = first === undefined ? Math.max(0, bytes - Number(last)) : Number(first)
+  const until = first === undefined || last === undefined ? bytes : Math.min(bytes, Number(last) + 1)
+  return from < until ? { from, until } : "unsatisfiable"
+}

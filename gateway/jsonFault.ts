@@ -1,0 +1,114 @@
+/**
+ * Where a text that is no JSON stops being it, and what was expected there. JSON.parse tells neither in a form to rely on. Loops and
+ * does not recurse: the text may be nested without end.
+ */
+export interface JsonFault {
+  /** In UTF-16 units from the start of the text. */
+  readonly at: number
+  readonly error: string
+}
+
+interface Cursor {
+  readonly text: string
+  at: number
+}
+
+/** To be asked only about texts that `JSON.parse` has refused. */
+export const breakingPoint = (text: string): JsonFault => {
+  const cursor: Cursor = { text, at: 0 }
+  const open: Array<"{" | "["> = []
+  while (true) {
+    const fault = value(cursor, open) ?? afterValue(cursor, open)
+    if (fault !== undefined) return fault
+  }
+}
+
+const skipBlank = (cursor: Cursor): string | undefined => {
+  while (" \t\n\r".includes(cursor.text[cursor.at] ?? "-")) cursor.at++
+  return cursor.text[cursor.at]
+}
+
+const closing = { "{": "}", "[": "]" } as const
+
+/** A value, or what opens one: then the first value inside comes next. */
+const value = (cursor: Cursor, open: Array<"{" | "[">): JsonFault | undefined => {
+  while (true) {
+    const start = skipBlank(cursor)
+    if (start === '"') return string(cursor)
+    if (start !== "{" && start !== "[") return scalar(cursor)
+    cursor.at++
+    if (skipBlank(cursor) === closing[start]) {
+      cursor.at++
+      return undefined
+    }
+    open.push(start)
+    const fault = start === "{" ? key(cursor) : undefined
+    if (fault !== undefined) return fault
+  }
+}
+
+/** What closes the objects and lists that end here, and the comma before the next value. */
+const afterValue = (cursor: Cursor, open: Array<"{" | "[">): JsonFault | undefined => {
+  while (true) {
+    const next = skipBlank(cursor)
+    const inside = open.at(-1)
+    if (inside === undefined) return { at: cursor.at, error: "Extra data" }
+    if (next !== closing[inside]) {
+      if (next !== ",") return { at: cursor.at, error: "Expecting ',' delimiter" }
+      cursor.at++
+      return inside === "{" ? key(cursor) : undefined
+    }
+    cursor.at++
+    open.pop()
+  }
+}
+
+const key = (cursor: Cursor): JsonFault | undefined => {
+  if (skipBlank(cursor) !== '"') return { at: cursor.at, error: "Expecting property name enclosed in double quotes" }
+  const fault = string(cursor)
+  if (fault !== undefined) return fault
+  if (skipBlank(cursor) !== ":") return { at: cursor.at, error: "Expecting ':' delimiter" }
+  cursor.at++
+  return undefined
+}
+
+const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+const scalar = (cursor: Cursor): JsonFault | undefined => {
+  literal.lastIndex = cursor.at
+  const matched = literal.exec(cursor.text)
+  if (matched === null) return { at: cursor.at, error: "Expecting value" }
+  cursor.at += matched[0].length
+  return undefined
+}
+
+const string = (cursor: Cursor): JsonFault | undefined => {
+  const start = cursor.at
+  cursor.at++
+  while (true) {
+    const unit = cursor.text[cursor.at]
+    if (unit === undefined) return { at: start, error: "Unterminated string starting at" }
+    if (unit < " ") return { at: cursor.at, error: "Invalid control character at" }
+    cursor.at++
+    if (unit === '"') return undefined
+    if (unit === "\\") {
+      const fault = escape(cursor)
+      if (fault !== undefined) return fault
+    }
+  }
+}
+
+const hex = /[0-9a-fA-F]{4}/y
+
+const escape = (cursor: Cursor): JsonFault | undefined => {
+  const unit = cursor.text[cursor.at]
+  if (unit === "u") {
+    hex.lastIndex = cursor.at + 1
+    if (!hex.test(cursor.text)) return { at: cursor.at, error: "Invalid \\uXXXX escape" }
+    cursor.at += 5
+    return undefined
+  }
+  if (unit === undefined || !'"\\/bfnrt'.includes(unit)) return { at: cursor.at - 1, error: "Invalid \\escape" }
+  cursor.at++
+  return undefined
+}

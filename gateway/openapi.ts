@@ -1,0 +1,158 @@
+/** OpenAPI 3.1, made from the routes: what is documented is what is checked. */
+import type { TObject } from "typebox"
+import { type DomainTag, statusOf } from "./Refusal.ts"
+import type { Route } from "./Route.ts"
+import { type Components, componentsOf, type JsonSchema } from "./openapiSchema.ts"
+
+export interface OpenApi {
+  readonly openapi: "3.1.0"
+  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly servers: ReadonlyArray<{ readonly url: string }>
+  readonly tags: ReadonlyArray<{ readonly name: string }>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly securitySchemes: Readonly<Record<string, JsonSchema>>
+  }
+}
+
+interface Answer {
+  readonly description: string
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly tags: ReadonlyArray<string>
+  readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
+  readonly parameters: ReadonlyArray<JsonSchema>
+  readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> }
+  readonly responses: Readonly<Record<string, Answer>>
+}
+
+const errorSchema: JsonSchema = {
+  type: "object",
+  properties: { detail: { type: "string", description: "One sentence." } },
+  required: ["detail"]
+}
+const violationSchema: JsonSchema = {
+  type: "object",
+  properties: {
+    type: { type: "string" },
+    loc: { type: "array", items: { anyOf: [{ type: "string" }, { type: "integer" }] }, description: "Where: `body`, `query`, `path` or `header`, and on from there." },
+    msg: { type: "string" },
+    input: { description: "What was there." },
+    ctx: { type: "object" }
+  },
+  required: ["type", "loc", "msg", "input"]
+}
+const validationSchema: JsonSchema = {
+  type: "object",
+  properties: { detail: { anyOf: [{ type: "array", items: { $ref: "#/components/schemas/Violation" } }, { type: "string" }] } },
+  required: ["detail"]
+}
+const bytesSchema: JsonSchema = { type: "string", format: "binary" }
+
+export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string): OpenApi => {
+  const components = componentsOf(routes, { Error: errorSchema, Violation: violationSchema, ValidationError: validationSchema })
+  const paths: Record<string, Record<string, Operation>> = {}
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:([a-z_]+)/g, "{$1}")
+    paths[path] = { ...paths[path], [route.method]: operationOf(route, components) }
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "Trunkline", version, description: "Calls people with voice agents: single calls and whole campaigns." },
+    servers: [{ url: "/" }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: components.schemas,
+      securitySchemes: {
+        apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+        bearer: { type: "http", scheme: "bearer", description: "The same key." }
+      }
+    }
+  }
+}
+
+const operationOf = (route: Route<unknown>, components: Components): Operation => ({
+  operationId: route.name,
+  summary: route.summary,
+  ...(route.description === undefined ? {} : { description: route.description }),
+  tags: [route.tag],
+  security: { "api-key": [{ apiKey: [] }, { bearer: [] }], "api-key-header": [{ apiKey: [] }], none: [] }[route.access],
+  parameters: [
+    ...parametersOf("path", route.params, components),
+    ...parametersOf("query", route.query, components),
+    ...parametersOf("header", route.headers, components).filter(({ name }) => !isImplied(String(name)))
+  ],
+  ...requestBodyOf(route, components),
+  responses: responsesOf(route, components)
+})
+
+/** OpenAPI has its own places for these two. */
+const isImplied = (header: string): boolean => header === "X-API-Key" || header === "Content-Type"
+
+const parametersOf = (place: string, schema: TObject, components: Components): ReadonlyArray<JsonSchema> =>
+  Object.entries(schema.properties).map(([name, property]) => {
+    const { description, ...rest } = components.input(property)
+    return {
+      name,
+      in: place,
+      required: place === "path" || !("default" in property),
+      ...(description === undefined ? {} : { description }),
+      schema: rest
+    }
+  })
+
+const requestBodyOf = ({ body }: Route<unknown>, components: Components): Pick<Operation, "requestBody"> => {
+  if (body._tag === "None") return {}
+  const form: JsonSchema = { type: "object", properties: { file: bytesSchema }, required: ["file"] }
+  const content = body._tag === "Json"
+    ? { "application/json": { schema: components.input(body.schema) } }
+    : Object.fromEntries(body.mediaTypes.map((type) => [type, { schema: type === "multipart/form-data" ? form : bytesSchema }]))
+  return { requestBody: { required: true, content } }
+}
+
+const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+const problem = (description: string, name = "Error"): Answer => ({ description, content: { "application/json": { schema: refer(name) } } })
+
+/** `CampaignNotFound` as words: `Campaign not found`. */
+const wordsOf = (tag: DomainTag): string => {
+  const words = tag.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const isChecked = ({ body, headers, params, query }: Route<unknown>): boolean =>
+  body._tag === "Json" || [params, query, headers].some(({ properties }) => Object.keys(properties).length > 0)
+
+const responsesOf = (route: Route<unknown>, components: Components): Readonly<Record<string, Answer>> => {
+  const { access, body, errors, success } = route
+  const reasons = new Map<number, Array<string>>()
+  const add = (status: number, ...words: ReadonlyArray<string>) => reasons.set(status, [...(reasons.get(status) ?? []), ...words])
+  for (const tag of errors) add(statusOf(tag), wordsOf(tag))
+  if (access === "api-key") add(401, "Not authenticated")
+  if (body._tag === "Json") add(400, "The body is not UTF-8")
+  if (body._tag !== "None") {
+    add(408, "The body took too long")
+    add(413, "The body is too large")
+  }
+  if (isChecked(route)) add(422, "The request does not fit")
+  if (success._tag === "Content") add(416, "No such part of the file")
+  add(500, "Internal server error")
+  add(503, "The request took too long, or the service is shutting down")
+  const problems = [...reasons].map(([status, words]) =>
+    [String(status), problem([...new Set(words)].join(". "), status === 422 ? "ValidationError" : "Error")] as const)
+  return Object.fromEntries([...successes(route.success, components), ...problems])
+}
+
+const successes = (success: Route["success"], components: Components): ReadonlyArray<readonly [string, Answer]> => {
+  if (success._tag === "Json") return [["200", answerOf("Done", "application/json", components.output(success.schema))]]
+  const content = Object.fromEntries(success.mediaTypes.map((type) => [type, { schema: type === "application/json" ? {} : bytesSchema }]))
+  return [["200", { description: "The whole of it", content }], ["206", { description: "The part that was asked for with `Range`", content }]]
+}
+
+const answerOf = (description: string, type: string, schema: JsonSchema): Answer => ({ description, content: { [type]: { schema } } })

@@ -1,0 +1,65 @@
+/**
+ * The schemas of the routes as JSON Schema, those with a title once and by reference. A request may leave out what has a default, an
+ * answer never does: a shape that is used both ways has two schemas where that makes a difference.
+ */
+import Type, { type TSchema } from "typebox"
+import type { Route } from "./Route.ts"
+import { tagOf } from "./validation.ts"
+
+export type JsonSchema = { readonly [Name in string]?: unknown }
+
+export interface Components {
+  readonly schemas: Readonly<Record<string, JsonSchema>>
+  readonly input: (schema: TSchema) => JsonSchema
+  readonly output: (schema: TSchema) => JsonSchema
+}
+
+export const componentsOf = (routes: ReadonlyArray<Route<unknown>>, known: Readonly<Record<string, JsonSchema>>): Components => {
+  const schemas: Record<string, JsonSchema> = { ...known }
+
+  const named = (schema: TSchema, isInput: boolean): JsonSchema => {
+    const title = "title" in schema && typeof schema.title === "string" ? schema.title : undefined
+    const plain = plainOf(schema, isInput)
+    if (title === undefined) return plain
+    const name = [title, `${title}Input`].find((free) => schemas[free] === undefined || isSame(schemas[free], plain)) ?? title
+    schemas[name] = plain
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  const plainOf = (schema: TSchema, isInput: boolean): JsonSchema => {
+    if (Type.IsObject(schema)) return objectOf(schema, isInput)
+    if (Type.IsArray(schema)) return { ...bare(schema), items: named(schema.items, isInput) }
+    if (Type.IsUnion(schema)) return unionOf(schema, isInput)
+    return bare(schema)
+  }
+
+  const objectOf = (schema: TSchema & { readonly properties: Readonly<Record<string, TSchema>> }, isInput: boolean): JsonSchema => {
+    const properties = Object.entries(schema.properties)
+    const required = properties.filter(([, one]) => !Type.IsOptional(one) && !(isInput && "default" in one)).map(([name]) => name)
+    return {
+      ...bare(schema),
+      properties: Object.fromEntries(properties.map(([name, one]) => [name, named(one, isInput)])),
+      ...(required.length === 0 ? { required: undefined } : { required })
+    }
+  }
+
+  const unionOf = (schema: TSchema & { readonly anyOf: ReadonlyArray<TSchema> }, isInput: boolean): JsonSchema => {
+    const anyOf = schema.anyOf.map((one) => named(one, isInput))
+    const propertyName = tagOf(schema)
+    if (propertyName === undefined) return { ...bare(schema), anyOf }
+    const mapping = schema.anyOf.flatMap((one, at) => {
+      const tag = Type.IsObject(one) ? one.properties[propertyName] : undefined
+      return tag !== undefined && Type.IsLiteral(tag) ? [[String(tag.const), anyOf[at]?.["$ref"]]] : []
+    })
+    return { ...bare(schema), anyOf, discriminator: { propertyName, mapping: Object.fromEntries(mapping) } }
+  }
+
+  for (const { success } of routes) if (success._tag === "Json") named(success.schema, false)
+  for (const { body } of routes) if (body._tag === "Json") named(body.schema, true)
+  return { schemas, input: (schema) => named(schema, true), output: (schema) => named(schema, false) }
+}
+
+/** What a schema says itself, without TypeBox's own marks and without its parts. */
+const bare = (schema: TSchema): JsonSchema => Object.fromEntries(Object.entries(schema).filter(([name]) => !name.startsWith("~")))
+
+const isSame = (one: JsonSchema | undefined, other: JsonSchema): boolean => JSON.stringify(one) === JSON.stringify(other)

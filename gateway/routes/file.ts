@@ -1,0 +1,114 @@
+/** Uploads of lists, and addresses of stored files: /api/v1/s3, /api/v1/uploads, /api/v1/files. */
+import { Effect, Stream } from "effect"
+import Type from "typebox"
+import { Uploads } from "#core/campaign/Uploads.ts"
+import { type OrganizationId, RunId } from "#core/Id.ts"
+import { BodyTooLarge } from "../Endpoint.ts"
+import { FileLinks } from "../FileLinks.ts"
+import { FileStore } from "../FileStore.ts"
+import { boundaryOf, fileOf } from "../multipart.ts"
+import { FileForbidden, FileKeyInvalid, FormInvalid } from "../Refusal.ts"
+import { download, route, tagged, upload } from "../Route.ts"
+import { RunOwners } from "../RunOwners.ts"
+import { Site } from "../Site.ts"
+import { FileQuery, maxUploadBytes, RequestUpload, SignedUrl, SignedUrlQuery, UploadAddress, uploadAddress, Uploaded } from "../wire/File.ts"
+
+/** A form is larger than its file by its boundaries and headers. */
+const formBytes = 65_536
+
+const uploadRoute = {
+  path: "/api/v1/uploads/:token",
+  access: "none",
+  params: Type.Object({ token: Type.String() }),
+  query: Type.Object({ key: Type.String() })
+} as const
+
+const store = Effect.fnUntraced(function*<E>(ticket: { readonly key: string; readonly maxBytes: number }, bytes: Stream.Stream<Uint8Array, E>) {
+  const written = yield* FileStore.use((_) => _.write(ticket.key, atMost(bytes, ticket.maxBytes)))
+  yield* Uploads.use((_) => _.complete(ticket.key, written))
+  return { file_key: ticket.key, file_size: written }
+})
+
+const atMost = <E>(bytes: Stream.Stream<Uint8Array, E>, limit: number): Stream.Stream<Uint8Array, E | BodyTooLarge> =>
+  Stream.suspend(() => {
+    let received = 0
+    return bytes.pipe(Stream.mapEffect((chunk) => {
+      received += chunk.byteLength
+      return received > limit ? Effect.fail(new BodyTooLarge({ limit })) : Effect.succeed(chunk)
+    }))
+  })
+
+const campaignKey = /^campaigns\/(\d{1,10})\/[^/]+$/
+const runKey = /^(?:transcripts\/(\d{1,10})\.txt|recordings\/(\d{1,10})(?:\.wav|\/(?:user|bot)\.wav))$/
+const maxRunId = 2_147_483_647
+
+const allow = Effect.fnUntraced(function*(organizationId: OrganizationId, key: string) {
+  const campaign = campaignKey.exec(key)
+  if (campaign !== null) return campaign[1] === String(organizationId) ? undefined : yield* new FileForbidden({ detail: "Access denied" })
+  const run = runKey.exec(key)
+  if (run === null) return yield* new FileKeyInvalid()
+  const id = Number(run[1] ?? run[2])
+  const owns = id <= maxRunId && (yield* RunOwners.use((_) => _.owns(organizationId, RunId.make(id))))
+  return owns ? undefined : yield* new FileForbidden({ detail: "Access denied for this workflow run" })
+})
+
+const mediaTypeOf = (key: string): string =>
+  key.endsWith(".wav") ? "audio/wav" : key.endsWith(".csv") ? "text/csv; charset=utf-8" : "text/plain; charset=utf-8"
+
+export const fileRoutes = tagged("Files", [
+  route({
+    method: "post", path: "/api/v1/s3/presigned-upload-url", name: "requestUpload",
+    summary: "Ask for an address to upload a list of contacts to",
+    body: RequestUpload, success: UploadAddress,
+    handle: ({ body, caller }) => Effect.gen(function*() {
+      const file = { fileName: body.file_name, fileSize: body.file_size, contentType: body.content_type }
+      const ticket = yield* Uploads.use((_) => _.request(caller.organizationId, file))
+      return uploadAddress(yield* Effect.flatMap(Site, ({ url }) => url), ticket)
+    })
+  }),
+  upload({
+    ...uploadRoute,
+    method: "put", name: "putUpload",
+    summary: "Upload the bytes of a list",
+    description: "To the address that was given out, until it expires. The last upload counts.",
+    mediaTypes: ["text/csv", "application/octet-stream"], maxBytes: maxUploadBytes,
+    success: Uploaded, errors: ["UploadRefused", "BodyTooLarge"],
+    handle: ({ body, params, query }) =>
+      Uploads.use((_) => _.receive(query.key, params.token)).pipe(Effect.flatMap((ticket) => store(ticket, body)))
+  }),
+  upload({
+    ...uploadRoute,
+    method: "post", name: "postUpload",
+    summary: "Upload a list as the file of a form",
+    headers: Type.Object({ "Content-Type": Type.String() }),
+    mediaTypes: ["multipart/form-data"], maxBytes: maxUploadBytes + formBytes,
+    success: Uploaded, errors: ["UploadRefused", "BodyTooLarge", "FormInvalid"],
+    handle: ({ body, headers, params, query }) => Effect.gen(function*() {
+      const boundary = boundaryOf(headers["Content-Type"])
+      if (boundary === undefined) return yield* new FormInvalid()
+      const ticket = yield* Uploads.use((_) => _.receive(query.key, params.token))
+      return yield* store(ticket, fileOf(body, boundary))
+    })
+  }),
+  route({
+    method: "get", path: "/api/v1/s3/signed-url", name: "getSignedUrl",
+    summary: "An address of a stored file that works without a credential",
+    query: SignedUrlQuery, success: SignedUrl, errors: ["FileKeyInvalid", "FileForbidden"],
+    handle: ({ caller, query }) => Effect.gen(function*() {
+      yield* allow(caller.organizationId, query.key)
+      const path = yield* FileLinks.use((_) => _.make({ key: query.key, seconds: query.expires_in, isInline: query.inline }))
+      return { url: `${yield* Effect.flatMap(Site, ({ url }) => url)}${path}`, expires_in: query.expires_in }
+    })
+  }),
+  download({
+    method: "get", path: "/api/v1/files", name: "getFile",
+    summary: "A stored file, under an address that was given out",
+    access: "none", query: FileQuery,
+    mediaTypes: ["audio/wav", "text/plain", "text/csv"], errors: ["LinkRefused", "FileMissing"],
+    handle: ({ query }) => Effect.gen(function*() {
+      yield* FileLinks.use((_) => _.check({ key: query.key, expires: query.expires, isInline: query.inline }, query.signature))
+      const file = yield* FileStore.use((_) => _.find(query.key))
+      return { mediaType: mediaTypeOf(query.key), fileName: query.inline ? undefined : query.key.split("/").at(-1), body: file }
+    })
+  })
+])

@@ -1,0 +1,36 @@
+/** What to say to a request that no endpoint takes: there is no such path, not with this method, or not with this trailing slash. */
+import type { Method } from "./Endpoint.ts"
+
+export interface Place {
+  readonly method: Method
+  readonly path: string
+}
+
+export type Stray =
+  | { readonly _tag: "NotFound" }
+  | { readonly _tag: "OtherMethod"; readonly allow: string }
+  /** The path as it is declared. */
+  | { readonly _tag: "OtherSpelling"; readonly path: string }
+
+const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/")
+
+const matches = (pattern: ReadonlyArray<string>, path: ReadonlyArray<string>): boolean =>
+  pattern.length === path.length && pattern.every((segment, at) => (segment.startsWith(":") ? path[at] !== "" : segment === path[at]))
+
+export const straysOf = (places: ReadonlyArray<Place>): ((path: string) => Stray) => {
+  const patterns = places.map(({ method, path }) => ({ method, segments: segmentsOf(path) }))
+  const methodsAt = (path: string): ReadonlyArray<Method> => {
+    const segments = segmentsOf(path)
+    return patterns.filter((pattern) => matches(pattern.segments, segments)).map(({ method }) => method)
+  }
+  return (path) => {
+    const methods = methodsAt(path)
+    if (methods.length > 0) return { _tag: "OtherMethod", allow: allowOf(methods) }
+    const other = path.endsWith("/") ? path.slice(0, -1) : `${path}/`
+    return methodsAt(other).length > 0 ? { _tag: "OtherSpelling", path: other } : { _tag: "NotFound" }
+  }
+}
+
+/** A GET is also answered as HEAD. */
+const allowOf = (methods: ReadonlyArray<Method>): string =>
+  [...new Set(methods.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])))].sort().join(", ")

@@ -1,0 +1,381 @@
+/**
+ * The sockets, and the only file that knows uWebSockets. A request is copied out of its memory before the first asynchronous step, and
+ * from then on is one fiber: interrupted when the client goes away, when it takes too long, and at last when the server closes. Every
+ * answer is written at most once, inside `cork`; after an abort none is.
+ */
+import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Result, Schedule, Schema, Stream } from "effect"
+import { randomUUID } from "node:crypto"
+import { STATUS_CODES } from "node:http"
+import * as uws from "uWebSockets.js"
+import { bodyStream } from "./BodyStream.ts"
+import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply } from "./Endpoint.ts"
+import { type Place, type Stray, straysOf } from "./routing.ts"
+
+export class Gateway extends Context.Service<Gateway, { readonly host: string; readonly port: number }>()("gateway/Gateway") {}
+
+/** The port is taken, or the address is none of this machine's. */
+export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", { host: Schema.String, port: Schema.Int }) {
+  override get message(): string {
+    return `Cannot listen on ${this.host}:${this.port}: the port is taken, or the address is not this machine's`
+  }
+}
+
+export interface Limits {
+  /** From the last byte of the request to its answer. */
+  readonly answerMillis: number
+  /** From the first byte of a request to its last. */
+  readonly bodyMillis: number
+  /** The same for a body that is streamed, its answer included. */
+  readonly uploadMillis: number
+  /** What live requests get to end by themselves when the server closes. */
+  readonly drainMillis: number
+}
+const defaultLimits: Limits = { answerMillis: 30_000, bodyMillis: 30_000, uploadMillis: 300_000, drainMillis: 10_000 }
+
+export interface ServerOptions<R> {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly endpoints: ReadonlyArray<Endpoint<R>>
+  readonly limits?: Partial<Limits>
+}
+
+/** One request and its answer. */
+interface Exchange {
+  readonly id: string
+  readonly route: string
+  readonly res: uws.HttpResponse
+  readonly isHead: boolean
+  deadline: number
+  /** All of the body has come. */
+  isComplete: boolean
+  isPaused: boolean
+  /** The head of the answer is out, its body is on the way. */
+  isStreaming: boolean
+  /** Answered or aborted: `res` must not be touched any more. */
+  isOver: boolean
+  fiber: Fiber.Fiber<unknown> | undefined
+}
+
+const securityHeaders: ReadonlyArray<readonly [string, string]> = [
+  ["access-control-allow-origin", "*"],
+  ["access-control-expose-headers", "x-request-id, content-disposition"],
+  ["x-content-type-options", "nosniff"],
+  ["x-frame-options", "DENY"],
+  ["referrer-policy", "no-referrer"],
+  ["cache-control", "no-store"]
+]
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
+const preflightSeconds = 600
+
+export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, ListenFailed, R> =>
+  Layer.effect(Gateway, Effect.gen(function*() {
+    const runFork = Effect.runForkWith(yield* Effect.context<R>())
+    const clock = yield* Clock.Clock
+    const limits = { ...defaultLimits, ...options.limits }
+    const server = new UwsServer(options.endpoints, limits, runFork, () => clock.currentTimeMillisUnsafe())
+    yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
+    const socket = yield* Effect.acquireRelease(listen(server.app, options), (socket) => close(server, socket, limits.drainMillis))
+    return { host: options.host, port: localPort(socket) }
+  }))
+
+interface Listening {
+  listen(host: string, port: number, options: number, done: (socket: uws.us_listen_socket | false) => void): unknown
+}
+/** Two engines must not share a port unnoticed. */
+const exclusivePort = 1
+
+const listen = (app: uws.TemplatedApp, { host, port }: { readonly host: string; readonly port: number }) =>
+  Effect.callback<uws.us_listen_socket, ListenFailed>((resume) => {
+    // The declarations lack this overload, with both an address and options.
+    const listening = app as unknown as Listening
+    listening.listen(host, port, exclusivePort, (socket) =>
+      resume(socket === false ? Effect.fail(new ListenFailed({ host, port })) : Effect.succeed(socket)))
+  })
+
+// A listen socket is a socket to this function, which its declaration does not say.
+const localPort = (socket: uws.us_listen_socket): number => uws.us_socket_local_port(socket as unknown as uws.us_socket)
+
+const close = (server: Server, socket: uws.us_listen_socket, drainMillis: number) =>
+  Effect.gen(function*() {
+    uws.us_listen_socket_close(socket)
+    yield* server.drain.pipe(Effect.timeoutOption(drainMillis))
+    yield* server.interruptAll
+    // What is left are idle connections and answers nobody reads.
+    server.app.close()
+  })
+
+type RunFork<R> = <A>(effect: Effect.Effect<A, never, R>) => Fiber.Fiber<A>
+
+interface Server {
+  readonly app: uws.TemplatedApp
+  /** Answers what has taken too long. */
+  readonly sweep: () => void
+  /** New requests are refused from now on; returns when none is live. */
+  readonly drain: Effect.Effect<void>
+  readonly interruptAll: Effect.Effect<void>
+}
+
+class UwsServer<R> implements Server {
+  readonly app = uws.App()
+  private readonly live = new Set<Exchange>()
+  private readonly drained = Deferred.makeUnsafe<void>()
+  private isDraining = false
+  private readonly limits: Limits
+  private readonly runFork: RunFork<R>
+  private readonly now: () => number
+
+  constructor(endpoints: ReadonlyArray<Endpoint<R>>, limits: Limits, runFork: RunFork<R>, now: () => number) {
+    this.limits = limits
+    this.runFork = runFork
+    this.now = now
+    for (const endpoint of endpoints) {
+      register(this.app, endpoint, this.enter(endpoint, false))
+      if (endpoint.method === "get") this.app.head(endpoint.path, this.enter(endpoint, true))
+    }
+    const stray = straysOf(endpoints)
+    const lost = (res: uws.HttpResponse, req: uws.HttpRequest): void => {
+      const exchange = begin(res, req, { route: "none", isHead: req.getMethod() === "head", deadline: 0, isComplete: true })
+      this.send(exchange, strayReply(stray(req.getUrl()), req))
+    }
+    // The first pattern does not match the root.
+    this.app.any("/*", lost).any("/", lost)
+  }
+
+  readonly sweep = (): void => {
+    const at = this.now()
+    for (const exchange of this.live) {
+      if (exchange.deadline > at) continue
+      this.send(exchange, exchange.isComplete ? failure(503, "The request timed out") : failure(408, "The request body took too long"))
+      exchange.fiber?.interruptUnsafe()
+    }
+  }
+
+  readonly drain = Effect.suspend(() => {
+    this.isDraining = true
+    return this.live.size === 0 ? Effect.void : Deferred.await(this.drained)
+  })
+
+  readonly interruptAll = Effect.suspend(() =>
+    Fiber.interruptAll([...this.live].flatMap(({ fiber }) => (fiber === undefined ? [] : [fiber]))))
+
+  private enter(endpoint: Endpoint<R>, isHead: boolean): (res: uws.HttpResponse, req: uws.HttpRequest) => void {
+    const names = pathNames(endpoint.path)
+    const route = `${endpoint.method.toUpperCase()} ${endpoint.path}`
+    const millis = { none: this.limits.answerMillis, bytes: this.limits.bodyMillis, stream: this.limits.uploadMillis }[endpoint.body]
+    return (res, req) => {
+      const exchange = begin(res, req, { route, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
+      this.live.add(exchange)
+      res.onAborted(() => {
+        this.leave(exchange)
+        exchange.fiber?.interruptUnsafe()
+      })
+      if (this.isDraining) return this.send(exchange, shuttingDown)
+      const asked: Asked = { id: exchange.id, ...copied(req, endpoint.headers, names), bytes: noBytes, stream: Stream.empty }
+      if (endpoint.body === "none") return this.answer(exchange, endpoint, asked)
+      if (Number(req.getHeader("content-length")) > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))
+      return endpoint.body === "stream" ? this.receiveStream(exchange, endpoint, asked) : this.receiveBytes(exchange, endpoint, asked)
+    }
+  }
+
+  private receiveBytes(exchange: Exchange, endpoint: Endpoint<R>, asked: Asked): void {
+    const chunks: Array<Buffer> = []
+    let received = 0
+    exchange.res.onData((chunk, isLast) => {
+      exchange.isComplete = isLast
+      if (exchange.isOver) return
+      received += chunk.byteLength
+      if (received > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))
+      // Copied: the chunk is emptied when this function returns.
+      chunks.push(Buffer.from(chunk.slice(0)))
+      if (!isLast) return
+      exchange.deadline = this.now() + this.limits.answerMillis
+      this.answer(exchange, endpoint, { ...asked, bytes: Buffer.concat(chunks) })
+    })
+  }
+
+  private receiveStream(exchange: Exchange, endpoint: Endpoint<R>, asked: Asked): void {
+    const { res } = exchange
+    const body = bodyStream(endpoint.bodyLimit, {
+      pause: () => {
+        exchange.isPaused = true
+        res.pause()
+      },
+      resume: () => {
+        exchange.isPaused = false
+        if (!exchange.isOver) res.resume()
+      }
+    })
+    res.onData((chunk, isLast) => {
+      exchange.isComplete = isLast
+      if (!exchange.isOver) body.push(chunk, isLast)
+    })
+    this.answer(exchange, endpoint, { ...asked, stream: body.stream })
+  }
+
+  private answer(exchange: Exchange, endpoint: Endpoint<R>, asked: Asked): void {
+    const fiber = this.runFork(Effect.suspend(() => endpoint.answer(asked)))
+    exchange.fiber = fiber
+    fiber.addObserver((exit) => {
+      if (Exit.isSuccess(exit)) return this.send(exchange, exit.value)
+      // Whoever else interrupts a request has answered it already.
+      if (Cause.hasInterruptsOnly(exit.cause)) return this.send(exchange, shuttingDown)
+      this.report("request failed", exchange, exit.cause)
+      this.send(exchange, failure(500, "Internal Server Error"))
+    })
+  }
+
+  private send(exchange: Exchange, reply: Reply): void {
+    if (exchange.isOver) return
+    if (exchange.isStreaming) return this.cutOff(exchange)
+    const { body } = reply
+    const { isHead, res } = exchange
+    if (typeof body !== "string" && body.bytes > 0 && !isHead) return this.stream(exchange, reply, body)
+    this.leave(exchange)
+    res.cork(() => {
+      writeHead(exchange, reply)
+      // A client that waits for the rest of its body to be taken would not read the answer.
+      if (exchange.isPaused) res.resume()
+      if (typeof body !== "string") res.endWithoutBody(body.bytes, this.isDraining)
+      else if (isHead) res.endWithoutBody(Buffer.byteLength(body), this.isDraining)
+      else res.end(body, this.isDraining)
+    })
+  }
+
+  private stream(exchange: Exchange, reply: Reply, body: Flow): void {
+    exchange.isStreaming = true
+    exchange.res.cork(() => writeHead(exchange, reply))
+    const written = Stream.runForEach(body.stream, (chunk) => {
+      exchange.deadline = this.now() + this.limits.answerMillis
+      return write(exchange, chunk, body.bytes, () => this.leave(exchange))
+    })
+    const fiber = this.runFork(Effect.exit(written))
+    exchange.fiber = fiber
+    fiber.addObserver((exit) => {
+      if (exchange.isOver) return
+      this.cutOff(exchange)
+      if (Exit.isSuccess(exit) && Exit.isFailure(exit.value)) this.report("answer cut off", exchange, exit.value.cause)
+    })
+  }
+
+  /** Too few bytes: there is no way to say so but to close the connection. */
+  private cutOff(exchange: Exchange): void {
+    this.leave(exchange)
+    exchange.res.close()
+  }
+
+  private leave(exchange: Exchange): void {
+    exchange.isOver = true
+    this.live.delete(exchange)
+    if (this.isDraining && this.live.size === 0) Deferred.doneUnsafe(this.drained, Exit.void)
+  }
+
+  private report(message: string, { id, route }: Exchange, cause: Cause.Cause<unknown>): void {
+    this.runFork(Effect.logError(message, cause).pipe(Effect.annotateLogs({ requestId: id, route })))
+  }
+}
+
+type Register = (pattern: string, handler: (res: uws.HttpResponse, req: uws.HttpRequest) => void) => unknown
+
+const register = (app: uws.TemplatedApp, { method, path }: Place, handler: Parameters<Register>[1]): void => {
+  const methods: { readonly [Name in Method]: Register } = {
+    get: (pattern, handle) => app.get(pattern, handle),
+    post: (pattern, handle) => app.post(pattern, handle),
+    put: (pattern, handle) => app.put(pattern, handle),
+    patch: (pattern, handle) => app.patch(pattern, handle),
+    delete: (pattern, handle) => app.del(pattern, handle)
+  }
+  methods[method](path, handler)
+}
+
+const begin = (
+  res: uws.HttpResponse,
+  req: uws.HttpRequest,
+  start: Pick<Exchange, "route" | "isHead" | "deadline" | "isComplete">
+): Exchange => ({ ...start, id: requestId(req), res, isPaused: false, isStreaming: false, isOver: false, fiber: undefined })
+
+const shuttingDown = failure(503, "The service is shutting down")
+
+const pathNames = (path: string): ReadonlyArray<string> =>
+  path.split("/").flatMap((segment) => (segment.startsWith(":") ? [segment.slice(1)] : []))
+
+const requestId = (req: uws.HttpRequest): string => {
+  const given = req.getHeader("x-request-id")
+  return requestIdPattern.test(given) ? given : randomUUID()
+}
+
+/** `req` is void once the handler returns. */
+const copied = (
+  req: uws.HttpRequest,
+  headerNames: ReadonlyArray<string>,
+  names: ReadonlyArray<string>
+): Pick<Asked, "params" | "query" | "headers"> => {
+  const headers: Record<string, string> = {}
+  for (const name of headerNames) {
+    const value = req.getHeader(name)
+    if (value !== "") headers[name] = value
+  }
+  const params: Record<string, string> = {}
+  names.forEach((name, at) => {
+    params[name] = decoded(req.getParameter(at) ?? "")
+  })
+  return { headers, params, query: queryOf(req) }
+}
+
+/** Undefined without a `?`, whatever its declaration says. */
+const queryOf = (req: uws.HttpRequest): string => req.getQuery() ?? ""
+
+/** What is badly encoded stays as it is, and fits no schema that matters. */
+const decoded = (segment: string): string =>
+  segment.includes("%") ? Result.getOrElse(Result.try(() => decodeURIComponent(segment)), () => segment) : segment
+
+const noBytes = new Uint8Array(0)
+
+const tooLarge = (limit: number): Reply => failure(413, `The request body is larger than ${limit} bytes`)
+
+const strayReply = (stray: Stray, req: uws.HttpRequest): Reply => {
+  if (stray._tag === "NotFound") return failure(404, "Not Found")
+  if (stray._tag === "OtherSpelling") {
+    const query = queryOf(req)
+    const reply = failure(307, "Temporary Redirect")
+    return { ...reply, headers: [...reply.headers, ["location", query === "" ? stray.path : `${stray.path}?${query}`]] }
+  }
+  if (req.getMethod() !== "options") {
+    const reply = failure(405, "Method Not Allowed")
+    return { ...reply, headers: [...reply.headers, ["allow", stray.allow]] }
+  }
+  return { status: 204, headers: preflight(stray.allow, req.getHeader("access-control-request-headers")), body: "" }
+}
+
+const preflight = (allow: string, wanted: string): Reply["headers"] => [
+  ["allow", allow],
+  ["access-control-allow-methods", allow],
+  ["access-control-max-age", String(preflightSeconds)],
+  ...(wanted === "" ? [] : [["access-control-allow-headers", wanted] as const])
+]
+
+const writeHead = ({ id, res }: Exchange, reply: Reply): void => {
+  res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ""}`)
+  res.writeHeader("x-request-id", id)
+  for (const [name, value] of reply.headers) res.writeHeader(name, value)
+  for (const [name, value] of securityHeaders) {
+    if (!reply.headers.some(([own]) => own === name)) res.writeHeader(name, value)
+  }
+}
+
+/** Returns when the socket has taken all of the chunk. */
+const write = (exchange: Exchange, chunk: Uint8Array, total: number, done: () => void): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const { res } = exchange
+    if (exchange.isOver) return
+    const from = res.getWriteOffset()
+    const attempt = (at: number): boolean => {
+      const [isTaken, isDone] = res.tryEnd(at === from ? chunk : chunk.subarray(at - from), total)
+      if (isDone) done()
+      if (isTaken || isDone) resume(Effect.void)
+      return isTaken
+    }
+    res.cork(() => {
+      if (!attempt(from)) res.onWritable(attempt)
+    })
+  })

@@ -1,0 +1,186 @@
+/** `/campaign`: what clients send, and how a campaign and its progress look to them. */
+import Type, { type Static } from "typebox"
+import type { SourceSync } from "#core/campaign/Campaign.ts"
+import type { CampaignLogEntry } from "#core/campaign/CampaignLog.ts"
+import type { CampaignProgress } from "#core/campaign/CampaignProgress.ts"
+import type { CampaignChanges, LoggedCampaign, NewCampaign } from "#core/campaign/Campaigns.ts"
+import type { AgentId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import {
+  breakerOf,
+  breakerWire,
+  CircuitBreakerWire,
+  RetryConfigWire,
+  retryOf,
+  retryWire,
+  ScheduleConfigWire,
+  scheduleOf,
+  scheduleWire
+} from "./CampaignSettings.ts"
+import { id, instant, instantOf, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+
+export const CampaignPath = Type.Object({ campaign_id: id<CampaignId>() })
+
+const name = Type.String({ minLength: 1, maxLength: 255 })
+const settings = {
+  retry_config: optional(RetryConfigWire),
+  max_concurrency: optional(Type.Integer({ minimum: 1, maximum: 100, description: "Calls of the campaign that may be up at once." })),
+  schedule_config: optional(ScheduleConfigWire),
+  circuit_breaker: optional(CircuitBreakerWire)
+}
+
+export const CreateCampaign = Type.Object({
+  name,
+  workflow_id: id<AgentId>("The agent that calls."),
+  source_type: Type.Unsafe<"csv">(Type.String({ pattern: "^csv$" })),
+  source_id: Type.String({ description: "The `file_key` of an uploaded CSV." }),
+  telephony_configuration_id: optional(id<TelephonyConfigId>("Left out: the organization's default.")),
+  ...settings
+}, { title: "CreateCampaign" })
+
+export const UpdateCampaign = Type.Object({ name: optional(name), ...settings }, {
+  title: "UpdateCampaign",
+  description: "What is left out, or null, stays as it is. Each object is replaced as a whole."
+})
+
+const settingsOf = (body: Omit<Static<typeof UpdateCampaign>, "name">): CampaignChanges => ({
+  retry: body.retry_config === null ? undefined : retryOf(body.retry_config),
+  maxConcurrency: orUndefined(body.max_concurrency),
+  schedule: body.schedule_config === null ? undefined : scheduleOf(body.schedule_config),
+  breaker: body.circuit_breaker === null ? undefined : breakerOf(body.circuit_breaker)
+})
+
+export const newCampaignOf = (body: Static<typeof CreateCampaign>): NewCampaign => ({
+  ...settingsOf(body),
+  name: body.name,
+  agentId: body.workflow_id,
+  sourceType: body.source_type,
+  sourceId: body.source_id,
+  telephonyConfigurationId: orUndefined(body.telephony_configuration_id)
+})
+export const changesOf = (body: Static<typeof UpdateCampaign>): CampaignChanges => ({ ...settingsOf(body), name: orUndefined(body.name) })
+
+const CampaignStateWire = Type.Enum(["draft", "running", "paused", "completed", "failed"])
+
+const CampaignLogEntryWire = Type.Object({
+  ts: instant(),
+  level: Type.Enum(["info", "warning", "error"]),
+  event: Type.String(),
+  message: Type.String(),
+  details: nullable(object())
+}, { title: "CampaignLogEntry" })
+
+const logWire = ({ details, event, level, message, ts }: CampaignLogEntry): Static<typeof CampaignLogEntryWire> => ({ ts, level, event, message, details })
+
+export const CampaignWire = Type.Object({
+  id: id<CampaignId>(),
+  name: Type.String(),
+  workflow_id: id<AgentId>(),
+  workflow_name: Type.String(),
+  state: CampaignStateWire,
+  source_type: Type.String(),
+  source_id: Type.String(),
+  total_rows: Type.Integer(),
+  processed_rows: Type.Integer({ description: "Contacts dialed at least once." }),
+  failed_rows: Type.Integer(),
+  created_at: instant(),
+  started_at: nullable(instant()),
+  completed_at: nullable(instant()),
+  retry_config: RetryConfigWire,
+  max_concurrency: nullable(Type.Integer()),
+  schedule_config: nullable(ScheduleConfigWire),
+  circuit_breaker: CircuitBreakerWire,
+  executed_count: Type.Integer({ description: "Calls placed, retries included." }),
+  total_queued_count: Type.Integer({ description: "Contacts, and the retries that were scheduled for them." }),
+  parent_campaign_id: nullable(id<CampaignId>()),
+  redialed_campaign_id: nullable(id<CampaignId>()),
+  telephony_configuration_id: nullable(id<TelephonyConfigId>()),
+  telephony_configuration_name: nullable(Type.String()),
+  logs: Type.Array(CampaignLogEntryWire, { description: "The newest entries, oldest first." })
+}, { title: "Campaign" })
+
+export const campaignWire = (campaign: LoggedCampaign): Static<typeof CampaignWire> => ({
+  id: campaign.id,
+  name: campaign.name,
+  workflow_id: campaign.agentId,
+  workflow_name: campaign.agentName,
+  state: campaign.state,
+  source_type: campaign.sourceType,
+  source_id: campaign.sourceId,
+  total_rows: campaign.counters.totalRows,
+  processed_rows: campaign.counters.processedRows,
+  failed_rows: campaign.counters.failedRows,
+  created_at: campaign.createdAt.toISOString(),
+  started_at: instantOf(campaign.startedAt),
+  completed_at: instantOf(campaign.completedAt),
+  retry_config: retryWire(campaign.retry),
+  max_concurrency: orNull(campaign.maxConcurrency),
+  schedule_config: campaign.schedule === undefined ? null : scheduleWire(campaign.schedule),
+  circuit_breaker: breakerWire(campaign.breaker),
+  executed_count: campaign.counters.executedCount,
+  total_queued_count: campaign.counters.totalRows + campaign.counters.retriesQueued,
+  parent_campaign_id: orNull(campaign.parentCampaignId),
+  redialed_campaign_id: orNull(campaign.redialedCampaignId),
+  telephony_configuration_id: orNull(campaign.telephonyConfigurationId),
+  telephony_configuration_name: orNull(campaign.telephonyConfigurationName),
+  logs: campaign.logs.map(logWire)
+})
+
+export const CampaignListWire = Type.Object({ campaigns: Type.Array(CampaignWire) }, { title: "CampaignList" })
+
+const SourceSyncWire = Type.Object({
+  status: Type.Enum(["pending", "in_progress", "completed", "failed"]),
+  last_synced_at: nullable(instant()),
+  error: nullable(Type.String()),
+  rows_in_file: Type.Integer(),
+  accepted: Type.Integer(),
+  skipped: Type.Integer({ description: "Rows without a phone number." }),
+  warnings: Type.Array(Type.String())
+}, { title: "SourceSync" })
+
+const sourceSyncWire = (sync: SourceSync): Static<typeof SourceSyncWire> => ({
+  status: sync.status,
+  last_synced_at: sync.lastSyncedAt,
+  error: sync.error,
+  rows_in_file: sync.rowsInFile,
+  accepted: sync.accepted,
+  skipped: sync.skipped,
+  warnings: [...sync.warnings]
+})
+
+export const CampaignProgressWire = Type.Object({
+  campaign_id: id<CampaignId>(),
+  state: CampaignStateWire,
+  total_rows: Type.Integer(),
+  processed_rows: Type.Integer(),
+  failed_calls: Type.Integer({ description: "Calls that failed, were busy or were not answered, retries included." }),
+  progress_percentage: Type.Number(),
+  source_sync: SourceSyncWire,
+  rate_limit: Type.Integer({ description: "Calls placed per second, at most." }),
+  started_at: nullable(instant()),
+  completed_at: nullable(instant()),
+  total: Type.Integer(),
+  completed: Type.Integer(),
+  failed: Type.Integer(),
+  pending: Type.Integer(),
+  processed: Type.Integer(),
+  completion_percentage: Type.Number()
+}, { title: "CampaignProgress" })
+
+export const progressWire = (progress: CampaignProgress): Static<typeof CampaignProgressWire> => ({
+  campaign_id: progress.campaignId,
+  state: progress.state,
+  total_rows: progress.totalRows,
+  processed_rows: progress.processedRows,
+  failed_calls: progress.failedCalls,
+  progress_percentage: progress.progressPercentage,
+  source_sync: sourceSyncWire(progress.sourceSync),
+  rate_limit: progress.rateLimit,
+  started_at: instantOf(progress.startedAt),
+  completed_at: instantOf(progress.completedAt),
+  total: progress.total,
+  completed: progress.completed,
+  failed: progress.failed,
+  pending: progress.pending,
+  processed: progress.processed,
+  completion_percentage: progress.completionPercentage
+})

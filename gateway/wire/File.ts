@@ -1,0 +1,43 @@
+/** Lists going up, recordings and transcripts coming down. */
+import Type, { type Static } from "typebox"
+import type { UploadTicket } from "#core/campaign/Uploads.ts"
+import { optional } from "./Field.ts"
+
+export const maxUploadBytes = 10_485_760
+
+export const RequestUpload = Type.Object({
+  file_name: Type.String({ pattern: ".*\\.csv$" }),
+  file_size: Type.Integer({ minimum: 1, maximum: maxUploadBytes }),
+  content_type: Type.String({ default: "text/csv" })
+}, { title: "RequestUpload" })
+
+export const UploadAddress = Type.Object({
+  upload_url: Type.String({ description: "PUT the bytes here, or POST a form with one file; without a credential." }),
+  file_key: Type.String({ description: "A campaign's `source_id`." }),
+  expires_in: Type.Integer({ description: "Seconds." })
+}, { title: "UploadAddress" })
+
+export const uploadAddress = (siteUrl: string, ticket: UploadTicket): Static<typeof UploadAddress> => ({
+  upload_url: `${siteUrl}/api/v1/uploads/${encodeURIComponent(ticket.token)}?${new URLSearchParams({ key: ticket.key })}`,
+  file_key: ticket.key,
+  expires_in: ticket.expiresInSeconds
+})
+
+export const Uploaded = Type.Object({ file_key: Type.String(), file_size: Type.Integer() }, { title: "Uploaded" })
+
+export const maxLinkSeconds = 604_800
+
+export const SignedUrlQuery = Type.Object({
+  key: Type.String({ minLength: 1, description: "As in `transcript_url`, `recording_url` or `source_id`." }),
+  expires_in: Type.Integer({ minimum: 1, maximum: maxLinkSeconds, default: 3600, description: "Seconds." }),
+  inline: Type.Boolean({ default: false, description: "To be shown rather than saved." }),
+  storage_backend: optional(Type.Enum(["s3", "minio"], { description: "Accepted and ignored." }))
+})
+export const SignedUrl = Type.Object({ url: Type.String(), expires_in: Type.Integer() }, { title: "SignedUrl" })
+
+export const FileQuery = Type.Object({
+  key: Type.String(),
+  expires: Type.Integer({ description: "Epoch seconds." }),
+  inline: Type.Boolean({ default: false }),
+  signature: Type.String()
+})

@@ -1,0 +1,62 @@
+/**
+ * One timer for each live call, all on a shared wheel: a hundred thousand sleeping fibers would cost more than the calls. A deadline is met
+ * up to `TICK_MILLIS` late, never early. The wheel turns only while a deadline is set.
+ */
+import { Clock, Context, Effect, Layer, Latch } from "effect"
+
+const TICK_MILLIS = 100
+
+export interface Deadline {
+  readonly clear: () => void
+}
+
+export class Deadlines extends Context.Service<
+  Deadlines,
+  {
+    /** `fire` must not throw. `now` is the caller's reading of the clock, in epoch milliseconds. */
+    readonly set: (now: number, afterMillis: number, fire: (at: number) => void) => Deadline
+  }
+>()("runtime/Deadlines") {
+  static readonly layer = Layer.effect(
+    Deadlines,
+    Effect.gen(function* () {
+      const wheel = new Map<number, Set<(at: number) => void>>()
+      const armed = Latch.makeUnsafe(false)
+      let turned = 0
+
+      const turn = Effect.map(Clock.currentTimeMillis, (now) => {
+        const until = Math.floor(now / TICK_MILLIS)
+        // After a pause longer than the wheel is full, it is cheaper to look at every slot than at every tick that was missed.
+        const due = until - turned > wheel.size ? [...wheel.keys()].filter((tick) => tick <= until).sort((a, b) => a - b) : range(turned, until)
+        turned = until
+        for (const tick of due) {
+          const fires = wheel.get(tick)
+          wheel.delete(tick)
+          for (const fire of fires ?? []) fire(now)
+        }
+        if (wheel.size === 0) armed.closeUnsafe()
+      })
+      // To the next tick, not for a tick's time: a wheel that turns between two ticks meets its deadlines a tick too late.
+      const sleep = Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(TICK_MILLIS - (now % TICK_MILLIS)))
+      yield* armed.await.pipe(Effect.andThen(sleep), Effect.andThen(turn), Effect.forever, Effect.forkScoped)
+
+      return {
+        set: (now, afterMillis, fire) => {
+          if (wheel.size === 0) turned = Math.floor(now / TICK_MILLIS)
+          const tick = Math.floor((now + Math.max(0, afterMillis)) / TICK_MILLIS) + 1
+          const slot = wheel.get(tick) ?? new Set()
+          wheel.set(tick, slot.add(fire))
+          armed.openUnsafe()
+          return {
+            clear: () => {
+              slot.delete(fire)
+              if (slot.size === 0 && wheel.get(tick) === slot) wheel.delete(tick)
+            }
+          }
+        }
+      }
+    })
+  )
+}
+
+const range = (from: number, until: number) => Array.from({ length: Math.max(0, until - from + 1) }, (_, i) => from + i)

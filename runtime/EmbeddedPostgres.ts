@@ -1,0 +1,261 @@
+/**
+ * A real Postgres from npm, for whoever has configured none: made at the first start, run while the engine runs, on loopback only and
+ * with a password. It outlives an engine that was killed; the next start ends it and goes on with its data.
+ *
+ *     cluster/  the data     password  mode 0600     port  the last one used     owner  the process that uses the folder     log
+ *
+ * Under root it runs as whoever owns the data, at first `nobody`. He must be able to enter the folder: data that would be out of his
+ * reach (below /root, say) are made under /var/lib, with a link in their place.
+ */
+import { Context, Effect, Layer, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { createServer } from "node:net"
+import { dirname, join, resolve } from "node:path"
+import { ownFolder, startOf } from "./FolderOwner.ts"
+import {
+  attempt,
+  canEnter,
+  EmbeddedPostgresFailed,
+  failure,
+  isRoot,
+  nobody,
+  type PostgresPrograms,
+  postgresPrograms,
+  type User
+} from "./PostgresPrograms.ts"
+
+export { EmbeddedPostgresFailed }
+
+export interface EmbeddedPostgresOptions {
+  /** Made if it is not there. */
+  readonly folder: string
+  /** For tests: nothing waits for the disk, and a power cut loses the data. */
+  readonly fast?: boolean
+}
+
+const initSeconds = 120
+// Recovery after a crash replays at most `max_wal_size`.
+const startSeconds = 120
+const fastStopSeconds = 20
+const immediateStopSeconds = 10
+const portAttempts = 5
+const logTailLines = 5
+const systemFolder = "/var/lib/trunkline"
+const userName = "trunkline"
+
+const settings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  shared_buffers: "64MB",
+  max_connections: "100",
+  max_wal_size: "512MB",
+  random_page_cost: "1.1",
+  jit: "off",
+  // No standby: less is written ahead.
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  // One process less for each of its workers.
+  io_method: "sync",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  // Statements and their errors hold phone numbers; the engine logs its own failures.
+  log_min_messages: "log",
+  log_min_error_statement: "panic",
+  log_error_verbosity: "terse",
+  log_checkpoints: "off"
+}
+const unsafeSettings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }
+
+const attempting = <A>(act: () => A) =>
+  Effect.try({
+    try: act,
+    catch: (cause) => failure(`The embedded Postgres cannot use its folder: ${cause instanceof Error ? cause.message : cause}`)
+  })
+
+/** Makes the folders above `folder` that are missing; others may pass through, but not list them. */
+const makeParents = (folder: string) => {
+  const first = mkdirSync(dirname(folder), { recursive: true })
+  if (first === undefined || !isRoot) return
+  for (let made = dirname(folder); made.length >= first.length; made = dirname(made)) chmodSync(made, 0o711)
+}
+
+const makeElsewhere = Effect.fnUntraced(function* (folder: string, user: User) {
+  const made = yield* attempting(() => {
+    mkdirSync(systemFolder, { recursive: true, mode: 0o711 })
+    return mkdtempSync(join(systemFolder, "postgres-"))
+  })
+  if (!(yield* canEnter(user, systemFolder))) {
+    return yield* failure(
+      `Postgres does not run as root, and user ${user.uid} may enter neither ${dirname(folder)} nor ${systemFolder}: set DATA_DIR to a folder that others may enter, or DATABASE_URL`
+    )
+  }
+  yield* attempting(() => symlinkSync(made, folder))
+  yield* Effect.logInfo("embedded Postgres keeps its data where its user may enter").pipe(Effect.annotateLogs({ folder, data: made }))
+})
+
+/** The real path of the folder, and whom Postgres runs as: undefined for ourselves. */
+const prepareFolder = Effect.fnUntraced(function* (wanted: string) {
+  const folder = resolve(wanted)
+  const created = !existsSync(folder)
+  const user = isRoot ? yield* nobody : undefined
+  if (created) {
+    yield* attempting(() => {
+      // A link whose target is gone.
+      rmSync(folder, { force: true })
+      makeParents(folder)
+    })
+    if (user !== undefined && !(yield* canEnter(user, dirname(folder)))) yield* makeElsewhere(folder, user)
+    else yield* attempting(() => mkdirSync(folder, { mode: 0o700 }))
+  }
+  const real = yield* attempting(() => realpathSync(folder))
+  if (user === undefined) return { folder: real, user }
+  const { gid, uid } = yield* attempting(() => statSync(real))
+  const owner: User = uid === 0 ? user : { uid, gid }
+  if (uid === 0) yield* attempting(() => chownSync(real, owner.uid, owner.gid))
+  if (yield* canEnter(owner, real)) return { folder: real, user: owner }
+  return yield* failure(
+    `User ${owner.uid}, whom Postgres runs as, may not enter ${real}: set DATA_DIR to a folder that others may enter, or DATABASE_URL`
+  )
+})
+
+interface Cluster {
+  readonly programs: PostgresPrograms
+  readonly folder: string
+  readonly data: string
+  readonly user: User | undefined
+}
+
+const controlWith = ({ data, folder, programs }: Cluster, seconds: number, ...args: ReadonlyArray<string>) =>
+  programs.run("pg_ctl", ["-D", data, "-w", "-t", String(seconds), ...args], { cwd: folder, timeoutMillis: (seconds + 5) * 1000 })
+
+const readPassword = ({ folder, user }: Cluster) =>
+  attempting(() => {
+    const file = join(folder, "password")
+    const found = attempt(() => readFileSync(file, "utf8").trim())
+    if (found !== undefined && found !== "") return found
+    const made = randomBytes(24).toString("base64url")
+    writeFileSync(file, made, { mode: 0o600 })
+    // initdb reads it.
+    if (user !== undefined) chownSync(file, user.uid, user.gid)
+    return made
+  })
+
+const initialize = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean) {
+  const { data, folder, programs } = cluster
+  if (existsSync(data)) return
+  // Made under another name, so that what a killed start left half done is never taken for a cluster.
+  const draft = `${data}.new`
+  yield* attempting(() => rmSync(draft, { recursive: true, force: true }))
+  const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+  const access = ["-U", userName, "--auth=scram-sha-256", `--pwfile=${join(folder, "password")}`]
+  yield* programs.run("initdb", ["-D", draft, ...access, ...locale, ...(fast ? ["--no-sync"] : [])], {
+    cwd: folder,
+    timeoutMillis: initSeconds * 1000
+  })
+  yield* attempting(() => renameSync(draft, data))
+})
+
+/** Whether a postmaster of this cluster runs: ours, or one that outlived its engine. */
+const isRunning = ({ data }: Cluster): boolean => {
+  const pidFile = join(data, "postmaster.pid")
+  const pid = Number(attempt(() => readFileSync(pidFile, "utf8"))?.split("\n")[0])
+  if (!(pid > 0) || startOf(pid) === undefined) return false
+  if (process.platform !== "linux" || attempt(() => realpathSync(`/proc/${pid}/cwd`)) === data) return true
+  // After a restart of the machine or the container the id belongs to a stranger. Postgres would respect him, pg_ctl would signal him.
+  rmSync(pidFile, { force: true })
+  return false
+}
+
+const stop = (cluster: Cluster) =>
+  Effect.suspend(() =>
+    isRunning(cluster)
+      ? controlWith(cluster, fastStopSeconds, "-m", "fast", "stop").pipe(
+          Effect.catch(() => controlWith(cluster, immediateStopSeconds, "-m", "immediate", "stop")),
+          Effect.catch((error) => (isRunning(cluster) ? Effect.fail(error) : Effect.void)),
+          Effect.asVoid
+        )
+      : Effect.void
+  )
+
+/** `wanted` if nobody listens there, otherwise a free one; 0 wants any. */
+const freePort = (wanted: number): Effect.Effect<number> =>
+  Effect.callback((resume) => {
+    const server = createServer()
+    server.once("error", () => resume(freePort(0)))
+    server.listen(wanted, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : wanted
+      server.close(() => resume(Effect.succeed(port)))
+    })
+  })
+
+const logTail = ({ folder }: Cluster): string =>
+  attempt(() => readFileSync(join(folder, "log"), "utf8"))
+    ?.trim()
+    .split("\n")
+    .slice(-logTailLines)
+    .join("\n") ?? ""
+
+const start = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean) {
+  const { folder } = cluster
+  const portFile = join(folder, "port")
+  const options = Object.entries({ ...settings, ...(fast ? unsafeSettings : {}) }).map(([name, value]) => `-c ${name}='${value}'`)
+  const startOn = (port: number) =>
+    controlWith(cluster, startSeconds, "-l", join(folder, "log"), "-o", [`-p ${port}`, ...options].join(" "), "start")
+  let wanted = Number(attempt(() => readFileSync(portFile, "utf8"))) || 0
+  for (let tries = 1; ; tries++) {
+    const port = yield* freePort(wanted)
+    const outcome = yield* Effect.result(startOn(port))
+    if (outcome._tag === "Success") {
+      yield* attempting(() => writeFileSync(portFile, String(port)))
+      return port
+    }
+    const tail = logTail(cluster)
+    // Somebody took the port between our look and the start.
+    if (tries === portAttempts || !tail.includes("could not bind")) {
+      return yield* failure(`The embedded Postgres in ${folder} does not start.\n${outcome.failure.message}\n${tail}`)
+    }
+    wanted = 0
+  }
+})
+
+const open = Effect.fn("EmbeddedPostgres.open")(function* (options: EmbeddedPostgresOptions) {
+  const fast = options.fast === true
+  const { folder, user } = yield* prepareFolder(options.folder)
+  yield* Effect.mapError(ownFolder(folder), (error) => failure(error.message))
+  const programs = yield* postgresPrograms(user)
+  const cluster: Cluster = { programs, folder, data: join(folder, "cluster"), user }
+  const password = yield* readPassword(cluster)
+  yield* initialize(cluster, fast)
+  yield* stop(cluster)
+  const port = yield* Effect.acquireRelease(start(cluster, fast), () =>
+    Effect.ignore(stop(cluster), { log: "Warn", message: "embedded Postgres does not stop" })
+  )
+  return { url: Redacted.make(`postgres://${userName}:${password}@127.0.0.1:${port}/postgres`), folder }
+})
+
+export class EmbeddedPostgres extends Context.Service<
+  EmbeddedPostgres,
+  {
+    /** Good while the layer lives. */
+    readonly url: Redacted.Redacted
+    /** Where everything really lies. */
+    readonly folder: string
+  }
+>()("runtime/EmbeddedPostgres") {
+  static readonly layer = (options: EmbeddedPostgresOptions) => Layer.effect(EmbeddedPostgres, open(options))
+}

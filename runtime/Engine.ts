@@ -1,0 +1,63 @@
+/**
+ * The supervision tree:
+ *
+ *     Engine
+ *     |- CampaignSupervisor   cluster entities: one owner in the whole cluster for each running campaign
+ *     |  `- CampaignActor     decides when the next contact is dialed, and claims it
+ *     |- CallSupervisor       local fibers of the node that dials
+ *     |  `- CallActor         one per live attempt
+ *     |     `- VoiceSession   audio in and out
+ *     |- TrunkPool            one live trunk per telephony configuration
+ *     `- Recovered, sweep     what a former process left; work that the events missed
+ *
+ * What stands lower is built first and closed last: when the node stops, campaigns stop claiming, then calls get their time to end, then
+ * the trunks close.
+ */
+import { Duration, Layer } from "effect"
+import { SingleRunner } from "effect/cluster"
+import { Digest } from "effect/crypto"
+import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { CallActor } from "./call/CallActor.ts"
+import { CallJournal } from "./call/CallJournal.ts"
+import { CallSupervisor } from "./call/CallSupervisor.ts"
+import * as SingleCalls from "./call/SingleCalls.ts"
+import { CallRate } from "./CallRate.ts"
+import { CampaignActor } from "./campaign/CampaignActor.ts"
+import * as CampaignSupervisor from "./campaign/CampaignSupervisor.ts"
+import { Desks } from "./campaign/Desk.ts"
+import { Deadlines } from "./Deadlines.ts"
+import { layerSweep, Recovered } from "./Recovery.ts"
+import { Slots } from "./Slots.ts"
+import { TrunkPool } from "./trunk/TrunkPool.ts"
+
+const stores = Layer.mergeAll(AttemptStore.layer, CampaignOwnership.layer, AgentVersions.layer, TelephonyConfigs.layer)
+
+/** What one node alone keeps in memory, and several share. */
+const coordination = Layer.mergeAll(Slots.layerMemory, CallRate.layerMemory, Desks.layer, Deadlines.layer)
+
+const cluster = SingleRunner.layer({
+  runnerStorage: "memory",
+  shardingConfig: {
+    entityMessagePollInterval: Duration.seconds(1),
+    entityTerminationTimeout: Duration.seconds(2),
+    maxResidentEntities: "unbounded",
+    simulateRemoteSerialization: false
+  }
+}).pipe(Layer.provide(Digest.layerWebCrypto))
+
+const calls = CallSupervisor.layer.pipe(Layer.provideMerge(CallActor.layer), Layer.provideMerge(CallJournal.layer), Layer.provideMerge(TrunkPool.layer))
+
+const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
+
+/** Needs a database, the adapters, the agent's voice and the settings; gives the API its `Signals` and `Dialer`. */
+export const layer = Layer.mergeAll(campaigns, layerSweep, SingleCalls.layer).pipe(
+  Layer.provideMerge(CampaignSupervisor.layerSignals),
+  Layer.provideMerge(cluster),
+  Layer.provideMerge(Recovered.layer),
+  Layer.provideMerge(calls),
+  Layer.provideMerge(coordination),
+  Layer.provideMerge(stores)
+)

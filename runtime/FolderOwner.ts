@@ -1,0 +1,48 @@
+/** Keeps a folder to one process. What a killed process left behind keeps nobody out. */
+import { Effect, Schema, type Scope } from "effect"
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { attempt } from "./PostgresPrograms.ts"
+
+export class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", { folder: Schema.String }) {
+  override get message(): string {
+    return `${this.folder} is in use by another engine: give this one another DATA_DIR`
+  }
+}
+
+/** Tells a process from a later one with the same id. Undefined: there is none. */
+export const startOf = (pid: number): string | undefined =>
+  process.platform === "linux"
+    ? attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"))
+        ?.split(") ")
+        .at(-1)
+        ?.split(" ")[19]
+    : attempt(() => String(process.kill(pid, 0)))
+
+const isAlive = (owner: string): boolean => {
+  const [pid, start] = owner.split(" ")
+  return start !== undefined && startOf(Number(pid)) === start
+}
+
+/** Of two that find the same leftover, the rename lets one go on; whoever moved a newer file puts it back. */
+const clearLeftover = (file: string, leftover: string): boolean => {
+  const aside = `${file}.${process.pid}`
+  if (attempt(() => renameSync(file, aside) ?? true) === undefined) return false
+  if (attempt(() => readFileSync(aside, "utf8")) === leftover) return attempt(() => rmSync(aside) ?? true) === true
+  renameSync(aside, file)
+  return false
+}
+
+/** Until the scope closes the folder, which must exist, is ours. */
+export const ownFolder = (folder: string): Effect.Effect<void, FolderInUse, Scope.Scope> => {
+  const file = join(folder, "owner")
+  const take = Effect.suspend(() => {
+    const found = attempt(() => readFileSync(file, "utf8"))
+    if (found !== undefined && (isAlive(found) || !clearLeftover(file, found))) return Effect.fail(new FolderInUse({ folder }))
+    return Effect.try({
+      try: () => writeFileSync(file, `${process.pid} ${startOf(process.pid)}`, { flag: "wx", mode: 0o600 }),
+      catch: () => new FolderInUse({ folder })
+    })
+  })
+  return Effect.acquireRelease(take, () => Effect.sync(() => rmSync(file, { force: true })))
+}

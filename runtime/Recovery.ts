@@ -1,0 +1,136 @@
+/**
+ * What a process of this node has left behind is settled before anything is dialed: attempts that were never sent are void, the others get
+ * an actor again, which holds their slot and asks the provider what became of them. Afterwards a slow sweep looks for work that the events
+ * missed; it never finds any, and logs an error if it does.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { LeftAttempt } from "#core/call/Attempt.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { recoverAnswered, recoverSent } from "#core/call/Call.ts"
+import { outcomeOf } from "#core/call/Outcome.ts"
+import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import type { CampaignId } from "#core/Id.ts"
+import { Signals } from "#core/Signals.ts"
+import { CallSupervisor } from "./call/CallSupervisor.ts"
+import { Desks } from "./campaign/Desk.ts"
+import { Config } from "./config.ts"
+import { Slots } from "./Slots.ts"
+import { TrunkPool } from "./trunk/TrunkPool.ts"
+
+const SWEEP = "30 seconds"
+/** A running campaign that was begun less than this ago may not have its owner yet. */
+const SETTLE = "10 seconds"
+
+/** Present when everything that a former process left has its actor. */
+export class Recovered extends Context.Service<Recovered, { readonly attempts: number }>()("runtime/Recovered") {
+  static readonly layer = Layer.effect(
+    Recovered,
+    Effect.gen(function* () {
+      const store = yield* AttemptStore
+      const ownership = yield* CampaignOwnership
+      const { nodeName } = yield* Config
+      const left = yield* store.left(nodeName)
+      const settle = yield* settler
+      yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
+      const byCampaign = Map.groupBy(
+        left.filter((attempt) => attempt.campaign !== undefined),
+        (attempt) => attempt.campaign?.campaignId
+      )
+      for (const [id, attempts] of byCampaign) {
+        if (id === undefined) continue
+        yield* ownership.log(id, {
+          details: { never_sent: attempts.filter(({ state }) => state === "intent").length, under_way: attempts.filter(({ state }) => state !== "intent").length },
+          event: "recovery_completed",
+          level: "info",
+          message: "The engine was restarted; calls that were under way are being settled."
+        })
+        if (!(yield* ownership.recount(id))) yield* Effect.logError("a campaign's counters had to be mended", { campaignId: id })
+      }
+      if (left.length > 0) yield* Effect.logInfo("attempts of a former process are settled", { attempts: left.length })
+      return { attempts: left.length }
+    })
+  )
+}
+
+const settler = Effect.gen(function* () {
+  const store = yield* AttemptStore
+  const supervisor = yield* CallSupervisor
+  const slots = yield* Slots
+  const pool = yield* TrunkPool
+  const desks = yield* Desks
+  return Effect.fnUntraced(function* (attempt: LeftAttempt) {
+    const { answeredAt, callId, campaign, organizationId, sentAt, state, telephonyConfigurationId } = attempt
+    const now = yield* Clock.currentTimeMillis
+    if (state === "intent") return yield* store.undo(callId, now, false)
+    const trunk = yield* pool.get(telephonyConfigurationId)
+    if (trunk === undefined) return yield* writeOff(store, attempt, now)
+    slots.adopt(callId, [
+      ...(campaign === undefined ? [] : [{ key: `campaign:${campaign.campaignId}`, limit: undefined }]),
+      { key: `organization:${organizationId}`, limit: undefined },
+      { key: `trunk:${telephonyConfigurationId}`, limit: undefined }
+    ])
+    const first = (limits: Parameters<typeof recoverSent>[0]) => (answeredAt === undefined ? recoverSent(limits, sentAt) : recoverAnswered(answeredAt))
+    yield* supervisor.resume(attempt, trunk, first, campaign === undefined ? {} : desks.watcher(campaign.campaignId))
+  })
+})
+
+/** Its trunk is gone for good: nobody can say what became of a call that was sent, so it is never dialed again by itself. */
+const writeOff = (store: AttemptStore["Service"], { answeredAt, callId, campaign }: LeftAttempt, endedAt: number) => {
+  const cause = answeredAt === undefined ? "written_off" : "node_lost"
+  const outcome = outcomeOf({ answered: answeredAt !== undefined, cause, machine: false })
+  const gatheredContext = { call_disposition: outcome, call_id: callId, call_tags: [outcome], hangup_cause: cause }
+  const record = { gatheredContext, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
+  const decided = campaign === undefined ? undefined : { fate: { state: "failed" as const }, settingsVersion: campaign.settingsVersion }
+  return store.finish(callId, { answeredAt, cause, endedAt, outcome, record }, decided)
+}
+
+/** Runs beside the engine; see the head of this file. */
+export const layerSweep = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const desks = yield* Desks
+    const signals = yield* Signals
+    const store = yield* AttemptStore
+    const settle = yield* settler
+    const supervisor = yield* CallSupervisor
+    const { nodeName } = yield* Config
+
+    const sweep = Effect.gen(function* () {
+      const missed = yield* sql<{ readonly id: CampaignId; readonly dialEpoch: number; readonly ownerEpoch: number; readonly ready: boolean }>`
+        SELECT c.id, c.dial_epoch, c.owner_epoch,
+          EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'pending')
+          OR EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'retry_wait' AND due_at < now() - interval '5 seconds') AS ready
+        FROM campaigns c WHERE c.state = 'running' AND c.started_at < now() - ${SETTLE}::text::interval`
+      for (const { dialEpoch, id, ownerEpoch, ready } of missed) {
+        const desk = desks.find(id)
+        if (desk === undefined || !desk.isOpen) {
+          yield* Effect.logError("a running campaign had no owner", { campaignId: id })
+          yield* signals.campaignRunning(id, `${dialEpoch}.${ownerEpoch}`)
+        } else if (ready && desk.idle) {
+          yield* Effect.logError("a campaign slept although contacts were due", { campaignId: id })
+          desk.returnAll()
+        }
+      }
+      const calls = yield* sql<{ readonly callId: string }>`
+        SELECT id AS call_id FROM attempts WHERE node = ${nodeName} AND state IN ('intent', 'sent', 'answered')
+          AND created_at < now() - interval '1 minute' LIMIT 100`
+      const lost = calls.filter(({ callId }) => !supervisor.has(callId))
+      if (lost.length > 0) yield* settleLost(new Set(lost.map(({ callId }) => callId)))
+    })
+    const settleLost = Effect.fnUntraced(function* (lost: ReadonlySet<string>) {
+      yield* Effect.logError("attempts had no actor", { attempts: lost.size })
+      for (const attempt of yield* store.left(nodeName)) {
+        if (!lost.has(attempt.callId) || supervisor.has(attempt.callId)) continue
+        yield* settle(attempt)
+        if (attempt.campaign !== undefined) desks.find(attempt.campaign.campaignId)?.returnAll()
+      }
+    })
+    yield* Effect.sleep(SWEEP).pipe(
+      Effect.andThen(sweep),
+      Effect.catchCause((cause) => Effect.logWarning("the sweep failed", cause)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)

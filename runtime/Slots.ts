@@ -1,0 +1,138 @@
+/**
+ * Slots: permission to have one call up, within the limits of a campaign, an organization and a trunk at once. All or nothing, and nobody
+ * waits while holding one. Who finds no room queues, and gets the next slot that fits, each waiter one in turn: so two campaigns with equal
+ * backlogs share an organization's limit evenly.
+ *
+ * This is a fast copy of what the live attempts in Postgres say; it is rebuilt from them at start.
+ */
+import { Context, Layer } from "effect"
+
+export interface SlotScope {
+  /** `campaign:7`, `organization:1`, `trunk:3`. */
+  readonly key: string
+  /** Undefined: counted, not limited. */
+  readonly limit: number | undefined
+}
+
+export interface SlotQueue {
+  /** Slots for as many of `holders` as there is room for, from the first on. With none, the queue is joined, and `wake` called in turn. */
+  readonly take: (holders: ReadonlyArray<string>, scopes: ReadonlyArray<SlotScope>) => ReadonlyArray<string>
+  /** Wants no slot now: gives up the place in the queue, and a slot kept for it. */
+  readonly leave: () => void
+}
+
+export class Slots extends Context.Service<
+  Slots,
+  {
+    /** One for each campaign that dials. */
+    readonly queue: (wake: () => void) => SlotQueue
+    /** A slot now, or not at all. */
+    readonly tryTake: (holder: string, scopes: ReadonlyArray<SlotScope>) => boolean
+    /** Of a call that is up already, whatever the limits say. */
+    readonly adopt: (holder: string, scopes: ReadonlyArray<SlotScope>) => void
+    /** Idempotent. */
+    readonly release: (holder: string) => void
+    readonly used: (key: string) => number
+  }
+>()("runtime/Slots") {
+  static readonly layerMemory = Layer.sync(Slots, () => {
+    const used = new Map<string, number>()
+    const held = new Map<string, ReadonlyArray<SlotScope>>()
+    const waiting: Array<Waiter> = []
+    let reservations = 0
+
+    const fits = (scopes: ReadonlyArray<SlotScope>) =>
+      scopes.every(({ key, limit }) => limit === undefined || (used.get(key) ?? 0) < limit)
+    const adopt = (holder: string, scopes: ReadonlyArray<SlotScope>) => {
+      if (held.has(holder)) return
+      held.set(holder, scopes)
+      for (const { key } of scopes) used.set(key, (used.get(key) ?? 0) + 1)
+    }
+    const drop = (holder: string) => {
+      const scopes = held.get(holder)
+      if (scopes === undefined) return
+      held.delete(holder)
+      for (const { key } of scopes) {
+        const left = (used.get(key) ?? 0) - 1
+        if (left > 0) used.set(key, left)
+        else used.delete(key)
+      }
+    }
+    /** Each slot that is free goes to the first in the queue that can use it, who then stands last; it is kept until he comes. */
+    const serve = () => {
+      for (let at = 0; at < waiting.length; ) {
+        const waiter = waiting[at]
+        if (waiter === undefined || !fits(waiter.scopes)) {
+          at++
+          continue
+        }
+        waiting.splice(at, 1)
+        const kept = `reservation:${++reservations}`
+        adopt(kept, waiter.scopes)
+        waiter.kept.push(kept)
+        if (waiter.kept.length < waiter.wants) waiting.push(waiter)
+        at = 0
+        waiter.wake()
+      }
+    }
+    const release = (holder: string) => {
+      drop(holder)
+      if (waiting.length > 0) serve()
+    }
+    const tryTake = (holder: string, scopes: ReadonlyArray<SlotScope>) => {
+      if (!fits(scopes)) return false
+      adopt(holder, scopes)
+      return true
+    }
+
+    return {
+      queue: (wake) => {
+        const waiter: Waiter = { kept: [], scopes: [], wake, wants: 0 }
+        const giveBack = () => {
+          for (const kept of waiter.kept.splice(0)) drop(kept)
+        }
+        const leaveQueue = () => {
+          const at = waiting.indexOf(waiter)
+          if (at >= 0) waiting.splice(at, 1)
+        }
+        return {
+          leave: () => {
+            leaveQueue()
+            if (waiter.kept.length === 0) return
+            giveBack()
+            serve()
+          },
+          take: (holders, scopes) => {
+            // What was kept for us is exchanged for slots in the same breath, so nobody can come between.
+            giveBack()
+            const taken: Array<string> = []
+            for (const holder of holders) {
+              if (!tryTake(holder, scopes)) break
+              taken.push(holder)
+            }
+            waiter.scopes = scopes
+            waiter.wants = holders.length - taken.length
+            if (waiter.wants === 0) leaveQueue()
+            else if (!waiting.includes(waiter)) waiting.push(waiter)
+            // Limits may have changed since the slots were kept: what we cannot use others perhaps can.
+            serve()
+            return taken
+          }
+        }
+      },
+      tryTake,
+      adopt,
+      release,
+      used: (key) => used.get(key) ?? 0
+    }
+  })
+}
+
+interface Waiter {
+  scopes: ReadonlyArray<SlotScope>
+  /** Slots it would take. */
+  wants: number
+  /** Slots that are kept for it, by the holders' names that stand for them. */
+  readonly kept: Array<string>
+  readonly wake: () => void
+}

@@ -1,0 +1,245 @@
+/**
+ * One live call is one fiber: the mailbox is its only input, `transition` its only judgement. It records before it acts, so that after a
+ * crash the attempts in Postgres tell which calls to look for. It never restarts: a call whose actor fails is hung up.
+ */
+import { Clock, Context, Effect, Fiber, Layer, Metric, Queue } from "effect"
+import { CallCommand, CallEvent, type CallState, isOver, type Step, transition } from "#core/call/Call.ts"
+import type { HangupCause } from "#core/call/HangupCause.ts"
+import { guardMillis } from "#core/campaign/Pacing.ts"
+import { OriginateDoubtful, type OriginateRefused, ProviderError } from "#core/provider/Adapter.ts"
+import { Deadlines } from "../Deadlines.ts"
+import { callsOriginated } from "../metrics.ts"
+import { VoiceAgent } from "../voice/VoiceSession.ts"
+import { CallJournal, type Recorded } from "./CallJournal.ts"
+import { PassDialPoint } from "./DialPoint.ts"
+import type { Dialing, LiveCall } from "./LiveCall.ts"
+import { endOf } from "./RunReport.ts"
+
+const { Accepted, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, Refused } = CallEvent.cases
+
+/** A request that has not left by so long after its moment does not leave at all. */
+const LATEST_MILLIS = 10_000
+/** For adapters without a patience of their own. */
+const ORIGINATE_TIMEOUT = "20 seconds"
+const MEDIA_TIMEOUT = "10 seconds"
+/** How long the callee waits for the record of the answer; after that the conversation begins, and the record is caught up with. */
+const RECORD_TIMEOUT = "1 second"
+/** When a mailbox is full, its deadline comes again. */
+const CROWDED_MILLIS = 1000
+/** A provider that has not answered a look within this counts as silent. */
+const LOOK_TIMEOUT = "10 seconds"
+/** The end of the audio is often the first sign that the callee hung up: the provider gets this long to say so itself. */
+const MEDIA_GRACE_MILLIS = 2000
+
+export type Over = CallState & { readonly _tag: "Ended" | "Void" }
+
+export class CallActor extends Context.Service<
+  CallActor,
+  {
+    /** Lives as long as the call. `lineFree` is called as soon as the line is, before the end has been recorded. */
+    readonly run: (call: LiveCall, first: Step, lineFree: (how: Over) => void) => Effect.Effect<{ readonly how: Over; readonly recorded: Recorded }>
+  }
+>()("runtime/call/CallActor") {
+  static readonly layer = Layer.effect(
+    CallActor,
+    Effect.gen(function* () {
+      const journal = yield* CallJournal
+      const deadlines = yield* Deadlines
+      const agent = yield* VoiceAgent
+      const pass = yield* PassDialPoint
+      const clock = yield* Clock.Clock
+      const now = () => clock.currentTimeMillisUnsafe()
+      const tell = (call: LiveCall, event: CallEvent) => {
+        Queue.offerUnsafe(call.mailbox, event)
+      }
+
+      const expire = (call: LiveCall, at: number): void => {
+        if (Queue.offerUnsafe(call.mailbox, DeadlinePassed.make({ at }))) return
+        call.deadline = deadlines.set(at, CROWDED_MILLIS, (later) => expire(call, later))
+      }
+      /** A request that has not left yet never will. False: it has. */
+      const withdraw = (call: LiveCall) => {
+        if (call.dialing === undefined) return false
+        call.dialing = undefined
+        tell(call, Refused.make({ at: now(), reason: "permit_lapsed" }))
+        return true
+      }
+
+      const mark = ({ attempt }: LiveCall) =>
+        journal.sent(attempt.callId, now()).pipe(Effect.timeoutOrElse({ duration: LATEST_MILLIS, orElse: () => Effect.succeed(false) }))
+
+      /** A request that was held up would come too close to the ones behind it: it takes a new moment. */
+      const keepRate = Effect.fnUntraced(function* ({ dialAt, reserve }: Dialing) {
+        let at = dialAt
+        while (now() > at + guardMillis) {
+          at = reserve(now())
+          if (at > now()) yield* Effect.sleep(at - now())
+        }
+      })
+
+      const send = Effect.fnUntraced(function* (call: LiveCall) {
+        const dialing = call.dialing
+        if (dialing === undefined) return
+        const { dialAt, permit, phoneNumber } = dialing
+        const { callId } = call.attempt
+        const mayLeave = () => call.dialing === dialing && now() <= dialAt + LATEST_MILLIS && permit.holds(now())
+        // The permit is asked before the mark that the request may have left, and after it, because marking takes time.
+        if (!mayLeave() || !(yield* mark(call))) return void withdraw(call)
+        yield* keepRate(dialing)
+        if (!mayLeave()) return void withdraw(call)
+        pass("marked sent")
+        call.dialing = undefined
+        call.requestedAt = now()
+        yield* Metric.update(callsOriginated, 1)
+        const request = { callId, from: undefined, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
+        yield* call.trunk.trunk.originate(request).pipe(
+          Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(new OriginateDoubtful({ detail: "no reply" })) }),
+          Effect.match({
+            onFailure: (error) => {
+              if (error._tag === "OriginateDoubtful") dialing.placed?.()
+              tell(call, meaning(call, error, now()))
+            },
+            onSuccess: () => {
+              pass("accepted")
+              call.trunk.reached()
+              dialing.placed?.()
+              tell(call, Accepted.make({}))
+            }
+          })
+        )
+      })
+
+      const originate = Effect.fnUntraced(function* (call: LiveCall) {
+        const early = (call.dialing?.dialAt ?? 0) - now()
+        if (early > 0) yield* Effect.sleep(early)
+        const permit = call.dialing?.permit
+        yield* Effect.acquireUseRelease(
+          Effect.sync(() => permit?.entered()),
+          () => call.trunk.originating.withPermits(1)(send(call)),
+          () => Effect.sync(() => permit?.left())
+        )
+      })
+
+      const converse = Effect.fnUntraced(
+        function* (call: LiveCall) {
+          const media = yield* call.trunk.trunk.openMedia(call.attempt.callId).pipe(
+            Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call)) })
+          )
+          const session = yield* agent.attach(call.voice, media, (event) => {
+            if (event._tag === "MachineDetected") tell(call, EndAsked.make({ at: now(), cause: "machine_detected" }))
+            if (event._tag === "MediaClosed") {
+              deadlines.set(now(), MEDIA_GRACE_MILLIS, (at) => tell(call, EndAsked.make({ at, cause: "media_failure" })))
+            }
+          })
+          for (const key of call.keys) session.dtmf(key, now())
+          call.session = session
+          yield* Effect.never
+        },
+        Effect.scoped,
+        Effect.catch((error) => Effect.logWarning("no audio for a call", { detail: error.detail, operation: error.operation })),
+        (conversation, call) =>
+          Effect.andThen(conversation, Effect.sync(() => tell(call, EndAsked.make({ at: now(), cause: "media_failure" }))))
+      )
+
+      const hangup = (call: LiveCall, cause: HangupCause) =>
+        call.trunk.trunk.hangup(call.attempt.callId, cause).pipe(
+          Effect.catch((error) => Effect.logWarning("a call could not be hung up yet", { detail: error.detail }))
+        )
+
+      const look = (call: LiveCall) =>
+        call.trunk.trunk.lookup(call.attempt.callId).pipe(
+          Effect.timeout(LOOK_TIMEOUT),
+          Effect.catch(() => Effect.succeed("silent" as const)),
+          Effect.map((presence) => tell(call, Looked.make({ at: now(), presence })))
+        )
+
+      const perform = Effect.fnUntraced(function* (call: LiveCall, command: CallCommand) {
+        const fork = <A>(effect: Effect.Effect<A>) => Effect.forkChild(guarded(effect))
+        return yield* CallCommand.match(command, {
+          AttachVoice: () => (needsAudio(call) ? fork(converse(call)) : Effect.void),
+          Hangup: ({ cause }) => (withdraw(call) ? Effect.void : fork(hangup(call, cause))),
+          Look: () => fork(look(call)),
+          Originate: () => Effect.andThen(fork(agent.prepare(call.voice)), fork(originate(call))),
+          SetDeadline: ({ afterMillis }) =>
+            Effect.sync(() => {
+              call.deadline?.clear()
+              call.deadline = deadlines.set(now(), afterMillis, (at) => expire(call, at))
+            })
+        })
+      })
+
+      const live = Effect.fnUntraced(function* (call: LiveCall, first: Step) {
+        let { commands, state } = first
+        const started: Array<Fiber.Fiber<unknown>> = []
+        while (!isOver(state)) {
+          for (const command of commands) {
+            const fiber = yield* perform(call, command)
+            if (fiber !== undefined) started.push(fiber)
+          }
+          const step = transition(state, yield* Queue.take(call.mailbox), call.limits)
+          if (step.state._tag === "Up" && state._tag !== "Up") {
+            pass("answered")
+            const recording = yield* Effect.forkChild(journal.answered(call.attempt.callId, step.state.answeredAt))
+            started.push(recording)
+            yield* Effect.timeoutOption(Fiber.await(recording), RECORD_TIMEOUT)
+            pass("answer recorded")
+          }
+          commands = step.commands
+          state = step.state
+        }
+        call.deadline?.clear()
+        return { state, started }
+      })
+
+      return {
+        run: Effect.fnUntraced(
+          function* (call, first, lineFree) {
+            const { started, state } = yield* live(call, first)
+            if (state._tag === "Void") {
+              yield* Fiber.interruptAll(started)
+              const recorded = yield* journal.undone(call, state)
+              lineFree(state)
+              return { how: state, recorded }
+            }
+            lineFree(state)
+            pass("ended")
+            const report = call.session === undefined ? undefined : yield* call.session.finish
+            yield* Fiber.interruptAll(started)
+            const recorded = yield* journal.ended(call, endOf(call, state, report))
+            pass("end recorded")
+            return { how: state, recorded }
+          },
+          // A call never outlives its actor, whether that one was interrupted or died.
+          (actor, call) => Effect.onError(actor, () => Effect.suspend(() => (withdraw(call) ? Effect.void : hangup(call, "internal_error"))))
+        )
+      }
+    })
+  )
+}
+
+const needsAudio = ({ voice }: LiveCall) => voice.greeting !== undefined || voice.record || voice.detectMachine
+
+const guarded = <A>(effect: Effect.Effect<A>) => Effect.tapCause(effect, (cause) => Effect.logError("a call's command failed", cause))
+
+const noMedia = ({ trunk }: LiveCall) =>
+  new ProviderError({ detail: "no audio in time", operation: "openMedia", provider: trunk.adapter.manifest.provider })
+
+/** What a failed originate means for the call. */
+const meaning = (call: LiveCall, error: OriginateRefused | OriginateDoubtful, at: number): CallEvent => {
+  if (error._tag === "OriginateDoubtful") return Doubted.make({ at })
+  const { cause, reason, retryAfterMillis } = error
+  switch (reason) {
+    case "number_refused":
+      call.trunk.reached()
+      return HungUp.make({ at, cause: cause ?? "unallocated_number" })
+    case "unreachable":
+      call.trunk.unreachable(at)
+      break
+    case "rate_limited":
+      call.trunk.rateLimited(at, retryAfterMillis)
+      break
+    default:
+      break
+  }
+  return Refused.make({ at, reason })
+}

@@ -1,0 +1,164 @@
+/**
+ * The live calls of this node: starts their actors, brings them the events of all trunks, and ends them in order when the node stops.
+ * Calls are not cluster entities: a restart of Postgres must not end a conversation.
+ */
+import { Clock, Context, Effect, FiberSet, Layer, Metric, Queue } from "effect"
+import { greetingOf, maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
+import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import { render } from "#core/agent/Template.ts"
+import type { AgentPart, Attempt, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
+import { CallEvent, type CallLimits, dial, type Step } from "#core/call/Call.ts"
+import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import { Config } from "../config.ts"
+import { Slots } from "../Slots.ts"
+import { callsLive } from "../metrics.ts"
+import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
+import type { VoicePlan } from "../voice/VoiceSession.ts"
+import { CallActor, type Over } from "./CallActor.ts"
+import type { Recorded } from "./CallJournal.ts"
+import { type Dialing, LiveCall } from "./LiveCall.ts"
+
+const { Answered, EndAsked, HungUp, Rang } = CallEvent.cases
+
+/** A mailbox holds more than a provider can say about one call, unless it has gone mad: then the newest is dropped. */
+const MAILBOX_CAPACITY = 64
+
+export interface CallWatcher {
+  /** The line is free, and the slot released. */
+  readonly lineFree?: (how: Over) => void
+  /** All of the call has been recorded. */
+  readonly recorded?: (how: Over, recorded: Recorded) => void
+}
+
+export class CallSupervisor extends Context.Service<
+  CallSupervisor,
+  {
+    /** Starts the actor of an attempt that has its slot. */
+    readonly start: (attempt: NewAttempt, trunk: LiveTrunk, dialing: Omit<Dialing, "phoneNumber">, watcher: CallWatcher) => Effect.Effect<LiveCall>
+    /** Starts the actor of a call that another process has left behind. */
+    readonly resume: (attempt: LeftAttempt, trunk: LiveTrunk, first: (limits: CallLimits) => Step, watcher: CallWatcher) => Effect.Effect<void>
+    readonly live: () => number
+    readonly has: (callId: string) => boolean
+  }
+>()("runtime/call/CallSupervisor") {
+  static readonly layer = Layer.effect(
+    CallSupervisor,
+    Effect.gen(function* () {
+      const actor = yield* CallActor
+      const versions = yield* AgentVersions
+      const slots = yield* Slots
+      const pool = yield* TrunkPool
+      const { drainSeconds, recordings, ringTimeoutSeconds } = yield* Config
+      const clock = yield* Clock.Clock
+      const fibers = yield* FiberSet.make<unknown, never>()
+      const calls = new Map<string, LiveCall>()
+
+      // The node stops: calls get their time to end by themselves, then they are hung up and recorded.
+      yield* Effect.addFinalizer(() =>
+        Effect.gen(function* () {
+          if (calls.size === 0) return
+          yield* Effect.logInfo("calls get time to end", { calls: calls.size, seconds: drainSeconds })
+          yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), `${drainSeconds} seconds`)
+          const at = yield* Clock.currentTimeMillis
+          for (const { mailbox } of calls.values()) Queue.offerUnsafe(mailbox, EndAsked.make({ at, cause: "originator_cancel" }))
+          yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), HANGUP_MILLIS)
+        })
+      )
+
+      pool.deliverTo((callId, event) => {
+        const call = calls.get(callId)
+        if (call !== undefined) deliver(call, event, clock.currentTimeMillisUnsafe())
+      })
+
+      const launch = Effect.fnUntraced(function* (call: LiveCall, first: Step, watcher: CallWatcher) {
+        const { callId, campaign } = call.attempt
+        calls.set(callId, call)
+        const life = actor
+          .run(call, first, (how) => {
+            slots.release(callId)
+            watcher.lineFree?.(how)
+          })
+          .pipe(
+            Effect.map(({ how, recorded }) => watcher.recorded?.(how, recorded)),
+            Effect.tapCause((cause) => Effect.logError("a call's actor failed", cause)),
+            Effect.ensuring(
+              Effect.suspend(() => {
+                calls.delete(callId)
+                slots.release(callId)
+                return Metric.update(callsLive, calls.size)
+              })
+            ),
+            Effect.ignore,
+            Effect.annotateLogs({ callId, ...(campaign === undefined ? {} : { campaignId: campaign.campaignId }) })
+          )
+        yield* Metric.update(callsLive, calls.size)
+        yield* FiberSet.run(fibers, life)
+      })
+
+      const callOf = Effect.fnUntraced(function* (attempt: Attempt & AgentPart, trunk: LiveTrunk, dialing: Dialing | undefined) {
+        const { callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
+        const { configurations, definition } = yield* versions.get(attempt.agentDefinitionId)
+        const greeting = greetingOf(definition)
+        const voice: VoicePlan = {
+          detectMachine: isOn(configurations["voicemail_detection"]),
+          greeting: greeting === undefined ? undefined : render(greeting, attempt.initialContext, yield* Clock.currentTimeMillis),
+          organizationId,
+          record: recordings,
+          runId
+        }
+        const limits = { maxDurationSeconds: maxCallDurationSeconds(configurations), ringTimeoutSeconds }
+        return new LiveCall({ callId, campaign, organizationId, runId, telephonyConfigurationId }, trunk, limits, voice, yield* mailbox, dialing)
+      })
+
+      const start = Effect.fnUntraced(function* (
+        attempt: NewAttempt,
+        trunk: LiveTrunk,
+        dialing: Omit<Dialing, "phoneNumber">,
+        watcher: CallWatcher
+      ) {
+        const call = yield* callOf(attempt, trunk, { ...dialing, phoneNumber: attempt.phoneNumber })
+        yield* launch(call, dial(call.limits, Math.max(yield* Clock.currentTimeMillis, dialing.dialAt)), watcher)
+        return call
+      })
+
+      return {
+        start,
+        resume: Effect.fnUntraced(function* (attempt, trunk, first, watcher) {
+          const call = yield* callOf(attempt, trunk, undefined)
+          trunk.trunk.adopt(attempt.callId)
+          yield* launch(call, first(call.limits), watcher)
+        }),
+        live: () => calls.size,
+        has: (callId) => calls.has(callId)
+      }
+    })
+  )
+}
+
+/** How long the calls that a stopping node hangs up may take to end. */
+const HANGUP_MILLIS = 5000
+
+const mailbox = Queue.make<CallEvent>({ capacity: MAILBOX_CAPACITY, strategy: "dropping" })
+
+const isOn = (setting: unknown) => typeof setting === "object" && setting !== null && "enabled" in setting && setting.enabled === true
+
+const deliver = (call: LiveCall, event: TrunkEvent, at: number) => {
+  switch (event._tag) {
+    case "Rang":
+      Queue.offerUnsafe(call.mailbox, Rang.make({}))
+      return
+    case "Answered":
+      Queue.offerUnsafe(call.mailbox, Answered.make({ at }))
+      return
+    case "HungUp":
+      Queue.offerUnsafe(call.mailbox, HungUp.make({ at, cause: event.cause }))
+      return
+    case "MachineDetected":
+      Queue.offerUnsafe(call.mailbox, EndAsked.make({ at, cause: "machine_detected" }))
+      return
+    case "Dtmf":
+      call.keys += event.digit
+      call.session?.dtmf(event.digit, at)
+      return
+  }
+}

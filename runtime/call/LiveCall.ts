@@ -1,0 +1,58 @@
+/** A call of this node, as its actor keeps it. There may be a hundred thousand: fields, no closures. */
+import type { Queue } from "effect"
+import type { Attempt } from "#core/call/Attempt.ts"
+import type { CallEvent, CallLimits } from "#core/call/Call.ts"
+import type { Deadline } from "../Deadlines.ts"
+import type { LiveTrunk } from "../trunk/TrunkPool.ts"
+import type { VoicePlan, VoiceSession } from "../voice/VoiceSession.ts"
+
+/** Why a call may be dialed; asked again at the last moment. Shared by the calls of a campaign. */
+export interface Permit {
+  /** False: the window has closed, the campaign has stopped, or the engine is stopping. */
+  readonly holds: (now: number) => boolean
+  readonly entered: () => void
+  readonly left: () => void
+}
+
+/** What is needed until the request has left; whoever takes it from the call decides whether it leaves. */
+export interface Dialing {
+  readonly phoneNumber: string
+  /** Epoch milliseconds: not before. */
+  readonly dialAt: number
+  /** For a request that missed its moment: the next one, from now on. */
+  readonly reserve: (now: number) => number
+  readonly permit: Permit
+  /** The provider has taken the request, or it is unknown whether it has. */
+  readonly placed?: () => void
+}
+
+export class LiveCall {
+  dialing: Dialing | undefined
+  deadline: Deadline | undefined
+  session: VoiceSession | undefined
+  /** Keys that the callee has pressed. */
+  keys = ""
+  /** Epoch milliseconds of the answer and of the last request, for the metrics. */
+  requestedAt = 0
+  readonly attempt: Attempt
+  readonly trunk: LiveTrunk
+  readonly limits: CallLimits
+  readonly voice: VoicePlan
+  readonly mailbox: Queue.Queue<CallEvent>
+
+  constructor(
+    attempt: Attempt,
+    trunk: LiveTrunk,
+    limits: CallLimits,
+    voice: VoicePlan,
+    mailbox: Queue.Queue<CallEvent>,
+    dialing: Dialing | undefined
+  ) {
+    this.attempt = attempt
+    this.trunk = trunk
+    this.limits = limits
+    this.voice = voice
+    this.mailbox = mailbox
+    this.dialing = dialing
+  }
+}

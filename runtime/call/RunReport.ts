@@ -1,0 +1,79 @@
+/** What the run of a call shows when it is over. */
+import type { AttemptEnd } from "#core/call/Attempt.ts"
+import type { CallState } from "#core/call/Call.ts"
+import { type Outcome, outcomeOf } from "#core/call/Outcome.ts"
+import type { VoiceReport } from "../voice/VoiceSession.ts"
+import type { LiveCall } from "./LiveCall.ts"
+
+/** The API's words for outcomes of calls that never connected; one that did is described by who ended it. */
+const unconnected: Readonly<Record<Outcome, string>> = {
+  answered: "unknown",
+  voicemail: "voicemail_detected",
+  busy: "busy",
+  no_answer: "no-answer",
+  canceled: "canceled",
+  failed: "failed",
+  error: "error",
+  unknown: "unknown"
+}
+
+const dispositionOf = (ended: CallState & { readonly _tag: "Ended" }, outcome: Outcome): string => {
+  if (outcome !== "answered") return unconnected[outcome]
+  switch (ended.cause) {
+    case "duration_exceeded":
+      return "call_duration_exceeded"
+    case "agent_hangup":
+      return "end_call_tool"
+    case "originator_cancel":
+      return "system_cancelled"
+    default:
+      return "user_hangup"
+  }
+}
+
+export const endOf = (call: LiveCall, ended: CallState & { readonly _tag: "Ended" }, voice: VoiceReport | undefined): AttemptEnd => {
+  const { answeredAt, cause, endedAt } = ended
+  const outcome = outcomeOf({ answered: answeredAt !== undefined, cause, machine: cause === "machine_detected" })
+  const disposition = dispositionOf(ended, outcome)
+  const tags = answeredAt === undefined ? [disposition, "not_connected", `telephony_${disposition}`] : [disposition]
+  if (call.keys !== "") tags.push("user_speech")
+  return {
+    answeredAt,
+    cause,
+    endedAt,
+    outcome,
+    record: {
+      gatheredContext: {
+        ...(call.keys === "" ? {} : { dtmf_digits: call.keys }),
+        ...voice?.gathered,
+        call_disposition: disposition,
+        call_id: call.attempt.callId,
+        call_tags: tags,
+        hangup_cause: cause,
+        mapped_call_disposition: disposition,
+        provider: call.trunk.adapter.manifest.provider
+      },
+      logs: {
+        realtime_feedback_events: voice?.events ?? [],
+        telephony_status_callbacks: [
+          {
+            call_id: call.attempt.callId,
+            duration: answeredAt === undefined ? 0 : (endedAt - answeredAt) / 1000,
+            hangup_cause: cause,
+            status: answeredAt === undefined ? disposition : "completed",
+            timestamp: new Date(endedAt).toISOString()
+          }
+        ]
+      },
+      recordingKey: voice?.recordingKey,
+      transcriptKey: voice?.transcriptKey,
+      usageInfo: {
+        llm: {},
+        stt: {},
+        tts: {},
+        ...voice?.usage,
+        call_duration_seconds: answeredAt === undefined ? 0 : Math.round((endedAt - answeredAt) / 10) / 100
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Campaigns as cluster entities: one owner in the whole cluster for each that runs. The persisted `Run` message keeps a campaign owned for
+ * as long as it runs, and is delivered again to the next owner when a node dies. That a campaign is run twice for a moment does no harm:
+ * the later owner has raised the epoch that every write names.
+ */
+import { Cause, Clock, Effect, Layer, Schema } from "effect"
+import { ClusterSchema, Entity } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { CampaignId } from "#core/Id.ts"
+import { Signals } from "#core/Signals.ts"
+import { CampaignActor } from "./CampaignActor.ts"
+import { Desks } from "./Desk.ts"
+import { died } from "./stops.ts"
+
+/** So many deaths within a minute pause the campaign. */
+const DEATHS_TO_PAUSE = 5
+const DEATH_WINDOW_MILLIS = 60_000
+/** How long a pause waits for the campaign's owner to answer. */
+const WITHDRAW_TIMEOUT = "5 seconds"
+
+const Campaign = Entity.make("Campaign", [
+  Rpc.make("Run", { payload: { occasion: Schema.String }, primaryKey: ({ occasion }) => occasion })
+    .annotate(ClusterSchema.Persisted, true)
+    .annotate(ClusterSchema.InterruptOnTermination, true),
+  Rpc.make("Withdraw")
+])
+
+/** The entity behind every running campaign. */
+export const layer = Campaign.toLayer(
+  Effect.gen(function* () {
+    const { entityId } = yield* Entity.CurrentAddress
+    const id = CampaignId.make(Number(entityId))
+    const actor = yield* CampaignActor
+    const desks = yield* Desks
+    const ownership = yield* CampaignOwnership
+
+    const supervised = Effect.gen(function* () {
+      let deaths: ReadonlyArray<number> = []
+      while (true) {
+        const exit = yield* Effect.exit(actor.run(id))
+        if (exit._tag === "Success") return
+        if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
+        const now = yield* Clock.currentTimeMillis
+        yield* Effect.logError("a campaign's actor died", exit.cause)
+        deaths = [...deaths, now].filter((at) => at > now - DEATH_WINDOW_MILLIS)
+        if (deaths.length >= DEATHS_TO_PAUSE) {
+          yield* ownership.stop(id, died).pipe(Effect.catchCause((cause) => Effect.logError("a failing campaign could not be paused", cause)))
+        }
+        yield* Effect.sleep(1000 * 2 ** (deaths.length - 1))
+      }
+    })
+    return Campaign.of({
+      // The entity must go on hearing while the campaign runs.
+      Run: () => Rpc.fork(supervised),
+      Withdraw: () => Rpc.fork(desks.withdraw(id))
+    })
+  }),
+  { concurrency: "unbounded", disableFatalDefects: true, maxIdleTime: "1 minute" }
+)
+
+/** Word for campaigns, to whichever node owns them. */
+export const layerSignals = Layer.effect(
+  Signals,
+  Effect.gen(function* () {
+    const client = yield* Campaign.client
+    const unheard = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logWarning("a signal to a campaign was lost", cause))
+    return {
+      campaignRunning: (id, occasion) => client(String(id)).Run({ occasion }, { discard: true }).pipe(unheard, Effect.asVoid),
+      campaignStopped: (id) => client(String(id)).Withdraw().pipe(Effect.timeout(WITHDRAW_TIMEOUT), unheard)
+    }
+  })
+)

@@ -1,0 +1,121 @@
+/**
+ * Where the rest of the node leaves word for a campaign's actor. Word is news that the actor takes in at its next turn; nothing queues up,
+ * and nothing is lost that the campaign's row does not know too.
+ */
+import { Clock, Context, Effect, Layer, Latch } from "effect"
+import type { RefusalReason } from "#core/call/Call.ts"
+import type { CampaignId } from "#core/Id.ts"
+import type { CallWatcher } from "../call/CallSupervisor.ts"
+import type { Over } from "../call/CallActor.ts"
+import type { Recorded } from "../call/CallJournal.ts"
+
+/** A pause answers when the last request under an older permit has left, at the latest after this. */
+const PERMIT_MILLIS = 2000
+
+export class Desk {
+  /** Opened by whoever has news. */
+  readonly news = Latch.makeUnsafe(false)
+  /** The row may have changed: read it again. */
+  rowChanged = false
+  /** A contact may be due before the actor thinks so: epoch milliseconds. */
+  dueAt = Number.POSITIVE_INFINITY
+  /** Contacts came back to `pending` or `retry_wait`. */
+  returned = false
+  /** A refusal that only a person can mend. */
+  fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
+  /** Attempts between the claim and the provider's answer. */
+  permits = 0
+  /** The actor believes that there is nothing to claim. */
+  idle = false
+  private owner: number | undefined
+  /** The permits were withdrawn, and the actor has not looked at its row since. */
+  private withdrawn = false
+
+  get isOpen(): boolean {
+    return this.owner !== undefined
+  }
+  get mayDial(): boolean {
+    return this.isOpen && !this.withdrawn
+  }
+  open(ownerEpoch: number): void {
+    this.owner = ownerEpoch
+    this.fatal = undefined
+    this.confirm()
+  }
+  withdraw(): void {
+    this.withdrawn = true
+    this.look()
+  }
+  /** The row has been read, and the campaign runs; unless there has been word since. */
+  confirm(): void {
+    if (!this.rowChanged) this.withdrawn = false
+  }
+  /** Not if a later owner sits here by now. */
+  shut(ownerEpoch: number): void {
+    if (this.owner === ownerEpoch) this.owner = undefined
+  }
+  wake(): void {
+    this.news.openUnsafe()
+  }
+  look(): void {
+    this.rowChanged = true
+    this.wake()
+  }
+  /** There may be contacts to claim that the actor does not know of. */
+  returnAll(): void {
+    this.returned = true
+    this.wake()
+  }
+  /** What the campaign wants to hear of its calls. */
+  hear(how: Over, { dueAt, look }: Recorded): void {
+    if (how._tag === "Void") this.refused(how.reason)
+    if (dueAt !== undefined) {
+      this.dueAt = Math.min(this.dueAt, dueAt)
+      this.wake()
+    }
+    if (look) this.look()
+  }
+  private refused(reason: RefusalReason): void {
+    this.returned = true
+    if (reason === "auth_refused" || reason === "no_credit" || reason === "misconfigured") this.fatal = reason
+    this.wake()
+  }
+}
+
+export class Desks extends Context.Service<
+  Desks,
+  {
+    readonly of: (id: CampaignId) => Desk
+    readonly find: (id: CampaignId) => Desk | undefined
+    /** For calls of the campaign: they may outlive the owner that dialed them, and then report to the next. */
+    readonly watcher: (id: CampaignId) => CallWatcher
+    /** Has the campaign's actor look at its row, and returns once no request can leave that was permitted before. */
+    readonly withdraw: (id: CampaignId) => Effect.Effect<void>
+    /** Forgets the desk, unless it is still in use. */
+    readonly close: (id: CampaignId) => void
+  }
+>()("runtime/campaign/Desks") {
+  static readonly layer = Layer.sync(Desks, () => {
+    const desks = new Map<CampaignId, Desk>()
+    return {
+      of: (id) => {
+        const desk = desks.get(id) ?? new Desk()
+        desks.set(id, desk)
+        return desk
+      },
+      find: (id) => desks.get(id),
+      watcher: (id) => ({ recorded: (how, recorded) => desks.get(id)?.hear(how, recorded) }),
+      close: (id) => {
+        const desk = desks.get(id)
+        if (desk !== undefined && desk.permits === 0 && !desk.isOpen) desks.delete(id)
+      },
+      withdraw: Effect.fnUntraced(function* (id) {
+        const desk = desks.get(id)
+        if (desk === undefined) return
+        desk.withdraw()
+        const latest = (yield* Clock.currentTimeMillis) + PERMIT_MILLIS
+        while (desk.permits > 0 && (yield* Clock.currentTimeMillis) < latest) yield* Effect.sleep("2 millis")
+      })
+    }
+  })
+}

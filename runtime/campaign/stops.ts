@@ -1,0 +1,73 @@
+/** What the log of a campaign says of the engine's own decisions. No phone number, no credential. */
+import type { AutomaticStop } from "#core/campaign/CampaignOwnership.ts"
+import type { CampaignEvent } from "#core/campaign/CampaignLog.ts"
+
+interface Note {
+  readonly level: "info" | "warning" | "error"
+  readonly event: CampaignEvent
+  readonly message: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+const iso = (at: number | undefined) => (at === undefined || !Number.isFinite(at) ? null : new Date(at).toISOString())
+
+export const authFailed = (detail: string): AutomaticStop => ({
+  details: { detail },
+  event: "telephony_auth_failed",
+  level: "error",
+  message: "Paused: the telephony provider rejects our credentials."
+})
+export const unreachable = (detail: string): AutomaticStop => ({
+  details: { detail },
+  event: "telephony_unreachable",
+  level: "error",
+  message: "Paused: the telephony provider cannot be reached."
+})
+export const noConfiguration: AutomaticStop = {
+  event: "telephony_configuration_unavailable",
+  level: "warning",
+  message: "Paused: there is no usable telephony configuration."
+}
+export const refused = (reason: "auth_refused" | "no_credit" | "misconfigured"): AutomaticStop => {
+  switch (reason) {
+    case "auth_refused":
+      return authFailed("The provider refused a call for our credentials.")
+    case "no_credit":
+      return { event: "quota_exhausted", level: "warning", message: "Paused: the telephony provider has no credit left for us." }
+    case "misconfigured":
+      return {
+        event: "telephony_configuration_unavailable",
+        level: "warning",
+        message: "Paused: the telephony provider does not understand the configuration."
+      }
+  }
+}
+export const died: AutomaticStop = {
+  event: "campaign_paused",
+  level: "error",
+  message: "Paused: the campaign failed five times within a minute; the engine's log has the reason."
+}
+
+export const windowClosed = (opensAt: number | undefined): Note => ({
+  details: { next_open_at: iso(opensAt) },
+  event: "schedule_window_closed",
+  level: "info",
+  message: "The calling window is closed."
+})
+export const windowOpened = (closesAt: number | undefined): Note => ({
+  details: { closes_at: iso(closesAt) },
+  event: "schedule_window_opened",
+  level: "info",
+  message: "The calling window has opened."
+})
+export const waitingForCapacity: Note = {
+  event: "waiting_for_capacity",
+  level: "warning",
+  message: "Other calls use all the capacity."
+}
+export const rateLimited = (millis: number): Note => ({
+  details: { retry_after_seconds: Math.ceil(millis / 1000) },
+  event: "provider_rate_limited",
+  level: "warning",
+  message: "The telephony provider asks for fewer calls."
+})

@@ -1,0 +1,209 @@
+/**
+ * Everything that is set from outside, in one table: what the variable is called, what it may hold, what holds without it. Read once,
+ * at start; nothing else in the engine looks at the environment. A bad value stops the start, and all bad values are named at once.
+ */
+import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter } from "effect"
+import { resolve } from "node:path"
+
+interface Variable<A> {
+  readonly name: string
+  readonly description: string
+  /** What is read when the variable is missing or empty. Undefined: the setting is then undefined. */
+  readonly default: string | undefined
+  /** Completes "must be ...". */
+  readonly allowed: string
+  /** The value is never repeated in a message. */
+  readonly secret: boolean
+  readonly read: (text: string) => Result.Result<A, unknown>
+}
+type Codec<A> = Schema.Codec<A, string>
+type Words = Pick<Variable<unknown>, "name" | "description" | "allowed"> & { readonly secret?: boolean }
+
+const readWith = <A>(codec: Codec<A>) => Schema.decodeUnknownResult(codec)
+const required = <A>(codec: Codec<A>, words: Words & { readonly default: string }): Variable<A> => ({
+  secret: false,
+  ...words,
+  read: readWith(codec)
+})
+const optional = <A>(codec: Codec<A>, words: Words): Variable<A | undefined> => ({
+  secret: false,
+  ...words,
+  default: undefined,
+  read: readWith(codec)
+})
+
+const text = (pattern: RegExp) => Schema.String.check(Schema.isPattern(pattern))
+const mapped = <A>(codec: Codec<string>, to: Schema.Codec<A>, map: (value: string) => A): Codec<A> =>
+  codec.pipe(Schema.decodeTo(to, { decode: SchemaGetter.transform(map), encode: SchemaGetter.forbidden(() => "Read only") }))
+const number = (minimum: number, maximum: number) =>
+  mapped(text(/^\d+(\.\d+)?$/), Schema.Finite.check(Schema.isBetween({ minimum, maximum })), Number)
+const integer = (minimum: number, maximum: number) =>
+  mapped(text(/^\d+$/), Schema.Int.check(Schema.isBetween({ minimum, maximum })), Number)
+const secret = (codec: Codec<string>) => mapped(codec, Schema.Redacted(Schema.String), (value) => Redacted.make(value))
+const url = (...protocols: ReadonlyArray<string>) =>
+  Schema.String.check(
+    Schema.makeFilter((value) => {
+      const parsed = URL.parse(value)
+      return parsed !== null && protocols.includes(parsed.protocol) && parsed.hostname !== ""
+    })
+  )
+
+const adapterName = "(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
+const adapterList = new RegExp(`^ *${adapterName}(?: *, *${adapterName})* *$`)
+
+const table = {
+  port: required(integer(0, 65535), {
+    name: "PORT",
+    default: "8000",
+    description: "Port of the API. `0` takes any free port.",
+    allowed: "a whole number from 0 to 65535"
+  }),
+  host: required(text(/^[A-Za-z0-9.:_-]+$/), {
+    name: "HOST",
+    default: "127.0.0.1",
+    description: "Address to listen on. `0.0.0.0` lets other machines in.",
+    allowed: "an IP address or a host name"
+  }),
+  publicUrl: optional(
+    mapped(url("http:", "https:").check(Schema.isPattern(/^[^?#]*$/)), Schema.String, (value) => value.replace(/\/+$/, "")),
+    {
+      name: "PUBLIC_URL",
+      description:
+        "Where clients and providers reach the API from outside; upload and callback addresses start with it. Without it: `HOST` and `PORT`.",
+      allowed: "an http:// or https:// address without query"
+    }
+  ),
+  dataDir: required(
+    mapped(text(/\S/), Schema.String, (value) => resolve(value)),
+    {
+      name: "DATA_DIR",
+      default: ".data",
+      description: "Folder of uploaded lists, recordings, transcripts and of the embedded Postgres.",
+      allowed: "a path"
+    }
+  ),
+  databaseUrl: optional(secret(url("postgres:", "postgresql:")), {
+    name: "DATABASE_URL",
+    description: "A Postgres (15 or later) to use instead of the embedded one.",
+    allowed: "an address such as postgres://user:password@host:5432/database",
+    secret: true
+  }),
+  apiKey: optional(secret(text(/^[\x21-\x7e]{16,200}$/)), {
+    name: "API_KEY",
+    description: "API key of the first organization. Without it one is made at the first start and printed once.",
+    allowed: "16 to 200 printable ASCII characters without spaces",
+    secret: true
+  }),
+  adapters: required(
+    mapped(text(adapterList), Schema.Array(Schema.String), (value) => [...new Set(value.split(",").map((name) => name.trim()))]),
+    {
+      name: "ADAPTERS",
+      default: "ari",
+      description: "Provider adapters to load: names of built-in ones and of installed npm packages, with commas between.",
+      allowed: "adapter or package names with commas between"
+    }
+  ),
+  nodeName: required(text(/^[a-z0-9-]{1,32}$/), {
+    name: "NODE_NAME",
+    default: "node1",
+    description: "Name of this engine node. Another one for each node, the same after a restart.",
+    allowed: "1 to 32 of a-z, 0-9 and -"
+  }),
+  callRate: required(integer(1, 1000), {
+    name: "CALL_RATE",
+    default: "1",
+    description: "Dial requests per second of a new campaign.",
+    allowed: "a whole number from 1 to 1000"
+  }),
+  trunkRate: optional(number(0.01, 1000), {
+    name: "TRUNK_RATE",
+    description: "Dial requests per second of each telephony configuration. Without it: what its adapter says.",
+    allowed: "a number from 0.01 to 1000"
+  }),
+  orgConcurrency: required(integer(1, 100_000), {
+    name: "ORG_CONCURRENCY",
+    default: "10",
+    description: "Calls that a newly created organization may have up at once.",
+    allowed: "a whole number from 1 to 100000"
+  }),
+  ringTimeoutSeconds: required(integer(15, 300), {
+    name: "RING_TIMEOUT",
+    default: "60",
+    description: "Seconds a callee's phone may ring.",
+    allowed: "a whole number from 15 to 300"
+  }),
+  drainSeconds: required(integer(0, 3600), {
+    name: "DRAIN",
+    default: "30",
+    description: "Seconds that calls get to end by themselves when the engine is stopped.",
+    allowed: "a whole number from 0 to 3600"
+  }),
+  logLevel: required(Schema.Literals(["debug", "info", "warn", "error"]), {
+    name: "LOG_LEVEL",
+    default: "info",
+    description: "The least important entries that are logged.",
+    allowed: "debug, info, warn or error"
+  }),
+  logFormat: optional(Schema.Literals(["pretty", "json"]), {
+    name: "LOG_FORMAT",
+    description: "`pretty` or `json`. Without it: pretty on a terminal, otherwise one JSON object a line.",
+    allowed: "pretty or json"
+  }),
+  recordings: required(
+    mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
+    {
+      name: "RECORDINGS",
+      default: "on",
+      description: "Whether calls are recorded: `on` or `off`.",
+      allowed: "on or off"
+    }
+  )
+} as const
+
+type ValueOf<V> = V extends Variable<infer A> ? A : never
+export type Settings = { readonly [Key in keyof typeof table]: ValueOf<(typeof table)[Key]> }
+
+/** The rows of README's configuration table, in its order. */
+export const variables: ReadonlyArray<{ readonly name: string; readonly description: string; readonly default: string | undefined }> =
+  Object.values(table).map((variable) => ({ name: variable.name, description: variable.description, default: variable.default }))
+
+/** Each problem is a sentence that names the variable and what it may hold. */
+export class BadEnvironment extends Schema.TaggedError<BadEnvironment>()("BadEnvironment", { problems: Schema.Array(Schema.String) }) {
+  override get message(): string {
+    return this.problems.join("\n")
+  }
+}
+
+const refusal = ({ allowed, name, secret: hidden }: Variable<unknown>, value: string): string =>
+  `${name} must be ${allowed}, ${hidden ? "and what it holds (not shown) is not" : `not ${JSON.stringify(value)}`}`
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export const read = (environment: Environment): Effect.Effect<Settings, BadEnvironment> => {
+  const problems: Array<string> = []
+  const settings = Object.entries<Variable<unknown>>(table).map(([key, variable]) => {
+    const value = environment[variable.name] || variable.default
+    if (value === undefined) return [key, undefined]
+    const result = variable.read(value)
+    if (Result.isSuccess(result)) return [key, result.success]
+    problems.push(refusal(variable, value))
+    return [key, undefined]
+  })
+  // Built key by key from the table that Settings is derived from.
+  return problems.length > 0 ? Effect.fail(new BadEnvironment({ problems })) : Effect.succeed(Object.fromEntries(settings) as Settings)
+}
+
+/** Where the API is reached when `port` is the one it really listens on. */
+export const publicUrlOf = (settings: Pick<Settings, "host" | "publicUrl">, port: number): string => {
+  if (settings.publicUrl !== undefined) return settings.publicUrl
+  const host = settings.host === "0.0.0.0" || settings.host === "::" ? "localhost" : settings.host
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+}
+
+export class Config extends Context.Service<Config, Settings>()("runtime/Config") {
+  static readonly layer = Layer.effect(
+    Config,
+    Effect.suspend(() => read(process.env))
+  )
+  static readonly layerOf = (environment: Environment) => Layer.effect(Config, read(environment))
+}

@@ -1,0 +1,82 @@
+/** Reads the settings, composes the engine with its gateway, and launches both. */
+import { NodeRuntime } from "@effect/platform-node"
+import { Cause, Console, Effect, Exit, Layer, Logger, Redacted } from "effect"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Agents } from "#core/agent/Agents.ts"
+import { Calls } from "#core/call/Calls.ts"
+import { Campaigns, DefaultRateLimit } from "#core/campaign/Campaigns.ts"
+import { Uploads } from "#core/campaign/Uploads.ts"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { Organizations } from "#core/organization/Organizations.ts"
+import { Runs } from "#core/run/Runs.ts"
+import * as Api from "#gateway/api.ts"
+import { FileLinks } from "#gateway/FileLinks.ts"
+import { Gateway } from "#gateway/server.ts"
+import { Site } from "#gateway/Site.ts"
+import packageJson from "../package.json" with { type: "json" }
+import { Config, publicUrlOf } from "./config.ts"
+import * as Engine from "./Engine.ts"
+import * as plugins from "./plugins.ts"
+import * as ports from "./ports.ts"
+import * as postgres from "./postgres.ts"
+import * as CsvSource from "./storage/CsvSource.ts"
+import { Files } from "./storage/Files.ts"
+import * as telemetry from "./telemetry.ts"
+import * as FliteTts from "./voice/FliteTts.ts"
+import { VoiceAgent } from "./voice/VoiceSession.ts"
+
+const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(join(dataDir, "files"))))
+const voice = VoiceAgent.layer.pipe(Layer.provide(FliteTts.layer()))
+const site = Layer.unwrap(
+  Effect.map(Config, (settings) => Site.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
+)
+const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succeed(DefaultRateLimit, callRate)))
+
+const gateway = Layer.unwrap(Effect.map(Config, ({ host, port }) => Api.layer({ host, port })))
+const api = Layer.mergeAll(Campaigns.layer, Calls.layer).pipe(
+  Layer.provide(CsvSource.layer),
+  Layer.provideMerge(Layer.mergeAll(Agents.layer, Runs.layer, Uploads.layer, ApiKeys.layer, FileLinks.layerRandom)),
+  Layer.provide(rateLimit)
+)
+
+/** A first organization and key, and where everything is: the only lines of standard output besides the log. */
+const welcome = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { apiKey, orgConcurrency } = yield* Config
+    const { key } = yield* Organizations.use((organizations) => organizations.bootstrap(apiKey, orgConcurrency))
+    if (key !== undefined) yield* Console.log(`API key (shown once): ${Redacted.value(key)}`)
+    const url = yield* Effect.flatMap(Site, ({ url }) => url)
+    yield* Gateway
+    yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
+  })
+).pipe(Layer.provide(Organizations.layer))
+
+const service = welcome.pipe(
+  Layer.provide(gateway),
+  Layer.provide(Layer.mergeAll(api, ports.layer, site)),
+  Layer.provide(Engine.layer),
+  Layer.provide(Layer.mergeAll(plugins.layer, voice, postgres.layer)),
+  Layer.provide(files)
+)
+
+/** Whatever keeps the service from starting is said in one line, and only the unexpected with its cause. */
+const explained = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  return error instanceof Error && "_tag" in error ? error.message : Cause.pretty(cause)
+}
+
+/** `extra` stands in for what tests change. */
+export const launch = (extra: Layer.Layer<never> = Layer.empty) =>
+  NodeRuntime.runMain(
+    Layer.launch(service.pipe(Layer.provide(telemetry.layer), Layer.provide(extra), Layer.provide(Config.layer))).pipe(
+      Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`Trunkline could not run: ${explained(cause)}`))),
+      Effect.provide(Logger.layer([]))
+    ),
+    {
+      disableErrorReporting: true,
+      teardown: (exit, done) => done(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+    }
+  )
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) launch()

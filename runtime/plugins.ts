@@ -1,0 +1,57 @@
+/** Loads the adapters that ADAPTERS names: built-in ones, and npm packages that default-export one. Each is checked before it is let in. */
+import { Effect, Layer, Schema } from "effect"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { builtIn } from "#adapters/index.ts"
+import type { Adapter } from "#core/provider/Adapter.ts"
+import { Registry } from "#core/provider/Registry.ts"
+import { Config } from "./config.ts"
+
+/** The message names the adapter and what is wrong with it. */
+export class BadAdapter extends Schema.TaggedError<BadAdapter>()("BadAdapter", { message: Schema.String }) {}
+
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const { adapters } = yield* Config
+    const loaded = yield* Effect.forEach(adapters, load)
+    const names = loaded.map((adapter) => adapter.manifest.provider)
+    const twice = names.find((name, at) => names.indexOf(name) !== at)
+    if (twice !== undefined) return yield* new BadAdapter({ message: `ADAPTERS names two adapters for the provider ${twice}` })
+    return Registry.layerOf(loaded)
+  })
+)
+
+const load = Effect.fnUntraced(function* (name: string) {
+  const known = builtIn.find((adapter) => adapter.manifest.provider === name)
+  if (known !== undefined) return known
+  const found = yield* Effect.tryPromise({
+    try: async (): Promise<unknown> => import(resolved(name)),
+    catch: () => new BadAdapter({ message: `ADAPTERS names ${name}, which is no built-in adapter (${builtIn.map((a) => a.manifest.provider).join(", ")}) and no installed package that loads` })
+  })
+  const adapter = typeof found === "object" && found !== null && "default" in found ? found.default : undefined
+  const wrong = faultOf(adapter)
+  if (wrong !== undefined) return yield* new BadAdapter({ message: `The package ${name} is no adapter for this engine: ${wrong}` })
+  // faultOf has looked at every part of the contract that can be looked at.
+  return adapter as Adapter
+})
+
+// An operator installs packages beside the engine, in the folder it is started from.
+const resolved = (name: string) => pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(name)).href
+
+const providerName = /^[a-z0-9_]{1,32}$/
+
+/** What keeps a package's default export from being an adapter; undefined when nothing does. */
+const faultOf = (candidate: unknown): string | undefined => {
+  if (!isRecord(candidate)) return "it has no default export"
+  const { connect, fields, manifest } = candidate
+  if (!isRecord(manifest)) return "it has no manifest"
+  if (manifest["contract"] !== 1) return `it follows version ${String(manifest["contract"])} of the adapter contract, not 1`
+  if (typeof manifest["provider"] !== "string" || !providerName.test(manifest["provider"])) return "its provider name is not [a-z0-9_]"
+  if (typeof manifest["callsPerSecond"] !== "number" || !(manifest["callsPerSecond"] > 0)) return "its callsPerSecond is no positive number"
+  if (typeof manifest["originatesInFlight"] !== "number" || !(manifest["originatesInFlight"] >= 1)) return "its originatesInFlight is below 1"
+  if (!isRecord(fields)) return "it names no fields"
+  return typeof connect === "function" ? undefined : "it has no connect"
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null

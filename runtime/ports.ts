@@ -1,0 +1,49 @@
+/** What the gateway asks of a node: whether it is ready, whose a run is, where files lie. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { FileStore } from "#gateway/FileStore.ts"
+import { Readiness } from "#gateway/Readiness.ts"
+import { RunOwners } from "#gateway/RunOwners.ts"
+import { Files } from "./storage/Files.ts"
+import { TrunkPool, whyDown } from "./trunk/TrunkPool.ts"
+
+/** A database that has not answered by then does not. */
+const READY_TIMEOUT = "2 seconds"
+
+const readiness = Layer.effect(
+  Readiness,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const pool = yield* TrunkPool
+    return {
+      postgres: sql`SELECT 1`.pipe(
+        Effect.timeout(READY_TIMEOUT),
+        Effect.as(true),
+        Effect.catch(() => Effect.succeed(false))
+      ),
+      trunks: Effect.sync(() =>
+        pool.all().map((trunk) => ({
+          isUp: trunk.status()._tag === "Up",
+          provider: trunk.adapter.manifest.provider,
+          reason: whyDown(trunk) ?? null,
+          telephonyConfigurationId: trunk.configurationId
+        }))
+      )
+    }
+  })
+)
+
+const runOwners = Layer.effect(
+  RunOwners,
+  Effect.map(SqlClient.SqlClient, (sql) => ({
+    owns: (organizationId, id) =>
+      sql`SELECT 1 FROM runs WHERE organization_id = ${organizationId}::int AND id = ${id}::int`.pipe(
+        Effect.map((rows) => rows.length > 0),
+        Effect.orDie
+      )
+  }))
+)
+
+const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal))
+
+export const layer = Layer.mergeAll(readiness, runOwners, fileStore)

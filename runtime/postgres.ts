@@ -1,0 +1,106 @@
+/**
+ * The connection pool, on DATABASE_URL or on the embedded Postgres. Here, and nowhere else, the database's snake_case becomes our
+ * camelCase, for columns and for inserted keys; what is inside a jsonb value stays as it is. An int8 arrives as a number.
+ */
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Duration, Effect, Layer, Redacted, Result, Schedule, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { join } from "node:path"
+import { Config } from "./config.ts"
+import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
+import { migrate } from "./migrate.ts"
+
+const connections = 16
+const idleTimeout = Duration.minutes(10)
+const oldestPostgres = 15
+const connectTimeout = Duration.seconds(5)
+// A database that starts together with the engine, as under compose, needs a while.
+const waitForDatabase = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 30 }))
+
+/** The message names host, port and database, never the password. */
+export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", { message: Schema.String }) {}
+
+const types = PgTypes.makeRegistry()
+types.register<number | bigint>(PgTypes.OID.int8, {
+  encode: (value) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigInt64BE(BigInt(value))
+    return Result.succeed(new Uint8Array(bytes))
+  },
+  decode: (bytes) => {
+    const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readBigInt64BE()
+    return Result.succeed(Number.isSafeInteger(Number(value)) ? Number(value) : value)
+  }
+})
+
+// Names are as many as the schema has columns, and every row of every answer asks for them.
+const remembered = (convert: (name: string) => string) => {
+  const known = new Map<string, string>()
+  return (name: string): string => {
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const converted = convert(name)
+    known.set(name, converted)
+    return converted
+  }
+}
+const toCamel = remembered((name) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()))
+const toSnake = remembered((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+
+export interface ClientOptions {
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName?: string
+  readonly maxConnections?: number
+}
+
+/** A pool on `url` that connects when it is first used, and again whenever a connection broke. */
+export const clientLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
+  PgClient.layer({
+    url,
+    types,
+    applicationName: options.applicationName ?? "trunkline",
+    maxConnections: options.maxConnections ?? connections,
+    connectTimeout,
+    idleTimeout,
+    // Every statement here is planned well without looking at its parameters, and planning the long ones anew costs more than they do.
+    startupParameters: { plan_cache_mode: "force_generic_plan" },
+    transformResultNames: toCamel,
+    transformQueryNames: toSnake,
+    transformJson: false
+  })
+
+const placeOf = (url: Redacted.Redacted): string => {
+  const { hostname, pathname, port } = new URL(Redacted.value(url))
+  return `${hostname}:${port || "5432"}${pathname}`
+}
+
+// 57P03: the server takes connections already, but is still recovering.
+const isStarting = ({ reason }: SqlError.SqlError): boolean =>
+  reason._tag === "ConnectionError" || (reason.cause instanceof Object && "code" in reason.cause && reason.cause.code === "57P03")
+
+const checkServer = Effect.fnUntraced(function* (place: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly version: number }>`SELECT current_setting('server_version_num')::int / 10000 AS version`.pipe(
+    Effect.retry(($) => $(waitForDatabase).pipe(Schedule.while(({ input }) => isStarting(input)))),
+    Effect.mapError((error) => new DatabaseUnavailable({ message: `No connection to the database at ${place}: ${error.message}` }))
+  )
+  if (row === undefined || row.version < oldestPostgres) {
+    return yield* new DatabaseUnavailable({
+      message: `The database at ${place} is Postgres ${row?.version}, ${oldestPostgres} or later is needed`
+    })
+  }
+})
+
+/** The pool of an engine: waits for the server at `url`, then brings the schema up to date. */
+export const databaseLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
+  Layer.effectDiscard(Effect.andThen(checkServer(placeOf(url)), migrate())).pipe(Layer.provideMerge(clientLayer(url, options)))
+
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const { dataDir, databaseUrl, nodeName } = yield* Config
+    const options = { applicationName: `trunkline ${nodeName}` }
+    if (databaseUrl !== undefined) return databaseLayer(databaseUrl, options)
+    const embedded = Effect.map(EmbeddedPostgres, ({ url }) => databaseLayer(url, options))
+    return Layer.unwrap(embedded).pipe(Layer.provide(EmbeddedPostgres.layer({ folder: join(dataDir, "postgres") })))
+  })
+)

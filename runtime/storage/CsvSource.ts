@@ -1,0 +1,161 @@
+/**
+ * Uploaded lists of contacts, read as a stream: bytes to text to cells. A file that is not quite text is refused with the record at
+ * which that shows; nothing is guessed and nothing replaced. A few thousand records are in memory at a time.
+ */
+import { CsvError, parse, type Parser } from "csv-parse"
+import { Effect, Layer } from "effect"
+import { createHash } from "node:crypto"
+import { type FileHandle, open } from "node:fs/promises"
+import { finished } from "node:stream/promises"
+import { TextDecoder } from "node:util"
+import { SourceRefused } from "#core/campaign/Campaign.ts"
+import { maxFileBytes, sniffDelimiter } from "#core/campaign/ContactCsv.ts"
+import { ContactSource, SourceNotFound } from "#core/campaign/ContactSource.ts"
+import { Uploads } from "#core/campaign/Uploads.ts"
+import { Files } from "./Files.ts"
+import { isPlausible } from "./numberingPlan.ts"
+
+const chunkBytes = 64 * 1024
+/** More than a hundred of the longest cells take. An open quote swallows no more than this. */
+const maxRecordLength = 1024 * 1024
+/** What a decoder writes for what it cannot decode. In a file that is one already, somebody's decoder was wrong before. */
+const replacement = "\ufffd"
+
+export const layer = Layer.effect(
+  ContactSource,
+  Effect.gen(function* () {
+    const uploads = yield* Uploads
+    const files = yield* Files
+    return ContactSource.of({
+      isPlausible,
+      read: Effect.fn("CsvSource.read")(function* (organizationId, sourceId) {
+        const { key } = yield* uploads.find(organizationId, sourceId)
+        const notFound = new SourceNotFound({ sourceId })
+        const path = yield* Effect.mapError(files.path(key), () => notFound)
+        const file = yield* Effect.acquireRelease(
+          Effect.tryPromise({ try: () => open(path), catch: () => notFound }),
+          (file) => Effect.promise(() => file.close())
+        )
+        const csv = new CsvFile(file)
+        return {
+          next: Effect.tryPromise({ try: () => csv.next(), catch: (error) => error }).pipe(
+            Effect.catch((error) => (error instanceof SourceRefused ? Effect.fail(error) : Effect.die(error)))
+          ),
+          hash: Effect.sync(() => csv.hash.digest("hex"))
+        }
+      })
+    })
+  })
+)
+
+const refused = (what: string) => new SourceRefused({ reason: `Invalid CSV format: ${what}` })
+
+/** Throws `SourceRefused`. */
+class CsvFile {
+  readonly hash = createHash("sha256")
+  private readonly file: FileHandle
+  private readonly buffer = Buffer.allocUnsafe(chunkBytes)
+  private bytes = 0
+  private atEnd = false
+  private decoder: TextDecoder | undefined
+  /** Text that came before the delimiter was known. */
+  private head = ""
+  private parser: Parser | undefined
+
+  constructor(file: FileHandle) {
+    this.file = file
+  }
+
+  /** Empty at the end, and only then. */
+  async next(): Promise<ReadonlyArray<ReadonlyArray<string>>> {
+    while (!this.atEnd) {
+      const { bytesRead } = await this.file.read(this.buffer, 0, chunkBytes)
+      this.atEnd = bytesRead === 0
+      this.write(this.decode(this.buffer.subarray(0, bytesRead)))
+      if (this.atEnd) await this.finish()
+      const records = this.drain()
+      if (records.length > 0) return records
+    }
+    return []
+  }
+
+  private decode(chunk: Uint8Array): string {
+    this.bytes += chunk.byteLength
+    if (this.bytes > maxFileBytes) throw new SourceRefused({ reason: `CSV file is larger than ${maxFileBytes} bytes` })
+    this.hash.update(chunk)
+    this.decoder ??= new TextDecoder(encodingOf(chunk))
+    return this.decoder.decode(chunk, { stream: !this.atEnd })
+  }
+
+  private write(text: string): void {
+    const wrongAt = text.indexOf(replacement)
+    const right = wrongAt < 0 ? text : text.slice(0, wrongAt)
+    this.parse(right, wrongAt >= 0)
+    if (wrongAt >= 0) throw refused(`row ${this.row} is not ${this.decoder?.encoding.toUpperCase()} text`)
+  }
+
+  private parse(text: string, isLast: boolean): void {
+    if (this.parser !== undefined) return this.feed(this.parser, text)
+    this.head += text
+    const line = /[^\r\n]+(?=[\r\n])/.exec(this.head)?.[0]
+    if (line === undefined && !isLast && !this.atEnd && this.head.length <= maxRecordLength) return
+    this.parser = parserOf(sniffDelimiter(line ?? this.head))
+    this.feed(this.parser, this.head)
+    this.head = ""
+  }
+
+  private feed(parser: Parser, text: string): void {
+    if (text !== "") parser.write(text)
+    if (parser.errored !== null) throw this.fault(parser.errored)
+  }
+
+  private async finish(): Promise<void> {
+    if (this.parser === undefined) return
+    this.parser.end()
+    await finished(this.parser, { readable: false }).catch((error: unknown) => {
+      throw this.fault(error)
+    })
+  }
+
+  // What has been read is taken out at once, so that the parser never waits for its reader.
+  private drain(): ReadonlyArray<ReadonlyArray<string>> {
+    const records: Array<ReadonlyArray<string>> = []
+    for (let record = this.parser?.read(); record !== null && record !== undefined; record = this.parser?.read()) records.push(record)
+    return records
+  }
+
+  /** The row that is being read, the header being 1. */
+  private get row(): number {
+    return (this.parser?.info.records ?? 0) + 1
+  }
+
+  private fault(error: unknown): unknown {
+    if (!(error instanceof CsvError)) return error
+    switch (error.code) {
+      case "CSV_QUOTE_NOT_CLOSED":
+        return refused(`the quote that opens in row ${this.row} is not closed`)
+      case "CSV_MAX_RECORD_SIZE":
+        return refused(`row ${this.row} is too long, or its quote is not closed`)
+      case "INVALID_OPENING_QUOTE":
+      case "CSV_INVALID_CLOSING_QUOTE":
+        return refused(`a quote in the wrong place in row ${this.row}`)
+      default:
+        return error
+    }
+  }
+}
+
+/** UTF-16 only where a byte order mark says so. */
+const encodingOf = ([first, second]: Uint8Array): string =>
+  first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
+
+const parserOf = (delimiter: string): Parser =>
+  parse({
+    delimiter,
+    record_delimiter: ["\r\n", "\n", "\r"],
+    skip_empty_lines: true,
+    relax_column_count: true,
+    max_record_size: maxRecordLength
+  }).on("error", () => {
+    // Read from `errored`; without a listener it would end the process.
+  })

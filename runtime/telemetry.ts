@@ -1,0 +1,76 @@
+/**
+ * Logs. An entry is a fixed message with data as annotations. No phone number, transcript or credential is to be logged;
+ * one that is handed in all the same is masked here, by the name it goes under or by its looks.
+ */
+import { Cause, Effect, Layer, Logger, Redacted, References } from "effect"
+import { Config, type Settings } from "./config.ts"
+
+const masked = "<redacted>"
+const secretName =
+  /phone|callee|password|passwd|secret|token|authorization|cookie|credential|api_?key|private_?key|transcript|greeting|digits|context|^body$/i
+// An E.164 number, the credentials of a URL, an API key header.
+const secretText = /\+\d{7,15}\b|(?<=:\/\/)[^\s/@]+(?=@)|(?<=\b(?:bearer|basic) )[\w+/=.~-]{8,}/gi
+const maxDepth = 4
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** `value` without what must not be printed. */
+export const redact = (value: unknown, depth = 0): unknown => {
+  if (typeof value === "string") return value.replace(secretText, masked)
+  if (typeof value === "bigint") return String(value)
+  if (typeof value !== "object" || value === null) return value
+  if (Redacted.isRedacted(value)) return masked
+  if (value instanceof Date) return value.toISOString()
+  if (value instanceof Error) return redact(value.message)
+  if (depth === maxDepth) return "..."
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, secretName.test(snake(name)) ? masked : redact(inner, depth + 1)])
+  )
+}
+
+const levels = {
+  Fatal: "FATAL",
+  Error: "ERROR",
+  Warn: "WARN ",
+  Info: "INFO ",
+  Debug: "DEBUG",
+  Trace: "TRACE",
+  All: "ALL  ",
+  None: "NONE "
+} as const
+
+/** What is printed of an entry, in the order of printing. */
+const entryOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>) => {
+  const parts = Array.isArray(message) ? message : [message]
+  const [first, ...rest] = parts.map((part) => redact(part))
+  const annotations = redact(fiber.getRef(References.CurrentLogAnnotations))
+  return {
+    time: date.toISOString(),
+    level: logLevel,
+    message: typeof first === "string" ? first : JSON.stringify(first),
+    ...(typeof annotations === "object" ? annotations : {}),
+    ...(rest.length > 0 ? { data: rest } : {}),
+    ...(cause.reasons.length > 0 ? { cause: redact(Cause.pretty(cause)) } : {})
+  }
+}
+
+export const json: Logger.Logger<unknown, string> = Logger.make((options) => JSON.stringify(entryOf(options)))
+
+/** `12:30:01.123 INFO  message  name=value`, then the cause. */
+export const pretty: Logger.Logger<unknown, string> = Logger.make((options) => {
+  const { cause, level, message, time, ...data } = entryOf(options)
+  const values = Object.entries(data).map(([name, value]) => `  ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+  return `${time.slice(11, 23)} ${levels[level]} ${message}${values.join("")}${cause === undefined ? "" : `\n${cause}`}`
+})
+
+const levelOf = { debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const
+
+export const layerOf = ({ logFormat, logLevel }: Pick<Settings, "logFormat" | "logLevel">) => {
+  const format = logFormat ?? (process.stdout.isTTY ? "pretty" : "json")
+  return Layer.merge(
+    Logger.layer([Logger.withConsoleLog(format === "pretty" ? pretty : json)]),
+    Layer.succeed(References.MinimumLogLevel, levelOf[logLevel])
+  )
+}
+export const layer = Layer.unwrap(Effect.map(Config, layerOf))

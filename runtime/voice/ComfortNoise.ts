@@ -1,0 +1,36 @@
+/**
+ * What is sent while nobody speaks: faint pink noise. Some carriers take a leg without media for dead, and a callee takes digital
+ * silence for a lost line.
+ */
+import { encode, frameSize } from "./Mulaw.ts"
+
+const frames = 50
+// Root mean square, about -60 dBFS: just above the smallest step of mu-law.
+const level = 33
+const octaves = 6
+
+/** Pink after Voss: the sum of noises, each renewed half as often as the one before. */
+const pink = (length: number): Float64Array => {
+  // A fixed seed: recordings of tests are the same each time.
+  let seed = 1
+  const white = () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+    return seed / 0x80000000 - 1
+  }
+  const rows = Float64Array.from({ length: octaves }, white)
+  return Float64Array.from({ length }, (_, index) => {
+    for (let row = 0; row < octaves; row++) if (index % (1 << row) === 0) rows[row] = white()
+    return rows.reduce((sum, value) => sum + value, 0)
+  })
+}
+
+const noise = (() => {
+  const raw = pink(frames * frameSize)
+  const power = Math.sqrt(raw.reduce((sum, value) => sum + value * value, 0) / raw.length)
+  return encode(Int16Array.from(raw, (value) => value / power * level))
+})()
+
+const views = Array.from({ length: frames }, (_, index) => noise.subarray(index * frameSize, (index + 1) * frameSize))
+
+/** A second of it, over and over; shared, not to be written to. */
+export const comfortNoise = (turn: number): Uint8Array => views[turn % frames] ?? noise.subarray(0, frameSize)

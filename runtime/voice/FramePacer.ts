@@ -1,0 +1,161 @@
+/**
+ * The beat of all calls: every stream is called once in 20 ms, by one timer for the process. A timer per call drifts by seconds (a
+ * thousand calls then send 93 % of their frames); a wheel of four slots with absolute deadlines does not.
+ *
+ * The only file that reads a clock and sets a timer itself: frames are no place for fibers. `PacerTime` lets tests turn the wheel.
+ */
+import { frameMillis } from "./Mulaw.ts"
+
+export interface PacerTime {
+  /** Monotonic milliseconds. */
+  readonly now: () => number
+  /** Calls back once, not before `delayMillis`. The result takes it back. */
+  readonly wake: (delayMillis: number, run: () => void) => () => void
+}
+
+export interface PacedStream {
+  /** One frame is due. `now` is when it was due, in the pacer's milliseconds: 20 more than the last, plus what was skipped. */
+  readonly frame: (now: number) => void
+  /** The process stood still: that many frames were not, and will not be, asked for. */
+  readonly skipped: (frames: number) => void
+  /** `frame` or `skipped` threw; the stream is out of the wheel. */
+  readonly failed: (cause: unknown) => void
+}
+
+export interface FramePacer {
+  readonly now: () => number
+  /** Takes effect within a frame. The result leaves; it may be called again, and from within `frame`. */
+  readonly join: (stream: PacedStream) => () => void
+  readonly size: () => number
+}
+
+const slots = 4
+const slotMillis = frameMillis / slots
+// Beyond this, what is late is dropped instead of burst: carriers keep little buffer, and callees hear the heap.
+const stallMillis = 60
+
+export const systemTime: PacerTime = {
+  now: () => performance.now(),
+  wake: (delayMillis, run) => {
+    const timer = setTimeout(run, delayMillis)
+    return () => clearTimeout(timer)
+  }
+}
+
+export const makeFramePacer = (time: PacerTime = systemTime): FramePacer => new Wheel(time)
+
+class Wheel implements FramePacer {
+  readonly #time: PacerTime
+  readonly #slots = Array.from({ length: slots }, () => new Set<PacedStream>())
+  #size = 0
+  #origin = 0
+  // The next slot to run, counted since the origin; it is due at `origin + turn * slotMillis`.
+  #turn = 0
+  #sleep: (() => void) | undefined
+  #isRunning = false
+
+  constructor(time: PacerTime) {
+    this.#time = time
+  }
+
+  now(): number {
+    return this.#time.now()
+  }
+
+  size(): number {
+    return this.#size
+  }
+
+  join(stream: PacedStream): () => void {
+    if (!this.#isRunning) this.#catchUp()
+    // Of the emptiest slots, the one that comes first.
+    const ahead = [this.#turn, this.#turn + 1, this.#turn + 2, this.#turn + 3]
+    const at = ahead.reduce((best, next) => this.#slot(next).size < this.#slot(best).size ? next : best)
+    this.#slot(at).add(stream)
+    this.#size++
+    this.#rest()
+    return () => this.#leave(at, stream)
+  }
+
+  #due(turn: number): number {
+    return this.#origin + turn * slotMillis
+  }
+
+  #slot(turn: number): Set<PacedStream> {
+    // The default is never taken: the wheel has all of its slots.
+    return this.#slots[turn % slots] ?? new Set<PacedStream>()
+  }
+
+  #leave(turn: number, stream: PacedStream): void {
+    if (!this.#slot(turn).delete(stream)) return
+    this.#size--
+    if (this.#size > 0) return
+    this.#sleep?.()
+    this.#sleep = undefined
+  }
+
+  // One stream's fault is not the others' silence.
+  #expel(turn: number, stream: PacedStream, cause: unknown): void {
+    this.#leave(turn, stream)
+    stream.failed(cause)
+  }
+
+  #run(turn: number): void {
+    for (const stream of this.#slot(turn)) {
+      try {
+        stream.frame(this.#due(turn))
+      } catch (cause) {
+        this.#expel(turn, stream, cause)
+      }
+    }
+  }
+
+  #skip(turn: number, frames: number): void {
+    for (const stream of this.#slot(turn)) {
+      try {
+        stream.skipped(frames)
+      } catch (cause) {
+        this.#expel(turn, stream, cause)
+      }
+    }
+  }
+
+  /** Whole rounds only, so that each stream misses the same and keeps its place among the others. */
+  #skipStall(): void {
+    const late = this.now() - this.#due(this.#turn)
+    if (late <= stallMillis) return
+    const rounds = Math.floor(late / frameMillis)
+    for (let turn = 0; turn < slots; turn++) this.#skip(turn, rounds)
+    this.#turn += rounds * slots
+  }
+
+  readonly #tick = (): void => {
+    this.#sleep = undefined
+    this.#isRunning = true
+    this.#skipStall()
+    // Bounded, so that an overloaded wheel still lets the sockets be read between two ticks.
+    for (let left = stallMillis / slotMillis; left > 0 && this.#size > 0 && this.#due(this.#turn) <= this.now(); left--) {
+      this.#run(this.#turn)
+      this.#turn++
+    }
+    this.#isRunning = false
+    this.#rest()
+  }
+
+  #rest(): void {
+    if (this.#size === 0 || this.#isRunning) return
+    let next = this.#turn
+    while (this.#slot(next).size === 0) next++
+    this.#sleep?.()
+    this.#sleep = this.#time.wake(Math.max(0, this.#due(next) - this.now()), this.#tick)
+  }
+
+  /** Empty slots that were slept through are over: a stream that joins starts in the present. */
+  #catchUp(): void {
+    if (this.#size === 0) {
+      this.#origin = this.now()
+      this.#turn = 0
+    }
+    while (this.#slot(this.#turn).size === 0 && this.#due(this.#turn) < this.now()) this.#turn++
+  }
+}

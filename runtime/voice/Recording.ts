@@ -1,0 +1,162 @@
+/**
+ * A call as a stereo WAV: the callee left, the agent right, PCM16 at 8 kHz. Both sides get a frame at each tick, so the tracks stay
+ * aligned. Written in blocks of a second at fixed positions while the call runs; the sizes in the header are open until the end, and
+ * `repair` fills them in for a file whose process died. Callbacks throughout: no write is ever waited for in a tick.
+ */
+import { Effect, Schema } from "effect"
+import { close as closeFile, mkdir, open as openFile, write as writeFile } from "node:fs"
+import { open } from "node:fs/promises"
+import { dirname } from "node:path"
+import { decodeSample, frameSize, sampleRate, silence } from "./Mulaw.ts"
+
+export class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {}
+
+export interface Recording {
+  /** One tick. Undefined is silence. */
+  readonly push: (callee: Uint8Array | undefined, agent: Uint8Array | undefined) => void
+  /** Ticks that never were: that many frames of silence on both sides. */
+  readonly skip: (frames: number) => void
+  /** Writes what is left and completes the header; gives the seconds recorded. Once. */
+  readonly close: Effect.Effect<number, RecordingBroken>
+}
+
+const headerBytes = 44
+const channels = 2
+const bytesPerTick = frameSize * channels * 2
+const blockTicks = 50
+// Then the disk is 4 s behind, and a second is left out: a hole in the file, which reads as silence and keeps the rest in place.
+const maxPendingBlocks = 4
+const open32 = 0xffffffff
+
+const makeHeader = (dataBytes: number): Uint8Array => {
+  const header = Buffer.alloc(headerBytes)
+  header.write("RIFF", 0)
+  header.writeUInt32LE(dataBytes === open32 ? open32 : dataBytes + headerBytes - 8, 4)
+  header.write("WAVEfmt ", 8)
+  header.writeUInt32LE(16, 16)
+  header.writeUInt16LE(1, 20)
+  header.writeUInt16LE(channels, 22)
+  header.writeUInt32LE(sampleRate, 24)
+  header.writeUInt32LE(sampleRate * channels * 2, 28)
+  header.writeUInt16LE(channels * 2, 32)
+  header.writeUInt16LE(16, 34)
+  header.write("data", 36)
+  header.writeUInt32LE(dataBytes, 40)
+  return header
+}
+
+/** A file written at positions, in callbacks. The first thing that goes wrong is kept and ends the writing. */
+const makeFile = (path: string) => {
+  const waiting: Array<() => void> = []
+  let file: number | undefined
+  let failure: unknown
+  let pending = 0
+  let whenSettled: (() => void) | undefined
+
+  const settle = () => {
+    if (pending === 0) whenSettled?.()
+  }
+  const done = (error: unknown) => {
+    failure ??= error ?? undefined
+    pending--
+    settle()
+  }
+  const put = (bytes: Uint8Array, position: number) => {
+    if (file === undefined || failure !== undefined) return done(undefined)
+    writeFile(file, bytes, 0, bytes.length, position, (error, written) =>
+      done(error ?? (written < bytes.length ? new Error("short write: is the disk full?") : undefined)))
+  }
+
+  pending++
+  // What goes wrong with the folder shows again when the file is opened.
+  mkdir(dirname(path), { recursive: true }, () =>
+    openFile(path, "w", (error, opened) => {
+      file = error === null ? opened : undefined
+      failure = error ?? undefined
+      for (const write of waiting.splice(0)) write()
+      done(undefined)
+    }))
+
+  return {
+    pending: () => pending,
+    write: (bytes: Uint8Array, position: number) => {
+      pending++
+      if (file === undefined && failure === undefined) waiting.push(() => put(bytes, position))
+      else put(bytes, position)
+    },
+    /** When all is written. Whoever stops waiting does not close the file under a write that is still on its way. */
+    close: Effect.callback<void, RecordingBroken>((resume) => {
+      const outcome = () => failure === undefined ? Effect.void : Effect.fail(new RecordingBroken({ cause: failure }))
+      whenSettled = () => {
+        if (file === undefined) resume(outcome())
+        else closeFile(file, () => resume(outcome()))
+      }
+      settle()
+    })
+  }
+}
+
+/** Opens the file, and its folder if need be, without waiting for it; whatever goes wrong comes out of `close`. */
+export const startRecording = (path: string): Recording => {
+  const file = makeFile(path)
+  let block = new Int16Array(blockTicks * bytesPerTick / 2)
+  let filled = 0
+  let position = headerBytes
+
+  const flush = (isLast: boolean) => {
+    if (filled === 0) return
+    const bytes = new Uint8Array(block.buffer, 0, filled * bytesPerTick)
+    if (isLast || file.pending() < maxPendingBlocks) {
+      file.write(bytes, position)
+      block = new Int16Array(blockTicks * bytesPerTick / 2)
+    }
+    position += bytes.length
+    filled = 0
+  }
+
+  const push: Recording["push"] = (callee, agent) => {
+    let at = filled * frameSize * channels
+    for (let sample = 0; sample < frameSize; sample++) {
+      block[at++] = callee === undefined ? 0 : decodeSample(callee[sample] ?? silence)
+      block[at++] = agent === undefined ? 0 : decodeSample(agent[sample] ?? silence)
+    }
+    filled++
+    if (filled === blockTicks) flush(false)
+  }
+
+  file.write(makeHeader(open32), 0)
+  return {
+    push,
+    skip: (frames) => {
+      for (let frame = 0; frame < frames; frame++) push(undefined, undefined)
+    },
+    close: Effect.suspend(() => {
+      flush(true)
+      const dataBytes = position - headerBytes
+      file.write(makeHeader(dataBytes), 0)
+      return Effect.as(file.close, dataBytes / bytesPerTick * frameSize / sampleRate)
+    })
+  }
+}
+
+/**
+ * Completes the header of a recording whose process died, from the size of the file. False when nothing was amiss. Fails when this is
+ * no recording of ours.
+ */
+export const repair = Effect.fn("Recording.repair")(function*(path: string) {
+  const file = yield* Effect.acquireRelease(attempt(() => open(path, "r+")), (opened) => Effect.promise(() => opened.close()))
+  const header = Buffer.alloc(headerBytes)
+  const { bytesRead } = yield* attempt(() => file.read(header, 0, headerBytes, 0))
+  const { size } = yield* attempt(() => file.stat())
+  const isOurs = bytesRead === headerBytes && header.toString("latin1", 0, 4) === "RIFF" && header.toString("latin1", 36, 40) === "data"
+  if (!isOurs) return yield* new RecordingBroken({ cause: "no header of a recording" })
+  // The last block may have been cut anywhere.
+  const dataBytes = size - headerBytes - (size - headerBytes) % (channels * 2)
+  if (header.readUInt32LE(40) === dataBytes) return false
+  yield* attempt(() => file.truncate(headerBytes + dataBytes))
+  yield* attempt(() => file.write(makeHeader(dataBytes), 0, headerBytes, 0))
+  return true
+}, Effect.scoped)
+
+const attempt = <A>(act: () => Promise<A>) =>
+  Effect.tryPromise({ try: act, catch: (cause) => new RecordingBroken({ cause }) })

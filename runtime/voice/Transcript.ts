@@ -1,0 +1,76 @@
+/** What was said and pressed, as the transcript file and as the events in the run's logs. Never logged. */
+
+interface Utterance {
+  readonly speaker: "assistant" | "user"
+  readonly text: string
+  readonly at: number
+  readonly until: number
+}
+
+/** As the API shows it. */
+export interface FeedbackEvent {
+  readonly type: "rtf-user-transcription" | "rtf-bot-text" | "rtf-ttfb-metric" | "rtf-pipeline-error"
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly timestamp: string
+  /** How often the callee had had his say. */
+  readonly turn: number
+}
+
+export interface Transcript {
+  /** Times in epoch milliseconds; in any order. */
+  readonly said: (utterance: Utterance) => void
+  readonly firstAudio: (metric: { readonly at: number; readonly millis: number; readonly engine: string; readonly voice: string }) => void
+  readonly problem: (problem: { readonly at: number; readonly error: string; readonly processor: string }) => void
+  /** `[time] user: text`, a line per utterance; empty when nobody said anything. */
+  readonly text: () => string
+  readonly events: () => ReadonlyArray<FeedbackEvent>
+}
+
+interface Noted {
+  readonly type: FeedbackEvent["type"]
+  readonly at: number
+  readonly payload: FeedbackEvent["payload"]
+}
+
+const iso = (at: number): string => new Date(at).toISOString()
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
+const byTime = (a: { readonly at: number }, b: { readonly at: number }): number => a.at - b.at
+
+const noteOf = ({ at, speaker, text, until }: Utterance): Noted => {
+  const payload = { text, timestamp: iso(at), end_timestamp: iso(until) }
+  return speaker === "user"
+    ? { type: "rtf-user-transcription", at, payload: { ...payload, final: true } }
+    : { type: "rtf-bot-text", at, payload }
+}
+
+export const makeTranscript = (): Transcript => {
+  const utterances: Array<Utterance> = []
+  const notes: Array<Noted> = []
+  return {
+    said: (utterance) => {
+      utterances.push({ ...utterance, text: oneLine(utterance.text) })
+    },
+    firstAudio: ({ at, engine, millis, voice }) => {
+      notes.push({ type: "rtf-ttfb-metric", at, payload: { ttfb_seconds: millis / 1000, processor: engine, model: voice } })
+    },
+    problem: ({ at, error, processor }) => {
+      notes.push({ type: "rtf-pipeline-error", at, payload: { error, fatal: false, processor } })
+    },
+    text: () =>
+      utterances.toSorted(byTime).map(({ at, speaker, text }) => `[${iso(at)}] ${speaker}: ${text}\n`).join(""),
+    events: () => {
+      let turn = 0
+      return [...utterances.map(noteOf), ...notes].toSorted(byTime).map(({ at, payload, type }) => {
+        if (type === "rtf-user-transcription") turn++
+        return { type, payload, timestamp: iso(at), turn }
+      })
+    }
+  }
+}
+
+/** The part of a text that was heard when only a part of its speech was played: whole words, by the share of the characters. */
+export const heardPart = (text: string, share: number): string => {
+  if (share >= 1) return text
+  const cut = text.slice(0, Math.floor(text.length * Math.max(0, share)))
+  return cut.slice(0, Math.max(0, cut.lastIndexOf(" ")))
+}

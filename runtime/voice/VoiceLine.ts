@@ -1,0 +1,133 @@
+/**
+ * The media plane of one call: at each tick a frame out, a frame in, both into the recording. Plain callbacks; nothing is allocated for
+ * a frame but the view that is sent.
+ */
+import type { MediaStream } from "#core/call/Media.ts"
+import { type Amd, type AmdVerdict, makeAmd } from "./Amd.ts"
+import { comfortNoise } from "./ComfortNoise.ts"
+import type { FramePacer, PacedStream } from "./FramePacer.ts"
+import { type Inbound, makeInbound } from "./Inbound.ts"
+import { frameSize, silence } from "./Mulaw.ts"
+import type { Recording } from "./Recording.ts"
+
+export interface VoiceLineEvents {
+  readonly verdict: (verdict: AmdVerdict) => void
+  /** The last frame of what was to be said is out. */
+  readonly spoken: () => void
+  readonly closed: (why: string) => void
+  readonly failed: (cause: unknown) => void
+}
+
+/** When, in the pacer's milliseconds, and how much of it was said. */
+export interface Spoken {
+  readonly from: number
+  readonly until: number
+  readonly share: number
+}
+
+export interface VoiceLine {
+  /** From the next tick on; replaces what is being said. Whole frames. */
+  readonly say: (speech: Uint8Array) => void
+  /** What was last said, as far as it got; undefined before its first frame. */
+  readonly spoken: () => Spoken | undefined
+  /** No frame goes in or out after this. */
+  readonly hangUp: () => void
+}
+
+export interface VoiceLineOptions {
+  readonly recording: Recording | undefined
+  readonly detectMachine: boolean
+}
+
+const quiet = new Uint8Array(frameSize).fill(silence)
+
+export const openLine = (media: MediaStream, pacer: FramePacer, events: VoiceLineEvents, options: VoiceLineOptions): VoiceLine => {
+  const line = new Line(media, events, options)
+  line.open(pacer)
+  return line
+}
+
+class Line implements VoiceLine, PacedStream {
+  readonly #media: MediaStream
+  readonly #events: VoiceLineEvents
+  readonly #recording: Recording | undefined
+  readonly #inbound: Inbound | undefined
+  #amd: Amd | undefined
+  #leave: (() => void) | undefined
+  #ticks = 0
+  #speech: Uint8Array | undefined
+  #played = 0
+  #from = 0
+  #until = 0
+
+  constructor(media: MediaStream, events: VoiceLineEvents, { detectMachine, recording }: VoiceLineOptions) {
+    this.#media = media
+    this.#events = events
+    this.#recording = recording
+    this.#amd = detectMachine ? makeAmd() : undefined
+    this.#inbound = detectMachine || recording !== undefined ? makeInbound() : undefined
+  }
+
+  open(pacer: FramePacer): void {
+    this.#leave = pacer.join(this)
+    this.#media.listen({
+      frame: (frame) => this.#inbound?.put(frame),
+      closed: (why) => {
+        if (this.#leave === undefined) return
+        this.hangUp()
+        this.#events.closed(why)
+      }
+    })
+  }
+
+  hangUp(): void {
+    this.#leave?.()
+    this.#leave = undefined
+  }
+
+  say(speech: Uint8Array): void {
+    this.#speech = speech
+    this.#played = 0
+  }
+
+  spoken(): Spoken | undefined {
+    if (this.#speech === undefined || this.#played === 0) return undefined
+    return { from: this.#from, until: this.#until, share: this.#played / this.#speech.length }
+  }
+
+  frame(now: number): void {
+    this.#ticks++
+    const speech = this.#speech
+    const isSpeaking = speech !== undefined && this.#played < speech.length
+    const out = isSpeaking ? this.#nextOf(speech, now) : comfortNoise(this.#ticks)
+    this.#media.send(out)
+    const heard = this.#inbound?.take()
+    this.#recording?.push(heard, out)
+    if (this.#amd !== undefined) this.#detect(this.#amd, heard ?? quiet, now)
+    if (isSpeaking && this.#played >= speech.length) this.#events.spoken()
+  }
+
+  skipped(frames: number): void {
+    this.#recording?.skip(frames)
+  }
+
+  failed(cause: unknown): void {
+    this.#leave = undefined
+    this.#events.failed(cause)
+  }
+
+  #nextOf(speech: Uint8Array, now: number): Uint8Array {
+    if (this.#played === 0) this.#from = now
+    this.#until = now
+    const frame = speech.subarray(this.#played, this.#played + frameSize)
+    this.#played += frameSize
+    return frame
+  }
+
+  #detect(amd: Amd, frame: Uint8Array, now: number): void {
+    const verdict = amd.push(frame, now)
+    if (verdict === undefined) return
+    this.#amd = undefined
+    this.#events.verdict(verdict)
+  }
+}

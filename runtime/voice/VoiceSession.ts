@@ -1,0 +1,97 @@
+/**
+ * The agent's side of one call, between the actor that owns the call and the audio that flows under it. A session hears and
+ * speaks; it never hangs up and keeps no timer for the call's length: both are its actor's.
+ */
+import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import type { MediaStream } from "#core/call/Media.ts"
+import type { Files } from "../storage/Files.ts"
+import { type FramePacer, makeFramePacer } from "./FramePacer.ts"
+import { gatheredOf, makeDigits } from "./Gathered.ts"
+import { makeLiveVoice } from "./LiveVoice.ts"
+import type { Tts } from "./Tts.ts"
+
+export interface VoicePlan {
+  readonly runId: number
+  readonly organizationId: number
+  /** Rendered; undefined when the agent stays silent. */
+  readonly greeting: string | undefined
+  readonly record: boolean
+  readonly detectMachine: boolean
+}
+
+export type VoiceEvent =
+  | { readonly _tag: "MachineDetected" }
+  | { readonly _tag: "HumanDetected" }
+  | { readonly _tag: "MediaClosed"; readonly why: string }
+  | { readonly _tag: "GreetingSpoken" }
+
+/** `usage_info` of a run. The keys of `tts` are `{service}#{n}|||{model}`, the values characters spoken. */
+export interface VoiceUsage {
+  readonly llm: Readonly<Record<string, never>>
+  readonly tts: Readonly<Record<string, number>>
+  readonly stt: Readonly<Record<string, number>>
+  /** From the opening of the audio to `finish`. */
+  readonly call_duration_seconds: number
+}
+
+export interface VoiceReport {
+  readonly transcriptText: string
+  /** `realtime_feedback_events` of the run's logs. */
+  readonly events: ReadonlyArray<object>
+  readonly digits: string
+  readonly recordingKey: string | undefined
+  readonly transcriptKey: string | undefined
+  readonly usage: VoiceUsage
+  /** For `gathered_context`: `dtmf_digits`, `answered_by`. */
+  readonly gathered: Readonly<Record<string, unknown>>
+  /** From the opening of the audio to the first frame of speech sent; undefined when the agent said nothing. */
+  readonly firstAudioMillis: number | undefined
+}
+
+export interface VoiceSession {
+  /** One key pressed by the callee, at epoch milliseconds. */
+  readonly dtmf: (digit: string, at: number) => void
+  /**
+   * Ends the session: closes the recording, writes the transcript. Idempotent, and good after the scope too. Never fails: a problem
+   * is logged and leaves its field undefined.
+   */
+  readonly finish: Effect.Effect<VoiceReport>
+}
+
+export class VoiceAgent extends Context.Service<VoiceAgent, {
+  /** While the phone rings: has the greeting synthesized, so that it starts with the first frame. Never fails; may be skipped. */
+  readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
+  /** The greeting begins at once. Closing the scope stops the audio; `finish` works before and after. `emit` must not throw. */
+  readonly attach: (
+    plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void
+  ) => Effect.Effect<VoiceSession, never, Scope.Scope>
+}>()("runtime/voice/VoiceAgent") {
+  /** A pacer of one's own turns the frames by hand, in tests. */
+  static readonly layerPacedBy = (pacer: FramePacer): Layer.Layer<VoiceAgent, never, Tts | Files> =>
+    Layer.effect(VoiceAgent, makeLiveVoice(pacer))
+  static readonly layer: Layer.Layer<VoiceAgent, never, Tts | Files> =
+    Layer.unwrap(Effect.sync(() => VoiceAgent.layerPacedBy(makeFramePacer())))
+  /** Touches no audio, synthesizes nothing, stores nothing; keys are still collected. */
+  static readonly layerNone: Layer.Layer<VoiceAgent> = Layer.sync(VoiceAgent, () => silent)
+}
+
+const silent = VoiceAgent.of({
+  prepare: () => Effect.void,
+  attach: Effect.fnUntraced(function*() {
+    const openedAt = yield* Clock.currentTimeMillis
+    const keys = makeDigits()
+    return {
+      dtmf: keys.press,
+      finish: Effect.map(Clock.currentTimeMillis, (now): VoiceReport => ({
+        transcriptText: "",
+        events: [],
+        digits: keys.pressed(),
+        recordingKey: undefined,
+        transcriptKey: undefined,
+        usage: { llm: {}, tts: {}, stt: {}, call_duration_seconds: (now - openedAt) / 1000 },
+        gathered: gatheredOf(keys.pressed(), undefined),
+        firstAudioMillis: undefined
+      }))
+    }
+  })
+})

@@ -1,0 +1,362 @@
+/** The Asterisk adapter, against the emulator and against a real Asterisk with real callees. */
+import { readFile } from "node:fs/promises"
+import { setTimeout as sleep } from "node:timers/promises"
+import t, { type Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { AriCalls } from "#adapters/ari/AriCalls.ts"
+import { type AriEvent, type ChannelEvent, decode, eventTypes } from "#adapters/ari/AriEvents.ts"
+import type { HangupCause } from "#core/call/HangupCause.ts"
+import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import { type AriEmulator, type ResponseFault, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { fromMulaw } from "#test/emulators/ari/Sound.ts"
+import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import { conformance, eventually, exchange, Line, measure, middle, newCallId, numberOf, type World } from "./conformance.ts"
+
+// What takes long waits side by side.
+t.jobs = 12
+t.setTimeout(120_000)
+const unavailable = await asteriskUnavailable()
+
+const configOf = (at: { readonly url: string; readonly user: string; readonly password: string }, trunk: string) => ({
+  ari_endpoint: at.url,
+  app_name: at.user,
+  app_password: at.password,
+  ws_client_name: "",
+  from_numbers: [],
+  dial_string: `PJSIP/{number}@${trunk}`
+})
+const configsOf = (config: ReturnType<typeof configOf>) => ({
+  config,
+  wrongConfig: { ...config, app_password: "wrong secret" },
+  unreachableConfig: { ...config, ari_endpoint: "http://127.0.0.1:9" }
+})
+
+const emulatedWorld = async (): Promise<World> => {
+  const emulator = await startAriEmulator({ timeScale: 0.2 })
+  return {
+    ...configsOf(configOf(emulator, "trunk")),
+    callees: {
+      stays: "011",
+      leaves: "001",
+      ringsOut: "003",
+      ends: [
+        ["is busy", "002", "user_busy"],
+        ["does not answer", "013", "no_answer"],
+        ["rejects", "007", "call_rejected"],
+        ["does not exist", "008", "unallocated_number"],
+        ["is behind a full network", "009", "congestion"]
+      ],
+      presses: { ending: "010", digits: "1234#" },
+      sounds: { ending: "011" },
+      disorderly: "006",
+      breaks: { ending: "005", cause: "network_out_of_order" }
+    },
+    timesDialed: async (number) => emulator.log.dialsByNumber().get(number) ?? 0,
+    heard: async (callId) => Array.from(emulator.log.heard(callId), fromMulaw),
+    loseReply: (when) => emulator.setResponseFault(when === "after-placing" ? "reset-after-placing" : "reset-before-placing", 1),
+    close: () => emulator.stop()
+  }
+}
+
+/** `loop`: to itself, where the dialplan is the callee. `sipp`: to SIPp, which keeps a log. */
+const realWorld = (trunk: "loop" | "sipp") => async (): Promise<World> => {
+  const asterisk = await startAsterisk()
+  const isLoop = trunk === "loop"
+  return {
+    ...configsOf(configOf({ url: asterisk.ariUrl, user: asterisk.user, password: asterisk.password }, trunk)),
+    callees: {
+      stays: "520",
+      leaves: "105",
+      ringsOut: "300",
+      ends: [
+        ["is busy", "200", "user_busy"],
+        ["does not answer", "310", "no_answer"],
+        ["rejects", "400", isLoop ? "facility_rejected" : "call_rejected"],
+        ["does not exist", "404", "unallocated_number"],
+        ["is behind a full network", "800", "congestion"]
+      ],
+      presses: { ending: "600", digits: "1234#" },
+      sounds: { ending: "710", hertz: 440 }
+    },
+    timesDialed: async (number) => isLoop ? undefined : (await asterisk.sippLog()).filter((invite) => invite.number === number).length,
+    ...(isLoop ? { heard: (_: string, number: string) => recording(`${asterisk.runFolder}/heard/${number.slice(1)}.wav`) } : {}),
+    close: asterisk.stop
+  }
+}
+
+/** The samples of a 16-bit mono WAV file that may still be open. */
+const recording = async (path: string): Promise<ReadonlyArray<number>> => {
+  const bytes = await readFile(path)
+  const start = bytes.indexOf("data") + 8
+  return Array.from({ length: Math.floor((bytes.length - start) / 2) }, (_, n) => bytes.readInt16LE(start + 2 * n))
+}
+
+type Place = Parameters<typeof configOf>[0]
+/** What Asterisk has under a path of ARI, by another client than ours. */
+const asked = async (at: Place, path: string): Promise<unknown> => {
+  const authorization = `Basic ${Buffer.from(`${at.user}:${at.password}`).toString("base64")}`
+  return (await fetch(`${at.url}/ari${path}`, { headers: { authorization } })).json()
+}
+const leftovers = async (at: Place) => [await asked(at, "/channels"), await asked(at, "/bridges")]
+
+t.test("given events from the wire", async (t) => {
+  const channel = { id: "c", state: "Up" }
+  const check = (event: unknown, expected: AriEvent | undefined) => t.strictSame(decode(JSON.stringify(event)), expected, JSON.stringify(event))
+  check({ type: "Dial", peer: channel, dialstatus: "RINGING" }, { type: "Dial", id: "c", status: "RINGING" })
+  check({ type: "StasisStart", channel, args: ["call"] }, { type: "StasisStart", id: "c" })
+  check({ type: "ChannelDestroyed", channel, cause: 17, tech_cause: 486 }, { type: "ChannelDestroyed", id: "c", cause: 17, sipStatus: 486 })
+  check({ type: "ChannelHangupRequest", channel, cause: 32, soft: true }, { type: "ChannelHangupRequest", id: "c", cause: 32, sipStatus: undefined, soft: true })
+  check({ type: "ChannelDtmfReceived", channel, digit: "#" }, { type: "ChannelDtmfReceived", id: "c", digit: "#" })
+  check({ type: "ApplicationReplaced", application: "a" }, { type: "ApplicationReplaced", id: "a" })
+  t.test("when they are unknown or hostile, then they are nothing", async (t) => {
+    const nothing = (text: string) => t.equal(decode(text), undefined, text.slice(0, 60))
+    nothing("")
+    nothing("null")
+    nothing("[]")
+    nothing("{")
+    nothing("\u0000")
+    nothing("[".repeat(100_000))
+    nothing(JSON.stringify({ type: "PeerStatusChange", channel }))
+    nothing(JSON.stringify({ type: "StasisStart", channel: "c" }))
+    nothing(JSON.stringify({ type: "StasisStart", channel: { id: 7 } }))
+    nothing(JSON.stringify({ type: "ChannelDtmfReceived", channel, digit: "12" }))
+    nothing("{\"type\":\"StasisStart\",\"__proto__\":{\"channel\":{\"id\":\"c\"}}}")
+    t.strictSame(decode("{\"type\":\"ChannelDestroyed\",\"channel\":{\"id\":\"c\"},\"cause\":\"x\"}"), {
+      type: "ChannelDestroyed", id: "c", cause: 0, sipStatus: undefined
+    })
+  })
+})
+
+t.test("given a call, when its channel is destroyed, then the cause follows from what was said before", async (t) => {
+  const destroyed = (cause: number, sipStatus?: number): ChannelEvent => ({ type: "ChannelDestroyed", id: "c", cause, sipStatus })
+  const requested = (cause: number, sipStatus?: number, soft = false): ChannelEvent => ({ type: "ChannelHangupRequest", id: "c", cause, sipStatus, soft })
+  const answered: ChannelEvent = { type: "StasisStart", id: "c" }
+  const check = (name: string, expected: HangupCause, events: ReadonlyArray<ChannelEvent>, afterMillis = 0, asked?: HangupCause) => {
+    const told: Array<TrunkEvent> = []
+    let now = 0
+    const calls = new AriCalls((_, event) => told.push(event), () => now)
+    calls.add("c", 30, 1, "pending").asked = asked
+    now = afterMillis
+    for (const event of events) calls.handle(event)
+    t.strictSame(told.filter(({ _tag }) => _tag === "HungUp"), [{ _tag: "HungUp", cause: expected }], name)
+    t.equal(calls.size, 0)
+  }
+  check("busy", "user_busy", [requested(17, 486), destroyed(17, 486)])
+  check("no answer", "no_answer", [requested(19, 480), destroyed(19, 480)])
+  check("our time-out", "ring_timeout", [destroyed(19, 480)], 30_000)
+  check("our time-out, before 22.8", "ring_timeout", [destroyed(0)], 30_000)
+  check("no reason, early", "unknown", [destroyed(0)], 2_000)
+  check("rejected, 603", "call_rejected", [requested(21, 603), destroyed(21, 603)])
+  check("rejected, 403", "facility_rejected", [requested(21, 403), destroyed(21, 403)])
+  check("a goodbye without a reason", "normal_clearing", [answered, requested(0), destroyed(0)], 60_000)
+  check("Asterisk is stopped", "trunk_lost", [answered, requested(4, undefined, true), destroyed(0)])
+  check("we hang up", "agent_hangup", [answered, requested(32, undefined, true), destroyed(16)], 0, "agent_hangup")
+  check("they hung up before we did", "normal_clearing", [answered, requested(16), destroyed(16)], 0, "agent_hangup")
+  check("twice, and the answer afterwards", "user_busy", [destroyed(17), destroyed(17), answered])
+})
+
+t.test("given an emulated Asterisk", { buffered: true }, async (t) => {
+  const emulator = await startAriEmulator({ timeScale: 0.2 })
+  const config = configOf(emulator, "trunk")
+  const line = await Line.up(ari, config, "one")
+  t.teardown(async () => {
+    await line.close()
+    await emulator.stop()
+  })
+
+  await t.test("then only the events in use are sent, to an application of this node's own", async (t) => {
+    t.match(await asked(emulator, "/applications/trunkline.one"), { events_allowed: eventTypes.map((type) => ({ type })) })
+  })
+  await t.test("when originating fails, then the reason says what to do", async (t) => {
+    const check = async (expected: object, broken: Partial<typeof config>, fault: ResponseFault = "none", from?: string) => {
+      const other = await Line.up(ari, { ...config, ...broken }, "other")
+      emulator.setResponseFault(fault, 1)
+      const { callId, failure, to } = await other.originate(numberOf("011"), { from })
+      t.match(failure, expected, JSON.stringify({ ...broken, fault }))
+      t.notMatch(JSON.stringify(failure), to.slice(1))
+      t.strictSame(other.events(callId), [])
+      await other.close()
+    }
+    await check({ _tag: "OriginateRefused", reason: "unreachable" }, { dial_string: "PJSIP/{number}@unknown" })
+    await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "{digits}" })
+    await check({ _tag: "OriginateRefused", reason: "misconfigured" }, { dial_string: "PJSIP/phone" })
+    await check({ _tag: "OriginateRefused", reason: "misconfigured" }, {}, "none", "\"x\" <1>")
+    await check({ _tag: "OriginateRefused", reason: "rate_limited", retryAfterMillis: Number }, {}, "503")
+    await check({ _tag: "OriginateDoubtful" }, {}, "500")
+    emulator.setResponseFault("none")
+  })
+  await t.test("when the id is taken, then the call was placed already", async (t) => {
+    const other = await Line.up(ari, config, "other")
+    const { callId, to } = await line.originate(numberOf("011"))
+    const again = await other.originate(to, { callId })
+    t.equal(again.failure, undefined)
+    t.equal(emulator.log.dialsByNumber().get(to), 1)
+    await line.hangup(callId)
+    await other.close()
+  })
+  await t.test("when audio ends, then nothing of it stays", async (t) => {
+    const left = await line.talkTo(numberOf("001"))
+    await line.withMedia(left, () => line.event(left, "HungUp"))
+    t.strictSame(await leftovers(emulator), [[], []])
+    t.match(await line.withMedia(newCallId(), async () => {}).catch((error: unknown) => error), { _tag: "ProviderError", operation: "openMedia" })
+    t.strictSame(await leftovers(emulator), [[], []])
+  })
+})
+
+/** Each with an Asterisk of its own, so that they can wait side by side. */
+const emulated = (name: string, test: (t: Test, emulator: AriEmulator, line: Line) => Promise<void>) =>
+  t.test(`given an emulated Asterisk, ${name}`, { buffered: true }, async (t) => {
+    const emulator = await startAriEmulator({ timeScale: 0.2 })
+    const line = await Line.up(ari, configOf(emulator, "trunk"))
+    await test(t, emulator, line).finally(async () => {
+      await line.close()
+      await emulator.stop()
+    })
+  })
+
+emulated("when the request's connection broke a while ago and nothing was missed since, then it was never placed", async (t, emulator, line) => {
+  emulator.setResponseFault("reset-before-placing", 1)
+  const { callId } = await line.originate(numberOf("011"))
+  t.equal(await line.lookup(callId), "gone")
+  await sleep(5_100)
+  t.equal(await line.lookup(callId), "never_placed")
+})
+emulated("when the request was lost and so may be events, then nobody can say what became of it", async (t, emulator, line) => {
+  emulator.setResponseFault("reset-before-placing", 1)
+  const { callId } = await line.originate(numberOf("011"))
+  emulator.dropSockets()
+  await line.status("Down")
+  await line.status("Up")
+  await sleep(5_100)
+  t.equal(await line.lookup(callId), "gone")
+})
+emulated("when it may still hold the request, then nobody can say what becomes of it", async (t, emulator, line) => {
+  emulator.setResponseFault("hang-before-placing", 1)
+  const { callId, failure } = await line.originate(numberOf("011"))
+  t.equal(failure?._tag, "OriginateDoubtful")
+  t.equal(await line.lookup(callId), "gone")
+  t.strictSame(line.events(callId), [])
+})
+emulated("when only the reply was lost, then the call is followed", async (t, emulator, line) => {
+  emulator.setResponseFault("hang-after-placing", 1)
+  const { callId, failure, to } = await line.originate(numberOf("001"))
+  t.equal(failure, undefined, "its events came")
+  t.equal(await line.hungUp(callId), "normal_clearing")
+  t.equal(emulator.log.dialsByNumber().get(to), 1)
+})
+
+t.test("given an emulated Asterisk and a broken connection", { buffered: true }, async (t) => {
+  const emulator = await startAriEmulator({ timeScale: 0.2 })
+  const config = configOf(emulator, "trunk")
+  const line = await Line.up(ari, config)
+  t.teardown(async () => {
+    await line.close()
+    await emulator.stop()
+  })
+  await t.test("when it is back, then calls that ended meanwhile end, and the others go on", async (t) => {
+    const [stays, leaves] = [await line.talkTo(numberOf("011")), await line.talkTo(numberOf("001"))]
+    await emulator.refuseConnections(true)
+    emulator.dropSockets()
+    t.match(await line.status("Down"), { reason: "unreachable" })
+    t.match((await line.originate(numberOf("011"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
+    await eventually("the end of one call", () => emulator.live() === 1)
+    await emulator.refuseConnections(false)
+    t.equal(await line.hungUp(leaves), "trunk_lost")
+    await line.status("Up")
+    t.strictSame(line.story(stays).filter((word) => word !== "Rang"), ["Answered"])
+    await line.hangup(stays)
+    t.equal(await line.hungUp(stays), "agent_hangup")
+  })
+  await t.test("when Asterisk was killed, then all its calls are lost, once, and new ones are possible", async (t) => {
+    const calls = [await line.talkTo(numberOf("011")), (await line.originate(numberOf("003"))).callId]
+    emulator.crash()
+    for (const callId of calls) t.equal(await line.hungUp(callId), "trunk_lost")
+    await line.status("Up")
+    t.equal(await line.hungUp((await line.originate(numberOf("002"))).callId), "user_busy")
+    t.match(await asked(emulator, "/applications/trunkline.test"), { events_allowed: eventTypes.map((type) => ({ type })) })
+    for (const callId of calls) t.equal(line.events(callId).filter(({ _tag }) => _tag === "HungUp").length, 1)
+  })
+  await t.test("when calls of an earlier life are adopted, then their events come again, and a missing one is no end", async (t) => {
+    const earlier = await Line.up(ari, config, "earlier")
+    const stays = await earlier.talkTo(numberOf("011"))
+    await earlier.close()
+    const later = await Line.up(ari, config, "earlier")
+    const unknown = newCallId()
+    later.trunk.adopt(stays)
+    later.trunk.adopt(unknown)
+    await later.event(stays, "Answered")
+    await later.hangup(stays, "node_lost")
+    t.equal(await later.hungUp(stays), "node_lost")
+    t.strictSame(later.events(unknown), [])
+    await later.close()
+  })
+  await t.test("when the password was changed, then the trunk is down for it", async (t) => {
+    emulator.setPassword("another")
+    emulator.dropSockets()
+    await eventually("the refusal", () => JSON.stringify(line.statuses.at(-1)).includes("\"auth\""))
+  })
+})
+
+emulated("when another client takes the application, then the first gives way and can still end its calls", async (t, emulator, first) => {
+  const callId = await first.talkTo(numberOf("011"))
+  const second = await Line.up(ari, configOf(emulator, "trunk"))
+  t.match(await first.status("Down"), { reason: "replaced" })
+  await sleep(1_000)
+  t.equal(second.statuses.at(-1)?._tag, "Up")
+  t.equal(first.statuses.filter(({ _tag }) => _tag === "Up").length, 1)
+  await first.hangup(callId)
+  t.equal(await first.lookup(callId), "gone")
+  await second.close()
+})
+
+conformance("the ARI emulator", ari, emulatedWorld)
+conformance("a real Asterisk that calls itself", ari, realWorld("loop"), unavailable)
+conformance("a real Asterisk that calls SIPp", ari, realWorld("sipp"), unavailable)
+
+t.test("given a real Asterisk", { buffered: true, skip: unavailable ?? false }, async (t) => {
+  const asterisk = await startAsterisk()
+  const at = { url: asterisk.ariUrl.replace(/\/ari$/, ""), user: asterisk.user, password: asterisk.password }
+  const line = await Line.up(ari, configOf(at, "loop"))
+  t.teardown(async () => {
+    await line.close()
+    await asterisk.stop()
+  })
+  await t.test("when audio ends, then nothing of it stays", async (t) => {
+    const left = await line.talkTo(numberOf("105"))
+    await line.withMedia(left, () => line.event(left, "HungUp"))
+    t.strictSame(await leftovers(at), [[], []])
+    t.match(await line.withMedia(newCallId(), async () => {}).catch((error: unknown) => error), { _tag: "ProviderError", operation: "openMedia" })
+    t.strictSame(await leftovers(at), [[], []])
+  })
+  await t.test("when it has no websocket channel, then audio runs over RTP", async (t) => {
+    await asterisk.ctl("module unload chan_websocket.so")
+    const to = numberOf("710")
+    const callId = await line.talkTo(to)
+    const { heard } = await line.withMedia(callId, (stream) => exchange(stream, 2))
+    await line.hangup(callId)
+    await line.event(callId, "HungUp")
+    await asterisk.ctl("module load chan_websocket.so")
+    t.ok(measure(middle(heard), 440).share > 0.9)
+    t.ok(measure(middle(await recording(`${asterisk.runFolder}/heard/${to.slice(1)}.wav`)), 1_000).share > 0.9)
+    t.strictSame(await leftovers(at), [[], []])
+  })
+  await t.test("when it is told to stop, then its calls are lost, and when it is back, new ones are possible", async (t) => {
+    const callId = await line.talkTo(numberOf("520"))
+    await asterisk.ctl("core stop now")
+    t.equal(await line.hungUp(callId), "trunk_lost")
+    await line.status("Down")
+    await asterisk.restart()
+    await line.status("Up", 30_000)
+    t.equal(await line.hungUp((await line.originate(numberOf("200"))).callId), "user_busy")
+  })
+  await t.test("when it is killed, then its calls are lost once it is back", async (t) => {
+    const calls = [await line.talkTo(numberOf("520")), (await line.originate(numberOf("300"))).callId]
+    await asterisk.crash()
+    t.match(await line.status("Down"), { reason: "unreachable" })
+    t.match((await line.originate(numberOf("520"))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
+    t.strictSame(calls.flatMap((callId) => line.events(callId)).filter(({ _tag }) => _tag === "HungUp"), [])
+    await asterisk.restart()
+    for (const callId of calls) t.equal(await line.hungUp(callId, 30_000), "trunk_lost")
+    t.equal(await line.hungUp((await line.originate(numberOf("200"))).callId), "user_busy")
+  })
+})

@@ -1,0 +1,377 @@
+/**
+ * What every adapter must do, told once. A world is a provider to test against, emulated or real, with the callees that live there: a
+ * callee is chosen by how a number ends. Judged by what the trunk reports and by what the callees saw, never by how the adapter does it.
+ */
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Effect, Exit, Result, Schema, Scope } from "effect"
+import t, { type Test } from "tap"
+import type { HangupCause } from "#core/call/HangupCause.ts"
+import type { MediaStream } from "#core/call/Media.ts"
+import { CallId, TelephonyConfigId } from "#core/Id.ts"
+import type { Adapter, OriginateRequest, Trunk, TrunkEvent, TrunkStatus } from "#core/provider/Adapter.ts"
+import { fromMulaw, toMulaw } from "#test/emulators/ari/Sound.ts"
+
+type Config = Readonly<Record<string, unknown>>
+type Tag = TrunkEvent["_tag"]
+
+/** Three digits that end a number; undefined where this world has no such callee. */
+export interface Callees {
+  /** Rings, answers, speaks, and stays until we hang up. */
+  readonly stays: string
+  /** Answers and hangs up after a moment. */
+  readonly leaves: string
+  /** Rings until we give up. */
+  readonly ringsOut: string
+  readonly ends: ReadonlyArray<readonly [what: string, ending: string, cause: HangupCause]>
+  readonly presses: { readonly ending: string; readonly digits: string }
+  /** Makes a sound for as long as the call lasts; of one pitch, if it is told. */
+  readonly sounds: { readonly ending: string; readonly hertz?: number }
+  /** The provider repeats, reorders and delays the events of this call, and has them overtake the reply. */
+  readonly disorderly?: string
+  /** The line breaks in the middle of the call. */
+  readonly breaks?: { readonly ending: string; readonly cause: HangupCause }
+}
+
+export interface World {
+  readonly config: Config
+  /** The same with a wrong secret. */
+  readonly wrongConfig: Config
+  /** The same where nobody listens. */
+  readonly unreachableConfig: Config
+  readonly callees: Callees
+  /** The number of times that this number was called, as its callee saw it; undefined where nobody counts. */
+  readonly timesDialed: (number: string) => Promise<number | undefined>
+  /** What the callee heard, 16-bit samples of 8 kHz. */
+  readonly heard?: (callId: string, number: string) => Promise<ReadonlyArray<number>>
+  /** The next originate gets no reply, and its connection breaks. */
+  readonly loseReply?: (when: "after-placing" | "before-placing") => void
+  readonly close: () => Promise<void>
+}
+
+const PATIENCE_MILLIS = 10_000
+
+/** An open trunk and all that it has told. */
+export class Line {
+  readonly statuses: Array<TrunkStatus> = []
+  readonly #events = new Map<string, Array<TrunkEvent>>()
+  readonly #checks = new Set<() => void>()
+  readonly #scope = Scope.makeUnsafe()
+  trunk!: Trunk // set by `open`, the only maker of lines
+
+  static async open(adapter: Adapter, config: Config, node = "test"): Promise<Line> {
+    const line = new Line()
+    const tell = () => {
+      for (const check of line.#checks) check()
+    }
+    line.trunk = await Effect.runPromise(
+      adapter.connect(config, {
+        configurationId: Schema.decodeSync(TelephonyConfigId)(1),
+        node,
+        onEvent: (callId, event) => {
+          line.#events.set(callId, [...line.events(callId), event])
+          tell()
+        },
+        onStatus: (status) => {
+          line.statuses.push(status)
+          tell()
+        }
+      }).pipe(Effect.provideService(Scope.Scope, line.#scope))
+    )
+    return line
+  }
+
+  static async up(adapter: Adapter, config: Config, node?: string): Promise<Line> {
+    const line = await Line.open(adapter, config, node)
+    await line.status("Up")
+    return line
+  }
+
+  events(callId: string): ReadonlyArray<TrunkEvent> {
+    return this.#events.get(callId) ?? []
+  }
+
+  /** What came of a call, as words. */
+  story(callId: string): ReadonlyArray<string> {
+    return this.events(callId).map((event) => event._tag === "HungUp" ? `HungUp ${event.cause}` : event._tag === "Dtmf" ? event.digit : event._tag)
+  }
+
+  /** Settled when `found` finds something; an error that says what was waited for, when it does not in time. */
+  until<A>(what: string, found: () => A | undefined, millis = PATIENCE_MILLIS): Promise<A> {
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        const it = found()
+        if (it === undefined) return
+        end()
+        resolve(it)
+      }
+      const timer = setTimeout(() => {
+        end()
+        reject(new Error(`no ${what} within ${millis} ms`))
+      }, millis)
+      const end = () => {
+        clearTimeout(timer)
+        this.#checks.delete(check)
+      }
+      this.#checks.add(check)
+      check()
+    })
+  }
+
+  status(tag: TrunkStatus["_tag"], millis?: number): Promise<TrunkStatus> {
+    return this.until(`status ${tag}`, () => this.statuses.at(-1)?._tag === tag ? this.statuses.at(-1) : undefined, millis)
+  }
+
+  /** The events of this kind, once there are so many. */
+  async event(callId: string, tag: Tag, millis?: number): Promise<void> {
+    await this.until(`${tag} of the call`, () => this.events(callId).find(({ _tag }) => _tag === tag), millis)
+  }
+
+  async hungUp(callId: string, millis?: number): Promise<HangupCause> {
+    await this.event(callId, "HungUp", millis)
+    const causes = this.events(callId).flatMap((event) => event._tag === "HungUp" ? [event.cause] : [])
+    return causes[0] ?? "unknown"
+  }
+
+  /** `undefined` is success. */
+  async originate(to: string, more: Partial<OriginateRequest> = {}) {
+    const callId = more.callId ?? newCallId()
+    const request = { callId, to, from: undefined, ringTimeoutSeconds: 30, ...more }
+    const result = await Effect.runPromise(Effect.result(this.trunk.originate(request)))
+    return { callId, to, failure: Result.isFailure(result) ? result.failure : undefined }
+  }
+
+  /** The id of a call that was answered. */
+  async talkTo(to: string): Promise<string & CallId> {
+    const { callId } = await this.originate(to)
+    await this.event(callId, "Answered")
+    return callId
+  }
+
+  hangup(callId: CallId, cause: HangupCause = "agent_hangup"): Promise<void> {
+    return Effect.runPromise(this.trunk.hangup(callId, cause))
+  }
+
+  lookup(callId: CallId) {
+    return Effect.runPromise(this.trunk.lookup(callId))
+  }
+
+  /** With the audio of a call open. */
+  withMedia<A>(callId: CallId, use: (stream: MediaStream) => Promise<A>): Promise<A> {
+    return Effect.runPromise(Effect.scoped(Effect.flatMap(this.trunk.openMedia(callId), (stream) => Effect.promise(() => use(stream)))))
+  }
+
+  close(): Promise<void> {
+    return Effect.runPromise(Scope.close(this.#scope, Exit.void))
+  }
+}
+
+/** For what no event tells. */
+export const eventually = async (what: string, holds: () => boolean): Promise<void> => {
+  for (let waited = 0; !holds(); waited += 20) {
+    if (waited > PATIENCE_MILLIS) throw new Error(`never: ${what}`)
+    await sleep(20)
+  }
+}
+
+export const newCallId = (): CallId => Schema.decodeSync(CallId)(randomUUID())
+
+let lastNumber = Math.floor(Math.random() * 90_000)
+/** A number that nobody else uses, of the callee with this ending. */
+export const numberOf = (ending: string): string => `+1555${String(++lastNumber).padStart(6, "0")}${ending}`
+
+const FRAME_SAMPLES = 160
+const SAMPLE_RATE = 8_000
+const FULL_SCALE = 32_635
+/** So pitched that frames of 20 ms join without a step. */
+const OUR_HERTZ = 1_000
+const OUR_PEAK = 8_000
+const OUR_LEVEL = 20 * Math.log10(OUR_PEAK / Math.SQRT2 / FULL_SCALE)
+const ourTone = Array.from({ length: FRAME_SAMPLES }, (_, n) => OUR_PEAK * Math.sin(2 * Math.PI * OUR_HERTZ * n / SAMPLE_RATE))
+const ourFrame = Uint8Array.from(ourTone, toMulaw)
+
+/** Level in decibels of full scale, and how much of all the energy lies at one pitch. */
+export const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly level: number; readonly share: number } => {
+  let energy = 0
+  let real = 0
+  let imaginary = 0
+  samples.forEach((sample, n) => {
+    energy += sample * sample
+    real += sample * Math.cos(2 * Math.PI * hertz * n / SAMPLE_RATE)
+    imaginary += sample * Math.sin(2 * Math.PI * hertz * n / SAMPLE_RATE)
+  })
+  const length = Math.max(1, samples.length)
+  return {
+    level: 10 * Math.log10(energy / length / FULL_SCALE ** 2 + 1e-12),
+    share: 2 * (real * real + imaginary * imaginary) / (length * Math.max(1, energy))
+  }
+}
+
+/** Sends a tone in real time, and takes down what comes back meanwhile. */
+export const exchange = async (stream: MediaStream, seconds: number) => {
+  const heard: Array<number> = []
+  let closed: string | undefined
+  stream.listen({
+    frame: (frame) => heard.push(...Array.from(frame, fromMulaw)),
+    closed: (why) => {
+      closed = why
+    }
+  })
+  const began = performance.now()
+  for (let sent = 0; sent < seconds * 50; sent++) {
+    stream.send(ourFrame)
+    await sleep(Math.max(0, began + (sent + 1) * 20 - performance.now()))
+  }
+  return { heard, closed }
+}
+
+/** The middle of a recording, where the tone is neither starting nor over. */
+export const middle = (samples: ReadonlyArray<number>) => samples.slice(Math.floor(samples.length / 4), Math.floor(samples.length * 3 / 4))
+
+/** `unavailable`: why this world cannot be had here. */
+export const conformance = (name: string, adapter: Adapter, openWorld: () => Promise<World>, unavailable?: string): Promise<unknown> =>
+  t.test(`given ${name}`, { buffered: true, skip: unavailable ?? false }, async (t) => {
+    const world = await openWorld()
+    const line = await Line.up(adapter, world.config)
+    t.teardown(async () => {
+      await line.close()
+      await world.close()
+    })
+    t.jobs = 8
+    endings(t, world, line)
+    talking(t, world, line)
+    trouble(t, world, line, adapter)
+    await refusals(t, world, line, adapter)
+  })
+
+const endings = (t: Test, world: World, line: Line): void => {
+  for (const [what, ending, cause] of world.callees.ends) {
+    t.test(`when the callee ${what}, then the call ends as ${cause}`, { buffered: true }, async (t) => {
+      const { callId, failure, to } = await line.originate(numberOf(ending))
+      t.equal(failure, undefined)
+      t.equal(await line.hungUp(callId), cause)
+      t.notMatch(line.story(callId), ["Answered"])
+      t.equal(await world.timesDialed(to) ?? 1, 1)
+    })
+  }
+  t.test("when nobody answers in time, then the call ends as ring_timeout", { buffered: true }, async (t) => {
+    const { callId } = await line.originate(numberOf(world.callees.ringsOut), { ringTimeoutSeconds: 2 })
+    await line.event(callId, "HungUp")
+    t.strictSame(line.story(callId), ["Rang", "HungUp ring_timeout"])
+  })
+  t.test("when we hang up while it rings, then it ends for our reason", { buffered: true }, async (t) => {
+    const { callId } = await line.originate(numberOf(world.callees.ringsOut))
+    await line.event(callId, "Rang")
+    t.equal(await line.lookup(callId), "ringing")
+    await line.hangup(callId, "originator_cancel")
+    t.equal(await line.hungUp(callId), "originator_cancel")
+    t.equal(await line.lookup(callId), "gone")
+  })
+  t.test("when it has ended already, then hanging up succeeds and tells nothing more", { buffered: true }, async (t) => {
+    const { callId } = await line.originate(numberOf(world.callees.ends[0]?.[1] ?? ""))
+    await line.event(callId, "HungUp")
+    const story = line.story(callId)
+    await line.hangup(callId)
+    await line.hangup(newCallId())
+    t.strictSame(line.story(callId), story)
+  })
+}
+
+const talking = (t: Test, world: World, line: Line): void => {
+  t.test("when the callee answers and hangs up, then the call ends as normal_clearing", { buffered: true }, async (t) => {
+    const { callId, failure, to } = await line.originate(numberOf(world.callees.leaves))
+    t.equal(failure, undefined)
+    t.equal(await line.hungUp(callId), "normal_clearing")
+    t.strictSame(line.story(callId).filter((word) => word !== "Rang"), ["Answered", "HungUp normal_clearing"])
+    t.equal(await world.timesDialed(to) ?? 1, 1)
+  })
+  t.test("when we hang up, then it ends for our reason", { buffered: true }, async (t) => {
+    const callId = await line.talkTo(numberOf(world.callees.stays))
+    t.equal(await line.lookup(callId), "up")
+    await line.hangup(callId, "duration_exceeded")
+    t.equal(await line.hungUp(callId), "duration_exceeded")
+    t.equal(await line.lookup(callId), "gone")
+  })
+  t.test("when the callee presses keys, then each is told once, in order", { buffered: true }, async (t) => {
+    const { digits, ending } = world.callees.presses
+    const callId = await line.talkTo(numberOf(ending))
+    await line.withMedia(callId, () => line.until("digits", () => line.events(callId).filter(({ _tag }) => _tag === "Dtmf").length >= digits.length || undefined))
+    await line.hangup(callId)
+    await line.event(callId, "HungUp")
+    t.equal(line.events(callId).flatMap((event) => event._tag === "Dtmf" ? [event.digit] : []).join(""), digits)
+  })
+  t.test("when both sides make a sound, then each hears the other at its level", { buffered: true }, async (t) => {
+    const { ending, hertz } = world.callees.sounds
+    const to = numberOf(ending)
+    const callId = await line.talkTo(to)
+    const { closed, heard } = await line.withMedia(callId, (stream) => exchange(stream, 3))
+    await line.hangup(callId)
+    await line.event(callId, "HungUp")
+    const theirs = measure(middle(heard), hertz ?? OUR_HERTZ)
+    t.ok(heard.length > 2 * SAMPLE_RATE, `heard ${heard.length} samples of them in 3 s`)
+    t.ok(theirs.level > -35, `their level is ${theirs.level.toFixed(1)} dB`)
+    t.ok(hertz === undefined || theirs.share > 0.9, `their tone is ${theirs.share.toFixed(2)} of it`)
+    t.equal(closed, undefined)
+    const ours = measure(middle(await world.heard?.(callId, to) ?? ourTone), OUR_HERTZ)
+    t.ok(ours.share > 0.9, `our tone is ${ours.share.toFixed(2)} of what they heard`)
+    t.ok(Math.abs(ours.level - OUR_LEVEL) < 1.5, `our level is ${ours.level.toFixed(1)} dB there`)
+  })
+}
+
+const trouble = (t: Test, world: World, line: Line, adapter: Adapter): void => {
+  const { breaks, disorderly } = world.callees
+  const absent = "not in this world"
+  t.test("when events come twice, in disorder and before the reply, then the story is still true", { buffered: true, skip: disorderly === undefined && absent }, async (t) => {
+    const { callId, failure } = await line.originate(numberOf(disorderly ?? ""))
+    t.equal(failure, undefined)
+    t.equal(await line.hungUp(callId), "normal_clearing")
+    await sleep(300)
+    t.ok(line.story(callId).includes("Answered"))
+    t.equal(line.story(callId).at(-1), "HungUp normal_clearing")
+  })
+  t.test("when the line breaks in mid-call, then the call ends", { buffered: true, skip: breaks === undefined && absent }, async (t) => {
+    const callId = await line.talkTo(numberOf(breaks?.ending ?? ""))
+    t.equal(await line.hungUp(callId), breaks?.cause)
+  })
+  t.test("when an unusable number is dialed, then it is refused and nothing leaves", { buffered: true }, async (t) => {
+    const { failure } = await line.originate("+1555;/@x")
+    t.match(failure, { _tag: "OriginateRefused", reason: "number_refused" })
+  })
+  t.test("when nobody listens, then originating is refused as unreachable", { buffered: true }, async (t) => {
+    const lost = await Line.open(adapter, world.unreachableConfig, "lost")
+    const { failure } = await lost.originate(numberOf(world.callees.stays))
+    t.match(failure, { _tag: "OriginateRefused", reason: "unreachable" })
+    await lost.close()
+  })
+}
+
+/** One after the other: what is lost here is the next reply, whosever it is. */
+const refusals = async (t: Test, world: World, line: Line, adapter: Adapter): Promise<void> => {
+  const skip = world.loseReply === undefined && "not in this world"
+  await t.test("when the reply is lost, then the call was placed once and is found", { skip }, async (t) => {
+    world.loseReply?.("after-placing")
+    const { callId, failure, to } = await line.originate(numberOf(world.callees.stays))
+    // Doubtful, or accepted when an event of the call outran the loss.
+    t.ok(failure === undefined || failure._tag === "OriginateDoubtful")
+    t.match(await line.lookup(callId), /ringing|up/)
+    await line.event(callId, "Answered")
+    await line.hangup(callId)
+    await line.event(callId, "HungUp")
+    t.equal(await world.timesDialed(to) ?? 1, 1)
+  })
+  await t.test("when the request is lost, then it is doubtful and not repeated", { skip }, async (t) => {
+    world.loseReply?.("before-placing")
+    const { callId, failure, to } = await line.originate(numberOf(world.callees.stays))
+    t.equal(failure?._tag, "OriginateDoubtful")
+    t.match(await line.lookup(callId), /gone|never_placed/)
+    t.equal(await world.timesDialed(to) ?? 0, 0)
+  })
+  await t.test("when the secret is wrong, then the trunk is down for it and originating is refused", async (t) => {
+    const denied = await Line.open(adapter, world.wrongConfig, "denied")
+    const { failure } = await denied.originate(numberOf(world.callees.stays))
+    t.match(failure, { _tag: "OriginateRefused", reason: /auth_refused|unreachable/ })
+    t.match(await denied.status("Down"), { reason: "auth" })
+    t.notMatch(JSON.stringify([failure, ...denied.statuses]), "wrong secret")
+    await denied.close()
+  })
+}

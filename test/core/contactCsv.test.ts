@@ -1,0 +1,318 @@
+import { Result } from "effect"
+import fc from "fast-check"
+import t from "tap"
+import {
+  begin,
+  type ContactRow,
+  type CsvOptions,
+  type CsvRefused,
+  type CsvSummary,
+  normalizePhone,
+  sniffDelimiter
+} from "#core/campaign/ContactCsv.ts"
+
+type Cells = ReadonlyArray<string>
+type Read =
+  | { readonly _tag: "Accepted"; readonly contacts: ReadonlyArray<ContactRow>; readonly summary: CsvSummary }
+  | { readonly _tag: "Refused"; readonly contacts: ReadonlyArray<ContactRow>; readonly refusal: CsvRefused }
+
+const read = (header: Cells, rows: Iterable<Cells>, options: CsvOptions = {}): Read => {
+  const contacts: Array<ContactRow> = []
+  const begun = begin(header, options)
+  if (Result.isFailure(begun)) return { _tag: "Refused", contacts, refusal: begun.failure }
+  for (const cells of rows) {
+    const contact = begun.success.row(cells)
+    if (contact !== undefined) contacts.push(contact)
+  }
+  const ended = begun.success.end()
+  return Result.isSuccess(ended) ? { _tag: "Accepted", contacts, summary: ended.success } : { _tag: "Refused", contacts, refusal: ended.failure }
+}
+const phone = (n: number) => `+1415555${String(n).padStart(4, "0")}`
+const phones = (...cells: Cells) => cells.map((cell) => [cell])
+
+t.test("given a phone cell, then it becomes E.164, or nothing", async (t) => {
+  const check = (cell: string, expected: string | undefined) => t.equal(normalizePhone(cell), expected, JSON.stringify(cell))
+  check("+14155550100", "+14155550100")
+  check("  +1 (415) 555-0100 ", "+14155550100")
+  check("'+1.415.555/0100", "+14155550100")
+  check("\u00a0+49\u00a030\u202f1234567", "+49301234567")
+  check("+1234567", "+1234567")
+  check("+123456", undefined)
+  check("+123456789012345", "+123456789012345")
+  check("+1234567890123456", undefined)
+  check("+0123456789", undefined)
+  check("14155550100", undefined)
+  check("0014155550100", undefined)
+  check("+1415555O100", undefined)
+  check("+14155550100x12", undefined)
+  check("++14155550100", undefined)
+  check("1.41556E+10", undefined)
+  check("+١٤١٥٥٥٥٠١٠٠", undefined)
+  check("+14155550100\n", "+14155550100")
+  check("", undefined)
+})
+
+t.test("given an acceptable file, then its rows become contacts", async (t) => {
+  const header = [
+    "\ufeffPhone_Number ",
+    "First_Name",
+    "plan",
+    "",
+    "greeting_override_type",
+    "greeting_override_text",
+    "greeting_override_recording_id"
+  ]
+  const file = read(
+    header,
+    [
+      ["+1 415 555 0100", "Ana", " gold ", " ", "text", "Hello {{First_Name}}", ""],
+      [""],
+      [" ", "nobody"],
+      ["+14155550101", "Bo", "", "", "Audio", "", " rec-7 ", "", " "],
+      ["+14155550102", "Cy"],
+      ["+14155550103", "Di", "", "", "text", "", "rec-8"],
+      ["+14155550104", "Ed", "", "", "video", "x"]
+    ],
+    { requiredVariables: ["first_name", "First_Name"], isPlausible: (e164) => e164 !== "+14155550102" }
+  )
+  t.equal(file._tag, "Accepted")
+  if (file._tag !== "Accepted") return
+  t.strictSame(file.summary, {
+    rowsInFile: 6,
+    accepted: 5,
+    skipped: 1,
+    warnings: [
+      "Phone numbers that are not possible in their country's numbering plan in rows: 5",
+      "Incomplete or unknown greeting override ignored in rows: 6, 7"
+    ]
+  })
+  t.strictSame(file.contacts.slice(0, 3), [
+    {
+      rowNumber: 2,
+      phoneNumber: "+14155550100",
+      context: { Phone_Number: "+14155550100", phone_number: "+14155550100", First_Name: "Ana", first_name: "Ana", plan: " gold " },
+      greetingOverride: { type: "text", text: "Hello {{First_Name}}" }
+    },
+    {
+      rowNumber: 4,
+      phoneNumber: "+14155550101",
+      context: { Phone_Number: "+14155550101", phone_number: "+14155550101", First_Name: "Bo", first_name: "Bo", plan: "" },
+      greetingOverride: { type: "audio", recordingId: "rec-7" }
+    },
+    {
+      rowNumber: 5,
+      phoneNumber: "+14155550102",
+      context: { Phone_Number: "+14155550102", phone_number: "+14155550102", First_Name: "Cy", first_name: "Cy", plan: "" },
+      greetingOverride: undefined
+    }
+  ])
+  t.strictSame(
+    file.contacts.slice(3).map(({ greetingOverride, rowNumber }) => [rowNumber, greetingOverride]),
+    [
+      [6, undefined],
+      [7, undefined]
+    ]
+  )
+})
+
+t.test("given a file with a fault, then it is refused, and told why", async (t) => {
+  const check = (header: Cells, rows: Iterable<Cells>, options: CsvOptions, expected: Partial<Pick<CsvRefused, "reason" | "message" | "rows">>) => {
+    const file = read(header, rows, options)
+    if (file._tag === "Accepted") return t.fail(`accepted, not ${expected.reason}`)
+    const { message, reason, rows: at } = file.refusal
+    return t.match({ message, reason, rows: at }, expected, message)
+  }
+  const bad = (rows: string) => `Invalid phone numbers in rows: ${rows}. All phone numbers must include country code (start with '+')`
+  const format = (message: string) => ({ reason: "invalid_format", message: `Invalid CSV format: ${message}` }) as const
+
+  t.test("in its header", async () => {
+    check(["name"], [["Ana"]], {}, { reason: "no_phone_column", message: "Source must contain a 'phone_number' column", rows: [1] })
+    check(["name"], [], {}, { reason: "no_data" })
+    check(["phone_number", "Name", " name "], [], {}, format("column 'name' occurs more than once"))
+    check(["phone_number", "PHONE_NUMBER"], [], {}, format("column 'PHONE_NUMBER' occurs more than once"))
+    check(["phone_number", "__proto__"], [], {}, format("column '__proto__' cannot be used"))
+    check(["phone_number", "x".repeat(256)], [], {}, format("a column name is longer than 255 characters"))
+    check(["phone_number", "a\0"], [], {}, format("a column name contains a character that is not text"))
+    check(["phone_number", ...Array.from({ length: 100 }, (_, index) => `c${index}`)], [], {}, format("more than 100 columns"))
+    t.equal(read(["phone_number", ...Array.from({ length: 99 }, (_, index) => `c${index}`)], phones(phone(1)))._tag, "Accepted")
+  })
+  t.test("in having nobody to call", async () => {
+    check(["phone_number"], [], {}, { reason: "no_data", message: "CSV file must have a header row and at least one data row" })
+    check(["phone_number"], [[""]], {}, { reason: "no_data" })
+    check(["phone_number"], phones(" "), {}, { reason: "no_usable_row", message: "CSV file must have at least one row with a phone number" })
+  })
+  t.test("in the shape of its rows", async () => {
+    check(
+      ["phone_number"],
+      [[phone(1)], [phone(2), "x"], [phone(3), "", "y"]],
+      {},
+      { ...format("more cells than columns in rows: 3, 4"), rows: [3, 4] }
+    )
+    check(
+      ["phone_number", ""],
+      [
+        [phone(1), ""],
+        [phone(2), "x"]
+      ],
+      {},
+      format("values in a column without a name in rows: 3")
+    )
+    check(["phone_number", "a"], [[phone(1), "x".repeat(4097)]], {}, format("cells longer than 4096 characters in rows: 2"))
+    check(
+      ["phone_number", "a"],
+      [
+        [phone(1), "\0"],
+        [phone(2), "\ud800"]
+      ],
+      {},
+      format("characters that are not text in rows: 2, 3")
+    )
+    const tooMany = Array.from({ length: 100_003 }, (_, index) => [`+1${1_000_000 + index}`])
+    check(["phone_number"], tooMany, {}, { ...format("more than 100000 rows"), rows: [100_002, 100_003, 100_004] })
+    t.equal(read(["phone_number"], tooMany.slice(0, 100_000))._tag, "Accepted")
+    t.equal(read(["phone_number", "a"], [[phone(1), "x".repeat(4096)]])._tag, "Accepted")
+  })
+  t.test("in its phone numbers", async () => {
+    check(["phone_number"], phones("4155550100", phone(1), phone(2), "x"), {}, { reason: "invalid_phone", message: bad("2, 5"), rows: [2, 5] })
+    check(
+      ["phone_number"],
+      Array.from({ length: 8 }, () => ["x"]),
+      {},
+      { message: bad("2, 3, 4, 5, 6 and 3 more"), rows: [2, 3, 4, 5, 6, 7, 8, 9] }
+    )
+    check(
+      ["phone_number"],
+      phones("x", "1.41556E+10", "'1,41E10", "0014155550100"),
+      {},
+      {
+        message:
+          `${bad("2, 3, 4, 5")}. Rows in scientific notation, as spreadsheets write long numbers: 3, 4. Format the column as text and export the file ` +
+          "again. Rows that start with '00' in place of '+': 5"
+      }
+    )
+    check(
+      ["phone_number"],
+      phones(phone(1), phone(2), ` ${phone(1)}`, "+1 (415) 5550001"),
+      {},
+      {
+        reason: "duplicate_phone",
+        message: "Duplicate phone numbers found in rows: 4, 5. Phone numbers in a campaign must be unique.",
+        rows: [4, 5]
+      }
+    )
+    check(["phone_number"], phones(phone(1), phone(1), "x"), {}, { reason: "invalid_phone" })
+  })
+  t.test("in what the agent's template needs", async () => {
+    const missing = (names: string) =>
+      `Workflow uses template variables that are missing from the source data: ${names}. Add the missing columns or remove them from the workflow.`
+    const empty = (name: string, rows: string) =>
+      `Template variable '${name}' is empty in rows: ${rows}. All template variables used in the workflow must have values in every row.`
+    check(
+      ["phone_number", "Name"],
+      [[phone(1), "Ana"]],
+      { requiredVariables: ["name", "b", "a", "Name", "NAME"] },
+      {
+        reason: "missing_variable",
+        message: missing("'NAME', 'a', 'b'")
+      }
+    )
+    check(
+      ["phone_number", "name"],
+      [[phone(1), "Ana"], [phone(2), " "], ["", ""], [phone(3)]],
+      { requiredVariables: ["name"] },
+      {
+        reason: "empty_variable",
+        message: empty("name", "3, 5"),
+        rows: [3, 5]
+      }
+    )
+    const greeting = ["phone_number", "name", "greeting_override_type", "greeting_override_text"]
+    check(greeting, [[phone(1), "Ana", "text", "Hi {{title}}"]], {}, { reason: "missing_variable", message: missing("'title'"), rows: [2] })
+    check(greeting, [[phone(1), "", "text", "Hi {{name}}"]], {}, { reason: "empty_variable", message: empty("name", "2") })
+    t.equal(read(greeting, [[phone(1), "", "text", "Hi {{name | you}}, {{campaign_id}}"]])._tag, "Accepted")
+    check(
+      ["phone_number", "greeting_override_text"],
+      [[phone(1), "x"]],
+      { requiredVariables: ["greeting_override_text"] },
+      { reason: "missing_variable" }
+    )
+  })
+  t.test("more than a thousand times, then a thousand rows are listed and all are counted", async (t) => {
+    const file = read(
+      ["phone_number"],
+      Array.from({ length: 5000 }, () => ["x"])
+    )
+    if (file._tag !== "Refused") return t.fail("accepted")
+    t.equal(file.refusal.rows.length, 1000)
+    return t.match(file.refusal.message, /^Invalid phone numbers in rows: 2, 3, 4, 5, 6 and 4995 more\./)
+  })
+  t.test("then no contact is given out after it", async (t) => {
+    t.strictSame(
+      read(["phone_number"], phones(phone(1), "x", phone(2))).contacts.map(({ rowNumber }) => rowNumber),
+      [2]
+    )
+    t.strictSame(read(["phone_number"], phones(phone(1)), { requiredVariables: ["a"] }).contacts, [])
+  })
+})
+
+t.test("given the first line of a file, then its delimiter is found", async (t) => {
+  const check = (line: string, expected: string) => t.equal(sniffDelimiter(line), expected, JSON.stringify(line))
+  check("phone_number", ",")
+  check("phone_number,name", ",")
+  check("name;phone_number", ";")
+  check('\ufeff"Phone_Number";"name"\r', ";")
+  check("name\tphone_number\r", "\t")
+  check("name;phone_number,x", ",")
+  check("name;phone", ",")
+  check("a;b\tphone_number", "\t")
+  check("", ",")
+})
+
+t.test("given any file, then what is accepted is in it, well formed, and in one row each", async (t) => {
+  const header = ["phone_number", "Name", "city"]
+  const number = fc
+    .tuple(fc.integer({ min: 1_000_000, max: 1_000_040 }), fc.constantFrom("", " ", "-", "x", "'"), fc.constantFrom("+", "+", "+", "", "00"))
+    .map(
+      ([digits, filler, prefix]) =>
+        `${filler === "'" ? "'" : ""}${prefix}${String(digits).slice(0, 3)}${filler === "'" ? "" : filler}${String(digits).slice(3)}`
+    )
+  const good = fc.integer({ min: 1_000_000, max: 999_999_999_999 }).map((digits) => `+${digits}`)
+  const cell = fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom("", " ", "Zoë", 'a,b\n"c"'))
+  const rowOf = (phone: fc.Arbitrary<string>) => fc.tuple(phone, cell, cell).map(([phone, name, city]) => [phone, name, city])
+  const file = fc.oneof(
+    fc.array(rowOf(fc.oneof(number, fc.constantFrom("", " "))), { maxLength: 8 }),
+    fc.uniqueArray(rowOf(good), { maxLength: 30, selector: ([phone]) => phone })
+  )
+  let accepted = 0
+  let refused = 0
+  fc.assert(
+    fc.property(file, (rows) => {
+      const outcome = read(header, rows)
+      const dialed = outcome.contacts.map(({ phoneNumber }) => phoneNumber)
+      const isSound = outcome.contacts.every(({ context, phoneNumber, rowNumber }) => {
+        const [cell = "", name, city] = rows[rowNumber - 2] ?? []
+        return (
+          /^\+[1-9]\d{6,14}$/.test(phoneNumber) &&
+          normalizePhone(cell) === phoneNumber &&
+          context.phone_number === phoneNumber &&
+          context.Name === name &&
+          context.name === name &&
+          context.city === city &&
+          Object.keys(context).length === 4
+        )
+      })
+      if (!isSound || new Set(dialed).size !== dialed.length) return false
+      if (outcome._tag === "Refused") return ++refused > 0
+      accepted++
+      const { summary } = outcome
+      return (
+        summary.accepted === dialed.length &&
+        summary.accepted + summary.skipped === summary.rowsInFile &&
+        summary.rowsInFile === rows.length &&
+        summary.skipped === rows.filter(([cell = ""]) => cell.trim() === "").length
+      )
+    }),
+    { seed: 9, numRuns: 1500 }
+  )
+  t.ok(accepted > 300 && refused > 300, `${accepted} accepted, ${refused} refused`)
+})

@@ -1,0 +1,127 @@
+/**
+ * The Stasis applications: who listens, to what, and what of it passes the filter. One client owns an application; events for which
+ * nobody is there are gone, for Asterisk queues nothing.
+ */
+import type { WebSocket } from "ws"
+import { type Channel, timestamp } from "./Channel.ts"
+
+export const asteriskId = "02:00:00:00:00:01"
+
+/** Asterisk cuts off a client that leaves this much unread. */
+const unreadLimitBytes = 4_000_000
+
+export class Application {
+  readonly name: string
+  socket: WebSocket | undefined
+  subscribeAll = false
+  allowed: ReadonlyArray<string> = []
+  disallowed: ReadonlyArray<string> = []
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  lets(type: string): boolean {
+    return (this.allowed.length === 0 || this.allowed.includes(type)) && !this.disallowed.includes(type)
+  }
+}
+
+export class Applications {
+  delayMillis = 0
+  #apps = new Map<string, Application>()
+  /** Only apps that asked for everything; a list of its own keeps the usual event cheap. */
+  #greedy: Array<string> = []
+  #outbox: Array<{ readonly due: number; readonly socket: WebSocket; readonly text: string }> = []
+  #postman: NodeJS.Timeout | undefined
+
+  get(name: string): Application | undefined {
+    return this.#apps.get(name)
+  }
+
+  all(): ReadonlyArray<Application> {
+    return [...this.#apps.values()]
+  }
+
+  isActive(name: string): boolean {
+    return this.#apps.get(name)?.socket !== undefined
+  }
+
+  /** The newcomer takes the application over; who had it hears so once, keeps an open socket, and never gets the application back. */
+  connect(names: ReadonlyArray<string>, socket: WebSocket, subscribeAll: boolean): void {
+    for (const name of names) {
+      const app = this.#apps.get(name) ?? new Application(name)
+      this.#apps.set(name, app)
+      if (app.socket !== undefined) this.#send(app, "ApplicationReplaced", {})
+      app.socket = socket
+      app.subscribeAll = subscribeAll
+    }
+    this.#greedy = this.all().filter((app) => app.subscribeAll).map((app) => app.name)
+    socket.on("close", () => {
+      for (const name of names) {
+        const app = this.#apps.get(name)
+        if (app?.socket === socket) app.socket = undefined
+      }
+    })
+  }
+
+  /** Tells a channel's applications. `body` is asked for only when somebody will hear it. */
+  about(channel: Channel, type: string, body: () => object): void {
+    if (channel.disorder !== undefined) {
+      channel.disorder.add({ type, body: JSON.parse(JSON.stringify(body())) })
+    } else {
+      this.tell(channel.subscribers, type, body)
+    }
+  }
+
+  tell(names: ReadonlyArray<string>, type: string, body: () => object): void {
+    for (const name of names) this.#tellOne(name, type, body)
+    for (const name of this.#greedy) if (!names.includes(name)) this.#tellOne(name, type, body)
+  }
+
+  /** Answers on the very socket that asked, if the filter lets it. */
+  reply(names: ReadonlyArray<string>, socket: WebSocket, type: string, body: object): void {
+    const app = this.#apps.get(names[0] ?? "")
+    if (app?.lets(type)) this.#post(socket, JSON.stringify({ type, timestamp: timestamp(), ...body, asterisk_id: asteriskId }))
+  }
+
+  clear(): void {
+    this.#apps.clear()
+    this.#greedy = []
+    this.#outbox = []
+    clearTimeout(this.#postman)
+    this.#postman = undefined
+  }
+
+  #tellOne(name: string, type: string, body: () => object): void {
+    const app = this.#apps.get(name)
+    if (app?.socket !== undefined && app.lets(type)) this.#send(app, type, body())
+  }
+
+  #send(app: Application, type: string, body: object): void {
+    if (app.socket === undefined) return
+    const event = { type, timestamp: timestamp(), ...body, asterisk_id: asteriskId, application: app.name }
+    this.#post(app.socket, JSON.stringify(event))
+  }
+
+  #post(socket: WebSocket, text: string): void {
+    if (this.delayMillis === 0 && this.#outbox.length === 0) return deliver(socket, text)
+    const due = Math.max(performance.now() + this.delayMillis, this.#outbox.at(-1)?.due ?? 0)
+    this.#outbox.push({ due, socket, text })
+    this.#postman ??= setTimeout(() => this.#empty(), this.delayMillis)
+  }
+
+  #empty(): void {
+    const now = performance.now()
+    const waiting = this.#outbox.findIndex((letter) => letter.due > now)
+    const due = this.#outbox.splice(0, waiting === -1 ? this.#outbox.length : waiting)
+    for (const { socket, text } of due) deliver(socket, text)
+    const next = this.#outbox[0]
+    this.#postman = next === undefined ? undefined : setTimeout(() => this.#empty(), Math.max(1, next.due - now))
+  }
+}
+
+const deliver = (socket: WebSocket, text: string): void => {
+  if (socket.readyState !== socket.OPEN) return
+  socket.send(text)
+  if (socket.bufferedAmount > unreadLimitBytes) socket.terminate()
+}

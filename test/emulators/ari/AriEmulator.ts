@@ -1,0 +1,285 @@
+/**
+ * An Asterisk 22 for those who only know its wire: REST, events and audio on a real port of the loopback. Whom one reaches, the number
+ * decides (`Callee.ts`); what the callees saw, the log knows (`CalleeLog.ts`); what goes wrong in between, the methods here.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Duplex } from "node:stream"
+import { WebSocketServer } from "ws"
+import { apiDocument } from "./ApiDocs.ts"
+import { Applications } from "./Applications.ts"
+import { Bridges } from "./Bridges.ts"
+import { CalleeLog } from "./CalleeLog.ts"
+import { Calls } from "./Calls.ts"
+import { Channels } from "./Channel.ts"
+import { respond, isAllowed, readBody } from "./http.ts"
+import { Media } from "./Media.ts"
+import { Rest } from "./Rest.ts"
+import type { Asterisk } from "./Route.ts"
+import { routes } from "./routes.ts"
+
+export type AriEmulatorOptions = {
+  readonly port?: number
+  readonly user?: string
+  readonly password?: string
+  /** 0.1 is ten times faster: ringing, talking, time-outs. Audio keeps real time. */
+  readonly timeScale?: number
+  /** From the originate to the answer. */
+  readonly ringMillis?: number
+  /** From the answer until the callee hangs up. */
+  readonly talkMillis?: number
+  /** Lets ringing and talking vary, half to one and a half times as long, the same way for the same seed. */
+  readonly seed?: number
+  /** False: callees say nothing. Audio sent to them is counted all the same. */
+  readonly media?: boolean
+  readonly asteriskVersion?: string
+  /** Every other trunk is refused with 500 "Allocation failed"; by default only those with `unknown` in their name. */
+  readonly trunks?: ReadonlyArray<string>
+}
+
+/** What befalls originates: the call placed or not, the response lost, or an error in its place. */
+export type ResponseFault =
+  | "none"
+  | "hang-after-placing"
+  | "hang-before-placing"
+  | "reset-after-placing"
+  | "reset-before-placing"
+  | "500"
+  | "503"
+  | "429"
+
+export interface AriEmulator {
+  /** Without `/ari`. */
+  readonly url: string
+  readonly user: string
+  readonly password: string
+  readonly log: CalleeLog
+  /** Calls that are dialled and not yet ended. */
+  live(): number
+  /** Closes the events' sockets; calls live on. */
+  dropSockets(): void
+  /** Closes the audio sockets: their channels end, the calls they served live on. */
+  dropMediaSockets(): void
+  /** On: new connections get ECONNREFUSED and HTTP ones are closed; open sockets stay. Off: the same port again. */
+  refuseConnections(on: boolean): Promise<void>
+  /** As `kill -9` and an instant restart: every connection breaks, every call, filter and subscription is forgotten. */
+  crash(): void
+  /** For requests from now on. */
+  setPassword(password: string): void
+  /** For the next `count` originates, or until it is set anew. */
+  setResponseFault(fault: ResponseFault, count?: number): void
+  /** Events come so much later, still in order. */
+  delayEvents(millis: number): void
+  stop(): Promise<void>
+}
+
+const keepAliveMillis = 15_000
+const eventsPath = "/ari/events"
+const mediaPath = "/media/"
+
+export const startAriEmulator = async (options: AriEmulatorOptions = {}): Promise<AriEmulator> => {
+  const server = new AsteriskServer(options)
+  await server.listen(options.port ?? 0)
+  return server
+}
+
+class AsteriskServer implements AriEmulator {
+  readonly user: string
+  readonly log = new CalleeLog()
+  #password: string
+  #port = 0
+  #startedAt = Date.now()
+  #fault: { readonly kind: ResponseFault; left: number } = { kind: "none", left: 0 }
+  #http: Server
+  #events = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 64 * 1024 })
+  #media = new WebSocketServer({ noServer: true, perMessageDeflate: false, handleProtocols: () => "media" })
+  #asterisk: Asterisk
+  #rest: Rest
+
+  constructor(options: AriEmulatorOptions) {
+    this.user = options.user ?? "trunkline"
+    this.#password = options.password ?? "secret"
+    const { seed, trunks } = options
+    const scale = options.timeScale ?? 1
+    const applications = new Applications()
+    const bridges = new Bridges(applications)
+    const channels = new Channels()
+    const pace = {
+      scale,
+      ringMillis: options.ringMillis ?? 1000,
+      talkMillis: options.talkMillis ?? 10_000,
+      ...(seed === undefined ? {} : { chance: seeded(seed) })
+    }
+    const calls = new Calls({ applications, bridges, channels, log: this.log, pace })
+    const media = new Media(calls, this.log, options.media ?? true)
+    calls.line = media
+    this.#asterisk = {
+      applications,
+      bridges,
+      calls,
+      channels,
+      log: this.log,
+      media,
+      version: options.asteriskVersion ?? "22.10.1",
+      scale,
+      knowsTrunk: (trunk) => trunks === undefined ? !trunk.includes("unknown") : trunks.includes(trunk),
+      startupTime: () => new Date(this.#startedAt).toISOString().replace("Z", "+0000")
+    }
+    this.#rest = new Rest(this.#asterisk)
+    this.#http = createServer({ keepAliveTimeout: keepAliveMillis }, (request, response) => {
+      // A request that breaks off in the middle.
+      this.#serve(request, response).catch(() => response.destroy())
+    })
+    this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head))
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  get password(): string {
+    return this.#password
+  }
+
+  async listen(port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#http.once("error", reject)
+      this.#http.listen({ port, host: "127.0.0.1", backlog: 4096 }, () => {
+        this.#http.off("error", reject)
+        resolve()
+      })
+    })
+    this.#port = (this.#http.address() as AddressInfo).port // listening on TCP, so neither a path nor null
+  }
+
+  live(): number {
+    return this.log.live()
+  }
+
+  dropSockets(): void {
+    for (const socket of this.#events.clients) socket.terminate()
+  }
+
+  dropMediaSockets(): void {
+    for (const socket of this.#media.clients) socket.terminate()
+  }
+
+  async refuseConnections(on: boolean): Promise<void> {
+    if (on === !this.#http.listening) return
+    if (!on) return this.listen(this.#port)
+    this.#http.close()
+    this.#http.closeAllConnections()
+  }
+
+  crash(): void {
+    const { applications, bridges, calls, media } = this.#asterisk
+    calls.forgetAll()
+    bridges.clear()
+    media.closeAll()
+    this.dropSockets()
+    applications.clear()
+    this.#http.closeAllConnections()
+    this.#startedAt = Math.max(Date.now(), this.#startedAt + 1000)
+  }
+
+  setPassword(password: string): void {
+    this.#password = password
+  }
+
+  setResponseFault(fault: ResponseFault, count = Infinity): void {
+    this.#fault = { kind: fault, left: count }
+  }
+
+  delayEvents(millis: number): void {
+    this.#asterisk.applications.delayMillis = millis
+  }
+
+  async stop(): Promise<void> {
+    this.crash()
+    if (!this.#http.listening) return
+    await new Promise((resolve) => this.#http.close(resolve))
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", this.url)
+    const text = await readBody(request)
+    if (!isAllowed(request, url, this)) {
+      response.setHeader("www-authenticate", "Basic realm=\"Asterisk REST Interface\"")
+      return respond(response, { status: 401, body: { message: "Authentication required" } })
+    }
+    const path = url.pathname.replace(/^\/ari/, "")
+    if (path.startsWith("/api-docs/")) {
+      const body = apiDocument(routes, path.slice("/api-docs/".length), request.headers.host ?? "")
+      return respond(response, body === undefined ? { status: 404, body: { message: "Resource not found" } } : { status: 200, body })
+    }
+    const method = request.method ?? "GET"
+    const fault = this.#rest.places(method, path) ? this.#nextFault() : "none"
+    if (fault === "hang-before-placing") return
+    if (fault === "reset-before-placing") return void request.socket.resetAndDestroy()
+    if (fault === "500" || fault === "503" || fault === "429") {
+      return respond(response, { status: Number(fault), body: { message: "Refused by the emulator" } })
+    }
+    const answer = await this.#rest.answer(method, path, url.searchParams, text)
+    if (fault === "hang-after-placing") return
+    if (fault === "reset-after-placing") return void request.socket.resetAndDestroy()
+    respond(response, answer)
+  }
+
+  #nextFault(): ResponseFault {
+    if (this.#fault.left <= 0) return "none"
+    this.#fault.left -= 1
+    return this.#fault.kind
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const url = new URL(request.url ?? "/", this.url)
+    socket.on("error", () => socket.destroy())
+    if (!isAllowed(request, url, this)) return turnAway(socket, "401 Unauthorized")
+    if (url.pathname === eventsPath) return this.#openEvents(request, url, socket, head)
+    if (url.pathname.startsWith(mediaPath)) return this.#openMedia(request, url, socket, head)
+    turnAway(socket, "404 Not Found")
+  }
+
+  #openEvents(request: IncomingMessage, url: URL, socket: Duplex, head: Buffer): void {
+    const names = (url.searchParams.get("app") ?? "").split(",").filter(Boolean)
+    if (names.length === 0) return turnAway(socket, "400 Bad Request")
+    const { applications } = this.#asterisk
+    this.#events.handleUpgrade(request, socket, head, (client) => {
+      client.on("error", () => client.terminate())
+      applications.connect(names, client, url.searchParams.get("subscribeAll") === "true")
+      client.on("message", async (data: Buffer) => {
+        const reply = await this.#rest.answerOverSocket(data.toString())
+        if (reply !== undefined) applications.reply(names, client, "RESTResponse", reply)
+      })
+    })
+  }
+
+  #openMedia(request: IncomingMessage, url: URL, socket: Duplex, head: Buffer): void {
+    const { media } = this.#asterisk
+    const connectionId = url.pathname.slice(mediaPath.length)
+    const awaited = media.awaited.get(connectionId)
+    if (awaited === undefined) return turnAway(socket, "404 Not Found")
+    if (media.isOpen(awaited.channel)) return turnAway(socket, "409 Conflict")
+    const asked = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim())
+    if (!asked.includes("media")) return turnAway(socket, "400 Bad Request")
+    this.#media.handleUpgrade(request, socket, head, (client) => {
+      client.on("error", () => client.terminate())
+      media.open(awaited.channel, client, awaited.json, connectionId)
+    })
+  }
+}
+
+const turnAway = (socket: Duplex, status: string): void => {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}
+
+/** mulberry32: small, and the same for the same seed. */
+const seeded = (seed: number): () => number => {
+  let state = seed
+  return () => {
+    state = state + 0x6d2b79f5 | 0
+    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
+    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
+    return ((mixed ^ mixed >>> 14) >>> 0) / 2 ** 32
+  }
+}

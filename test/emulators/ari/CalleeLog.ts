@@ -1,0 +1,139 @@
+/**
+ * What the far end saw: every dial, ring, answer and end, in order. Tests judge by this and not by what the engine says of itself.
+ * A call is live from the accepted originate to its end.
+ */
+
+export type CalleeEntry = {
+  /** Milliseconds since the epoch, with fractions. */
+  readonly at: number
+  readonly channelId: string
+  readonly number: string
+  readonly kind: "originate" | "ringing" | "answered" | "ended"
+  readonly cause?: number
+  /** Absent when Asterisk itself let go of the call: it crashed, or nobody was there to take the answer. */
+  readonly by?: "us" | "callee" | "timeout"
+}
+
+/** Frames are 20 ms of 8 kHz mu-law, 160 bytes. */
+export type AudioCount = {
+  received: number
+  receivedBytes: number
+  /** Of those received, how many reached the callee: not flushed, not dropped over the queue's limit. */
+  played: number
+  dropped: number
+  flushes: number
+  sent: number
+  lastPlayedAt?: number
+}
+
+const keptFrames = 60 * 50
+const keptCalls = 100
+
+export class CalleeLog {
+  entries: Array<CalleeEntry> = []
+  #live = 0
+  #mostLive = 0
+  #audio = new Map<string, AudioCount>()
+  #heard = new Map<string, Array<Buffer>>()
+  #pressed = new Map<string, string>()
+
+  record(entry: Omit<CalleeEntry, "at">): void {
+    if (entry.kind === "originate") this.#mostLive = Math.max(this.#mostLive, ++this.#live)
+    if (entry.kind === "ended") this.#live -= 1
+    this.entries.push({ at: performance.timeOrigin + performance.now(), ...entry })
+  }
+
+  /** Forgets all but the calls that are live now. */
+  clear(): void {
+    this.entries = []
+    this.#mostLive = this.#live
+    this.#audio.clear()
+    this.#heard.clear()
+    this.#pressed.clear()
+  }
+
+  live(): number {
+    return this.#live
+  }
+
+  mostLive(): number {
+    return this.#mostLive
+  }
+
+  /** One channel's or one number's entries. */
+  of(channelOrNumber: string): ReadonlyArray<CalleeEntry> {
+    return this.entries.filter((entry) => entry.channelId === channelOrNumber || entry.number === channelOrNumber)
+  }
+
+  count(kind: CalleeEntry["kind"]): number {
+    return this.entries.reduce((sum, entry) => entry.kind === kind ? sum + 1 : sum, 0)
+  }
+
+  dialsByNumber(): Map<string, number> {
+    const dials = new Map<string, number>()
+    for (const { kind, number } of this.entries) if (kind === "originate") dials.set(number, (dials.get(number) ?? 0) + 1)
+    return dials
+  }
+
+  /** For each end, in order, the milliseconds until the next originate that no earlier end has claimed: how long a freed slot lay idle. */
+  turnaroundMillis(): ReadonlyArray<number> {
+    const ends: Array<number> = []
+    const gaps: Array<number> = []
+    let next = 0
+    for (const { at, kind } of this.entries) {
+      if (kind === "ended") ends.push(at)
+      const end = ends[next]
+      if (kind === "originate" && end !== undefined) {
+        gaps.push(at - end)
+        next += 1
+      }
+    }
+    return gaps
+  }
+
+  /** The most originates in any window of that length. */
+  mostOriginatesIn(windowMillis = 1000): number {
+    const at = this.entries.filter((entry) => entry.kind === "originate").map((entry) => entry.at)
+    let most = 0
+    let first = 0
+    for (const [index, time] of at.entries()) {
+      while (time - (at[first] ?? time) >= windowMillis) first += 1
+      most = Math.max(most, index - first + 1)
+    }
+    return most
+  }
+
+  /** Counts of a call's audio, or of a media channel's that is in no bridge. */
+  audio(channelId: string): AudioCount {
+    let count = this.#audio.get(channelId)
+    if (count === undefined) {
+      count = { received: 0, receivedBytes: 0, played: 0, dropped: 0, flushes: 0, sent: 0 }
+      this.#audio.set(channelId, count)
+    }
+    return count
+  }
+
+  /** What the callee heard of us, mu-law: the first minute, of the latest hundred calls. */
+  heard(channelId: string): Buffer {
+    return Buffer.concat(this.#heard.get(channelId) ?? [])
+  }
+
+  hear(channelId: string, frame: Buffer): void {
+    let frames = this.#heard.get(channelId)
+    if (frames === undefined) {
+      const [oldest] = this.#heard.keys()
+      if (this.#heard.size >= keptCalls && oldest !== undefined) this.#heard.delete(oldest)
+      this.#heard.set(channelId, frames = [])
+    }
+    if (frames.length < keptFrames) frames.push(frame)
+  }
+
+  /** The digits we sent to the callee. */
+  pressed(channelId: string): string {
+    return this.#pressed.get(channelId) ?? ""
+  }
+
+  press(channelId: string, digits: string): void {
+    this.#pressed.set(channelId, this.pressed(channelId) + digits)
+  }
+}

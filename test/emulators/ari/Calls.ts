@@ -1,0 +1,222 @@
+/**
+ * The calls: they are dialled, ring, are answered and end here, and every event of theirs is told here, in Asterisk's order. What the
+ * callee does is in `Callee.ts`. A call that fails never enters the application; `StasisStart` means answered, unless the channel was
+ * only created.
+ */
+import type { Applications } from "./Applications.ts"
+import type { Bridges } from "./Bridges.ts"
+import { type Callee, calleeOf, type Ending, goodbyeCause, machineMillis } from "./Callee.ts"
+import type { CalleeEntry, CalleeLog } from "./CalleeLog.ts"
+import { Channel, type Channels, type ChannelSettings } from "./Channel.ts"
+import { Disorder } from "./Disorder.ts"
+
+export type Pace = {
+  /** 0.1 is ten times faster; audio always keeps real time. */
+  readonly scale: number
+  readonly ringMillis: number
+  readonly talkMillis: number
+  /** Between 0 and 1; absent when all calls shall take equally long. */
+  readonly chance?: () => number
+}
+
+export type Ended = Ending & {
+  readonly by?: NonNullable<CalleeEntry["by"]>
+  /** What `ChannelHangupRequest` says; without it, none is sent. */
+  readonly hangupRequest?: object
+}
+
+const causeTexts: { readonly [cause: number]: string } = {
+  0: "Unknown",
+  1: "Unallocated (unassigned) number",
+  3: "No route to destination",
+  16: "Normal Clearing",
+  17: "User busy",
+  18: "No user responding",
+  19: "User alerting, no answer",
+  21: "Call Rejected",
+  26: "Answered elsewhere",
+  28: "Invalid number format",
+  31: "Normal, unspecified",
+  34: "Circuit/channel congestion",
+  38: "Network out of order",
+  127: "Interworking, unspecified"
+}
+
+/** What the calls need of the audio: `Media` provides it. */
+export type Line = {
+  press(channel: Channel, digit: string): void
+  /** The network is gone: no goodbye on the socket. */
+  lose(channel: Channel): void
+  /** A channel has ended, and with it what audio it had. */
+  closed(channel: Channel): void
+}
+
+/** Soft hang-up requests carry this in place of a cause. */
+const softHangup = 32
+
+/** Part of the ringing time that passes before the far end says anything. */
+const firstReply = 0.2
+
+export class Calls {
+  line: Line | undefined
+  #applications: Applications
+  #bridges: Bridges
+  #channels: Channels
+  #log: CalleeLog
+  #pace: Pace
+
+  constructor(parts: { applications: Applications; bridges: Bridges; channels: Channels; log: CalleeLog; pace: Pace }) {
+    this.#applications = parts.applications
+    this.#bridges = parts.bridges
+    this.#channels = parts.channels
+    this.#log = parts.log
+    this.#pace = parts.pace
+  }
+
+  /** A channel in state Down. Its application hears of it from now on, if anybody has ever been connected for it. */
+  create(settings: ChannelSettings): Channel {
+    const channel = new Channel(settings)
+    if (this.#applications.get(channel.app) !== undefined) channel.subscribers.push(channel.app)
+    this.#channels.add(channel)
+    for (const [variable, value] of Object.entries(channel.variables)) {
+      this.#tell(channel, "ChannelVarset", () => ({ variable, value, channel }))
+    }
+    return channel
+  }
+
+  /** Settled when the response may go out: at once, but for the callee who lets events overtake it. */
+  async dial(channel: Channel, timeoutSeconds: number): Promise<void> {
+    const callee = calleeOf(channel.number)
+    channel.callee = callee
+    channel.dialled = true
+    const chaos = callee.kind === "answers" && callee.disorderly && !channel.inStasis
+    if (chaos) channel.disorder = new Disorder(({ body, type }) => this.#applications.tell(channel.subscribers, type, () => body))
+    this.#record(channel, "originate")
+    if (timeoutSeconds >= 0) channel.after(timeoutSeconds * 1000 * this.#pace.scale, () => this.#timeOut(channel))
+    if (chaos) this.#play(channel, callee)
+    else setImmediate(() => this.#play(channel, callee))
+    await channel.disorder?.answered
+  }
+
+  /** Puts an answered or merely created channel under the application's control. */
+  enterStasis(channel: Channel): void {
+    channel.inStasis = true
+    const args = channel.appArgs === "" ? [] : channel.appArgs.split(",")
+    this.#tell(channel, "StasisStart", () => ({ args, channel }))
+  }
+
+  answer(channel: Channel): void {
+    channel.state = "Up"
+    this.#tell(channel, "ChannelStateChange", () => ({ channel }))
+    this.tellDial(channel, "ANSWER")
+    if (!channel.inStasis) this.enterStasis(channel)
+  }
+
+  tellDial(channel: Channel, dialstatus: string): void {
+    const dialstring = channel.name.startsWith("PJSIP/") ? `${channel.number}@${channel.name.slice(6, -9)}` : channel.name
+    this.#tell(channel, "Dial", () => ({ dialstatus, forward: "", dialstring, peer: channel }))
+  }
+
+  hangUp(channel: Channel, cause: number): void {
+    this.end(channel, { cause, by: "us", hangupRequest: { soft: true, cause: softHangup } })
+  }
+
+  setVariable(channel: Channel, variable: string, value: string): void {
+    channel.variables[variable] = value
+    this.#tell(channel, "ChannelVarset", () => ({ variable, value, channel }))
+  }
+
+  /** The callee presses a key. */
+  press(channel: Channel, digit: string): void {
+    this.line?.press(channel, digit)
+    this.#tell(channel, "ChannelDtmfReceived", () => ({ digit, duration_ms: 100, channel }))
+  }
+
+  end(channel: Channel, ended: Ended): void {
+    if (channel.ended) return
+    channel.ended = true
+    channel.clearTimers()
+    const techCause = ended.sipStatus === undefined ? {} : { tech_cause: ended.sipStatus }
+    const { hangupRequest } = ended
+    if (hangupRequest !== undefined) this.#tell(channel, "ChannelHangupRequest", () => ({ ...hangupRequest, ...techCause, channel }))
+    if (ended.dialStatus !== undefined) this.tellDial(channel, ended.dialStatus)
+    this.#bridges.leave(channel)
+    this.line?.closed(channel)
+    if (channel.inStasis) this.#tell(channel, "StasisEnd", () => ({ channel }))
+    this.#channels.remove(channel)
+    if (channel.dialled) this.#record(channel, "ended", { cause: ended.cause, ...(ended.by === undefined ? {} : { by: ended.by }) })
+    const cause_txt = causeTexts[ended.cause] ?? "Unknown"
+    this.#tell(channel, "ChannelDestroyed", () => ({ cause: ended.cause, cause_txt, ...techCause, channel }))
+  }
+
+  /** As when the process dies: nothing is told to anybody. */
+  forgetAll(): void {
+    for (const channel of this.#channels.all()) if (channel.dialled) this.#record(channel, "ended")
+    this.#channels.clear()
+  }
+
+  #play(channel: Channel, callee: Callee): void {
+    if (channel.ended) return
+    const { chance, ringMillis, scale } = this.#pace
+    const ring = varied(ringMillis, chance) * scale
+    this.tellDial(channel, "")
+    const rings = callee.kind === "answers" || callee.rings
+    if (rings) channel.after(ring * firstReply, () => this.#ring(channel))
+    if (callee.kind === "answers") channel.after(ring, () => this.#pickUp(channel, callee))
+    if (callee.kind === "refuses") channel.after(rings ? ring : ring * firstReply, () => this.#refuse(channel, callee.ending))
+  }
+
+  #ring(channel: Channel): void {
+    channel.state = "Ringing"
+    this.#record(channel, "ringing")
+    this.#tell(channel, "ChannelStateChange", () => ({ channel }))
+    this.tellDial(channel, "RINGING")
+  }
+
+  #refuse(channel: Channel, ending: Ending): void {
+    this.end(channel, { ...ending, by: "callee", hangupRequest: { cause: ending.cause } })
+  }
+
+  #pickUp(channel: Channel, callee: Extract<Callee, { kind: "answers" }>): void {
+    channel.clearTimers()
+    this.#record(channel, "answered")
+    // The dialplan's Stasis() fails when nobody is connected, and the call is let go without a word.
+    if (!channel.inStasis && !this.#applications.isActive(channel.app)) return this.end(channel, { cause: 16 })
+    this.answer(channel)
+    const { chance, scale, talkMillis } = this.#pace
+    const talk = varied(talkMillis, chance) * scale
+    const digits = [...callee.presses ?? ""]
+    for (const [index, digit] of digits.entries()) {
+      channel.after(talk * (index + 1) / (digits.length + 1), () => this.press(channel, digit))
+    }
+    const goodbye = () => {
+      const cause = goodbyeCause(channel.number)
+      this.end(channel, { cause, by: "callee", hangupRequest: { cause } })
+    }
+    if (callee.stay === "talks") channel.after(talk, goodbye)
+    if (callee.stay === "bounded") channel.after(Math.max(machineMillis.least, machineMillis.most * scale), goodbye)
+    if (callee.stay === "loses-the-line") channel.after(talk / 2, () => this.#loseLine(channel))
+  }
+
+  #loseLine(channel: Channel): void {
+    this.line?.lose(channel)
+    this.end(channel, { cause: 38, by: "callee" })
+  }
+
+  // At the caller's own time-out there is neither a Dial nor a hang-up request, and 480 is said though nobody sent one.
+  #timeOut(channel: Channel): void {
+    this.end(channel, { cause: 19, sipStatus: 480, by: "timeout" })
+  }
+
+  #tell(channel: Channel, type: string, body: () => object): void {
+    this.#applications.about(channel, type, body)
+  }
+
+  #record(channel: Channel, kind: CalleeEntry["kind"], more: Pick<CalleeEntry, "by" | "cause"> = {}): void {
+    this.#log.record({ channelId: channel.id, number: channel.number, kind, ...more })
+  }
+}
+
+/** Half to one and a half times as long; rounded, so that calls share Node's timer lists. */
+const varied = (millis: number, chance: (() => number) | undefined): number =>
+  chance === undefined ? millis : Math.round(millis * (0.5 + chance()) / 10) * 10

@@ -1,0 +1,147 @@
+/** A channel as Asterisk shows it, and the list of those that live, with Asterisk's rule about which ids are taken. */
+import type { Bridge } from "./Bridges.ts"
+import type { Callee } from "./Callee.ts"
+import type { Disorder } from "./Disorder.ts"
+
+export type ChannelState = "Down" | "Ringing" | "Up"
+export type Variables = Readonly<Record<string, string>>
+
+/** `2026-01-01T10:00:00.123+0000`: a numeric offset without a colon. */
+export const timestamp = (): string => new Date().toISOString().replace("Z", "+0000")
+
+export type ChannelSettings = {
+  readonly id: string
+  readonly name: string
+  readonly app: string
+  readonly appArgs?: string
+  readonly number?: string
+  readonly callerId?: string
+  readonly variables?: Variables
+  /** Shown in the channel's JSON. */
+  readonly channelvars?: Variables
+}
+
+export class Channel {
+  readonly id: string
+  readonly name: string
+  readonly app: string
+  readonly appArgs: string
+  /** Who is called; empty for a media channel. */
+  readonly number: string
+  readonly callerId: string
+  readonly variables: Record<string, string>
+  readonly channelvars: Variables | undefined
+  readonly creationtime = timestamp()
+  readonly protocolId = `${Math.random().toString(36).slice(2)}@127.0.0.1`
+  state: ChannelState = "Down"
+  inStasis = false
+  dialled = false
+  ended = false
+  /** Names of the applications that get this channel's events. */
+  subscribers: Array<string> = []
+  callee: Callee | undefined
+  disorder: Disorder | undefined
+  bridge: Bridge | undefined
+  /** How far the callee has got in what it says, in frames. */
+  spoken = 0
+  #timers: Array<NodeJS.Timeout> = []
+
+  constructor(settings: ChannelSettings) {
+    this.id = settings.id
+    this.name = settings.name
+    this.app = settings.app
+    this.appArgs = settings.appArgs ?? ""
+    this.number = settings.number ?? ""
+    this.callerId = settings.callerId ?? ""
+    this.variables = { ...settings.variables }
+    this.channelvars = settings.channelvars
+  }
+
+  /** Forgotten when the channel ends. Node keeps one list per duration, so calls with equal timings are cheap. */
+  after(millis: number, run: () => void): void {
+    this.#timers.push(setTimeout(run, millis))
+  }
+
+  clearTimers(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers = []
+  }
+
+  /** As it is at this moment. */
+  toJSON(): object {
+    const [, name = "", number = this.callerId] = /^\s*"?([^"<]*?)"?\s*<([^>]*)>/.exec(this.callerId) ?? []
+    return {
+      id: this.id,
+      name: this.name,
+      state: this.state,
+      protocol_id: this.protocolId,
+      caller: { name, number },
+      connected: { name: "", number: this.state === "Up" ? this.number : "" },
+      accountcode: "",
+      dialplan: {
+        context: "default",
+        exten: this.number === "" ? "s" : this.number,
+        priority: 1,
+        app_name: this.inStasis ? "Stasis" : "AppDial2",
+        app_data: this.inStasis ? [this.app, this.appArgs].filter(Boolean).join(",") : "(Outgoing Line)"
+      },
+      creationtime: this.creationtime,
+      language: "en",
+      ...(this.channelvars === undefined ? {} : { channelvars: this.channelvars })
+    }
+  }
+}
+
+export class Channels {
+  #byId = new Map<string, Channel>()
+  /** Lower case and sorted, so that the prefix rule costs a binary search and not a walk over all channels. */
+  #ids: Array<string> = []
+
+  get size(): number {
+    return this.#byId.size
+  }
+
+  get(id: string): Channel | undefined {
+    return this.#byId.get(id)
+  }
+
+  all(): ReadonlyArray<Channel> {
+    return [...this.#byId.values()]
+  }
+
+  /** An id is taken while a living one begins with it, whatever the case: beside `abc1`, neither `ABC1` nor `ab` is free, but `abc12` is. */
+  isTaken(id: string): boolean {
+    const wanted = id.toLowerCase()
+    return this.#ids[this.#position(wanted)]?.startsWith(wanted) ?? false
+  }
+
+  add(channel: Channel): void {
+    this.#byId.set(channel.id, channel)
+    const id = channel.id.toLowerCase()
+    this.#ids.splice(this.#position(id), 0, id)
+  }
+
+  remove(channel: Channel): void {
+    if (this.#byId.delete(channel.id)) this.#ids.splice(this.#position(channel.id.toLowerCase()), 1)
+  }
+
+  clear(): void {
+    for (const channel of this.#byId.values()) {
+      channel.ended = true
+      channel.clearTimers()
+    }
+    this.#byId.clear()
+    this.#ids = []
+  }
+
+  #position(id: string): number {
+    let low = 0
+    let high = this.#ids.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#ids[middle] ?? "") < id) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}

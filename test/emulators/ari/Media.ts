@@ -1,0 +1,211 @@
+/**
+ * The audio, as chan_websocket carries it: frames both ways on a media socket, a queue of at most 20 s towards the callee, and commands
+ * as text. One ticker serves all sockets and runs only while there is one. Audio keeps real time whatever the emulator's time scale.
+ */
+import type { WebSocket } from "ws"
+import { partnerOf } from "./Bridges.ts"
+import type { Calls, Line } from "./Calls.ts"
+import type { CalleeLog } from "./CalleeLog.ts"
+import type { Channel } from "./Channel.ts"
+import { type Command, MediaQueue } from "./MediaQueue.ts"
+import { frameBytes, scoreOf } from "./Sound.ts"
+
+const tickMillis = 20
+/** Ticks made up for after a pause of the event loop; older ones are lost. */
+const mostLateTicks = 10
+/** A client that does not read gets no more frames. */
+const unreadLimitBytes = 250_000
+/** Asterisk closes the socket on a longer message, and drops a longer command. */
+const longestAudio = 65_500
+const longestCommand = 128
+
+/** Where the audio of one media channel goes and comes from. */
+type Leg = {
+  readonly channel: Channel
+  readonly queue: MediaQueue
+  send(frame: Buffer): void
+  /** Told to whoever is at the other end of a WebSocket; RTP has no words. */
+  say(event: string, details?: Details): void
+  close(): void
+  /** Without a goodbye. */
+  drop(): void
+}
+
+export const connectionIdVariable = "MEDIA_WEBSOCKET_CONNECTION_ID"
+
+export class Media implements Line {
+  /** Channels for which a client may come, or has come, by connection id. */
+  readonly awaited = new Map<string, { readonly channel: Channel; readonly json: boolean }>()
+  #calls: Calls
+  #log: CalleeLog
+  #speaks: boolean
+  #legs = new Map<Channel, Leg>()
+  #ticker: NodeJS.Timeout | undefined
+  #lastTick = 0
+
+  constructor(calls: Calls, log: CalleeLog, speaks: boolean) {
+    this.#calls = calls
+    this.#log = log
+    this.#speaks = speaks
+  }
+
+  isOpen(channel: Channel): boolean {
+    return this.#legs.has(channel)
+  }
+
+  /** The client has come for this channel: it is answered, and enters its application. */
+  open(channel: Channel, socket: WebSocket, json: boolean, connectionId: string): void {
+    const say: Leg["say"] = (event, details = {}) => socket.send(json ? asJson(channel, event, details) : asText(channel, event, details))
+    const leg: Leg = {
+      channel,
+      queue: new MediaQueue(say),
+      send: (frame) => {
+        if (socket.bufferedAmount < unreadLimitBytes) socket.send(frame, { binary: true })
+      },
+      say,
+      close: () => socket.close(1000),
+      drop: () => socket.terminate()
+    }
+    say("MEDIA_START", {
+      connection_id: connectionId,
+      channel: channel.name,
+      channel_id: channel.id,
+      format: "ulaw",
+      optimal_frame_size: frameBytes,
+      ptime: tickMillis
+    })
+    socket.on("message", (data: Buffer, isBinary: boolean) => {
+      if (!isBinary) return this.#command(leg, socket, data.toString(), json)
+      if (data.length > longestAudio) return socket.close(1009)
+      this.#receive(leg, data)
+    })
+    socket.on("close", (code) => {
+      this.#close(leg)
+      this.#calls.end(channel, { cause: 16, sipStatus: code })
+    })
+    channel.clearTimers()
+    this.#add(leg)
+    this.#calls.answer(channel)
+  }
+
+  /** A leg without words: RTP. Returns what takes the audio that arrives. */
+  openPlain(channel: Channel, port: { send(frame: Buffer): void; close(): void }): (audio: Buffer) => void {
+    const leg: Leg = { channel, queue: new MediaQueue(() => {}), send: port.send, say: () => {}, close: port.close, drop: port.close }
+    this.#add(leg)
+    return (audio) => this.#receive(leg, audio)
+  }
+
+  press(channel: Channel, digit: string): void {
+    const leg = this.#legOf(channel)
+    leg?.say("DTMF_END", { digit, channel_id: leg.channel.id })
+  }
+
+  lose(channel: Channel): void {
+    const leg = this.#legOf(channel)
+    if (leg === undefined) return
+    leg.drop()
+    this.#close(leg)
+    this.#calls.end(leg.channel, { cause: 38 })
+  }
+
+  closed(channel: Channel): void {
+    const connectionId = channel.channelvars?.[connectionIdVariable]
+    if (connectionId !== undefined) this.awaited.delete(connectionId)
+    const leg = this.#legs.get(channel)
+    if (leg === undefined) return
+    this.#close(leg)
+    leg.close()
+  }
+
+  closeAll(): void {
+    this.awaited.clear()
+    for (const leg of [...this.#legs.values()]) {
+      leg.drop()
+      this.#close(leg)
+    }
+  }
+
+  #legOf(callee: Channel): Leg | undefined {
+    const partner = partnerOf(callee)
+    return partner === undefined ? undefined : this.#legs.get(partner)
+  }
+
+  #add(leg: Leg): void {
+    this.#legs.set(leg.channel, leg)
+    if (this.#ticker !== undefined) return
+    this.#lastTick = performance.now()
+    this.#ticker = setInterval(() => this.#tick(), tickMillis)
+  }
+
+  #close(leg: Leg): void {
+    this.#legs.delete(leg.channel)
+    if (this.#legs.size > 0) return
+    clearInterval(this.#ticker)
+    this.#ticker = undefined
+  }
+
+  #tick(): void {
+    const due = Math.floor((performance.now() - this.#lastTick) / tickMillis)
+    this.#lastTick += due * tickMillis
+    for (let tick = Math.min(due, mostLateTicks); tick > 0; tick--) for (const leg of this.#legs.values()) this.#exchange(leg)
+  }
+
+  #exchange(leg: Leg): void {
+    const frame = leg.queue.take()
+    const partner = partnerOf(leg.channel)
+    if (partner === undefined || partner.state !== "Up") return
+    if (frame !== undefined) {
+      const audio = this.#log.audio(partner.id)
+      audio.played += 1
+      audio.lastPlayedAt = performance.timeOrigin + performance.now()
+      this.#log.hear(partner.id, frame)
+    }
+    if (!this.#speaks || partner.callee?.kind !== "answers") return
+    const { frames, loopFrom } = scoreOf(partner.callee.sound)
+    const spoken = frames[partner.spoken]
+    partner.spoken = partner.spoken + 1 < frames.length ? partner.spoken + 1 : loopFrom
+    if (spoken === undefined) return
+    leg.send(spoken)
+    this.#log.audio(partner.id).sent += 1
+  }
+
+  #receive(leg: Leg, audio: Buffer): void {
+    const count = this.#log.audio(partnerOf(leg.channel)?.id ?? leg.channel.id)
+    count.received += Math.floor(audio.length / frameBytes)
+    count.receivedBytes += audio.length
+    count.dropped += leg.queue.add(audio)
+  }
+
+  #command(leg: Leg, socket: WebSocket, text: string, json: boolean): void {
+    if (text.length > longestCommand) return
+    const { command, id } = json ? fromJson(text) : fromText(text)
+    if (command === "HANGUP") return socket.close(1000)
+    if (command === "FLUSH_MEDIA") this.#log.audio(partnerOf(leg.channel)?.id ?? leg.channel.id).flushes += 1
+    if (command !== "ANSWER" && !leg.queue.obey(command, id)) leg.say("ERROR", { error_text: `Unknown command: ${command}` })
+  }
+}
+
+type Details = Readonly<Record<string, string | number | boolean>>
+
+/** Words differ in what they carry: an id alone, nothing, or named values, which begin with the channel only in these two. */
+const asText = (channel: Channel, event: string, details: Details): string => {
+  const { correlation_id: id = "", ...named } = details
+  const shown = event === "STATUS" || event === "ERROR" ? { channel_id: channel.id, ...named } : named
+  return [event, ...id === "" ? [] : [id], ...Object.entries(shown).map(([name, value]) => `${name}:${value}`)].join(" ")
+}
+
+const asJson = (channel: Channel, event: string, details: Details): string => JSON.stringify({ event, channel_id: channel.id, ...details })
+
+const fromText = (text: string): Command => {
+  const [command = "", id = ""] = text.split(" ", 2)
+  return { command, id }
+}
+
+const fromJson = (text: string): Command => {
+  try {
+    const { command = "", correlation_id: id = "" } = JSON.parse(text)
+    return { command: String(command), id: String(id) }
+  } catch {
+    return { command: text, id: "" }
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * ARI's operations as data: what is served is what the emulator's API documents say, from which other people's clients build their
+ * methods.
+ */
+import type { Applications } from "./Applications.ts"
+import type { Bridges } from "./Bridges.ts"
+import type { CalleeLog } from "./CalleeLog.ts"
+import type { Calls } from "./Calls.ts"
+import type { Channel, Channels } from "./Channel.ts"
+import type { Media } from "./Media.ts"
+
+/** The running Asterisk, as its REST operations see it. */
+export type Asterisk = {
+  readonly applications: Applications
+  readonly bridges: Bridges
+  readonly calls: Calls
+  readonly channels: Channels
+  readonly log: CalleeLog
+  readonly media: Media
+  readonly version: string
+  readonly scale: number
+  knowsTrunk(trunk: string): boolean
+  startupTime(): string
+}
+
+export type AriRequest = {
+  /** From the path. */
+  readonly id: string
+  readonly secondId: string
+  /** From the query, or from the body's other keys. */
+  readonly query: URLSearchParams
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export type Answer = { readonly status: number; readonly body?: unknown }
+
+export type Route = {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE"
+  readonly path: string
+  readonly nickname: string
+  readonly query?: ReadonlyArray<string>
+  readonly body?: string
+  /** The model that is answered; none for 204. */
+  readonly answers?: string
+  /** An originate: the faults an operator can set strike here. */
+  readonly places?: true
+  readonly handle: (asterisk: Asterisk, request: AriRequest) => Answer | Promise<Answer>
+}
+
+/** Thrown by handlers: answered as it is. */
+export class AriRefusal extends Error {
+  readonly status: number
+  readonly body: object
+
+  constructor(status: number, body: object) {
+    super(`ARI ${status}`)
+    this.status = status
+    this.body = body
+  }
+}
+
+export const refuse = (status: number, message: string): never => {
+  throw new AriRefusal(status, { message })
+}
+
+export const nothing: Answer = { status: 204 }
+export const ok = (body: unknown): Answer => ({ status: 200, body })
+
+export const channelOf = ({ channels }: Asterisk, id: string): Channel => channels.get(id) ?? refuse(404, "Channel not found")
+
+export const stringsOf = (value: unknown): Readonly<Record<string, string>> =>
+  typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, String(each)])) : {}
+
+export type Match = { readonly route: Route; readonly ids: ReadonlyArray<string> }
+
+/** Fixed paths come before those with an id, as `/channels/create` before `/channels/{channelId}`. */
+export const matcher = (routes: ReadonlyArray<Route>): (method: string, path: string) => Match | undefined => {
+  const byShape = new Map<string, Array<{ readonly route: Route; readonly parts: ReadonlyArray<string> }>>()
+  for (const route of routes.toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)) {
+    const parts = route.path.split("/").slice(1)
+    const shape = `${route.method} ${parts[0]} ${parts.length}`
+    byShape.set(shape, [...byShape.get(shape) ?? [], { route, parts }])
+  }
+  return (method, path) => {
+    const asked = path.split("/").slice(1)
+    for (const { parts, route } of byShape.get(`${method} ${asked[0]} ${asked.length}`) ?? []) {
+      if (parts.every((part, index) => part.startsWith("{") || part === asked[index])) {
+        return { route, ids: asked.filter((_, index) => parts[index]?.startsWith("{")).map(decodeURIComponent) }
+      }
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What callees say: synthesised once, in 20 ms frames of 8 kHz mu-law, and shared by all calls. The voice is a buzz through three
+ * moving resonators, loud enough and enough like speech for detectors of speech.
+ */
+
+export const frameBytes = 160
+const rate = 8000
+
+/** Played frame by frame; after the last one it goes on at `loopFrom`. */
+export type Score = { readonly frames: ReadonlyArray<Buffer>; readonly loopFrom: number }
+
+const bias = 132
+
+export const toMulaw = (sample: number): number => {
+  const sign = sample < 0 ? 0x80 : 0
+  const magnitude = Math.min(Math.abs(Math.round(sample)), 32_635) + bias
+  const exponent = Math.max(0, 24 - Math.clz32(magnitude))
+  return ~(sign | exponent << 4 | magnitude >> exponent + 3 & 0x0f) & 0xff
+}
+
+export const fromMulaw = (byte: number): number => {
+  const inverted = ~byte
+  const magnitude = ((inverted & 0x0f) << 3) + bias << (inverted >> 4 & 7)
+  return inverted & 0x80 ? bias - magnitude : magnitude - bias
+}
+
+/** First three formants, in Hz. */
+const vowels: ReadonlyArray<readonly [number, number, number]> = [
+  [730, 1090, 2440],
+  [270, 2290, 3010],
+  [570, 840, 2410],
+  [530, 1840, 2480],
+  [300, 870, 2240]
+]
+
+const syllableSamples = 1400
+
+const speech = (seconds: number): ReadonlyArray<number> => {
+  const memory: ReadonlyArray<[number, number]> = [[0, 0], [0, 0], [0, 0]]
+  const samples: Array<number> = []
+  let phase = 0
+  for (let n = 0; n < seconds * rate; n++) {
+    const syllable = Math.floor(n / syllableSamples)
+    const vowel = vowels[syllable * 3 % vowels.length] ?? [500, 1500, 2500]
+    phase += (125 + 20 * Math.sin(2 * Math.PI * 0.9 * n / rate)) / rate
+    let excitation = 0
+    if (phase >= 1) {
+      phase -= 1
+      excitation = 1
+    }
+    let sum = 0
+    for (const [index, filter] of memory.entries()) {
+      const radius = 0.96 - index * 0.01
+      const output = excitation + 2 * radius * Math.cos(2 * Math.PI * (vowel[index] ?? 0) / rate) * filter[0] - radius * radius * filter[1]
+      filter[1] = filter[0]
+      filter[0] = output
+      sum += output / (index + 1)
+    }
+    // Syllables swell and fade, and never fall silent.
+    const loudness = 0.35 + 0.65 * Math.sin(Math.PI * (n % syllableSamples) / syllableSamples)
+    samples.push(sum * loudness)
+  }
+  const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 1)
+  return samples.map((sample) => sample * 20_000 / peak)
+}
+
+const tone = (hertz: number, seconds: number): ReadonlyArray<number> =>
+  Array.from({ length: seconds * rate }, (_, n) => 10_000 * Math.sin(2 * Math.PI * hertz * n / rate))
+
+const silentFrame = Buffer.alloc(frameBytes, toMulaw(0))
+
+const silence = (seconds: number): ReadonlyArray<Buffer> => Array.from({ length: seconds * 50 }, () => silentFrame)
+
+const framesOf = (samples: ReadonlyArray<number>): ReadonlyArray<Buffer> => {
+  const bytes = Buffer.from(samples.map(toMulaw))
+  return Array.from({ length: Math.floor(bytes.length / frameBytes) }, (_, n) => bytes.subarray(n * frameBytes, (n + 1) * frameBytes))
+}
+
+const said = (...parts: ReadonlyArray<ReadonlyArray<Buffer>>): ReadonlyArray<Buffer> => parts.flat()
+
+const composers = {
+  /** "Hello?", then nothing more. */
+  hello: (): Score => {
+    const frames = said(silence(0.2), framesOf(speech(0.6)), silence(1))
+    return { frames, loopFrom: frames.length - 1 }
+  },
+  /** A hello, then a sentence now and then. */
+  talk: (): Score => {
+    const hello = said(silence(0.2), framesOf(speech(0.6)))
+    return { frames: said(hello, silence(4), framesOf(speech(1.2))), loopFrom: hello.length }
+  },
+  /** A greeting without a pause, the beep, and then it records. */
+  machine: (): Score => {
+    const frames = said(silence(0.3), framesOf(speech(5.2)), silence(0.3), framesOf(tone(1000, 0.5)), silence(1))
+    return { frames, loopFrom: frames.length - 1 }
+  }
+}
+
+const composed = new Map<keyof typeof composers, Score>()
+
+export const scoreOf = (sound: keyof typeof composers): Score => {
+  const score = composed.get(sound) ?? composers[sound]()
+  composed.set(sound, score)
+  return score
+}

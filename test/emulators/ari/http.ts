@@ -1,0 +1,28 @@
+/** The emulator's dealings with node:http: who is asking, what is in the body, and the answer. */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Answer } from "./Route.ts"
+
+/** Basic credentials, or `api_key=user:password`. */
+export const isAllowed = (request: IncomingMessage, url: URL, { password, user }: { user: string; password: string }): boolean => {
+  const { authorization } = request.headers
+  const given = authorization?.startsWith("Basic ")
+    ? Buffer.from(authorization.slice("Basic ".length), "base64").toString()
+    : url.searchParams.get("api_key")
+  return given === `${user}:${password}`
+}
+
+export const readBody = async (request: IncomingMessage): Promise<string> => {
+  if (request.headers["content-length"] === undefined && request.headers["transfer-encoding"] === undefined) return ""
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+export const respond = (response: ServerResponse, { body, status }: Answer): void => {
+  // Named here so that node:http does not add how long it keeps the connection, which Asterisk does not tell either.
+  response.setHeader("connection", "keep-alive")
+  response.setHeader("server", "Asterisk")
+  if (body === undefined) return void response.writeHead(status).end()
+  const text = JSON.stringify(body)
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) }).end(text)
+}

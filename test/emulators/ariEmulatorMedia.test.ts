@@ -1,0 +1,261 @@
+import { createSocket } from "node:dgram"
+import { once } from "node:events"
+import { createRequire } from "node:module"
+import { setTimeout as pause } from "node:timers/promises"
+import t from "tap"
+import { WebSocket } from "ws"
+import type { AriEmulator } from "./ari/AriEmulator.ts"
+import { credentials, listen, originate, rest, start, until } from "./ari/bareClient.ts"
+import { frameBytes, fromMulaw } from "./ari/Sound.ts"
+
+const byWebSocket = "external_host=INCOMING&transport=websocket&encapsulation=none&connection_type=server&format=ulaw"
+const ours = Buffer.alloc(frameBytes, 0x42)
+
+const mediaUrl = (emulator: AriEmulator, connectionId: string): string => `${emulator.url.replace("http", "ws")}/media/${connectionId}`
+
+const open = async (emulator: AriEmulator, connectionId: string) => {
+  const socket = new WebSocket(mediaUrl(emulator, connectionId), "media", { headers: { authorization: credentials(emulator) } })
+  const audio: Array<Buffer> = []
+  const texts: Array<string> = []
+  socket.on("message", (data: Buffer, isBinary) => isBinary ? audio.push(data) : texts.push(String(data)))
+  await once(socket, "open")
+  return { socket, audio, texts }
+}
+
+const externalMedia = (emulator: AriEmulator, more = "", id = "media") =>
+  rest(emulator, "POST", `/channels/externalMedia?app=app&channelId=${id}&${byWebSocket}${more}`)
+
+/** An answered call with an open media socket, in one bridge. */
+const talking = async (emulator: AriEmulator, lastThree: string, more = "") => {
+  const client = await listen(emulator)
+  await originate(emulator, "call", lastThree)
+  await client.sees("call", "StasisStart")
+  const { body } = await externalMedia(emulator, more)
+  const connectionId: string = body.channelvars.MEDIA_WEBSOCKET_CONNECTION_ID
+  const media = await open(emulator, connectionId)
+  await client.sees("media", "StasisStart")
+  await rest(emulator, "POST", "/bridges?type=mixing&bridgeId=bridge")
+  t.equal((await rest(emulator, "POST", "/bridges/bridge/addChannel?channel=call,media")).status, 204)
+  return { client, connectionId, ...media }
+}
+
+/** Root mean square of each frame. */
+const loudness = (audio: ReadonlyArray<Buffer>): ReadonlyArray<number> =>
+  audio.map((frame) => Math.sqrt(frame.reduce((sum, byte) => sum + fromMulaw(byte) ** 2, 0) / frame.length))
+
+t.test("given a media socket in a bridge with a call", async (t) => {
+  t.test("when both talk, then frames pass both ways in real time, and the log has what the callee heard", async (t) => {
+    const emulator = await start(t)
+    const { audio, connectionId, socket, texts } = await talking(emulator, "111")
+    t.match(texts[0], `MEDIA_START connection_id:${connectionId} channel:WebSocket/INCOMING-`)
+    t.match(texts[0], / channel_id:media format:ulaw optimal_frame_size:160 ptime:20$/)
+    socket.send(Buffer.concat([ours, ours, ours]))
+    socket.send(Buffer.concat([ours, Buffer.alloc(7)]))
+    await until(() => audio.length >= 50)
+    t.ok(audio.every((frame) => frame.length === frameBytes))
+    t.ok(Math.max(...loudness(audio)) > 2000)
+    t.match(emulator.log.audio("call"), { received: 4, receivedBytes: 4 * frameBytes + 7, played: 4, dropped: 0 })
+    t.same(emulator.log.heard("call"), Buffer.alloc(4 * frameBytes, 0x42))
+
+    const second = new WebSocket(mediaUrl(emulator, connectionId), "media", { headers: { authorization: credentials(emulator) } })
+    t.match((await once(second, "error"))[0], /409/)
+    const nowhere = new WebSocket(mediaUrl(emulator, "nowhere"), "media", { headers: { authorization: credentials(emulator) } })
+    t.match((await once(nowhere, "error"))[0], /404/)
+    const stranger = new WebSocket(mediaUrl(emulator, connectionId), "media")
+    t.match((await once(stranger, "error"))[0], /401/)
+  })
+
+  t.test("when a machine answers, then it talks on for more than four seconds, beeps, and falls silent", async (t) => {
+    const emulator = await start(t)
+    const { audio } = await talking(emulator, "104")
+    await until(() => audio.length >= 340)
+    const loud = loudness(audio).map((rms) => rms > 500)
+    const greeting = loud.indexOf(false, loud.indexOf(true)) - loud.indexOf(true)
+    t.ok(greeting > 200, `${greeting} frames of greeting`)
+    const beep = loud.indexOf(true, loud.indexOf(true) + greeting)
+    t.equal(loud.indexOf(false, beep) - beep, 25)
+    t.equal(loud.lastIndexOf(true), beep + 24)
+  })
+
+  t.test("when commands are sent, then the queue obeys", async (t) => {
+    const emulator = await start(t)
+    const { socket, texts } = await talking(emulator, "111")
+    const sees = (text: string) => until(() => texts.includes(text))
+    socket.send("START_MEDIA_BUFFERING")
+    socket.send(Buffer.alloc(100, 0x42))
+    socket.send(Buffer.alloc(100, 0x42))
+    socket.send("STOP_MEDIA_BUFFERING a")
+    socket.send("MARK_MEDIA b")
+    await sees("MEDIA_BUFFERING_COMPLETED a")
+    await sees("MEDIA_MARK_PROCESSED b")
+    t.equal(emulator.log.heard("call").length, 2 * frameBytes)
+    socket.send("REPORT_QUEUE_DRAINED")
+    await sees("QUEUE_DRAINED")
+
+    socket.send("PAUSE_MEDIA")
+    for (let n = 0; n < 21; n++) socket.send(Buffer.alloc(50 * frameBytes, 0x42))
+    socket.send("MARK_MEDIA lost")
+    await sees("MEDIA_XOFF")
+    socket.send("GET_STATUS")
+    const levels = "queue_length:1000 xon_level:800 xoff_level:900"
+    await sees(`STATUS channel_id:media ${levels} queue_full:true bulk_media:false media_paused:true`)
+    t.equal(emulator.log.audio("call").dropped, 50)
+    socket.send("FLUSH_MEDIA")
+    socket.send("CONTINUE_MEDIA")
+    await sees("MEDIA_XON")
+    t.equal(emulator.log.audio("call").flushes, 1)
+    t.equal(emulator.log.heard("call").length, 2 * frameBytes)
+    t.notOk(texts.includes("MEDIA_MARK_PROCESSED lost"))
+    socket.send(`MARK_MEDIA ${"x".repeat(128)}`)
+    socket.send("NONSENSE")
+    await sees("ERROR channel_id:media error_text:Unknown command: NONSENSE")
+    t.equal(texts.filter((text) => text.startsWith("MEDIA_MARK")).length, 1)
+  })
+
+  t.test("when the channel is asked to speak JSON, then it does", async (t) => {
+    const emulator = await start(t)
+    const { socket, texts } = await talking(emulator, "110", "&transport_data=f(json)")
+    t.match(JSON.parse(texts[0] ?? ""), { event: "MEDIA_START", channel_id: "media", format: "ulaw", optimal_frame_size: 160 })
+    socket.send(JSON.stringify({ command: "MARK_MEDIA", correlation_id: "m" }))
+    await until(() => texts.some((text) => text.includes("MEDIA_MARK_PROCESSED")))
+    t.match(JSON.parse(texts.find((text) => text.includes("MARK_PROCESSED")) ?? ""), { correlation_id: "m", channel_id: "media" })
+  })
+
+  t.test("when the callee presses keys and hangs up, then the media channel and the bridge stay until they are deleted", async (t) => {
+    const emulator = await start(t, { talkMillis: 50_000 })
+    const { client, socket, texts } = await talking(emulator, "110")
+    await client.sees("call", "ChannelDestroyed")
+    t.ok(client.of("call").some((event) => event.type === "ChannelLeftBridge"))
+    t.match(texts, ["MEDIA_START", "DTMF_END digit:1", "DTMF_END digit:2", "DTMF_END digit:3", "DTMF_END digit:4", "DTMF_END digit:#"])
+    t.strictSame((await rest(emulator, "GET", "/bridges/bridge")).body.channels, ["media"])
+    t.equal(socket.readyState, WebSocket.OPEN)
+    await rest(emulator, "DELETE", "/channels/media")
+    t.equal((await once(socket, "close"))[0], 1000)
+    t.equal((await rest(emulator, "DELETE", "/bridges/bridge")).status, 204)
+    t.strictSame((await rest(emulator, "GET", "/channels")).body, [])
+  })
+
+  t.test("when the socket closes, then the media channel ends and the call lives on; HANGUP does the same", async (t) => {
+    const emulator = await start(t)
+    const { client, socket } = await talking(emulator, "111")
+    socket.close(1000)
+    await client.sees("media", "ChannelDestroyed")
+    t.match(client.of("media").at(-1), { cause: 16, tech_cause: 1000 })
+    t.equal(emulator.live(), 1)
+    const { body } = await externalMedia(emulator, "", "again")
+    const again = await open(emulator, body.channelvars.MEDIA_WEBSOCKET_CONNECTION_ID)
+    again.socket.send("HANGUP")
+    await client.sees("again", "ChannelDestroyed")
+    const third = await externalMedia(emulator, "", "third")
+    await open(emulator, third.body.channelvars.MEDIA_WEBSOCKET_CONNECTION_ID)
+    emulator.dropMediaSockets()
+    await client.sees("third", "ChannelDestroyed")
+    t.equal(emulator.live(), 1)
+  })
+
+  t.test("when the line is lost, then socket and both channels are gone, without a goodbye", async (t) => {
+    const emulator = await start(t, { talkMillis: 60_000 })
+    const { client, socket } = await talking(emulator, "105")
+    t.equal((await once(socket, "close"))[0], 1006)
+    await client.sees("call", "ChannelDestroyed")
+    t.equal(client.of("call").at(-1)?.cause, 38)
+    t.equal(client.of("media").at(-1)?.cause, 38)
+  })
+
+  t.test("when callees are mute, then not a frame comes, and ours are counted", async (t) => {
+    const emulator = await start(t, { media: false })
+    const { audio, socket } = await talking(emulator, "111")
+    socket.send(ours)
+    await until(() => emulator.log.audio("call").played === 1)
+    await pause(100)
+    t.equal(audio.length, 0)
+  })
+})
+
+t.test("given external media by RTP, then frames pass both ways", async (t) => {
+  const emulator = await start(t)
+  const client = await listen(emulator)
+  const port = createSocket("udp4")
+  t.teardown(() => port.close())
+  port.bind(0, "127.0.0.1")
+  await once(port, "listening")
+  const packets: Array<Buffer> = []
+  port.on("message", (packet) => packets.push(packet))
+  await originate(emulator, "call", "111")
+  await client.sees("call", "StasisStart")
+  const { body } = await rest(
+    emulator,
+    "POST",
+    `/channels/externalMedia?app=app&channelId=media&external_host=127.0.0.1:${port.address().port}&format=ulaw`
+  )
+  await client.sees("media", "StasisStart")
+  await rest(emulator, "POST", "/bridges?bridgeId=bridge")
+  await rest(emulator, "POST", "/bridges/bridge/addChannel?channel=call,media")
+  port.send([Buffer.alloc(12), ours], Number(body.channelvars.UNICASTRTP_LOCAL_PORT), "127.0.0.1")
+  await until(() => packets.length > 5 && emulator.log.audio("call").played === 1)
+  t.equal(packets[0]?.length, 12 + frameBytes)
+  await rest(emulator, "DELETE", "/channels/media")
+  await client.sees("media", "ChannelDestroyed")
+})
+
+t.test("given a call, then it can be played to, recorded, sent keys, and asked for its variables", async (t) => {
+  const emulator = await start(t)
+  const client = await listen(emulator)
+  await originate(emulator, "call", "111")
+  t.equal((await rest(emulator, "POST", "/channels/call/play?media=sound:hello")).status, 409)
+  await client.sees("call", "StasisStart")
+  t.match(await rest(emulator, "POST", "/channels/call/play/p?media=sound:hello"), { status: 201, body: { id: "p", state: "queued" } })
+  await until(() => client.events.some((event) => event.type === "PlaybackFinished"))
+  t.equal((await rest(emulator, "POST", "/channels/call/record?name=r&format=wav&maxDurationSeconds=1")).status, 201)
+  await until(() => client.events.some((event) => event.type === "RecordingFinished"))
+  t.equal((await rest(emulator, "POST", "/channels/call/dtmf?dtmf=42%23")).status, 204)
+  t.equal(emulator.log.pressed("call"), "42#")
+  t.equal((await rest(emulator, "GET", "/channels/call/variable?variable=A")).status, 404)
+  t.equal((await rest(emulator, "POST", "/channels/call/variable?variable=A&value=b")).status, 204)
+  t.strictSame((await rest(emulator, "GET", "/channels/call/variable?variable=A")).body, { value: "b" })
+  t.equal((await rest(emulator, "POST", "/bridges?bridgeId=bridge")).status, 200)
+  t.equal((await rest(emulator, "POST", "/bridges/bridge/addChannel?channel=nobody")).status, 400)
+  t.equal((await rest(emulator, "POST", "/bridges/nowhere/addChannel?channel=call")).status, 404)
+  t.match((await rest(emulator, "GET", "/applications/app")).body, { name: "app", channel_ids: ["call"] })
+  t.equal((await rest(emulator, "POST", "/applications/app/subscription?eventSource=bridge:bridge")).status, 200)
+  await rest(emulator, "DELETE", "/bridges/bridge")
+  await until(() => client.events.some((event) => event.type === "BridgeDestroyed"))
+})
+
+type AriClientEvent = { readonly cause: number; readonly channel: { readonly id: string; readonly state: string } }
+type AriClient = {
+  start(app: string): Promise<void>
+  stop(): void
+  on(type: string, listener: (event: AriClientEvent) => void): void
+  readonly asterisk: { getInfo(): Promise<{ readonly system: { readonly version: string } }> }
+  Channel(): {
+    readonly id: string
+    originate(options: object): Promise<{ readonly id: string; hangup(): Promise<void> }>
+  }
+}
+type AriClientModule = { connect(url: string, user: string, password: string): Promise<AriClient> }
+
+t.test("given the npm client for Asterisk, then it reads, originates, hears and hangs up as it does with Asterisk", async (t) => {
+  const emulator = await start(t)
+  // It comes without types; only what is used here is described above.
+  const { connect }: AriClientModule = createRequire(import.meta.url)("ari-client")
+  const { log } = console
+  console.log = () => {} // it complains of Swagger 1.1, with Asterisk as with the emulator
+  t.teardown(() => {
+    console.log = log
+  })
+  const client = await connect(emulator.url, emulator.user, emulator.password)
+  t.equal((await client.asterisk.getInfo()).system.version, "22.10.1")
+  const events: Array<string> = []
+  client.on("StasisStart", (event) => events.push(`started ${event.channel.state}`))
+  client.on("ChannelDestroyed", (event) => events.push(`ended ${event.cause}`))
+  await client.start("app")
+  const channel = await client.Channel().originate({ endpoint: "PJSIP/+15550001111@trunk", app: "app", variables: { A: "b" } })
+  t.equal((await rest(emulator, "GET", `/channels/${channel.id}/variable?variable=A`)).body.value, "b")
+  await until(() => events.length === 1)
+  await channel.hangup()
+  await until(() => events.length === 2)
+  t.strictSame(events, ["started Up", "ended 16"])
+  t.match(emulator.log.of(channel.id).at(-1), { kind: "ended", by: "us" })
+  client.stop()
+})

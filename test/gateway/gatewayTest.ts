@@ -1,0 +1,82 @@
+/** A gateway on a free port of this machine, for one test file, and a client that says exactly what came back. */
+import { Effect, Exit, Layer, Scope } from "effect"
+import { request as httpRequest } from "node:http"
+import { connect } from "node:net"
+import type { Test } from "tap"
+import { type GatewayOptions, serve } from "#gateway/api.ts"
+import type { Route } from "#gateway/Route.ts"
+import { Gateway, type ListenFailed } from "#gateway/server.ts"
+import { Site } from "#gateway/Site.ts"
+import { ApiKeys, InvalidApiKey } from "#core/organization/ApiKeys.ts"
+import { ApiKeyId } from "#core/organization/Caller.ts"
+import { OrganizationId } from "#core/Id.ts"
+
+export const goodKey = "dgr_good"
+export const caller = { organizationId: OrganizationId.make(7), apiKeyId: ApiKeyId.make(3) }
+
+export const keys = Layer.succeed(ApiKeys, {
+  authenticate: (key) => (key === goodKey ? Effect.succeed(caller) : Effect.fail(new InvalidApiKey()))
+})
+export const site = Site.layer({ version: "9.9.9", urlOf: (port) => `http://127.0.0.1:${port}` })
+
+export interface Started {
+  readonly port: number
+  readonly stop: () => Promise<void>
+}
+
+/** Up until the test ends, or `stop`. */
+export const started = async (t: Test, gateway: Layer.Layer<Gateway, ListenFailed>): Promise<Started> => {
+  const scope = Scope.makeUnsafe()
+  const context = await Effect.runPromise(Layer.buildWithScope(gateway, scope))
+  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  t.teardown(stop)
+  return { port: (await Effect.runPromise(Effect.provide(Gateway, context))).port, stop }
+}
+
+export const serving = (t: Test, routes: ReadonlyArray<Route>, options: Partial<GatewayOptions> = {}): Promise<Started> =>
+  started(t, serve(routes, { host: "127.0.0.1", port: 0, checksAnswers: true, ...options }).pipe(Layer.provide([keys, site])))
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly text: string
+  readonly json: unknown
+}
+
+export interface Sent {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** Sent as a JSON body. */
+  readonly json?: unknown
+  readonly key?: string | null
+}
+
+export const send = ({ port }: { readonly port: number }, method: string, path: string, sent: Sent = {}): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const body = "json" in sent ? JSON.stringify(sent.json) : sent.body
+    const key = sent.key === null ? {} : { "x-api-key": sent.key ?? goodKey }
+    const type = "json" in sent ? { "content-type": "application/json" } : {}
+    const request = httpRequest({ host: "127.0.0.1", port, method, path, headers: { ...key, ...type, ...sent.headers } }, (response) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("error", reject)
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString()
+        const isJson = response.headers["content-type"]?.startsWith("application/json") === true && text !== ""
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined })
+      })
+    })
+    request.on("error", reject)
+    request.end(body)
+  })
+
+/** Bytes as they are on the wire, until the server closes or `forMillis` are over. */
+export const raw = ({ port }: { readonly port: number }, bytes: string, forMillis = 300): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
+    let received = ""
+    socket.on("data", (chunk) => { received += chunk.toString() })
+    socket.on("error", () => resolve(received))
+    socket.on("close", () => resolve(received))
+    setTimeout(() => socket.destroy(), forMillis)
+  })

@@ -1,0 +1,339 @@
+/** The media plane, part by part: codec, resampler, pacer, recording, answering machine detection, transcript. */
+import { Effect } from "effect"
+import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import { makeAmd } from "#runtime/voice/Amd.ts"
+import { makeFramePacer, type PacerTime } from "#runtime/voice/FramePacer.ts"
+import { layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
+import { makeInbound } from "#runtime/voice/Inbound.ts"
+import { decode, decodeSample, encode, encodeFrames, encodeSample } from "#runtime/voice/Mulaw.ts"
+import { repair, startRecording } from "#runtime/voice/Recording.ts"
+import { makeResampler, resample } from "#runtime/voice/Resampler.ts"
+import { spokenText } from "#runtime/voice/SpokenText.ts"
+import { makeSpeechCache } from "#runtime/voice/SpeechCache.ts"
+import { heardPart, makeTranscript } from "#runtime/voice/Transcript.ts"
+import { Tts } from "#runtime/voice/Tts.ts"
+
+const sine = (hz: number, seconds: number, rate = 8000, amplitude = 8000): Int16Array =>
+  Int16Array.from({ length: seconds * rate }, (_, index) => Math.round(amplitude * Math.sin(2 * Math.PI * hz * index / rate)))
+const rms = (samples: Int16Array): number => Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length)
+const frameOf = (sample: number): Uint8Array => new Uint8Array(160).fill(encodeSample(sample))
+
+t.test("mu-law", async (t) => {
+  // The standard in words, on 14 bits: the levels of segment s start at 33 * 2^s - 33 and are 2^(s+1) apart, sixteen of them.
+  const level = (code: number): number => {
+    const segment = 7 - Math.floor((code & 0x7f) / 16)
+    const step = 15 - (code & 0x0f)
+    const value = 4 * ((33 + 2 * step) * 2 ** segment - 33)
+    return code < 0x80 ? -value : value
+  }
+  const codes = Array.from({ length: 256 }, (_, code) => code)
+
+  t.test("each code is read as the standard's level", async (t) => {
+    t.strictSame(codes.map(decodeSample), codes.map((code) => level(code) + 0))
+  })
+  t.test("each sample becomes the code of a level no further off than half a step", async (t) => {
+    const samples = Array.from({ length: 65536 }, (_, index) => index - 32768)
+    const halfStep = (sample: number) => 4 * 2 ** Math.floor(Math.log2((Math.min(Math.abs(sample), 32635) + 132) / 128))
+    const tooFar = samples.filter((sample) =>
+      Math.abs(Math.max(-32635, Math.min(32635, sample)) - level(encodeSample(sample))) > halfStep(sample))
+    t.strictSame(tooFar, [])
+  })
+  t.test("a code survives the way through PCM", async (t) => {
+    // 0x7f is a second zero, which becomes the first.
+    t.strictSame(codes.map((code) => encodeSample(decodeSample(code))), codes.map((code) => code === 0x7f ? 0xff : code))
+  })
+  t.test("frames are filled up with silence", async (t) => {
+    const codes = encodeFrames(new Int16Array(200).fill(1000))
+    t.equal(codes.length, 320)
+    t.ok(codes.subarray(200).every((code) => code === 0xff))
+  })
+})
+
+t.test("the resampler", async (t) => {
+  const middle = (samples: Int16Array) => samples.subarray(200, samples.length - 200)
+  t.test("keeps what the phone carries and removes what would fold back", async (t) => {
+    const kept = rms(middle(resample(sine(1000, 1, 16000), 16000, 8000)))
+    const folded = rms(middle(resample(sine(5000, 1, 16000), 16000, 8000)))
+    t.ok(Math.abs(kept / (8000 / Math.SQRT2) - 1) < 0.001, `kept ${kept}`)
+    t.ok(folded < 2, `folded ${folded}`)
+  })
+  t.test("in any direction and fraction, the length follows the rates", async (t) => {
+    const lengths = ([[16000, 8000], [24000, 8000], [22050, 8000], [8000, 16000], [8000, 24000]] as const)
+      .map(([from, to]) => resample(sine(440, 1, from), from, to).length)
+    t.strictSame(lengths, [8000, 8000, 8000, 16000, 24000])
+  })
+  t.test("chunks of any size give the same as the whole", async (t) => {
+    const whole = sine(700, 1, 22050)
+    const { flush, push } = makeResampler(22050, 8000)
+    const parts: Array<number> = []
+    for (let at = 0; at < whole.length; at += 317) parts.push(...push(whole.subarray(at, at + 317)))
+    t.strictSame([...parts, ...flush()], [...resample(whole, 22050, 8000)])
+  })
+})
+
+/** A clock that stands until it is turned; timers fire as late as the turn is long. */
+const handTurned = () => {
+  let now = 1000
+  let timer: { readonly at: number; readonly run: () => void } | undefined
+  const time: PacerTime = {
+    now: () => now,
+    wake: (delay, run) => {
+      const mine = { at: now + delay, run }
+      timer = mine
+      return () => {
+        if (timer === mine) timer = undefined
+      }
+    }
+  }
+  const turn = (millis: number, step = 1) => {
+    for (const end = now + millis; now < end;) {
+      now += step
+      const due = timer
+      if (due === undefined || due.at > now) continue
+      timer = undefined
+      due.run()
+    }
+  }
+  return { time, turn, isAsleep: () => timer === undefined }
+}
+const counter = () => {
+  const seen = { frames: 0, skipped: 0, times: new Array<number>(), failure: undefined as unknown }
+  const stream = {
+    frame: (now: number) => {
+      seen.frames++
+      seen.times.push(now)
+    },
+    skipped: (frames: number) => {
+      seen.skipped += frames
+    },
+    failed: (cause: unknown) => {
+      seen.failure = cause
+    }
+  }
+  return { seen, stream }
+}
+
+t.test("the frame pacer", async (t) => {
+  t.test("gives 500 streams 50 frames a second each, spread over the wheel", async (t) => {
+    const { time, turn } = handTurned()
+    const pacer = makeFramePacer(time)
+    const streams = Array.from({ length: 500 }, counter)
+    for (const { stream } of streams) pacer.join(stream)
+    turn(9_999)
+    t.strictSame(new Set(streams.map(({ seen }) => seen.frames)), new Set([500]))
+    const phases = streams.map(({ seen }) => (seen.times[0] ?? 0) % 20)
+    t.strictSame([0, 5, 10, 15].map((phase) => phases.filter((own) => own === phase).length), [125, 125, 125, 125])
+    t.ok(streams.every(({ seen }) => seen.times.every((time, index) => time === (seen.times[0] ?? 0) + 20 * index)))
+  })
+  t.test("makes up for a short stall, and skips a long one by the same for all", async (t) => {
+    const { time, turn } = handTurned()
+    const pacer = makeFramePacer(time)
+    const streams = Array.from({ length: 9 }, counter)
+    for (const { stream } of streams) pacer.join(stream)
+    turn(999)
+    turn(40, 40)
+    turn(960)
+    t.strictSame(streams.map(({ seen }) => [seen.frames, seen.skipped]), streams.map(() => [100, 0]))
+    turn(500, 500)
+    turn(500)
+    t.ok(streams.every(({ seen }) => seen.frames + seen.skipped === 150 && seen.skipped === (streams[0]?.seen.skipped ?? 0)))
+    t.ok((streams[0]?.seen.skipped ?? 0) >= 23)
+  })
+  t.test("a stream may leave from within its frame; the last one stops the wheel, the next one starts it", async (t) => {
+    const { isAsleep, time, turn } = handTurned()
+    const pacer = makeFramePacer(time)
+    const other = counter()
+    const leaveOther = pacer.join(other.stream)
+    let frames = 0
+    const leave = pacer.join({ ...counter().stream, frame: () => {
+      if (++frames === 3) leave()
+    } })
+    turn(199)
+    t.strictSame([frames, other.seen.frames, pacer.size()], [3, 10, 1])
+    leaveOther()
+    leaveOther()
+    t.ok(isAsleep())
+    turn(1000)
+    pacer.join(other.stream)
+    turn(99)
+    t.equal(other.seen.frames, 15)
+  })
+  t.test("a stream that joins a lone one does not wait for it", async (t) => {
+    const { time, turn } = handTurned()
+    const pacer = makeFramePacer(time)
+    pacer.join(counter().stream)
+    turn(1006)
+    const late = counter()
+    pacer.join(late.stream)
+    turn(5)
+    t.equal(late.seen.frames, 1)
+  })
+  t.test("a stream that throws is put out, and only that one", async (t) => {
+    const { time, turn } = handTurned()
+    const pacer = makeFramePacer(time)
+    const bad = counter()
+    const good = counter()
+    pacer.join({ ...bad.stream, frame: () => {
+      throw new Error("broken")
+    } })
+    pacer.join(good.stream)
+    turn(100)
+    t.match(bad.seen.failure, { message: "broken" })
+    t.strictSame([good.seen.frames, pacer.size()], [5, 1])
+  })
+})
+
+t.test("inbound frames are given back in order; of too many, the oldest go", async (t) => {
+  const inbound = makeInbound()
+  for (let sample = 1; sample <= 12; sample++) inbound.put(frameOf(sample * 1000))
+  const taken = Array.from({ length: 11 }, () => inbound.take()?.[0])
+  t.strictSame(taken, [...[3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((sample) => encodeSample(sample * 1000)), undefined])
+})
+
+t.test("a recording", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "voice-"))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const readSides = async (path: string) => {
+    const wav = await readFile(path)
+    const pair = (at: number) => [wav.readInt16LE(at), wav.readInt16LE(at + 2)]
+    const samples = Array.from({ length: (wav.length - 44) / 4 }, (_, index) => pair(44 + index * 4))
+    return { wav, at: (tick: number) => samples[tick * 160 + 80], ticks: samples.length / 160 }
+  }
+  const [callee, agent] = [frameOf(4000), frameOf(-9000)]
+  const [left, right] = [decodeSample(encodeSample(4000)), decodeSample(encodeSample(-9000))]
+
+  t.test("has the callee left and the agent right, tick by tick, and a whole header", async (t) => {
+    const path = join(folder, "new", "1.wav")
+    const recording = startRecording(path)
+    for (let tick = 0; tick < 120; tick++) recording.push(tick < 60 ? callee : undefined, tick < 30 ? undefined : agent)
+    recording.skip(5)
+    recording.push(callee, agent)
+    t.equal(await Effect.runPromise(recording.close), 126 * 0.02)
+    const { at, ticks, wav } = await readSides(path)
+    t.strictSame([0, 29, 30, 59, 60, 119, 120, 124, 125].map(at),
+      [[left, 0], [left, 0], [left, right], [left, right], [0, right], [0, right], [0, 0], [0, 0], [left, right]])
+    t.equal(ticks, 126)
+    const header = {
+      riff: wav.readUInt32LE(4),
+      channels: wav.readUInt16LE(22),
+      rate: wav.readUInt32LE(24),
+      bits: wav.readUInt16LE(34),
+      data: wav.readUInt32LE(40)
+    }
+    t.strictSame(header, { riff: wav.length - 8, channels: 2, rate: 8000, bits: 16, data: 126 * 640 })
+  })
+  t.test("left open by a dead process, it is repaired from its size, once", async (t) => {
+    const path = join(folder, "2.wav")
+    const recording = startRecording(path)
+    for (let tick = 0; tick < 50; tick++) recording.push(callee, agent)
+    await Effect.runPromise(recording.close)
+    const wav = await readFile(path)
+    wav.writeUInt32LE(0xffffffff, 4)
+    wav.writeUInt32LE(0xffffffff, 40)
+    await writeFile(path, wav)
+    await truncate(path, wav.length - 321)
+    t.equal(await Effect.runPromise(repair(path)), true)
+    const repaired = await readFile(path)
+    const length = wav.length - 324
+    t.strictSame([repaired.length, repaired.readUInt32LE(40), repaired.readUInt32LE(4)], [length, length - 44, length - 8])
+    t.equal(await Effect.runPromise(repair(path)), false)
+  })
+  t.test("what is no recording is not touched", async (t) => {
+    const path = join(folder, "3.wav")
+    await writeFile(path, "not a wav")
+    const failure = await Effect.runPromise(Effect.flip(repair(path)))
+    t.equal(failure._tag, "RecordingBroken")
+    t.equal(await readFile(path, "utf8"), "not a wav")
+  })
+  t.test("with nowhere to write, close fails and no tick notices", async (t) => {
+    await writeFile(join(folder, "file"), "")
+    const recording = startRecording(join(folder, "file", "4.wav"))
+    for (let tick = 0; tick < 500; tick++) recording.push(callee, agent)
+    const failure = await Effect.runPromise(Effect.flip(recording.close))
+    t.equal(failure._tag, "RecordingBroken")
+  })
+})
+
+t.test("answering machine detection", async (t) => {
+  const say = (text: string) =>
+    Effect.runPromise(Tts.use((tts) => tts.speak(text)).pipe(Effect.map(decode), Effect.provide(fliteLayer({ voice: "rms" }))))
+  /** After 300 ms, over noise; the verdict and the time it took since the speech began. */
+  const judge = (speech: Int16Array, noise = 10): { readonly verdict: string; readonly millis: number } => {
+    let seed = 1
+    const hiss = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 0x80000000 - 1
+    const samples = speech.length + 25 * 8000
+    const line = encode(Int16Array.from({ length: samples }, (_, index) => (speech[index - 2400] ?? 0) + hiss() * noise * 1.7))
+    const amd = makeAmd()
+    for (let at = 0; at + 160 <= line.length; at += 160) {
+      const verdict = amd.push(line.subarray(at, at + 160), at / 8)
+      if (verdict !== undefined) return { verdict, millis: at / 8 - 300 }
+    }
+    return { verdict: "none", millis: 0 }
+  }
+  const hello = await say("Hello?")
+  const machine = await say("Hi, you have reached John Smith. I cannot come to the phone right now. Please leave a message after the tone.")
+
+  t.test("a hello is a person, soon after he waits", async (t) => {
+    const { millis, verdict } = judge(hello)
+    t.equal(verdict, "human")
+    t.ok(millis < 1400, `${millis} ms`)
+  })
+  t.test("who speaks on is a machine, before it has finished", async (t) => {
+    const { millis, verdict } = judge(machine)
+    t.equal(verdict, "machine")
+    t.ok(millis < 3500, `${millis} ms`)
+  })
+  t.test("noise changes neither", async (t) => {
+    t.strictSame([hello, machine].map((speech) => judge(speech, 500).verdict), ["human", "machine"])
+  })
+  t.test("a beep is a machine, at once", async (t) => {
+    const beeps = [440, 1000, 1400]
+    t.strictSame(beeps.map((hz) => judge(sine(hz, 0.5))), beeps.map(() => ({ verdict: "machine", millis: 180 })))
+  })
+  t.test("silence, noise and a click are nobody", async (t) => {
+    const verdicts = [judge(new Int16Array(0)), judge(new Int16Array(0), 1300), judge(sine(900, 0.04))]
+    t.strictSame(verdicts.map(({ verdict }) => verdict), ["unknown", "unknown", "unknown"])
+  })
+})
+
+t.test("spoken text", async (t) => {
+  const check = (text: string, spoken: string | undefined) => t.equal(spokenText(text), spoken, text)
+  check("at 3pm or 10:30 a.m. today", "at 3 PM or 10:30 AM today")
+  check("Visit https://www.acme.com/help.", "Visit w w w dot acme dot com slash help.")
+  check("Mail bob.x@acme.com or see acme.io!", "Mail bob dot x at acme dot com or see acme dot io!")
+  check("Call +1 555-010-0123 & ask", "Call 1, 5 5 5, 0 1 0, 0 1 2 3 and ask")
+  check("12 Main St. near St. Mary", "12 Main Street near St. Mary")
+  check("José’s “café” — 20% off, €5", "Jose's cafe, 20 percent off, 5 euros")
+  check("press 1, * or #.", "press 1, star or pound.")
+  check("*bold* order #45\n\u0007now", "bold order number 45 now")
+  check("日本語", undefined)
+  check(" ... ", undefined)
+})
+
+t.test("the speech cache forgets what was not asked for the longest", async (t) => {
+  const cache = makeSpeechCache(1000)
+  const keys = ["a", "b", "c", "d"]
+  for (const key of keys) cache.set(key, new Uint8Array(250))
+  cache.get("a")
+  cache.set("e", new Uint8Array(250))
+  cache.set("huge", new Uint8Array(251))
+  t.strictSame([...keys, "e", "huge"].filter((key) => cache.get(key) !== undefined), ["a", "c", "d", "e"])
+  t.equal(cache.bytes(), 1000)
+})
+
+t.test("the transcript", async (t) => {
+  const transcript = makeTranscript()
+  transcript.said({ speaker: "user", text: "pressed 1", at: 2000, until: 2000 })
+  transcript.said({ speaker: "assistant", text: "Hello\nthere", at: 500, until: 1500 })
+  transcript.firstAudio({ at: 500, millis: 40, engine: "flite", voice: "slt" })
+  t.equal(transcript.text(), "[1970-01-01T00:00:00.500Z] assistant: Hello there\n[1970-01-01T00:00:02.000Z] user: pressed 1\n")
+  t.strictSame(transcript.events().map(({ timestamp, turn, type }) => [type, timestamp, turn]), [
+    ["rtf-bot-text", "1970-01-01T00:00:00.500Z", 0],
+    ["rtf-ttfb-metric", "1970-01-01T00:00:00.500Z", 0],
+    ["rtf-user-transcription", "1970-01-01T00:00:02.000Z", 1]
+  ])
+  t.strictSame([1, 0.6, 0.1].map((share) => heardPart("one two three", share)), ["one two three", "one", ""])
+})

@@ -1,0 +1,264 @@
+/** A call's voice as its actor sees it: the embedded speech, whole sessions over a loopback, the files they leave. */
+import { Context, Effect, Exit, Layer, References, type Scope } from "effect"
+import { createHash } from "node:crypto"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import type { MediaStream } from "#core/call/Media.ts"
+import { campaignKey, Files } from "#runtime/storage/Files.ts"
+import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
+import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
+import { encodeSample } from "#runtime/voice/Mulaw.ts"
+import { Tts, TtsError } from "#runtime/voice/Tts.ts"
+import { VoiceAgent, type VoiceEvent, type VoicePlan } from "#runtime/voice/VoiceSession.ts"
+
+const folder = await mkdtemp(join(tmpdir(), "voice-session-"))
+t.teardown(() => rm(folder, { recursive: true }))
+const files = Files.layerLocal(folder)
+
+/** A worker that echoes how many texts it was asked for, and dies of one. */
+const fakeWorker = new URL(`data:text/javascript,${encodeURIComponent(`
+  import { parentPort } from "node:worker_threads"
+  let asked = 0
+  parentPort.on("message", ({ text }) => {
+    if (text === "die") process.exit(3)
+    parentPort.postMessage(new Uint8Array(160).fill(++asked))
+  })
+`)}`)
+const speaking = <A, E>(use: (speak: Tts["Service"]["speak"]) => Effect.Effect<A, E, Scope.Scope>, options: FliteOptions = {}) =>
+  Effect.runPromise(Effect.scoped(Tts.use((tts) => use(tts.speak))).pipe(Effect.provide(fliteLayer(options))))
+
+t.test("the embedded voice", async (t) => {
+  t.test("says the same the same way, whichever worker says it", async (t) => {
+    const greeting = "Hello, this is Anna. Dr. Smith sees you at 3pm."
+    const hashes = await Promise.all([0, 1].map(() => speaking((speak) => Effect.map(speak(greeting), (speech) => {
+      t.ok(speech.length % 160 === 0 && speech.length > 2 * 8000 && speech.length < 8 * 8000, `${speech.length} bytes`)
+      t.ok(new Set(speech).size > 100, "it is not silence")
+      return createHash("sha256").update(speech).digest("hex")
+    }))))
+    t.equal(hashes[0], hashes[1])
+  })
+  t.test("synthesizes a text once, for all who ask at the same time or later", async (t) => {
+    const [first, ...others] = await speaking((speak) => Effect.gen(function*() {
+      const together = yield* Effect.all([speak("one"), speak("one"), speak("one")], { concurrency: "unbounded" })
+      return [...together, yield* speak("one")]
+    }), { worker: fakeWorker })
+    t.ok(others.every((speech) => speech === first))
+    t.equal(first?.[0], 1)
+  })
+  t.test("synthesizes again what the cache has no room for", async (t) => {
+    const counts = await speaking((speak) => Effect.forEach(["one", "one"], (text) => Effect.map(speak(text), (speech) => speech[0])),
+      { worker: fakeWorker, cacheBytes: 0 })
+    t.strictSame(counts, [1, 2])
+  })
+  t.test("refuses what cannot be said", async (t) => {
+    const reasons = await speaking((speak) =>
+      Effect.forEach(["日本語", "  ", "x".repeat(4001)], (text) => Effect.map(Effect.flip(speak(text)), ({ reason }) => reason)))
+    t.strictSame(reasons, ["Unspeakable", "Unspeakable", "TooLong"])
+  })
+  t.test("fails the text that its worker died of, and says the next ones with a new worker", async (t) => {
+    const outcomes = await speaking((speak) =>
+      Effect.forEach(["one", "die", "two", "three"], (text) => Effect.match(speak(text), {
+        onSuccess: (speech) => speech[0],
+        onFailure: ({ reason }) => reason
+      }), { concurrency: "unbounded" }), { worker: fakeWorker })
+    t.strictSame(outcomes, [1, "Crashed", 1, 2])
+  })
+  t.test("lets its worker go when idle", async (t) => {
+    const counts = await speaking((speak) => Effect.gen(function*() {
+      const before = yield* Effect.forEach(["one", "two"], speak)
+      yield* Effect.sleep("200 millis")
+      return [...before, yield* speak("three")].map((speech) => speech[0])
+    }), { worker: fakeWorker, idle: "20 millis" })
+    t.strictSame(counts, [1, 2, 1])
+  })
+  t.test("is closed with its layer", async (t) => {
+    const built = await Effect.runPromise(Effect.scoped(Layer.build(fliteLayer({ worker: fakeWorker }))))
+    const tts = Context.get(built, Tts)
+    t.equal((await Effect.runPromise(Effect.flip(tts.speak("one")))).reason, "Closed")
+  })
+})
+
+/** The callee's end of the line, in a process where time is turned by hand. */
+const loopback = () => {
+  let now = 0
+  let wake: (() => void) | undefined
+  const pacer = makeFramePacer({
+    now: () => now,
+    wake: (_delay, run) => {
+      wake = run
+      return () => {
+        wake = undefined
+      }
+    }
+  })
+  const sent: Array<Uint8Array> = []
+  const listeners: Array<Parameters<MediaStream["listen"]>[0]> = []
+  const callee = new Uint8Array(160)
+  const media: MediaStream = { send: (frame) => sent.push(frame), clear: () => {}, listen: (listener) => listeners.push(listener) }
+  /** Frames of 20 ms, in which the callee is heard as loud as this. */
+  const talk = (frames: number, loudness = 0) => {
+    for (let frame = 0; frame < frames; frame++) {
+      callee.forEach((_, at) => callee[at] = encodeSample(loudness * Math.sin(at * at)))
+      for (const listener of listeners) listener.frame(callee)
+      const due = wake
+      wake = undefined
+      due?.()
+      now += 20
+    }
+  }
+  return { pacer, media, sent, talk, end: (why: string) => listeners.forEach((listener) => listener.closed(why)) }
+}
+const plan: VoicePlan = { runId: 7, organizationId: 1, greeting: "Hello and good morning to you", record: true, detectMachine: true }
+const eventsOf = () => {
+  const events: Array<VoiceEvent> = []
+  return { events, emit: (event: VoiceEvent) => void events.push(event) }
+}
+const calling = <A, E>(
+  line: ReturnType<typeof loopback>, act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>, tts: Layer.Layer<Tts> = Tts.layerSilent
+) => Effect.runPromise(Effect.scoped(act).pipe(
+  Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, files])),
+  Effect.provideService(References.MinimumLogLevel, "None")
+))
+const isNoise = (frame: Uint8Array | undefined) => frame !== undefined && frame.every((code) => (code & 0x7f) > 0x60)
+
+t.test("a session speaks its greeting at once, hears the callee, and reports", async (t) => {
+  const line = loopback()
+  const { emit, events } = eventsOf()
+  const { report, wav, text } = await calling(line, Effect.gen(function*() {
+    const agent = yield* VoiceAgent
+    yield* agent.prepare(plan)
+    const session = yield* agent.attach(plan, line.media, emit)
+    line.talk(20)
+    line.talk(20, 9000)
+    session.dtmf("1", Date.UTC(2100))
+    session.dtmf("hash", Date.UTC(2100))
+    session.dtmf("#", Date.UTC(2100) + 1)
+    line.talk(60)
+    const report = yield* session.finish
+    session.dtmf("2", Date.UTC(2100))
+    t.equal(yield* session.finish, report)
+    const store = yield* Files
+    const text = new TextDecoder().decode(yield* store.read("transcripts/7.txt"))
+    return { report, text, wav: Buffer.from(yield* store.read("recordings/7.wav")) }
+  }))
+  t.strictSame(events, [{ _tag: "GreetingSpoken" }, { _tag: "HumanDetected" }])
+  t.equal(line.sent.length, 100)
+  t.strictSame(line.sent.map(isNoise).indexOf(true), 30)
+  t.strictSame([report.digits, report.gathered], ["1#", { dtmf_digits: "1#", answered_by: "human" }])
+  t.strictSame(report.usage, { llm: {}, tts: { "tone#0|||none": 29 }, stt: {}, call_duration_seconds: 2 })
+  t.ok((report.firstAudioMillis ?? 99) <= 20)
+  t.strictSame(text.replace(/^\[20[0-9][0-9]-.*?Z\]/gm, "[]"),
+    "[] assistant: Hello and good morning to you\n[2100-01-01T00:00:00.000Z] user: pressed 1\n[2100-01-01T00:00:00.001Z] user: pressed #\n")
+  t.equal(text, report.transcriptText)
+  t.equal(report.events.length, 4)
+  const loudest = (side: number, tick: number) =>
+    Math.max(...Array.from({ length: 160 }, (_, at) => Math.abs(wav.readInt16LE(44 + tick * 640 + at * 4 + side * 2))))
+  t.equal(wav.readUInt32LE(40), 100 * 640)
+  const audible = [10, 30, 50].map((tick) => [loudest(0, tick) > 1000, loudest(1, tick) > 1000])
+  t.strictSame(audible, [[false, true], [true, false], [false, false]])
+})
+
+t.test("when the audio ends in the middle of the greeting, only what was heard counts as said", async (t) => {
+  const line = loopback()
+  const { emit, events } = eventsOf()
+  const report = await calling(line, Effect.gen(function*() {
+    const agent = yield* VoiceAgent
+    const session = yield* agent.attach({ ...plan, runId: 8, detectMachine: false }, line.media, emit)
+    line.talk(15)
+    line.end("hung up")
+    line.end("again")
+    line.talk(50)
+    return yield* session.finish
+  }))
+  t.strictSame(events, [{ _tag: "MediaClosed", why: "hung up" }])
+  t.equal(line.sent.length, 15)
+  t.match(report.transcriptText, / assistant: Hello and\n$/)
+  t.strictSame([report.recordingKey, report.gathered, line.pacer.size()], ["recordings/8.wav", {}, 0])
+})
+
+t.test("when its scope closes first, the recording is whole and finish still tells", async (t) => {
+  const line = loopback()
+  const { session, wav } = await calling(line, Effect.gen(function*() {
+    const agent = yield* VoiceAgent
+    const session = yield* Effect.scoped(Effect.gen(function*() {
+      const attached = yield* agent.attach({ ...plan, runId: 9 }, line.media, () => {})
+      line.talk(70)
+      return attached
+    }))
+    return { session, wav: Buffer.from(yield* (yield* Files).read("recordings/9.wav")) }
+  }))
+  t.equal(wav.readUInt32LE(40), 70 * 640)
+  t.equal((await Effect.runPromise(session.finish)).recordingKey, "recordings/9.wav")
+})
+
+t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
+  const line = loopback()
+  const { emit, events } = eventsOf()
+  const broken = Layer.succeed(Tts, { engine: "broken", voice: "x", speak: () => Effect.fail(new TtsError({ reason: "Crashed" })) })
+  const report = await calling(line, Effect.gen(function*() {
+    const agent = yield* VoiceAgent
+    yield* agent.prepare(plan)
+    const session = yield* agent.attach({ ...plan, runId: 10, record: false }, line.media, emit)
+    line.talk(50)
+    session.dtmf("5", 1000)
+    return yield* session.finish
+  }), broken)
+  t.strictSame(events, [])
+  t.ok(line.sent.length === 50 && line.sent.every(isNoise))
+  t.strictSame([report.digits, report.recordingKey, report.firstAudioMillis], ["5", undefined, undefined])
+  t.match(report.events, [{ type: "rtf-user-transcription" }, { type: "rtf-pipeline-error", payload: { fatal: false } }])
+})
+
+t.test("a socket that throws ends the audio of its call", async (t) => {
+  const line = loopback()
+  const { emit, events } = eventsOf()
+  const media = { ...line.media, send: () => {
+    throw new Error("socket is gone")
+  } }
+  await calling(line, Effect.gen(function*() {
+    const agent = yield* VoiceAgent
+    const session = yield* agent.attach({ ...plan, runId: 11, record: false }, media, emit)
+    line.talk(3)
+    return yield* session.finish
+  }))
+  t.strictSame(events, [{ _tag: "MediaClosed", why: "voice line failed" }])
+})
+
+t.test("without audio, keys are still collected", async (t) => {
+  const report = await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+    const agent = yield* VoiceAgent
+    const session = yield* agent.attach(plan, loopback().media, () => {})
+    session.dtmf("9", 0)
+    return yield* session.finish
+  })).pipe(Effect.provide(VoiceAgent.layerNone)))
+  t.strictSame([report.digits, report.gathered, report.recordingKey], ["9", { dtmf_digits: "9" }, undefined])
+})
+
+t.test("files", async (t) => {
+  const using = <A, E>(use: (store: Files["Service"]) => Effect.Effect<A, E>) =>
+    Effect.runPromise(Effect.exit(Files.use(use)).pipe(Effect.provide(files)))
+  const key = campaignKey(1, "0b6f7f6e-0000-4000-8000-000000000000", "my list (ü).csv")
+  t.equal(key, "campaigns/1/0b6f7f6e-0000-4000-8000-000000000000_my_list____.csv")
+
+  t.test("come back as they were written, and leave no drafts", async (t) => {
+    const exit = await using((store) => Effect.gen(function*() {
+      yield* store.write(key, new TextEncoder().encode("old"))
+      yield* store.write(key, new TextEncoder().encode("newer"))
+      const read = new TextDecoder().decode(yield* store.read(key))
+      const { bytes } = yield* store.stat(key)
+      yield* store.remove(key)
+      yield* store.remove(key)
+      return [read, bytes, (yield* Effect.flip(store.read(key)))._tag, (yield* Effect.flip(store.stat(key)))._tag]
+    }))
+    t.strictSame(Exit.isSuccess(exit) && exit.value, ["newer", 5, "FileNotFound", "FileNotFound"])
+    t.strictSame(await readdir(join(folder, "campaigns", "1")), [])
+  })
+  t.test("no key leads out of the folder", async (t) => {
+    const outside = ["../etc/passwd", "a/../../b", "/etc/passwd", "a//b", "a\\b/c", "a/b/"]
+    const odd = ["a/.hidden", "a/b\0", "alone", "", "-a/b", `a/${"b".repeat(241)}`]
+    const refused = await Promise.all([...outside, ...odd].map((bad) => using((store) => Effect.flip(store.read(bad)))))
+    t.ok(refused.every((exit) => Exit.isSuccess(exit) && exit.value._tag === "FileKeyRefused"))
+  })
+})

@@ -1,0 +1,134 @@
+/** The services of the API on a real database, with two organizations, a provider called `fake`, and ports that write down what they hear. */
+import { Effect, Layer, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Agents } from "#core/agent/Agents.ts"
+import { Calls } from "#core/call/Calls.ts"
+import { Dialer, type SingleCall } from "#core/call/Dialer.ts"
+import { Campaigns, type NewCampaign } from "#core/campaign/Campaigns.ts"
+import { Uploads } from "#core/campaign/Uploads.ts"
+import { type AgentId, CallId, type CampaignId, OrganizationId, RunId } from "#core/Id.ts"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { Organizations } from "#core/organization/Organizations.ts"
+import { defineAdapter } from "#core/provider/Adapter.ts"
+import * as Credential from "#core/provider/Credential.ts"
+import { Registry } from "#core/provider/Registry.ts"
+import { Runs } from "#core/run/Runs.ts"
+import { Signals } from "#core/Signals.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { layer as csvSourceLayer } from "#runtime/storage/CsvSource.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
+
+export const ours = OrganizationId.make(1)
+export const theirs = OrganizationId.make(2)
+export const callId = CallId.make("00000000-0000-4000-8000-000000000001")
+
+const fake = defineAdapter({
+  manifest: { contract: 1, provider: "fake", displayName: "Fake", docsUrl: "", callsPerSecond: 1, originatesInFlight: 1 },
+  fields: { account: Credential.text({ label: "Account" }), token: Credential.secret({ label: "Token" }) },
+  connect: () => Effect.die("not connected in tests of the store")
+})
+
+export type Services =
+  | Agents
+  | ApiKeys
+  | Calls
+  | Campaigns
+  | Files
+  | Organizations
+  | Runs
+  | SqlClient.SqlClient
+  | TelephonyConfigs
+  | Uploads
+  | Scope.Scope
+
+export interface Installation {
+  readonly database: TestDatabase
+  readonly run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
+  /** What Signals and the Dialer were told. */
+  readonly heard: Array<string>
+  readonly dialed: Array<SingleCall>
+}
+
+export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<Installation> => {
+  const database = await openDatabase(t)
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-store-"))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const heard: Array<string> = []
+  const dialed: Array<SingleCall> = []
+  const write = (line: string) => Effect.sync(() => void heard.push(line))
+  const ports = Layer.mergeAll(
+    Registry.layerOf([fake]),
+    Layer.succeed(Signals, {
+      campaignRunning: (id, occasion) => write(`running ${id} ${occasion}`),
+      campaignStopped: (id) => write(`stopped ${id}`)
+    }),
+    Layer.succeed(Dialer, {
+      dial: (call) =>
+        Effect.sync(() => {
+          dialed.push(call)
+          return { runId: RunId.make(1), runName: "WR-API-1", callId }
+        })
+    }),
+    Files.layerLocal(folder)
+  )
+  const source = csvSourceLayer.pipe(Layer.provideMerge(Uploads.layer))
+  const services = Layer.mergeAll(Agents.layer, ApiKeys.layer, Calls.layer, Campaigns.layer, Organizations.layer, Runs.layer, TelephonyConfigs.layer)
+    .pipe(Layer.provideMerge(source), Layer.provideMerge(ports))
+  const context = await database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO organizations (name) VALUES ('ours'), ('theirs')`
+      // Outlives this effect: the layers hold nothing that has to be released.
+      return yield* Layer.buildWithScope(services, yield* Effect.scope)
+    })
+  )
+  return { database, heard, dialed, run: (effect) => database.run(Effect.provideContext(effect, context)) }
+}
+
+export const definition = (prompt = "Be kind.") => ({
+  nodes: [
+    { id: "start", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt, greeting: "Hello {{first_name}}", kept: true } },
+    { id: "end", type: "endCall", position: { x: 0, y: 1 }, data: { name: "End", prompt: "Say goodbye." } }
+  ],
+  edges: [{ id: "e", source: "start", target: "end", data: { label: "done", condition: "when done" } }],
+  viewport: { zoom: 1 }
+})
+
+/** Puts a list up and returns its key. */
+export const upload = Effect.fnUntraced(function* (bytes: string | Uint8Array, organizationId = ours) {
+  const uploads = yield* Uploads
+  const files = yield* Files
+  const { key } = yield* uploads.request(organizationId, { fileName: "list.csv", fileSize: bytes.length, contentType: "text/csv" })
+  const path = yield* files.createWriter(key)
+  yield* Effect.promise(() => writeFile(path, bytes))
+  yield* uploads.complete(key, bytes.length)
+  return key
+})
+
+export const makeAgent = Effect.fnUntraced(function* (prompt?: string, organizationId = ours) {
+  const agents = yield* Agents
+  return yield* agents.create(organizationId, { name: "Ada", definition: definition(prompt) })
+})
+
+export const people = (count: number): string =>
+  `phone_number,First_Name,city\n${Array.from({ length: count }, (_, i) => `+1415${String(5_550_000 + i)},Name ${i},Town\n`).join("")}`
+
+export const makeCampaign = Effect.fnUntraced(function* (settings: Partial<NewCampaign> = {}, contacts = 3) {
+  const campaigns = yield* Campaigns
+  const agentId: AgentId = settings.agentId ?? (yield* makeAgent()).id
+  const sourceId = settings.sourceId ?? (yield* upload(people(contacts)))
+  return yield* campaigns.create(ours, { name: "Spring", sourceType: "csv", ...settings, agentId, sourceId })
+})
+
+export const makeConfig = Effect.fnUntraced(function* (name: string, isDefaultOutbound = false, organizationId = ours) {
+  const configs = yield* TelephonyConfigs
+  return yield* configs.create(organizationId, { name, provider: "fake", credentials: { account: "AC1", token: "secret-9876" }, isDefaultOutbound })
+})
+
+export const eventsOf = (id: CampaignId) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ readonly event: string }>`
+    SELECT event FROM campaign_log WHERE campaign_id = ${id} ORDER BY id`.pipe(Effect.map((rows) => rows.map(({ event }) => event))))

@@ -1,0 +1,167 @@
+/**
+ * A real Asterisk with its own callee for one test, from deploy/asterisk. What a number does stands in
+ * deploy/asterisk/conf/extensions.conf. It ends with the process that started it, however that one ends.
+ */
+import { execFile, spawn } from "node:child_process"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export interface AsteriskOptions {
+  /** The Stasis application that inbound calls enter. */
+  readonly app?: string
+  /** Where Asterisk connects for `external_host=media`. */
+  readonly mediaUri?: string
+  /** How many ports to take; the default is enough for 300 calls at once. */
+  readonly ports?: number
+}
+
+/** What the callee was asked and did; `at` is in epoch milliseconds. Retransmissions are not counted. */
+export type CalleeEvent = "invite" | "bye" | "cancel"
+export interface CalleeRecord {
+  readonly number: string
+  readonly at: number
+  readonly sipCallId: string
+}
+
+export interface Asterisk {
+  /** With `/ari`, without a slash at its end. */
+  readonly ariUrl: string
+  readonly user: string
+  readonly password: string
+  readonly mediaUri: string
+  readonly runFolder: string
+  readonly pids: () => Promise<ReadonlyArray<number>>
+  /**
+   * The calls that reached the SIPp callee, in order, across crashes of Asterisk; or those we hung up after (`bye`)
+   * or before (`cancel`) the answer.
+   */
+  readonly sippLog: (what?: CalleeEvent) => Promise<Array<CalleeRecord>>
+  /** A command of Asterisk's console, and its answer. */
+  readonly ctl: (command: string) => Promise<string>
+  /** kill -9. The callee lives on, with its calls. */
+  readonly crash: () => Promise<void>
+  /** On the same ports. An Asterisk that still runs is killed first. */
+  readonly restart: () => Promise<void>
+  /** Removes the run folder, too. */
+  readonly stop: () => Promise<void>
+}
+
+interface Instance {
+  readonly ariUrl: string
+  readonly user: string
+  readonly password: string
+  readonly mediaUri: string
+  readonly asteriskPid: number
+  readonly calleePid: number
+}
+
+const script = (name: string) => fileURLToPath(new URL(`../../deploy/asterisk/${name}`, import.meta.url))
+const installMillis = 1_200_000
+const commandMillis = 90_000
+/** The exit status of `install` where Debian's packages cannot be had. */
+const notOnThisMachine = 75
+
+interface Outcome {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const run = (name: string, args: ReadonlyArray<string>, environment: Record<string, string>, timeout: number) =>
+  new Promise<Outcome>((resolve, reject) => {
+    execFile(script(name), args, { env: { ...process.env, ...environment }, timeout }, (error, stdout, stderr) => {
+      const status = error === null ? 0 : error.code
+      if (typeof status === "number") resolve({ status, stdout, stderr })
+      else reject(new Error(`deploy/asterisk/${name} did not end by itself: ${stderr}`, { cause: error }))
+    })
+  })
+
+const must = async (...command: Parameters<typeof run>): Promise<string> => {
+  const { status, stderr, stdout } = await run(...command)
+  if (status !== 0) throw new Error(stderr.trim())
+  return stdout
+}
+
+const install = async (): Promise<string | undefined> => {
+  const { status, stderr } = await run("install", [], {}, installMillis)
+  if (status === 0) return undefined
+  const reason = stderr.trim().split("\n").at(-1) ?? ""
+  if (status === notOnThisMachine && process.env.CI !== "true") return reason
+  throw new Error(reason)
+}
+let installed: Promise<string | undefined> | undefined
+
+/**
+ * Why this machine cannot have Asterisk, to skip a test with; undefined when it can, and then it is installed.
+ * Where `CI` is "true", a machine without Asterisk is an error.
+ */
+export const asteriskUnavailable = (): Promise<string | undefined> => installed ??= install()
+
+export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Asterisk> => {
+  const reason = await asteriskUnavailable()
+  if (reason !== undefined) throw new Error(reason)
+  const runFolder = await mkdtemp(join(tmpdir(), "trunkline-asterisk-"))
+  const environment: Record<string, string> = { ASTERISK_RUN: runFolder }
+  if (options.app !== undefined) environment.ASTERISK_APP = options.app
+  if (options.mediaUri !== undefined) environment.ASTERISK_MEDIA_URI = options.mediaUri
+  if (options.ports !== undefined) environment.ASTERISK_PORTS = String(options.ports)
+  const command = (name: string, ...args: ReadonlyArray<string>) => must(name, args, environment, commandMillis)
+
+  // This pipe closes when we end, even by kill -9, and then the script stops the instance.
+  const stopper = spawn(script("stop"), ["--at-end-of-input"], {
+    env: { ...process.env, ...environment },
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true
+  })
+  stopper.unref()
+  const stopped = new Promise<number | null>((resolve) => stopper.once("exit", resolve))
+  const stop = async () => {
+    stopper.ref()
+    stopper.stdin.end()
+    const status = await stopped
+    if (status !== 0) throw new Error(`The Asterisk in ${runFolder} could not be stopped`)
+    await rm(runFolder, { recursive: true, force: true })
+  }
+
+  // JSON of our own making, written by `start`.
+  const instance = async () => JSON.parse(await readFile(join(runFolder, "instance.json"), "utf8")) as Instance
+  try {
+    await command("start")
+  } catch (error) {
+    stopper.stdin.end()
+    throw error
+  }
+  const { ariUrl, mediaUri, password, user } = await instance()
+  return {
+    ariUrl,
+    user,
+    password,
+    mediaUri,
+    runFolder,
+    pids: async () => {
+      const { asteriskPid, calleePid } = await instance()
+      return [asteriskPid, calleePid]
+    },
+    sippLog: async (what = "invite") => {
+      const lines = (await readFile(join(runFolder, "log/calls"), "utf8")).split("\n")
+      return lines.flatMap((line) => {
+        // SIPp writes the time as date, time of day, and seconds since the epoch.
+        const [, , seconds, event, number, sipCallId] = line.split(/\s+/)
+        return event === what && number !== undefined && sipCallId !== undefined
+          ? [{ number, sipCallId, at: Math.round(Number(seconds) * 1_000) }]
+          : []
+      })
+    },
+    ctl: (text) => command("ctl", text),
+    crash: async () => {
+      await command("crash")
+    },
+    restart: async () => {
+      await run("crash", [], environment, commandMillis)
+      await command("start")
+    },
+    stop
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * The engine as a process of its own, for the tests that kill it: exactly `runtime/main.ts`, except that it ends itself with SIGKILL when
+ * the dial protocol passes the point that CRASH_AT names, for the CRASH_AFTER-th time.
+ */
+import { Layer } from "effect"
+import { type DialPoint, PassDialPoint } from "#runtime/call/DialPoint.ts"
+import { launch } from "#runtime/main.ts"
+
+const point = process.env["CRASH_AT"]
+let left = Number(process.env["CRASH_AFTER"] ?? 1)
+const pass = (passed: DialPoint) => {
+  if (passed === point && --left === 0) process.kill(process.pid, "SIGKILL")
+}
+launch(Layer.succeed(PassDialPoint, pass))

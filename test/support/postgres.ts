@@ -1,0 +1,133 @@
+/**
+ * Real databases for tests: each one migrated, on its own, and dropped in the end. They are copies of a template in a Postgres that all
+ * test files of a run share; the first file that needs it starts it.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { createHash, randomUUID } from "node:crypto"
+import { chmodSync, mkdirSync, openSync, readFileSync } from "node:fs"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import openWitness from "postgres"
+import { migrate, readMigrations } from "#runtime/migrate.ts"
+import { clientLayer } from "#runtime/postgres.ts"
+
+const keeper = fileURLToPath(new URL("./postgresKeeper.ts", import.meta.url))
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12)
+// One for each clone of the project and user.
+const folder = join(tmpdir(), `trunkline-test-${process.getuid?.() ?? ""}-${hash(keeper)}`)
+const triesMillis = 100
+const triesPerKeeper = 5
+const maxTries = 600
+
+const ask = (): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    // Stays open, without keeping the process alive: that is what tells the keeper that it is needed.
+    const socket = connect(join(folder, "keeper.sock"))
+    socket.once("error", () => resolve(undefined))
+    socket.once("close", () => resolve(undefined))
+    socket.once("data", (line) => {
+      socket.unref()
+      resolve(String(line).trim())
+    })
+  })
+
+const startKeeper = () => {
+  mkdirSync(folder, { recursive: true })
+  // Postgres, which does not run as root, has to pass.
+  chmodSync(folder, 0o711)
+  const log = openSync(join(folder, "keeper.log"), "w")
+  // Through env, because tap has every Node it sees started report its coverage.
+  const environment = [`PATH=${process.env["PATH"]}`, `TMPDIR=${tmpdir()}`]
+  const child = spawn("env", ["-i", ...environment, process.execPath, keeper, folder], { detached: true, stdio: ["ignore", log, log] })
+  child.unref()
+  return child
+}
+
+const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+
+const findServer = async (): Promise<string> => {
+  let started: ReturnType<typeof startKeeper> | undefined
+  for (let tries = 0; tries < maxTries; tries++) {
+    const url = await ask()
+    if (url !== undefined) return url
+    if ((started?.exitCode ?? 0) !== 0) break
+    // One that ended well had found another keeper, which may itself be about to end.
+    if (tries % triesPerKeeper === 0 && started?.exitCode !== null) started = startKeeper()
+    await wait(triesMillis)
+  }
+  throw new Error(`No Postgres for the tests:\n${readFileSync(join(folder, "keeper.log"), "utf8")}`)
+}
+let server: Promise<string> | undefined
+const serverUrl = Effect.promise(() => (server ??= findServer()))
+
+const at = (url: string, database: string) => {
+  const address = new URL(url)
+  address.pathname = `/${database}`
+  return Redacted.make(address.href)
+}
+const once = (url: Redacted.Redacted) => Layer.fresh(clientLayer(url, { applicationName: "test", maxConnections: 1 }))
+
+/** One statement after another on a connection of its own. */
+const administer = <A, E>(url: string, work: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+  Effect.flatMap(SqlClient.SqlClient, work).pipe(Effect.provide(once(at(url, "postgres"))))
+
+/** Named after what is in it, so that a changed migration makes another. */
+const makeTemplate = Effect.fnUntraced(function* (url: string) {
+  const migrations = yield* readMigrations()
+  const name = `template_${hash(migrations.map(({ checksum }) => checksum).join())}`
+  const make = (sql: SqlClient.SqlClient) =>
+    Effect.gen(function* () {
+      // Held until the connection closes.
+      yield* sql`SELECT pg_advisory_lock(1)`
+      const found = yield* sql`SELECT 1 FROM pg_database WHERE datname = ${name}`
+      if (found.length > 0) return
+      yield* sql`DROP DATABASE IF EXISTS template_draft WITH (FORCE)`
+      yield* sql`CREATE DATABASE template_draft`
+      yield* migrate().pipe(Effect.provide(once(at(url, "template_draft"))))
+      yield* sql`ALTER DATABASE template_draft RENAME TO ${sql(name)}`
+    })
+  yield* administer(url, make)
+  return name
+})
+let template: Promise<string> | undefined
+const templateName = (url: string) =>
+  Effect.promise(() => (template ??= Effect.runPromise(Effect.provide(makeTemplate(url), Logger.layer([])))))
+
+/** The address of a database of its own, which is dropped with the scope. */
+export const database: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.gen(function* () {
+  const url = yield* serverUrl
+  const source = yield* templateName(url)
+  const name = `test_${randomUUID().replaceAll("-", "")}`
+  yield* Effect.acquireRelease(
+    administer(url, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(source)}`),
+    () => Effect.ignore(administer(url, (sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`))
+  )
+  return at(url, name)
+}).pipe(Effect.orDie)
+
+/** A client on a database of its own. */
+export const layer = Layer.unwrap(Effect.map(database, (url) => clientLayer(url, { applicationName: "test" })))
+
+export interface TestDatabase {
+  readonly url: string
+  readonly run: <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient | SqlClient.SqlClient | Scope.Scope>) => Promise<A>
+}
+
+/** One database for all tests of a file; `t` is tap's root, and ends it. */
+export const openDatabase = async (t: { readonly teardown: (end: () => Promise<void>) => void }): Promise<TestDatabase> => {
+  const scope = Scope.makeUnsafe()
+  t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  const url = await Effect.runPromise(Scope.provide(database, scope))
+  const client = await Effect.runPromise(
+    Layer.buildWithScope(Layer.merge(clientLayer(url, { applicationName: "test" }), Logger.layer([])), scope)
+  )
+  return { url: Redacted.value(url), run: (effect) => Effect.runPromise(Effect.scoped(effect).pipe(Effect.provide(client))) }
+}
+
+/** Somebody else's client, to look at the database with other eyes than the engine's. The caller ends it. */
+export const witness = (url: string) => openWitness(url, { max: 2, onnotice: () => {} })

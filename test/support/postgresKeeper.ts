@@ -1,0 +1,54 @@
+/**
+ * The Postgres that all test files of a run share, as a process of its own: `postgresKeeper.ts FOLDER`. It tells its address to whoever
+ * connects to FOLDER/keeper.sock, and ends with everything it made when nobody is connected any more, so that a test that is killed leaves
+ * nothing behind. Exit code 0 also when another keeper has the folder.
+ */
+import { Effect, Redacted } from "effect"
+import { rmSync, writeSync } from "node:fs"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
+import { ownFolder } from "#runtime/FolderOwner.ts"
+
+// Between two files of one run nobody may be connected for a moment.
+const lingerMillis = 2000
+
+/** Ends when nobody has been connected for a while. */
+const serve = (socket: string, url: string) =>
+  Effect.callback<void>((resume) => {
+    let connected = 0
+    const endLater = () => setTimeout(() => server.close(() => resume(Effect.void)), lingerMillis)
+    const server = createServer((client) => {
+      connected++
+      clearTimeout(end)
+      client.on("error", () => client.destroy())
+      client.on("close", () => {
+        connected--
+        if (connected === 0) end = endLater()
+      })
+      client.resume().write(`${url}\n`)
+    })
+    let end = endLater()
+    rmSync(socket, { force: true })
+    server.listen(socket)
+  })
+
+const keep = Effect.fnUntraced(function* (folder: string) {
+  const { url } = yield* EmbeddedPostgres
+  yield* serve(join(folder, "keeper.sock"), Redacted.value(url))
+})
+
+const main = Effect.fnUntraced(function* (folder: string) {
+  yield* ownFolder(folder)
+  const postgres = join(folder, "postgres")
+  yield* keep(folder).pipe(Effect.provide(EmbeddedPostgres.layer({ folder: postgres, fast: true })))
+  rmSync(postgres, { recursive: true, force: true })
+}, Effect.scoped)
+
+const [folder = ""] = process.argv.slice(2)
+Effect.runFork(
+  main(folder).pipe(
+    Effect.catchTag("FolderInUse", () => Effect.void),
+    Effect.tapCause((cause) => Effect.sync(() => writeSync(2, `${cause}\n`)))
+  )
+).addObserver((exit) => process.exit(exit._tag === "Success" ? 0 : 1))
