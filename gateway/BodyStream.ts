@@ -22,12 +22,16 @@ export const bodyStream = (limit: number, tap: Tap): BodyStream => {
   let held = 0
   let isPaused = false
   return {
-    stream: Stream.fromQueue(queue).pipe(Stream.tap((chunk) => Effect.sync(() => {
-      held -= chunk.byteLength
-      if (!isPaused || held > heldBytes / 2) return
-      isPaused = false
-      tap.resume()
-    }))),
+    stream: Stream.fromQueue(queue).pipe(
+      Stream.tap((chunk) =>
+        Effect.sync(() => {
+          held -= chunk.byteLength
+          if (!isPaused || held > heldBytes / 2) return
+          isPaused = false
+          tap.resume()
+        })
+      )
+    ),
     push: (chunk, isLast) => {
       received += chunk.byteLength
       if (received > limit) {

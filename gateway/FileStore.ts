@@ -21,18 +21,22 @@ export interface LocalFiles {
   readonly path: (key: string) => Effect.Effect<string, unknown>
 }
 
-export class FileStore extends Context.Service<FileStore, {
-  readonly find: (key: string) => Effect.Effect<StoredFile, FileMissing>
-  /** All of `bytes` or nothing: a reader never sees a part. Returns how many they were. */
-  readonly write: <E>(key: string, bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<number, E>
-}>()("gateway/FileStore") {
+export class FileStore extends Context.Service<
+  FileStore,
+  {
+    readonly find: (key: string) => Effect.Effect<StoredFile, FileMissing>
+    /** All of `bytes` or nothing: a reader never sees a part. Returns how many they were. */
+    readonly write: <E>(key: string, bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<number, E>
+  }
+>()("gateway/FileStore") {
   static readonly layerLocal = (files: LocalFiles): Layer.Layer<FileStore> => Layer.succeed(FileStore, local(files))
 }
 
 const local = (files: LocalFiles): FileStore["Service"] => ({
-  find: Effect.fn("FileStore.find")(function*(key) {
-    const { bytes } = yield* files.stat(key).pipe(Effect.catch((error) =>
-      error._tag === "FileFailed" ? Effect.die(error) : Effect.fail(new FileMissing({ key }))))
+  find: Effect.fn("FileStore.find")(function* (key) {
+    const { bytes } = yield* files
+      .stat(key)
+      .pipe(Effect.catch((error) => (error._tag === "FileFailed" ? Effect.die(error) : Effect.fail(new FileMissing({ key })))))
     const path = yield* Effect.orDie(files.path(key))
     return {
       bytes,
@@ -42,19 +46,24 @@ const local = (files: LocalFiles): FileStore["Service"] => ({
           : Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(path, { start: from, end: until - 1 }), (error) => error)
     }
   }),
-  write: Effect.fn("FileStore.write")(function*(key, bytes) {
+  write: Effect.fn("FileStore.write")(function* (key, bytes) {
     const target = yield* Effect.orDie(files.createWriter(key))
     const draft = join(dirname(target), `.${randomUUID()}.part`)
-    const written = yield* Effect.scoped(Effect.gen(function*() {
-      const file = yield* Effect.acquireRelease(Effect.promise(() => open(draft, "w")), (file) => Effect.promise(() => file.close()))
-      let count = 0
-      yield* Stream.runForEach(bytes, (chunk) => {
-        count += chunk.byteLength
-        return Effect.promise(() => file.writeFile(chunk))
+    const written = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const file = yield* Effect.acquireRelease(
+          Effect.promise(() => open(draft, "w")),
+          (file) => Effect.promise(() => file.close())
+        )
+        let count = 0
+        yield* Stream.runForEach(bytes, (chunk) => {
+          count += chunk.byteLength
+          return Effect.promise(() => file.writeFile(chunk))
+        })
+        yield* Effect.promise(() => file.sync())
+        return count
       })
-      yield* Effect.promise(() => file.sync())
-      return count
-    })).pipe(Effect.onError(() => Effect.promise(() => rm(draft, { force: true }))))
+    ).pipe(Effect.onError(() => Effect.promise(() => rm(draft, { force: true }))))
     yield* Effect.promise(() => rename(draft, target))
     return written
   })

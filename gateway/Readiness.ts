@@ -10,9 +10,12 @@ export interface TrunkReadiness {
   readonly reason: string | null
 }
 
-export class Readiness extends Context.Service<Readiness, {
-  /** Whether Postgres answers a query in time. */
-  readonly postgres: Effect.Effect<boolean>
-  /** The trunks that this node has opened. */
-  readonly trunks: Effect.Effect<ReadonlyArray<TrunkReadiness>>
-}>()("gateway/Readiness") {}
+export class Readiness extends Context.Service<
+  Readiness,
+  {
+    /** Whether Postgres answers a query in time. */
+    readonly postgres: Effect.Effect<boolean>
+    /** The trunks that this node has opened. */
+    readonly trunks: Effect.Effect<ReadonlyArray<TrunkReadiness>>
+  }
+>()("gateway/Readiness") {}

@@ -78,10 +78,13 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   CallNotPlaced: [400, ({ reason }) => `Failed to initiate call: ${reason}`],
   CampaignNotFound: [404, () => "Campaign not found"],
   CampaignNotReady: [400, ({ reason }) => reason],
-  CampaignStateConflict: [409, ({ action, state }) =>
-    action === "update"
-      ? `Cannot update a ${state} campaign`
-      : `Campaign must be in ${expectedState[action]} state to ${action}, current state: ${state}`],
+  CampaignStateConflict: [
+    409,
+    ({ action, state }) =>
+      action === "update"
+        ? `Cannot update a ${state} campaign`
+        : `Campaign must be in ${expectedState[action]} state to ${action}, current state: ${state}`
+  ],
   ConcurrencyExhausted: [429, () => "Concurrent call limit reached"],
   FileForbidden: [403, ({ detail }) => detail],
   FileKeyInvalid: [400, () => "Invalid key format"],
@@ -97,8 +100,10 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   RunNotFound: [404, () => "Workflow run not found"],
   SourceNotFound: [400, ({ sourceId }) => `Failed to access CSV file: ${sourceId}`],
   SourceRefused: [400, ({ reason }) => reason],
-  TelephonyConfigNameTaken: [409, ({ name }) =>
-    `A telephony configuration named '${name}' already exists in this organization. Pick a different name.`],
+  TelephonyConfigNameTaken: [
+    409,
+    ({ name }) => `A telephony configuration named '${name}' already exists in this organization. Pick a different name.`
+  ],
   TelephonyConfigNotFound: [400, () => "telephony_configuration_not_found"],
   TelephonyNotConfigured: [400, () => "Telephony provider not configured for this organization"],
   Unprocessable: [422, ({ detail }) => detail],

@@ -59,7 +59,7 @@ export interface Given<Params extends TObject, Query extends TObject, Headers ex
   readonly body: BodyValue
 }
 
-type Nothing = TObject<{}>
+type Nothing = TObject<Record<never, never>>
 export type AnyGiven = Given<TObject, TObject, TObject, Access, unknown>
 
 export interface Route<out R = never> {
@@ -98,8 +98,9 @@ const declared = (
   ...rest
 })
 
-// Values are checked against the route's own schemas before `handle` sees them: what comes is what the types say.
-type Erased<R> = Route<R>["handle"]
+const erased = <Input, R>(handle: (given: Input) => Effect.Effect<unknown, DomainError, R>): Route<R>["handle"] =>
+  // What comes was checked against the route's own schemas, from which the type of `Input` follows.
+  handle as Route<R>["handle"]
 
 /** JSON, or nothing, in; JSON out. */
 export const route = <
@@ -111,18 +112,22 @@ export const route = <
   Headers extends TObject = Nothing,
   BodySchema extends TSchema = Nothing,
   A extends Access = "api-key"
->(declaration: Declaration<Params, Query, Headers, A> & {
-  readonly body?: BodySchema
-  readonly success: SuccessSchema
-  readonly errors?: Tags
-  readonly handle: (given: Given<Params, Query, Headers, A, Static<BodySchema>>) => Effect.Effect<Static<SuccessSchema>, ErrorOf<Tags[number]>, R>
-}): Route<R> => ({
+>(
+  declaration: Declaration<Params, Query, Headers, A> & {
+    readonly body?: BodySchema
+    readonly success: SuccessSchema
+    readonly errors?: Tags
+    readonly handle: (
+      given: Given<Params, Query, Headers, A, Static<BodySchema>>
+    ) => Effect.Effect<Static<SuccessSchema>, ErrorOf<Tags[number]>, R>
+  }
+): Route<R> => ({
   ...declared(declaration, {
     body: declaration.body === undefined ? { _tag: "None" } : { _tag: "Json", schema: declaration.body },
     success: { _tag: "Json", schema: declaration.success },
     errors: declaration.errors ?? []
   }),
-  handle: declaration.handle as Erased<R>
+  handle: erased(declaration.handle)
 })
 
 /** Bytes in, as they arrive; JSON out. */
@@ -134,21 +139,23 @@ export const upload = <
   Query extends TObject = Nothing,
   Headers extends TObject = Nothing,
   A extends Access = "api-key"
->(declaration: Declaration<Params, Query, Headers, A> & {
-  readonly mediaTypes: ReadonlyArray<string>
-  readonly maxBytes: number
-  readonly success: SuccessSchema
-  readonly errors: Tags
-  readonly handle: (
-    given: Given<Params, Query, Headers, A, Stream.Stream<Uint8Array, BodyTooLarge>>
-  ) => Effect.Effect<Static<SuccessSchema>, ErrorOf<Tags[number]>, R>
-}): Route<R> => ({
+>(
+  declaration: Declaration<Params, Query, Headers, A> & {
+    readonly mediaTypes: ReadonlyArray<string>
+    readonly maxBytes: number
+    readonly success: SuccessSchema
+    readonly errors: Tags
+    readonly handle: (
+      given: Given<Params, Query, Headers, A, Stream.Stream<Uint8Array, BodyTooLarge>>
+    ) => Effect.Effect<Static<SuccessSchema>, ErrorOf<Tags[number]>, R>
+  }
+): Route<R> => ({
   ...declared(declaration, {
     body: { _tag: "Upload", mediaTypes: declaration.mediaTypes, maxBytes: declaration.maxBytes },
     success: { _tag: "Json", schema: declaration.success },
     errors: declaration.errors
   }),
-  handle: declaration.handle as Erased<R>
+  handle: erased(declaration.handle)
 })
 
 /** Nothing in; a page or a file out. */
@@ -159,23 +166,28 @@ export const download = <
   Query extends TObject = Nothing,
   Headers extends TObject = Nothing,
   A extends Access = "api-key"
->(declaration: Declaration<Params, Query, Headers, A> & {
-  readonly mediaTypes: ReadonlyArray<string>
-  readonly errors?: Tags
-  readonly handle: (given: Given<Params, Query, Headers, A, undefined>) => Effect.Effect<Content, ErrorOf<Tags[number]>, R>
-}): Route<R> => ({
+>(
+  declaration: Declaration<Params, Query, Headers, A> & {
+    readonly mediaTypes: ReadonlyArray<string>
+    readonly errors?: Tags
+    readonly handle: (given: Given<Params, Query, Headers, A, undefined>) => Effect.Effect<Content, ErrorOf<Tags[number]>, R>
+  }
+): Route<R> => ({
   ...declared(declaration, {
     body: { _tag: "None" },
     success: { _tag: "Content", mediaTypes: declaration.mediaTypes },
     errors: declaration.errors ?? []
   }),
-  handle: declaration.handle as Erased<R>
+  handle: erased(declaration.handle)
 })
 
 /** What the handlers of these routes need. */
 export type NeedsOf<Routes extends ReadonlyArray<Route<unknown>>> = Routes[number] extends Route<infer R> ? R : never
 
 /** Routes that belong together in the documentation. */
-export const tagged = <const Routes extends ReadonlyArray<Route<unknown>>>(tag: string, routes: Routes): ReadonlyArray<Route<NeedsOf<Routes>>> =>
+export const tagged = <const Routes extends ReadonlyArray<Route<unknown>>>(
+  tag: string,
+  routes: Routes
+): ReadonlyArray<Route<NeedsOf<Routes>>> =>
   // The same routes: only their tag is another.
   routes.map((one) => ({ ...one, tag })) as ReadonlyArray<Route<NeedsOf<Routes>>>

@@ -2,7 +2,10 @@
 import { Context, type Effect } from "effect"
 import type { OrganizationId, RunId } from "#core/Id.ts"
 
-export class RunOwners extends Context.Service<RunOwners, {
-  /** False too when there is no such run. */
-  readonly owns: (organizationId: OrganizationId, id: RunId) => Effect.Effect<boolean>
-}>()("gateway/RunOwners") {}
+export class RunOwners extends Context.Service<
+  RunOwners,
+  {
+    /** False too when there is no such run. */
+    readonly owns: (organizationId: OrganizationId, id: RunId) => Effect.Effect<boolean>
+  }
+>()("gateway/RunOwners") {}

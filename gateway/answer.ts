@@ -48,9 +48,10 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
 
 /** The route's own work, and for `api-key-header` the key's turn just before it. */
 const checked = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Respond) => {
-  const handled = route.access === "api-key-header"
-    ? Effect.flatMap(authenticateKey(asked.headers), (caller) => route.handle({ ...given, caller }))
-    : route.handle(given)
+  const handled =
+    route.access === "api-key-header"
+      ? Effect.flatMap(authenticateKey(asked.headers), (caller) => route.handle({ ...given, caller }))
+      : route.handle(given)
   return Effect.match(handled, { onFailure: refuse, onSuccess: (value) => respond(value, asked) })
 }
 
@@ -103,10 +104,12 @@ const headerNames = <R>(route: Route<R>): ReadonlyArray<string> => Object.keys(r
 
 /** Under the names that the route gives them: only there are capitals kept. */
 const asNamed = (names: ReadonlyArray<string>, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(names.flatMap((name) => {
-    const value = headers[name.toLowerCase()]
-    return value === undefined ? [] : [[name, value]]
-  }))
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers[name.toLowerCase()]
+      return value === undefined ? [] : [[name, value]]
+    })
+  )
 
 /** Of a name that comes more than once, the last one counts. */
 const lastOfEach = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query))

@@ -27,18 +27,7 @@ import { Gateway, layer as serverLayer, type Limits, type ListenFailed } from ".
 import { Site } from "./Site.ts"
 
 /** What the handlers of the API stand on. */
-export type ApiNeeds =
-  | Agents
-  | Calls
-  | Campaigns
-  | FileLinks
-  | FileStore
-  | Readiness
-  | RunOwners
-  | Runs
-  | Site
-  | TelephonyConfigs
-  | Uploads
+export type ApiNeeds = Agents | Calls | Campaigns | FileLinks | FileStore | Readiness | RunOwners | Runs | Site | TelephonyConfigs | Uploads
 
 export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route<ApiNeeds>> => {
   const routes = [

@@ -92,7 +92,7 @@ const string = (cursor: Cursor): JsonFault | undefined => {
     cursor.at++
     if (unit === '"') return undefined
     if (unit === "\\") {
-      const fault = escape(cursor)
+      const fault = escaped(cursor)
       if (fault !== undefined) return fault
     }
   }
@@ -100,7 +100,7 @@ const string = (cursor: Cursor): JsonFault | undefined => {
 
 const hex = /[0-9a-fA-F]{4}/y
 
-const escape = (cursor: Cursor): JsonFault | undefined => {
+const escaped = (cursor: Cursor): JsonFault | undefined => {
   const unit = cursor.text[cursor.at]
   if (unit === "u") {
     hex.lastIndex = cursor.at + 1

@@ -41,7 +41,11 @@ const violationSchema: JsonSchema = {
   type: "object",
   properties: {
     type: { type: "string" },
-    loc: { type: "array", items: { anyOf: [{ type: "string" }, { type: "integer" }] }, description: "Where: `body`, `query`, `path` or `header`, and on from there." },
+    loc: {
+      type: "array",
+      items: { anyOf: [{ type: "string" }, { type: "integer" }] },
+      description: "Where: `body`, `query`, `path` or `header`, and on from there."
+    },
     msg: { type: "string" },
     input: { description: "What was there." },
     ctx: { type: "object" }
@@ -111,9 +115,10 @@ const parametersOf = (place: string, schema: TObject, components: Components): R
 const requestBodyOf = ({ body }: Route<unknown>, components: Components): Pick<Operation, "requestBody"> => {
   if (body._tag === "None") return {}
   const form: JsonSchema = { type: "object", properties: { file: bytesSchema }, required: ["file"] }
-  const content = body._tag === "Json"
-    ? { "application/json": { schema: components.input(body.schema) } }
-    : Object.fromEntries(body.mediaTypes.map((type) => [type, { schema: type === "multipart/form-data" ? form : bytesSchema }]))
+  const content =
+    body._tag === "Json"
+      ? { "application/json": { schema: components.input(body.schema) } }
+      : Object.fromEntries(body.mediaTypes.map((type) => [type, { schema: type === "multipart/form-data" ? form : bytesSchema }]))
   return { requestBody: { required: true, content } }
 }
 
@@ -144,15 +149,19 @@ const responsesOf = (route: Route<unknown>, components: Components): Readonly<Re
   if (success._tag === "Content") add(416, "No such part of the file")
   add(500, "Internal server error")
   add(503, "The request took too long, or the service is shutting down")
-  const problems = [...reasons].map(([status, words]) =>
-    [String(status), problem([...new Set(words)].join(". "), status === 422 ? "ValidationError" : "Error")] as const)
+  const problems = [...reasons].map(
+    ([status, words]) => [String(status), problem([...new Set(words)].join(". "), status === 422 ? "ValidationError" : "Error")] as const
+  )
   return Object.fromEntries([...successes(route.success, components), ...problems])
 }
 
 const successes = (success: Route["success"], components: Components): ReadonlyArray<readonly [string, Answer]> => {
   if (success._tag === "Json") return [["200", answerOf("Done", "application/json", components.output(success.schema))]]
   const content = Object.fromEntries(success.mediaTypes.map((type) => [type, { schema: type === "application/json" ? {} : bytesSchema }]))
-  return [["200", { description: "The whole of it", content }], ["206", { description: "The part that was asked for with `Range`", content }]]
+  return [
+    ["200", { description: "The whole of it", content }],
+    ["206", { description: "The part that was asked for with `Range`", content }]
+  ]
 }
 
 const answerOf = (description: string, type: string, schema: JsonSchema): Answer => ({ description, content: { [type]: { schema } } })

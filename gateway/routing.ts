@@ -1,5 +1,5 @@
 /** What to say to a request that no endpoint takes: there is no such path, not with this method, or not with this trailing slash. */
-import type { Method } from "./Endpoint.ts"
+import { failure, type Method, type Reply } from "./Endpoint.ts"
 
 export interface Place {
   readonly method: Method
@@ -34,3 +34,31 @@ export const straysOf = (places: ReadonlyArray<Place>): ((path: string) => Stray
 /** A GET is also answered as HEAD. */
 const allowOf = (methods: ReadonlyArray<Method>): string =>
   [...new Set(methods.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])))].sort().join(", ")
+
+const preflightSeconds = 600
+
+export interface StrayRequest {
+  /** In lower case. */
+  readonly method: string
+  readonly query: string
+  /** The headers that a browser would like to send. */
+  readonly wanted: string
+}
+
+export const strayReply = (stray: Stray, { method, query, wanted }: StrayRequest): Reply => {
+  if (stray._tag === "NotFound") return failure(404, "Not Found")
+  if (stray._tag === "OtherSpelling") {
+    return withHeader(failure(307, "Temporary Redirect"), "location", query === "" ? stray.path : `${stray.path}?${query}`)
+  }
+  if (method === "options") return { status: 204, headers: preflight(stray.allow, wanted), body: "" }
+  return withHeader(failure(405, "Method Not Allowed"), "allow", stray.allow)
+}
+
+const withHeader = (reply: Reply, name: string, value: string): Reply => ({ ...reply, headers: [...reply.headers, [name, value]] })
+
+const preflight = (allow: string, wanted: string): Reply["headers"] => [
+  ["allow", allow],
+  ["access-control-allow-methods", allow],
+  ["access-control-max-age", String(preflightSeconds)],
+  ...(wanted === "" ? [] : [["access-control-allow-headers", wanted] as const])
+]

@@ -55,9 +55,11 @@ const withinBounds = (schema: Bounds, value: number, input: unknown, loc: Locati
   const fail = (type: string, words: string, ctx: Readonly<Record<string, unknown>>) =>
     found.push({ type, loc, msg: `Input should be ${words}`, input, ctx })
   if (maximum !== undefined && value > maximum) fail("less_than_equal", `less than or equal to ${maximum}`, { le: maximum })
-  else if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) fail("less_than", `less than ${exclusiveMaximum}`, { lt: exclusiveMaximum })
+  else if (exclusiveMaximum !== undefined && value >= exclusiveMaximum)
+    fail("less_than", `less than ${exclusiveMaximum}`, { lt: exclusiveMaximum })
   else if (minimum !== undefined && value < minimum) fail("greater_than_equal", `greater than or equal to ${minimum}`, { ge: minimum })
-  else if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) fail("greater_than", `greater than ${exclusiveMinimum}`, { gt: exclusiveMinimum })
+  else if (exclusiveMinimum !== undefined && value <= exclusiveMinimum)
+    fail("greater_than", `greater than ${exclusiveMinimum}`, { gt: exclusiveMinimum })
   return value
 }
 

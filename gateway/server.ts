@@ -6,10 +6,11 @@
 import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Result, Schedule, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { STATUS_CODES } from "node:http"
+import { setImmediate } from "node:timers/promises"
 import * as uws from "uWebSockets.js"
 import { bodyStream } from "./BodyStream.ts"
 import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply } from "./Endpoint.ts"
-import { type Place, type Stray, straysOf } from "./routing.ts"
+import { type Place, strayReply, straysOf } from "./routing.ts"
 
 export class Gateway extends Context.Service<Gateway, { readonly host: string; readonly port: number }>()("gateway/Gateway") {}
 
@@ -66,18 +67,20 @@ const securityHeaders: ReadonlyArray<readonly [string, string]> = [
   ["cache-control", "no-store"]
 ]
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
-const preflightSeconds = 600
 
 export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, ListenFailed, R> =>
-  Layer.effect(Gateway, Effect.gen(function*() {
-    const runFork = Effect.runForkWith(yield* Effect.context<R>())
-    const clock = yield* Clock.Clock
-    const limits = { ...defaultLimits, ...options.limits }
-    const server = new UwsServer(options.endpoints, limits, runFork, () => clock.currentTimeMillisUnsafe())
-    yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
-    const socket = yield* Effect.acquireRelease(listen(server.app, options), (socket) => close(server, socket, limits.drainMillis))
-    return { host: options.host, port: localPort(socket) }
-  }))
+  Layer.effect(
+    Gateway,
+    Effect.gen(function* () {
+      const runFork = Effect.runForkWith(yield* Effect.context<R>())
+      const clock = yield* Clock.Clock
+      const limits = { ...defaultLimits, ...options.limits }
+      const server = new UwsServer(options.endpoints, limits, runFork, () => clock.currentTimeMillisUnsafe())
+      yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
+      const socket = yield* Effect.acquireRelease(listen(server.app, options), (socket) => close(server, socket, limits.drainMillis))
+      return { host: options.host, port: localPort(socket) }
+    })
+  )
 
 interface Listening {
   listen(host: string, port: number, options: number, done: (socket: uws.us_listen_socket | false) => void): unknown
@@ -90,14 +93,15 @@ const listen = (app: uws.TemplatedApp, { host, port }: { readonly host: string; 
     // The declarations lack this overload, with both an address and options.
     const listening = app as unknown as Listening
     listening.listen(host, port, exclusivePort, (socket) =>
-      resume(socket === false ? Effect.fail(new ListenFailed({ host, port })) : Effect.succeed(socket)))
+      resume(socket === false ? Effect.fail(new ListenFailed({ host, port })) : Effect.succeed(socket))
+    )
   })
 
 // A listen socket is a socket to this function, which its declaration does not say.
 const localPort = (socket: uws.us_listen_socket): number => uws.us_socket_local_port(socket as unknown as uws.us_socket)
 
 const close = (server: Server, socket: uws.us_listen_socket, drainMillis: number) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     uws.us_listen_socket_close(socket)
     yield* server.drain.pipe(Effect.timeoutOption(drainMillis))
     yield* server.interruptAll
@@ -136,7 +140,8 @@ class UwsServer<R> implements Server {
     const stray = straysOf(endpoints)
     const lost = (res: uws.HttpResponse, req: uws.HttpRequest): void => {
       const exchange = begin(res, req, { route: "none", isHead: req.getMethod() === "head", deadline: 0, isComplete: true })
-      this.send(exchange, strayReply(stray(req.getUrl()), req))
+      const wanted = req.getHeader("access-control-request-headers")
+      this.send(exchange, strayReply(stray(req.getUrl()), { method: req.getMethod(), query: queryOf(req), wanted }))
     }
     // The first pattern does not match the root.
     this.app.any("/*", lost).any("/", lost)
@@ -153,11 +158,17 @@ class UwsServer<R> implements Server {
 
   readonly drain = Effect.suspend(() => {
     this.isDraining = true
-    return this.live.size === 0 ? Effect.void : Deferred.await(this.drained)
+    const isIdle = this.live.size === 0 ? Effect.void : Deferred.await(this.drained)
+    // The last one to leave may be in the middle of writing.
+    return Effect.andThen(
+      isIdle,
+      Effect.promise(() => setImmediate())
+    )
   })
 
   readonly interruptAll = Effect.suspend(() =>
-    Fiber.interruptAll([...this.live].flatMap(({ fiber }) => (fiber === undefined ? [] : [fiber]))))
+    Fiber.interruptAll([...this.live].flatMap(({ fiber }) => (fiber === undefined ? [] : [fiber])))
+  )
 
   private enter(endpoint: Endpoint<R>, isHead: boolean): (res: uws.HttpResponse, req: uws.HttpRequest) => void {
     const names = pathNames(endpoint.path)
@@ -236,9 +247,10 @@ class UwsServer<R> implements Server {
       writeHead(exchange, reply)
       // A client that waits for the rest of its body to be taken would not read the answer.
       if (exchange.isPaused) res.resume()
-      if (typeof body !== "string") res.endWithoutBody(body.bytes, this.isDraining)
-      else if (isHead) res.endWithoutBody(Buffer.byteLength(body), this.isDraining)
-      else res.end(body, this.isDraining)
+      if (typeof body === "string" && !isHead) return res.end(body, this.isDraining)
+      // Not given to `endWithoutBody`, which would go on waiting for that many bytes and void the connection.
+      res.writeHeader("content-length", String(typeof body === "string" ? Buffer.byteLength(body) : body.bytes))
+      return res.endWithoutBody()
     })
   }
 
@@ -327,32 +339,16 @@ const queryOf = (req: uws.HttpRequest): string => req.getQuery() ?? ""
 
 /** What is badly encoded stays as it is, and fits no schema that matters. */
 const decoded = (segment: string): string =>
-  segment.includes("%") ? Result.getOrElse(Result.try(() => decodeURIComponent(segment)), () => segment) : segment
+  segment.includes("%")
+    ? Result.getOrElse(
+        Result.try(() => decodeURIComponent(segment)),
+        () => segment
+      )
+    : segment
 
 const noBytes = new Uint8Array(0)
 
 const tooLarge = (limit: number): Reply => failure(413, `The request body is larger than ${limit} bytes`)
-
-const strayReply = (stray: Stray, req: uws.HttpRequest): Reply => {
-  if (stray._tag === "NotFound") return failure(404, "Not Found")
-  if (stray._tag === "OtherSpelling") {
-    const query = queryOf(req)
-    const reply = failure(307, "Temporary Redirect")
-    return { ...reply, headers: [...reply.headers, ["location", query === "" ? stray.path : `${stray.path}?${query}`]] }
-  }
-  if (req.getMethod() !== "options") {
-    const reply = failure(405, "Method Not Allowed")
-    return { ...reply, headers: [...reply.headers, ["allow", stray.allow]] }
-  }
-  return { status: 204, headers: preflight(stray.allow, req.getHeader("access-control-request-headers")), body: "" }
-}
-
-const preflight = (allow: string, wanted: string): Reply["headers"] => [
-  ["allow", allow],
-  ["access-control-allow-methods", allow],
-  ["access-control-max-age", String(preflightSeconds)],
-  ...(wanted === "" ? [] : [["access-control-allow-headers", wanted] as const])
-]
 
 const writeHead = ({ id, res }: Exchange, reply: Reply): void => {
   res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ""}`)

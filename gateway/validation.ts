@@ -3,7 +3,16 @@
  * know. One pass checks, converts (numeric text is a number, `yes` is true), fills in defaults and drops keys nobody declared, so that a
  * handler gets exactly `Static` of the schema: a property with a `default` may be left out, and is there nevertheless.
  */
-import Type, { type TArray, type TArrayOptions, type TObject, type TRecord, type TSchema, type TString, type TStringOptions, type TUnion } from "typebox"
+import Type, {
+  type TArray,
+  type TArrayOptions,
+  type TObject,
+  type TRecord,
+  type TSchema,
+  type TString,
+  type TStringOptions,
+  type TUnion
+} from "typebox"
 import { isInteger, isNumber, readBoolean, readInteger, readNumber } from "./scalar.ts"
 
 export type Location = ReadonlyArray<string | number>
@@ -59,7 +68,8 @@ const readShape = (schema: TSchema, input: unknown, loc: Location, found: Array<
 const isPlain = (input: unknown): input is Readonly<Record<string, unknown>> =>
   typeof input === "object" && input !== null && !Array.isArray(input)
 
-const defaultOf = (schema: TSchema): { readonly value: unknown } | undefined => ("default" in schema ? { value: schema.default } : undefined)
+const defaultOf = (schema: TSchema): { readonly value: unknown } | undefined =>
+  "default" in schema ? { value: schema.default } : undefined
 
 const readObject = (schema: TObject, input: unknown, loc: Location, found: Array<Violation>): unknown => {
   if (!isPlain(input)) {
@@ -163,10 +173,11 @@ const readOneOf = (allowed: ReadonlyArray<unknown>, input: unknown, loc: Locatio
 
 /** A union is "this or null", or its variants are told apart by a tag; any other has no error message that would help. */
 const readUnion = (schema: TUnion, input: unknown, loc: Location, found: Array<Violation>): unknown => {
-  const [variant, ...others] = schema.anyOf.filter((one) => !Type.IsNull(one))
+  const property = tagOf(schema)
+  if (property !== undefined) return readTagged(schema, property, input, loc, found)
   if (input === null && schema.anyOf.some(Type.IsNull)) return null
-  if (variant !== undefined && others.length === 0) return read(variant, input, loc, found)
-  return readTagged(schema, input, loc, found)
+  const variant = schema.anyOf.find((one) => !Type.IsNull(one))
+  return variant === undefined ? input : read(variant, input, loc, found)
 }
 
 /** The property by which the variants of a union are told apart. */
@@ -175,9 +186,7 @@ export const tagOf = (schema: TSchema): string | undefined =>
     ? schema.discriminator["propertyName"]
     : undefined
 
-const readTagged = (schema: TUnion, input: unknown, loc: Location, found: Array<Violation>): unknown => {
-  const property = tagOf(schema)
-  if (property === undefined) return input
+const readTagged = (schema: TUnion, property: string, input: unknown, loc: Location, found: Array<Violation>): unknown => {
   const discriminator = `'${property}'`
   if (!isPlain(input)) {
     const msg = "Input should be a valid dictionary or object to extract fields from"

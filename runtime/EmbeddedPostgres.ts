@@ -43,7 +43,7 @@ export { EmbeddedPostgresFailed }
 export interface EmbeddedPostgresOptions {
   /** Made if it is not there. */
   readonly folder: string
-  /** For tests: nothing waits for the disk, and a power cut loses the data. */
+  /** For tests: nothing waits for the disk. A crash of Postgres loses nothing, a power cut everything. */
   readonly fast?: boolean
 }
 
@@ -78,7 +78,7 @@ const settings = {
   log_error_verbosity: "terse",
   log_checkpoints: "off"
 }
-const unsafeSettings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }
+const unsafeSettings = { fsync: "off", full_page_writes: "off" }
 
 const attempting = <A>(act: () => A) =>
   Effect.try({

@@ -71,7 +71,7 @@ const settler = Effect.gen(function* () {
       { key: `trunk:${telephonyConfigurationId}`, limit: undefined }
     ])
     const first = (limits: Parameters<typeof recoverSent>[0]) => (answeredAt === undefined ? recoverSent(limits, sentAt) : recoverAnswered(answeredAt))
-    yield* supervisor.resume(attempt, trunk, first, campaign === undefined ? {} : desks.watcher(campaign.campaignId))
+    return yield* supervisor.resume(attempt, trunk, first, campaign === undefined ? {} : desks.watcher(campaign.campaignId))
   })
 })
 

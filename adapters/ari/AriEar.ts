@@ -22,7 +22,7 @@ export class AriEar {
       this.#listener?.frame(audio)
       return
     }
-    for (let from = 0; from < audio.length;) {
+    for (let from = 0; from < audio.length; ) {
       const part = audio.subarray(from, from + FRAME_BYTES - this.#filled)
       this.#rest.set(part, this.#filled)
       this.#filled += part.length

@@ -11,7 +11,13 @@ export type AriEvent =
   | { readonly type: "Dial"; readonly id: string; readonly status: string }
   | { readonly type: "StasisStart"; readonly id: string }
   /** `soft`: `cause` is no Q.850 code but Asterisk's flags for who inside of it asked. */
-  | { readonly type: "ChannelHangupRequest"; readonly id: string; readonly cause: number; readonly sipStatus: number | undefined; readonly soft: boolean }
+  | {
+      readonly type: "ChannelHangupRequest"
+      readonly id: string
+      readonly cause: number
+      readonly sipStatus: number | undefined
+      readonly soft: boolean
+    }
   | { readonly type: "ChannelDestroyed"; readonly id: string; readonly cause: number; readonly sipStatus: number | undefined }
   | { readonly type: "ChannelDtmfReceived"; readonly id: string; readonly digit: string }
   | { readonly type: "ApplicationReplaced"; readonly id: string }
@@ -85,13 +91,15 @@ const LAST_RETRY_MILLIS = 10_000
 const AUTH_RETRY_MILLIS = 30_000
 
 /** Ends only when another client has taken our application. */
-export const keepConnected = Effect.fnUntraced(function*(link: EventLink) {
+export const keepConnected = Effect.fnUntraced(function* (link: EventLink) {
   link.onStatus({ _tag: "Connecting" })
   let retries = 0
   while (true) {
-    const ended = yield* Effect.scoped(session(link, () => {
-      retries = 0
-    }))
+    const ended = yield* Effect.scoped(
+      session(link, () => {
+        retries = 0
+      })
+    )
     link.onLost()
     link.onStatus(ended)
     if (ended.reason === "replaced") return
@@ -104,7 +112,7 @@ export const keepConnected = Effect.fnUntraced(function*(link: EventLink) {
 
 /** Never fails: how it ended is its result. */
 const session = (link: EventLink, onUp: () => void): Effect.Effect<Ended, never, Scope.Scope> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const connection = yield* Effect.acquireRelease(
       Effect.sync(() => dial(link)),
       ({ socket }) => Effect.sync(() => socket.terminate())
@@ -112,7 +120,10 @@ const session = (link: EventLink, onUp: () => void): Effect.Effect<Ended, never,
     yield* Deferred.await(connection.opened)
     const local = { localAddress: () => connection.localAddress, roundTrip: roundTrip(connection.socket) }
     yield* Effect.forkScoped(watch(local, connection))
-    yield* Effect.raceFirst(link.prepare(local), Effect.flatMap(Deferred.await(connection.ended), (ended) => Effect.fail(ended)))
+    yield* Effect.raceFirst(
+      link.prepare(local),
+      Effect.flatMap(Deferred.await(connection.ended), (ended) => Effect.fail(ended))
+    )
     onUp()
     link.onStatus({ _tag: "Up" })
     return yield* Deferred.await(connection.ended)
@@ -126,7 +137,7 @@ interface Connection {
 }
 
 /** A dead peer is noticed only by asking: Asterisk answers pings and sends none. */
-const watch = Effect.fnUntraced(function*(socket: EventSocket, connection: Connection) {
+const watch = Effect.fnUntraced(function* (socket: EventSocket, connection: Connection) {
   while (yield* socket.roundTrip) yield* Effect.sleep(LIVENESS_MILLIS)
   Deferred.doneUnsafe(connection.ended, Effect.succeed(down("unreachable", "the events' websocket does not answer")))
 })

@@ -14,7 +14,7 @@ import { ask, type Asterisk, channelPath, providerError } from "./Asterisk.ts"
 
 const STARTED_TIMEOUT_MILLIS = 5_000
 
-export const openMedia = Effect.fn("ari.openMedia")(function*(asterisk: Asterisk, callId: CallId) {
+export const openMedia = Effect.fn("ari.openMedia")(function* (asterisk: Asterisk, callId: CallId) {
   const bridgeId = randomUUID()
   const mediaId = randomUUID()
   const leg = yield* watch(asterisk, mediaId)
@@ -23,7 +23,10 @@ export const openMedia = Effect.fn("ari.openMedia")(function*(asterisk: Asterisk
   const [stream] = yield* Effect.all([openLeg(asterisk, callId, mediaId, leg), createBridge(asterisk, bridgeId)], { concurrency: 2 })
   // Before its StasisStart the media channel cannot enter a bridge: 422.
   yield* Deferred.await(leg.started).pipe(
-    Effect.timeoutOrElse({ duration: STARTED_TIMEOUT_MILLIS, orElse: () => Effect.fail(providerError("openMedia", "the media channel did not start")) })
+    Effect.timeoutOrElse({
+      duration: STARTED_TIMEOUT_MILLIS,
+      orElse: () => Effect.fail(providerError("openMedia", "the media channel did not start"))
+    })
   )
   yield* ask(asterisk, "openMedia", { method: "POST", path: `/bridges/${bridgeId}/addChannel`, query: { channel: `${callId},${mediaId}` } })
   return stream
@@ -60,7 +63,7 @@ const createBridge = (asterisk: Asterisk, bridgeId: string) =>
   // The name tells whose it is when nobody knows the id any more.
   make(asterisk, "/bridges", { type: "mixing", bridgeId, name: asterisk.application })
 
-const openLeg = Effect.fnUntraced(function*(asterisk: Asterisk, callId: CallId, mediaId: string, leg: Leg) {
+const openLeg = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId, mediaId: string, leg: Leg) {
   const common = { app: asterisk.application, channelId: mediaId, format: "ulaw", data: `media,${callId}` }
   if (asterisk.hasMediaSocket) {
     const query = { ...common, external_host: "INCOMING", transport: "websocket", encapsulation: "none", connection_type: "server" }
@@ -69,7 +72,8 @@ const openLeg = Effect.fnUntraced(function*(asterisk: Asterisk, callId: CallId, 
   }
   const localAddress = asterisk.socket?.localAddress() ?? "127.0.0.1"
   const stream = yield* openRtp(leg, localAddress, (externalHost) =>
-    make(asterisk, "/channels/externalMedia", { ...common, external_host: externalHost }))
+    make(asterisk, "/channels/externalMedia", { ...common, external_host: externalHost })
+  )
   asterisk.hasMediaSocket = false
   return stream
 })
@@ -78,7 +82,10 @@ const openLeg = Effect.fnUntraced(function*(asterisk: Asterisk, callId: CallId, 
 const noSuchTransport: ReadonlyArray<number> = [400, 404, 500, 501]
 
 const remove = (asterisk: Asterisk, bridgeId: string, mediaId: string) =>
-  Effect.all([
-    Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: channelPath(mediaId) }, 404)),
-    Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: `/bridges/${bridgeId}` }, 404))
-  ], { concurrency: 2, discard: true }).pipe(Effect.ensuring(Effect.sync(() => asterisk.bridges.delete(bridgeId))))
+  Effect.all(
+    [
+      Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: channelPath(mediaId) }, 404)),
+      Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: `/bridges/${bridgeId}` }, 404))
+    ],
+    { concurrency: 2, discard: true }
+  ).pipe(Effect.ensuring(Effect.sync(() => asterisk.bridges.delete(bridgeId))))

@@ -1,4 +1,5 @@
 /** Audio over RTP, for an Asterisk without websocket channels. It must be able to reach this machine's UDP ports. */
+import { randomInt } from "node:crypto"
 import { createSocket, type Socket } from "node:dgram"
 import { isIP } from "node:net"
 import { Effect } from "effect"
@@ -16,20 +17,24 @@ const VERSION_2 = 0x80
 const PCMU = 0
 
 /** `create` makes the channel that sends to and hears from the given host and port. */
-export const openRtp = Effect.fnUntraced(function*(
+export const openRtp = Effect.fnUntraced(function* (
   leg: Leg,
   localAddress: string,
   create: (externalHost: string) => Effect.Effect<Reply, ProviderError>
 ) {
   const isV6 = localAddress.includes(":")
-  const socket = yield* Effect.acquireRelease(Effect.sync(() => createSocket(isV6 ? "udp6" : "udp4")), (socket) => Effect.sync(() => socket.close()))
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => createSocket(isV6 ? "udp6" : "udp4")),
+    (socket) => Effect.sync(() => socket.close())
+  )
   const port = yield* bind(socket, localAddress)
   const { body } = yield* create(isV6 ? `[${localAddress}]:${port}` : `${localAddress}:${port}`)
   const remote = {
     address: textAt(body, "channelvars", "UNICASTRTP_LOCAL_ADDRESS") ?? "",
     port: Number(textAt(body, "channelvars", "UNICASTRTP_LOCAL_PORT") ?? numberAt(body, "channelvars", "UNICASTRTP_LOCAL_PORT"))
   }
-  if (!(remote.port > 0 && remote.port < 65_536) || isIP(remote.address) === 0) return yield* providerError("openMedia", "Asterisk named no RTP address")
+  if (!(remote.port > 0 && remote.port < 65_536) || isIP(remote.address) === 0)
+    return yield* providerError("openMedia", "Asterisk named no RTP address")
   return streamOver(socket, remote, leg)
 })
 
@@ -60,7 +65,7 @@ const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
     ear.hear(audio)
   })
   let sequence = 0
-  const source = Math.floor(Math.random() * 2 ** 32)
+  const source = randomInt(2 ** 32)
   return {
     send: (frame) => {
       const packet = Buffer.allocUnsafe(HEADER_BYTES + frame.length)

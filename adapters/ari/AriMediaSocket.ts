@@ -13,15 +13,18 @@ const MAX_MESSAGE_BYTES = 64 * 1024
 /** Two seconds of audio: a connection that is so far behind gets no more. */
 const MAX_BUFFERED_BYTES = 16_000
 
-export const openSocket = Effect.fnUntraced(function*(asterisk: Asterisk, connectionId: string) {
+export const openSocket = Effect.fnUntraced(function* (asterisk: Asterisk, connectionId: string) {
   if (!/^[\w-]{1,64}$/.test(connectionId)) return yield* providerError("openMedia", "Asterisk named no media connection")
   const ear = new AriEar()
-  const socket = yield* Effect.acquireRelease(Effect.sync(() => dial(asterisk, connectionId)), (socket) =>
-    Effect.sync(() => {
-      // Closed by ourselves: nobody is told.
-      socket.removeAllListeners("close")
-      socket.terminate()
-    }))
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => dial(asterisk, connectionId)),
+    (socket) =>
+      Effect.sync(() => {
+        // Closed by ourselves: nobody is told.
+        socket.removeAllListeners("close")
+        socket.terminate()
+      })
+  )
   const stream = streamOver(socket, ear)
   yield* opened(socket)
   return stream

@@ -31,7 +31,8 @@ const parametersOf = (asterisk: Asterisk, dialString: string, request: Originate
   if (!/^\+?[0-9]{2,20}$/.test(request.to)) {
     return new OriginateRefused({ reason: "number_refused", cause: "invalid_number_format", detail: "not a phone number" })
   }
-  if (request.from !== undefined && !/^\+?[0-9]{1,20}$/.test(request.from)) return refused("misconfigured", "the caller id is not a phone number")
+  if (request.from !== undefined && !/^\+?[0-9]{1,20}$/.test(request.from))
+    return refused("misconfigured", "the caller id is not a phone number")
   const endpoint = dialString.replaceAll("{number}", request.to).replaceAll("{digits}", request.to.replace("+", ""))
   if (endpoint === dialString) return refused("misconfigured", "the dial string holds neither {number} nor {digits}")
   return {
@@ -46,20 +47,23 @@ const parametersOf = (asterisk: Asterisk, dialString: string, request: Originate
   }
 }
 
-export const originate = Effect.fn("ari.originate")(function*(asterisk: Asterisk, dialString: string, request: OriginateRequest) {
+export const originate = Effect.fn("ari.originate")(function* (asterisk: Asterisk, dialString: string, request: OriginateRequest) {
   const { callId } = request
   const query = parametersOf(asterisk, dialString, request)
   if (query instanceof OriginateRefused) return yield* query
   // A call answered while nobody listens to its events is dropped by Asterisk.
   if (asterisk.status._tag !== "Up") return yield* refused("unreachable", "no events' websocket")
   const known = asterisk.calls.get(callId)
-  if (known !== undefined) return known.request === "accepted" ? { providerCallId: callId } : yield* new OriginateDoubtful({ detail: "already sent" })
+  if (known !== undefined)
+    return known.request === "accepted" ? { providerCallId: callId } : yield* new OriginateDoubtful({ detail: "already sent" })
 
   const call = asterisk.calls.add(callId, request.ringTimeoutSeconds, asterisk.connection, "pending")
-  const outcome = yield* asterisk.rest.place({ method: "POST", path: "/channels", query }, (late) => note(asterisk, callId, call, late)).pipe(
-    Effect.catch((failure) => Effect.succeed(failure)),
-    Effect.onInterrupt(() => Effect.sync(() => forgetUnlessSeen(asterisk, callId, call)))
-  )
+  const outcome = yield* asterisk.rest
+    .place({ method: "POST", path: "/channels", query }, (late) => note(asterisk, callId, call, late))
+    .pipe(
+      Effect.catch((failure) => Effect.succeed(failure)),
+      Effect.onInterrupt(() => Effect.sync(() => forgetUnlessSeen(asterisk, callId, call)))
+    )
   // An event of it is as good as a reply.
   if (call.request === "accepted") return { providerCallId: callId }
   if (call.request === "pending") call.request = "lost"
@@ -96,7 +100,8 @@ const refusalOf = (outcome: Outcome): OriginateRefused | undefined => {
   const { body, status } = outcome
   const detail = `HTTP ${status} ${complaint(body)}`.trim()
   if (status === 401 || status === 403) return refused("auth_refused", detail)
-  if (status === 429 || status === 503) return new OriginateRefused({ reason: "rate_limited", retryAfterMillis: SESSION_LIMIT_RETRY_MILLIS, detail })
+  if (status === 429 || status === 503)
+    return new OriginateRefused({ reason: "rate_limited", retryAfterMillis: SESSION_LIMIT_RETRY_MILLIS, detail })
   if (status >= 400 && status < 500) return refused("misconfigured", detail)
   // No channel could be made: an unknown or unregistered trunk, or Asterisk is stopping.
   if (status === 500 && textAt(body, "error") === "Allocation failed") return refused("unreachable", detail)
@@ -115,7 +120,7 @@ export const forgetUnlessSeen = (asterisk: Asterisk, callId: string, call: Call)
  * events' connection has held since before it and has brought no event of the call. A request that Asterisk may still hold unanswered
  * proves nothing: something that blocks it from making channels does so for minutes, and then it makes them.
  */
-export const neverPlaced = Effect.fnUntraced(function*(asterisk: Asterisk, call: Call | undefined) {
+export const neverPlaced = Effect.fnUntraced(function* (asterisk: Asterisk, call: Call | undefined) {
   if (call === undefined) return false
   if (call.request === "refused") return true
   const { socket } = asterisk

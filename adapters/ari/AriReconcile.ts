@@ -9,7 +9,7 @@ const MAX_LIST_BYTES = 32 * 1024 * 1024
 const LAST_EVENT_MILLIS = 250
 
 /** Settles every call that we know against the channels that there are. */
-export const reconcile = Effect.fnUntraced(function*(asterisk: Asterisk) {
+export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk) {
   const info = yield* ask(asterisk, "reconcile", { method: "GET", path: "/asterisk/info", query: { only: "status" } })
   const startedAt = textAt(info.body, "status", "startup_time")
   if (asterisk.startedAt !== undefined && asterisk.startedAt !== startedAt) {
@@ -29,15 +29,18 @@ export const reconcile = Effect.fnUntraced(function*(asterisk: Asterisk) {
 })
 
 /** The same for one call. */
-export const recheck = Effect.fnUntraced(function*(asterisk: Asterisk, callId: string) {
-  const { body, status } = yield* ask(asterisk, "recheck", { method: "GET", path: channelPath(callId) }, 404)
-  if (status !== 404) return asterisk.calls.present(callId, textAt(body, "state") ?? "")
-  yield* Effect.sleep(LAST_EVENT_MILLIS)
-  asterisk.calls.absent(callId)
-}, (checking) => Effect.ignore(checking))
+export const recheck = Effect.fnUntraced(
+  function* (asterisk: Asterisk, callId: string) {
+    const { body, status } = yield* ask(asterisk, "recheck", { method: "GET", path: channelPath(callId) }, 404)
+    if (status !== 404) return asterisk.calls.present(callId, textAt(body, "state") ?? "")
+    yield* Effect.sleep(LAST_EVENT_MILLIS)
+    asterisk.calls.absent(callId)
+  },
+  (checking) => Effect.ignore(checking)
+)
 
 /** Empty bridges of ours that nobody uses: of a process that was killed, or whose deletion did not get through. */
-export const sweepBridges = Effect.fnUntraced(function*(asterisk: Asterisk) {
+export const sweepBridges = Effect.fnUntraced(function* (asterisk: Asterisk) {
   const { body } = yield* ask(asterisk, "sweepBridges", { method: "GET", path: "/bridges", maxBytes: MAX_LIST_BYTES })
   for (const bridge of Array.isArray(body) ? body : []) {
     const id = textAt(bridge, "id") ?? ""

@@ -61,7 +61,7 @@ const agentOptions: http.AgentOptions = {
 
 /** `base`: the address of Asterisk's HTTP server, with its prefix if it has one. */
 export const make = (base: URL, authorization: string): Effect.Effect<AriRest, never, Scope.Scope> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const secure = base.protocol === "https:"
     const newAgent = Effect.acquireRelease(
       Effect.sync(() => (secure ? new https.Agent(agentOptions) : new http.Agent(agentOptions))),
@@ -78,7 +78,14 @@ export const make = (base: URL, authorization: string): Effect.Effect<AriRest, n
         }),
       place: (request, settled) =>
         Effect.callback((resume) => {
-          exchange({ ...common, agent: placeAgent, patience: placePatience, request, answer: (outcome) => resume(resultOf(outcome)), settled })
+          exchange({
+            ...common,
+            agent: placeAgent,
+            patience: placePatience,
+            request,
+            answer: (outcome) => resume(resultOf(outcome)),
+            settled
+          })
         })
     }
   })
@@ -96,13 +103,14 @@ interface Start {
   readonly request: AriRequest
   readonly secure: boolean
   readonly patience: Patience
-  /** Heard first: the outcome, or that there was no reply in time. */
+  /** Ends the wait: with the outcome, or because there was none in time. */
   readonly answer: (outcome: Outcome) => void
+  /** Before `answer`, unless it comes late. */
   readonly settled: (outcome: Outcome) => void
 }
 
 /** Returns what gives the request up. */
-const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled }: Start): () => void => {
+const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled }: Start): (() => void) => {
   let sent = false
   let open = true
   const settle = (outcome: Outcome) => {
@@ -125,20 +133,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
     timer = setTimeout(giveUp, patience.lateMillis)
   }, patience.replyMillis)
 
-  const body = request.body === undefined ? undefined : JSON.stringify(request.body)
-  const query = request.query === undefined ? "" : `?${new URLSearchParams(request.query).toString()}`
-  const outgoing = (secure ? https : http).request({
-    agent,
-    host: base.hostname.replace(/^\[|\]$/g, ""),
-    port: base.port === "" ? (secure ? 443 : 80) : base.port,
-    method: request.method,
-    path: pathUnder(base, `/ari${request.path}${query}`),
-    headers: {
-      authorization,
-      accept: "application/json",
-      ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
-    }
-  })
+  const outgoing = begin({ agent, authorization, base, request, secure })
   outgoing.on("socket", (socket) => {
     if (socket.connecting) {
       socket.once(secure ? "secureConnect" : "connect", () => {
@@ -151,8 +146,26 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
   // The code alone: messages of some errors quote what was sent.
   outgoing.on("error", (error: NodeJS.ErrnoException) => settle(failure(error.code ?? "connection failed", true)))
   outgoing.on("response", (response) => collect(response, request.maxBytes ?? MAX_REPLY_BYTES, settle))
-  outgoing.end(body)
   return giveUp
+}
+
+const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "agent" | "authorization" | "base" | "request" | "secure">) => {
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body)
+  const query = request.query === undefined ? "" : `?${new URLSearchParams(request.query).toString()}`
+  const outgoing: http.ClientRequest = (secure ? https : http).request({
+    agent,
+    host: base.hostname.replace(/^\[|\]$/g, ""),
+    port: base.port === "" ? (secure ? 443 : 80) : base.port,
+    method: request.method,
+    path: pathUnder(base, `/ari${request.path}${query}`),
+    headers: {
+      authorization,
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
+    }
+  })
+  outgoing.end(body)
+  return outgoing
 }
 
 /** A reply whose body breaks off or is too long still has its status. */

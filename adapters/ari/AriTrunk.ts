@@ -25,7 +25,7 @@ const BRIDGE_SWEEP_MILLIS = 600_000
 const REPLACED_LOOK_MILLIS = 30_000
 const NORMAL_CLEARING = 16
 
-export const openTrunk = Effect.fnUntraced(function*(settings: TrunkSettings, context: TrunkContext) {
+export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, context: TrunkContext) {
   const asterisk = yield* makeAsterisk(settings, context)
   yield* Effect.forkScoped(follow(asterisk, context))
   const trunk: Trunk = {
@@ -52,7 +52,7 @@ export const unusableTrunk = (context: TrunkContext, detail: string): Trunk => {
   }
 }
 
-const makeAsterisk = Effect.fnUntraced(function*({ application, base, password, user }: TrunkSettings, context: TrunkContext) {
+const makeAsterisk = Effect.fnUntraced(function* ({ application, base, password, user }: TrunkSettings, context: TrunkContext) {
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
@@ -79,7 +79,7 @@ const makeAsterisk = Effect.fnUntraced(function*({ application, base, password, 
   return asterisk
 })
 
-const follow = Effect.fnUntraced(function*(asterisk: Asterisk, context: TrunkContext) {
+const follow = Effect.fnUntraced(function* (asterisk: Asterisk, context: TrunkContext) {
   yield* keepConnected({
     url: webSocketUrl(asterisk.base, `/ari/events?app=${encodeURIComponent(asterisk.application)}`),
     authorization: asterisk.authorization,
@@ -94,7 +94,7 @@ const follow = Effect.fnUntraced(function*(asterisk: Asterisk, context: TrunkCon
     onLost: () => {
       asterisk.socket = undefined
     },
-    prepare: Effect.fnUntraced(function*(socket) {
+    prepare: Effect.fnUntraced(function* (socket) {
       asterisk.connection += 1
       asterisk.socket = socket
       asterisk.hasMediaSocket = true
@@ -114,26 +114,33 @@ const route = ({ calls, media }: Asterisk, event: ChannelEvent): void => {
 }
 
 /** The filter belongs to the application, which a restart of Asterisk forgets. Old versions have none. */
-const filterEvents = Effect.fnUntraced(function*(asterisk: Asterisk) {
-  const { status } = yield* asterisk.rest.send({
-    method: "PUT",
-    path: `/applications/${encodeURIComponent(asterisk.application)}/eventFilter`,
-    body: { allowed: eventTypes.map((type) => ({ type })) }
-  }).pipe(Effect.catch((error): Effect.Effect<never, Ended> => Effect.fail(down("unreachable", error.detail))))
+const filterEvents = Effect.fnUntraced(function* (asterisk: Asterisk) {
+  const { status } = yield* asterisk.rest
+    .send({
+      method: "PUT",
+      path: `/applications/${encodeURIComponent(asterisk.application)}/eventFilter`,
+      body: { allowed: eventTypes.map((type) => ({ type })) }
+    })
+    .pipe(Effect.catch((error): Effect.Effect<never, Ended> => Effect.fail(down("unreachable", error.detail))))
   if (status === 401 || status === 403) return yield* Effect.fail(down("auth", `the ARI user may look but not act (HTTP ${status})`))
 })
 
-const hangup = Effect.fn("ari.hangup")(function*(asterisk: Asterisk, callId: CallId, cause: HangupCause) {
+const hangup = Effect.fn("ari.hangup")(function* (asterisk: Asterisk, callId: CallId, cause: HangupCause) {
   const call = asterisk.calls.get(callId)
   if (call !== undefined) call.asked ??= cause
-  yield* ask(asterisk, "hangup", {
-    method: "DELETE",
-    path: channelPath(callId),
-    query: { reason_code: String(q850Of(cause) || NORMAL_CLEARING) }
-  }, 404)
+  yield* ask(
+    asterisk,
+    "hangup",
+    {
+      method: "DELETE",
+      path: channelPath(callId),
+      query: { reason_code: String(q850Of(cause) || NORMAL_CLEARING) }
+    },
+    404
+  )
 })
 
-const lookup = Effect.fn("ari.lookup")(function*(asterisk: Asterisk, callId: CallId) {
+const lookup = Effect.fn("ari.lookup")(function* (asterisk: Asterisk, callId: CallId) {
   const { body, status } = yield* ask(asterisk, "lookup", { method: "GET", path: channelPath(callId) }, 404)
   const call = asterisk.calls.get(callId)
   const gone: Presence = status === 404 && (yield* neverPlaced(asterisk, call)) ? "never_placed" : "gone"
@@ -143,9 +150,13 @@ const lookup = Effect.fn("ari.lookup")(function*(asterisk: Asterisk, callId: Cal
   return here
 })
 
-const sendDtmf = Effect.fn("ari.sendDtmf")(function*(asterisk: Asterisk, callId: CallId, digits: string) {
+const sendDtmf = Effect.fn("ari.sendDtmf")(function* (asterisk: Asterisk, callId: CallId, digits: string) {
   if (!/^[0-9*#A-D]{1,64}$/.test(digits)) return yield* providerError("sendDtmf", "not DTMF digits")
-  yield* ask(asterisk, "sendDtmf", { method: "POST", path: `${channelPath(callId)}/dtmf`, query: { dtmf: digits, duration: "100", between: "100" } })
+  yield* ask(asterisk, "sendDtmf", {
+    method: "POST",
+    path: `${channelPath(callId)}/dtmf`,
+    query: { dtmf: digits, duration: "100", between: "100" }
+  })
 })
 
 /** Whether such a call exists is not known: its absence ends nothing. */

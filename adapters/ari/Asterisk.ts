@@ -41,7 +41,12 @@ export interface Asterisk {
 export const providerError = (operation: string, detail: string) => new ProviderError({ provider: "ari", operation, detail })
 
 /** `tolerated`: statuses beside the 2xx that are as good as success. */
-export const ask = (asterisk: Asterisk, operation: string, request: AriRequest, ...tolerated: ReadonlyArray<number>): Effect.Effect<Reply, ProviderError> =>
+export const ask = (
+  asterisk: Asterisk,
+  operation: string,
+  request: AriRequest,
+  ...tolerated: ReadonlyArray<number>
+): Effect.Effect<Reply, ProviderError> =>
   asterisk.rest.send(request).pipe(
     Effect.catch((error) => Effect.fail(providerError(operation, error.detail))),
     Effect.filterOrFail(

@@ -42,15 +42,19 @@ export default defineAdapter({
       default: "PJSIP/{number}@trunk"
     })
   },
-  connect: Effect.fn("ari.connect")(function*(config, context) {
+  connect: Effect.fn("ari.connect")(function* (config, context) {
     const base = endpointOf(config.ari_endpoint)
     if (base === undefined) return unusableTrunk(context, "the ARI endpoint is not an http or https URL")
-    return yield* openTrunk({
-      base,
-      user: config.app_name,
-      password: config.app_password,
-      application: `${config.app_name}.${context.node}`,
-      dialString: config.dial_string
-    }, context)
+    return yield* openTrunk(
+      {
+        base,
+        user: config.app_name,
+        password: config.app_password,
+        // With the configuration, because two of them may share a user, and an application has one owner only.
+        application: `${config.app_name}.${context.node}.${context.configurationId}`,
+        dialString: config.dial_string
+      },
+      context
+    )
   })
 })

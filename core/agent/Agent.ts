@@ -41,7 +41,9 @@ export interface Agent extends AgentSummary {
 }
 
 /** `id` is what was asked for: the number, or the UUID. */
-export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", { id: Schema.Union([Schema.Int, Schema.String]) }) {}
+export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
+  id: Schema.Union([Schema.Int, Schema.String])
+}) {}
 /** An archived agent gets no calls by any way. */
 export class AgentArchived extends Schema.TaggedError<AgentArchived>()("AgentArchived", { id: Schema.Int }) {}
 

@@ -47,7 +47,14 @@ const listProblem = (name: string, value: unknown): ReadonlyArray<GraphProblem> 
 const field = (part: JsonObject, name: string, of: { readonly kind: "node" | "edge"; readonly at: ReadonlyArray<string | number> }) =>
   textOf(part[name]) !== undefined
     ? []
-    : [{ kind: of.kind, id: idOf(part), path: [...of.at, name], message: part[name] === undefined ? "Field required" : "Input should be a valid string" }]
+    : [
+        {
+          kind: of.kind,
+          id: idOf(part),
+          path: [...of.at, name],
+          message: part[name] === undefined ? "Field required" : "Input should be a valid string"
+        }
+      ]
 
 const dataShape = (part: JsonObject, of: { readonly kind: "node" | "edge"; readonly at: ReadonlyArray<string | number> }) =>
   part["data"] === undefined || isObject(part["data"])
@@ -58,9 +65,10 @@ const nodeShape = (node: unknown, index: number): ReadonlyArray<GraphProblem> =>
   const of = { kind: "node", at: ["nodes", index] } as const
   if (!isObject(node)) return [{ kind: of.kind, id: null, path: of.at, message: "Input should be a valid dictionary" }]
   const type = textOf(node["type"])
-  const unknownType = type === undefined || Object.hasOwn(nodeTypes, type)
-    ? []
-    : [{ kind: of.kind, id: idOf(node), path: [...of.at, "type"], message: `Value error, unknown node type: '${type}'` }]
+  const unknownType =
+    type === undefined || Object.hasOwn(nodeTypes, type)
+      ? []
+      : [{ kind: of.kind, id: idOf(node), path: [...of.at, "type"], message: `Value error, unknown node type: '${type}'` }]
   return [...field(node, "id", of), ...field(node, "type", of), ...unknownType, ...dataShape(node, of)]
 }
 
@@ -75,7 +83,9 @@ const repeatedIds = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProbl
   return nodes.flatMap((node, index) => {
     const isRepeated = seen.has(node["id"])
     seen.add(node["id"])
-    return isRepeated ? [{ kind: "node" as const, id: idOf(node), path: ["nodes", index, "id"], message: "Value error, node ids must be unique" }] : []
+    return isRepeated
+      ? [{ kind: "node" as const, id: idOf(node), path: ["nodes", index, "id"], message: "Value error, node ids must be unique" }]
+      : []
   })
 }
 
@@ -88,7 +98,14 @@ const tooMany = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> 
     counts.set(type, count)
     return kind === undefined || count <= kind.atMost
       ? []
-      : [{ kind: "node" as const, id: idOf(node), path: ["nodes", index], message: `Value error, Workflow can have at most one ${kind.displayName}` }]
+      : [
+          {
+            kind: "node" as const,
+            id: idOf(node),
+            path: ["nodes", index],
+            message: `Value error, Workflow can have at most one ${kind.displayName}`
+          }
+        ]
   })
 }
 
@@ -97,7 +114,12 @@ const looseEnds = (edges: ReadonlyArray<JsonObject>, nodes: ReadonlyArray<JsonOb
   return edges.flatMap((edge, index) =>
     (["source", "target"] as const)
       .filter((end) => !ids.has(edge[end]))
-      .map((end) => ({ kind: "edge" as const, id: idOf(edge), path: ["edges", index, end], message: "Value error, edge joins a node that does not exist" }))
+      .map((end) => ({
+        kind: "edge" as const,
+        id: idOf(edge),
+        path: ["edges", index, end],
+        message: "Value error, edge joins a node that does not exist"
+      }))
   )
 }
 
@@ -121,7 +143,9 @@ const speechOf = (data: JsonObject): string => (data["transition_speech_type"] =
 /** The names that each contact must bring; undefined when the definition is not one that can be searched for them. */
 export const requiredVariablesOf = (definition: JsonObject): ReadonlyArray<string> | undefined => {
   if (check(definition).length > 0) return undefined
-  const prompts = partsOf(definition, "nodes").filter(({ type }) => prompted.has(type)).map(({ data }) => textOf(data["prompt"]) ?? "")
+  const prompts = partsOf(definition, "nodes")
+    .filter(({ type }) => prompted.has(type))
+    .map(({ data }) => textOf(data["prompt"]) ?? "")
   const speeches = partsOf(definition, "edges").map(({ data }) => speechOf(data))
   return [...new Set([...prompts, greetingOf(definition) ?? "", ...speeches].flatMap(requiredVariables))].sort()
 }

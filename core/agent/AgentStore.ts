@@ -16,7 +16,8 @@ const summary = (sql: Sql) =>
   sql.literal(
     "a.id, a.name, a.status, a.created_at, a.workflow_uuid, (SELECT count(*)::int FROM runs r WHERE r.agent_id = a.id) AS total_runs"
   )
-const version = (sql: Sql) => sql.literal("d.version_number, d.version_status, d.definition, d.configurations, d.template_context_variables")
+const version = (sql: Sql) =>
+  sql.literal("d.version_number, d.version_status, d.definition, d.configurations, d.template_context_variables")
 
 const select = (sql: Sql) => sql`
   SELECT ${summary(sql)}, a.organization_id, a.current_definition_id, a.disposition_codes, ${version(sql)}
@@ -49,7 +50,12 @@ export const rename = (sql: Sql, organizationId: OrganizationId, id: AgentId, na
   UPDATE agents SET name = ${name} WHERE organization_id = ${organizationId} AND id = ${id}`
 
 /** Publishes a version made of what is given, and for the rest of the version before. To be called under `lock`. */
-export const publish = (sql: Sql, organizationId: OrganizationId, id: AgentId, given: { readonly [Part in keyof VersionContent]?: JsonObject | undefined }) => {
+export const publish = (
+  sql: Sql,
+  organizationId: OrganizationId,
+  id: AgentId,
+  given: { readonly [Part in keyof VersionContent]?: JsonObject | undefined }
+) => {
   const json = (part: JsonObject | undefined) => (part === undefined ? null : JSON.stringify(part))
   return sql`
     WITH before AS (

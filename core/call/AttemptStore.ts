@@ -75,6 +75,8 @@ export interface Decided {
 
 type Sql = SqlClient.SqlClient
 
+// A claim need not be on disk by itself: the mark `sent` that follows is, and with it all that was written before. So this statement does
+// not wait for the disk, and neither does the answer's: without it, the attempt is found as `sent`, and the provider is asked.
 const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
   const wanted = claim.callIds.length
   const [row] = yield* sql<{ readonly owned: boolean; readonly attempts: Claimed["attempts"]; readonly nextDueAt: number | null }>`
@@ -122,7 +124,7 @@ const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
       ON CONFLICT (campaign_id) DO UPDATE SET processed_rows = campaign_dials.processed_rows + excluded.processed_rows,
         executed_count = campaign_dials.executed_count + excluded.executed_count
     )
-    SELECT EXISTS (SELECT 1 FROM owned) AS owned,
+    SELECT EXISTS (SELECT 1 FROM owned) AS owned, set_config('synchronous_commit', 'off', true),
       (SELECT extract(epoch FROM min(due_at))::float8 * 1000 FROM contacts
         WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND due_at > to_timestamp(${claim.now}::float8 / 1000)) AS next_due_at,
       coalesce((SELECT jsonb_agg(jsonb_build_object(
@@ -166,7 +168,7 @@ const markAnswered = (sql: Sql, callId: CallId, now: number) =>
   sql`
     WITH answered AS (
       UPDATE attempts SET state = 'answered', answered_at = to_timestamp(${now}::float8 / 1000)
-      WHERE id = ${callId}::uuid AND state = 'sent' RETURNING campaign_id, row_no
+      WHERE id = ${callId}::uuid AND state = 'sent' RETURNING campaign_id, row_no, set_config('synchronous_commit', 'off', true)
     )
     UPDATE contacts SET state = 'in_call' FROM answered
     WHERE contacts.campaign_id = answered.campaign_id AND contacts.row_no = answered.row_no AND contacts.state = 'dialing'`.pipe(Effect.asVoid)

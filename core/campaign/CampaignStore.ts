@@ -98,7 +98,7 @@ const campaignOf = (row: CampaignRow): LoggedCampaign => ({
 const dials = (sql: Sql) => sql.literal("coalesce(d.processed_rows, 0) AS processed_rows, coalesce(d.executed_count, 0) AS executed_count")
 
 const select = (sql: Sql, logs: number) => sql`
-  SELECT c.*, coalesce(d.processed_rows, 0) AS processed_rows, coalesce(d.executed_count, 0) AS executed_count, a.name AS agent_name, t.name AS telephony_configuration_name, l.logs
+  SELECT c.*, ${dials(sql)}, a.name AS agent_name, t.name AS telephony_configuration_name, l.logs
   FROM campaigns c JOIN agents a ON a.id = c.agent_id LEFT JOIN telephony_configurations t ON t.id = c.telephony_configuration_id
   LEFT JOIN campaign_dials d ON d.campaign_id = c.id
   CROSS JOIN LATERAL (
@@ -119,9 +119,10 @@ export const list = (sql: Sql, organizationId: OrganizationId, page: { readonly 
 
 export const progress = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql<ProgressRow>`
-    SELECT id, state, source_sync, rate_limit, started_at, completed_at, total_rows, completed_rows, failed_rows,
-      cancelled_rows, failed_calls, retries_queued, coalesce(processed_rows, 0) AS processed_rows, coalesce(executed_count, 0) AS executed_count
-    FROM campaigns LEFT JOIN campaign_dials ON campaign_id = id WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
+    SELECT c.id, c.state, c.source_sync, c.rate_limit, c.started_at, c.completed_at, c.total_rows, c.completed_rows, c.failed_rows,
+      c.cancelled_rows, c.failed_calls, c.retries_queued, ${dials(sql)}
+    FROM campaigns c LEFT JOIN campaign_dials d ON d.campaign_id = c.id
+    WHERE c.organization_id = ${organizationId} AND c.id = ${id}`.pipe(
     Effect.map(([row]): CampaignProgress | undefined =>
       row === undefined
         ? undefined

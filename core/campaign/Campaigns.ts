@@ -206,11 +206,13 @@ const run = Effect.fnUntraced(function* (ports: Ports, organizationId: Organizat
 })
 
 const usableConfig = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: TelephonyConfigId | undefined) {
-  const config = yield* ports.configs.resolve(organizationId, id).pipe(
-    Effect.catchTag("TelephonyNotConfigured", () =>
-      Effect.fail(new CampaignNotReady({ reason: "No telephony configuration: add one, or make one the default for outbound calls." }))
+  const config = yield* ports.configs
+    .resolve(organizationId, id)
+    .pipe(
+      Effect.catchTag("TelephonyNotConfigured", () =>
+        Effect.fail(new CampaignNotReady({ reason: "No telephony configuration: add one, or make one the default for outbound calls." }))
+      )
     )
-  )
   if (ports.registry.find(config.provider) !== undefined) return config.id
   return yield* new CampaignNotReady({ reason: `The telephony provider '${config.provider}' is not installed.` })
 })
@@ -220,9 +222,10 @@ const satisfied = (required: ReadonlyArray<string>, variables: store.SourceVaria
   const named = (names: ReadonlyArray<string>) => names.map((name) => `'${name}'`).join(", ")
   const missing = required.filter((name) => !variables.names.includes(name))
   const empty = required.filter((name) => variables.empty.includes(name))
-  const reason = missing.length > 0
-    ? `Workflow uses template variables that are missing from the source data: ${named(missing)}. Add the missing columns or remove them from the workflow.`
-    : `Workflow uses template variables that are empty in some rows: ${named(empty)}. All template variables used in the workflow must have values in every row.`
+  const reason =
+    missing.length > 0
+      ? `Workflow uses template variables that are missing from the source data: ${named(missing)}. Add the missing columns or remove them from the workflow.`
+      : `Workflow uses template variables that are empty in some rows: ${named(empty)}. All template variables used in the workflow must have values in every row.`
   return missing.length + empty.length === 0 ? Effect.void : Effect.fail(new CampaignNotReady({ reason }))
 }
 

@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import type { CampaignId, OrganizationId } from "../Id.ts"
 import { SourceRefused } from "./Campaign.ts"
 import type { SourceVariables } from "./CampaignStore.ts"
-import { begin, type ContactRow, type CsvRefused, type CsvSummary } from "./ContactCsv.ts"
+import { begin, type ContactRow, type CsvRefused, type CsvSummary, maxRows } from "./ContactCsv.ts"
 import type { ContactSource, SourceRecords } from "./ContactSource.ts"
 import * as store from "./ContactStore.ts"
 
@@ -15,6 +15,10 @@ export interface Imported {
   readonly variables: SourceVariables
 }
 
+type Rows = ReadonlyArray<ReadonlyArray<string>>
+/** The reader does not count these either. */
+const isBlank = (cells: ReadonlyArray<string>): boolean => cells.length <= 1 && (cells[0] ?? "") === ""
+
 export const importContacts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   campaign: { readonly organizationId: OrganizationId; readonly id: CampaignId },
@@ -24,13 +28,17 @@ export const importContacts = Effect.fnUntraced(function* (
   const [header = [], ...firstRows] = yield* records.next
   const reader = yield* orRefused(begin(header, options))
   const variables = new VariablesSeen()
-  for (let rows: ReadonlyArray<ReadonlyArray<string>> = firstRows, atEnd = false; !atEnd; atEnd = rows.length === 0) {
+  let rows: Rows = firstRows
+  let read = 0
+  do {
+    read += rows.filter((cells) => !isBlank(cells)).length
     const contacts = rows.flatMap((cells) => reader.row(cells) ?? [])
     contacts.forEach(variables.add)
     // The database takes these in while the next ones are read.
     const insert = contacts.length === 0 ? Effect.void : store.insert(sql, campaign, contacts)
     ;[, rows] = yield* Effect.all([insert, records.next], { concurrency: 2 })
-  }
+    // Of a list that is too long no more is read than shows it.
+  } while (rows.length > 0 && read <= maxRows)
   const summary = yield* orRefused(reader.end())
   return { summary, hash: yield* records.hash, variables: variables.result() }
 })

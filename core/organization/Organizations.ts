@@ -71,7 +71,8 @@ const create = Effect.fnUntraced(function* (sql: Sql, concurrencyLimit: number) 
 // A key that is already known, under whatever name, is left as it is.
 const setBootstrapKey = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, key: string) {
   const hash = yield* hashOf(key)
-  const prefix = key.slice(0, shownOfKey)
+  // Of a short key that an operator chose, less is shown.
+  const prefix = key.slice(0, Math.min(shownOfKey, Math.floor(key.length / 4)))
   yield* sql`
     WITH rotated AS (
       UPDATE api_keys SET key_hash = ${hash}, key_prefix = ${prefix}, last_used_at = NULL

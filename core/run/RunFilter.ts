@@ -19,11 +19,19 @@ export class RunFilterInvalid extends Schema.TaggedError<RunFilterInvalid>()("Ru
 /** An attribute that this list cannot be filtered by. */
 export class RunAttributeRefused extends Schema.TaggedError<RunAttributeRefused>()("RunAttributeRefused", { attribute: Schema.String }) {}
 
-const Dates = Schema.Struct({ from: Schema.optionalKey(Schema.NullOr(Schema.String)), to: Schema.optionalKey(Schema.NullOr(Schema.String)) })
+const Dates = Schema.Struct({
+  from: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  to: Schema.optionalKey(Schema.NullOr(Schema.String))
+})
 const Codes = Schema.Struct({ codes: Schema.Array(Schema.String) })
-const Range = Schema.Struct({ min: Schema.optionalKey(Schema.NullOr(Schema.Finite)), max: Schema.optionalKey(Schema.NullOr(Schema.Finite)) })
+const Range = Schema.Struct({
+  min: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+  max: Schema.optionalKey(Schema.NullOr(Schema.Finite))
+})
 const Choice = Schema.Struct({ status: Schema.String })
-const Given = Schema.Array(Schema.Struct({ attribute: Schema.String, type: Schema.optionalKey(Schema.String), value: Schema.optionalKey(Schema.Unknown) }))
+const Given = Schema.Array(
+  Schema.Struct({ attribute: Schema.String, type: Schema.optionalKey(Schema.String), value: Schema.optionalKey(Schema.Unknown) })
+)
 
 const parseGiven = Schema.decodeUnknownResult(Schema.fromJsonString(Given))
 const types: Readonly<Record<RunFilter["attribute"], string>> = {

@@ -76,9 +76,10 @@ export const list = (
   page: { readonly by: "created_at" | "duration"; readonly ascending: boolean; readonly limit: number; readonly offset: number }
 ) => {
   const direction = page.ascending ? "ASC" : "DESC"
-  const order = page.by === "duration"
-    ? `(usage_info ->> 'call_duration_seconds')::float8 ${direction} NULLS LAST, id ${direction}`
-    : `created_at ${direction}, id ${direction}`
+  const order =
+    page.by === "duration"
+      ? `(usage_info ->> 'call_duration_seconds')::float8 ${direction} NULLS LAST, id ${direction}`
+      : `created_at ${direction}, id ${direction}`
   return sql<Row>`
     SELECT ${columns(sql)} FROM runs ${where(sql, selection)}
     ORDER BY ${sql.literal(order)} LIMIT ${page.limit} OFFSET ${page.offset}`.pipe(Effect.map((rows) => rows.map(runOf)))

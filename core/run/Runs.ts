@@ -47,7 +47,8 @@ export class Runs extends Context.Service<
           return run ?? (yield* new RunNotFound({ id: runId }))
         }),
         listOfCampaign: Effect.fn("Runs.listOfCampaign")(function* (organizationId, campaignId, query) {
-          if (!(yield* Effect.orDie(store.hasCampaign(sql, organizationId, campaignId)))) return yield* new CampaignNotFound({ id: campaignId })
+          if (!(yield* Effect.orDie(store.hasCampaign(sql, organizationId, campaignId))))
+            return yield* new CampaignNotFound({ id: campaignId })
           const filters = query.filters === undefined ? [] : yield* Effect.fromResult(parseFilters(query.filters))
           return yield* Effect.orDie(list(sql, { organizationId, campaignId, filters }, query))
         })

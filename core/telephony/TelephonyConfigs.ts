@@ -4,7 +4,13 @@ import { SqlClient } from "effect/sql"
 import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
 import { mask, masked } from "../provider/Credential.ts"
 import { Registry } from "../provider/Registry.ts"
-import { type TelephonyAccess, type TelephonyConfig, TelephonyConfigNameTaken, TelephonyConfigNotFound, TelephonyNotConfigured } from "./TelephonyConfig.ts"
+import {
+  type TelephonyAccess,
+  type TelephonyConfig,
+  TelephonyConfigNameTaken,
+  TelephonyConfigNotFound,
+  TelephonyNotConfigured
+} from "./TelephonyConfig.ts"
 import * as store from "./TelephonyConfigStore.ts"
 
 export interface NewTelephonyConfig {
@@ -19,7 +25,10 @@ export class TelephonyConfigs extends Context.Service<
   TelephonyConfigs,
   {
     /** A new default takes the place of the one before. */
-    readonly create: (organizationId: OrganizationId, config: NewTelephonyConfig) => Effect.Effect<TelephonyConfig, TelephonyConfigNameTaken>
+    readonly create: (
+      organizationId: OrganizationId,
+      config: NewTelephonyConfig
+    ) => Effect.Effect<TelephonyConfig, TelephonyConfigNameTaken>
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<TelephonyConfig>>
     readonly get: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>

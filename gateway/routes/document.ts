@@ -7,21 +7,33 @@ import { Site } from "../Site.ts"
 
 const page = readFileSync(new URL("../docs.html", import.meta.url), "utf8")
 /** The page is one file: its style and script are in it, and it fetches from nowhere but here. */
-const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; " +
+const pagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** `documented` are the other routes: those two describe themselves too. */
 export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
   const routes: ReadonlyArray<Route<Site>> = tagged("Documentation", [
     download({
-      method: "get", path: "/api/v1/openapi.json", name: "getOpenApi",
-      summary: "This document", access: "none", mediaTypes: ["application/json"],
+      method: "get",
+      path: "/api/v1/openapi.json",
+      name: "getOpenApi",
+      summary: "This document",
+      access: "none",
+      mediaTypes: ["application/json"],
       handle: () =>
-        Effect.map(Site, ({ version }) => ({ mediaType: "application/json", body: JSON.stringify(openApiOf([...documented, ...routes], version)) }))
+        Effect.map(Site, ({ version }) => ({
+          mediaType: "application/json",
+          body: JSON.stringify(openApiOf([...documented, ...routes], version))
+        }))
     }),
     download({
-      method: "get", path: "/docs", name: "getDocs",
-      summary: "This document as a page", access: "none", mediaTypes: ["text/html"],
+      method: "get",
+      path: "/docs",
+      name: "getDocs",
+      summary: "This document as a page",
+      access: "none",
+      mediaTypes: ["text/html"],
       handle: () =>
         Effect.succeed({ mediaType: "text/html; charset=utf-8", headers: [["content-security-policy", pagePolicy]], body: page })
     })

@@ -11,7 +11,16 @@ import { FileForbidden, FileKeyInvalid, FormInvalid } from "../Refusal.ts"
 import { download, route, tagged, upload } from "../Route.ts"
 import { RunOwners } from "../RunOwners.ts"
 import { Site } from "../Site.ts"
-import { FileQuery, maxUploadBytes, RequestUpload, SignedUrl, SignedUrlQuery, UploadAddress, uploadAddress, Uploaded } from "../wire/File.ts"
+import {
+  FileQuery,
+  maxUploadBytes,
+  RequestUpload,
+  SignedUrl,
+  SignedUrlQuery,
+  UploadAddress,
+  uploadAddress,
+  Uploaded
+} from "../wire/File.ts"
 
 /** A form is larger than its file by its boundaries and headers. */
 const formBytes = 65_536
@@ -23,7 +32,10 @@ const uploadRoute = {
   query: Type.Object({ key: Type.String() })
 } as const
 
-const store = Effect.fnUntraced(function*<E>(ticket: { readonly key: string; readonly maxBytes: number }, bytes: Stream.Stream<Uint8Array, E>) {
+const store = Effect.fnUntraced(function* <E>(
+  ticket: { readonly key: string; readonly maxBytes: number },
+  bytes: Stream.Stream<Uint8Array, E>
+) {
   const written = yield* FileStore.use((_) => _.write(ticket.key, atMost(bytes, ticket.maxBytes)))
   yield* Uploads.use((_) => _.complete(ticket.key, written))
   return { file_key: ticket.key, file_size: written }
@@ -32,17 +44,19 @@ const store = Effect.fnUntraced(function*<E>(ticket: { readonly key: string; rea
 const atMost = <E>(bytes: Stream.Stream<Uint8Array, E>, limit: number): Stream.Stream<Uint8Array, E | BodyTooLarge> =>
   Stream.suspend(() => {
     let received = 0
-    return bytes.pipe(Stream.mapEffect((chunk) => {
-      received += chunk.byteLength
-      return received > limit ? Effect.fail(new BodyTooLarge({ limit })) : Effect.succeed(chunk)
-    }))
+    return bytes.pipe(
+      Stream.mapEffect((chunk) => {
+        received += chunk.byteLength
+        return received > limit ? Effect.fail(new BodyTooLarge({ limit })) : Effect.succeed(chunk)
+      })
+    )
   })
 
 const campaignKey = /^campaigns\/(\d{1,10})\/[^/]+$/
 const runKey = /^(?:transcripts\/(\d{1,10})\.txt|recordings\/(\d{1,10})(?:\.wav|\/(?:user|bot)\.wav))$/
 const maxRunId = 2_147_483_647
 
-const allow = Effect.fnUntraced(function*(organizationId: OrganizationId, key: string) {
+const allow = Effect.fnUntraced(function* (organizationId: OrganizationId, key: string) {
   const campaign = campaignKey.exec(key)
   if (campaign !== null) return campaign[1] === String(organizationId) ? undefined : yield* new FileForbidden({ detail: "Access denied" })
   const run = runKey.exec(key)
@@ -57,58 +71,79 @@ const mediaTypeOf = (key: string): string =>
 
 export const fileRoutes = tagged("Files", [
   route({
-    method: "post", path: "/api/v1/s3/presigned-upload-url", name: "requestUpload",
+    method: "post",
+    path: "/api/v1/s3/presigned-upload-url",
+    name: "requestUpload",
     summary: "Ask for an address to upload a list of contacts to",
-    body: RequestUpload, success: UploadAddress,
-    handle: ({ body, caller }) => Effect.gen(function*() {
-      const file = { fileName: body.file_name, fileSize: body.file_size, contentType: body.content_type }
-      const ticket = yield* Uploads.use((_) => _.request(caller.organizationId, file))
-      return uploadAddress(yield* Effect.flatMap(Site, ({ url }) => url), ticket)
-    })
+    body: RequestUpload,
+    success: UploadAddress,
+    handle: ({ body, caller }) =>
+      Effect.gen(function* () {
+        const file = { fileName: body.file_name, fileSize: body.file_size, contentType: body.content_type }
+        const ticket = yield* Uploads.use((_) => _.request(caller.organizationId, file))
+        return uploadAddress(yield* Effect.flatMap(Site, ({ url }) => url), ticket)
+      })
   }),
   upload({
     ...uploadRoute,
-    method: "put", name: "putUpload",
+    method: "put",
+    name: "putUpload",
     summary: "Upload the bytes of a list",
     description: "To the address that was given out, until it expires. The last upload counts.",
-    mediaTypes: ["text/csv", "application/octet-stream"], maxBytes: maxUploadBytes,
-    success: Uploaded, errors: ["UploadRefused", "BodyTooLarge"],
+    mediaTypes: ["text/csv", "application/octet-stream"],
+    maxBytes: maxUploadBytes,
+    success: Uploaded,
+    errors: ["UploadRefused", "BodyTooLarge"],
     handle: ({ body, params, query }) =>
       Uploads.use((_) => _.receive(query.key, params.token)).pipe(Effect.flatMap((ticket) => store(ticket, body)))
   }),
   upload({
     ...uploadRoute,
-    method: "post", name: "postUpload",
+    method: "post",
+    name: "postUpload",
     summary: "Upload a list as the file of a form",
     headers: Type.Object({ "Content-Type": Type.String() }),
-    mediaTypes: ["multipart/form-data"], maxBytes: maxUploadBytes + formBytes,
-    success: Uploaded, errors: ["UploadRefused", "BodyTooLarge", "FormInvalid"],
-    handle: ({ body, headers, params, query }) => Effect.gen(function*() {
-      const boundary = boundaryOf(headers["Content-Type"])
-      if (boundary === undefined) return yield* new FormInvalid()
-      const ticket = yield* Uploads.use((_) => _.receive(query.key, params.token))
-      return yield* store(ticket, fileOf(body, boundary))
-    })
+    mediaTypes: ["multipart/form-data"],
+    maxBytes: maxUploadBytes + formBytes,
+    success: Uploaded,
+    errors: ["UploadRefused", "BodyTooLarge", "FormInvalid"],
+    handle: ({ body, headers, params, query }) =>
+      Effect.gen(function* () {
+        const boundary = boundaryOf(headers["Content-Type"])
+        if (boundary === undefined) return yield* new FormInvalid()
+        const ticket = yield* Uploads.use((_) => _.receive(query.key, params.token))
+        return yield* store(ticket, fileOf(body, boundary))
+      })
   }),
   route({
-    method: "get", path: "/api/v1/s3/signed-url", name: "getSignedUrl",
+    method: "get",
+    path: "/api/v1/s3/signed-url",
+    name: "getSignedUrl",
     summary: "An address of a stored file that works without a credential",
-    query: SignedUrlQuery, success: SignedUrl, errors: ["FileKeyInvalid", "FileForbidden"],
-    handle: ({ caller, query }) => Effect.gen(function*() {
-      yield* allow(caller.organizationId, query.key)
-      const path = yield* FileLinks.use((_) => _.make({ key: query.key, seconds: query.expires_in, isInline: query.inline }))
-      return { url: `${yield* Effect.flatMap(Site, ({ url }) => url)}${path}`, expires_in: query.expires_in }
-    })
+    query: SignedUrlQuery,
+    success: SignedUrl,
+    errors: ["FileKeyInvalid", "FileForbidden"],
+    handle: ({ caller, query }) =>
+      Effect.gen(function* () {
+        yield* allow(caller.organizationId, query.key)
+        const path = yield* FileLinks.use((_) => _.make({ key: query.key, seconds: query.expires_in, isInline: query.inline }))
+        return { url: `${yield* Effect.flatMap(Site, ({ url }) => url)}${path}`, expires_in: query.expires_in }
+      })
   }),
   download({
-    method: "get", path: "/api/v1/files", name: "getFile",
+    method: "get",
+    path: "/api/v1/files",
+    name: "getFile",
     summary: "A stored file, under an address that was given out",
-    access: "none", query: FileQuery,
-    mediaTypes: ["audio/wav", "text/plain", "text/csv"], errors: ["LinkRefused", "FileMissing"],
-    handle: ({ query }) => Effect.gen(function*() {
-      yield* FileLinks.use((_) => _.check({ key: query.key, expires: query.expires, isInline: query.inline }, query.signature))
-      const file = yield* FileStore.use((_) => _.find(query.key))
-      return { mediaType: mediaTypeOf(query.key), fileName: query.inline ? undefined : query.key.split("/").at(-1), body: file }
-    })
+    access: "none",
+    query: FileQuery,
+    mediaTypes: ["audio/wav", "text/plain", "text/csv"],
+    errors: ["LinkRefused", "FileMissing"],
+    handle: ({ query }) =>
+      Effect.gen(function* () {
+        yield* FileLinks.use((_) => _.check({ key: query.key, expires: query.expires, isInline: query.inline }, query.signature))
+        const file = yield* FileStore.use((_) => _.find(query.key))
+        return { mediaType: mediaTypeOf(query.key), fileName: query.inline ? undefined : query.key.split("/").at(-1), body: file }
+      })
   })
 ])

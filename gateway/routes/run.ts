@@ -12,7 +12,7 @@ import { RunPath, RunWire, runWire } from "../wire/Run.ts"
 const publicSeconds = 3600
 
 /** The runs as clients see them, with addresses of their files that work without a credential for a while. */
-export const publicRuns = Effect.fnUntraced(function*(runs: ReadonlyArray<Run>) {
+export const publicRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) {
   const site = yield* Effect.flatMap(Site, ({ url }) => url)
   const links = yield* FileLinks
   const linkTo = (key: string | undefined) =>
@@ -21,10 +21,12 @@ export const publicRuns = Effect.fnUntraced(function*(runs: ReadonlyArray<Run>) 
       : Effect.map(links.make({ key, seconds: publicSeconds, isInline: true }), (path) => `${site}${path}`)
   return yield* Effect.forEach(runs, (run) =>
     Effect.map(Effect.all([linkTo(run.transcriptKey), linkTo(run.recordingKey)]), ([transcript, recording]) =>
-      runWire(run, { transcript, recording })))
+      runWire(run, { transcript, recording })
+    )
+  )
 })
 
-const artifact = Effect.fnUntraced(function*(key: string | undefined, mediaType: string, name: string) {
+const artifact = Effect.fnUntraced(function* (key: string | undefined, mediaType: string, name: string) {
   const missing = Effect.fail(new PathNotFound({ detail: `No ${name} available for this workflow run` }))
   if (key === undefined) return yield* missing
   const file = yield* FileStore.use((_) => _.find(key)).pipe(Effect.catchTag("FileMissing", () => missing))
@@ -34,28 +36,41 @@ const artifact = Effect.fnUntraced(function*(key: string | undefined, mediaType:
 
 export const runRoutes = tagged("Runs", [
   route({
-    method: "get", path: "/api/v1/workflow/:workflow_id/runs/:run_id", name: "getRun",
+    method: "get",
+    path: "/api/v1/workflow/:workflow_id/runs/:run_id",
+    name: "getRun",
     summary: "Read the record of a call",
-    params: RunPath, success: RunWire, errors: ["RunNotFound"],
-    handle: ({ caller, params }) => Effect.gen(function*() {
-      const run = yield* Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id))
-      const [wire] = yield* publicRuns([run])
-      return wire ?? runWire(run, { transcript: null, recording: null })
-    })
+    params: RunPath,
+    success: RunWire,
+    errors: ["RunNotFound"],
+    handle: ({ caller, params }) =>
+      Effect.gen(function* () {
+        const run = yield* Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id))
+        const [wire] = yield* publicRuns([run])
+        return wire ?? runWire(run, { transcript: null, recording: null })
+      })
   }),
   download({
-    method: "get", path: "/api/v1/workflow/:workflow_id/runs/:run_id/transcript", name: "getRunTranscript",
+    method: "get",
+    path: "/api/v1/workflow/:workflow_id/runs/:run_id/transcript",
+    name: "getRunTranscript",
     summary: "What was said and typed, with times",
-    params: RunPath, mediaTypes: ["text/plain"], errors: ["RunNotFound", "PathNotFound"],
+    params: RunPath,
+    mediaTypes: ["text/plain"],
+    errors: ["RunNotFound", "PathNotFound"],
     handle: ({ caller, params }) =>
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
         Effect.flatMap((run) => artifact(run.transcriptKey, "text/plain; charset=utf-8", "transcript"))
       )
   }),
   download({
-    method: "get", path: "/api/v1/workflow/:workflow_id/runs/:run_id/recording", name: "getRunRecording",
+    method: "get",
+    path: "/api/v1/workflow/:workflow_id/runs/:run_id/recording",
+    name: "getRunRecording",
     summary: "The recorded call, callee left and agent right",
-    params: RunPath, mediaTypes: ["audio/wav"], errors: ["RunNotFound", "PathNotFound"],
+    params: RunPath,
+    mediaTypes: ["audio/wav"],
+    errors: ["RunNotFound", "PathNotFound"],
     handle: ({ caller, params }) =>
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
         Effect.flatMap((run) => artifact(run.recordingKey, "audio/wav", "recording"))

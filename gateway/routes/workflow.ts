@@ -31,20 +31,30 @@ const statusesOf = (filter: string | undefined): Effect.Effect<ReadonlyArray<Age
   const unknown = words.filter((word) => !isStatus(word)).map((word) => (word === "" ? "<empty>" : word))
   return unknown.length === 0
     ? Effect.succeed(words.filter(isStatus))
-    : Effect.fail(new Unprocessable({ detail: `Invalid workflow status filter: ${quoted(unknown)}. Allowed values: ${quoted(agentStatuses)}.` }))
+    : Effect.fail(
+        new Unprocessable({ detail: `Invalid workflow status filter: ${quoted(unknown)}. Allowed values: ${quoted(agentStatuses)}.` })
+      )
 }
 
 export const workflowRoutes = tagged("Agents", [
   route({
-    method: "post", path: "/api/v1/workflow/create/definition", name: "createWorkflow",
+    method: "post",
+    path: "/api/v1/workflow/create/definition",
+    name: "createWorkflow",
     summary: "Create an agent",
-    body: CreateAgent, success: AgentWire, errors: ["AgentDefinitionRefused"],
+    body: CreateAgent,
+    success: AgentWire,
+    errors: ["AgentDefinitionRefused"],
     handle: ({ body, caller }) => Agents.use((_) => _.create(caller.organizationId, newAgentOf(body))).pipe(Effect.map(agentWire))
   }),
   route({
-    method: "get", path: "/api/v1/workflow/fetch", name: "listWorkflows",
+    method: "get",
+    path: "/api/v1/workflow/fetch",
+    name: "listWorkflows",
     summary: "List agents",
-    query: FetchQuery, success: Type.Array(AgentListItem), errors: ["Unprocessable"],
+    query: FetchQuery,
+    success: Type.Array(AgentListItem),
+    errors: ["Unprocessable"],
     handle: ({ caller, query }) =>
       statusesOf(orUndefined(query.status)).pipe(
         Effect.flatMap((statuses) => Agents.use((_) => _.list(caller.organizationId, statuses))),
@@ -52,19 +62,28 @@ export const workflowRoutes = tagged("Agents", [
       )
   }),
   route({
-    method: "get", path: "/api/v1/workflow/fetch/:workflow_id", name: "getWorkflow",
+    method: "get",
+    path: "/api/v1/workflow/fetch/:workflow_id",
+    name: "getWorkflow",
     summary: "Read an agent",
-    params: AgentPath, success: AgentWire, errors: ["PathNotFound"],
+    params: AgentPath,
+    success: AgentWire,
+    errors: ["PathNotFound"],
     handle: ({ caller, params }) =>
       Agents.use((_) => _.get(caller.organizationId, params.workflow_id)).pipe(
         Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new PathNotFound({ detail: `Workflow with id ${id} not found` }) })
       )
   }),
   route({
-    method: "put", path: "/api/v1/workflow/:workflow_id", name: "updateWorkflow",
+    method: "put",
+    path: "/api/v1/workflow/:workflow_id",
+    name: "updateWorkflow",
     summary: "Change an agent",
     description: "A change of anything but the name makes a new version, which calls use from then on.",
-    params: AgentPath, body: UpdateAgent, success: AgentWire, errors: ["PathNotFound", "AgentDefinitionRefused"],
+    params: AgentPath,
+    body: UpdateAgent,
+    success: AgentWire,
+    errors: ["PathNotFound", "AgentDefinitionRefused"],
     handle: ({ body, caller, params }) =>
       Agents.use((_) => _.update(caller.organizationId, params.workflow_id, agentChangesOf(body))).pipe(
         Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new PathNotFound({ detail: `Workflow with ID ${id} not found` }))),
@@ -72,10 +91,15 @@ export const workflowRoutes = tagged("Agents", [
       )
   }),
   route({
-    method: "put", path: "/api/v1/workflow/:workflow_id/status", name: "setWorkflowStatus",
+    method: "put",
+    path: "/api/v1/workflow/:workflow_id/status",
+    name: "setWorkflowStatus",
     summary: "Archive an agent, or make it active again",
     description: "An archived agent gets no calls; its running campaigns are paused.",
-    params: AgentPath, body: SetAgentStatus, success: AgentWire, errors: ["PathNotFound"],
+    params: AgentPath,
+    body: SetAgentStatus,
+    success: AgentWire,
+    errors: ["PathNotFound"],
     handle: ({ body, caller, params }) =>
       Agents.use((_) => _.setStatus(caller.organizationId, params.workflow_id, body.status)).pipe(
         Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new PathNotFound({ detail: `Workflow with ID ${id} not found` }) })

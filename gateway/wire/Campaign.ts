@@ -28,19 +28,25 @@ const settings = {
   circuit_breaker: optional(CircuitBreakerWire)
 }
 
-export const CreateCampaign = Type.Object({
-  name,
-  workflow_id: id<AgentId>("The agent that calls."),
-  source_type: Type.Unsafe<"csv">(Type.String({ pattern: "^csv$" })),
-  source_id: Type.String({ description: "The `file_key` of an uploaded CSV." }),
-  telephony_configuration_id: optional(id<TelephonyConfigId>("Left out: the organization's default.")),
-  ...settings
-}, { title: "CreateCampaign" })
+export const CreateCampaign = Type.Object(
+  {
+    name,
+    workflow_id: id<AgentId>("The agent that calls."),
+    source_type: Type.Unsafe<"csv">(Type.String({ pattern: "^csv$" })),
+    source_id: Type.String({ description: "The `file_key` of an uploaded CSV." }),
+    telephony_configuration_id: optional(id<TelephonyConfigId>("Left out: the organization's default.")),
+    ...settings
+  },
+  { title: "CreateCampaign" }
+)
 
-export const UpdateCampaign = Type.Object({ name: optional(name), ...settings }, {
-  title: "UpdateCampaign",
-  description: "What is left out, or null, stays as it is. Each object is replaced as a whole."
-})
+export const UpdateCampaign = Type.Object(
+  { name: optional(name), ...settings },
+  {
+    title: "UpdateCampaign",
+    description: "What is left out, or null, stays as it is. Each object is replaced as a whole."
+  }
+)
 
 const settingsOf = (body: Omit<Static<typeof UpdateCampaign>, "name">): CampaignChanges => ({
   retry: body.retry_config === null ? undefined : retryOf(body.retry_config),
@@ -61,42 +67,54 @@ export const changesOf = (body: Static<typeof UpdateCampaign>): CampaignChanges 
 
 const CampaignStateWire = Type.Enum(["draft", "running", "paused", "completed", "failed"])
 
-const CampaignLogEntryWire = Type.Object({
-  ts: instant(),
-  level: Type.Enum(["info", "warning", "error"]),
-  event: Type.String(),
-  message: Type.String(),
-  details: nullable(object())
-}, { title: "CampaignLogEntry" })
+const CampaignLogEntryWire = Type.Object(
+  {
+    ts: instant(),
+    level: Type.Enum(["info", "warning", "error"]),
+    event: Type.String(),
+    message: Type.String(),
+    details: nullable(object())
+  },
+  { title: "CampaignLogEntry" }
+)
 
-const logWire = ({ details, event, level, message, ts }: CampaignLogEntry): Static<typeof CampaignLogEntryWire> => ({ ts, level, event, message, details })
+const logWire = ({ details, event, level, message, ts }: CampaignLogEntry): Static<typeof CampaignLogEntryWire> => ({
+  ts,
+  level,
+  event,
+  message,
+  details
+})
 
-export const CampaignWire = Type.Object({
-  id: id<CampaignId>(),
-  name: Type.String(),
-  workflow_id: id<AgentId>(),
-  workflow_name: Type.String(),
-  state: CampaignStateWire,
-  source_type: Type.String(),
-  source_id: Type.String(),
-  total_rows: Type.Integer(),
-  processed_rows: Type.Integer({ description: "Contacts dialed at least once." }),
-  failed_rows: Type.Integer(),
-  created_at: instant(),
-  started_at: nullable(instant()),
-  completed_at: nullable(instant()),
-  retry_config: RetryConfigWire,
-  max_concurrency: nullable(Type.Integer()),
-  schedule_config: nullable(ScheduleConfigWire),
-  circuit_breaker: CircuitBreakerWire,
-  executed_count: Type.Integer({ description: "Calls placed, retries included." }),
-  total_queued_count: Type.Integer({ description: "Contacts, and the retries that were scheduled for them." }),
-  parent_campaign_id: nullable(id<CampaignId>()),
-  redialed_campaign_id: nullable(id<CampaignId>()),
-  telephony_configuration_id: nullable(id<TelephonyConfigId>()),
-  telephony_configuration_name: nullable(Type.String()),
-  logs: Type.Array(CampaignLogEntryWire, { description: "The newest entries, oldest first." })
-}, { title: "Campaign" })
+export const CampaignWire = Type.Object(
+  {
+    id: id<CampaignId>(),
+    name: Type.String(),
+    workflow_id: id<AgentId>(),
+    workflow_name: Type.String(),
+    state: CampaignStateWire,
+    source_type: Type.String(),
+    source_id: Type.String(),
+    total_rows: Type.Integer(),
+    processed_rows: Type.Integer({ description: "Contacts dialed at least once." }),
+    failed_rows: Type.Integer(),
+    created_at: instant(),
+    started_at: nullable(instant()),
+    completed_at: nullable(instant()),
+    retry_config: RetryConfigWire,
+    max_concurrency: nullable(Type.Integer()),
+    schedule_config: nullable(ScheduleConfigWire),
+    circuit_breaker: CircuitBreakerWire,
+    executed_count: Type.Integer({ description: "Calls placed, retries included." }),
+    total_queued_count: Type.Integer({ description: "Contacts, and the retries that were scheduled for them." }),
+    parent_campaign_id: nullable(id<CampaignId>()),
+    redialed_campaign_id: nullable(id<CampaignId>()),
+    telephony_configuration_id: nullable(id<TelephonyConfigId>()),
+    telephony_configuration_name: nullable(Type.String()),
+    logs: Type.Array(CampaignLogEntryWire, { description: "The newest entries, oldest first." })
+  },
+  { title: "Campaign" }
+)
 
 export const campaignWire = (campaign: LoggedCampaign): Static<typeof CampaignWire> => ({
   id: campaign.id,
@@ -127,15 +145,18 @@ export const campaignWire = (campaign: LoggedCampaign): Static<typeof CampaignWi
 
 export const CampaignListWire = Type.Object({ campaigns: Type.Array(CampaignWire) }, { title: "CampaignList" })
 
-const SourceSyncWire = Type.Object({
-  status: Type.Enum(["pending", "in_progress", "completed", "failed"]),
-  last_synced_at: nullable(instant()),
-  error: nullable(Type.String()),
-  rows_in_file: Type.Integer(),
-  accepted: Type.Integer(),
-  skipped: Type.Integer({ description: "Rows without a phone number." }),
-  warnings: Type.Array(Type.String())
-}, { title: "SourceSync" })
+const SourceSyncWire = Type.Object(
+  {
+    status: Type.Enum(["pending", "in_progress", "completed", "failed"]),
+    last_synced_at: nullable(instant()),
+    error: nullable(Type.String()),
+    rows_in_file: Type.Integer(),
+    accepted: Type.Integer(),
+    skipped: Type.Integer({ description: "Rows without a phone number." }),
+    warnings: Type.Array(Type.String())
+  },
+  { title: "SourceSync" }
+)
 
 const sourceSyncWire = (sync: SourceSync): Static<typeof SourceSyncWire> => ({
   status: sync.status,
@@ -147,24 +168,27 @@ const sourceSyncWire = (sync: SourceSync): Static<typeof SourceSyncWire> => ({
   warnings: [...sync.warnings]
 })
 
-export const CampaignProgressWire = Type.Object({
-  campaign_id: id<CampaignId>(),
-  state: CampaignStateWire,
-  total_rows: Type.Integer(),
-  processed_rows: Type.Integer(),
-  failed_calls: Type.Integer({ description: "Calls that failed, were busy or were not answered, retries included." }),
-  progress_percentage: Type.Number(),
-  source_sync: SourceSyncWire,
-  rate_limit: Type.Integer({ description: "Calls placed per second, at most." }),
-  started_at: nullable(instant()),
-  completed_at: nullable(instant()),
-  total: Type.Integer(),
-  completed: Type.Integer(),
-  failed: Type.Integer(),
-  pending: Type.Integer(),
-  processed: Type.Integer(),
-  completion_percentage: Type.Number()
-}, { title: "CampaignProgress" })
+export const CampaignProgressWire = Type.Object(
+  {
+    campaign_id: id<CampaignId>(),
+    state: CampaignStateWire,
+    total_rows: Type.Integer(),
+    processed_rows: Type.Integer(),
+    failed_calls: Type.Integer({ description: "Calls that failed, were busy or were not answered, retries included." }),
+    progress_percentage: Type.Number(),
+    source_sync: SourceSyncWire,
+    rate_limit: Type.Integer({ description: "Calls placed per second, at most." }),
+    started_at: nullable(instant()),
+    completed_at: nullable(instant()),
+    total: Type.Integer(),
+    completed: Type.Integer(),
+    failed: Type.Integer(),
+    pending: Type.Integer(),
+    processed: Type.Integer(),
+    completion_percentage: Type.Number()
+  },
+  { title: "CampaignProgress" }
+)
 
 export const progressWire = (progress: CampaignProgress): Static<typeof CampaignProgressWire> => ({
   campaign_id: progress.campaignId,

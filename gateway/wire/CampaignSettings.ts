@@ -7,42 +7,71 @@ import { isTimeZone, type ScheduleConfig, validate } from "#core/campaign/Schedu
 
 const breakerDefaults = resolve({})
 
-export const RetryConfigWire = Type.Object({
-  enabled: Type.Boolean({ default: defaultRetryConfig.enabled }),
-  max_retries: Type.Integer({ minimum: 0, maximum: 10, default: defaultRetryConfig.maxRetries, description: "One attempt more than this, at most." }),
-  retry_delay_seconds: Type.Integer({ minimum: 30, maximum: 3600, default: defaultRetryConfig.retryDelaySeconds }),
-  retry_on_busy: Type.Boolean({ default: defaultRetryConfig.retryOnBusy }),
-  retry_on_no_answer: Type.Boolean({ default: defaultRetryConfig.retryOnNoAnswer }),
-  retry_on_voicemail: Type.Boolean({ default: defaultRetryConfig.retryOnVoicemail })
-}, { title: "RetryConfig" })
+export const RetryConfigWire = Type.Object(
+  {
+    enabled: Type.Boolean({ default: defaultRetryConfig.enabled }),
+    max_retries: Type.Integer({
+      minimum: 0,
+      maximum: 10,
+      default: defaultRetryConfig.maxRetries,
+      description: "One attempt more than this, at most."
+    }),
+    retry_delay_seconds: Type.Integer({ minimum: 30, maximum: 3600, default: defaultRetryConfig.retryDelaySeconds }),
+    retry_on_busy: Type.Boolean({ default: defaultRetryConfig.retryOnBusy }),
+    retry_on_no_answer: Type.Boolean({ default: defaultRetryConfig.retryOnNoAnswer }),
+    retry_on_voicemail: Type.Boolean({ default: defaultRetryConfig.retryOnVoicemail })
+  },
+  { title: "RetryConfig" }
+)
 
 const clockPattern = "^\\d{2}:\\d{2}$"
-const TimeSlot = Type.Object({
-  day_of_week: Type.Integer({ minimum: 0, maximum: 6, description: "0 is Monday, 6 is Sunday." }),
-  start_time: Type.String({ pattern: clockPattern, description: "Local time `HH:MM`, included." }),
-  end_time: Type.String({ pattern: clockPattern, description: "Local time `HH:MM`, not included; `24:00` is the end of the day." })
-}, { title: "TimeSlot" })
+const TimeSlot = Type.Object(
+  {
+    day_of_week: Type.Integer({ minimum: 0, maximum: 6, description: "0 is Monday, 6 is Sunday." }),
+    start_time: Type.String({ pattern: clockPattern, description: "Local time `HH:MM`, included." }),
+    end_time: Type.String({ pattern: clockPattern, description: "Local time `HH:MM`, not included; `24:00` is the end of the day." })
+  },
+  { title: "TimeSlot" }
+)
 type TimeSlot = Static<typeof TimeSlot>
 
 const slotOf = ({ day_of_week, end_time, start_time }: TimeSlot) => ({ dayOfWeek: day_of_week, startTime: start_time, endTime: end_time })
 const slotFault = (slot: TimeSlot): string | undefined => validate({ enabled: true, timezone: "UTC", slots: [slotOf(slot)] })[0]?.message
 
-export const ScheduleConfigWire = Type.Object({
-  enabled: Type.Boolean({ default: true }),
-  timezone: Type.Refine(
-    Type.String({ default: "UTC", description: "IANA name, `Europe/Berlin`." }),
-    isTimeZone,
-    (name) => `Invalid timezone: ${name}`
-  ),
-  slots: Type.Array(Type.Refine(TimeSlot, (slot) => slotFault(slot) === undefined, (slot) => slotFault(slot) ?? ""), { minItems: 1, maxItems: 50 })
-}, { title: "ScheduleConfig" })
+export const ScheduleConfigWire = Type.Object(
+  {
+    enabled: Type.Boolean({ default: true }),
+    timezone: Type.Refine(
+      Type.String({ default: "UTC", description: "IANA name, `Europe/Berlin`." }),
+      isTimeZone,
+      (name) => `Invalid timezone: ${name}`
+    ),
+    slots: Type.Array(
+      Type.Refine(
+        TimeSlot,
+        (slot) => slotFault(slot) === undefined,
+        (slot) => slotFault(slot) ?? ""
+      ),
+      { minItems: 1, maxItems: 50 }
+    )
+  },
+  { title: "ScheduleConfig" }
+)
 
-export const CircuitBreakerWire = Type.Object({
-  enabled: Type.Boolean({ default: breakerDefaults.enabled }),
-  failure_threshold: Type.Number({ minimum: 0, maximum: 1, default: breakerDefaults.failureThreshold, description: "Share of failed calls." }),
-  window_seconds: Type.Integer({ minimum: 30, maximum: 600, default: breakerDefaults.windowSeconds }),
-  min_calls_in_window: Type.Integer({ minimum: 1, maximum: 100, default: breakerDefaults.minCallsInWindow })
-}, { title: "CircuitBreaker" })
+export const CircuitBreakerWire = Type.Object(
+  {
+    enabled: Type.Boolean({ default: breakerDefaults.enabled }),
+    failure_threshold: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: breakerDefaults.failureThreshold,
+      description: "Share of failed calls."
+    }),
+    window_seconds: Type.Integer({ minimum: 30, maximum: 600, default: breakerDefaults.windowSeconds }),
+    min_calls_in_window: Type.Integer({ minimum: 1, maximum: 100, default: breakerDefaults.minCallsInWindow })
+  },
+  { title: "CircuitBreaker" }
+)
 
 export const retryOf = (wire: Static<typeof RetryConfigWire>): Given<RetryConfig> => ({
   enabled: wire.enabled,

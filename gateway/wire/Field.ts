@@ -12,7 +12,9 @@ export const optional = <Schema extends TSchema>(schema: Schema) => Type.Union([
 
 /** Any JSON object. */
 export const object = (description?: string) =>
-  Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Record(Type.String(), Type.Unknown(), description === undefined ? {} : { description }))
+  Type.Unsafe<Readonly<Record<string, unknown>>>(
+    Type.Record(Type.String(), Type.Unknown(), description === undefined ? {} : { description })
+  )
 
 /** UTC, with `Z`. */
 export const instant = () => Type.String({ format: "date-time" })

@@ -5,17 +5,23 @@ import { optional } from "./Field.ts"
 
 export const maxUploadBytes = 10_485_760
 
-export const RequestUpload = Type.Object({
-  file_name: Type.String({ pattern: ".*\\.csv$" }),
-  file_size: Type.Integer({ minimum: 1, maximum: maxUploadBytes }),
-  content_type: Type.String({ default: "text/csv" })
-}, { title: "RequestUpload" })
+export const RequestUpload = Type.Object(
+  {
+    file_name: Type.String({ pattern: ".*\\.csv$" }),
+    file_size: Type.Integer({ minimum: 1, maximum: maxUploadBytes }),
+    content_type: Type.String({ default: "text/csv" })
+  },
+  { title: "RequestUpload" }
+)
 
-export const UploadAddress = Type.Object({
-  upload_url: Type.String({ description: "PUT the bytes here, or POST a form with one file; without a credential." }),
-  file_key: Type.String({ description: "A campaign's `source_id`." }),
-  expires_in: Type.Integer({ description: "Seconds." })
-}, { title: "UploadAddress" })
+export const UploadAddress = Type.Object(
+  {
+    upload_url: Type.String({ description: "PUT the bytes here, or POST a form with one file; without a credential." }),
+    file_key: Type.String({ description: "A campaign's `source_id`." }),
+    expires_in: Type.Integer({ description: "Seconds." })
+  },
+  { title: "UploadAddress" }
+)
 
 export const uploadAddress = (siteUrl: string, ticket: UploadTicket): Static<typeof UploadAddress> => ({
   upload_url: `${siteUrl}/api/v1/uploads/${encodeURIComponent(ticket.token)}?${new URLSearchParams({ key: ticket.key })}`,

@@ -23,27 +23,30 @@ export const runQueryOf = (query: Static<typeof RunListQuery>): RunQuery => ({
   sortOrder: query.sort_order
 })
 
-export const RunWire = Type.Object({
-  id: id<RunId>(),
-  workflow_id: id<AgentId>(),
-  name: Type.String(),
-  mode: Type.String(),
-  created_at: instant(),
-  is_completed: Type.Boolean(),
-  transcript_url: nullable(Type.String({ description: "Storage key." })),
-  recording_url: nullable(Type.String({ description: "Storage key." })),
-  transcript_public_url: nullable(Type.String({ description: "Works without a credential, for an hour." })),
-  recording_public_url: nullable(Type.String({ description: "Works without a credential, for an hour." })),
-  public_access_token: nullable(Type.String()),
-  cost_info: nullable(object()),
-  usage_info: nullable(object()),
-  definition_id: nullable(id<AgentDefinitionId>("The version of the agent that was on the call.")),
-  initial_context: nullable(object()),
-  gathered_context: nullable(object()),
-  call_type: Type.Enum(["inbound", "outbound"]),
-  logs: nullable(object()),
-  annotations: nullable(object())
-}, { title: "WorkflowRun" })
+export const RunWire = Type.Object(
+  {
+    id: id<RunId>(),
+    workflow_id: id<AgentId>(),
+    name: Type.String(),
+    mode: Type.String(),
+    created_at: instant(),
+    is_completed: Type.Boolean(),
+    transcript_url: nullable(Type.String({ description: "Storage key." })),
+    recording_url: nullable(Type.String({ description: "Storage key." })),
+    transcript_public_url: nullable(Type.String({ description: "Works without a credential, for an hour." })),
+    recording_public_url: nullable(Type.String({ description: "Works without a credential, for an hour." })),
+    public_access_token: nullable(Type.String()),
+    cost_info: nullable(object()),
+    usage_info: nullable(object()),
+    definition_id: nullable(id<AgentDefinitionId>("The version of the agent that was on the call.")),
+    initial_context: nullable(object()),
+    gathered_context: nullable(object()),
+    call_type: Type.Enum(["inbound", "outbound"]),
+    logs: nullable(object()),
+    annotations: nullable(object())
+  },
+  { title: "WorkflowRun" }
+)
 
 /** Addresses of the run's files for whoever has no credential. */
 export interface PublicUrls {
@@ -73,13 +76,16 @@ export const runWire = (run: Run, urls: PublicUrls): Static<typeof RunWire> => (
   annotations: orNull(run.annotations)
 })
 
-export const RunPageWire = Type.Object({
-  runs: Type.Array(RunWire),
-  total_count: Type.Integer(),
-  page: Type.Integer(),
-  limit: Type.Integer(),
-  total_pages: Type.Integer()
-}, { title: "WorkflowRunPage" })
+export const RunPageWire = Type.Object(
+  {
+    runs: Type.Array(RunWire),
+    total_count: Type.Integer(),
+    page: Type.Integer(),
+    limit: Type.Integer(),
+    total_pages: Type.Integer()
+  },
+  { title: "WorkflowRunPage" }
+)
 
 export const runPageWire = (page: RunPage, runs: Array<Static<typeof RunWire>>): Static<typeof RunPageWire> => ({
   runs,

@@ -29,20 +29,30 @@ const fieldSchema = (field: CredentialField): TSchema => {
 const isCredential = (name: string): boolean => name !== "provider" && name !== "from_numbers"
 
 const variant = ({ fields, manifest }: Adapter) =>
-  Type.Object({
-    provider: Type.Literal(manifest.provider),
-    ...Object.fromEntries(Object.entries(fields).filter(([name]) => isCredential(name)).map(([name, field]) => [name, fieldSchema(field)]))
-  }, { title: `TelephonyConfig_${manifest.provider}` })
+  Type.Object(
+    {
+      provider: Type.Literal(manifest.provider),
+      ...Object.fromEntries(
+        Object.entries(fields)
+          .filter(([name]) => isCredential(name))
+          .map(([name, field]) => [name, fieldSchema(field)])
+      )
+    },
+    { title: `TelephonyConfig_${manifest.provider}` }
+  )
 
 /** What passed the check has a `provider` that is one of the adapters', and that adapter's fields. */
 type ProviderConfig = Readonly<Record<string, unknown>> & { readonly provider: string }
 
 export const createTelephonyConfig = (adapters: ReadonlyArray<Adapter>) =>
-  Type.Object({
-    name: Type.String({ minLength: 1, maxLength: 64 }),
-    config: Type.Unsafe<ProviderConfig>(Type.Union(adapters.map(variant), { discriminator: { propertyName: "provider" } })),
-    is_default_outbound: Type.Boolean({ default: false })
-  }, { title: "CreateTelephonyConfig" })
+  Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: 64 }),
+      config: Type.Unsafe<ProviderConfig>(Type.Union(adapters.map(variant), { discriminator: { propertyName: "provider" } })),
+      is_default_outbound: Type.Boolean({ default: false })
+    },
+    { title: "CreateTelephonyConfig" }
+  )
 
 export const newTelephonyConfigOf = (
   adapters: ReadonlyArray<Adapter>,
@@ -57,15 +67,18 @@ export const newTelephonyConfigOf = (
   }
 }
 
-export const TelephonyConfigWire = Type.Object({
-  id: id<TelephonyConfigId>(),
-  name: Type.String(),
-  provider: Type.String(),
-  is_default_outbound: Type.Boolean(),
-  credentials: object("Secrets are masked."),
-  created_at: instant(),
-  updated_at: instant()
-}, { title: "TelephonyConfig" })
+export const TelephonyConfigWire = Type.Object(
+  {
+    id: id<TelephonyConfigId>(),
+    name: Type.String(),
+    provider: Type.String(),
+    is_default_outbound: Type.Boolean(),
+    credentials: object("Secrets are masked."),
+    created_at: instant(),
+    updated_at: instant()
+  },
+  { title: "TelephonyConfig" }
+)
 
 export const telephonyConfigWire = (config: TelephonyConfig): Static<typeof TelephonyConfigWire> => ({
   id: config.id,
@@ -77,15 +90,18 @@ export const telephonyConfigWire = (config: TelephonyConfig): Static<typeof Tele
   updated_at: config.updatedAt.toISOString()
 })
 
-const TelephonyConfigListItem = Type.Object({
-  id: id<TelephonyConfigId>(),
-  name: Type.String(),
-  provider: Type.String(),
-  is_default_outbound: Type.Boolean(),
-  phone_number_count: Type.Integer(),
-  created_at: instant(),
-  updated_at: instant()
-}, { title: "TelephonyConfigListItem" })
+const TelephonyConfigListItem = Type.Object(
+  {
+    id: id<TelephonyConfigId>(),
+    name: Type.String(),
+    provider: Type.String(),
+    is_default_outbound: Type.Boolean(),
+    phone_number_count: Type.Integer(),
+    created_at: instant(),
+    updated_at: instant()
+  },
+  { title: "TelephonyConfigListItem" }
+)
 export const TelephonyConfigList = Type.Object({ configurations: Type.Array(TelephonyConfigListItem) }, { title: "TelephonyConfigList" })
 
 export const telephonyConfigListItem = (config: TelephonyConfig): Static<typeof TelephonyConfigListItem> => {
@@ -101,21 +117,27 @@ export const telephonyConfigListItem = (config: TelephonyConfig): Static<typeof 
   }
 }
 
-const ProviderField = Type.Object({
-  name: Type.String(),
-  label: Type.String(),
-  type: Type.Enum(["text", "password", "textarea", "boolean", "string-array"]),
-  required: Type.Boolean(),
-  sensitive: Type.Boolean(),
-  description: Type.String(),
-  placeholder: Type.String()
-}, { title: "ProviderField" })
-const Provider = Type.Object({
-  provider: Type.String(),
-  display_name: Type.String(),
-  docs_url: Type.String(),
-  fields: Type.Array(ProviderField)
-}, { title: "Provider" })
+const ProviderField = Type.Object(
+  {
+    name: Type.String(),
+    label: Type.String(),
+    type: Type.Enum(["text", "password", "textarea", "boolean", "string-array"]),
+    required: Type.Boolean(),
+    sensitive: Type.Boolean(),
+    description: Type.String(),
+    placeholder: Type.String()
+  },
+  { title: "ProviderField" }
+)
+const Provider = Type.Object(
+  {
+    provider: Type.String(),
+    display_name: Type.String(),
+    docs_url: Type.String(),
+    fields: Type.Array(ProviderField)
+  },
+  { title: "Provider" }
+)
 export const ProviderList = Type.Object({ providers: Type.Array(Provider) }, { title: "ProviderList" })
 
 export const providerWire = ({ fields, manifest }: Adapter): Static<typeof Provider> => ({

@@ -29,12 +29,12 @@ export const layer = Layer.effect(
     return ContactSource.of({
       isPlausible,
       read: Effect.fn("CsvSource.read")(function* (organizationId, sourceId) {
-        const { key } = yield* uploads.find(organizationId, sourceId)
+        const { key, sizeBytes } = yield* uploads.find(organizationId, sourceId)
+        if (sizeBytes > maxFileBytes) return yield* tooLarge()
         const notFound = new SourceNotFound({ sourceId })
         const path = yield* Effect.mapError(files.path(key), () => notFound)
-        const file = yield* Effect.acquireRelease(
-          Effect.tryPromise({ try: () => open(path), catch: () => notFound }),
-          (file) => Effect.promise(() => file.close())
+        const file = yield* Effect.acquireRelease(Effect.tryPromise({ try: () => open(path), catch: () => notFound }), (file) =>
+          Effect.promise(() => file.close())
         )
         const csv = new CsvFile(file)
         return {
@@ -49,6 +49,8 @@ export const layer = Layer.effect(
 )
 
 const refused = (what: string) => new SourceRefused({ reason: `Invalid CSV format: ${what}` })
+
+const tooLarge = () => new SourceRefused({ reason: `CSV file is larger than ${maxFileBytes} bytes` })
 
 /** Throws `SourceRefused`. */
 class CsvFile {
@@ -81,7 +83,8 @@ class CsvFile {
 
   private decode(chunk: Uint8Array): string {
     this.bytes += chunk.byteLength
-    if (this.bytes > maxFileBytes) throw new SourceRefused({ reason: `CSV file is larger than ${maxFileBytes} bytes` })
+    // Whatever was said of its size.
+    if (this.bytes > maxFileBytes) throw tooLarge()
     this.hash.update(chunk)
     this.decoder ??= new TextDecoder(encodingOf(chunk))
     return this.decoder.decode(chunk, { stream: !this.atEnd })
@@ -105,7 +108,11 @@ class CsvFile {
   }
 
   private feed(parser: Parser, text: string): void {
+    // The parser makes an error of every row that is shorter than the header, and throws none of them: their traces are most of the work.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     if (text !== "") parser.write(text)
+    Error.stackTraceLimit = stackTraceLimit
     if (parser.errored !== null) throw this.fault(parser.errored)
   }
 

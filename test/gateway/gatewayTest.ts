@@ -1,5 +1,5 @@
 /** A gateway on a free port of this machine, for one test file, and a client that says exactly what came back. */
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Layer, Logger, References, Scope } from "effect"
 import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import type { Test } from "tap"
@@ -33,8 +33,24 @@ export const started = async (t: Test, gateway: Layer.Layer<Gateway, ListenFaile
   return { port: (await Effect.runPromise(Effect.provide(Gateway, context))).port, stop }
 }
 
-export const serving = (t: Test, routes: ReadonlyArray<Route>, options: Partial<GatewayOptions> = {}): Promise<Started> =>
-  started(t, serve(routes, { host: "127.0.0.1", port: 0, checksAnswers: true, ...options }).pipe(Layer.provide([keys, site])))
+export interface Logged {
+  readonly message: unknown
+  readonly annotations: Readonly<Record<string, unknown>>
+}
+
+/** Every answer is held against its schema. What is logged goes to `log`. */
+export const serving = (
+  t: Test,
+  routes: ReadonlyArray<Route<Site>>,
+  options: Partial<GatewayOptions> = {},
+  log: Array<Logged> = []
+): Promise<Started> => {
+  const logger = Logger.make(({ fiber, message }) => {
+    log.push({ message: Array.isArray(message) ? message[0] : message, annotations: fiber.getRef(References.CurrentLogAnnotations) })
+  })
+  const gateway = serve(routes, { host: "127.0.0.1", port: 0, checksAnswers: true, ...options })
+  return started(t, gateway.pipe(Layer.provide([keys, site, Logger.layer([logger])])))
+}
 
 export interface Answer {
   readonly status: number
@@ -75,7 +91,9 @@ export const raw = ({ port }: { readonly port: number }, bytes: string, forMilli
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
     let received = ""
-    socket.on("data", (chunk) => { received += chunk.toString() })
+    socket.on("data", (chunk) => {
+      received += chunk.toString()
+    })
     socket.on("error", () => resolve(received))
     socket.on("close", () => resolve(received))
     setTimeout(() => socket.destroy(), forMillis)

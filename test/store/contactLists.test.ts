@@ -10,8 +10,11 @@ const { run } = await install(t)
 await run(makeConfig("main"))
 
 const phones = (id: CampaignId) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ readonly phone: string; readonly name: unknown }>`
-    SELECT phone_number AS phone, context ->> 'first_name' AS name FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`)
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ readonly phone: string; readonly name: unknown }>`
+    SELECT phone_number AS phone, context ->> 'first_name' AS name FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
+  )
 
 const create = (bytes: string | Uint8Array) =>
   Effect.gen(function* () {
@@ -37,20 +40,24 @@ accept("semicolons", plain.replaceAll(",", ";"))
 accept("tabs", plain.replaceAll(",", "\t"))
 accept("lone carriage returns", plain.replaceAll("\r\n", "\r"))
 accept("blank lines, and no line end at the end", `\n\n${plain.replaceAll("\r\n", "\n\n").trimEnd()}`)
-accept("quotes, with a delimiter and a line end inside", 'phone_number,first_name\n+14155550100,"A, ""B""\nC"\n', ['+14155550100 A, "B"\nC'])
+accept("quotes, with a delimiter and a line end inside", 'phone_number,first_name\n+14155550100,"A, ""B""\nC"\n', [
+  '+14155550100 A, "B"\nC'
+])
 accept("a row without a number is skipped", "phone_number,first_name\n,Ann\n+14155550100,Zoë\n", ["+14155550100 Zoë"])
 accept("a header in other words", "Phone_Number , FIRST_NAME\n+1 (415) 555-0100,Zoë\n", ["+14155550100 Zoë"])
 
 const refuse = (name: string, bytes: () => string | Uint8Array, reason: string | RegExp) =>
   t.test(`refused: ${name}`, async (t) => {
-    const { left, result } = await run(Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const rows = sql`SELECT (SELECT count(*)::int FROM campaigns) AS campaigns, (SELECT count(*)::int FROM contacts) AS contacts,
+    const { left, result } = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const rows = sql`SELECT (SELECT count(*)::int FROM campaigns) AS campaigns, (SELECT count(*)::int FROM contacts) AS contacts,
         (SELECT count(*)::int FROM campaign_log) AS log`
-      const before = yield* rows
-      const result = yield* Effect.result(create(bytes()))
-      return { result, left: { before, after: yield* rows } }
-    }))
+        const before = yield* rows
+        const result = yield* Effect.result(create(bytes()))
+        return { result, left: { before, after: yield* rows } }
+      })
+    )
     t.match(Result.isFailure(result) ? result.failure : result, { _tag: "SourceRefused", reason })
     t.strictSame(left.after, left.before, "nothing is left behind")
   })
@@ -59,39 +66,82 @@ const invalid = "Invalid CSV format: "
 refuse("an empty file", () => "", "CSV file must have a header row and at least one data row")
 refuse("a header alone", () => "phone_number,first_name\n", "CSV file must have a header row and at least one data row")
 refuse("no column of numbers", () => "phone,first_name\n+14155550100,A\n", "Source must contain a 'phone_number' column")
-refuse("bad numbers", () => "phone_number,first_name\n+14155550100,A\n0415,B\nabc,C\n",
-  "Invalid phone numbers in rows: 3, 4. All phone numbers must include country code (start with '+')")
+refuse(
+  "bad numbers",
+  () => "phone_number,first_name\n+14155550100,A\n0415,B\nabc,C\n",
+  "Invalid phone numbers in rows: 3, 4. All phone numbers must include country code (start with '+')"
+)
 refuse("numbers of a spreadsheet", () => "phone_number,first_name\n1.41556E+10,A\n", /scientific notation/)
 refuse("many bad numbers", () => `phone_number,first_name\n${"12,A\n".repeat(9)}`, /rows: 2, 3, 4, 5, 6 and 4 more\. All/)
-refuse("duplicates", () => "phone_number,first_name\n+14155550100,A\n+1 415 555 0100,B\n",
-  "Duplicate phone numbers found in rows: 3. Phone numbers in a campaign must be unique.")
-refuse("a missing variable", () => "phone_number,name\n+14155550100,A\n",
-  "Workflow uses template variables that are missing from the source data: 'first_name'. Add the missing columns or remove them from the workflow.")
-refuse("an empty variable", () => "phone_number,first_name\n+14155550100,A\n+14155550101,\n",
-  "Template variable 'first_name' is empty in rows: 3. All template variables used in the workflow must have values in every row.")
+refuse(
+  "duplicates",
+  () => "phone_number,first_name\n+14155550100,A\n+1 415 555 0100,B\n",
+  "Duplicate phone numbers found in rows: 3. Phone numbers in a campaign must be unique."
+)
+refuse(
+  "a missing variable",
+  () => "phone_number,name\n+14155550100,A\n",
+  "Workflow uses template variables that are missing from the source data: 'first_name'. Add the missing columns or remove them from the workflow."
+)
+refuse(
+  "an empty variable",
+  () => "phone_number,first_name\n+14155550100,A\n+14155550101,\n",
+  "Template variable 'first_name' is empty in rows: 3. All template variables used in the workflow must have values in every row."
+)
 refuse("no row with a number", () => "phone_number,first_name\n,A\n", "CSV file must have at least one row with a phone number")
 refuse("100,001 rows", () => people(100_001), `${invalid}more than 100000 rows`)
 refuse("11 MiB", () => people(10).padEnd(11 * 1024 * 1024, "+14155559999,x\n"), "CSV file is larger than 10485760 bytes")
 refuse("101 columns", () => `phone_number,first_name${",c".repeat(99)}\n`, `${invalid}more than 100 columns`)
-refuse("a cell of 4,097 characters", () => `phone_number,first_name\n+14155550100,${"x".repeat(4097)}\n`, /longer than 4096 characters in rows: 2/)
-refuse("an unterminated quote", () => 'phone_number,first_name\n+14155550100,A\n+14155550101,"B\n+14155550102,C\n',
-  `${invalid}the quote that opens in row 3 is not closed`)
-refuse("an unterminated quote before two million characters", () => `phone_number,first_name\n+14155550100,"A\n${"x\n".repeat(1_000_000)}`,
-  `${invalid}row 2 is too long, or its quote is not closed`)
+refuse(
+  "a cell of 4,097 characters",
+  () => `phone_number,first_name\n+14155550100,${"x".repeat(4097)}\n`,
+  /longer than 4096 characters in rows: 2/
+)
+refuse(
+  "an unterminated quote",
+  () => 'phone_number,first_name\n+14155550100,A\n+14155550101,"B\n+14155550102,C\n',
+  `${invalid}the quote that opens in row 3 is not closed`
+)
+refuse(
+  "an unterminated quote before two million characters",
+  () => `phone_number,first_name\n+14155550100,"A\n${"x\n".repeat(1_000_000)}`,
+  `${invalid}row 2 is too long, or its quote is not closed`
+)
 refuse("a quote in the middle", () => 'phone_number,first_name\n+14155550100,A"B\n', `${invalid}a quote in the wrong place in row 2`)
 refuse("text after a closing quote", () => 'phone_number,first_name\n+14155550100,"A"B\n', `${invalid}a quote in the wrong place in row 2`)
 refuse("a NUL", () => "phone_number,first_name\n+14155550100,A\n+14155550101,B\0\n", /not text in rows: 3/)
-refuse("bytes that are not UTF-8", () => Buffer.from("phone_number,first_name\n+14155550100,A\n+14155550101,Zo\xeb\n", "latin1"),
-  `${invalid}row 3 is not UTF-8 text`)
-refuse("bytes that are not UTF-8, far into the file", () => Buffer.concat([Buffer.from(people(5000)), Buffer.from("+14169990000,\xff,X\n", "latin1")]),
-  `${invalid}row 5002 is not UTF-8 text`)
-refuse("half a character at the end", () => Buffer.from([...Buffer.from("phone_number,first_name\n+14155550100,Zo"), 0xc3]), `${invalid}row 2 is not UTF-8 text`)
-refuse("UTF-16 with half a pair", () => utf16("phone_number,first_name\n+14155550100,\ud800A\n", "le"), `${invalid}row 2 is not UTF-16LE text`)
+refuse(
+  "bytes that are not UTF-8",
+  () => Buffer.from("phone_number,first_name\n+14155550100,A\n+14155550101,Zo\xeb\n", "latin1"),
+  `${invalid}row 3 is not UTF-8 text`
+)
+refuse(
+  "bytes that are not UTF-8, far into the file",
+  () => Buffer.concat([Buffer.from(people(5000)), Buffer.from("+14169990000,\xff,X\n", "latin1")]),
+  `${invalid}row 5002 is not UTF-8 text`
+)
+refuse(
+  "half a character at the end",
+  () => Buffer.from([...Buffer.from("phone_number,first_name\n+14155550100,Zo"), 0xc3]),
+  `${invalid}row 2 is not UTF-8 text`
+)
+refuse(
+  "UTF-16 with half a pair",
+  () => utf16("phone_number,first_name\n+14155550100,\ud800A\n", "le"),
+  `${invalid}row 2 is not UTF-16LE text`
+)
 refuse("UTF-16 without a mark", () => Buffer.from(plain, "utf16le"), invalid)
 
+t.test("refused: 11 MiB that were said to be less", async (t) => {
+  const long = people(10).padEnd(11 * 1024 * 1024, `+14155559999,${"x".repeat(4000)}\n`)
+  const refusal = await run(Effect.flip(Effect.flatMap(upload(long, ours, 1000), (sourceId) => makeCampaign({ sourceId }))))
+  t.match(refusal, { _tag: "SourceRefused", reason: "CSV file is larger than 10485760 bytes" })
+})
+
 t.test("a number that its country does not have, and half a greeting, are warnings", async (t) => {
-  const { contacts, sourceSync } = await run(create(
-    "phone_number,first_name,greeting_override_type\n+1415555010,A,\n+999123456789,B,\n+14155550100,C,text\n"))
+  const { contacts, sourceSync } = await run(
+    create("phone_number,first_name,greeting_override_type\n+1415555010,A,\n+999123456789,B,\n+14155550100,C,text\n")
+  )
   t.equal(contacts.length, 3)
   t.match(sourceSync, { rowsInFile: 3, accepted: 3, skipped: 0, status: "completed", error: null })
   t.strictSame(sourceSync.warnings, [
@@ -102,12 +152,16 @@ t.test("a number that its country does not have, and half a greeting, are warnin
 
 t.test("a greeting of the contact's own stands in its context, and its variables are needed too", async (t) => {
   const header = "phone_number,first_name,greeting_override_type,greeting_override_text,greeting_override_recording_id\n"
-  const { context, refusal } = await run(Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const { id } = yield* makeCampaign({ sourceId: yield* upload(`${header}+14155550100,A,text,Ciao {{first_name}},\n+14155550101,B,audio,,rec-1\n`) })
-    const context = yield* sql`SELECT context FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
-    return { context, refusal: yield* Effect.flip(create(`${header}+14155550100,A,text,Ciao {{nickname}},\n`)) }
-  }))
+  const { context, refusal } = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* makeCampaign({
+        sourceId: yield* upload(`${header}+14155550100,A,text,Ciao {{first_name}},\n+14155550101,B,audio,,rec-1\n`)
+      })
+      const context = yield* sql`SELECT context FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
+      return { context, refusal: yield* Effect.flip(create(`${header}+14155550100,A,text,Ciao {{nickname}},\n`)) }
+    })
+  )
   t.strictSame(context, [
     { context: { phone_number: "+14155550100", first_name: "A", greeting_override: { type: "text", text: "Ciao {{first_name}}" } } },
     { context: { phone_number: "+14155550101", first_name: "B", greeting_override: { type: "audio", recording_id: "rec-1" } } }
@@ -116,26 +170,34 @@ t.test("a greeting of the contact's own stands in its context, and its variables
 })
 
 t.test("a hundred thousand contacts are created in seconds, through indexes only, in bounded memory", async (t) => {
-  const { campaign, millis, plans } = await run(Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const agents = yield* Agents
-    const agent = yield* makeAgent()
-    yield* agents.update(ours, agent.id, { definition: definition("{{city}}") })
-    const sourceId = yield* upload(people(100_000))
-    const from = yield* Clock.currentTimeMillis
-    const campaign = yield* makeCampaign({ sourceId, agentId: agent.id })
-    const millis = (yield* Clock.currentTimeMillis) - from
-    yield* sql`ANALYZE contacts`
-    const plans = yield* Effect.forEach([
-      sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'pending' ORDER BY row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
-      sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'retry_wait' AND due_at <= now()
+  const { campaign, millis, plans } = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const agents = yield* Agents
+      const agent = yield* makeAgent()
+      yield* agents.update(ours, agent.id, { definition: definition("{{city}}") })
+      const sourceId = yield* upload(people(100_000))
+      const from = yield* Clock.currentTimeMillis
+      const campaign = yield* makeCampaign({ sourceId, agentId: agent.id })
+      const millis = (yield* Clock.currentTimeMillis) - from
+      yield* sql`ANALYZE contacts`
+      const plans = yield* Effect.forEach(
+        [
+          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'pending' ORDER BY row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
+          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'retry_wait' AND due_at <= now()
         ORDER BY due_at, row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
-      sql`EXPLAIN SELECT 1 FROM runs WHERE campaign_id = ${campaign.id} ORDER BY created_at DESC, id DESC LIMIT 50`
-    ], (plan) => Effect.map(plan, (rows) => JSON.stringify(rows)))
-    return { campaign, millis, plans }
-  }))
+          sql`EXPLAIN SELECT 1 FROM runs WHERE campaign_id = ${campaign.id} ORDER BY created_at DESC, id DESC LIMIT 50`
+        ],
+        (plan) => Effect.map(plan, (rows) => JSON.stringify(rows))
+      )
+      return { campaign, millis, plans }
+    })
+  )
   t.equal(campaign.counters.totalRows, 100_000)
   t.ok(millis < 10_000, `${millis} ms`)
-  t.notOk(plans.some((plan) => plan.includes("Seq Scan on contacts")), "no scan of the contacts")
+  t.notOk(
+    plans.some((plan) => plan.includes("Seq Scan on contacts")),
+    "no scan of the contacts"
+  )
   t.comment(`100,000 contacts in ${millis} ms`)
 })

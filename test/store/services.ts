@@ -8,6 +8,7 @@ import { Agents } from "#core/agent/Agents.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { Dialer, type SingleCall } from "#core/call/Dialer.ts"
 import { Campaigns, type NewCampaign } from "#core/campaign/Campaigns.ts"
+import type { ContactSource } from "#core/campaign/ContactSource.ts"
 import { Uploads } from "#core/campaign/Uploads.ts"
 import { type AgentId, CallId, type CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
@@ -37,6 +38,7 @@ export type Services =
   | ApiKeys
   | Calls
   | Campaigns
+  | ContactSource
   | Files
   | Organizations
   | Runs
@@ -76,8 +78,15 @@ export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<In
     Files.layerLocal(folder)
   )
   const source = csvSourceLayer.pipe(Layer.provideMerge(Uploads.layer))
-  const services = Layer.mergeAll(Agents.layer, ApiKeys.layer, Calls.layer, Campaigns.layer, Organizations.layer, Runs.layer, TelephonyConfigs.layer)
-    .pipe(Layer.provideMerge(source), Layer.provideMerge(ports))
+  const services = Layer.mergeAll(
+    Agents.layer,
+    ApiKeys.layer,
+    Calls.layer,
+    Campaigns.layer,
+    Organizations.layer,
+    Runs.layer,
+    TelephonyConfigs.layer
+  ).pipe(Layer.provideMerge(source), Layer.provideMerge(ports))
   const context = await database.run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -91,7 +100,12 @@ export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<In
 
 export const definition = (prompt = "Be kind.") => ({
   nodes: [
-    { id: "start", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt, greeting: "Hello {{first_name}}", kept: true } },
+    {
+      id: "start",
+      type: "startCall",
+      position: { x: 0, y: 0 },
+      data: { name: "Start", prompt, greeting: "Hello {{first_name}}", kept: true }
+    },
     { id: "end", type: "endCall", position: { x: 0, y: 1 }, data: { name: "End", prompt: "Say goodbye." } }
   ],
   edges: [{ id: "e", source: "start", target: "end", data: { label: "done", condition: "when done" } }],
@@ -99,13 +113,13 @@ export const definition = (prompt = "Be kind.") => ({
 })
 
 /** Puts a list up and returns its key. */
-export const upload = Effect.fnUntraced(function* (bytes: string | Uint8Array, organizationId = ours) {
+export const upload = Effect.fnUntraced(function* (bytes: string | Uint8Array, organizationId = ours, saidBytes = bytes.length) {
   const uploads = yield* Uploads
   const files = yield* Files
   const { key } = yield* uploads.request(organizationId, { fileName: "list.csv", fileSize: bytes.length, contentType: "text/csv" })
   const path = yield* files.createWriter(key)
   yield* Effect.promise(() => writeFile(path, bytes))
-  yield* uploads.complete(key, bytes.length)
+  yield* uploads.complete(key, saidBytes)
   return key
 })
 
@@ -126,9 +140,16 @@ export const makeCampaign = Effect.fnUntraced(function* (settings: Partial<NewCa
 
 export const makeConfig = Effect.fnUntraced(function* (name: string, isDefaultOutbound = false, organizationId = ours) {
   const configs = yield* TelephonyConfigs
-  return yield* configs.create(organizationId, { name, provider: "fake", credentials: { account: "AC1", token: "secret-9876" }, isDefaultOutbound })
+  return yield* configs.create(organizationId, {
+    name,
+    provider: "fake",
+    credentials: { account: "AC1", token: "secret-9876" },
+    isDefaultOutbound
+  })
 })
 
 export const eventsOf = (id: CampaignId) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ readonly event: string }>`
-    SELECT event FROM campaign_log WHERE campaign_id = ${id} ORDER BY id`.pipe(Effect.map((rows) => rows.map(({ event }) => event))))
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql<{ readonly event: string }>`
+    SELECT event FROM campaign_log WHERE campaign_id = ${id} ORDER BY id`.pipe(Effect.map((rows) => rows.map(({ event }) => event)))
+  )

@@ -1,6 +1,7 @@
 /**
  * The engine as a process of its own, for the tests that kill it: exactly `runtime/main.ts`, except that it ends itself with SIGKILL when
- * the dial protocol passes the point that CRASH_AT names, for the CRASH_AFTER-th time.
+ * the dial protocol passes the point that CRASH_AT names, for the CRASH_AFTER-th time; and when its standard input ends, which it does
+ * however the test ends.
  */
 import { Layer } from "effect"
 import { type DialPoint, PassDialPoint } from "#runtime/call/DialPoint.ts"
@@ -11,4 +12,5 @@ let left = Number(process.env["CRASH_AFTER"] ?? 1)
 const pass = (passed: DialPoint) => {
   if (passed === point && --left === 0) process.kill(process.pid, "SIGKILL")
 }
+process.stdin.on("close", () => process.kill(process.pid, "SIGKILL")).resume().unref()
 launch(Layer.succeed(PassDialPoint, pass))

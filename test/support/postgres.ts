@@ -98,17 +98,23 @@ let template: Promise<string> | undefined
 const templateName = (url: string) =>
   Effect.promise(() => (template ??= Effect.runPromise(Effect.provide(makeTemplate(url), Logger.layer([])))))
 
-/** The address of a database of its own, which is dropped with the scope. */
-export const database: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.gen(function* () {
+const copyOf = Effect.fnUntraced(function* (source: string) {
   const url = yield* serverUrl
-  const source = yield* templateName(url)
   const name = `test_${randomUUID().replaceAll("-", "")}`
   yield* Effect.acquireRelease(
     administer(url, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(source)}`),
     () => Effect.ignore(administer(url, (sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`))
   )
   return at(url, name)
-}).pipe(Effect.orDie)
+}, Effect.orDie)
+
+/** The address of a database of its own, which is dropped with the scope. */
+export const database: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.flatMap(
+  Effect.flatMap(serverUrl, templateName),
+  copyOf
+)
+/** One without any table. */
+export const emptyDatabase: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = copyOf("template1")
 
 /** A client on a database of its own. */
 export const layer = Layer.unwrap(Effect.map(database, (url) => clientLayer(url, { applicationName: "test" })))

@@ -1,0 +1,11 @@
+/** `npm run migrate`: brings the schema up to date and ends. Starting the engine does the same. */
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { Config } from "./config.ts"
+import * as postgres from "./postgres.ts"
+import * as telemetry from "./telemetry.ts"
+
+Effect.logInfo("schema is up to date").pipe(
+  Effect.provide(postgres.layer.pipe(Layer.provideMerge(telemetry.layer), Layer.provide(Config.layer))),
+  NodeRuntime.runMain
+)

@@ -1,0 +1,14 @@
+/** What each file of this folder gives to `bench.ts`. */
+import type { Effect } from "effect"
+import type { Figure } from "./Figure.ts"
+
+export interface Options {
+  /** Smaller and shorter: shows that the benchmark runs, its figures are no measurements. */
+  readonly quick: boolean
+}
+
+export interface Benchmark {
+  readonly name: string
+  /** Ends whatever it started. */
+  readonly run: (options: Options) => Effect.Effect<ReadonlyArray<Figure>>
+}

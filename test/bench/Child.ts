@@ -1,0 +1,103 @@
+/** Processes of the benchmarks: what is measured shares its event loop with nobody. */
+import { Effect, type Scope } from "effect"
+import { type ChildProcess, fork } from "node:child_process"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+
+const stopMillis = 15_000
+const keptLines = 20
+
+export interface Child {
+  readonly pid: number
+  readonly send: (message: object) => void
+  /** The next message that `reads` makes something of. */
+  readonly next: <A>(reads: (message: unknown) => A | undefined) => Effect.Effect<A>
+  /** The first line of its output that matches, with its groups. */
+  readonly line: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
+}
+
+export interface Program {
+  /** Relative to this folder. */
+  readonly file: string
+  readonly environment?: NodeJS.ProcessEnv
+  readonly nodeOptions?: ReadonlyArray<string>
+}
+
+const ended = (process: ChildProcess) => process.exitCode !== null || process.signalCode !== null
+
+const stop = (process: ChildProcess) =>
+  Effect.callback<void>((resume) => {
+    if (ended(process)) return resume(Effect.void)
+    const late = setTimeout(() => process.kill("SIGKILL"), stopMillis)
+    process.once("exit", () => {
+      clearTimeout(late)
+      resume(Effect.void)
+    })
+    process.kill("SIGTERM")
+  })
+
+/** What `listen` hands over; dies when the process ends by itself first. `listen` returns how to stop listening. */
+const heard = <A>(process: ChildProcess, failed: () => Error, listen: (give: (value: A) => void) => () => void) =>
+  Effect.callback<A>((resume) => {
+    const gone = () => resume(Effect.die(failed()))
+    if (ended(process)) return gone()
+    process.once("exit", gone)
+    const quit = () => {
+      process.off("exit", gone)
+      stopListening()
+    }
+    const stopListening = listen((value) => {
+      quit()
+      resume(Effect.succeed(value))
+    })
+    return Effect.sync(quit)
+  })
+
+/** Runs until the scope closes. Errors that it logs are shown. */
+export const startChild = ({ environment, file, nodeOptions }: Program): Effect.Effect<Child, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const options = { env: environment, execArgv: [...(nodeOptions ?? [])], stdio: ["ignore", "pipe", "pipe", "ipc"] as const }
+      return fork(fileURLToPath(new URL(file, import.meta.url)), { ...options, stdio: [...options.stdio] })
+    }),
+    stop
+  ).pipe(
+    Effect.map((process) => {
+      const tail: Array<string> = []
+      const listeners = new Set<(line: string) => void>()
+      for (const output of [process.stdout, process.stderr]) {
+        if (output === null) continue
+        createInterface({ input: output }).on("line", (line) => {
+          tail.push(line)
+          tail.splice(0, tail.length - keptLines)
+          if (/"level":"(Error|Fatal)"/.test(line)) console.error(line)
+          for (const listener of listeners) listener(line)
+        })
+      }
+      const failed = () => new Error([`${file} has ended by itself`, ...tail].join("\n"))
+      return {
+        pid: process.pid ?? 0,
+        send: (message) => {
+          process.send(message)
+        },
+        next: <A>(reads: (message: unknown) => A | undefined) =>
+          heard<A>(process, failed, (give) => {
+            const listen = (message: unknown) => {
+              const read = reads(message)
+              if (read !== undefined) give(read)
+            }
+            process.on("message", listen)
+            return () => process.off("message", listen)
+          }),
+        line: (pattern) =>
+          heard<RegExpExecArray>(process, failed, (give) => {
+            const listen = (line: string) => {
+              const match = pattern.exec(line)
+              if (match !== null) give(match)
+            }
+            listeners.add(listen)
+            return () => listeners.delete(listen)
+          })
+      }
+    })
+  )

@@ -1,0 +1,24 @@
+/** The lists that benchmarks dial. The last two digits of a number choose its callee, see the emulator. */
+
+export type Suffix = "01" | "11"
+export const talksThenHangsUp: Suffix = "01"
+export const staysUntilHungUp: Suffix = "11"
+
+const names = ["Ada", "Alan", "Barbara", "Donald", "Edsger", "Frances", "Grace", "Hedy"]
+const cities = ["Berlin", "Hamburg", "Leipzig"]
+
+/** Numbers of Berlin, none twice. */
+const numberOf = (index: number, suffix: Suffix): string => `+4930${String(200_000 + index)}${suffix}`
+
+export const rowsOf = (count: number, suffix: Suffix): ReadonlyArray<ReadonlyArray<string>> =>
+  Array.from({ length: count }, (_, index) => [
+    numberOf(index, suffix),
+    names[index % names.length] ?? "",
+    cities[index % cities.length] ?? "",
+    `A-${index}`,
+    `${(index % 900) + 10}.50`
+  ])
+
+export const columns: ReadonlyArray<string> = ["phone_number", "first_name", "city", "order", "amount"]
+export const csvOf = (count: number, suffix: Suffix = talksThenHangsUp): string =>
+  [columns, ...rowsOf(count, suffix)].map((cells) => cells.join(",")).join("\n")

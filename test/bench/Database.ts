@@ -1,0 +1,59 @@
+/** The embedded Postgres as in production, every commit on disk, in a folder of its own that is removed in the end. */
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
+import { witness } from "#test/support/postgres.ts"
+
+// Beside the default DATA_DIR: a temporary folder may be in memory, where a commit costs nothing.
+const home = fileURLToPath(new URL("../../.data", import.meta.url))
+
+export interface Database {
+  readonly url: string
+  /** For the engine's files. */
+  readonly folder: string
+  /** A client that is not the engine's. */
+  readonly sql: ReturnType<typeof witness>
+}
+
+const remove = (folder: string) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+
+const newFolder = Effect.acquireRelease(
+  Effect.sync(() => {
+    mkdirSync(home, { recursive: true })
+    const folder = mkdtempSync(join(home, "bench-"))
+    // Postgres does not run as root: its user has to pass.
+    chmodSync(folder, 0o711)
+    return folder
+  }),
+  remove
+)
+
+const openClient = (url: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => witness(url)),
+    (sql) => Effect.promise(() => sql.end({ timeout: 1 }))
+  )
+
+const open = Effect.fnUntraced(function* (folder: string) {
+  const context = yield* Layer.build(EmbeddedPostgres.layer({ folder: join(folder, "postgres") }))
+  const postgres = Context.get(context, EmbeddedPostgres)
+  const url = Redacted.value(postgres.url)
+  return { data: postgres.folder, folder, sql: yield* openClient(url), url }
+})
+
+/** `statistics`: the database counts statements. */
+export const startDatabase = (options: { readonly statistics?: boolean } = {}): Effect.Effect<Database, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const folder = yield* newFolder
+    const configure = Effect.flatMap(open(folder), ({ sql }) => Effect.promise(() => sql`ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`))
+    if (options.statistics === true) yield* Effect.scoped(configure)
+    // For a user who may not enter the folder, Postgres keeps its data elsewhere, behind a link.
+    const behind = yield* Effect.acquireRelease(Effect.succeed({ folder: "" }), (found) => (found.folder === "" ? Effect.void : remove(found.folder)))
+    const database = yield* open(folder)
+    behind.folder = database.data
+    if (options.statistics === true) yield* Effect.promise(() => database.sql`CREATE EXTENSION pg_stat_statements`)
+    return database
+  }).pipe(Effect.orDie)

@@ -1,0 +1,36 @@
+/** The far end of a benchmark's calls: an emulated Asterisk in its own process, and what its callees saw. */
+import { Effect, type Scope } from "effect"
+import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
+import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import { startChild } from "./Child.ts"
+import type { EmulatorAddress, EmulatorAnswer, EmulatorCounts } from "./emulatorMain.ts"
+
+const LOOK_AGAIN = "200 millis"
+
+export interface Emulator extends EmulatorAddress {
+  readonly counts: Effect.Effect<EmulatorCounts>
+  readonly entries: Effect.Effect<ReadonlyArray<CalleeEntry>>
+  /** Returns once the counts are so. */
+  readonly until: (holds: (counts: EmulatorCounts) => boolean) => Effect.Effect<void>
+}
+
+// Nobody else sends messages over this channel.
+const answerOf = (message: unknown) => message as EmulatorAnswer
+
+export const startEmulator = (options: AriEmulatorOptions): Effect.Effect<Emulator, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const child = yield* startChild({ file: "emulatorMain.ts", environment: { ...process.env, EMULATOR_OPTIONS: JSON.stringify(options) } })
+    const ask = <A>(question: object, reads: (answer: EmulatorAnswer) => A | undefined) =>
+      Effect.suspend(() => {
+        child.send(question)
+        return child.next((message) => reads(answerOf(message)))
+      })
+    const counts = ask({ counts: true }, (answer) => ("counts" in answer ? answer.counts : undefined))
+    const until: Emulator["until"] = (holds) =>
+      Effect.flatMap(counts, (now) => (holds(now) ? Effect.void : Effect.andThen(Effect.sleep(LOOK_AGAIN), until(holds))))
+    const address = yield* child.next((message) => {
+      const answer = answerOf(message)
+      return "address" in answer ? answer.address : undefined
+    })
+    return { ...address, counts, until, entries: ask({ entries: true }, (answer) => ("entries" in answer ? answer.entries : undefined)) }
+  })

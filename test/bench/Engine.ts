@@ -1,0 +1,121 @@
+/** The engine as in production: its own process, on the benchmark's database, asked through its API. */
+import { Effect, type Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import { Agent, request } from "node:http"
+import { variables } from "#runtime/config.ts"
+import { type Child, startChild } from "./Child.ts"
+import type { Database } from "./Database.ts"
+import type { EmulatorAddress } from "./emulatorMain.ts"
+
+const READY_TIMEOUT = "30 seconds"
+const answerMillis = 60_000
+
+export interface Engine {
+  readonly child: Child
+  readonly get: (path: string) => Effect.Effect<unknown>
+  readonly post: (path: string, body?: object) => Effect.Effect<unknown>
+  /** The key of the uploaded file. */
+  readonly upload: (csv: string) => Effect.Effect<string>
+}
+
+export interface EngineSettings {
+  readonly environment?: Readonly<Record<string, string>>
+  /** Instead of `runtime/main.ts`; relative to this folder. */
+  readonly file?: string
+  readonly nodeOptions?: ReadonlyArray<string>
+}
+
+const defaults = {
+  ADAPTERS: "ari",
+  CALL_RATE: "1000",
+  DRAIN: "0",
+  HOST: "127.0.0.1",
+  LOG_FORMAT: "json",
+  NODE_NAME: "bench",
+  ORG_CONCURRENCY: "100",
+  PORT: "0",
+  RECORDINGS: "off",
+  TRUNK_RATE: "1000"
+}
+
+/** What the shell has set for an engine of its own is not meant for this one. */
+const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => {
+  const names = new Set(variables.map(({ name }) => name))
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.has(name))), ...settings }
+}
+
+export const startEngine = (
+  { folder, url }: Pick<Database, "folder" | "url">,
+  { environment, file = "../../runtime/main.ts", nodeOptions = [] }: EngineSettings = {}
+): Effect.Effect<Engine, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const key = randomBytes(16).toString("hex")
+    const settings = { ...defaults, ...environment, API_KEY: key, DATABASE_URL: url, DATA_DIR: folder }
+    const child = yield* startChild({ file, environment: environmentOf(settings), nodeOptions })
+    const [, site = ""] = yield* child.line(/^Trunkline is ready at (\S+)/).pipe(Effect.timeout(READY_TIMEOUT), Effect.orDie)
+    const agent = yield* Effect.acquireRelease(
+      Effect.sync(() => new Agent({ keepAlive: true })),
+      (opened) => Effect.sync(() => opened.destroy())
+    )
+    const json = { "content-type": "application/json", "x-api-key": key }
+    const ask = (method: string, path: string, body?: object) =>
+      exchange({ agent, method, url: `${site}/api/v1${path}`, headers: json, body: body === undefined ? undefined : JSON.stringify(body) })
+    return {
+      child,
+      get: (path) => ask("GET", path),
+      post: (path, body) => ask("POST", path, body),
+      upload: Effect.fnUntraced(function* (csv) {
+        const address = yield* ask("POST", "/s3/presigned-upload-url", { file_name: "list.csv", file_size: Buffer.byteLength(csv), content_type: "text/csv" })
+        yield* exchange({ agent, method: "PUT", url: textAt(address, "upload_url"), headers: { "content-type": "text/csv" }, body: csv })
+        return textAt(address, "file_key")
+      })
+    }
+  })
+
+interface Exchange {
+  readonly agent: Agent
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}
+
+/** Any answer but a good one ends the benchmark. */
+const exchange = ({ agent, body, headers, method, url }: Exchange): Effect.Effect<unknown> =>
+  Effect.callback((resume) => {
+    const failed = (why: unknown) => resume(Effect.die(new Error(`${method} ${new URL(url).pathname}: ${why}`)))
+    const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) }
+    const outgoing = request(url, { agent, method, headers: { ...headers, ...length }, timeout: answerMillis }, (response) => {
+      const parts: Array<Buffer> = []
+      response.on("data", (part: Buffer) => parts.push(part))
+      response.on("end", () => {
+        const text = Buffer.concat(parts).toString()
+        if (response.statusCode === 200) resume(Effect.succeed(JSON.parse(text)))
+        else failed(`${response.statusCode} ${text}`)
+      })
+    })
+    outgoing.on("timeout", () => outgoing.destroy(new Error("no answer in time")))
+    outgoing.on("error", failed)
+    outgoing.end(body)
+  })
+
+const at = (answer: unknown, name: string): unknown => (answer instanceof Object ? Reflect.get(answer, name) : undefined)
+const textAt = (answer: unknown, name: string): string => String(at(answer, name))
+export const numberAt = (answer: unknown, name: string): number => Number(at(answer, name))
+
+/** An agent, and a telephony configuration for the emulator; the agent's id. */
+export const prepare = Effect.fnUntraced(function* (engine: Engine, emulator: EmulatorAddress, greeting = "") {
+  const { password, url, user } = emulator
+  const config = { provider: "ari", ari_endpoint: url, app_name: user, app_password: password, dial_string: "PJSIP/{number}@trunk" }
+  yield* engine.post("/organizations/telephony-configs", { name: "emulator", config, is_default_outbound: true })
+  const start = { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet.", greeting_type: "text", greeting } }
+  const agent = yield* engine.post("/workflow/create/definition", { name: "Reminder", workflow_definition: { nodes: [start], edges: [] } })
+  return numberAt(agent, "id")
+})
+
+/** The id of a campaign made of an uploaded list, with these settings. */
+export const createCampaign = Effect.fnUntraced(function* (engine: Engine, agentId: number, csv: string, settings: object = {}) {
+  const source_id = yield* engine.upload(csv)
+  const campaign = yield* engine.post("/campaign/create", { name: "Bench", workflow_id: agentId, source_type: "csv", source_id, ...settings })
+  return numberAt(campaign, "id")
+})

@@ -1,0 +1,42 @@
+/**
+ * The performance figures, each beside its control in the same run:
+ *
+ *     npm run bench                            all of them
+ *     npm run bench -- dispatch slot-use       some
+ *     npm run bench -- --json                  one object a line
+ *     npm run bench -- --quick                 smaller and shorter, to see that they run
+ */
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Layer, Logger } from "effect"
+import { parseArgs } from "node:util"
+import type { Benchmark } from "./Benchmark.ts"
+import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
+import { type Figure, json, table } from "./Figure.ts"
+import { machine } from "./machine.ts"
+import { slotUse } from "./slotUse.ts"
+
+const TIMEOUT = "3 minutes"
+
+const benchmarks: ReadonlyArray<Benchmark> = [dispatch, slotUse, dispatchInStep, dispatchWithVoice]
+
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean", default: false }, quick: { type: "boolean", default: false } } })
+
+const chosen = benchmarks.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const unknown = positionals.filter((wanted) => benchmarks.every(({ name }) => name !== wanted))
+
+const measure = ({ name, run }: Benchmark) =>
+  Effect.gen(function* () {
+    yield* Console.error(`${name} ...`)
+    const figures = yield* Effect.timeout(run({ quick: values.quick }), TIMEOUT)
+    if (values.json) yield* Console.log(figures.map(json).join("\n"))
+    return figures
+  })
+
+const program = Effect.gen(function* () {
+  if (unknown.length > 0) return yield* Effect.die(new Error(`There is no benchmark ${unknown.join(", ")}; there are ${benchmarks.map(({ name }) => name).join(", ")}`))
+  yield* Console.error(machine())
+  const figures: ReadonlyArray<Figure> = (yield* Effect.forEach(chosen, measure)).flat()
+  if (!values.json) yield* Console.log(`\n${table(figures)}`)
+})
+
+NodeRuntime.runMain(Effect.provide(program, Layer.empty.pipe(Layer.merge(Logger.layer([])))))

@@ -1,0 +1,34 @@
+/** How soon a slot that became free is used again: from the end of a call to the next originate, both as the callee's side sees them. */
+import { Effect } from "effect"
+import type { Benchmark, Options } from "./Benchmark.ts"
+import { type Compared, dispatchRun, type Plan } from "./dispatchRun.ts"
+import { type Figure, quantile } from "./Figure.ts"
+
+const goals = { p50: { atMost: 5 }, p99: { atMost: 25 } } as const
+
+const figuresOf = (name: string, { engine, loop }: Compared): ReadonlyArray<Figure> =>
+  ([["p50", 0.5], ["p99", 0.99]] as const).map(([label, share]) => ({
+    name: `${name} ${label}`,
+    value: quantile(engine.turnarounds, share),
+    unit: "ms",
+    goal: goals[label],
+    control: quantile(loop.turnarounds, share)
+  }))
+
+const pollerFigure = (name: string, { loop, poller }: Compared): Figure => ({
+  name: `${name} p50, of a one-second poller instead of the engine`,
+  value: quantile(poller.turnarounds, 0.5),
+  unit: "ms",
+  control: quantile(loop.turnarounds, 0.5)
+})
+
+const measured = (name: string, plan: Omit<Plan, keyof Options>, ofPoller: boolean): Benchmark => ({
+  name,
+  run: (options) =>
+    Effect.map(dispatchRun({ ...options, ...plan }), (run) => [...figuresOf(name, run), ...(ofPoller ? [pollerFigure(name, run)] : [])])
+})
+
+export const dispatch = measured("dispatch", { pace: "steady", voice: false }, true)
+/** A hundred slots become free within a tenth of a second. */
+export const dispatchInStep = measured("dispatch-in-step", { pace: "in step", voice: false }, false)
+export const dispatchWithVoice = measured("dispatch-with-voice", { pace: "steady", voice: true }, false)

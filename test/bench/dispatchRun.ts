@@ -1,0 +1,112 @@
+/**
+ * One campaign on full slots, as its callees saw it: from the end of a call to the originate that took its place, and how much of the
+ * slots' time was used. `dispatch` and `slot-use` look at the same run.
+ */
+import { Effect } from "effect"
+import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
+import { type CalleeEntry, CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
+import { dialByPolling, dialInLoop, type Dialing } from "./bareDialers.ts"
+import type { Options } from "./Benchmark.ts"
+import { csvOf, rowsOf, talksThenHangsUp } from "./Contacts.ts"
+import { startDatabase } from "./Database.ts"
+import { type Emulator, startEmulator } from "./Emulator.ts"
+import type { EmulatorAddress } from "./emulatorMain.ts"
+import { createCampaign, prepare, startEngine } from "./Engine.ts"
+
+const slots = 100
+const callSeconds = 10
+/** Of these ten seconds. */
+const ringMillis = 1000
+
+export interface Dispatch {
+  /** Milliseconds. */
+  readonly turnarounds: ReadonlyArray<number>
+  /** 0 to 1. */
+  readonly slotUse: number
+}
+export interface Compared {
+  readonly engine: Dispatch
+  readonly loop: Dispatch
+  readonly poller: Dispatch
+}
+/** `steady`: half to one and a half times ten seconds, so that slots become free evenly. `in step`: as near to all at once as they began. */
+export type Pace = "steady" | "in step"
+
+export interface Plan extends Options {
+  readonly pace: Pace
+  /** The agent greets, and the calls are recorded. */
+  readonly voice: boolean
+}
+
+const secondsOf = ({ pace, quick, voice }: Plan) => (quick ? { engine: 15, control: 15 } : pace === "steady" && !voice ? { engine: 50, control: 25 } : { engine: 35, control: 25 })
+const contactsFor = (seconds: number) => slots + (slots * seconds) / callSeconds
+
+const emulatorOf = ({ pace, voice }: Plan): AriEmulatorOptions => ({
+  media: voice,
+  ringMillis,
+  talkMillis: callSeconds * 1000 - ringMillis,
+  ...(pace === "steady" ? { seed: 1 } : {})
+})
+
+/** From the moment when the slots were first full until the last contact was dialed. */
+export const dispatchOf = (entries: ReadonlyArray<CalleeEntry>, capacity: number): Dispatch => {
+  let live = 0
+  let full: number | undefined
+  let used = 0
+  let before = 0
+  const last = entries.findLastIndex(({ kind }) => kind === "originate")
+  for (const [index, { at, kind }] of entries.entries()) {
+    if (kind !== "originate" && kind !== "ended") continue
+    if (full !== undefined && index <= last) used += live * (at - before)
+    before = at
+    live += kind === "originate" ? 1 : -1
+    if (live === capacity) full ??= index
+  }
+  const from = entries[full ?? 0]?.at ?? 0
+  const until = entries[last]?.at ?? 0
+  const log = new CalleeLog()
+  log.entries = full === undefined ? [] : entries.slice(full + 1)
+  return { slotUse: full === undefined ? 0 : used / (capacity * (until - from)), turnarounds: log.turnaroundMillis() }
+}
+
+const untilDialed = (emulator: Emulator, contacts: number) =>
+  emulator.until(({ originates }) => originates >= contacts).pipe(Effect.andThen(emulator.entries), Effect.map((entries) => dispatchOf(entries, slots)))
+
+const byEngine = (plan: Plan) =>
+  Effect.gen(function* () {
+    const database = yield* startDatabase()
+    const emulator = yield* startEmulator(emulatorOf(plan))
+    const engine = yield* startEngine(database, { environment: { RECORDINGS: plan.voice ? "on" : "off" } })
+    const agentId = yield* prepare(engine, emulator, plan.voice ? "Hello {{first_name}}, your order is ready." : "")
+    const contacts = contactsFor(secondsOf(plan).engine)
+    const campaign = yield* createCampaign(engine, agentId, csvOf(contacts), { max_concurrency: slots })
+    yield* engine.post(`/campaign/${campaign}/start`)
+    return yield* untilDialed(emulator, contacts)
+  }).pipe(Effect.scoped)
+
+const byHand = (plan: Plan, dial: (emulator: EmulatorAddress, dialing: Dialing) => ReturnType<typeof dialInLoop>) =>
+  Effect.gen(function* () {
+    const emulator = yield* startEmulator(emulatorOf(plan))
+    const contacts = contactsFor(secondsOf(plan).control)
+    const numbers = rowsOf(contacts, talksThenHangsUp).flatMap(([number = ""]) => number)
+    yield* dial(emulator, { numbers, slots })
+    return yield* untilDialed(emulator, contacts)
+  }).pipe(Effect.scoped)
+
+const compared = (plan: Plan) =>
+  Effect.gen(function* () {
+    const engine = yield* byEngine(plan)
+    // Neither has anything to do most of the time: they do not disturb each other.
+    const [loop, poller] = yield* Effect.all([byHand(plan, dialInLoop), byHand(plan, dialByPolling)], { concurrency: 2 })
+    return { engine, loop, poller }
+  })
+
+const runs = new Map<string, Compared>()
+
+/** What has been measured in this process already is not measured again. */
+export const dispatchRun = (plan: Plan): Effect.Effect<Compared> =>
+  Effect.suspend(() => {
+    const key = JSON.stringify(plan)
+    const known = runs.get(key)
+    return known === undefined ? Effect.tap(compared(plan), (run) => Effect.sync(() => runs.set(key, run))) : Effect.succeed(known)
+  })

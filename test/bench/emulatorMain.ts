@@ -1,0 +1,29 @@
+/** The emulated Asterisk as a process of its own. Its log is asked for at the end. */
+import { type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+
+export interface EmulatorAddress {
+  readonly url: string
+  readonly user: string
+  readonly password: string
+}
+export interface EmulatorCounts {
+  readonly originates: number
+  readonly live: number
+}
+export type EmulatorAnswer =
+  | { readonly address: EmulatorAddress }
+  | { readonly counts: EmulatorCounts }
+  | { readonly entries: ReadonlyArray<CalleeEntry> }
+
+const tell = (answer: EmulatorAnswer) => process.send?.(answer)
+
+// The benchmark passes them on in this variable.
+const options = JSON.parse(process.env["EMULATOR_OPTIONS"] ?? "{}") as AriEmulatorOptions
+const emulator = await startAriEmulator(options)
+process.on("message", (question) => {
+  if (question instanceof Object && "entries" in question) tell({ entries: emulator.log.entries })
+  else tell({ counts: { originates: emulator.log.count("originate"), live: emulator.live() } })
+})
+process.on("disconnect", () => process.exit())
+tell({ address: { url: emulator.url, user: emulator.user, password: emulator.password } })

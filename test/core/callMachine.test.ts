@@ -1,0 +1,213 @@
+/** The machine that moves a call: its table, and the laws that hold whatever a provider says, in whatever order, however often. */
+import fc from "fast-check"
+import t from "tap"
+import { CallEvent, type CallLimits, type CallState, dial, isOver, recoverAnswered, recoverSent, type Step, transition } from "#core/call/Call.ts"
+
+const { Accepted, Answered, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, Rang, Refused } = CallEvent.cases
+
+const limits: CallLimits = { maxDurationSeconds: 300, ringTimeoutSeconds: 60 }
+/** Ring timeout, and half a minute of patience. */
+const GIVE_UP = 90_000
+const fresh = dial(limits, 0)
+
+const follow = (first: Step, events: ReadonlyArray<CallEvent>): Step =>
+  events.reduce((step, event) => transition(step.state, event, limits), first)
+const commandsOf = ({ commands }: Step) => commands.map((command) => command._tag)
+
+const doubted = Doubted.make({ at: 15_000 })
+const answered = Answered.make({ at: 5000 })
+const hungUp = HungUp.make({ at: 9000, cause: "normal_clearing" })
+const refused = Refused.make({ at: 100, reason: "rate_limited" })
+const endAsked = EndAsked.make({ at: 6000, cause: "originator_cancel" })
+const rang = Rang.make({})
+const looked = (presence: typeof Looked.Type["presence"], at: number) => Looked.make({ at, presence })
+
+t.test("given a new call, then its deadline is set before its request leaves", async (t) => {
+  t.strictSame(fresh, {
+    state: { _tag: "Dialing", doubtful: false, giveUpAt: GIVE_UP, missed: 0, silences: 0 },
+    commands: [{ _tag: "SetDeadline", afterMillis: GIVE_UP }, { _tag: "Originate" }]
+  })
+})
+
+t.test("given the life of a call, when an event comes, then it goes on as drawn", async (t) => {
+  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
+    const step = follow(fresh, events)
+    t.match(step.state, state, name)
+    t.strictSame(commandsOf(step), commands, name)
+  }
+  check("accepted", [Accepted.make({})], { _tag: "Dialing", doubtful: false })
+  check("refused", [refused], { _tag: "Void", reason: "rate_limited", at: 100 })
+  check("doubted", [doubted], { _tag: "Dialing", doubtful: true }, ["SetDeadline", "Look"])
+  check("rings", [rang], { _tag: "Ringing", giveUpAt: GIVE_UP })
+  check("busy", [HungUp.make({ at: 50, cause: "user_busy" })], { _tag: "Ended", cause: "user_busy", endedAt: 50 })
+  check("asked to end", [endAsked], { _tag: "Closing", placed: false, cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
+  check("answered", [answered], { _tag: "Up", answeredAt: 5000 }, ["SetDeadline", "AttachVoice"])
+  check("rings, then no answer in time", [rang, looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, ["SetDeadline", "Hangup"])
+  check("rings, answered", [rang, answered], { _tag: "Up", answeredAt: 5000 }, ["SetDeadline", "AttachVoice"])
+  check("rings, refused all the same", [rang, refused], { _tag: "Ringing" })
+  check("answered, rings late", [answered, rang], { _tag: "Up" })
+  check("answered twice", [answered, Answered.make({ at: 7000 })], { _tag: "Up", answeredAt: 5000 })
+  check("hung up", [answered, hungUp], { _tag: "Ended", answeredAt: 5000, endedAt: 9000, cause: "normal_clearing" })
+  check("ended by us", [answered, endAsked, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "originator_cancel" })
+  check("too long", [answered, DeadlinePassed.make({ at: 305_000 })], { _tag: "Closing", cause: "duration_exceeded" }, ["SetDeadline", "Hangup"])
+  check("closing, placed only now", [endAsked, Accepted.make({})], { _tag: "Closing", placed: true }, ["Hangup"])
+  check("closing, never left", [endAsked, refused], { _tag: "Void" })
+  check("closing, rings, refused", [endAsked, rang, refused], { _tag: "Closing", placed: true })
+  check("closing while the callee picks up", [endAsked, answered, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "originator_cancel" })
+  check("closing, not found once", [endAsked, looked("gone", 10_000)], { _tag: "Closing", missed: 1 }, ["SetDeadline"])
+  check("closing, no answer, then not found once", [endAsked, looked("silent", 10_000), looked("gone", 20_000)], { _tag: "Closing" }, ["SetDeadline"])
+  check("closing, still there", [endAsked, looked("up", 10_000)], { _tag: "Closing" }, ["SetDeadline", "Hangup"])
+  check("closing, not found twice", [endAsked, looked("gone", 10_000), looked("gone", 20_000)], { _tag: "Ended" })
+})
+
+t.test("given a doubtful call, when the provider is asked, then its word decides", async (t) => {
+  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
+    const step = follow(fresh, [doubted, ...events])
+    t.match(step.state, state, name)
+    t.strictSame(commandsOf(step), commands, name)
+  }
+  check("never placed", [looked("never_placed", 20_000)], { _tag: "Void", reason: "unreachable" })
+  check("found ringing", [looked("ringing", 20_000)], { _tag: "Ringing" }, ["SetDeadline"])
+  check("found ringing past its time", [looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, ["SetDeadline", "Hangup"])
+  check("found answered", [looked("up", 20_000)], { _tag: "Closing", cause: "trunk_lost", answeredAt: 20_000 }, ["SetDeadline", "Hangup"])
+  check("not found yet", [looked("gone", 20_000), looked("gone", 30_000), looked("gone", 40_000)], { _tag: "Dialing", missed: 3 }, ["SetDeadline"])
+  check("never found", [looked("gone", 20_000), looked("gone", 30_000), looked("gone", GIVE_UP)], { _tag: "Ended", cause: "written_off" })
+  t.test("and rings after all, then the look that was under way does not end it", async () => {
+    check("found ringing", [rang, looked("ringing", 20_000)], { _tag: "Ringing" }, ["SetDeadline"])
+    check("the look's own deadline", [rang, DeadlinePassed.make({ at: 25_000 })], { _tag: "Ringing" }, ["SetDeadline", "Look"])
+  })
+})
+
+t.test("given a call whose request has not been answered, when it is not found, then it is not void: the request may be under way", async (t) => {
+  t.match(follow(fresh, [looked("never_placed", GIVE_UP)]).state, { _tag: "Dialing", missed: 1 })
+})
+
+t.test("given an answered call, when the deadline of its ringing passes late, then the conversation goes on", async (t) => {
+  t.strictSame(follow(fresh, [answered, DeadlinePassed.make({ at: GIVE_UP })]).commands, [])
+  t.match(follow(fresh, [answered, DeadlinePassed.make({ at: GIVE_UP })]).state, { _tag: "Up" })
+})
+
+t.test("given a call of a node that died, then it is looked for, or ended when its audio is gone", async (t) => {
+  t.match(recoverSent(limits, 1000), { state: { _tag: "Dialing", doubtful: true, giveUpAt: 91_000 } })
+  t.strictSame(commandsOf(recoverSent(limits, 1000)), ["SetDeadline", "Look"])
+  t.match(recoverAnswered(1000), { state: { _tag: "Closing", placed: true, answeredAt: 1000, cause: "node_lost" } })
+  t.strictSame(commandsOf(recoverAnswered(1000)), ["SetDeadline", "Hangup"])
+})
+
+/** What may come, without its time. */
+const presences = ["ringing", "up", "gone", "never_placed", "silent"] as const
+const reasons = ["unreachable", "rate_limited", "auth_refused", "permit_lapsed"] as const
+type Occurrence = (at: number) => CallEvent
+const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
+  fc.constant<Occurrence>(() => Accepted.make({})),
+  fc.constantFrom(...reasons).map((reason): Occurrence => (at) => Refused.make({ at, reason })),
+  fc.constant<Occurrence>((at) => Doubted.make({ at })),
+  fc.constant<Occurrence>(() => Rang.make({})),
+  fc.constant<Occurrence>((at) => Answered.make({ at })),
+  fc.constantFrom("normal_clearing" as const, "user_busy" as const).map((cause): Occurrence => (at) => HungUp.make({ at, cause })),
+  fc.constantFrom("originator_cancel" as const, "machine_detected" as const).map((cause): Occurrence => (at) => EndAsked.make({ at, cause })),
+  fc.constant<Occurrence>((at) => DeadlinePassed.make({ at })),
+  fc.constantFrom(...presences).map((presence): Occurrence => (at) => Looked.make({ at, presence }))
+)
+const anyStory = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), anyOccurrence), { maxLength: 30 })
+const anyFirst = fc.constantFrom(fresh, recoverSent(limits, 0), recoverAnswered(0))
+
+interface Moment {
+  readonly at: number
+  readonly event: CallEvent
+  readonly before: CallState
+  readonly step: Step
+}
+/** Every step of a story: each event comes some time after the one before. */
+const tell = (first: Step, story: ReadonlyArray<readonly [number, Occurrence]>): ReadonlyArray<Moment> => {
+  const moments: Array<Moment> = []
+  let at = 0
+  let state = first.state
+  for (const [later, occurrence] of story) {
+    at += later
+    const event = occurrence(at)
+    const step = transition(state, event, limits)
+    moments.push({ at, before: state, event, step })
+    state = step.state
+  }
+  return moments
+}
+const always = (seed: number, law: (moments: ReadonlyArray<Moment>, first: Step) => boolean) =>
+  fc.assert(fc.property(anyFirst, anyStory, (first, story) => law(tell(first, story), first)), { numRuns: 3000, seed })
+const count = (moments: ReadonlyArray<Moment>, command: string) => moments.flatMap(({ step }) => commandsOf(step)).filter((tag) => tag === command).length
+const isPickedUp = (state: CallState) => "answeredAt" in state && state.answeredAt !== undefined
+
+t.test("given any events, in any order, with repeats", async (t) => {
+  t.test("then Ended and Void are final, and silent", async () => {
+    always(1, (moments) => moments.every(({ before, step }) => !isOver(before) || (step.state === before && step.commands.length === 0)))
+  })
+  t.test("then no request leaves but the first", async () => {
+    always(2, (moments) => count(moments, "Originate") === 0)
+  })
+  t.test("then the audio is attached once at most, and only on an answer", async () => {
+    always(3, (moments) =>
+      count(moments, "AttachVoice") <= 1 && moments.every(({ event, step }) => !commandsOf(step).includes("AttachVoice") || event._tag === "Answered")
+    )
+  })
+  t.test("then only a refusal or proof makes a call void, and only without evidence of it", async () => {
+    always(4, (moments) => {
+      const end = moments.findIndex(({ step }) => step.state._tag === "Void")
+      const cause = moments[end]?.event
+      const isProof = cause === undefined || cause._tag === "Refused" || (cause._tag === "Looked" && cause.presence === "never_placed")
+      const isEvidence = ({ event }: Moment) =>
+        event._tag === "Rang" || event._tag === "Answered" || (event._tag === "Looked" && (event.presence === "ringing" || event.presence === "up"))
+      return isProof && !moments.slice(0, Math.max(0, end)).some(isEvidence)
+    })
+  })
+  t.test("then an answered call never becomes unanswered, and keeps the moment of its answer", async () => {
+    const answerOf = (state: CallState) => ("answeredAt" in state ? state.answeredAt : undefined)
+    always(5, (moments) => moments.every(({ before, step }) => !isPickedUp(before) || answerOf(step.state) === answerOf(before)))
+  })
+  t.test("then an answer that comes before the end is never lost", async () => {
+    always(6, (moments) => moments.every(({ before, event, step }) => event._tag !== "Answered" || isOver(before) || isPickedUp(step.state)))
+  })
+  t.test("then a call that closes never goes back", async () => {
+    always(7, (moments) => moments.every(({ before, step }) => before._tag !== "Closing" || step.state._tag === "Closing" || isOver(step.state)))
+  })
+})
+
+/** The deadline after a step that began at `at`: the newest that was set. */
+const deadlineAfter = (at: number, step: Step, before: number | undefined) =>
+  step.commands.reduce<number | undefined>((deadline, command) => (command._tag === "SetDeadline" ? at + command.afterMillis : deadline), before)
+
+t.test("given any story, then a live call always has a deadline, and each that passes sets the next", async () => {
+  always(8, (moments, first) => {
+    let deadline = deadlineAfter(0, first, undefined)
+    return moments.every(({ at, event, step }) => {
+      const isReal = event._tag === "DeadlinePassed" && deadline !== undefined && at >= deadline
+      deadline = deadlineAfter(at, step, isReal ? undefined : deadline)
+      return isOver(step.state) || deadline !== undefined
+    })
+  })
+})
+
+/** Plays on with nothing but deadlines and looks that get `presence`, and tells how many deadlines it took to the end. */
+const deadlinesToTheEnd = (first: Step, story: ReadonlyArray<readonly [number, Occurrence]>, presence: (typeof presences)[number]) => {
+  const moments = tell(first, story)
+  let step = moments.at(-1)?.step ?? first
+  let at = moments.at(-1)?.at ?? 0
+  let passed = 0
+  for (; !isOver(step.state) && passed < 200; passed++) {
+    at += 1_200_000
+    step = transition(step.state, DeadlinePassed.make({ at }), limits)
+    step = transition(step.state, looked(presence, at), limits)
+  }
+  return passed
+}
+
+t.test("given any story, when the provider says nothing more", async (t) => {
+  const check = (seed: number, presence: "gone" | "silent" | "never_placed", most: number) =>
+    fc.assert(fc.property(anyFirst, anyStory, (first, story) => deadlinesToTheEnd(first, story, presence) <= most), { numRuns: 1000, seed })
+  t.test("and does not know the call, then it ends after a few looks", async () => {
+    check(9, "gone", 5)
+    check(10, "never_placed", 5)
+  })
+  t.test("and answers no look, then it ends all the same", async () => {
+    check(11, "silent", 130)
+  })
+})

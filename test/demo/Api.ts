@@ -1,0 +1,120 @@
+/** The service's API, as far as the demo uses it. */
+import type { Static } from "typebox"
+import type { AgentWire } from "#gateway/wire/Agent.ts"
+import type { CampaignProgressWire, CampaignWire } from "#gateway/wire/Campaign.ts"
+import type { UploadAddress } from "#gateway/wire/File.ts"
+import type { ReadyWire } from "#gateway/wire/Health.ts"
+import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
+import type { TelephonyConfigWire } from "#gateway/wire/Telephony.ts"
+import { DemoFailed } from "./DemoFailed.ts"
+
+export type Campaign = Static<typeof CampaignWire>
+export type Run = Static<typeof RunWire>
+type RunPage = Static<typeof RunPageWire>
+
+const answerMillis = 30_000
+const pageSize = 100
+
+/** Runs whose call came to one of these; or that are, or are not, over. */
+export type RunFilter =
+  | { readonly attribute: "dispositionCode"; readonly type: "multiSelect"; readonly value: { readonly codes: ReadonlyArray<string> } }
+  | { readonly attribute: "status"; readonly type: "radio"; readonly value: { readonly status: "completed" | "in_progress" } }
+
+export class Api {
+  readonly #url: string
+  readonly #key: string
+
+  constructor(url: string, key: string) {
+    this.#url = `${url}/api/v1`
+    this.#key = key
+  }
+
+  ready() {
+    return this.#json<Static<typeof ReadyWire>>("GET", "/health/ready")
+  }
+
+  createTelephonyConfig(name: string, config: Readonly<Record<string, string>>) {
+    return this.#json<Static<typeof TelephonyConfigWire>>("POST", "/organizations/telephony-configs", {
+      name,
+      config,
+      is_default_outbound: true
+    })
+  }
+
+  createAgent(name: string, definition: object) {
+    return this.#json<Static<typeof AgentWire>>("POST", "/workflow/create/definition", { name, workflow_definition: definition })
+  }
+
+  configureAgent(id: number, configurations: object) {
+    return this.#json<Static<typeof AgentWire>>("PUT", `/workflow/${id}`, { workflow_configurations: configurations })
+  }
+
+  /** The key of the uploaded file. */
+  async upload(name: string, csv: string): Promise<string> {
+    const file = { file_name: name, file_size: Buffer.byteLength(csv), content_type: "text/csv" }
+    const address = await this.#json<Static<typeof UploadAddress>>("POST", "/s3/presigned-upload-url", file)
+    await this.#answer("PUT", address.upload_url, { body: csv, headers: { "content-type": "text/csv" } })
+    return address.file_key
+  }
+
+  createCampaign(body: object) {
+    return this.#json<Campaign>("POST", "/campaign/create", body)
+  }
+
+  startCampaign(id: number) {
+    return this.#json<Campaign>("POST", `/campaign/${id}/start`)
+  }
+
+  campaign(id: number) {
+    return this.#json<Campaign>("GET", `/campaign/${id}`)
+  }
+
+  progress(id: number) {
+    return this.#json<Static<typeof CampaignProgressWire>>("GET", `/campaign/${id}/progress`)
+  }
+
+  async countRuns(id: number, filter: RunFilter): Promise<number> {
+    return (await this.#runs(id, { limit: "1", filters: JSON.stringify([filter]) })).total_count
+  }
+
+  /** Oldest first. */
+  async allRuns(id: number): Promise<ReadonlyArray<Run>> {
+    const runs: Array<Run> = []
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const found = await this.#runs(id, { limit: String(pageSize), page: String(page), sort_order: "asc" })
+      runs.push(...found.runs)
+      pages = found.total_pages
+    }
+    return runs
+  }
+
+  async transcript(run: Run): Promise<string> {
+    return (
+      await this.#answer("GET", `${this.#url}/workflow/${run.workflow_id}/runs/${run.id}/transcript`, { headers: this.#headers() })
+    ).text()
+  }
+
+  #runs(id: number, query: Readonly<Record<string, string>>) {
+    return this.#json<RunPage>("GET", `/campaign/${id}/runs?${new URLSearchParams(query)}`)
+  }
+
+  #headers() {
+    return { "x-api-key": this.#key, "content-type": "application/json" }
+  }
+
+  async #json<Body>(method: string, path: string, body?: object): Promise<Body> {
+    const init = { headers: this.#headers(), ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    // These types are those of the schemas that the service makes its answers by.
+    return (await (await this.#answer(method, this.#url + path, init)).json()) as Body
+  }
+
+  async #answer(method: string, url: string, init: RequestInit): Promise<Response> {
+    const what = `${method} ${new URL(url).pathname}`
+    const failed = (why: string) => new DemoFailed(`The service did not do what the demo asked of it: ${what} ${why}`)
+    const response = await fetch(url, { ...init, method, signal: AbortSignal.timeout(answerMillis) }).catch((error: unknown) => {
+      throw failed(`failed, ${error instanceof Error ? (error.cause ?? error.message) : error}.`)
+    })
+    if (response.ok) return response
+    throw failed(`was answered ${response.status}: ${await response.text()}`)
+  }
+}

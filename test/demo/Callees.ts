@@ -1,0 +1,95 @@
+/** Whom the demo calls, and what is to become of each call. The number decides: who dials it finds the same callee every time. */
+
+export type Mode = "emulator" | "asterisk"
+
+interface Kind {
+  readonly title: string
+  /** Last three digits of its numbers; a callee that only one of the two has is left out of the other's list. */
+  readonly suffix: { readonly [M in Mode]?: string }
+  /** Of forty contacts, so many. */
+  readonly share: number
+  /** The dispositions of its attempts, in order. */
+  readonly dispositions: ReadonlyArray<string>
+  readonly cause: string
+  readonly keys?: string
+}
+
+const once = (disposition: string, cause: string) => ({ dispositions: [disposition], cause })
+const retried = (disposition: string, cause: string) => ({ dispositions: [disposition, disposition], cause })
+
+export const kinds: ReadonlyArray<Kind> = [
+  { title: "talks, then hangs up", suffix: { emulator: "001", asterisk: "100" }, share: 20, ...once("user_hangup", "normal_clearing") },
+  {
+    title: "presses keys",
+    suffix: { emulator: "010", asterisk: "600" },
+    share: 3,
+    ...once("user_hangup", "normal_clearing"),
+    keys: "1234#"
+  },
+  {
+    title: "stays until we hang up",
+    suffix: { emulator: "011", asterisk: "110" },
+    share: 1,
+    ...once("call_duration_exceeded", "duration_exceeded")
+  },
+  { title: "loses the line mid-call", suffix: { emulator: "005" }, share: 1, ...once("user_hangup", "network_out_of_order") },
+  { title: "has its events repeated and reordered", suffix: { emulator: "006" }, share: 1, ...once("user_hangup", "normal_clearing") },
+  {
+    title: "is an answering machine",
+    suffix: { emulator: "004", asterisk: "500" },
+    share: 3,
+    ...once("voicemail_detected", "machine_detected")
+  },
+  { title: "is busy", suffix: { emulator: "002", asterisk: "200" }, share: 3, ...retried("busy", "user_busy") },
+  { title: "never picks up", suffix: { emulator: "003", asterisk: "300" }, share: 2, ...retried("no-answer", "ring_timeout") },
+  { title: "rings, then gives up", suffix: { emulator: "013", asterisk: "310" }, share: 2, ...retried("no-answer", "no_answer") },
+  { title: "declines", suffix: { emulator: "007", asterisk: "400" }, share: 2, ...once("failed", "call_rejected") },
+  { title: "does not exist", suffix: { emulator: "008", asterisk: "404" }, share: 1, ...once("failed", "unallocated_number") },
+  { title: "is behind a congested network", suffix: { emulator: "009", asterisk: "800" }, share: 1, ...once("failed", "congestion") }
+]
+
+/** Both outcomes that the demo's campaign dials again. */
+const firstPart = 0.45
+/** Two times of ringing and the wait between them: these decide how long the demo takes. */
+const firstOfAll = 0.12
+const partOf = ({ dispositions, title }: Kind): number =>
+  title === "never picks up" ? firstOfAll : dispositions.length > 1 ? firstPart : 1
+
+/** Each has one order, so that there are no more greetings to synthesize than a slow machine can at the start, when all slots fill at once. */
+const people = ["Ada", "Alan", "Barbara", "Donald", "Edsger", "Frances", "Grace", "Hedy", "John", "Margaret", "Radia", "Tim"]
+const firstOrder = 1042
+
+export interface Contact {
+  readonly kind: Kind
+  readonly number: string
+  readonly firstName: string
+  readonly order: string
+}
+
+/** How many of each kind: in proportion, at least one while there is room, and the talkers make up the rest. */
+const countsOf = (mode: Mode, contacts: number): ReadonlyArray<{ readonly kind: Kind; readonly count: number }> => {
+  const present = kinds.filter(({ suffix }) => suffix[mode] !== undefined)
+  const [talkers, ...others] = present
+  let left = contacts
+  const counts = others.map((kind) => {
+    const count = Math.min(left, Math.max(1, Math.round((contacts * kind.share) / 40)))
+    left -= count
+    return { kind, count }
+  })
+  return talkers === undefined ? counts : [{ kind: talkers, count: left }, ...counts]
+}
+
+/** Each kind is spread evenly over its part of the list. */
+export const contactsOf = (mode: Mode, contacts: number): ReadonlyArray<Contact> =>
+  countsOf(mode, contacts)
+    .flatMap(({ count, kind }) => Array.from({ length: count }, (_, index) => ({ kind, at: ((index + 0.5) / count) * partOf(kind) })))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ kind }, index) => ({
+      kind,
+      number: `+1555${String(index + 1).padStart(4, "0")}${kind.suffix[mode]}`,
+      firstName: people[index % people.length] ?? "",
+      order: String(firstOrder + (index % people.length))
+    }))
+
+export const csvOf = (contacts: ReadonlyArray<Contact>): string =>
+  ["phone_number,first_name,order", ...contacts.map(({ firstName, number, order }) => `${number},${firstName},${order}`), ""].join("\n")

@@ -1,0 +1,132 @@
+/** What is on the screen while the demo runs: on a terminal a block that is drawn again and again, otherwise a line now and then. */
+import { styleText } from "node:util"
+import { outcomes, type Progress } from "./Watch.ts"
+
+export interface Display {
+  /** Says what is being done, then what came of it. */
+  readonly step: <A>(name: string, doing: string, act: () => Promise<A>, done: (value: A) => string) => Promise<A>
+  readonly show: (progress: Progress) => void
+  readonly say: (...lines: ReadonlyArray<string>) => void
+  /** Leaves what was drawn last, and gives the cursor back. */
+  readonly close: () => void
+}
+
+type Style = Parameters<typeof styleText>[0]
+/** Plain where there is no terminal, or nobody wants colors. */
+export const styled = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout })
+
+const nameWidth = 10
+const heading = (name: string): string => styled("dim", name.padEnd(nameWidth))
+const clock = (seconds: number): string => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
+const secondsSince = (at: number): number => Math.max(0, Math.round((Date.now() - at) / 1000))
+const secondsUntil = (at: number): number => Math.max(0, Math.ceil((at - Date.now()) / 1000))
+
+const retriesOf = ({ nextRetryAt, retriesWaiting }: Progress): string => {
+  if (nextRetryAt === undefined || retriesWaiting === 0) return "none waiting"
+  const seconds = secondsUntil(nextRetryAt)
+  return `${retriesWaiting} waiting, ${seconds === 0 ? "the next is due" : `the next due in ${seconds} s`}`
+}
+
+const drawMillis = 200
+const plainMillis = 2000
+const spinner = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"]
+const widestBar = 50
+const colors = { answered: "green", voicemail: "magenta", busy: "yellow", "no answer": "yellow", failed: "red" } as const
+
+const bar = (share: number, width: number): string => {
+  const eighths = Math.round(Math.min(1, share) * width * 8)
+  const full = "█".repeat(eighths >> 3) + (["", ..."▏▎▍▌▋▊▉"][eighths & 7] ?? "")
+  return styled("cyan", full) + styled("dim", "░".repeat(width - full.length))
+}
+
+const blockOf = (progress: Progress): ReadonlyArray<string> => {
+  const { calls, contacts, dialsPerSecond, done, live, slots, startedAt } = progress
+  const width = Math.min(widestBar, (process.stdout.columns ?? 80) - 30)
+  const used = Math.min(width, Math.round((live / slots) * Math.min(width, slots)))
+  const gauge = styled("green", "■".repeat(used)) + styled("dim", "□".repeat(Math.max(0, Math.min(width, slots) - used)))
+  return [
+    "",
+    `    ${bar(done / contacts, width)} ${styled("bold", `${done}/${contacts}`)} contacts  ${clock(secondsSince(startedAt))}`,
+    "",
+    `    ${heading("live")}${gauge} ${live} of ${slots} slots`,
+    `    ${heading("dialing")}${dialsPerSecond.toFixed(1)} calls/s`,
+    `    ${heading("so far")}${outcomes.map((name) => `${styled(colors[name], String(calls[name]))} ${name}`).join(styled("dim", " · "))}`,
+    `    ${heading("retries")}${retriesOf(progress)}`
+  ]
+}
+
+const lineOf = (progress: Progress): string => {
+  const { calls, contacts, dialsPerSecond, done, live, slots, startedAt } = progress
+  const counts = outcomes.map((name) => `${calls[name]} ${name}`).join(", ")
+  const time = clock(secondsSince(startedAt)).padStart(6)
+  return `${time}  ${done}/${contacts} contacts, ${live}/${slots} live, ${dialsPerSecond.toFixed(1)} calls/s, ${counts}, retries: ${retriesOf(progress)}`
+}
+
+const hideCursor = "\x1b[?25l"
+const showCursor = "\x1b[?25h"
+const noWrap = "\x1b[?7l"
+const wrap = "\x1b[?7h"
+
+export const terminalDisplay = (): Display => {
+  const out = process.stdout
+  let height = 0
+  let block: () => ReadonlyArray<string> = () => []
+  const draw = () => {
+    const lines = block()
+    const back = height === 0 ? "" : `\x1b[${height}A\x1b[J`
+    height = lines.length
+    out.write(`${back}${noWrap}${lines.map((line) => `${line}\n`).join("")}${wrap}`)
+  }
+  const say = (...lines: ReadonlyArray<string>) => {
+    const under = block
+    block = () => lines
+    draw()
+    height = 0
+    block = under
+  }
+  out.write(hideCursor)
+  const timer = setInterval(() => block().length > 0 && draw(), drawMillis)
+  return {
+    say,
+    step: async (name, doing, act, done) => {
+      let turn = 0
+      block = () => [`  ${styled("cyan", spinner[turn++ % spinner.length] ?? "")} ${heading(name)}${doing}`]
+      draw()
+      const value = await act()
+      block = () => []
+      draw()
+      say(`  ${styled("green", "✔")} ${heading(name)}${done(value)}`)
+      return value
+    },
+    show: (progress) => {
+      block = () => blockOf(progress)
+      draw()
+    },
+    close: () => {
+      clearInterval(timer)
+      out.write(showCursor)
+    }
+  }
+}
+
+/** Lines for a log, to either stream. */
+export const plainDisplay = (out: NodeJS.WriteStream): Display => {
+  let shownAt = Number.NEGATIVE_INFINITY
+  const say = (...lines: ReadonlyArray<string>) => {
+    out.write(lines.map((line) => `${line}\n`).join(""))
+  }
+  return {
+    say,
+    step: async (name, _, act, done) => {
+      const value = await act()
+      say(`  ${name.padEnd(nameWidth)}${done(value)}`)
+      return value
+    },
+    show: (progress) => {
+      if (performance.now() < shownAt + plainMillis) return
+      shownAt = performance.now()
+      say(lineOf(progress))
+    },
+    close: () => {}
+  }
+}

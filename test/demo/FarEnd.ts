@@ -1,0 +1,100 @@
+/** The far end of the demo's calls: the emulator or a real Asterisk, and what its callees saw, whatever the service says of it. */
+import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
+import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import type { Mode } from "./Callees.ts"
+import { DemoFailed } from "./DemoFailed.ts"
+
+export interface SeenCall {
+  /** Of the call on the wire: the channel's id, or the SIP Call-ID. */
+  readonly id: string
+  readonly number: string
+  /** Epoch milliseconds. */
+  readonly dialedAt: number
+  /** SIPp does not note the ends of all calls. */
+  readonly endedAt: number | undefined
+}
+
+export interface FarEnd {
+  readonly mode: Mode
+  readonly name: string
+  /** The service's telephony configuration for it. */
+  readonly config: Readonly<Record<string, string>>
+  /** In the order of dialing. */
+  readonly calls: () => Promise<ReadonlyArray<SeenCall>>
+  /**
+   * Milliseconds from an end of a call to the originate that took its place, of those between two moments at which all slots were in
+   * use. Undefined: the far end does not know.
+   */
+  readonly turnarounds: ((slots: number, until: number) => ReadonlyArray<number>) | undefined
+  readonly stop: () => Promise<void>
+}
+
+const ringMillis = 1000
+const talkMillis = 8000
+
+export const startEmulator = async (): Promise<FarEnd> => {
+  const emulator = await startAriEmulator({ ringMillis, talkMillis, seed: 1 })
+  return {
+    mode: "emulator",
+    name: "simulated Asterisk (ARI over HTTP and websockets)",
+    config: {
+      provider: "ari",
+      ari_endpoint: emulator.url,
+      app_name: emulator.user,
+      app_password: emulator.password,
+      dial_string: "PJSIP/{number}@trunk"
+    },
+    calls: async () => callsIn(emulator.log),
+    turnarounds: (slots, until) => turnaroundsIn(emulator.log, slots, until),
+    stop: () => emulator.stop()
+  }
+}
+
+const callsIn = ({ entries }: CalleeLog): ReadonlyArray<SeenCall> => {
+  const ends = new Map(entries.filter(({ kind }) => kind === "ended").map(({ at, channelId }) => [channelId, at]))
+  return entries
+    .filter(({ kind }) => kind === "originate")
+    .map(({ at, channelId, number }) => ({ id: channelId, number, dialedAt: at, endedAt: ends.get(channelId) }))
+}
+
+/** From the moment when the slots were first full: before that, an originate does not wait for an end. */
+const turnaroundsIn = ({ entries }: CalleeLog, slots: number, until: number): ReadonlyArray<number> => {
+  let live = 0
+  const full = entries.findIndex(({ kind }) => {
+    live += kind === "originate" ? 1 : kind === "ended" ? -1 : 0
+    return live >= slots
+  })
+  if (full < 0) return []
+  const log = new CalleeLog()
+  log.entries = entries.slice(full + 1).filter(({ at }) => at <= until)
+  return log.turnaroundMillis()
+}
+
+export const startRealAsterisk = async (): Promise<FarEnd> => {
+  const cannot = (why: string) =>
+    new DemoFailed(
+      `This machine cannot run the demo's own Asterisk: ${why}\nWithout --asterisk the demo needs none, it calls through a simulated one.`
+    )
+  const reason = await asteriskUnavailable().catch((error: unknown) => String(error))
+  if (reason !== undefined) throw cannot(reason)
+  const asterisk = await startAsterisk().catch((error: unknown) => {
+    throw cannot(String(error))
+  })
+  const [version = "Asterisk"] = /Asterisk [\w.]+/.exec(await asterisk.ctl("core show version")) ?? []
+  return {
+    mode: "asterisk",
+    name: `${version}, calling SIPp over SIP and RTP`,
+    config: {
+      provider: "ari",
+      ari_endpoint: asterisk.ariUrl,
+      app_name: asterisk.user,
+      app_password: asterisk.password,
+      dial_string: "PJSIP/{number}@sipp"
+    },
+    calls: async () =>
+      (await asterisk.sippLog()).map(({ at, number, sipCallId }) => ({ id: sipCallId, number, dialedAt: at, endedAt: undefined })),
+    turnarounds: undefined,
+    stop: () => asterisk.stop()
+  }
+}

@@ -1,0 +1,61 @@
+/** What can be asked of the demo on its command line. */
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { DemoFailed } from "./DemoFailed.ts"
+
+export interface Options {
+  /** Call through a real Asterisk instead of the emulator. */
+  readonly asterisk: boolean
+  readonly contacts: number
+  /** Calls that may be up at once. */
+  readonly slots: number
+  /** Of the API; 0 is any free one. */
+  readonly port: number
+  /** Emptied at the start, and left as it is at the end. */
+  readonly data: string
+  readonly json: boolean
+  readonly keep: boolean
+  readonly help: boolean
+}
+
+export const help = `
+npm run demo                   200 calls through a simulated Asterisk
+npm run demo -- --asterisk     the same through a real one, installed into .cache by the project's own scripts
+
+  --contacts N    how many to call, 1 to 2000 (200)
+  --slots N       how many at once, 1 to 100 (25)
+  --port N        of the API (any free one)
+  --data FOLDER   of the service; it is emptied first (.data/demo)
+  --keep          leave the service running until Ctrl-C
+  --json          print nothing but the summary, as one JSON object
+`
+
+const flag = { type: "boolean", default: false } as const
+const text = (value: string) => ({ type: "string", default: value }) as const
+
+const wholeNumber = (name: string, given: string, least: number, most: number): number => {
+  const value = Number(given)
+  if (/^\d+$/.test(given) && value >= least && value <= most) return value
+  throw new DemoFailed(`--${name} must be a whole number from ${least} to ${most}, not "${given}".`)
+}
+
+const parse = (args: ReadonlyArray<string>) => {
+  const data = text(fileURLToPath(new URL("../../.data/demo", import.meta.url)))
+  const switches = { asterisk: flag, json: flag, keep: flag, help: { ...flag, short: "h" } } as const
+  const known = { ...switches, contacts: text("200"), slots: text("25"), port: text("0"), data }
+  try {
+    return parseArgs({ args: [...args], options: known }).values
+  } catch (error) {
+    throw new DemoFailed(`${error instanceof Error ? error.message : error}\n${help}`)
+  }
+}
+
+export const readOptions = (args: ReadonlyArray<string>): Options => {
+  const given = parse(args)
+  return {
+    ...given,
+    contacts: wholeNumber("contacts", given.contacts, 1, 2000),
+    slots: wholeNumber("slots", given.slots, 1, 100),
+    port: wholeNumber("port", given.port, 0, 65_535)
+  }
+}

@@ -1,0 +1,133 @@
+/** The summary, for people. */
+import { join } from "node:path"
+import { styled } from "./Display.ts"
+import { shown } from "./Service.ts"
+import type { Row, Summary } from "./Summary.ts"
+
+/** One call of which the transcript is shown. */
+export interface Sample {
+  readonly number: string
+  readonly transcript: string
+  readonly transcriptKey: string
+  readonly recordingKey: string
+}
+
+export interface Place {
+  readonly url: string
+  readonly folder: string
+  readonly isKept: boolean
+}
+
+const shownProblems = 20
+const columns: ReadonlyArray<{ readonly title: string; readonly right?: true; readonly of: (row: Row) => string }> = [
+  { title: "The callee", of: (row) => row.callee },
+  { title: "number", of: (row) => `…${row.number}` },
+  { title: "contacts", right: true, of: (row) => String(row.contacts) },
+  { title: "calls", right: true, of: (row) => String(row.calls) },
+  { title: "expected", of: (row) => row.expected },
+  { title: "got", right: true, of: (row) => `${row.asExpected}/${row.contacts}` }
+]
+
+const tableOf = (rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
+  const widths = columns.map(({ of, title }) => Math.max(title.length, ...rows.map((row) => of(row).length)))
+  const line = (texts: ReadonlyArray<string>) =>
+    texts.map((text, at) => (columns[at]?.right === true ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0))).join("  ")
+  const sum = (of: (row: Row) => number) => String(rows.reduce((total, row) => total + of(row), 0))
+  const total = [
+    "together",
+    "",
+    sum((row) => row.contacts),
+    sum((row) => row.calls),
+    "",
+    `${sum((row) => row.asExpected)}/${sum((row) => row.contacts)}`
+  ]
+  return [
+    styled("dim", `    ${line(columns.map(({ title }) => title))}`),
+    ...rows.map(
+      (row) =>
+        `    ${line(columns.map(({ of }) => of(row)))} ${row.asExpected === row.contacts ? styled("green", "✔") : styled("red", "✘")}`
+    ),
+    styled("bold", `    ${line(total)}`)
+  ]
+}
+
+const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> => {
+  const { calls, dialsPerSecond, retries, slots, turnaroundMillis } = summary
+  const judge = slots.judgedBy === "callees" ? "by the callees' log" : "by the service's records"
+  return [
+    [
+      "calls",
+      `${calls.seenByCallees} reached the callees, ${calls.recorded} are on record, ${calls.dialedTwice} were dialed twice for one attempt`
+    ],
+    ["retries", `${retries.done} done of ${retries.scheduled} scheduled`],
+    ["slots", `${slots.usePercent.toFixed(1)} % in use while contacts waited, never more than ${slots.most} of ${slots.limit} (${judge})`],
+    ...(turnaroundMillis === null
+      ? []
+      : [["turnaround", `a freed slot dialed again after ${turnaroundMillis.p50} ms (p50), ${turnaroundMillis.p99} ms (p99)`] as const]),
+    ["dialing", `${dialsPerSecond.mean} calls/s, ${dialsPerSecond.most} in the busiest second, ${dialsPerSecond.limit} allowed`]
+  ]
+}
+
+const listed = (pairs: ReadonlyArray<readonly [string, string]>, width: number): ReadonlyArray<string> =>
+  pairs.map(([name, text]) => `    ${styled("dim", name.padEnd(width))}${text}`)
+
+const problemsOf = ({ problems }: Summary): ReadonlyArray<string> =>
+  problems.length === 0
+    ? [`  ${styled("green", "✔")} ${styled("bold", "Every call came to what it had to.")}`]
+    : [
+        `  ${styled("red", "✘")} ${styled("bold", "Not all is as it has to be:")}`,
+        ...problems.slice(0, shownProblems).map((problem) => `    ${problem}`),
+        ...(problems.length > shownProblems ? [`    and ${problems.length - shownProblems} more`] : [])
+      ]
+
+const sampleOf = (summary: Summary, sample: Sample, { folder }: Place): ReadonlyArray<string> => {
+  const path = (key: string) => shown(join(folder, "files", key))
+  return [
+    `  ${styled("bold", "What was said")}, in the call to ${sample.number}:`,
+    "",
+    ...sample.transcript
+      .trimEnd()
+      .split("\n")
+      .map((line) => `    ${styled("italic", line)}`),
+    "",
+    ...listed(
+      [
+        ["transcript", `${path(sample.transcriptKey)}, one of ${summary.transcripts}`],
+        ["recording", `${path(sample.recordingKey)}, one of ${summary.recordings}: callee left, agent right`]
+      ],
+      12
+    )
+  ]
+}
+
+const nextOf = ({ isKept, url }: Place): ReadonlyArray<string> =>
+  isKept
+    ? listed(
+        [
+          ["API", `${url}/api/v1`],
+          ["manual", `${url}/docs`]
+        ],
+        12
+      )
+    : listed(
+        [
+          ["npm start", "runs the service on http://127.0.0.1:8000, with its manual at http://127.0.0.1:8000/docs"],
+          ["npm run demo -- --keep", "leaves this demo's service running, with its campaign and its calls"],
+          ["npm run demo -- --asterisk", "calls through a real Asterisk"]
+        ],
+        28
+      )
+
+export const reportOf = (summary: Summary, sample: Sample | undefined, place: Place): ReadonlyArray<string> => [
+  "",
+  ...tableOf(summary.rows),
+  "",
+  ...listed(figuresOf(summary), 12),
+  "",
+  ...(sample === undefined ? [] : [...sampleOf(summary, sample, place), ""]),
+  ...problemsOf(summary),
+  "",
+  `  ${styled("bold", place.isKept ? "The service goes on until Ctrl-C" : "Go on")}`,
+  ...nextOf(place),
+  ""
+]

@@ -1,0 +1,141 @@
+/** The service as its own process, on the embedded Postgres and an empty folder. Its log goes into a file there. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { createWriteStream } from "node:fs"
+import { chmod, mkdir, readFile, realpath, rm } from "node:fs/promises"
+import { join, relative, resolve } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { variables } from "#runtime/config.ts"
+import { startOf } from "#runtime/FolderOwner.ts"
+import { DemoFailed } from "./DemoFailed.ts"
+
+export interface Service {
+  readonly url: string
+  readonly key: string
+  readonly folder: string
+  readonly startMillis: number
+  /** Never resolves; rejects when the service ends without having been asked to. */
+  readonly died: Promise<never>
+  readonly stop: () => Promise<void>
+}
+
+const program = fileURLToPath(new URL("../../runtime/main.ts", import.meta.url))
+const startMillis = 120_000
+/** More than the service takes to hang up, and to stop its Postgres. */
+const stopMillis = 45_000
+const keptErrors = 8
+
+/** As one would type it. */
+export const shown = (path: string): string => {
+  const short = relative(process.cwd(), path)
+  return short.startsWith("..") ? path : short
+}
+
+/** Empties the folder, unless a service still uses it. */
+const emptied = async (folder: string): Promise<void> => {
+  const postgres = join(folder, "postgres")
+  const [pid, start] = (await readFile(join(postgres, "owner"), "utf8").catch(() => "")).split(" ")
+  if (start !== undefined && startOf(Number(pid)) === start) {
+    throw new DemoFailed(
+      `${shown(folder)} is in use by process ${pid}, perhaps another demo: end that one first, or give this one another folder with --data.`
+    )
+  }
+  // For a user who may not enter the folder, Postgres keeps its data elsewhere, behind a link.
+  const behind = await realpath(postgres).catch(() => postgres)
+  await rm(behind, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  // Postgres does not run as root: its user has to pass.
+  await chmod(folder, 0o711)
+}
+
+/** What the demo's shell has set for a service of its own is not meant for this one. */
+const environmentOf = (settings: Readonly<Record<string, string>>) => {
+  const names = new Set(variables.map(({ name }) => name))
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.has(name))), ...settings }
+}
+
+const endOf = (child: ChildProcess) =>
+  new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(error.message))
+    child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : signal))
+  })
+
+export const startService = async (settings: {
+  readonly data: string
+  readonly port: number
+  readonly slots: number
+  readonly rate: number
+  readonly ringSeconds: number
+  /** Ends the start. */
+  readonly signal: AbortSignal
+}): Promise<Service> => {
+  const folder = resolve(settings.data)
+  await emptied(folder)
+  const key = `demo_${randomBytes(16).toString("hex")}`
+  const began = performance.now()
+  const child = spawn(process.execPath, [program], {
+    // A Ctrl-C is for the demo, which then ends the service.
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: environmentOf({
+      API_KEY: key,
+      CALL_RATE: String(settings.rate),
+      DATA_DIR: folder,
+      DRAIN: "1",
+      LOG_FORMAT: "json",
+      ORG_CONCURRENCY: String(settings.slots),
+      PORT: String(settings.port),
+      RING_TIMEOUT: String(settings.ringSeconds),
+      TRUNK_RATE: String(settings.rate)
+    })
+  })
+  const killed = () => child.kill("SIGKILL")
+  process.once("exit", killed)
+  const logFile = join(folder, "service.log")
+  const log = createWriteStream(logFile)
+  const errors: Array<string> = []
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    log.write(`${line}\n`)
+    errors.push(line)
+    errors.splice(0, errors.length - keptErrors)
+  })
+  const ready = new Promise<string>((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      log.write(`${line}\n`)
+      const [, url] = /^Trunkline is ready at (\S+)/.exec(line) ?? []
+      if (url !== undefined) resolve(url)
+    })
+  })
+
+  let isAsked = false
+  const ended = endOf(child)
+  const failed = (what: string) => new DemoFailed([`The service ${what}.`, ...errors, `Its log is ${shown(logFile)}`].join("\n"))
+  const died = ended.then((how) => (isAsked ? new Promise<never>(() => {}) : Promise.reject(failed(`has ended (${how})`))))
+  died.catch(() => {})
+  const stop = async () => {
+    isAsked = true
+    child.kill("SIGTERM")
+    const late = setTimeout(killed, stopMillis)
+    await ended
+    clearTimeout(late)
+    process.off("exit", killed)
+    log.end()
+  }
+
+  let late: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    late = setTimeout(() => reject(failed(`was not ready after ${startMillis / 1000} s`)), startMillis)
+    settings.signal.addEventListener("abort", () => reject(settings.signal.reason))
+  })
+  try {
+    const url = await Promise.race([ready, died, tooLate])
+    return { url, key, folder, startMillis: performance.now() - began, died, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  } finally {
+    clearTimeout(late)
+  }
+}

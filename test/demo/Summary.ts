@@ -1,0 +1,197 @@
+/** What came of the demo, and whether it is what had to come: the service's records beside what the callees saw. */
+import type { Campaign, Run } from "./Api.ts"
+import { type Contact, kinds, type Mode } from "./Callees.ts"
+import type { FarEnd, SeenCall } from "./FarEnd.ts"
+
+export interface Row {
+  readonly callee: string
+  /** Last three digits. */
+  readonly number: string
+  readonly contacts: number
+  readonly expected: string
+  readonly asExpected: number
+  readonly calls: number
+}
+
+export interface Summary {
+  readonly ok: boolean
+  readonly mode: Mode
+  readonly farEnd: string
+  /** A sentence for everything that is not as it has to be. */
+  readonly problems: ReadonlyArray<string>
+  readonly rows: ReadonlyArray<Row>
+  readonly contacts: { readonly total: number; readonly completed: number; readonly failed: number }
+  readonly calls: { readonly recorded: number; readonly seenByCallees: number; readonly dialedTwice: number }
+  readonly retries: { readonly scheduled: number; readonly done: number }
+  readonly slots: {
+    readonly limit: number
+    readonly most: number
+    /** Of the slots' time while there were contacts that had not been dialed yet. */
+    readonly usePercent: number
+    readonly judgedBy: "callees" | "service"
+  }
+  readonly dialsPerSecond: { readonly limit: number; readonly mean: number; readonly most: number }
+  /** From the end of a call to the originate that took its slot. */
+  readonly turnaroundMillis: { readonly p50: number; readonly p99: number; readonly count: number } | null
+  readonly transcripts: number
+  readonly recordings: number
+  readonly seconds: number
+}
+
+export interface Story {
+  readonly contacts: ReadonlyArray<Contact>
+  readonly campaign: Campaign
+  readonly progress: { readonly completed: number; readonly failed: number }
+  readonly runs: ReadonlyArray<Run>
+  readonly seen: ReadonlyArray<SeenCall>
+  readonly farEnd: FarEnd
+  readonly slots: number
+  readonly rate: number
+  readonly seconds: number
+}
+
+const textIn = (record: Readonly<Record<string, unknown>> | null, name: string): string => {
+  const value = record?.[name]
+  return typeof value === "string" ? value : ""
+}
+export const numberOf = (run: Run): string => textIn(run.initial_context, "phone_number")
+export const dispositionOf = (run: Run): string => textIn(run.gathered_context, "call_disposition") || "no disposition"
+export const keysOf = (run: Run): string => textIn(run.gathered_context, "dtmf_digits")
+
+const groupBy = <A>(items: ReadonlyArray<A>, key: (item: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => Map.groupBy(items, key)
+
+const expectedOf = ({ cause, dispositions, keys }: Contact["kind"]): string =>
+  [dispositions.join(", "), `(${cause})`, ...(keys === undefined ? [] : [`keys ${keys}`])].join(" ")
+
+const gotOf = (runs: ReadonlyArray<Run>): string => {
+  const causes = [...new Set(runs.map((run) => textIn(run.gathered_context, "hangup_cause") || "no cause"))]
+  const keys = runs.map(keysOf).join("")
+  return [runs.map(dispositionOf).join(", ") || "never called", `(${causes.join(", ")})`, ...(keys === "" ? [] : [`keys ${keys}`])].join(
+    " "
+  )
+}
+
+const percentile = (sorted: ReadonlyArray<number>, share: number): number =>
+  sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+const rounded = (value: number): number => Math.round(value * 100) / 100
+
+interface Span {
+  readonly number: string
+  readonly from: number
+  readonly until: number
+}
+
+const endOf = (run: Run): number => {
+  const callbacks = run.logs?.["telephony_status_callbacks"]
+  const times = Array.isArray(callbacks)
+    ? callbacks.map((entry: Readonly<Record<string, unknown>>) => Date.parse(textIn(entry, "timestamp")))
+    : []
+  return Math.max(Date.parse(run.created_at), ...times)
+}
+
+/** From the callees' log if it knows the ends, otherwise from the service's records. */
+const spansOf = ({ farEnd, runs, seen }: Story): ReadonlyArray<Span> =>
+  farEnd.mode === "emulator"
+    ? seen.map(({ dialedAt, endedAt, number }) => ({ number, from: dialedAt, until: endedAt ?? Number.POSITIVE_INFINITY }))
+    : runs.map((run) => ({ number: numberOf(run), from: Date.parse(run.created_at), until: endOf(run) }))
+
+const mostAtOnce = (spans: ReadonlyArray<Span>): number => {
+  const steps = spans.flatMap(({ from, until }) => [
+    { at: from, by: 1 },
+    { at: until, by: -1 }
+  ])
+  // Of a start and an end at the same moment, the end was first.
+  steps.sort((a, b) => a.at - b.at || a.by - b.by)
+  let live = 0
+  return steps.reduce((most, { by }) => Math.max(most, (live += by)), 0)
+}
+
+/** From the first dial until the last contact had its first one: so long, work was there. */
+const workOf = (spans: ReadonlyArray<Span>): { readonly from: number; readonly until: number } => {
+  const firsts = [...groupBy(spans, ({ number }) => number).values()].map((ofNumber) => Math.min(...ofNumber.map(({ from }) => from)))
+  return { from: Math.min(...firsts), until: Math.max(...firsts) }
+}
+
+const usePercent = (spans: ReadonlyArray<Span>, slots: number): number => {
+  const work = workOf(spans)
+  const used = spans.reduce((sum, { from, until }) => sum + Math.max(0, Math.min(until, work.until) - from), 0)
+  return work.until > work.from ? (used / (slots * (work.until - work.from))) * 100 : 0
+}
+
+const mostInASecond = (times: ReadonlyArray<number>): number => {
+  let first = 0
+  return times.reduce((most, time, index) => {
+    while (time - (times[first] ?? time) >= 1000) first++
+    return Math.max(most, index - first + 1)
+  }, 0)
+}
+
+/** Dials of a number beyond its records: none may be. */
+const dialedTwice = ({ runs, seen }: Story): ReadonlyArray<string> => {
+  const recorded = groupBy(runs, numberOf)
+  return [...groupBy(seen, ({ number }) => number)].flatMap(([number, dials]) =>
+    Array.from({ length: Math.max(0, dials.length - (recorded.get(number)?.length ?? 0)) }, () => number)
+  )
+}
+
+const isSpoken = (disposition: string): boolean => disposition === "user_hangup" || disposition === "call_duration_exceeded"
+
+export const summarize = (story: Story): Summary => {
+  const { campaign, contacts, farEnd, progress, runs, seen, slots } = story
+  const { mode } = farEnd
+  const byNumber = groupBy(runs, numberOf)
+  const runsOf = ({ number }: Contact) => byNumber.get(number) ?? []
+  const isAsExpected = (contact: Contact) => gotOf(runsOf(contact)) === expectedOf(contact.kind)
+  const rows = kinds.flatMap((kind): ReadonlyArray<Row> => {
+    const those = contacts.filter((contact) => contact.kind === kind)
+    if (those.length === 0) return []
+    return [
+      {
+        callee: kind.title,
+        number: kind.suffix[mode] ?? "",
+        contacts: those.length,
+        expected: expectedOf(kind),
+        asExpected: those.filter(isAsExpected).length,
+        calls: those.flatMap(runsOf).length
+      }
+    ]
+  })
+  const spans = spansOf(story)
+  const most = mostAtOnce(spans)
+  const twice = dialedTwice(story)
+  const turnarounds = farEnd.turnarounds?.(slots, workOf(spans).until).toSorted((a, b) => a - b) ?? []
+  const spoken = runs.filter((run) => isSpoken(dispositionOf(run)))
+  const lost = contacts.length - progress.completed - progress.failed
+  const problems = [
+    ...contacts
+      .filter((contact) => !isAsExpected(contact))
+      .map((contact) => `${contact.number} ${contact.kind.title}: expected ${expectedOf(contact.kind)}, got ${gotOf(runsOf(contact))}.`),
+    ...twice.map((number) => `${number} was dialed more often than there are records of it.`),
+    ...(seen.length < runs.length ? [`The callees saw ${seen.length} calls, the service has records of ${runs.length}.`] : []),
+    ...(most > slots ? [`${most} calls were up at once, over the limit of ${slots}.`] : []),
+    ...(lost === 0 ? [] : [`${lost} contacts have neither been completed nor failed.`]),
+    ...spoken.filter((run) => run.transcript_url === null).map((run) => `Run ${run.id} has no transcript.`),
+    ...spoken.filter((run) => run.recording_url === null).map((run) => `Run ${run.id} has no recording.`)
+  ]
+  const times = seen.map(({ dialedAt }) => dialedAt)
+  const dialingSeconds = (Math.max(...times) - Math.min(...times)) / 1000
+  return {
+    ok: problems.length === 0,
+    mode,
+    farEnd: farEnd.name,
+    problems,
+    rows,
+    contacts: { total: contacts.length, completed: progress.completed, failed: progress.failed },
+    calls: { recorded: runs.length, seenByCallees: seen.length, dialedTwice: twice.length },
+    retries: { scheduled: campaign.total_queued_count - campaign.total_rows, done: campaign.executed_count - campaign.processed_rows },
+    slots: { limit: slots, most, usePercent: rounded(usePercent(spans, slots)), judgedBy: mode === "emulator" ? "callees" : "service" },
+    dialsPerSecond: { limit: story.rate, mean: rounded(seen.length / Math.max(1, dialingSeconds)), most: mostInASecond(times) },
+    turnaroundMillis:
+      turnarounds.length === 0
+        ? null
+        : { p50: rounded(percentile(turnarounds, 0.5)), p99: rounded(percentile(turnarounds, 0.99)), count: turnarounds.length },
+    transcripts: runs.filter((run) => run.transcript_url !== null).length,
+    recordings: runs.filter((run) => run.recording_url !== null).length,
+    seconds: rounded(story.seconds)
+  }
+}

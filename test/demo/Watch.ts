@@ -1,0 +1,105 @@
+/** How the campaign gets on, asked of the API again and again until it is over. */
+import { setTimeout as wait } from "node:timers/promises"
+import type { Api, Campaign } from "./Api.ts"
+import { DemoFailed } from "./DemoFailed.ts"
+
+export const outcomes = ["answered", "voicemail", "busy", "no answer", "failed"] as const
+export type OutcomeName = (typeof outcomes)[number]
+
+const codes: Readonly<Record<OutcomeName, ReadonlyArray<string>>> = {
+  answered: ["user_hangup", "call_duration_exceeded", "end_call_tool", "system_cancelled"],
+  voicemail: ["voicemail_detected"],
+  busy: ["busy"],
+  "no answer": ["no-answer"],
+  failed: ["failed", "error", "canceled", "unknown"]
+}
+
+export interface Progress {
+  readonly startedAt: number
+  readonly contacts: number
+  /** Contacts that are not called again, whatever came of it. */
+  readonly done: number
+  readonly live: number
+  readonly slots: number
+  readonly dialsPerSecond: number
+  readonly calls: Readonly<Record<OutcomeName, number>>
+  readonly retriesWaiting: number
+  /** Epoch milliseconds; undefined when none waits. */
+  readonly nextRetryAt: number | undefined
+}
+
+const everyMillis = 500
+const rateMillis = 4000
+const longestMillis = 600_000
+
+/** When the retries were first seen to have been scheduled: they fall due in the same order. */
+const makeRetryClock = (delayMillis: number) => {
+  const dueAt: Array<number> = []
+  return ({ executed_count, processed_rows, total_queued_count, total_rows }: Campaign) => {
+    const done = executed_count - processed_rows
+    while (dueAt.length < total_queued_count - total_rows) dueAt.push(Date.now() + delayMillis)
+    return { retriesWaiting: Math.max(0, dueAt.length - done), nextRetryAt: dueAt[done] }
+  }
+}
+
+const makeRateMeter = () => {
+  const seen: Array<{ readonly at: number; readonly count: number }> = []
+  return (count: number) => {
+    const at = Date.now()
+    seen.push({ at, count })
+    while (at - (seen[1]?.at ?? at) >= rateMillis) seen.shift()
+    const first = seen[0]
+    return first === undefined || at === first.at ? 0 : ((count - first.count) * 1000) / (at - first.at)
+  }
+}
+
+const look = async (api: Api, id: number) => {
+  const count = (attribute: "live" | OutcomeName) =>
+    api.countRuns(
+      id,
+      attribute === "live"
+        ? { attribute: "status", type: "radio", value: { status: "in_progress" } }
+        : { attribute: "dispositionCode", type: "multiSelect", value: { codes: codes[attribute] } }
+    )
+  const [campaign, progress, live, ...counts] = await Promise.all([
+    api.campaign(id),
+    api.progress(id),
+    count("live"),
+    ...outcomes.map((outcome) => count(outcome))
+  ])
+  // One count for each name.
+  const calls = Object.fromEntries(outcomes.map((outcome, index) => [outcome, counts[index] ?? 0])) as Record<OutcomeName, number>
+  return { campaign, calls, done: progress.completed + progress.failed, live }
+}
+
+const over: ReadonlySet<Campaign["state"]> = new Set(["completed", "failed", "paused"])
+
+/** Returns the campaign when it is over. */
+export const watch = async (
+  api: Api,
+  campaign: Campaign,
+  setting: { readonly slots: number; readonly retryDelaySeconds: number; readonly signal: AbortSignal },
+  show: (progress: Progress) => void
+): Promise<Campaign> => {
+  const startedAt = Date.now()
+  const retries = makeRetryClock(setting.retryDelaySeconds * 1000)
+  const rate = makeRateMeter()
+  while (Date.now() < startedAt + longestMillis) {
+    const { campaign: now, ...seen } = await look(api, campaign.id)
+    show({
+      ...seen,
+      ...retries(now),
+      // A run is in progress until its end is on record, a little longer than its call.
+      live: Math.min(seen.live, setting.slots),
+      startedAt,
+      contacts: now.total_rows,
+      slots: setting.slots,
+      dialsPerSecond: rate(now.executed_count)
+    })
+    if (now.state === "completed") return now
+    if (over.has(now.state)) throw new DemoFailed(`The campaign is ${now.state}: ${now.logs.at(-1)?.message ?? "it does not say why"}`)
+    await wait(everyMillis)
+    setting.signal.throwIfAborted()
+  }
+  throw new DemoFailed(`The campaign has not come to its end in ${longestMillis / 60_000} minutes.`)
+}

@@ -1,0 +1,166 @@
+/**
+ * Shows what the engine does, from an empty folder to the last recording: starts the service and somebody to call, uploads a list, runs
+ * a campaign through the API, and compares every outcome with what the number dialed had to lead to.
+ */
+import { Api, type Run } from "./Api.ts"
+import { contactsOf, csvOf } from "./Callees.ts"
+import { DemoFailed } from "./DemoFailed.ts"
+import { type Display, plainDisplay, styled, terminalDisplay } from "./Display.ts"
+import { startEmulator, startRealAsterisk } from "./FarEnd.ts"
+import { help, type Options, readOptions } from "./Options.ts"
+import { reportOf, type Sample } from "./Report.ts"
+import { shown, startService } from "./Service.ts"
+import { dispositionOf, keysOf, numberOf, summarize } from "./Summary.ts"
+import { watch } from "./Watch.ts"
+
+const rate = 40
+const ringSeconds = 15
+const maxCallSeconds = 15
+/** The least that the API takes. */
+const retryDelaySeconds = 30
+const greeting =
+  "Hello {{first_name}}, this is the Trunkline demo calling about your order {{order}}. Press 1 if you would like a call back."
+
+const definition = {
+  nodes: [
+    { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet.", greeting_type: "text", greeting } }
+  ],
+  edges: []
+}
+
+const interrupted = new AbortController()
+let display: Display | undefined
+/** What was started, to be stopped in the opposite order. */
+const stops: Array<() => Promise<void>> = []
+const stopLater = (stop: () => Promise<void>) => {
+  stops.push(stop)
+  interrupted.signal.throwIfAborted()
+}
+
+const stopAll = async () => {
+  for (const stop of stops.splice(0).reverse()) await stop()
+}
+
+const sampleOf = async (api: Api, runs: ReadonlyArray<Run>): Promise<Sample | undefined> => {
+  const spoken = runs.filter((run) => dispositionOf(run) === "user_hangup" && run.transcript_url !== null && run.recording_url !== null)
+  const seconds = (run: Run) => Number(run.usage_info?.["call_duration_seconds"])
+  const [run] = spoken.toSorted((a, b) => Number(keysOf(b) !== "") - Number(keysOf(a) !== "") || seconds(b) - seconds(a))
+  if (run === undefined) return undefined
+  return {
+    number: numberOf(run),
+    transcript: await api.transcript(run),
+    transcriptKey: run.transcript_url ?? "",
+    recordingKey: run.recording_url ?? ""
+  }
+}
+
+const prepare = async (options: Options, on: Display) => {
+  const farEnd = options.asterisk
+    ? await on.step("callees", "installing Asterisk into .cache, the first time takes a while", startRealAsterisk, ({ name }) => name)
+    : await on.step("callees", "starting the emulator", startEmulator, ({ name }) => name)
+  stopLater(farEnd.stop)
+  const { data, port, slots } = options
+  const service = await on.step(
+    "service",
+    "starting, with a Postgres of its own",
+    () => startService({ data, port, slots, rate, ringSeconds, signal: interrupted.signal }),
+    ({ folder, startMillis, url }) => `${url}, ready in ${(startMillis / 1000).toFixed(1)} s with its own Postgres in ${shown(folder)}`
+  )
+  stopLater(service.stop)
+  return { farEnd, service }
+}
+type Prepared = Awaited<ReturnType<typeof prepare>>
+
+const runCampaign = async (options: Options, on: Display, { farEnd, service }: Prepared) => {
+  const api = new Api(service.url, service.key)
+  const { slots } = options
+  const contacts = contactsOf(farEnd.mode, options.contacts)
+  await api.ready()
+  const telephony = await on.step(
+    "telephony",
+    "creating the configuration",
+    () => api.createTelephonyConfig("demo", farEnd.config),
+    () => `Asterisk ARI, dials ${farEnd.config["dial_string"]}`
+  )
+  const agent = await on.step(
+    "agent",
+    "creating it",
+    async () => {
+      const { id } = await api.createAgent("Demo caller", definition)
+      return api.configureAgent(id, { max_call_duration: maxCallSeconds, voicemail_detection: { enabled: true } })
+    },
+    ({ name }) => `${name}: greets by name, collects keys, leaves machines alone`
+  )
+  const list = csvOf(contacts)
+  const source = await on.step(
+    "contacts",
+    "uploading the list",
+    () => api.upload("demo.csv", list),
+    () => `${contacts.length} in a CSV of ${(Buffer.byteLength(list) / 1024).toFixed(1)} KiB`
+  )
+  const settings = {
+    name: "Demo",
+    workflow_id: agent.id,
+    source_type: "csv",
+    source_id: source,
+    telephony_configuration_id: telephony.id,
+    max_concurrency: slots,
+    retry_config: { max_retries: 1, retry_delay_seconds: retryDelaySeconds, retry_on_voicemail: false }
+  }
+  const campaign = await on.step(
+    "campaign",
+    "creating it",
+    () => api.createCampaign(settings),
+    () => `${slots} slots, at most ${rate} calls/s, busy and no answer once more after ${retryDelaySeconds} s`
+  )
+  await api.startCampaign(campaign.id)
+  const ended = await watch(api, campaign, { slots, retryDelaySeconds, signal: interrupted.signal }, on.show)
+  const progress = await api.progress(campaign.id)
+  const runs = await api.allRuns(campaign.id)
+  return { contacts, campaign: ended, progress, runs, sample: await sampleOf(api, runs) }
+}
+
+const tell = async (options: Options, on: Display): Promise<boolean> => {
+  const began = performance.now()
+  on.say("", `  ${styled("bold", "Trunkline")} calls ${options.contacts} people`, "")
+  const prepared = await prepare(options, on)
+  const { farEnd, service } = prepared
+  const { sample, ...came } = await Promise.race([runCampaign(options, on, prepared), service.died])
+  const seconds = (performance.now() - began) / 1000
+  const summary = summarize({ ...came, farEnd, seen: await farEnd.calls(), slots: options.slots, rate, seconds })
+  const place = { url: service.url, folder: service.folder, isKept: options.keep }
+  if (options.json) process.stdout.write(`${JSON.stringify({ ...summary, data: service.folder, sample: sample ?? null })}\n`)
+  else on.say(...reportOf(summary, sample, place))
+  if (options.keep) {
+    if (!options.json) on.say(`    ${styled("dim", "key".padEnd(12))}${service.key}`, "")
+    await Promise.race([service.died, new Promise<void>((resolve) => interrupted.signal.addEventListener("abort", () => resolve()))])
+  }
+  return summary.ok
+}
+
+const main = async (): Promise<number> => {
+  const options = readOptions(process.argv.slice(2))
+  if (options.help) {
+    process.stdout.write(help)
+    return 0
+  }
+  display = options.json ? plainDisplay(process.stderr) : process.stdout.isTTY ? terminalDisplay() : plainDisplay(process.stdout)
+  return (await tell(options, display)) ? 0 : 1
+}
+
+const interrupt = () => {
+  // Whoever asks twice does not want to wait.
+  if (interrupted.signal.aborted) process.exit(130)
+  interrupted.abort(new DemoFailed("Stopped."))
+}
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt)
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  process.exitCode = interrupted.signal.aborted ? 130 : 1
+  process.stderr.write(`\n${error instanceof DemoFailed ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+} finally {
+  display?.close()
+  await stopAll()
+}

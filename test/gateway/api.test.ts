@@ -1,0 +1,149 @@
+import t from "tap"
+import { bodyOf, graph, openApi } from "./apiTest.ts"
+
+const api = await openApi(t)
+const { ask, askAsOther, makeAgent } = api
+
+t.test("given an agent's definition", async (t) => {
+  t.test("when it is created, then it can be read, listed, changed and archived", async (t) => {
+    const agent = await makeAgent()
+    t.match(agent, {
+      name: "Reminder",
+      status: "active",
+      version_number: 1,
+      version_status: "published",
+      total_runs: 0,
+      workflow_definition: graph
+    })
+    t.strictSame((await ask("GET", `/workflow/fetch/${agent.id}`)).json, agent)
+    t.match((await ask("GET", "/workflow/fetch")).json, [{ id: agent.id, folder_id: null, workflow_uuid: agent["workflow_uuid"] }])
+
+    const renamed = await ask("PUT", `/workflow/${agent.id}`, { name: "Other name" })
+    t.match(renamed.json, { name: "Other name", version_number: 1 })
+    const configured = await ask("PUT", `/workflow/${agent.id}`, { workflow_configurations: { max_call_duration: 60 } })
+    t.match(configured.json, { version_number: 2, workflow_configurations: { max_call_duration: 60 }, workflow_definition: graph })
+
+    t.match((await ask("PUT", `/workflow/${agent.id}/status`, { status: "archived" })).json, { status: "archived" })
+    t.strictSame((await ask("GET", "/workflow/fetch?status=active")).json, [])
+    t.match((await ask("GET", "/workflow/fetch?status=archived,active")).json, [{ id: agent.id }])
+    const unknown = await ask("GET", "/workflow/fetch?status=x,")
+    t.strictSame(
+      [unknown.status, unknown.json],
+      [422, { detail: "Invalid workflow status filter: ['x', '<empty>']. Allowed values: ['active', 'archived']." }]
+    )
+    t.equal((await ask("PUT", `/workflow/${agent.id}/status`, { status: "deleted" })).status, 422)
+  })
+
+  t.test("when the graph is wrong, then 422 names the node", async (t) => {
+    const edges = [{ id: "1-9", source: "1", target: "9", data: { label: "a", condition: "b" } }]
+    const answer = await ask("POST", "/workflow/create/definition", { name: "Bad", workflow_definition: { ...graph, edges } })
+    t.equal(answer.status, 422)
+    t.match(answer.json, { detail: [{ type: "value_error", loc: ["body", "workflow_definition"], ctx: { error: {} } }] })
+  })
+
+  t.test("when it is somebody else's, or nobody's, then 404 in the words of the route", async (t) => {
+    const { id } = await makeAgent()
+    t.strictSame((await askAsOther("GET", `/workflow/fetch/${id}`)).json, { detail: `Workflow with id ${id} not found` })
+    t.strictSame((await askAsOther("PUT", `/workflow/${id}`, { name: "x" })).json, { detail: `Workflow with ID ${id} not found` })
+    t.strictSame((await askAsOther("PUT", `/workflow/${id}/status`, { status: "active" })).json, {
+      detail: `Workflow with ID ${id} not found`
+    })
+    t.equal((await ask("GET", "/workflow/fetch/99999999999")).status, 422)
+  })
+})
+
+t.test("given telephony configurations", async (t) => {
+  const config = {
+    provider: "ari",
+    ari_endpoint: "http://127.0.0.1:8088",
+    app_name: "a",
+    app_password: "password1",
+    from_numbers: ["+1"],
+    more: 1
+  }
+
+  t.test("when one is created, then secrets are masked and nothing unknown is kept", async (t) => {
+    const created = bodyOf(await ask("POST", "/organizations/telephony-configs", { name: "second", config }))
+    t.match(created, { name: "second", provider: "ari", is_default_outbound: false })
+    t.strictSame(created["credentials"], {
+      ari_endpoint: "http://127.0.0.1:8088",
+      app_name: "a",
+      app_password: "*****ord1",
+      ws_client_name: "",
+      dial_string: "PJSIP/{number}@trunk"
+    })
+    t.strictSame((await ask("GET", `/organizations/telephony-configs/${created.id}`)).json, created)
+    t.strictSame((await askAsOther("GET", `/organizations/telephony-configs/${created.id}`)).json, {
+      detail: "Telephony configuration not found"
+    })
+    const again = await ask("POST", "/organizations/telephony-configs", { name: "second", config })
+    t.match([again.status, again.json], [409, { detail: /^A telephony configuration named 'second' already exists/ }])
+    const { configurations } = bodyOf(await ask("GET", "/organizations/telephony-configs"))
+    t.match(configurations, [{ name: "second", phone_number_count: 0 }])
+  })
+
+  t.test("when the provider or a field is missing, then 422 at its place", async (t) => {
+    const detail = async (wrong: object) =>
+      bodyOf(await ask("POST", "/organizations/telephony-configs", { name: "x", config: wrong }))["detail"]
+    t.match(await detail({}), [{ type: "union_tag_not_found", loc: ["body", "config"] }])
+    t.match(await detail({ provider: "zzz" }), [{ type: "union_tag_invalid", ctx: { expected_tags: "'ari'" } }])
+    t.match(await detail({ provider: "ari", ari_endpoint: "", app_name: "" }), [
+      { type: "missing", loc: ["body", "config", "ari", "app_password"] }
+    ])
+  })
+
+  t.test("when the providers are asked for, then their fields are listed", async (t) => {
+    t.match((await ask("GET", "/organizations/telephony-providers/metadata")).json, {
+      providers: [
+        {
+          provider: "ari",
+          display_name: "Asterisk ARI",
+          fields: [{ name: "ari_endpoint", type: "text", required: true, sensitive: false }]
+        }
+      ]
+    })
+  })
+})
+
+t.test("given an agent to call with", async (t) => {
+  const agent = await makeAgent()
+  const call = (json: unknown, uuid: unknown = agent["workflow_uuid"]) => ask("POST", `/public/agent/workflow/${uuid}`, json)
+
+  t.test("when a call is started, then the run is named", async (t) => {
+    const answer = await call({ phone_number: "+15550100001", initial_context: { first_name: "Ada" } })
+    t.strictSame(answer.json, { status: "initiated", workflow_run_id: 11, workflow_run_name: "WR-API-0011" })
+    t.match(api.dialed.at(-1), { phoneNumber: "+15550100001", initialContext: { first_name: "Ada" } })
+  })
+
+  t.test("when it cannot be placed, then the answer says why", async (t) => {
+    t.strictSame((await call({ phone_number: "+15550100002" })).json, { detail: "Failed to initiate call: number refused" })
+    t.match(await call({ phone_number: "+15550100003" }), { status: 429, json: { detail: "Concurrent call limit reached" } })
+    t.match(await call({ phone_number: "12" }), { status: 400, json: { detail: /^Failed to initiate call/ } })
+    t.match(await call({}), { status: 422 })
+    t.match(await call({ phone_number: "+15550100001" }, "no-uuid"), { status: 404, json: { detail: "Workflow not found" } })
+    t.match(await call({ phone_number: "+15550100001", telephony_configuration_id: 999 }), {
+      status: 400,
+      json: { detail: "telephony_configuration_not_found" }
+    })
+    await ask("PUT", `/workflow/${agent.id}/status`, { status: "archived" })
+    t.match(await call({ phone_number: "+15550100001" }), { status: 409, json: { detail: "Workflow is not active" } })
+  })
+})
+
+t.test("given anybody", async (t) => {
+  t.test("when health is asked for, then five strings", async (t) => {
+    t.strictSame((await ask("GET", "/health", undefined, { key: null })).json, {
+      status: "ok",
+      version: "9.9.9",
+      backend_api_endpoint: `http://127.0.0.1:${api.port}`,
+      deployment_mode: "oss",
+      auth_provider: "local"
+    })
+  })
+
+  t.test("when readiness is asked for, then it tells the truth", async (t) => {
+    t.match(await ask("GET", "/health/ready"), { status: 200, json: { status: "ready", trunks: [] } })
+    api.health.isUp = false
+    t.match(await ask("GET", "/health/ready"), { status: 503, json: { detail: "The database does not answer" } })
+  })
+})

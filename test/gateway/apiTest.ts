@@ -1,0 +1,158 @@
+/** The whole API on real core services, a real database and real files. Only what would dial is not there. */
+import { Effect, Layer, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { Agents } from "#core/agent/Agents.ts"
+import { Calls } from "#core/call/Calls.ts"
+import { CallNotPlaced, ConcurrencyExhausted, Dialer, type SingleCall } from "#core/call/Dialer.ts"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { Uploads } from "#core/campaign/Uploads.ts"
+import { CallId, type OrganizationId, RunId } from "#core/Id.ts"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { Registry } from "#core/provider/Registry.ts"
+import { Runs } from "#core/run/Runs.ts"
+import { Signals } from "#core/Signals.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import * as Api from "#gateway/api.ts"
+import { FileLinks } from "#gateway/FileLinks.ts"
+import { FileStore } from "#gateway/FileStore.ts"
+import { Readiness } from "#gateway/Readiness.ts"
+import { RunOwners } from "#gateway/RunOwners.ts"
+import { clientLayer } from "#runtime/postgres.ts"
+import * as CsvSource from "#runtime/storage/CsvSource.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import { Redacted } from "effect"
+import * as given from "#test/support/given.ts"
+import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
+import { type Answer, send, type Sent, site, started } from "./gatewayTest.ts"
+
+export interface TestApi {
+  readonly port: number
+  readonly database: TestDatabase
+  readonly organizationId: OrganizationId
+  /** What single calls were asked for. */
+  readonly dialed: Array<SingleCall>
+  /** Whether the database answers, as far as readiness is told. */
+  readonly health: { isUp: boolean }
+  /** As the organization of the first key. */
+  readonly ask: (method: string, path: string, json?: unknown, sent?: Sent) => Promise<Answer>
+  /** As another organization. */
+  readonly askAsOther: (method: string, path: string, json?: unknown) => Promise<Answer>
+  readonly writeFile: (key: string, text: string) => Promise<void>
+  /** What lies in the file store, drafts included. */
+  readonly filesThere: () => ReadonlyArray<string>
+  /** Uploads a list, and gives its key. */
+  readonly upload: (csv: string) => Promise<string>
+  readonly makeAgent: () => Promise<Json>
+  /** Of two contacts. */
+  readonly makeCampaign: (more?: object) => Promise<Json>
+}
+
+/** An answer of ours, of which a test knows the shape. */
+export type Json = Readonly<Record<string, never>> & { readonly id: number }
+export const bodyOf = (answer: { readonly json: unknown }): Json => answer.json as Json // See above.
+
+export const graph = {
+  nodes: [
+    { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet.", greeting: "Hello {{first_name}}" } }
+  ],
+  edges: [],
+  viewport: { zoom: 1 }
+}
+export const csv = "phone_number,first_name\n+15550100001,Ada\n+15550100002,Bob\n"
+
+const builders = (ask: TestApi["ask"]): Pick<TestApi, "upload" | "makeAgent" | "makeCampaign"> => {
+  const upload = async (text: string) => {
+    const ticket = bodyOf(await ask("POST", "/s3/presigned-upload-url", { file_name: "my list.csv", file_size: text.length }))
+    await fetch(String(ticket["upload_url"]), { method: "PUT", body: text, headers: { "content-type": "text/csv" } })
+    return String(ticket["file_key"])
+  }
+  const makeAgent = async () => bodyOf(await ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: graph }))
+  const makeCampaign = async (more: object = {}) => {
+    const { id } = await makeAgent()
+    const source_id = await upload(csv)
+    return bodyOf(await ask("POST", "/campaign/create", { name: "Spring", workflow_id: id, source_type: "csv", source_id, ...more }))
+  }
+  return { upload, makeAgent, makeCampaign }
+}
+
+const keys = { ours: "dgr_ours_0000000000", other: "dgr_other_000000000" }
+
+const dialer = (dialed: Array<SingleCall>) =>
+  Layer.succeed(Dialer, {
+    dial: (call) => {
+      dialed.push(call)
+      if (call.phoneNumber.endsWith("02")) return Effect.fail(new CallNotPlaced({ reason: "number refused" }))
+      if (call.phoneNumber.endsWith("03")) return Effect.fail(new ConcurrencyExhausted())
+      return Effect.succeed({ runId: RunId.make(11), runName: "WR-API-0011", callId: CallId.make("00000000-0000-4000-8000-000000000001") })
+    }
+  })
+
+const runOwners = Layer.effect(
+  RunOwners,
+  Effect.map(SqlClient.SqlClient, (sql) => ({
+    owns: (organizationId, id) =>
+      sql`SELECT 1 FROM runs WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
+        Effect.map((rows) => rows.length > 0),
+        Effect.orDie
+      )
+  }))
+)
+
+export const openApi = async (t: Test): Promise<TestApi> => {
+  const folder = mkdtempSync(join(tmpdir(), "gateway-"))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const database = await openDatabase(t)
+  const organizationId = await database.run(
+    Effect.gen(function* () {
+      const ours = yield* given.organization({ name: "Ours" })
+      yield* given.apiKey(ours, keys.ours)
+      yield* given.apiKey(yield* given.organization({ name: "Other" }), keys.other)
+      return ours
+    })
+  )
+  const dialed: Array<SingleCall> = []
+  const health = { isUp: true }
+  const files = Files.layerLocal(folder)
+  const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal)).pipe(Layer.provide(files))
+  const readiness = Layer.succeed(Readiness, { postgres: Effect.sync(() => health.isUp), trunks: Effect.succeed([]) })
+  const signals = Layer.succeed(Signals, { campaignRunning: () => Effect.void, campaignStopped: () => Effect.void })
+  const services = Layer.mergeAll(Campaigns.layer, Calls.layer).pipe(
+    Layer.provide(CsvSource.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(Agents.layer, Runs.layer, Uploads.layer, ApiKeys.layer, TelephonyConfigs.layer, FileLinks.layerRandom, runOwners)
+    ),
+    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, site, Registry.layerOf([ari]))),
+    Layer.provide(Layer.mergeAll(dialer(dialed), signals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" })))
+  )
+  const gateway = await started(
+    t,
+    Layer.orDie(Api.layer({ host: "127.0.0.1", port: 0, checksAnswers: true }).pipe(Layer.provide(services)))
+  )
+  const asking =
+    (key: string) =>
+    (method: string, path: string, json?: unknown, sent: Sent = {}) =>
+      send(gateway, method, path.startsWith("/api/") ? path : `/api/v1${path}`, { key, ...(json === undefined ? {} : { json }), ...sent })
+  return {
+    ...builders(asking(keys.ours)),
+    port: gateway.port,
+    database,
+    filesThere: () =>
+      readdirSync(folder, { recursive: true })
+        .map(String)
+        .filter((name) => /\.\w+$/.test(name)),
+    organizationId,
+    dialed,
+    health,
+    ask: asking(keys.ours),
+    askAsOther: asking(keys.other),
+    writeFile: (key, text) =>
+      Effect.runPromise(
+        FileStore.use((store) => store.write(key, Stream.make(Buffer.from(text)))).pipe(Effect.asVoid, Effect.provide(fileStore))
+      )
+  }
+}

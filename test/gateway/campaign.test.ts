@@ -1,0 +1,325 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import * as given from "#test/support/given.ts"
+import { bodyOf, csv, openApi } from "./apiTest.ts"
+import { raw, send } from "./gatewayTest.ts"
+
+const api = await openApi(t)
+const { ask, askAsOther, makeAgent, makeCampaign, upload } = api
+
+t.test("given a list of contacts to upload", async (t) => {
+  const request = () => ask("POST", "/s3/presigned-upload-url", { file_name: "a b.csv", file_size: 10 })
+
+  t.test("when an address is asked for, then it says where, under which key and how long", async (t) => {
+    const answer = bodyOf(await request())
+    t.match(answer, { expires_in: 900, file_key: /^campaigns\/\d+\/[0-9a-f-]{36}_a_b\.csv$/ })
+    t.ok(String(answer["upload_url"]).startsWith(`http://127.0.0.1:${api.port}/api/v1/uploads/`))
+    t.equal((await ask("POST", "/s3/presigned-upload-url", { file_name: "a.txt", file_size: 0 })).status, 422)
+  })
+
+  t.test("when the bytes come as the file of a form, then they are stored all the same", async (t) => {
+    const ticket = bodyOf(await request())
+    const form = new FormData()
+    form.set("key", "ignored")
+    form.set("file", new Blob([csv], { type: "text/csv" }), "list.csv")
+    const answer = await fetch(String(ticket["upload_url"]), { method: "POST", body: form })
+    t.strictSame(await answer.json(), { file_key: ticket["file_key"], file_size: csv.length })
+    const { id } = await makeAgent()
+    const created = await ask("POST", "/campaign/create", { name: "F", workflow_id: id, source_type: "csv", source_id: ticket["file_key"] })
+    t.match(created.json, { total_rows: 2 })
+  })
+
+  t.test("when a form has no file, two, or no end, then 400", async (t) => {
+    const target = String(bodyOf(await request())["upload_url"])
+    const none = new FormData()
+    none.set("a", "b")
+    const two = new FormData()
+    two.append("file", new Blob(["a"]), "1.csv")
+    two.append("file", new Blob(["b"]), "2.csv")
+    for (const body of [none, two]) t.equal((await fetch(target, { method: "POST", body })).status, 400)
+    const headers = { "content-type": "multipart/form-data; boundary=x" }
+    const open = '--x\r\ncontent-disposition: form-data; name="f"; filename="f"\r\n\r\nabc'
+    t.equal((await fetch(target, { method: "POST", body: open, headers })).status, 400)
+    t.equal(
+      (await fetch(target, { method: "POST", body: "a=b", headers: { "content-type": "application/x-www-form-urlencoded" } })).status,
+      400
+    )
+  })
+
+  t.test("when the address was altered, then 403", async (t) => {
+    const target = String(bodyOf(await request())["upload_url"])
+    const altered = [target.replace("/uploads/", "/uploads/x"), target.replace(/key=.*/, "key=campaigns%2F1%2F..%2F..%2Fetc")]
+    for (const address of altered) {
+      const answer = await fetch(address, { method: "PUT", body: csv })
+      t.strictSame([answer.status, await answer.json()], [403, { detail: "Invalid or expired upload address" }])
+    }
+  })
+
+  t.test("when the client goes away in the middle, then nothing is left of it", async (t) => {
+    const target = new URL(String(bodyOf(await request())["upload_url"]))
+    const before = api.filesThere()
+    await raw(api, `PUT ${target.pathname}${target.search} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nphone_number`, 200)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    t.strictSame(api.filesThere(), before)
+  })
+
+  t.test("when 10 MiB and a byte are sent, whatever was declared, then 413", async (t) => {
+    const target = new URL(String(bodyOf(await request())["upload_url"]))
+    const body = new Uint8Array(10_485_761)
+    const answer = await send(api, "PUT", target.pathname + target.search, { body, headers: { "transfer-encoding": "chunked" } })
+    t.equal(answer.status, 413)
+    t.match(
+      (
+        await ask("POST", "/campaign/create", {
+          name: "x",
+          workflow_id: (await makeAgent()).id,
+          source_type: "csv",
+          source_id: target.searchParams.get("key")
+        })
+      ).json,
+      { detail: /^Failed to access CSV file: campaigns/ }
+    )
+  })
+})
+
+t.test("given a campaign", async (t) => {
+  t.test("when it is created with next to nothing, then the defaults show", async (t) => {
+    const campaign = await makeCampaign()
+    t.match(campaign, {
+      state: "draft",
+      workflow_name: "Reminder",
+      source_type: "csv",
+      total_rows: 2,
+      processed_rows: 0,
+      failed_rows: 0,
+      started_at: null,
+      max_concurrency: null,
+      schedule_config: null,
+      executed_count: 0,
+      total_queued_count: 2,
+      telephony_configuration_id: null,
+      retry_config: {
+        enabled: true,
+        max_retries: 2,
+        retry_delay_seconds: 120,
+        retry_on_busy: true,
+        retry_on_no_answer: true,
+        retry_on_voicemail: true
+      },
+      circuit_breaker: { enabled: false, failure_threshold: 0.5, window_seconds: 120, min_calls_in_window: 5 }
+    })
+    t.strictSame((await ask("GET", `/campaign/${campaign.id}`)).json, campaign)
+    const { campaigns } = bodyOf(await ask("GET", "/campaign/"))
+    t.match(campaigns, [{ id: campaign.id }])
+  })
+
+  t.test("when all settings are given, then they come back, and a change replaces objects as a whole", async (t) => {
+    const slots = [{ day_of_week: 0, start_time: "09:00", end_time: "17:00" }]
+    const campaign = await makeCampaign({
+      retry_config: { max_retries: 5, retry_delay_seconds: 30 },
+      max_concurrency: 4,
+      circuit_breaker: { failure_threshold: 0.9 },
+      schedule_config: { timezone: "Europe/Berlin", slots }
+    })
+    t.match(campaign, {
+      retry_config: { max_retries: 5, retry_delay_seconds: 30, retry_on_busy: true },
+      max_concurrency: 4,
+      schedule_config: { enabled: true, timezone: "Europe/Berlin", slots },
+      circuit_breaker: { enabled: true, failure_threshold: 0.9 }
+    })
+    const changed = await ask("PATCH", `/campaign/${campaign.id}`, { name: "New", retry_config: { enabled: false }, max_concurrency: null })
+    t.match(changed.json, { name: "New", retry_config: { enabled: false, max_retries: 2 }, max_concurrency: 4, schedule_config: { slots } })
+  })
+
+  t.test("when settings are out of bounds, then 422 has each", async (t) => {
+    const answer = await ask("POST", "/campaign/create", {
+      name: "",
+      workflow_id: 1,
+      source_type: "xls",
+      source_id: "x",
+      max_concurrency: 101,
+      retry_config: { max_retries: 11, retry_delay_seconds: 29 },
+      circuit_breaker: { failure_threshold: 1.1, window_seconds: 29, min_calls_in_window: 0 },
+      schedule_config: { slots: Array.from({ length: 51 }, () => ({})) }
+    })
+    t.equal(answer.status, 422)
+    const { detail } = answer.json as { detail: ReadonlyArray<{ type: string; loc: ReadonlyArray<string> }> } // A 422 of ours.
+    t.strictSame(
+      detail.map(({ loc, type }) => `${loc.slice(1).join(".")} ${type}`),
+      [
+        "name string_too_short",
+        "source_type string_pattern_mismatch",
+        "retry_config.max_retries less_than_equal",
+        "retry_config.retry_delay_seconds greater_than_equal",
+        "max_concurrency less_than_equal",
+        "schedule_config.slots too_long",
+        "circuit_breaker.failure_threshold less_than_equal",
+        "circuit_breaker.window_seconds greater_than_equal",
+        "circuit_breaker.min_calls_in_window greater_than_equal"
+      ]
+    )
+  })
+
+  t.test("when the list has a bad row, then 400 names it and nothing is left behind", async (t) => {
+    const { id } = await makeAgent()
+    const source_id = await upload("phone_number,first_name\n5550100,Ada\n")
+    const answer = await ask("POST", "/campaign/create", { name: "Bad", workflow_id: id, source_type: "csv", source_id })
+    t.equal(answer.status, 400)
+    t.match(answer.json, { detail: /^Invalid phone numbers in rows: 2\. / })
+  })
+
+  t.test("when what it needs is not there, then the error says which", async (t) => {
+    const source_id = await upload(csv)
+    const create = async (more: object) => {
+      const answer = await ask("POST", "/campaign/create", { name: "a", workflow_id: 1, source_type: "csv", source_id, ...more })
+      return [answer.status, answer.json]
+    }
+    const { id } = await makeAgent()
+    t.strictSame(await create({ workflow_id: 12345 }), [404, { detail: "Workflow not found" }])
+    t.strictSame(await create({ workflow_id: id, source_id: "../../etc" }), [400, { detail: "Failed to access CSV file: ../../etc" }])
+    t.strictSame(await create({ workflow_id: id, telephony_configuration_id: 777 }), [400, { detail: "telephony_configuration_not_found" }])
+  })
+
+  t.test("when it is started, paused and resumed, then each is only possible in its state", async (t) => {
+    const { id } = await makeCampaign()
+    t.match(await ask("POST", `/campaign/${id}/start`), { status: 400, json: { detail: /telephony/i } })
+    await ask("POST", "/organizations/telephony-configs", {
+      name: "pbx",
+      is_default_outbound: true,
+      config: { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "trunkline", app_password: "secret-1234", extra: 1 }
+    })
+    const step = async (action: string) => {
+      const answer = await ask("POST", `/campaign/${id}/${action}`)
+      return [answer.status, answer.status === 200 ? bodyOf(answer)["state"] : bodyOf(answer)["detail"]]
+    }
+    t.strictSame(await step("pause"), [409, "Campaign must be in 'running' state to pause, current state: draft"])
+    t.strictSame(await step("start"), [200, "running"])
+    t.strictSame(await step("start"), [409, "Campaign must be in 'draft' or 'paused' state to start, current state: running"])
+    const update = await ask("PATCH", `/campaign/${id}`, { name: "x" })
+    t.strictSame([update.status, update.json], [409, { detail: "Cannot update a running campaign" }])
+    t.strictSame(await step("resume"), [409, "Campaign must be in 'paused' state to resume, current state: running"])
+    t.strictSame(await step("pause"), [200, "paused"])
+    t.strictSame(await step("resume"), [200, "running"])
+  })
+
+  t.test("when its progress is asked for, then both sets of names agree", async (t) => {
+    const { id } = await makeCampaign()
+    t.match((await ask("GET", `/campaign/${id}/progress`)).json, {
+      campaign_id: id,
+      state: "draft",
+      total_rows: 2,
+      processed_rows: 0,
+      failed_calls: 0,
+      progress_percentage: 0,
+      rate_limit: 1,
+      started_at: null,
+      source_sync: { status: "completed", accepted: 2, skipped: 0 },
+      total: 2,
+      completed: 0,
+      failed: 0,
+      pending: 2,
+      processed: 0,
+      completion_percentage: 0
+    })
+  })
+
+  t.test("when it is another organization's, then 404 everywhere", async (t) => {
+    const { id } = await makeCampaign()
+    for (const [method, path] of [
+      ["GET", ""],
+      ["GET", "/progress"],
+      ["POST", "/start"],
+      ["POST", "/pause"],
+      ["POST", "/resume"]
+    ] as const) {
+      const answer = await askAsOther(method, `/campaign/${id}${path}`)
+      t.strictSame([answer.status, answer.json], [404, { detail: "Campaign not found" }], path)
+    }
+    t.equal((await askAsOther("PATCH", `/campaign/${id}`, { name: "x" })).status, 404)
+    t.strictSame((await askAsOther("GET", `/campaign/${id}/runs`)).json, { detail: `Campaign ${id} not found` })
+    t.strictSame((await askAsOther("GET", "/campaign/")).json, { campaigns: [] })
+  })
+})
+
+t.test("given a call that has ended", async (t) => {
+  const { agentId, campaignId, runId } = await api.database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { agentId, campaignId, definitionId } = yield* given.campaign({ organizationId: api.organizationId })
+      const [row] = yield* sql<{ id: number }>`
+      INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, is_completed, initial_context,
+        transcript_key, recording_key)
+      VALUES (${api.organizationId}, ${agentId}, ${definitionId}, ${campaignId}, gen_random_uuid(), 'WR-1', 'ari', true, '{"a":1}', 'x', 'y')
+      RETURNING id`
+      const id = row?.id ?? 0
+      yield* sql`UPDATE runs SET transcript_key = ${`transcripts/${id}.txt`}, recording_key = ${`recordings/${id}.wav`} WHERE id = ${id}`
+      return { agentId, campaignId, runId: id }
+    })
+  )
+  await api.writeFile(`transcripts/${runId}.txt`, "assistant: Hello\n")
+  const path = `/workflow/${agentId}/runs/${runId}`
+
+  t.test("when its record is read, alone or in the campaign's list, then all fields are there", async (t) => {
+    const run = bodyOf(await ask("GET", path))
+    t.match(run, {
+      id: runId,
+      workflow_id: agentId,
+      name: "WR-1",
+      mode: "ari",
+      is_completed: true,
+      call_type: "outbound",
+      initial_context: { a: 1 },
+      transcript_url: `transcripts/${runId}.txt`,
+      recording_url: `recordings/${runId}.wav`,
+      usage_info: null,
+      public_access_token: null
+    })
+    t.match((await ask("GET", `/campaign/${campaignId}/runs?limit=1&sort_by=duration&sort_order=asc`)).json, {
+      runs: [{ id: runId }],
+      total_count: 1,
+      page: 1,
+      limit: 1,
+      total_pages: 1
+    })
+  })
+
+  t.test("when the list is filtered, then by what it may be", async (t) => {
+    const list = (filters: unknown) => ask("GET", `/campaign/${campaignId}/runs?filters=${encodeURIComponent(JSON.stringify(filters))}`)
+    t.match((await list([{ attribute: "status", type: "radio", value: { status: "in_progress" } }])).json, {
+      total_count: 0,
+      total_pages: 0
+    })
+    t.strictSame((await list([{ attribute: "runId", type: "number", value: { value: 1 } }])).json, { detail: "Invalid attribute 'runId'" })
+    t.strictSame((await ask("GET", `/campaign/${campaignId}/runs?filters=[`)).json, { detail: "Invalid filter format" })
+    t.equal((await ask("GET", `/campaign/${campaignId}/runs?limit=101&page=0`)).status, 422)
+    t.equal((await ask("GET", `/campaign/${campaignId}/runs?page=9007199254740991`)).status, 200)
+  })
+
+  t.test("when its files are asked for, then the owner gets what is there", async (t) => {
+    const transcript = await ask("GET", `${path}/transcript`)
+    t.strictSame([transcript.status, transcript.text], [200, "assistant: Hello\n"])
+    t.strictSame((await ask("GET", `${path}/recording`)).json, { detail: "No recording available for this workflow run" })
+    t.equal((await askAsOther("GET", `${path}/transcript`)).status, 404)
+  })
+
+  t.test("when a signed address is made, then it works without a key until it is altered", async (t) => {
+    const key = `transcripts/${runId}.txt`
+    const { url } = bodyOf(await ask("GET", `/s3/signed-url?key=${key}&inline=true`))
+    const answer = await fetch(String(url))
+    t.strictSame([answer.status, await answer.text(), answer.headers.get("content-disposition")], [200, "assistant: Hello\n", null])
+    const run = bodyOf(await ask("GET", path))
+    t.equal(await (await fetch(String(run["transcript_public_url"]))).text(), "assistant: Hello\n")
+    for (const altered of [
+      String(url).replace("inline=1", "inline=0"),
+      String(url).replace(/expires=\d/, "expires=9"),
+      String(url).replace("txt", "wav")
+    ]) {
+      t.equal((await fetch(altered)).status, 403)
+    }
+    t.strictSame((await askAsOther("GET", `/s3/signed-url?key=${key}`)).json, { detail: "Access denied for this workflow run" })
+    t.strictSame((await ask("GET", "/s3/signed-url?key=campaigns/999/x.csv")).json, { detail: "Access denied" })
+    t.strictSame((await ask("GET", "/s3/signed-url?key=../x")).json, { detail: "Invalid key format" })
+    t.equal((await ask("GET", "/s3/signed-url?key=transcripts/9999999999.txt")).status, 403)
+  })
+})

@@ -1,0 +1,92 @@
+import t from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { apiRoutes } from "#gateway/api.ts"
+import { openApiOf } from "#gateway/openapi.ts"
+import { documentRoutes } from "#gateway/routes/document.ts"
+import { send, serving } from "./gatewayTest.ts"
+
+const routes = apiRoutes([ari])
+const document = openApiOf(routes, "1.0.0")
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation }))
+)
+
+/** Every `$ref` in a value, however deep. */
+const refsIn = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([name, part]) => (name === "$ref" ? [String(part)] : refsIn(part)))
+}
+
+t.test("given the document of the whole API", async (t) => {
+  t.test("when its operations are counted, then every route has one, with a name of its own", async (t) => {
+    t.equal(operations.length, routes.length)
+    t.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, routes.length)
+    t.equal(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size, routes.length)
+    for (const { operation } of operations) t.ok(operation.tags.every((tag) => tag !== "") && operation.summary !== "")
+  })
+
+  t.test("when something is referred to, then it is there", async (t) => {
+    const refs = new Set(refsIn(document))
+    t.ok(refs.size > 20)
+    for (const ref of refs) t.ok(document.components.schemas[ref.replace("#/components/schemas/", "")], ref)
+  })
+
+  t.test("when a path has parameters, then exactly these are declared as such", async (t) => {
+    for (const { operation, path } of operations) {
+      const inPath = [...path.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name)
+      const declared = operation.parameters.filter((one) => one["in"] === "path").map((one) => one["name"])
+      t.strictSame(declared, inPath, path)
+      t.notMatch(path, /:/)
+    }
+  })
+
+  t.test("when an operation can fail, then its statuses and the shape of its errors are there", async (t) => {
+    const statuses = (name: string) =>
+      Object.keys(operations.find(({ operation }) => operation.operationId === name)?.operation.responses ?? {})
+    t.strictSame(statuses("startCampaign"), ["200", "400", "401", "404", "409", "422", "500", "503"])
+    t.strictSame(statuses("createCampaign"), ["200", "400", "401", "404", "408", "409", "413", "422", "500", "503"])
+    t.strictSame(statuses("startCall"), ["200", "400", "401", "404", "408", "409", "413", "422", "429", "500", "503"])
+    t.strictSame(statuses("getHealth"), ["200", "500", "503"])
+    for (const { operation } of operations) {
+      for (const [status, answer] of Object.entries(operation.responses)) {
+        const name = status === "422" ? "ValidationError" : "Error"
+        if (status >= "400") t.strictSame(refsIn(answer), [`#/components/schemas/${name}`])
+      }
+    }
+  })
+
+  t.test("when a shape has defaults, then a request may leave them out and an answer never does", async (t) => {
+    const { RetryConfig, RetryConfigInput } = document.components.schemas
+    t.match(RetryConfig, { required: ["enabled", "max_retries"] })
+    t.equal(RetryConfigInput?.["required"], undefined)
+    t.match(RetryConfigInput, { properties: { max_retries: { type: "integer", minimum: 0, maximum: 10, default: 2 } } })
+    t.strictSame(document.components.schemas["CreateCampaign"]?.["required"], ["name", "workflow_id", "source_type", "source_id"])
+  })
+
+  t.test("when a union is told apart by a tag, then the tags lead to its variants", async (t) => {
+    t.match(document.components.schemas["CreateTelephonyConfig"], {
+      properties: { config: { discriminator: { propertyName: "provider", mapping: { ari: "#/components/schemas/TelephonyConfig_ari" } } } }
+    })
+  })
+
+  t.test("when it is written as JSON, then nothing of how it was made is left", async (t) => {
+    t.notMatch(JSON.stringify(document), /"~|undefined|\bUnsafe\b/)
+  })
+})
+
+t.test("given the page that shows it", async (t) => {
+  const gateway = await serving(t, documentRoutes(routes.filter(({ tag }) => tag !== "Documentation")))
+
+  t.test("when it is opened, then it is whole by itself and may fetch from nowhere else", async (t) => {
+    const page = await send(gateway, "GET", "/docs", { key: null })
+    t.equal(page.status, 200)
+    t.equal(page.headers["content-type"], "text/html; charset=utf-8")
+    t.match(page.headers["content-security-policy"], /default-src 'none'.*connect-src 'self'/)
+    t.notMatch(page.text, /https?:\/\//)
+  })
+
+  t.test("when the document is fetched, then it is that of the routes", async (t) => {
+    const answer = await send(gateway, "GET", "/api/v1/openapi.json", { key: null })
+    t.match(answer.json, { openapi: "3.1.0", info: { version: "9.9.9" }, paths: { "/docs": {}, "/api/v1/campaign/": {} } })
+  })
+})

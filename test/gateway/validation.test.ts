@@ -1,0 +1,331 @@
+import { Effect } from "effect"
+import t, { type Test } from "tap"
+import Type from "typebox"
+import { route } from "#gateway/Route.ts"
+import { ScheduleConfigWire } from "#gateway/wire/CampaignSettings.ts"
+import { optional } from "#gateway/wire/Field.ts"
+import { type Answer, send, serving } from "./gatewayTest.ts"
+
+const common = { name: "x", summary: "", success: Type.Unknown() } as const
+
+const Everything = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 5 }),
+  kind: optional(Type.String({ pattern: "^csv$" })),
+  count: Type.Integer({ minimum: 1, maximum: 10, default: 3 }),
+  share: Type.Number({ exclusiveMinimum: 0, default: 0.5 }),
+  isOn: Type.Boolean({ default: false }),
+  list: Type.Array(Type.Object({ a: Type.Integer() }), { minItems: 1, maxItems: 2, default: [{ a: 1 }] }),
+  any: optional(Type.Record(Type.String(), Type.Unknown())),
+  word: Type.Enum(["one", "two"], { default: "one" }),
+  schedule: optional(ScheduleConfigWire),
+  config: Type.Union(
+    [
+      Type.Object({ provider: Type.Literal("ari"), url: Type.String() }),
+      Type.Object({ provider: Type.Literal("twilio"), sid: Type.String() })
+    ],
+    { discriminator: { propertyName: "provider" }, default: { provider: "ari", url: "" } }
+  )
+})
+
+const body = route({ ...common, method: "post", path: "/body", body: Everything, handle: ({ body }) => Effect.succeed(body) })
+const parts = route({
+  ...common,
+  method: "post",
+  path: "/parts/:id",
+  params: Type.Object({ id: Type.Integer() }),
+  query: Type.Object({ page: Type.Integer({ minimum: 1, default: 1 }), status: Type.String() }),
+  headers: Type.Object({ "Idempotency-Key": Type.String({ minLength: 3 }) }),
+  body: Type.Object({ phone: Type.String() }),
+  handle: ({ body, headers, params, query }) => Effect.succeed({ body, headers, params, query })
+})
+const keyed = route({
+  ...common,
+  method: "post",
+  path: "/keyed",
+  access: "api-key-header",
+  headers: Type.Object({ "X-API-Key": Type.String() }),
+  body: Type.Object({ phone: Type.String() }),
+  errors: ["NotAuthenticated"],
+  handle: ({ caller }) => Effect.succeed(caller)
+})
+
+t.test("given a route with a body of all kinds", async (t) => {
+  const gateway = await serving(t, [body])
+  const post = (json: unknown) => send(gateway, "POST", "/body", { json })
+  const read = async (json: object) => (await post({ name: "a", ...json })).json
+  const refused = async (t: Test, json: object, violation: object, input: unknown = Object.values(json)[0]) => {
+    const answer = await post({ name: "a", ...json })
+    t.strictSame([answer.status, answer.json], [422, { detail: [{ ...violation, input }] }], JSON.stringify(json))
+  }
+  const at = (...loc: ReadonlyArray<string | number>) => ["body", ...loc]
+
+  t.test("when all is left out that may be, then the defaults are there and unknown keys are not", async (t) => {
+    t.strictSame(await read({ unknown: 1, __proto__: { a: 1 } }), {
+      name: "a",
+      kind: null,
+      count: 3,
+      share: 0.5,
+      isOn: false,
+      list: [{ a: 1 }],
+      any: null,
+      word: "one",
+      schedule: null,
+      config: { provider: "ari", url: "" }
+    })
+  })
+
+  t.test("when a value is written in another way, then it is understood", async (t) => {
+    for (const count of ["7", " 7 ", "7.0", 7, 7.0]) t.match(await read({ count }), { count: 7 })
+    for (const isOn of [true, 1, "1", "true", "YES", "on", "t", "y"]) t.match(await read({ isOn }), { isOn: true })
+    for (const isOn of [false, 0, "0", "False", "no", "off", "f", "n"]) t.match(await read({ isOn }), { isOn: false })
+    t.match(await read({ share: "1e-1" }), { share: 0.1 })
+    t.match(await read({ any: { __proto__x: 1, deep: [{ a: null }] } }), { any: { __proto__x: 1, deep: [{ a: null }] } })
+  })
+
+  t.test("when a string does not fit, then the entry says how", async (t) => {
+    await refused(t, { name: null }, { type: "string_type", loc: at("name"), msg: "Input should be a valid string" })
+    await refused(t, { name: 5 }, { type: "string_type", loc: at("name"), msg: "Input should be a valid string" })
+    const short = { type: "string_too_short", loc: at("name"), msg: "String should have at least 1 character", ctx: { min_length: 1 } }
+    await refused(t, { name: "" }, short)
+    const long = { type: "string_too_long", loc: at("name"), msg: "String should have at most 5 characters", ctx: { max_length: 5 } }
+    await refused(t, { name: "abcdef" }, long)
+    t.match(await read({ name: "😀😀😀😀😀" }), { name: "😀😀😀😀😀" })
+    const pattern = {
+      type: "string_pattern_mismatch",
+      loc: at("kind"),
+      msg: "String should match pattern '^csv$'",
+      ctx: { pattern: "^csv$" }
+    }
+    await refused(t, { kind: "xls" }, pattern)
+    const unicode = "Input should be a valid string, unable to parse raw data as a unicode string"
+    await refused(t, { name: "a\0" }, { type: "string_unicode", loc: at("name"), msg: unicode }, "")
+    await refused(t, { any: { a: ["\ud800"] } }, { type: "string_unicode", loc: at("any", "a", 0), msg: unicode }, "")
+  })
+
+  t.test("when a number does not fit, then the entry says how", async (t) => {
+    const parsing = "Input should be a valid integer, unable to parse string as an integer"
+    for (const count of ["x", "", "1.5", "0x10"]) await refused(t, { count }, { type: "int_parsing", loc: at("count"), msg: parsing })
+    const fraction = "Input should be a valid integer, got a number with a fractional part"
+    await refused(t, { count: 1.5 }, { type: "int_from_float", loc: at("count"), msg: fraction })
+    for (const count of [null, [], {}])
+      await refused(t, { count }, { type: "int_type", loc: at("count"), msg: "Input should be a valid integer" })
+    await refused(
+      t,
+      { count: 0 },
+      { type: "greater_than_equal", loc: at("count"), msg: "Input should be greater than or equal to 1", ctx: { ge: 1 } }
+    )
+    await refused(
+      t,
+      { count: 11 },
+      { type: "less_than_equal", loc: at("count"), msg: "Input should be less than or equal to 10", ctx: { le: 10 } }
+    )
+    await refused(t, { share: 0 }, { type: "greater_than", loc: at("share"), msg: "Input should be greater than 0", ctx: { gt: 0 } })
+    await refused(
+      t,
+      { share: "x" },
+      { type: "float_parsing", loc: at("share"), msg: "Input should be a valid number, unable to parse string as a number" }
+    )
+  })
+
+  t.test("when a truth value, a word or an object does not fit, then the entry says how", async (t) => {
+    const parsing = "Input should be a valid boolean, unable to interpret input"
+    for (const isOn of ["maybe", 2]) await refused(t, { isOn }, { type: "bool_parsing", loc: at("isOn"), msg: parsing })
+    await refused(t, { isOn: null }, { type: "bool_type", loc: at("isOn"), msg: "Input should be a valid boolean" })
+    await refused(
+      t,
+      { word: "three" },
+      { type: "literal_error", loc: at("word"), msg: "Input should be 'one' or 'two'", ctx: { expected: "'one' or 'two'" } }
+    )
+    await refused(t, { any: [] }, { type: "dict_type", loc: at("any"), msg: "Input should be a valid dictionary" })
+  })
+
+  t.test("when a list does not fit, then the entry says how", async (t) => {
+    await refused(t, { list: {} }, { type: "list_type", loc: at("list"), msg: "Input should be a valid list" })
+    const short = "List should have at least 1 item after validation, not 0"
+    await refused(
+      t,
+      { list: [] },
+      { type: "too_short", loc: at("list"), msg: short, ctx: { field_type: "List", min_length: 1, actual_length: 0 } }
+    )
+    const long = "List should have at most 2 items after validation, not 3"
+    await refused(
+      t,
+      { list: [1, 2, 3] },
+      { type: "too_long", loc: at("list"), msg: long, ctx: { field_type: "List", max_length: 2, actual_length: 3 } }
+    )
+    await refused(t, { list: [{ a: 1 }, {}] }, { type: "missing", loc: at("list", 1, "a"), msg: "Field required" }, {})
+  })
+
+  t.test("when a rule of its own is broken, then the entry is a value_error at its place", async (t) => {
+    const slot = { day_of_week: 0, start_time: "17:00", end_time: "09:00" }
+    const order = {
+      type: "value_error",
+      loc: at("schedule", "slots", 0),
+      msg: "Value error, start_time must be before end_time",
+      ctx: { error: {} }
+    }
+    await refused(t, { schedule: { slots: [slot] } }, order, slot)
+    const good = { ...slot, end_time: "24:00" }
+    const zone = {
+      type: "value_error",
+      loc: at("schedule", "timezone"),
+      msg: "Value error, Invalid timezone: Mars/Base",
+      ctx: { error: {} }
+    }
+    await refused(t, { schedule: { slots: [good], timezone: "Mars/Base" } }, zone, "Mars/Base")
+    t.match(await read({ schedule: { slots: [good] } }), { schedule: { enabled: true, timezone: "UTC", slots: [good] } })
+    const impossible = await post({ name: "a", schedule: { slots: [{ ...slot, end_time: "99:99" }] } })
+    t.equal(impossible.status, 422)
+  })
+
+  t.test("when the variant of a union is not clear, then the entry names the tags", async (t) => {
+    const discriminator = "'provider'"
+    const tagMissing = "Unable to extract tag using discriminator 'provider'"
+    await refused(t, { config: {} }, { type: "union_tag_not_found", loc: at("config"), msg: tagMissing, ctx: { discriminator } })
+    await refused(
+      t,
+      { config: { provider: "zzz" } },
+      {
+        type: "union_tag_invalid",
+        loc: at("config"),
+        msg: "Input tag 'zzz' found using 'provider' does not match any of the expected tags: 'ari', 'twilio'",
+        ctx: { discriminator, tag: "zzz", expected_tags: "'ari', 'twilio'" }
+      }
+    )
+    const config = { provider: "twilio" }
+    await refused(t, { config }, { type: "missing", loc: at("config", "twilio", "sid"), msg: "Field required" }, config)
+  })
+
+  t.test("when more than one thing is wrong, then all of it is listed, in the order of the fields", async (t) => {
+    const answer = await post({ count: 0, isOn: "x", list: [{}, { a: "b" }] })
+    t.strictSame(typesOf(answer), ["missing", "greater_than_equal", "bool_parsing", "missing", "int_parsing"])
+  })
+
+  t.test("when there is no body, or another one than JSON, then the entry says so", async (t) => {
+    const missing = { detail: [{ type: "missing", loc: ["body"], msg: "Field required", input: null }] }
+    t.strictSame((await send(gateway, "POST", "/body")).json, missing)
+    t.strictSame((await post(null)).json, missing)
+    const msg = "Input should be a valid dictionary or object to extract fields from"
+    const object = (input: unknown) => ({ detail: [{ type: "model_attributes_type", loc: ["body"], msg, input }] })
+    t.strictSame((await post([1])).json, object([1]))
+    t.strictSame((await post("text")).json, object("text"))
+    const headers = { "content-type": "text/plain" }
+    t.strictSame((await send(gateway, "POST", "/body", { headers, body: '{"name":"a"}' })).json, object('{"name":"a"}'))
+    t.equal(
+      (await send(gateway, "POST", "/body", { headers: { "content-type": "application/problem+json" }, body: '{"name":"a"}' })).status,
+      200
+    )
+    t.equal((await send(gateway, "POST", "/body", { body: '{"name":"a"}' })).status, 200)
+  })
+
+  t.test("when the body is no JSON, then the entry says where, before anybody asks for a key", async (t) => {
+    const at = async (text: string, offset: number, error: string) => {
+      const answer = await send(gateway, "POST", "/body", { body: text, key: null })
+      const entry = { type: "json_invalid", loc: ["body", offset], msg: "JSON decode error", input: {}, ctx: { error } }
+      t.strictSame([answer.status, answer.json], [422, { detail: [entry] }], text.slice(0, 20))
+    }
+    await at("nope", 0, "Expecting value")
+    await at('{"a": }', 6, "Expecting value")
+    await at('{"a":1,}', 7, "Expecting property name enclosed in double quotes")
+    await at('{"a" 1}', 5, "Expecting ':' delimiter")
+    await at('{"a":1 "b"}', 7, "Expecting ',' delimiter")
+    await at('{"a":"x', 5, "Unterminated string starting at")
+    await at('{"a":"\n"}', 6, "Invalid control character at")
+    await at('["\\x"]', 2, "Invalid \\escape")
+    await at('["\\u12"]', 3, "Invalid \\uXXXX escape")
+    await at("{} {}", 3, "Extra data")
+    await at("[".repeat(900_000), 900_000, "Expecting value")
+  })
+
+  t.test("when the body is nested without end, or no UTF-8, then it is refused", async (t) => {
+    const deep = await send(gateway, "POST", "/body", { body: `${"[".repeat(400_000)}${"]".repeat(400_000)}` })
+    t.strictSame([deep.status, typesOf(deep)], [422, ["recursion_loop"]])
+    const bytes = await send(gateway, "POST", "/body", { body: Uint8Array.of(0x22, 0xff, 0x22) })
+    t.strictSame([bytes.status, bytes.json], [400, { detail: "There was an error parsing the body" }])
+  })
+})
+
+t.test("given a route that reads from everywhere", async (t) => {
+  const gateway = await serving(t, [parts, keyed])
+
+  t.test("when path, query, header and body are all wrong, then one list has them in that order", async (t) => {
+    const answer = await send(gateway, "POST", "/parts/abc?page=0", { json: {} })
+    t.strictSame(answer.status, 422)
+    t.strictSame(answer.json, {
+      detail: [
+        {
+          type: "int_parsing",
+          loc: ["path", "id"],
+          msg: "Input should be a valid integer, unable to parse string as an integer",
+          input: "abc"
+        },
+        {
+          type: "greater_than_equal",
+          loc: ["query", "page"],
+          msg: "Input should be greater than or equal to 1",
+          input: "0",
+          ctx: { ge: 1 }
+        },
+        { type: "missing", loc: ["query", "status"], msg: "Field required", input: null },
+        { type: "missing", loc: ["header", "Idempotency-Key"], msg: "Field required", input: null },
+        { type: "missing", loc: ["body", "phone"], msg: "Field required", input: {} }
+      ]
+    })
+  })
+
+  t.test("when all is right, then the handler gets what the schemas say", async (t) => {
+    const headers = { "idempotency-key": "abc" }
+    const answer = await send(gateway, "POST", "/parts/12?page=2&status=a%20b+c", { json: { phone: "1", more: 2 }, headers })
+    t.strictSame(answer.json, {
+      body: { phone: "1" },
+      headers: { "Idempotency-Key": "abc" },
+      params: { id: 12 },
+      query: { page: 2, status: "a b c" }
+    })
+  })
+
+  t.test("when the query holds what cannot be stored, then 422", async (t) => {
+    t.match(typesOf(await send(gateway, "POST", "/parts/1?status=%00", { json: { phone: "1" }, headers: { "idempotency-key": "abc" } })), [
+      "string_unicode"
+    ])
+  })
+
+  t.test("when there is no good key, then 401 comes before the schema", async (t) => {
+    const path = "/parts/abc"
+    const detail = async (headers: Readonly<Record<string, string>>) => {
+      const answer = await send(gateway, "POST", path, { json: {}, headers, key: null })
+      return [answer.status, answer.json]
+    }
+    t.strictSame(await detail({}), [401, { detail: "Authorization header required" }])
+    t.strictSame(await detail({ authorization: "Bearer " }), [401, { detail: "Invalid authorization token" }])
+    t.strictSame(await detail({ authorization: "Bearer x" }), [401, { detail: "Invalid or expired token" }])
+    t.strictSame(await detail({ "x-api-key": "x", authorization: "Bearer dgr_good" }), [401, { detail: "Invalid or expired API key" }])
+    t.equal((await detail({ authorization: "Bearer dgr_good" }))[0], 422)
+    t.equal((await detail({ authorization: "dgr_good" }))[0], 422)
+  })
+
+  t.test("when the key is a header like any other, then its absence is a 422 and a bad one counts last", async (t) => {
+    const missing = await send(gateway, "POST", "/keyed", { json: {}, key: null })
+    t.strictSame(
+      [missing.status, missing.json],
+      [
+        422,
+        {
+          detail: [
+            { type: "missing", loc: ["header", "X-API-Key"], msg: "Field required", input: null },
+            { type: "missing", loc: ["body", "phone"], msg: "Field required", input: {} }
+          ]
+        }
+      ]
+    )
+    t.equal((await send(gateway, "POST", "/keyed", { json: {}, key: "bad" })).status, 422)
+    const bad = await send(gateway, "POST", "/keyed", { json: { phone: "1" }, key: "bad" })
+    t.strictSame([bad.status, bad.json], [401, { detail: "Invalid API key" }])
+    t.strictSame((await send(gateway, "POST", "/keyed", { json: { phone: "1" } })).json, { organizationId: 7, apiKeyId: 3 })
+  })
+})
+
+const typesOf = ({ json }: Answer): unknown => {
+  const { detail } = json as { readonly detail: ReadonlyArray<{ readonly type: string }> } // A 422 of ours.
+  return detail.map(({ type }) => type)
+}

@@ -1,0 +1,92 @@
+/** A whole campaign, with every kind of callee there is, and what it leaves behind: in the callees' memory, on the API, in the engine's log. */
+import t from "tap"
+import { attemptsOf, judge, numbersOf, type Run, World } from "#test/support/engine.ts"
+
+t.setTimeout(180_000)
+
+const slots = 20
+const contacts = 200
+const greeting = "Hello {{first_name}}, your parcel is waiting at the counter."
+
+/** By the last two digits of the number: the outcomes of its attempts, in order, and why the last one ended. */
+const fates: Readonly<Record<string, { readonly outcomes: ReadonlyArray<string>; readonly cause: string }>> = {
+  "01": { outcomes: ["answered"], cause: "normal_clearing" },
+  "02": { outcomes: ["busy", "busy"], cause: "user_busy" },
+  "03": { outcomes: ["no_answer", "no_answer"], cause: "ring_timeout" },
+  "04": { outcomes: ["voicemail", "voicemail"], cause: "machine_detected" },
+  "05": { outcomes: ["answered"], cause: "network_out_of_order" },
+  "06": { outcomes: ["answered"], cause: "normal_clearing" },
+  "07": { outcomes: ["failed"], cause: "call_rejected" },
+  "08": { outcomes: ["failed"], cause: "unallocated_number" },
+  "09": { outcomes: ["failed"], cause: "congestion" },
+  "10": { outcomes: ["answered"], cause: "normal_clearing" },
+  "11": { outcomes: ["answered"], cause: "duration_exceeded" },
+  "12": { outcomes: ["answered"], cause: "normal_clearing" },
+  "13": { outcomes: ["no_answer", "no_answer"], cause: "no_answer" },
+  "14": { outcomes: ["no_answer", "no_answer"], cause: "ring_timeout" }
+}
+const fateOf = (number: string) => fates[number.slice(-2)]
+const endings = Object.keys(fates)
+const contextOf = (run: Run) => run.gathered_context ?? {}
+const numberOf = (run: Run) => String(run.initial_context?.["phone_number"])
+
+t.test("given 200 contacts with every kind of callee, when their campaign is started", async (t) => {
+  const world = await World.open(t, {
+    configurations: { max_call_duration: 8, voicemail_detection: { enabled: true } },
+    emulator: { ringMillis: 3000, seed: 7, talkMillis: 30_000, timeScale: 0.1 },
+    environment: { LOG_LEVEL: "debug", ORG_CONCURRENCY: String(slots) },
+    greeting
+  })
+  const { api, emulator: { log }, sql } = world
+  const numbers = numbersOf(contacts, endings)
+  const { id } = await world.campaign(numbers, { max_concurrency: slots, retry_config: { retry_delay_seconds: 30 } })
+  await api.start(id)
+  const done = await api.untilState(id, "completed", 150_000)
+
+  await t.test("then the callees were called as often as it takes, and never too many at once", async (t) => {
+    const expected = new Map(numbers.map((number) => [number, fateOf(number)?.outcomes.length]))
+    t.strictSame(new Map([...log.dialsByNumber()].toSorted()), new Map([...expected].toSorted()))
+    await judge(t, world, id, slots)
+    t.equal(log.mostLive(), slots, "all slots were used")
+  })
+
+  await t.test("then every contact is explained", async (t) => {
+    const attempts = Map.groupBy(await attemptsOf(sql, id), ({ phoneNumber }) => phoneNumber)
+    const told = numbers.map((number) => {
+      const of = attempts.get(number) ?? []
+      return { number, outcomes: of.map(({ outcome }) => outcome), cause: of.at(-1)?.cause }
+    })
+    t.strictSame(told, numbers.map((number) => ({ number, ...fateOf(number) })))
+    t.strictSame(done.logs.map(({ event }) => event), ["campaign_created", "source_sync_completed", "campaign_started", "campaign_completed"])
+  })
+
+  const runs = await api.runs(id)
+  await t.test("then there is a transcript and a recording of each conversation, and what was typed", async (t) => {
+    const answered = runs.filter((run) => fateOf(numberOf(run))?.outcomes[0] === "answered")
+    t.strictSame(answered.filter((run) => run.recording_url === null).map(numberOf), [], "each was recorded")
+    const silent = answered.filter((run) => run.transcript_url === null)
+    t.strictSame(silent.map(numberOf), [], "each has a transcript")
+    const typed = new Set(runs.filter((run) => numberOf(run).endsWith("10")).map((run) => contextOf(run)["dtmf_digits"]))
+    t.strictSame([...typed], ["1234#"])
+    const retries = runs.filter((run) => run.initial_context?.["is_retry"] === true)
+    t.equal(retries.length, numbers.filter((number) => fateOf(number)?.outcomes.length === 2).length, "retries know that they are")
+
+    const run = answered.find((run) => numberOf(run).endsWith("12"))
+    const transcript = await fetch(run?.transcript_public_url ?? "")
+    t.match(await transcript.text(), "Hello Ada, your parcel")
+    const recording = Buffer.from(await (await fetch(run?.recording_public_url ?? "")).arrayBuffer())
+    t.equal(recording.toString("latin1", 0, 4), "RIFF")
+  })
+
+  await t.test("then the engine's log holds nothing private", async (t) => {
+    t.equal((await world.end("SIGTERM")).code, 0)
+    const written = world.output()
+    t.ok(written.length > 1000, `${written.length} characters were written`)
+    const digits = numbers.map((number) => number.slice(1))
+    t.strictSame(digits.filter((number) => written.includes(number)), [], "no phone number")
+    const basic = Buffer.from(`${world.emulator.user}:${world.emulator.password}`).toString("base64")
+    for (const [what, secret] of Object.entries({ "API key": world.apiKey, login: basic, password: "secret", speech: "parcel", keys: "1234#" })) {
+      t.notOk(written.includes(secret), `no ${what}`)
+    }
+  })
+})

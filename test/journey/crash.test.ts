@@ -1,0 +1,94 @@
+/**
+ * The engine is killed, by nobody's leave, and started again. Whatever it was doing: nobody is called twice for one attempt, nobody is
+ * forgotten, there are never too many calls at once, and the counters are right.
+ */
+import t, { type Test } from "tap"
+import { dialPoints } from "#runtime/call/DialPoint.ts"
+import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
+import { attemptsOf, eventsOf, judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+
+t.setTimeout(400_000)
+// Most of each story is waiting for the moment at which a call that nobody can find is written off.
+t.jobs = 4
+
+const slots = 6
+/** Ring timeout and patience, the last looks at the provider, and the rest of the campaign. */
+const recoveryMillis = 100_000
+const endings = ["01", "01", "02", "10", "06", "01", "13", "05"]
+
+const given = async (t: Test, contacts: number) => {
+  const world = await World.open(t, { emulator: { ringMillis: 1000, seed: 3, talkMillis: 1500 }, environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off" } })
+  const { id } = await world.campaign(numbersOf(contacts, endings), { max_concurrency: slots })
+  return { world, id }
+}
+
+const thenAllIsWell = async (t: Test, world: World, id: number) => {
+  const done = await world.api.untilState(id, "completed", recoveryMillis)
+  await untilTrue("last hang-up", () => world.emulator.log.live() === 0)
+  await judge(t, world, id, slots)
+  const attempts = await attemptsOf(world.sql, id)
+  const dialed = new Set(world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId))
+  const forgotten = attempts.filter((attempt) => attempt.state === "ended" && attempt.outcome !== "unknown" && !dialed.has(attempt.id))
+  t.strictSame(forgotten, [], "only what nobody can know is told of calls that no callee saw")
+  const unknown = attempts.filter(({ outcome }) => outcome === "unknown").length
+  t.equal(eventsOf(done)["attempt_written_off"] ?? 0, unknown, "each written-off attempt is in the log")
+  const mended = /a campaign's counters had to be mended|had no actor|had no owner|slept although/.exec(world.output())
+  t.equal(mended?.[0], undefined, "nothing had to be mended")
+  t.comment(`${attempts.length} attempts, ${unknown} written off, ${attempts.filter(({ state }) => state === "void").length} void`)
+  return done
+}
+
+for (const [index, point] of dialPoints.entries()) {
+  t.test(`given a campaign, when the engine dies at "${point}" and comes back`, { buffered: true }, async (t) => {
+    const { id, world } = await given(t, 32)
+    await world.end("SIGTERM")
+    await world.launch({ CRASH_AT: point, CRASH_AFTER: String(5 + index) })
+    await world.api.start(id)
+    t.equal((await world.engine.exited).signal, "SIGKILL")
+    await world.launch()
+    const done = await thenAllIsWell(t, world, id)
+    t.equal(eventsOf(done)["recovery_completed"], 1)
+  })
+}
+
+const lost: ReadonlyArray<ResponseFault> = ["hang-after-placing", "hang-before-placing"]
+for (const fault of lost) {
+  t.test(`given requests under way (${fault}), when the engine dies and comes back`, { buffered: true }, async (t) => {
+    const { id, world } = await given(t, 32)
+    world.emulator.setResponseFault(fault, 3)
+    await world.api.start(id)
+    await untilTrue("requests without an answer", async () => {
+      const sent = (await attemptsOf(world.sql, id)).filter(({ state }) => state === "sent")
+      return sent.length >= 3
+    })
+    await world.end("SIGKILL")
+    await world.launch()
+    const done = await thenAllIsWell(t, world, id)
+    t.equal(eventsOf(done)["recovery_completed"], 1)
+  })
+}
+
+/** mulberry32 */
+const seeded = (seed: number) => () => {
+  seed = (seed + 0x6d2b79f5) | 0
+  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+}
+
+for (const seed of [11, 12]) {
+  t.test(`given a campaign, when the engine dies three times at moments of chance (seed ${seed})`, { buffered: true }, async (t) => {
+    const { id, world } = await given(t, 60)
+    const chance = seeded(seed)
+    await world.api.start(id)
+    for (let deaths = 0; deaths < 3; deaths++) {
+      const { entries } = world.emulator.log
+      const next = entries.length + 1 + Math.floor(chance() * 40)
+      await until("moment of death", () => entries[next], 70_000)
+      await world.end("SIGKILL")
+      await world.launch()
+    }
+    const done = await thenAllIsWell(t, world, id)
+    t.equal(eventsOf(done)["recovery_completed"], 3)
+  })
+}

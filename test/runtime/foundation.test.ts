@@ -1,0 +1,358 @@
+/** What the engine stands on: its settings, its database, its log. */
+import { Effect, Layer, Logger, Redacted, References } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import { publicUrlOf, read, variables } from "#runtime/config.ts"
+import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
+import { migrate, splitStatements } from "#runtime/migrate.ts"
+import { clientLayer, databaseLayer } from "#runtime/postgres.ts"
+import * as telemetry from "#runtime/telemetry.ts"
+import * as postgres from "#test/support/postgres.ts"
+import { runLive } from "#test/support/run.ts"
+
+const failureOf = <A, E>(effect: Effect.Effect<A, E>): Promise<string> =>
+  Effect.runPromise(Effect.flip(effect)).then((error) => (error instanceof Error ? error.message : String(error)))
+
+t.test("settings", async (t) => {
+  t.test("given nothing, then the defaults hold", async (t) => {
+    const settings = await Effect.runPromise(read({}))
+    t.match(settings, {
+      port: 8000,
+      host: "127.0.0.1",
+      databaseUrl: undefined,
+      adapters: ["ari"],
+      nodeName: "node1",
+      callRate: 1,
+      recordings: true
+    })
+    t.match(settings, { ringTimeoutSeconds: 60, drainSeconds: 30, orgConcurrency: 10, logLevel: "info", logFormat: undefined })
+    t.strictSame(
+      await Effect.runPromise(read(Object.fromEntries(variables.map(({ name }) => [name, ""])))),
+      settings,
+      "empty is as if missing"
+    )
+  })
+
+  t.test("given good values, then they are taken", async (t) => {
+    const given = {
+      PORT: "0",
+      PUBLIC_URL: "https://calls.example.com/",
+      ADAPTERS: "ari, @acme/voice,vonage",
+      TRUNK_RATE: "0.5",
+      RECORDINGS: "off"
+    }
+    const settings = await Effect.runPromise(read({ ...given, API_KEY: "k".repeat(16), DATABASE_URL: "postgres://u:p@db/x" }))
+    t.match(settings, { port: 0, publicUrl: "https://calls.example.com", adapters: ["ari", "@acme/voice", "vonage"], trunkRate: 0.5 })
+    t.equal(settings.recordings, false)
+    t.strictSame(
+      [settings.apiKey, settings.databaseUrl].map((secret) => secret && Redacted.value(secret)),
+      ["k".repeat(16), "postgres://u:p@db/x"]
+    )
+    t.notMatch(JSON.stringify(settings), /kkkk|u:p/)
+  })
+
+  const bad: ReadonlyArray<readonly [name: string, ...values: ReadonlyArray<string>]> = [
+    ["PORT", "65536", "-1", "80.5", "http", " "],
+    ["HOST", "a b", "http://x"],
+    ["PUBLIC_URL", "calls.example.com", "ftp://x", "https://x/?a=1"],
+    ["DATA_DIR", "  "],
+    ["DATABASE_URL", "mysql://u:hunter2@db/x", "db:5432/hunter2"],
+    ["API_KEY", "hunter2hunter22", "hunter2 hunter2 hunter2"],
+    ["ADAPTERS", ",", "ari,,x", "../ari", "Ari"],
+    ["NODE_NAME", "Node", "n".repeat(33), "a.b"],
+    ["CALL_RATE", "0", "1.5", "1001"],
+    ["TRUNK_RATE", "0", "fast"],
+    ["ORG_CONCURRENCY", "0", "ten"],
+    ["RING_TIMEOUT", "14", "301"],
+    ["DRAIN", "-1", "3601", "30s"],
+    ["LOG_LEVEL", "INFO", "verbose"],
+    ["LOG_FORMAT", "yaml"],
+    ["RECORDINGS", "true"]
+  ]
+  t.test("given a bad value, then it is named with what is allowed, and a secret is not repeated", async (t) => {
+    t.strictSame(
+      bad.map(([name]) => name),
+      variables.map(({ name }) => name),
+      "every variable is here"
+    )
+    for (const [name, ...values] of bad) {
+      for (const value of values) {
+        const message = await failureOf(read({ [name]: value }))
+        t.match(message, new RegExp(`^${name} must be .{5,}`), `${name}=${value}`)
+        t.notMatch(message, "hunter2")
+      }
+    }
+  })
+
+  t.test("given several bad values, then all are named at once", async (t) => {
+    t.equal((await failureOf(read({ PORT: "x", DRAIN: "y", API_KEY: "short" }))).split("\n").length, 3)
+  })
+
+  t.test("the public address", async (t) => {
+    t.equal(publicUrlOf({ host: "127.0.0.1", publicUrl: undefined }, 81), "http://127.0.0.1:81")
+    t.equal(publicUrlOf({ host: "0.0.0.0", publicUrl: undefined }, 81), "http://localhost:81")
+    t.equal(publicUrlOf({ host: "::1", publicUrl: undefined }, 81), "http://[::1]:81")
+    t.equal(publicUrlOf({ host: "::1", publicUrl: "https://x" }, 81), "https://x")
+  })
+})
+
+const temporary = (name: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), `trunkline-${name}-`))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  // Postgres, which does not run as root, has to pass.
+  chmodSync(folder, 0o711)
+  return folder
+}
+const query = <Row extends object>(url: string, statement: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Row>(statement)).pipe(
+    Effect.provide(Layer.fresh(clientLayer(Redacted.make(url))))
+  )
+/** Starts the embedded Postgres in `folder`, and stops it after `use`. */
+const embedded = <A, E>(folder: string, use: (url: string, folder: string) => Effect.Effect<A, E>) =>
+  Effect.flatMap(EmbeddedPostgres, (running) => use(Redacted.value(running.url), running.folder)).pipe(
+    Effect.provide(EmbeddedPostgres.layer({ folder, fast: true }))
+  )
+const count = (url: string) => query<{ readonly n: number }>(url, "SELECT count(*) AS n FROM kept")
+const killed = 9
+
+t.test("embedded Postgres", async (t) => {
+  const folder = join(temporary("postgres"), "data", "postgres")
+  const holder = `
+    import { Effect, Redacted } from "effect"
+    import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
+    const hold = Effect.flatMap(EmbeddedPostgres, ({ url }) => Effect.callback(() => { process.stdout.write(Redacted.value(url)) }))
+    Effect.runFork(Effect.provide(hold, EmbeddedPostgres.layer({ folder: process.argv[1], fast: true })))
+    setInterval(() => {}, 1000)`
+  /** An engine's process that is killed once Postgres runs; gives its address. */
+  const leaveOrphan = async (during: (url: string) => Promise<void>) => {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", holder, folder], { stdio: ["ignore", "pipe", "inherit"] })
+    const [url] = await once(child.stdout, "data")
+    await during(String(url))
+    child.kill(killed)
+    await once(child, "exit")
+    return String(url)
+  }
+
+  t.test("the first start makes it, behind a password", async (t) => {
+    await runLive(
+      embedded(
+        folder,
+        Effect.fnUntraced(function* (url) {
+          yield* query(url, "CREATE TABLE kept AS SELECT 1 AS id")
+          const wrong = url.replace(/:[^:@]+@/, ":guess@")
+          t.equal((yield* Effect.flip(query(wrong, "SELECT 1"))).reason._tag, "AuthenticationError")
+          t.strictSame(yield* query(url, "SHOW listen_addresses"), [{ listenAddresses: "127.0.0.1" }])
+        })
+      )
+    )
+    t.equal(statSync(join(folder, "password")).mode & 0o777, 0o600)
+    t.equal(statSync(folder).mode & 0o777, 0o700)
+  })
+
+  t.test("the next start goes on with the data, on the same port", async (t) => {
+    const port = readFileSync(join(folder, "port"), "utf8")
+    const [url, rows] = await runLive(embedded(folder, (url) => Effect.map(count(url), (rows) => [url, rows] as const)))
+    t.strictSame([new URL(url).port, rows], [port, [{ n: 1 }]])
+  })
+
+  t.test("a second engine is kept out while the first lives, and goes on where it was killed", async (t) => {
+    const orphan = await leaveOrphan(async (url) => {
+      t.match(await failureOf(embedded(folder, Effect.succeed)), "in use by another engine")
+      await runLive(query(url, "INSERT INTO kept VALUES (2)"))
+    })
+    t.strictSame(await runLive(count(orphan)), [{ n: 2 }], "Postgres has outlived its engine")
+    t.strictSame(await runLive(embedded(folder, count)), [{ n: 2 }])
+    t.equal((await runLive(Effect.flip(count(orphan)))).reason._tag, "ConnectionError", "nothing runs any more")
+  })
+
+  t.test("killed itself, it recovers", async (t) => {
+    await leaveOrphan(async (url) => {
+      await runLive(query(url, "INSERT INTO kept VALUES (3)"))
+      process.kill(Number(readFileSync(join(folder, "cluster", "postmaster.pid"), "utf8").split("\n")[0]), killed)
+    })
+    t.strictSame(await runLive(embedded(folder, count)), [{ n: 3 }])
+  })
+
+  t.test("a leftover pid that is a stranger's by now is not signalled", async (t) => {
+    writeFileSync(join(folder, "cluster", "postmaster.pid"), `${process.pid}\n`)
+    t.strictSame(await runLive(embedded(folder, count)), [{ n: 3 }])
+  })
+
+  t.test("a data folder that Postgres' user may not enter works all the same", async (t) => {
+    const closed = join(temporary("closed"), "closed")
+    mkdirSync(closed, { mode: 0o700 })
+    const real = await runLive(
+      embedded(join(closed, "postgres"), (url, folder) => Effect.as(query(url, "CREATE TABLE kept AS SELECT 1"), folder))
+    )
+    t.equal(realpathSync(join(closed, "postgres")), real)
+    t.strictSame(await runLive(embedded(join(closed, "postgres"), count)), [{ n: 1 }])
+    rmSync(real, { recursive: true })
+  })
+
+  t.test("a folder that cannot be made is named", async (t) => {
+    writeFileSync(join(folder, "..", "file"), "")
+    t.match(await failureOf(embedded(join(folder, "..", "file", "postgres"), Effect.succeed)), /cannot use its folder: .*file/)
+  })
+})
+
+const migrations = (files: Readonly<Record<string, string>>): string => {
+  const folder = temporary("migrations")
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
+}
+const first = { "0001_first.sql": "-- why\nCREATE TABLE kept (id int);\nINSERT INTO kept VALUES (1);\n" }
+const second = { "0002_second.sql": "INSERT INTO kept VALUES (2)" }
+const onEmpty = <A, E>(use: (url: Redacted.Redacted) => Effect.Effect<A, E>) => runLive(Effect.flatMap(postgres.emptyDatabase, use))
+const migrating = (url: Redacted.Redacted, folder: string) => migrate(folder).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
+const refusal = (url: Redacted.Redacted, folder: string) => Effect.map(Effect.flip(migrating(url, folder)), (error) => error.message)
+const keptIn = (url: Redacted.Redacted) => query(Redacted.value(url), "SELECT id FROM kept ORDER BY id")
+
+t.test("migrations", async (t) => {
+  t.test("are applied once each, in order", async (t) => {
+    const rows = await onEmpty((url) =>
+      Effect.gen(function* () {
+        yield* migrating(url, migrations(first))
+        yield* migrating(url, migrations(first))
+        yield* migrating(url, migrations({ ...second, ...first }))
+        return yield* keptIn(url)
+      })
+    )
+    t.strictSame(rows, [{ id: 1 }, { id: 2 }])
+  })
+
+  t.test("two nodes at once apply them once", async (t) => {
+    const folder = migrations({ ...first, ...second })
+    const nodes = (url: Redacted.Redacted) => Effect.forEach([1, 2, 3, 4], () => migrating(url, folder), { concurrency: "unbounded" })
+    t.strictSame(await onEmpty((url) => Effect.andThen(nodes(url), keptIn(url))), [{ id: 1 }, { id: 2 }])
+  })
+
+  t.test("a file that was changed after it had been applied is named", async (t) => {
+    const changed = migrations({ "0001_first.sql": "CREATE TABLE kept (id bigint)" })
+    const message = await onEmpty((url) => Effect.andThen(migrating(url, migrations(first)), refusal(url, changed)))
+    t.match(message, /0001_first\.sql: was changed/)
+  })
+
+  t.test("line ends are no change", async (t) => {
+    const dos = migrations({ "0001_first.sql": first["0001_first.sql"].replaceAll("\n", "\r\n") })
+    t.strictSame(
+      await onEmpty((url) => Effect.andThen(migrating(url, migrations(first)), Effect.andThen(migrating(url, dos), keptIn(url)))),
+      [{ id: 1 }]
+    )
+  })
+
+  t.test("a file that fails leaves nothing behind, and is named", async (t) => {
+    const failing = migrations({ ...first, "0002_bad.sql": "INSERT INTO kept VALUES (9);\nINSERT INTO nowhere VALUES (1);" })
+    const [message, rows] = await onEmpty((url) => Effect.all([refusal(url, failing), keptIn(url)]))
+    t.match(message, /0002_bad\.sql: .*nowhere/)
+    t.strictSame(rows, [{ id: 1 }])
+  })
+
+  t.test("a database of a newer engine is left alone", async (t) => {
+    const message = await onEmpty((url) =>
+      Effect.andThen(migrating(url, migrations({ ...first, ...second })), refusal(url, migrations(first)))
+    )
+    t.match(message, /0002_second\.sql: was applied by a newer engine/)
+  })
+
+  t.test("names must be in order", async (t) => {
+    t.match(await onEmpty((url) => refusal(url, migrations({ "1_x.sql": "" }))), /1_x\.sql: must be named/)
+    t.match(await onEmpty((url) => refusal(url, migrations({ ...first, "0001_again.sql": "" }))), /0001_first\.sql: its number is taken/)
+  })
+
+  t.test("the engine's own apply to an empty database", async (t) => {
+    const tables = await onEmpty((url) =>
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1 FROM contacts, attempts, runs`).pipe(Effect.provide(databaseLayer(url)))
+    )
+    t.strictSame(tables, [])
+  })
+})
+
+t.test("a file is split into statements", async (t) => {
+  const check = (source: string, expected: ReadonlyArray<string>) => t.strictSame(splitStatements(source), expected, source)
+  check("", [])
+  check("-- only; a comment\n/* ; */ ;;\n", [])
+  check("SELECT 1; SELECT 2", ["SELECT 1", "SELECT 2"])
+  check("SELECT ';', 'it''s;' AS \"a;\"\"b\";SELECT 2;", ["SELECT ';', 'it''s;' AS \"a;\"\"b\"", "SELECT 2"])
+  check("-- it's\nSELECT 1 -- one;\n;SELECT 2 /* it's; */", ["-- it's\nSELECT 1 -- one;", "SELECT 2 /* it's; */"])
+  check("DO $$ BEGIN; END $$; SELECT $1", ["DO $$ BEGIN; END $$", "SELECT $1"])
+  check("DO $body$ SELECT $$;$$; $body$; SELECT 2", ["DO $body$ SELECT $$;$$; $body$", "SELECT 2"])
+  check("SELECT 4/2-1; SELECT 3", ["SELECT 4/2-1", "SELECT 3"])
+})
+
+t.test("the client", async (t) => {
+  const client = await postgres.openDatabase(t)
+  t.test("names columns and keys in camelCase, and leaves what is inside JSON", async (t) => {
+    const rows = await client.run(
+      Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        Effect.gen(function* () {
+          yield* sql`INSERT INTO organizations ${sql.insert({ name: "Acme", concurrencyLimit: 3 })}`
+          return yield* sql`SELECT concurrency_limit, count(*) AS how_many, '{"first_name": {"last_name": 1}}'::jsonb AS some_json
+            FROM organizations GROUP BY concurrency_limit`
+        })
+      )
+    )
+    t.strictSame(rows, [{ concurrencyLimit: 3, howMany: 1, someJson: { first_name: { last_name: 1 } } }])
+  })
+
+  t.test("an int8 is a number as long as it fits", async (t) => {
+    const numbers = await client.run(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 9007199254740991::int8 AS a, 9007199254740993::int8 AS b, ${5}::int8 AS c`)
+    )
+    t.strictSame(numbers, [{ a: 9007199254740991, b: 9007199254740993n, c: 5 }])
+  })
+
+  t.test("what cannot be reached is named without its password", async (t) => {
+    const wrong = client.url.replace(/:[^:@]+@/, ":hunter2@")
+    const message = await failureOf(Effect.provide(Effect.void, databaseLayer(Redacted.make(wrong))))
+    t.match(message, /No connection to the database at 127\.0\.0\.1:\d+\/test_/)
+    t.notMatch(message, "hunter2")
+  })
+})
+
+t.test("the log", async (t) => {
+  const logged = async (format: Logger.Logger<unknown, string>, entry: Effect.Effect<void>): Promise<string> => {
+    const lines: Array<string> = []
+    await Effect.runPromise(Effect.provide(entry, Logger.layer([Logger.map(format, (line) => void lines.push(line))])))
+    return lines.join("\n")
+  }
+  const data = {
+    phoneNumber: "15550100",
+    to: "+15550101",
+    callId: "c1",
+    attempts: 2,
+    nested: { api_key: "tl_secret", list: [{ authToken: "t" }], kept: "yes" },
+    password: Redacted.make("p"),
+    databaseUrl: "postgres://app:hunter2@db/x",
+    header: "Bearer abcdefghij.klm"
+  }
+
+  t.test("masks what must not be printed, by name and by looks", async (t) => {
+    const line = await logged(telemetry.json, Effect.annotateLogs(Effect.logInfo("originate failed", { token: "x1" }), data))
+    t.notMatch(line, /5550100|5550101|tl_secret|hunter2|abcdefghij|x1|"t"/)
+    t.match(JSON.parse(line), { level: "Info", message: "originate failed", callId: "c1", attempts: 2, nested: { kept: "yes" } })
+  })
+
+  t.test("masks causes, too", async (t) => {
+    const line = await logged(
+      telemetry.json,
+      Effect.sandbox(Effect.die(new Error("no route to +15550100"))).pipe(Effect.catch((cause) => Effect.logError("call died", cause)))
+    )
+    t.match(JSON.parse(line), { level: "Error", message: "call died", cause: /no route to <redacted>/ })
+  })
+
+  t.test("is one line for a person", async (t) => {
+    const line = await logged(telemetry.pretty, Effect.annotateLogs(Effect.logWarning("slow"), { callId: "c1", millis: 12, of: { a: 1 } }))
+    t.match(line, /^\d\d:\d\d:\d\d\.\d{3} WARN {2}slow {2}callId=c1 {2}millis=12 {2}of=\{"a":1\}$/)
+  })
+
+  t.test("leaves out what is below the level", async (t) => {
+    const seen = Effect.all([References.MinimumLogLevel, References.CurrentLoggers])
+    const [level] = await Effect.runPromise(Effect.provide(seen, telemetry.layerOf({ logLevel: "warn", logFormat: "json" })))
+    t.equal(level, "Warn")
+  })
+})

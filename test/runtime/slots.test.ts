@@ -1,0 +1,296 @@
+/** What decides that a call may leave now: slots, rates, and the wheel that all deadlines hang on. */
+import { Clock, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import fc from "fast-check"
+import t from "tap"
+import { CallRate } from "#runtime/CallRate.ts"
+import { Deadlines } from "#runtime/Deadlines.ts"
+import { type SlotQueue, type SlotScope, Slots } from "#runtime/Slots.ts"
+import { run } from "#test/support/run.ts"
+
+const slots = () => Effect.runSync(Slots.pipe(Effect.provide(Slots.layerMemory)))
+const names = (from: number, count: number) => Array.from({ length: count }, (_, i) => `call${from + i}`)
+const organization = (limit: number): SlotScope => ({ key: "organization:1", limit })
+const nobody = () => {}
+
+t.test("given room in one scope and none in another", async (t) => {
+  const { release, tryTake, used } = slots()
+  tryTake("a", [{ key: "trunk:1", limit: 1 }])
+  t.test("when a slot is taken in both, then neither counts it", async (t) => {
+    t.notOk(tryTake("b", [organization(5), { key: "trunk:1", limit: 1 }]))
+    t.equal(used("organization:1"), 0)
+    t.equal(used("trunk:1"), 1)
+  })
+  t.test("when the slot is released twice, then it is free once", async (t) => {
+    release("a")
+    release("a")
+    t.equal(used("trunk:1"), 0)
+    t.ok(tryTake("c", [{ key: "trunk:1", limit: 1 }]))
+    t.notOk(tryTake("d", [{ key: "trunk:1", limit: 1 }]))
+  })
+})
+
+t.test("given calls that were up before, when they are adopted, then they count whatever the limit, and once", async (t) => {
+  const { adopt, tryTake, used } = slots()
+  for (const holder of ["a", "b", "b"]) adopt(holder, [organization(1)])
+  t.equal(used("organization:1"), 2)
+  t.notOk(tryTake("c", [organization(2)]))
+})
+
+t.test("given a queue that wants three slots of two, then it gets two, and the third when one is free", async (t) => {
+  const { queue, release } = slots()
+  let woken = 0
+  const waiter = queue(() => { woken++ })
+  t.strictSame(waiter.take(names(0, 3), [organization(2)]), ["call0", "call1"])
+  t.equal(woken, 0)
+  release("call0")
+  t.equal(woken, 1)
+  t.strictSame(waiter.take(names(3, 1), [organization(2)]), ["call3"])
+})
+
+t.test("given a slot that is kept for a queue", async (t) => {
+  const kept = () => {
+    const pool = slots()
+    const woken: Array<string> = []
+    const [first, second] = [pool.queue(() => woken.push("first")), pool.queue(() => woken.push("second"))] as const
+    first.take(names(0, 1), [organization(1)])
+    first.take(names(1, 1), [organization(1)])
+    second.take(names(2, 1), [organization(1)])
+    pool.release("call0")
+    return { ...pool, first, second, woken }
+  }
+  t.test("then nobody else gets it", async (t) => {
+    const { second, tryTake, woken } = kept()
+    t.strictSame(woken, ["first"])
+    t.notOk(tryTake("x", [organization(1)]))
+    t.strictSame(second.take(names(3, 1), [organization(1)]), [])
+  })
+  t.test("when the queue is left, then the slot goes to the next", async (t) => {
+    const { first, second, woken } = kept()
+    first.leave()
+    t.strictSame(woken, ["first", "second"])
+    t.strictSame(second.take(names(3, 1), [organization(1)]), ["call3"])
+  })
+  t.test("when its limits no longer let it use the slot, then the slot goes to the next", async (t) => {
+    const { first, woken } = kept()
+    t.strictSame(first.take(names(4, 1), [{ key: "campaign:1", limit: 0 }, organization(1)]), [])
+    t.strictSame(woken, ["first", "second"])
+  })
+  t.test("when it wants none after all, then the slot goes to the next", async (t) => {
+    const { first, woken } = kept()
+    first.take([], [organization(1)])
+    t.strictSame(woken, ["first", "second"])
+  })
+})
+
+t.test("given a queue whose limit is raised while it waits, when a slot is free, then the new limit counts", async (t) => {
+  const { queue, release, tryTake } = slots()
+  let woken = 0
+  const waiter = queue(() => { woken++ })
+  waiter.take(names(0, 1), [{ key: "campaign:1", limit: 1 }, organization(2)])
+  tryTake("other", [organization(2)])
+  waiter.take(names(1, 1), [{ key: "campaign:1", limit: 1 }, organization(2)])
+  waiter.take(names(1, 1), [{ key: "campaign:1", limit: 2 }, organization(2)])
+  release("other")
+  t.equal(woken, 1)
+})
+
+/** A campaign that always has more to dial, and dials until there is no room. */
+const backlogged = (queue: SlotQueue, name: string, wanted: number, limit: number, up: Array<string>, dialed: Array<string>) => () => {
+  for (let full = false; !full; ) {
+    const ids = Array.from({ length: wanted }, (_, i) => `${name}:${dialed.length}:${i}`)
+    const taken = queue.take(ids, [{ key: `campaign:${name}`, limit: undefined }, organization(limit)])
+    up.push(...taken)
+    dialed.push(...taken.map(() => name))
+    full = taken.length < wanted
+  }
+}
+
+t.test("given two campaigns with endless backlogs under one limit, then of any hundred dials each gets its half", async (t) => {
+  const share = (limit: number, wanted: number, endTogether: number, late: boolean) => {
+    const { queue, release } = slots()
+    const up: Array<string> = []
+    const dialed: Array<string> = []
+    const woken = new Set<string>()
+    const campaigns = new Map(
+      ["a", "b"].map((name) => [name, backlogged(queue(() => woken.add(name)), name, wanted, limit, up, dialed)])
+    )
+    for (const dial of campaigns.values()) dial()
+    while (dialed.length < 400) {
+      for (const id of up.splice(0, endTogether)) release(id)
+      // In the order of waking, or in the other.
+      for (const name of late ? [...woken].reverse() : [...woken]) campaigns.get(name)?.()
+      woken.clear()
+    }
+    return [0, 100, 200, 300].map((from) => dialed.slice(from, from + 100).filter((name) => name === "a").length)
+  }
+  const check = (name: string, shares: ReadonlyArray<number>) =>
+    // The first to come finds everything free: what it took then evens out from the second hundred on.
+    t.ok(shares.slice(1).every((share) => share >= 40 && share <= 60), `${name}: ${shares}`)
+  check("calls end one at a time", share(10, 50, 1, false))
+  check("calls end three at a time", share(10, 50, 3, false))
+  check("calls end all together", share(10, 50, 10, false))
+  check("the second woken is the first to come", share(10, 50, 10, true))
+  check("a small backlog each time", share(10, 2, 4, false))
+  check("one slot", share(1, 1, 1, false))
+})
+
+/** Any use of the slots, against a list of who holds what. */
+const scopes: ReadonlyArray<SlotScope> = [
+  { key: "campaign:1", limit: 3 },
+  { key: "campaign:2", limit: undefined },
+  { key: "organization:1", limit: 5 },
+  { key: "trunk:1", limit: 4 }
+]
+const anyScopes = fc.subarray([...scopes], { minLength: 1 })
+const anyUse = fc.oneof(
+  fc.record({ kind: fc.constant("take" as const), queue: fc.nat(2), wanted: fc.nat(4), scopes: anyScopes }),
+  fc.record({ kind: fc.constant("tryTake" as const), scopes: anyScopes }),
+  fc.record({ kind: fc.constant("release" as const), which: fc.nat(20) }),
+  fc.record({ kind: fc.constant("leave" as const), queue: fc.nat(2) })
+)
+
+t.test("given any uses of the slots, then no limit is ever passed, and what is released is free again", async (t) => {
+  const law = (uses: ReadonlyArray<typeof anyUse extends fc.Arbitrary<infer Use> ? Use : never>) => {
+    const pool = slots()
+    const queues = [nobody, nobody, nobody].map(pool.queue)
+    const held = new Map<string, ReadonlyArray<SlotScope>>()
+    const heldIn = (key: string) => [...held.values()].filter((of) => of.some((scope) => scope.key === key)).length
+    let made = 0
+    const isWithin = () => scopes.every(({ key, limit }) => pool.used(key) >= heldIn(key) && pool.used(key) <= (limit ?? Number.POSITIVE_INFINITY))
+    const act = (use: (typeof uses)[number]) => {
+      switch (use.kind) {
+        case "take": {
+          const ids = names(made, use.wanted)
+          made += use.wanted
+          for (const id of queues[use.queue]?.take(ids, use.scopes) ?? []) held.set(id, use.scopes)
+          return
+        }
+        case "tryTake": {
+          const id = `call${made++}`
+          if (pool.tryTake(id, use.scopes)) held.set(id, use.scopes)
+          return
+        }
+        case "release": {
+          pool.release(`call${use.which}`)
+          held.delete(`call${use.which}`)
+          return
+        }
+        case "leave":
+          return queues[use.queue]?.leave()
+      }
+    }
+    const kept = uses.every((use) => {
+      act(use)
+      return isWithin()
+    })
+    for (const queue of queues) queue.leave()
+    const isExact = scopes.every(({ key }) => pool.used(key) === heldIn(key))
+    for (const id of held.keys()) pool.release(id)
+    return kept && isExact && scopes.every(({ key }) => pool.used(key) === 0)
+  }
+  fc.assert(fc.property(fc.array(anyUse, { maxLength: 60 }), law), { numRuns: 2000, seed: 1 })
+})
+
+const rates = () => Effect.runSync(CallRate.pipe(Effect.provide(CallRate.layerMemory)))
+const most = (moments: ReadonlyArray<number>, withinMillis: number) =>
+  Math.max(...moments.map((from) => moments.filter((at) => at >= from && at < from + withinMillis).length))
+
+t.test("given the rates of two campaigns and of their trunk, when calls are reserved, then each keeps its own, and the trunk its sum", async (t) => {
+  const { reserve } = rates()
+  const trunk = { key: "trunk:1", rate: 5 }
+  const reserved = (campaign: string, rate: number) => reserve([{ key: campaign, rate }, trunk], 1000)
+  const both = Array.from({ length: 60 }, () => ({ fast: reserved("campaign:1", 10), slow: reserved("campaign:2", 2) }))
+  t.equal(both[0]?.fast, 1000)
+  t.ok(most(both.map(({ slow }) => slow), 1000) <= 2)
+  t.ok(most(both.flatMap(({ fast, slow }) => [fast, slow]), 1000) <= 5)
+})
+
+t.test("given any rate and any times of asking, then no rolling second holds more, even where each call leaves late by the guard", async () => {
+  const law = (rate: number, waits: ReadonlyArray<number>, lateness: ReadonlyArray<number>) => {
+    const { reserve } = rates()
+    let now = 0
+    const left = waits.map((wait, i) => {
+      now += wait
+      return reserve([{ key: "trunk:1", rate }, { key: "campaign:1", rate: rate * 2 }], now) + (lateness[i % lateness.length] ?? 0)
+    })
+    return most(left, 1000) <= rate
+  }
+  const anyLateness = fc.array(fc.integer({ min: 0, max: 19 }), { minLength: 1 })
+  fc.assert(fc.property(fc.integer({ min: 1, max: 40 }), fc.array(fc.nat(300), { maxLength: 80 }), anyLateness, law), { numRuns: 500, seed: 2 })
+})
+
+t.test("given a rate of one per second, then what is available follows the clock, and nothing is reserved by asking", async (t) => {
+  const { available, earliest, reserve } = rates()
+  const scope = [{ key: "campaign:1", rate: 1 }]
+  t.equal(available(scope, 0, 20), 1)
+  t.equal(available(scope, 0, 20), 1)
+  t.equal(reserve(scope, 0), 0)
+  t.equal(earliest(scope), 1020)
+  t.equal(available(scope, 999, 20), 0)
+  t.equal(available(scope, 1000, 20), 1)
+})
+
+/** When the deadlines that are set at `setAt` for `after` are met. */
+const metAt = (plan: ReadonlyArray<{ readonly setAt: number; readonly after: number }>) =>
+  run(Effect.gen(function* () {
+    const wheel = yield* Deadlines
+    const met: Array<number> = []
+    for (const [i, { after, setAt }] of plan.entries()) {
+      const now = yield* Clock.currentTimeMillis
+      yield* TestClock.adjust(setAt - now)
+      wheel.set(setAt, after, (at) => { met[i] = at })
+    }
+    for (let i = 0; i < 400; i++) yield* TestClock.adjust(10)
+    return met
+  }).pipe(Effect.provide(Deadlines.layer)))
+
+t.test("given deadlines set at any time, then each is met, never early, and at most a tick late", async (t) => {
+  const plan = [0, 1, 49, 99, 100, 101, 199, 250, 333, 1000, 1077].flatMap((setAt) => [0, 1, 50, 99, 100, 101, 730, 2000].map((after) => ({ after, setAt })))
+  const met = await metAt(plan)
+  t.equal(met.length, plan.length)
+  const lateness = plan.map(({ after, setAt }, i) => (met[i] ?? Number.NaN) - setAt - after)
+  t.ok(Math.min(...lateness) >= 0, `earliest ${Math.min(...lateness)}`)
+  t.ok(Math.max(...lateness) <= 100, `latest ${Math.max(...lateness)}`)
+})
+
+t.test("given a deadline that is cleared, then it is not met, and its neighbours are", async (t) => {
+  const met = await run(Effect.gen(function* () {
+    const wheel = yield* Deadlines
+    const met: Array<string> = []
+    const cleared = wheel.set(0, 500, () => met.push("cleared"))
+    wheel.set(0, 500, () => met.push("neighbour"))
+    const alone = wheel.set(0, 900, () => met.push("alone"))
+    cleared.clear()
+    cleared.clear()
+    alone.clear()
+    yield* TestClock.adjust(2000)
+    wheel.set(2000, 100, () => met.push("later"))
+    yield* TestClock.adjust(300)
+    return met
+  }).pipe(Effect.provide(Deadlines.layer)))
+  t.strictSame(met, ["neighbour", "later"])
+})
+
+t.test("given the clock leaps, as after a machine's sleep, then all that is due is met, in order", async (t) => {
+  const met = await run(Effect.gen(function* () {
+    const wheel = yield* Deadlines
+    const met: Array<number> = []
+    for (const after of [3_600_000, 5000, 60_000]) wheel.set(0, after, () => met.push(after))
+    yield* TestClock.setTime(7_200_000)
+    return met
+  }).pipe(Effect.provide(Deadlines.layer)))
+  t.strictSame(met, [5000, 60_000, 3_600_000])
+})
+
+t.test("given a hundred thousand deadlines, when most are replaced, then the rest are met", async (t) => {
+  const met = await run(Effect.gen(function* () {
+    const wheel = yield* Deadlines
+    let met = 0
+    const first = Array.from({ length: 100_000 }, (_, i) => wheel.set(0, 60_000 + (i % 600), () => { met++ }))
+    for (const deadline of first.slice(1000)) deadline.clear()
+    yield* TestClock.adjust(61_000)
+    return met
+  }).pipe(Effect.provide(Deadlines.layer)))
+  t.equal(met, 1000)
+})

@@ -1,0 +1,281 @@
+/** Starting, pausing and resuming campaigns: who may, who wins, what is logged and who is told. */
+import { Effect, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { Agents } from "#core/agent/Agents.ts"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import { definition, eventsOf, install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+
+const { heard, run } = await install(t)
+const config = await run(makeConfig("main"))
+
+const contacts = (id: CampaignId) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ rowNo: number; phoneNumber: string; context: Record<string, unknown>; state: string }>`
+    SELECT row_no, phone_number, context, state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
+  )
+
+/** Sets contacts and counters as if they had been dialed. */
+const dialed = (
+  id: CampaignId,
+  states: ReadonlyArray<{ readonly row: number; readonly state: string; readonly retries?: number; readonly reason?: string }>
+) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const { reason = null, retries = 0, row, state } of states) {
+      yield* sql`UPDATE contacts SET state = ${state}, retries_used = ${retries}::int, retry_reason = ${reason}::text,
+        due_at = CASE WHEN ${state} = 'retry_wait' THEN now() END WHERE campaign_id = ${id} AND row_no = ${row}`
+    }
+    yield* sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count)
+      SELECT ${id}::int, count(*) FILTER (WHERE state <> 'pending'), count(*) FILTER (WHERE state <> 'pending') + sum(retries_used)
+      FROM contacts WHERE campaign_id = ${id}`
+    yield* sql`UPDATE campaigns c SET retries_queued = s.retries, completed_rows = s.completed, failed_rows = s.failed
+      FROM (SELECT sum(retries_used)::int AS retries,
+        (count(*) FILTER (WHERE state = 'completed'))::int AS completed, (count(*) FILTER (WHERE state = 'failed'))::int AS failed
+        FROM contacts WHERE campaign_id = ${id}) s WHERE c.id = ${id}`
+  })
+
+const started = (contactCount?: number) =>
+  Effect.gen(function* () {
+    const campaigns = yield* Campaigns
+    const { id } = yield* makeCampaign({}, contactCount)
+    return yield* campaigns.start(ours, id)
+  })
+
+const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "none"))
+
+t.test("given a draft, when it is started, paused and resumed, then each is logged and told", async (t) => {
+  heard.length = 0
+  const { events, first, id, last } = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const first = yield* started()
+      yield* campaigns.pause(ours, first.id)
+      const last = yield* campaigns.start(ours, first.id)
+      return { id: first.id, first, last, events: yield* eventsOf(first.id) }
+    })
+  )
+  t.equal(first.state, "running")
+  t.strictSame(last.startedAt, first.startedAt)
+  t.strictSame(events.slice(2), ["campaign_started", "campaign_paused", "campaign_resumed"])
+  t.strictSame(last.logs.find(({ event }) => event === "campaign_paused")?.details, { by: "user" })
+  t.strictSame(heard, [`running ${id} 1`, `stopped ${id}`, `running ${id} 3`])
+  const [row] = await run(
+    Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT dial_epoch, breaker_epoch FROM campaigns WHERE id = ${id}`)
+  )
+  t.strictSame(row, { dialEpoch: 3, breakerEpoch: 2 })
+})
+
+t.test("every other change of state is refused, names the state and changes nothing", async (t) => {
+  const conflicts = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* makeCampaign()
+      const refused: Array<string> = []
+      const verbs = {
+        start: campaigns.start,
+        resume: campaigns.resume,
+        pause: campaigns.pause,
+        update: () => campaigns.update(ours, id, { name: "x" })
+      }
+      for (const [state, refusedVerbs] of Object.entries({
+        draft: ["resume", "pause"],
+        running: ["start", "resume", "update"],
+        paused: ["pause"],
+        completed: ["start", "resume", "pause", "update"],
+        failed: ["start", "resume", "pause", "update"]
+      } as const)) {
+        yield* sql`UPDATE campaigns SET state = ${state} WHERE id = ${id}`
+        for (const verb of refusedVerbs) {
+          const error = yield* Effect.flip(verbs[verb](ours, id))
+          refused.push(error._tag === "CampaignStateConflict" ? `${error.action} ${error.state}` : error._tag)
+        }
+      }
+      t.strictSame((yield* eventsOf(id)).length, 2)
+      return refused
+    })
+  )
+  t.strictSame(conflicts, [
+    "resume draft",
+    "pause draft",
+    "start running",
+    "resume running",
+    "update running",
+    "pause paused",
+    "start completed",
+    "resume completed",
+    "pause completed",
+    "update completed",
+    "start failed",
+    "resume failed",
+    "pause failed",
+    "update failed"
+  ])
+})
+
+t.test("of many starts at once exactly one wins", async (t) => {
+  const outcomes = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const { id } = yield* makeCampaign()
+      const tags = yield* Effect.all(
+        Array.from({ length: 8 }, () => tag(campaigns.start(ours, id))),
+        { concurrency: 8 }
+      )
+      return { tags: tags.sort(), events: yield* eventsOf(id) }
+    })
+  )
+  t.strictSame(outcomes.tags, [...Array.from({ length: 7 }, () => "CampaignStateConflict"), "none"])
+  t.strictSame(outcomes.events.slice(2), ["campaign_started"])
+})
+
+t.test("pauses and resumes at once: each is judged by what the one before left, so the log alternates", async (t) => {
+  const { events, wins } = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const { id } = yield* started()
+      const tags = yield* Effect.all(
+        Array.from({ length: 40 }, (_, i) => tag(i % 2 === 0 ? campaigns.pause(ours, id) : campaigns.resume(ours, id))),
+        { concurrency: 12 }
+      )
+      return { wins: tags.filter((tag) => tag === "none").length, events: (yield* eventsOf(id)).slice(2) }
+    })
+  )
+  t.strictSame(
+    events,
+    Array.from(events, (_, i) => (i === 0 ? "campaign_started" : i % 2 === 1 ? "campaign_paused" : "campaign_resumed"))
+  )
+  t.equal(events.length, wins + 1)
+})
+
+t.test("given an agent being archived while its campaign starts, then the campaign never runs on", async (t) => {
+  const states = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const agents = yield* Agents
+      return yield* Effect.forEach(Array.from({ length: 10 }), () =>
+        Effect.gen(function* () {
+          const agent = yield* makeAgent()
+          const { id } = yield* makeCampaign({ agentId: agent.id })
+          yield* Effect.all([tag(campaigns.start(ours, id)), agents.setStatus(ours, agent.id, "archived")], { concurrency: 2 })
+          return (yield* campaigns.get(ours, id)).state
+        })
+      )
+    })
+  )
+  t.notOk(states.includes("running"))
+})
+
+t.test("when an agent is archived, its running campaigns are paused, logged and told", async (t) => {
+  heard.length = 0
+  const { campaign, tagOfResume } = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const agents = yield* Agents
+      const { agentId, id } = yield* started()
+      yield* agents.setStatus(ours, agentId, "archived")
+      return { campaign: yield* campaigns.get(ours, id), tagOfResume: yield* tag(campaigns.resume(ours, id)) }
+    })
+  )
+  t.equal(campaign.state, "paused")
+  t.match(campaign.logs.at(-1), { event: "agent_archived", level: "warning" })
+  t.equal(heard.at(-1), `stopped ${campaign.id}`)
+  t.equal(tagOfResume, "AgentArchived")
+})
+
+t.test("when a later version needs what the contacts have not, then start is refused and the draft stays", async (t) => {
+  const { empty, missing, state } = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const agents = yield* Agents
+      const agent = yield* makeAgent()
+      const sourceId = yield* upload("phone_number,first_name,city\n+14155550100,A,\n+14155550101,B,Rome\n")
+      const { id } = yield* makeCampaign({ agentId: agent.id, sourceId })
+      yield* agents.update(ours, agent.id, { definition: definition("Talk about {{zip}} and {{age}}.") })
+      const missing = yield* Effect.flip(campaigns.start(ours, id))
+      yield* agents.update(ours, agent.id, { definition: definition("Talk about {{city}}.") })
+      const empty = yield* Effect.flip(campaigns.start(ours, id))
+      yield* agents.update(ours, agent.id, { definition: definition("Talk about {{city | your town}}.") })
+      return { missing, empty, state: (yield* campaigns.start(ours, id)).state }
+    })
+  )
+  t.match(missing, { _tag: "CampaignNotReady", reason: /missing from the source data: 'age', 'zip'\. Add the missing columns/ })
+  t.match(empty, { _tag: "CampaignNotReady", reason: /empty in some rows: 'city'/ })
+  t.equal(state, "running")
+})
+
+t.test("when everything is done, then a start or resume completes at once and nobody dials", async (t) => {
+  heard.length = 0
+  const { completed, events } = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const { id } = yield* started()
+      yield* campaigns.pause(ours, id)
+      yield* dialed(id, [
+        { row: 2, state: "completed" },
+        { row: 3, state: "failed" },
+        { row: 4, state: "completed" }
+      ])
+      return { completed: yield* campaigns.resume(ours, id), events: yield* eventsOf(id) }
+    })
+  )
+  t.equal(completed.state, "completed")
+  t.type(completed.completedAt, Date)
+  t.strictSame(events.slice(-2), ["campaign_resumed", "campaign_completed"])
+  t.strictSame(completed.logs.at(-1)?.details, { total: 3, completed: 2, failed: 1, cancelled: 0, attempts: 3 })
+  t.equal(heard.filter((line) => line.startsWith(`running ${completed.id}`)).length, 1, "the first start only")
+})
+
+t.test("when the settings allow fewer retries, then waiting ones are judged again on resume, and the counters agree", async (t) => {
+  const { after, rows, sum } = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* started(5)
+      yield* campaigns.pause(ours, id)
+      yield* dialed(id, [
+        { row: 2, state: "retry_wait", retries: 2, reason: "busy" },
+        { row: 3, state: "retry_wait", retries: 1, reason: "busy" },
+        { row: 4, state: "retry_wait", retries: 1, reason: "no_answer" },
+        { row: 5, state: "completed" }
+      ])
+      yield* campaigns.update(ours, id, { retry: { maxRetries: 1, retryOnNoAnswer: false } })
+      const after = yield* campaigns.resume(ours, id)
+      const [sum] = yield* sql<{ retries: number }>`SELECT sum(retries_used)::int AS retries FROM contacts WHERE campaign_id = ${id}`
+      return { after, rows: yield* contacts(id), sum }
+    })
+  )
+  t.strictSame(
+    rows.map(({ state }) => state),
+    ["failed", "retry_wait", "failed", "completed", "pending"]
+  )
+  t.match(after.counters, { completedRows: 1, failedRows: 2, processedRows: 4, retriesQueued: 2 })
+  t.equal(sum?.retries, after.counters.retriesQueued)
+  t.equal(after.state, "running")
+})
+
+t.test("without a default a campaign is created without a configuration, and one is found at its start", async (t) => {
+  const { before, none, startedWith, unknown } = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const sql = yield* SqlClient.SqlClient
+      yield* makeConfig("second")
+      const campaign = yield* makeCampaign()
+      const none = yield* Effect.flip(campaigns.start(ours, campaign.id))
+      yield* sql`INSERT INTO telephony_configurations (organization_id, name, provider, credentials) VALUES (1, 'gone', 'nosuch', '{}')`
+      yield* sql`UPDATE telephony_configurations SET is_default_outbound = true WHERE name = 'gone'`
+      const unknown = yield* Effect.flip(campaigns.start(ours, campaign.id))
+      const chosen = yield* makeConfig("third", true)
+      const after = yield* campaigns.start(ours, campaign.id)
+      return { before: campaign.telephonyConfigurationId, none, unknown, startedWith: after.telephonyConfigurationId === chosen.id }
+    })
+  )
+  t.equal(before, undefined)
+  t.match(none, { _tag: "CampaignNotReady", reason: /No telephony configuration/ })
+  t.match(unknown, { _tag: "CampaignNotReady", reason: /'nosuch' is not installed/ })
+  t.ok(startedWith)
+})

@@ -1,0 +1,182 @@
+/** Finding runs, and starting single calls. */
+import { Effect, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import type { JsonObject } from "#core/agent/Agent.ts"
+import { check, greetingOf, maxCallDurationSeconds, requiredVariablesOf } from "#core/agent/AgentGraph.ts"
+import { Agents } from "#core/agent/Agents.ts"
+import { Calls } from "#core/call/Calls.ts"
+import { Uploads } from "#core/campaign/Uploads.ts"
+import { AgentId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { Organizations } from "#core/organization/Organizations.ts"
+import { parseFilters } from "#core/run/RunFilter.ts"
+import { Runs } from "#core/run/Runs.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { definition, install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+
+const { dialed, run } = await install(t)
+const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "none"))
+const bootstrap = (key?: string) => Organizations.use((_) => _.bootstrap(key === undefined ? undefined : Redacted.make(key), 12))
+const authenticated = (key: string) => ApiKeys.use((_) => tag(_.authenticate(key)))
+
+/** Five runs: run n lasted n times ten seconds, but the last, which goes on. */
+const makeRuns = Effect.fnUntraced(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const agent = yield* makeAgent()
+  const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload("phone_number,first_name\n+14155550100,A\n") })
+  yield* sql`INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, is_completed, created_at,
+      initial_context, gathered_context, usage_info)
+    SELECT 1, ${agent.id}::int, ${agent.currentDefinitionId}::int, ${id}::int, gen_random_uuid(), 'run ' || n, 'ari', n < 5,
+      '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 day', '{"phone_number":"+14155550100"}',
+      jsonb_build_object('mapped_call_disposition', CASE WHEN n % 2 = 0 THEN 'busy' ELSE 'user_hangup' END),
+      CASE WHEN n < 5 THEN jsonb_build_object('call_duration_seconds', n * 10) END
+    FROM generate_series(1, 5) n`
+  return { agent, id }
+})
+
+t.test("runs of a campaign: pages, order and filters", async (t) => {
+  const result = await run(
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const { id } = yield* makeRuns()
+      const names = (query: object) =>
+        Effect.map(runs.listOfCampaign(ours, id, { page: 1, limit: 50, ...query }), (page) =>
+          page.runs.map(({ name }) => name.slice(4)).join("")
+        )
+      const filtered = (...filters: ReadonlyArray<object>) => names({ filters: JSON.stringify(filters) })
+      return {
+        page: yield* runs.listOfCampaign(ours, id, { page: 2, limit: 2 }),
+        newest: yield* names({}),
+        oldest: yield* names({ sortBy: "created_at", sortOrder: "asc" }),
+        longest: yield* names({ sortBy: "duration", sortOrder: "desc" }),
+        shortest: yield* names({ sortBy: "duration", sortOrder: "asc" }),
+        status: yield* filtered({ attribute: "status", type: "radio", value: { status: "in_progress" } }),
+        codes: yield* filtered({ attribute: "dispositionCode", type: "multiSelect", value: { codes: ["busy"] } }),
+        duration: yield* filtered({ attribute: "duration", type: "numberRange", value: { min: 20, max: 30 } }),
+        open: yield* filtered({ attribute: "duration", type: "numberRange", value: { min: 30 } }),
+        dates: yield* filtered({
+          attribute: "dateRange",
+          type: "dateRange",
+          value: { from: "2026-01-03T00:00:00", to: "2026-01-04T00:00:00Z" }
+        }),
+        cost: yield* filtered({ attribute: "tokenUsage", type: "numberRange", value: { min: 1 } }),
+        both: yield* filtered(
+          { attribute: "status", type: "radio", value: { status: "completed" } },
+          { attribute: "duration", type: "numberRange", value: { min: 40 } }
+        ),
+        otherType: yield* filtered({ attribute: "status", type: "multiSelect", value: { status: "completed" } }),
+        foreign: yield* tag(runs.listOfCampaign(theirs, id, { page: 1, limit: 5 })),
+        unknown: yield* tag(runs.listOfCampaign(ours, CampaignId.make(99_999), { page: 1, limit: 5 }))
+      }
+    })
+  )
+  const { page, ...rest } = result
+  t.match(page, { totalCount: 5, totalPages: 3, page: 2, limit: 2, runs: [{ name: "run 3" }, { name: "run 2" }] })
+  t.strictSame(rest, {
+    newest: "54321",
+    oldest: "12345",
+    longest: "43215",
+    shortest: "12345",
+    status: "5",
+    codes: "42",
+    duration: "32",
+    open: "43",
+    dates: "32",
+    cost: "",
+    both: "4",
+    otherType: "54321",
+    foreign: "CampaignNotFound",
+    unknown: "CampaignNotFound"
+  })
+})
+
+t.test("filters that say nothing are none; others are refused", async (t) => {
+  const parse = (text: string) => {
+    const parsed = parseFilters(text)
+    return Result.isFailure(parsed) ? parsed.failure._tag : parsed.success.length
+  }
+  const one = (attribute: string, type: string, value: unknown) => parse(JSON.stringify([{ attribute, type, value }]))
+  t.strictSame(
+    ["{", "{}", "7", "[7]", "null"].map(parse),
+    Array.from({ length: 5 }, () => "RunFilterInvalid")
+  )
+  t.equal(one("dateRange", "dateRange", { from: "1" }), "RunFilterInvalid")
+  t.equal(one("dateRange", "dateRange", { from: "2026-02-30T99:00:00Z" }), "RunFilterInvalid")
+  t.equal(one("dispositionCode", "multiSelect", { codes: [] }), 0)
+  t.equal(one("status", "radio", { status: "any" }), 0)
+  t.equal(one("runId", "number", { value: 1 }), "RunAttributeRefused")
+  t.equal(one("constructor", "number", {}), "RunAttributeRefused")
+  t.equal(parse("[]"), 0)
+})
+
+t.test("a run is found by its agent and organization only", async (t) => {
+  const { found, tags } = await run(
+    Effect.gen(function* () {
+      const runs = yield* Runs
+      const { agent, id } = yield* makeRuns()
+      const [first] = (yield* runs.listOfCampaign(ours, id, { page: 1, limit: 1 })).runs
+      const runId = RunId.make(first?.id ?? 0)
+      return {
+        found: yield* runs.get(ours, agent.id, runId),
+        tags: [yield* tag(runs.get(theirs, agent.id, runId)), yield* tag(runs.get(ours, AgentId.make(99_999), runId))]
+      }
+    })
+  )
+  t.match(found, {
+    name: "run 5",
+    callType: "outbound",
+    isCompleted: false,
+    initialContext: { phone_number: "+14155550100" },
+    usageInfo: undefined
+  })
+  t.strictSame(tags, ["RunNotFound", "RunNotFound"])
+})
+
+t.test("a single call reaches the dialer with its context, without the names that are the engine's", async (t) => {
+  const started = await run(
+    Effect.gen(function* () {
+      const calls = yield* Calls
+      const { workflowUuid } = yield* makeAgent()
+      const initialContext = { first_name: "Zoë", provider: "mine", runtime_configuration: {}, called_number: "x", trigger_mode: "test" }
+      return yield* calls.start(ours, { agentUuid: workflowUuid, phoneNumber: "+14155550100", initialContext })
+    })
+  )
+  t.strictSame(started, { runId: 1, runName: "WR-API-1" })
+  const context = dialed.at(-1)?.initialContext ?? {}
+  t.match(dialed.at(-1), { organizationId: ours, phoneNumber: "+14155550100" })
+  t.match(context, { first_name: "Zoë", trigger_mode: "test", agent_identifier_type: "workflow_uuid" })
+  t.notOk("provider" in context || "runtime_configuration" in context || "called_number" in context)
+})
+
+t.test("a single call that cannot be is refused before anything is dialed", async (t) => {
+  dialed.length = 0
+  const tags = await run(
+    Effect.gen(function* () {
+      const calls = yield* Calls
+      const agents = yield* Agents
+      const agent = yield* makeAgent()
+      const archived = yield* makeAgent()
+      yield* agents.setStatus(ours, archived.id, "archived")
+      const call = { agentUuid: agent.workflowUuid, phoneNumber: "+14155550100" }
+      return [
+        yield* tag(calls.start(theirs, call)),
+        yield* tag(calls.start(ours, { ...call, agentUuid: "nothing" })),
+        yield* tag(calls.start(ours, { ...call, agentUuid: archived.workflowUuid })),
+        yield* tag(calls.start(ours, { ...call, telephonyConfigurationId: TelephonyConfigId.make(99_999) })),
+        yield* tag(calls.start(ours, { ...call, phoneNumber: "4155550100" })),
+        yield* tag(calls.start(ours, { ...call, phoneNumber: "+1415555010012345" }))
+      ]
+    })
+  )
+  t.strictSame(tags, [
+    "AgentNotFound",
+    "AgentNotFound",
+    "AgentArchived",
+    "TelephonyConfigNotFound",
+    "PhoneNumberRefused",
+    "PhoneNumberRefused"
+  ])
+  t.strictSame(dialed, [])
+})

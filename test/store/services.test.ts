@@ -1,0 +1,295 @@
+/** Organizations and keys, uploads, agents and telephony configurations. */
+import { Effect, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import type { JsonObject } from "#core/agent/Agent.ts"
+import { check, greetingOf, maxCallDurationSeconds, requiredVariablesOf } from "#core/agent/AgentGraph.ts"
+import { Agents } from "#core/agent/Agents.ts"
+import { Calls } from "#core/call/Calls.ts"
+import { Uploads } from "#core/campaign/Uploads.ts"
+import { AgentId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { Organizations } from "#core/organization/Organizations.ts"
+import { parseFilters } from "#core/run/RunFilter.ts"
+import { Runs } from "#core/run/Runs.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { definition, install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+
+const { dialed, run } = await install(t)
+const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "none"))
+const bootstrap = (key?: string) => Organizations.use((_) => _.bootstrap(key === undefined ? undefined : Redacted.make(key), 12))
+const authenticated = (key: string) => ApiKeys.use((_) => tag(_.authenticate(key)))
+
+t.test("given an empty database, many nodes that start at once make one organization, and one of them has the key", async (t) => {
+  const fresh = await install(t)
+  const { keys, organizations, works } = await fresh.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM organizations`
+      const made = yield* Effect.all(
+        Array.from({ length: 6 }, () => bootstrap()),
+        { concurrency: 6 }
+      )
+      const keys = made.flatMap(({ created, key }) => (created && key !== undefined ? [Redacted.value(key)] : []))
+      return {
+        keys,
+        works: yield* Effect.forEach(keys, authenticated),
+        organizations:
+          yield* sql`SELECT (SELECT count(*)::int FROM organizations) AS organizations, (SELECT max(concurrency_limit) FROM organizations) AS limit, (SELECT count(*)::int FROM api_keys) AS keys`
+      }
+    })
+  )
+  t.equal(keys.length, 1)
+  t.match(keys[0], /^tlk_[A-Za-z0-9_-]{43}$/)
+  t.strictSame(works, ["none"])
+  t.strictSame(organizations, [{ organizations: 1, limit: 12, keys: 1 }])
+})
+
+t.test("a key that is given is the first organization's; another one later takes its place", async (t) => {
+  const [first, again, second, firstKey, secondKey, stored] = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const all = [yield* bootstrap("given-one"), yield* bootstrap("given-one"), yield* bootstrap("given-two")] as const
+      return [
+        ...all,
+        yield* authenticated("given-one"),
+        yield* authenticated("given-two"),
+        yield* sql`SELECT organization_id, name, key_prefix FROM api_keys`
+      ] as const
+    })
+  )
+  t.match(first, { organizationId: ours, created: false, key: undefined })
+  t.match(again, { organizationId: ours, created: false, key: undefined })
+  t.match(second, { organizationId: ours, created: false, key: undefined })
+  t.strictSame([firstKey, secondKey], ["InvalidApiKey", "none"])
+  t.strictSame(stored, [{ organizationId: 1, name: "bootstrap", keyPrefix: "gi" }])
+})
+
+t.test("a key tells who asks; an unknown, archived, empty or monstrous one tells nothing", async (t) => {
+  const { caller, refused, used } = await run(
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const sql = yield* SqlClient.SqlClient
+      yield* bootstrap("given-three")
+      const caller = yield* keys.authenticate("given-three")
+      yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, archived_at)
+      VALUES (1, 'old', 'old', encode(sha256('archived'), 'hex'), now())`
+      const [used] = yield* sql<{
+        used: boolean
+      }>`SELECT last_used_at > now() - interval '1 minute' AS used FROM api_keys WHERE id = ${caller.apiKeyId}`
+      return { caller, used, refused: yield* Effect.forEach(["nobody's", "archived", "", "x".repeat(300), "\0"], authenticated) }
+    })
+  )
+  t.equal(caller.organizationId, ours)
+  t.strictSame(used, { used: true })
+  t.strictSame(new Set(refused), new Set(["InvalidApiKey"]))
+})
+
+t.test("an upload is received with its own token, until it expires, and found by its owner once it is complete", async (t) => {
+  const { early, late, open, other, ticket, wrong } = await run(
+    Effect.gen(function* () {
+      const uploads = yield* Uploads
+      const sql = yield* SqlClient.SqlClient
+      const ticket = yield* uploads.request(ours, { fileName: "Été list (1).csv", fileSize: 10, contentType: "text/csv" })
+      const early = yield* tag(uploads.find(ours, ticket.key))
+      const open = yield* uploads.receive(ticket.key, ticket.token)
+      const wrong = yield* Effect.forEach(
+        [
+          [ticket.key, "guess"],
+          ["campaigns/1/none.csv", ticket.token],
+          ["nul\0", "x"]
+        ] as const,
+        ([key, token]) => tag(uploads.receive(key, token))
+      )
+      yield* uploads.complete(ticket.key, 10)
+      const other = yield* tag(uploads.find(theirs, ticket.key))
+      yield* sql`UPDATE uploads SET expires_at = now() - interval '1 second' WHERE key = ${ticket.key}`
+      return { ticket, early, open, wrong, other, late: yield* tag(uploads.receive(ticket.key, ticket.token)) }
+    })
+  )
+  t.match(ticket.key, /^campaigns\/1\/[0-9a-f-]{36}__t__list__1_\.csv$/)
+  t.match(ticket.token, /^[A-Za-z0-9_-]{43}$/)
+  t.equal(ticket.expiresInSeconds, 900)
+  t.strictSame(open, { key: ticket.key, maxBytes: 10_485_760 })
+  t.strictSame([early, other, late], ["SourceNotFound", "SourceNotFound", "UploadRefused"])
+  t.strictSame(new Set(wrong), new Set(["UploadRefused"]))
+})
+
+t.test("each change of an agent's content makes a version and that one current; a new name alone does not", async (t) => {
+  const { created, renamed, second, third, versions } = await run(
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const sql = yield* SqlClient.SqlClient
+      const created = yield* makeAgent()
+      const second = yield* agents.update(ours, created.id, { definition: definition("New."), configurations: { max_call_duration: 60 } })
+      const renamed = yield* agents.update(ours, created.id, { name: "Bob" })
+      const third = yield* agents.update(ours, created.id, { templateContextVariables: { city: "Rome" } })
+      const versions =
+        yield* sql`SELECT version_number, version_status FROM agent_definitions WHERE agent_id = ${created.id} ORDER BY version_number`
+      return { created, second, renamed, third, versions }
+    })
+  )
+  t.match(created, {
+    name: "Ada",
+    status: "active",
+    versionNumber: 1,
+    versionStatus: "published",
+    totalRuns: 0,
+    configurations: {},
+    dispositionCodes: []
+  })
+  t.strictSame(created.definition, definition(), "kept as it was sent, unknown keys included")
+  t.match(second, { versionNumber: 2, configurations: { max_call_duration: 60 }, workflowUuid: created.workflowUuid })
+  t.match(renamed, { name: "Bob", versionNumber: 2, currentDefinitionId: second.currentDefinitionId })
+  t.match(third, {
+    versionNumber: 3,
+    definition: definition("New."),
+    configurations: { max_call_duration: 60 },
+    templateContextVariables: { city: "Rome" }
+  })
+  t.strictSame(versions, [
+    { versionNumber: 1, versionStatus: "archived" },
+    { versionNumber: 2, versionStatus: "archived" },
+    { versionNumber: 3, versionStatus: "published" }
+  ])
+})
+
+t.test("of updates at once each makes a version of its own", async (t) => {
+  const last = await run(
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const { id } = yield* makeAgent()
+      yield* Effect.all(
+        Array.from({ length: 8 }, (_, i) => agents.update(ours, id, { definition: definition(`${i}`) })),
+        { concurrency: 8 }
+      )
+      return yield* agents.get(ours, id)
+    })
+  )
+  t.equal(last.versionNumber, 9)
+})
+
+t.test("agents are listed by status, and are not there for others", async (t) => {
+  const { archived, tags, total } = await run(
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const { id, workflowUuid } = yield* makeAgent()
+      yield* agents.setStatus(ours, id, "archived")
+      const tags = yield* Effect.all([
+        tag(agents.get(theirs, id)),
+        tag(agents.getByUuid(theirs, workflowUuid)),
+        tag(agents.getByUuid(ours, "no uuid")),
+        tag(agents.update(theirs, id, { name: "Mine" })),
+        tag(agents.setStatus(theirs, id, "active")),
+        tag(agents.get(ours, AgentId.make(99_999)))
+      ])
+      return { tags, archived: yield* agents.list(ours, ["archived"]), total: (yield* agents.list(ours)).length }
+    })
+  )
+  t.strictSame(new Set(tags), new Set(["AgentNotFound"]))
+  t.strictSame(
+    archived.map(({ status }) => status),
+    ["archived"]
+  )
+  t.ok(total > 1)
+})
+
+t.test("a definition that is no graph is refused, with the place", async (t) => {
+  const wrong = (part: JsonObject) =>
+    check({ ...definition(), ...part }).map(({ kind, message, path }) => `${kind} ${path.join(".")}: ${message}`)
+  const node = (id: string, type = "agentNode") => ({ id, type, data: {} })
+  t.strictSame(check({}), [])
+  t.strictSame(check(definition()), [])
+  t.strictSame(
+    check({ nodes: [] }).map(({ path }) => path),
+    [["edges"]]
+  )
+  t.strictSame(wrong({ nodes: "none" }), ["workflow nodes: Input should be a valid list"])
+  t.strictSame(wrong({ nodes: [node("a", "zzz")] }), ["node nodes.0.type: Value error, unknown node type: 'zzz'"])
+  t.strictSame(wrong({ nodes: [node("a", "toString")], edges: [] }), ["node nodes.0.type: Value error, unknown node type: 'toString'"])
+  t.strictSame(wrong({ nodes: [{ type: "agentNode" }], edges: [7] }), [
+    "node nodes.0.id: Field required",
+    "edge edges.0: Input should be a valid dictionary"
+  ])
+  t.strictSame(wrong({ nodes: [node("a"), node("a")], edges: [] }), ["node nodes.1.id: Value error, node ids must be unique"])
+  t.strictSame(wrong({ nodes: [node("a", "startCall"), node("b", "startCall")], edges: [] }), [
+    "node nodes.1: Value error, Workflow can have at most one Start Call"
+  ])
+  t.strictSame(wrong({ nodes: [node("start")] }), ["edge edges.0.target: Value error, edge joins a node that does not exist"])
+  const refusal = await run(
+    Agents.use((_) => Effect.flip(_.create(ours, { name: "x", definition: { nodes: [node("a", "zzz")], edges: [] } })))
+  )
+  t.match(refusal, { _tag: "AgentDefinitionRefused", problems: [{ kind: "node", id: "a", path: ["nodes", 0, "type"] }] })
+})
+
+t.test("what a definition says of its calls", async (t) => {
+  const withSpeech = {
+    ...definition("{{b}} {{current_time}} {{x.y}} {{c | d}}"),
+    edges: [{ id: "e", source: "start", target: "end", data: { transition_speech: "{{a}}" } }]
+  }
+  t.equal(greetingOf(definition()), "Hello {{first_name}}")
+  t.equal(greetingOf({ nodes: [{ id: "s", type: "startCall", data: { greeting_type: "audio", greeting: "Hi" } }], edges: [] }), undefined)
+  t.equal(greetingOf({}), undefined)
+  t.strictSame(requiredVariablesOf(withSpeech), ["a", "b", "first_name"])
+  t.strictSame(requiredVariablesOf({ nodes: 7 }), undefined)
+  t.strictSame(
+    [{}, { max_call_duration: 60 }, { max_call_duration: 9999 }, { max_call_duration: 0 }, { max_call_duration: "60" }].map(
+      maxCallDurationSeconds
+    ),
+    [300, 60, 1200, 1, 300]
+  )
+})
+
+t.test("telephony configurations: names are unique, credentials are masked, one is the default", async (t) => {
+  const { defaults, foreign, listed, second, taken, unmasked } = await run(
+    Effect.gen(function* () {
+      const configs = yield* TelephonyConfigs
+      yield* makeConfig("a", true)
+      const taken = yield* Effect.flip(makeConfig("a"))
+      const second = yield* makeConfig("b", true)
+      yield* Effect.all(
+        Array.from({ length: 5 }, (_, i) => makeConfig(`race ${i}`, true)),
+        { concurrency: 5 }
+      )
+      const listed = yield* configs.list(ours)
+      return {
+        taken,
+        second,
+        listed,
+        defaults: listed.filter(({ isDefaultOutbound }) => isDefaultOutbound).length,
+        foreign: yield* tag(configs.get(theirs, second.id)),
+        unmasked: yield* configs.credentials(second.id)
+      }
+    })
+  )
+  t.match(taken, { _tag: "TelephonyConfigNameTaken", name: "a" })
+  t.strictSame(second.credentials, { account: "AC1", token: "*******9876" })
+  t.equal(defaults, 1)
+  t.equal(listed[0]?.name, "a", "oldest first")
+  t.equal(foreign, "TelephonyConfigNotFound")
+  t.match(unmasked, { provider: "fake", organizationId: ours, credentials: { token: "secret-9876" } })
+})
+
+t.test("which configuration a call goes through: the one named, else the default, else the only one", async (t) => {
+  const { only, named, none, several } = await run(
+    Effect.gen(function* () {
+      const configs = yield* TelephonyConfigs
+      const none = yield* tag(configs.resolve(theirs, undefined))
+      const first = yield* makeConfig("first", false, theirs)
+      const only = (yield* configs.resolve(theirs, undefined)).id === first.id
+      yield* makeConfig("second", false, theirs)
+      const several = yield* tag(configs.resolve(theirs, undefined))
+      return {
+        none,
+        only,
+        several,
+        named: [(yield* configs.resolve(theirs, first.id)).name, yield* tag(configs.resolve(theirs, TelephonyConfigId.make(99_999)))]
+      }
+    })
+  )
+  t.strictSame([none, several], ["TelephonyNotConfigured", "TelephonyNotConfigured"])
+  t.ok(only)
+  t.strictSame(named, ["first", "TelephonyConfigNotFound"])
+})
+

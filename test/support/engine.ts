@@ -1,0 +1,336 @@
+/**
+ * The whole engine as a process of its own, on a database of its own, with an emulated Asterisk as its far end: what a story needs. A story
+ * is judged by the log of the callees; what the database says is compared with it.
+ */
+import { spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Static } from "typebox"
+import type { Test } from "tap"
+import type { AgentWire } from "#gateway/wire/Agent.ts"
+import type { CampaignProgressWire, CampaignWire } from "#gateway/wire/Campaign.ts"
+import type { UploadAddress } from "#gateway/wire/File.ts"
+import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
+import type { TelephonyConfigWire } from "#gateway/wire/Telephony.ts"
+import type { RetryConfig } from "#core/campaign/RetryPolicy.ts"
+import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { openDatabase, witness } from "./postgres.ts"
+
+export type Campaign = Static<typeof CampaignWire>
+export type Run = Static<typeof RunWire>
+export type Witness = ReturnType<typeof witness>
+
+const main = fileURLToPath(new URL("./engineMain.ts", import.meta.url))
+const startMillis = 30_000
+const answerMillis = 15_000
+const lookMillis = 10
+
+/** Settled when `found` finds something; an error that says what was waited for when it does not in time. */
+export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = 10_000): Promise<A> => {
+  const latest = performance.now() + millis
+  while (true) {
+    const it = await found()
+    if (it !== undefined) return it
+    if (performance.now() > latest) throw new Error(`no ${what} within ${millis} ms`)
+    await new Promise((resolve) => setTimeout(resolve, lookMillis))
+  }
+}
+export const untilTrue = (what: string, holds: () => boolean | Promise<boolean>, millis?: number): Promise<true> =>
+  until(what, async () => (await holds()) || undefined, millis)
+
+/** Milliseconds since the epoch on the clock of the callees' log. */
+export const nowMillis = (): number => performance.timeOrigin + performance.now()
+
+export type Environment = Readonly<Record<string, string>>
+
+/** One process of the engine, from its ready line to its end. */
+export interface Engine {
+  readonly url: string
+  /** Everything it has written so far. */
+  readonly output: () => string
+  /** Settled at the end of the process. */
+  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
+  readonly kill: (signal: "SIGKILL" | "SIGTERM") => void
+}
+
+const startEngine = async (environment: Environment): Promise<Engine> => {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  // Through env, because tap has every Node it sees started report its coverage. Its input ends with us, and the engine with that.
+  const child = spawn("env", ["-i", ...variables, process.execPath, main], { stdio: ["pipe", "pipe", "pipe"] })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+  }
+  const exited = new Promise<Awaited<Engine["exited"]>>((resolve) => {
+    child.once("close", (code, signal) => resolve({ code, signal }))
+  })
+  const address = await until(
+    "ready line of the engine",
+    () => {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the engine did not start:\n${output}`)
+      return /Trunkline is ready at (\S+)/.exec(output)?.[1]
+    },
+    startMillis
+  )
+  return { url: address, output: () => output, exited, kill: (signal) => child.kill(signal) }
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+export type CampaignSettings = Readonly<Record<string, unknown>>
+
+/** The API, as far as the stories use it. */
+export class Api {
+  readonly #url: string
+  readonly #key: string
+
+  constructor(url: string, key: string) {
+    this.#url = `${url}/api/v1`
+    this.#key = key
+  }
+
+  async ask(method: string, path: string, body?: object): Promise<Answer> {
+    const headers = { "x-api-key": this.#key, "content-type": "application/json" }
+    const content = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(this.#url + path, { method, headers, ...content, signal: AbortSignal.timeout(answerMillis) })
+    return { status: response.status, body: await response.json() }
+  }
+
+  /** The types that this is asked for are those that the service makes its answers from. */
+  async #must<Body>(method: string, path: string, body?: object): Promise<Body> {
+    const answer = await this.ask(method, path, body)
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body as Body
+  }
+
+  createConfig(config: Readonly<Record<string, string>>) {
+    const body = { name: "far end", config: { provider: "ari", ...config }, is_default_outbound: true }
+    return this.#must<Static<typeof TelephonyConfigWire>>("POST", "/organizations/telephony-configs", body)
+  }
+
+  async createAgent(greeting: string, configurations: object = {}) {
+    const start = { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet.", greeting_type: "text", greeting } }
+    const definition = { name: "Reminder", workflow_definition: { nodes: [start], edges: [] } }
+    const { id } = await this.#must<Static<typeof AgentWire>>("POST", "/workflow/create/definition", definition)
+    return await this.#must<Static<typeof AgentWire>>("PUT", `/workflow/${id}`, { workflow_configurations: configurations })
+  }
+
+  async upload(csv: string): Promise<string> {
+    const file = { file_name: "list.csv", file_size: Buffer.byteLength(csv), content_type: "text/csv" }
+    const { file_key, upload_url } = await this.#must<Static<typeof UploadAddress>>("POST", "/s3/presigned-upload-url", file)
+    const { status } = await fetch(upload_url, { method: "PUT", headers: { "content-type": "text/csv" }, body: csv })
+    if (status !== 200) throw new Error(`upload: ${status}`)
+    return file_key
+  }
+
+  /** A draft, with one contact for each number. */
+  async createCampaign(agentId: number, numbers: ReadonlyArray<string>, settings: CampaignSettings = {}): Promise<Campaign> {
+    const source_id = await this.upload(["phone_number,first_name", ...numbers.map((number) => `${number},Ada`), ""].join("\n"))
+    return await this.#must<Campaign>("POST", "/campaign/create", { name: "Reminder", workflow_id: agentId, source_type: "csv", source_id, ...settings })
+  }
+
+  /** Settled when the answer is there. */
+  start = (id: number) => this.#must<Campaign>("POST", `/campaign/${id}/start`)
+  pause = (id: number) => this.#must<Campaign>("POST", `/campaign/${id}/pause`)
+  resume = (id: number) => this.#must<Campaign>("POST", `/campaign/${id}/resume`)
+  campaign = (id: number) => this.#must<Campaign>("GET", `/campaign/${id}`)
+  progress = (id: number) => this.#must<Static<typeof CampaignProgressWire>>("GET", `/campaign/${id}/progress`)
+
+  async runs(id: number): Promise<ReadonlyArray<Run>> {
+    const runs: Array<Run> = []
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const found = await this.#must<Static<typeof RunPageWire>>("GET", `/campaign/${id}/runs?limit=100&sort_order=asc&page=${page}`)
+      runs.push(...found.runs)
+      pages = found.total_pages
+    }
+    return runs
+  }
+
+  call = (agentUuid: string, phoneNumber: string) =>
+    this.ask("POST", `/public/agent/workflow/${agentUuid}`, { phone_number: phoneNumber })
+
+  untilState = (id: number, state: Campaign["state"], millis = 60_000): Promise<Campaign> =>
+    until(`campaign that is ${state}`, async () => {
+      const campaign = await this.campaign(id)
+      return campaign.state === state ? campaign : undefined
+    }, millis)
+}
+
+/** How often the log of a campaign says each thing. */
+export const eventsOf = (campaign: Campaign): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const { event } of campaign.logs) counts[event] = (counts[event] ?? 0) + 1
+  return counts
+}
+
+export interface WorldOptions {
+  readonly emulator?: AriEmulatorOptions
+  readonly environment?: Environment
+  /** Instead of the emulator's, an account at another Asterisk. */
+  readonly account?: Readonly<Record<string, string>>
+  readonly greeting?: string
+  readonly configurations?: object
+}
+
+/** An engine with a telephony configuration and an agent, until the test ends. */
+export class World {
+  static async open(t: Test, options: WorldOptions = {}): Promise<World> {
+    const dataDir = await mkdtemp(join(tmpdir(), "trunkline-journey-"))
+    t.teardown(() => rm(dataDir, { force: true, recursive: true }))
+    const { url } = await openDatabase(t)
+    const sql = witness(url)
+    t.teardown(() => sql.end())
+    const emulator = await startAriEmulator(options.emulator)
+    t.teardown(() => emulator.stop())
+    const world = new World(emulator, sql, dataDir, { DATA_DIR: dataDir, DATABASE_URL: url, ...options.environment })
+    t.teardown(() => world.end())
+    await world.launch()
+    const account = options.account ?? { ari_endpoint: emulator.url, app_name: emulator.user, app_password: emulator.password }
+    await world.api.createConfig(account)
+    const agent = await world.api.createAgent(options.greeting ?? "Good morning.", options.configurations)
+    world.agentId = agent.id
+    world.agentUuid = agent.workflow_uuid
+    return world
+  }
+
+  readonly apiKey = "journey-key-0123456789abcdef"
+  readonly emulator: AriEmulator
+  readonly sql: Witness
+  readonly dataDir: string
+  agentId = 0
+  agentUuid = ""
+  #environment: Environment
+  #engine: Engine | undefined
+  #ended = ""
+
+  private constructor(emulator: AriEmulator, sql: Witness, dataDir: string, environment: Environment) {
+    this.emulator = emulator
+    this.sql = sql
+    this.dataDir = dataDir
+    this.#environment = { API_KEY: this.apiKey, PORT: "0", NODE_NAME: "journey", RING_TIMEOUT: "15", CALL_RATE: "50", TRUNK_RATE: "100", ...environment }
+  }
+
+  get engine(): Engine {
+    if (this.#engine === undefined) throw new Error("the engine does not run")
+    return this.#engine
+  }
+  get api(): Api {
+    return new Api(this.engine.url, this.apiKey)
+  }
+  /** What all processes have written. */
+  output(): string {
+    return this.#ended + (this.#engine?.output() ?? "")
+  }
+
+  /** Another process on the same database and data, under the same name; the one before must have ended. */
+  async launch(environment: Environment = {}): Promise<void> {
+    this.#ended = this.output()
+    this.#engine = await startEngine({ ...this.#environment, ...environment })
+  }
+  async end(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): ReturnType<() => Engine["exited"]> {
+    this.engine.kill(signal)
+    return await this.engine.exited
+  }
+
+  /** A draft; `retry` is past what the API allows, so that a story need not wait for half a minute. */
+  async campaign(numbers: ReadonlyArray<string>, settings: CampaignSettings & { readonly retry?: Partial<RetryConfig> } = {}): Promise<Campaign> {
+    const { retry, ...wire } = settings
+    const campaign = await this.api.createCampaign(this.agentId, numbers, wire)
+    const patch = this.sql.json({ maxRetries: 1, retryDelaySeconds: 1, ...retry })
+    await this.sql`UPDATE campaigns SET retry_config = retry_config || ${patch} WHERE id = ${campaign.id}`
+    return campaign
+  }
+
+  /** Settled when the callees have seen so many of these, counted from the beginning. */
+  seen(kind: "originate" | "ringing" | "answered" | "ended", count: number, millis?: number): Promise<true> {
+    return untilTrue(`${kind} number ${count}`, () => this.emulator.log.count(kind) >= count, millis)
+  }
+}
+
+/** The counters as the API shows them. */
+export const shownCounters = async (api: Api, id: number) => {
+  const [campaign, progress] = await Promise.all([api.campaign(id), api.progress(id)])
+  return {
+    total: progress.total,
+    processed: progress.processed,
+    completed: progress.completed,
+    failed: progress.failed,
+    pending: progress.pending,
+    failedCalls: progress.failed_calls,
+    executed: campaign.executed_count,
+    queued: campaign.total_queued_count
+  }
+}
+export type Counters = Awaited<ReturnType<typeof shownCounters>>
+
+/** The same by a full scan of contacts and attempts. */
+export const recounted = async (sql: Witness, id: number): Promise<Counters> => {
+  const [counters] = await sql<Array<Counters>>`
+    SELECT c.*, a.*, c.total - a.processed AS pending
+    FROM (
+      SELECT count(*)::int AS total, count(*) FILTER (WHERE state = 'completed')::int AS completed,
+        count(*) FILTER (WHERE state = 'failed')::int AS failed, (count(*) + sum(retries_used))::int AS queued
+      FROM contacts WHERE campaign_id = ${id}
+    ) c CROSS JOIN (
+      SELECT count(DISTINCT row_no)::int AS processed, count(*)::int AS executed,
+        count(*) FILTER (WHERE outcome IN ('failed', 'error', 'busy', 'no_answer', 'unknown'))::int AS "failedCalls"
+      FROM attempts WHERE campaign_id = ${id} AND state <> 'void'
+    ) a`
+  if (counters === undefined) throw new Error("a count without a row")
+  return counters
+}
+
+export interface AttemptRow {
+  readonly id: string
+  readonly phoneNumber: string
+  readonly state: string
+  readonly outcome: string | null
+  readonly cause: string | null
+  readonly contact: string
+}
+export const attemptsOf = (sql: Witness, id: number) =>
+  sql<Array<AttemptRow>>`
+    SELECT a.id, c.phone_number AS "phoneNumber", a.state, a.outcome, a.hangup_cause AS cause, c.state AS contact
+    FROM attempts a JOIN contacts c USING (campaign_id, row_no) WHERE a.campaign_id = ${id} ORDER BY a.created_at`
+
+/** How many contacts are in each state. */
+export const contactStates = async (sql: Witness, id: number): Promise<Readonly<Record<string, number>>> => {
+  const rows = await sql<Array<{ state: string; count: number }>>`SELECT state, count(*)::int FROM contacts WHERE campaign_id = ${id} GROUP BY state`
+  return Object.fromEntries(rows.map(({ count, state }) => [state, count]))
+}
+
+/** Numbers of the callee with each ending in turn; what the endings mean is in the emulator's `Callee.ts`. */
+export const numbersOf = (count: number, endings: ReadonlyArray<string>, prefix = "+1555"): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, index) => {
+    const ending = endings[index % endings.length] ?? ""
+    return `${prefix}${String(index + 1).padStart(7 - ending.length, "0")}${ending}`
+  })
+
+/** What must hold of every campaign that is over, however it went: said of the callees, and then of our record of it. */
+export const judge = async (t: Test, world: World, id: number, cap: number): Promise<void> => {
+  const { api, emulator: { log }, sql } = world
+  const attempts = await attemptsOf(sql, id)
+  const placed = attempts.filter(({ state }) => state !== "void")
+  const known = new Map(attempts.map((attempt) => [attempt.id, attempt]))
+  const numbers = new Set(attempts.map(({ phoneNumber }) => phoneNumber))
+  const dials = log.entries.filter(({ kind, number }) => kind === "originate" && numbers.has(number))
+
+  t.equal(new Set(dials.map(({ channelId }) => channelId)).size, dials.length, "no attempt was dialed twice")
+  t.strictSame(dials.filter(({ channelId, number }) => known.get(channelId)?.phoneNumber !== number), [], "each dial is of an attempt of that number")
+  t.strictSame(dials.filter(({ channelId }) => known.get(channelId)?.state === "void"), [], "no void attempt was dialed")
+  t.ok(log.mostLive() <= cap, `at most ${cap} calls were up at once: ${log.mostLive()}`)
+  t.equal(log.live(), 0, "no call is up any more")
+
+  t.strictSame(placed.filter(({ state }) => state !== "ended"), [], "every attempt has ended")
+  t.strictSame(attempts.filter(({ contact }) => contact !== "completed" && contact !== "failed"), [], "every contact is done")
+  t.strictSame(await shownCounters(api, id), await recounted(sql, id), "counters are what a recount gives")
+  const runs = await api.runs(id)
+  t.equal(runs.length, placed.length, "one run for each attempt")
+  t.strictSame(runs.filter((run) => !run.is_completed), [], "every run is complete")
+}

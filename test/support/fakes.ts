@@ -1,0 +1,267 @@
+/**
+ * A world in memory for tests of actors: a provider that answers as it is told, and a database that keeps one campaign. All that the
+ * actors do to either is in `log`, in order. The actors, the journal, the trunk pool and the slots are the real ones.
+ */
+import { Clock, Effect, Layer, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import { AttemptStore, type Claim, type Finished } from "#core/call/AttemptStore.ts"
+import type { MediaStream } from "#core/call/Media.ts"
+import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
+import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
+import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import {
+  type Adapter, OriginateDoubtful, OriginateRefused, type OriginateRequest, type Presence, ProviderError, type Trunk, type TrunkContext
+} from "#core/provider/Adapter.ts"
+import { Registry } from "#core/provider/Registry.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { CallActor } from "#runtime/call/CallActor.ts"
+import { CallJournal } from "#runtime/call/CallJournal.ts"
+import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import { CallRate } from "#runtime/CallRate.ts"
+import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
+import { Desks } from "#runtime/campaign/Desk.ts"
+import { Config } from "#runtime/config.ts"
+import { Deadlines } from "#runtime/Deadlines.ts"
+import { Slots } from "#runtime/Slots.ts"
+import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
+
+export const configurationId = TelephonyConfigId.make(3)
+export const organizationId = OrganizationId.make(1)
+export const campaignId = CampaignId.make(7)
+
+export const refusal = (reason: OriginateRefused["reason"], retryAfterMillis?: number) =>
+  Effect.fail(new OriginateRefused({ detail: reason, reason, ...(retryAfterMillis === undefined ? {} : { retryAfterMillis }) }))
+export const noReply = Effect.fail(new OriginateDoubtful({ detail: "no reply" }))
+const broken = new ProviderError({ detail: "broken", operation: "test", provider: "fake" })
+export const failing = Effect.fail(broken)
+
+export interface Contact {
+  readonly rowNo: number
+  state: "pending" | "dialing" | "in_call" | "completed" | "failed" | "retry_wait"
+  retriesUsed: number
+  dueAt: number
+}
+interface Attempt {
+  state: "intent" | "sent" | "answered" | "ended" | "void"
+  readonly dialEpoch: number
+  readonly contact: Contact | undefined
+}
+
+export class World {
+  readonly log: Array<string> = []
+  readonly dials: Array<{ readonly at: number; readonly to: string; readonly callId: CallId }> = []
+  /** The provider's answers. */
+  originate: Effect.Effect<unknown, OriginateRefused | OriginateDoubtful> = Effect.void
+  hangup: Effect.Effect<void, ProviderError> = Effect.void
+  lookup: Effect.Effect<Presence, ProviderError> = Effect.succeed("gone")
+  media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
+  provider: Partial<TrunkContext> = {}
+
+  isDown = false
+  /** What marking an attempt as sent takes. */
+  marking: Effect.Effect<void> = Effect.void
+  claiming: Effect.Effect<void> = Effect.void
+  state: "running" | "paused" | "completed" = "running"
+  readonly statements: Array<string> = []
+  readonly entries: Array<string> = []
+  readonly attempts = new Map<CallId, Attempt>()
+  contacts: Array<Contact> = []
+  plan: DialPlan = {
+    agentActive: true,
+    agentId: AgentId.make(1),
+    breaker: null,
+    campaignId,
+    dialEpoch: 1,
+    maxConcurrency: null,
+    organizationId,
+    organizationShare: 10,
+    ownerEpoch: 0,
+    provider: "fake",
+    rateLimit: 10,
+    retry: defaultRetryConfig,
+    schedule: null,
+    settingsVersion: 1,
+    telephonyConfigurationId: configurationId
+  }
+
+  withContacts(count: number): void {
+    this.contacts = Array.from({ length: count }, (_, i) => ({ dueAt: 0, retriesUsed: 0, rowNo: i + 1, state: "pending" }))
+  }
+  change(plan: Partial<DialPlan>): void {
+    this.plan = { ...this.plan, ...plan }
+  }
+  /** As a pause does it: the row first, then the word. */
+  pauseRow(): void {
+    this.state = "paused"
+    this.change({ dialEpoch: this.plan.dialEpoch + 1 })
+  }
+  resumeRow(): void {
+    this.state = "running"
+    this.change({ dialEpoch: this.plan.dialEpoch + 1 })
+  }
+}
+
+const statement = <A>(world: World, name: string, run: () => A) =>
+  Effect.suspend(() => {
+    world.statements.push(name)
+    return world.isDown ? Effect.die(new Error("the database is down")) : Effect.sync(run)
+  })
+
+const silence: MediaStream = { clear: () => {}, listen: () => {}, send: () => {} }
+
+const trunkOf = (world: World): Trunk => ({
+  adopt: () => {},
+  hangup: (_, cause) => Effect.andThen(Effect.sync(() => world.log.push(`hangup ${cause}`)), Effect.suspend(() => world.hangup)),
+  lookup: () => Effect.andThen(Effect.sync(() => world.log.push("look")), Effect.suspend(() => world.lookup)),
+  openMedia: () => Effect.as(Effect.andThen(Effect.sync(() => world.log.push("media")), Effect.suspend(() => world.media)), silence),
+  originate: ({ callId, to }: OriginateRequest) =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) => {
+      world.log.push(`originate ${to}`)
+      world.dials.push({ at, callId, to })
+      return Effect.as(world.originate, { providerCallId: callId })
+    }),
+  sendDtmf: () => Effect.void
+})
+
+const adapterOf = (world: World): Adapter => ({
+  connect: (_, context) =>
+    Effect.sync(() => {
+      world.provider = context
+      context.onStatus({ _tag: "Up" })
+      return trunkOf(world)
+    }),
+  fields: {},
+  manifest: { callsPerSecond: 50, contract: 1, displayName: "Fake", docsUrl: "", originatesInFlight: 4, provider: "fake" }
+})
+
+const isDue = ({ dueAt, state }: Contact, now: number) => state === "pending" || (state === "retry_wait" && dueAt <= now)
+
+const claim = (world: World, { callIds, dialEpoch, now, ownerEpoch }: Claim) => {
+  const { plan } = world
+  const owned = world.state === "running" && plan.ownerEpoch === ownerEpoch && plan.dialEpoch === dialEpoch
+  const ready = world.contacts.filter((contact) => owned && isDue(contact, now)).sort((a, b) => b.retriesUsed - a.retriesUsed || a.rowNo - b.rowNo)
+  const attempts = callIds.slice(0, ready.length).map((callId, i) => {
+    const contact = ready[i] ?? { dueAt: 0, retriesUsed: 0, rowNo: 0, state: "pending" as const }
+    contact.state = "dialing"
+    world.attempts.set(callId, { contact, dialEpoch, state: "intent" })
+    return {
+      agentDefinitionId: AgentDefinitionId.make(1),
+      agentId: plan.agentId,
+      callId,
+      initialContext: {},
+      organizationId,
+      phoneNumber: `+1555${contact.rowNo}`,
+      retriesUsed: contact.retriesUsed,
+      rowNo: contact.rowNo,
+      runId: RunId.make(contact.rowNo),
+      telephonyConfigurationId: configurationId
+    }
+  })
+  const waiting = world.contacts.filter(({ dueAt, state }) => state === "retry_wait" && dueAt > now).map(({ dueAt }) => dueAt)
+  return { attempts, nextDueAt: waiting.length === 0 ? undefined : Math.min(...waiting), owned }
+}
+
+const isLive = (attempt: Attempt | undefined): attempt is Attempt => attempt !== undefined && ["intent", "sent", "answered"].includes(attempt.state)
+
+const finish = (world: World, callId: CallId, outcome: string, decided: Parameters<AttemptStore["Service"]["finish"]>[2]): Finished => {
+  const attempt = world.attempts.get(callId)
+  if (!isLive(attempt)) return { _tag: "AlreadyOver" }
+  const { retry, settingsVersion } = world.plan
+  if (decided !== undefined && decided.settingsVersion !== settingsVersion) return { _tag: "Stale", breakerEnabled: false, retry, settingsVersion }
+  attempt.state = "ended"
+  world.log.push(`ended ${outcome}`)
+  const fate = decided?.fate
+  if (attempt.contact !== undefined && fate !== undefined) {
+    attempt.contact.state = fate.state
+    if (fate.state === "retry_wait") Object.assign(attempt.contact, { dueAt: fate.dueAt, retriesUsed: attempt.contact.retriesUsed + 1 })
+  }
+  const campaignCompleted = world.contacts.length > 0 && world.contacts.every(({ state }) => state === "completed" || state === "failed")
+  if (campaignCompleted) world.state = "completed"
+  return { _tag: "Done", breakerEntry: false, campaignCompleted }
+}
+
+const undo = (world: World, callId: CallId) => {
+  const attempt = world.attempts.get(callId)
+  if (attempt?.state !== "intent" && attempt?.state !== "sent") return false
+  attempt.state = "void"
+  world.log.push("void")
+  if (attempt.contact !== undefined) attempt.contact.state = attempt.contact.retriesUsed > 0 ? "retry_wait" : "pending"
+  return true
+}
+
+const advance = (world: World, callId: CallId, from: Attempt["state"], to: "sent" | "answered") => {
+  const attempt = world.attempts.get(callId)
+  const isPermitted = attempt?.contact === undefined || to === "answered" || (world.state === "running" && attempt.dialEpoch === world.plan.dialEpoch)
+  if (attempt?.state !== from || !isPermitted) return false
+  attempt.state = to
+  world.log.push(to)
+  return true
+}
+
+const storeOf = (world: World): AttemptStore["Service"] => ({
+  answered: (callId) => Effect.asVoid(statement(world, "answered", () => advance(world, callId, "sent", "answered"))),
+  begin: () => Effect.die("no single calls here"),
+  claim: (request) => Effect.andThen(Effect.suspend(() => world.claiming), statement(world, "claim", () => claim(world, request))),
+  finish: (callId, end, decided) => statement(world, "finish", () => finish(world, callId, end.outcome, decided)),
+  left: () => Effect.succeed([]),
+  sent: (callId) => Effect.andThen(Effect.suspend(() => world.marking), statement(world, "sent", () => advance(world, callId, "intent", "sent"))),
+  undo: (callId) => statement(world, "undo", () => undo(world, callId))
+})
+
+const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
+  judgeBreaker: () => Effect.succeed(false),
+  log: (_, { event }) => statement(world, "log", () => void world.entries.push(event)),
+  look: (_, ownerEpoch) =>
+    statement(world, "look", () => (world.state === "running" && world.plan.ownerEpoch === ownerEpoch ? world.plan : undefined)),
+  own: () =>
+    statement(world, "own", () => {
+      world.change({ ownerEpoch: world.plan.ownerEpoch + 1 })
+      return world.state === "running" ? world.plan : undefined
+    }),
+  recount: () => Effect.succeed(true),
+  running: Effect.succeed([]),
+  stop: (_, { event }: AutomaticStop) =>
+    statement(world, "stop", () => {
+      const wasRunning = world.state === "running"
+      if (wasRunning) world.entries.push(event)
+      world.pauseRow()
+      return wasRunning
+    })
+})
+
+const unused = () => Effect.die("not used by actors")
+
+/** `environment` as the engine's own, and how the agent sounds. */
+export const layerOf = (world: World, environment: Readonly<Record<string, string>> = {}, voice: Layer.Layer<VoiceAgent> = VoiceAgent.layerNone) => {
+  const ports = Layer.mergeAll(
+    Layer.succeed(AttemptStore, storeOf(world)),
+    Layer.succeed(CampaignOwnership, ownershipOf(world)),
+    // The journal only brackets statements with it.
+    Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
+    Layer.succeed(AgentVersions, {
+      // Of a version, the supervisor reads these two.
+      get: () => Effect.succeed({ configurations: {}, definition: {} } as never)
+    }),
+    Layer.succeed(TelephonyConfigs, {
+      create: unused,
+      credentials: (id) => Effect.succeed({ credentials: {}, id, organizationId, provider: "fake" }),
+      get: unused,
+      list: unused,
+      resolve: unused
+    }),
+    Registry.layerOf([adapterOf(world)]),
+    // A bad value is a mistake in the test.
+    Layer.orDie(Config.layerOf({ RECORDINGS: "off", ...environment })),
+    voice
+  )
+  return CampaignActor.layer.pipe(
+    Layer.provideMerge(CallSupervisor.layer),
+    Layer.provideMerge(CallActor.layer),
+    Layer.provideMerge(CallJournal.layer),
+    Layer.provideMerge(TrunkPool.layer),
+    Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, CallRate.layerMemory, Desks.layer, Deadlines.layer)),
+    Layer.provideMerge(ports)
+  )
+}

@@ -1,0 +1,171 @@
+/** The rules of the house that a program can check: who may import whom, how long a file may be, which words and casts are out. */
+import { readdirSync, readFileSync } from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
+import { dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import t from "tap"
+import { variables } from "#runtime/config.ts"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const self = relative(root, fileURLToPath(import.meta.url))
+const maxLines = 400
+const folders = ["core", "adapters", "gateway", "runtime", "test", "deploy", ".ci"]
+const textFile = /\.(ts|js|json|sql|md|sh|conf|yaml|service)$|^[^.]+$/
+
+interface Source {
+  readonly path: string
+  readonly folder: string
+  readonly text: string
+  readonly lines: ReadonlyArray<string>
+}
+const read = (path: string): Source => {
+  const text = readFileSync(join(root, path), "utf8")
+  return { path, folder: path.split("/")[0] ?? "", text, lines: text.split("\n") }
+}
+const filesBelow = (folder: string): ReadonlyArray<string> =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && textFile.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+const topFiles = readdirSync(root, { withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name !== "package-lock.json" && textFile.test(entry.name))
+  .map((entry) => entry.name)
+
+const texts = [...folders.flatMap(filesBelow), ...topFiles].filter((path) => path !== self).map(read)
+const sources = texts.filter(({ path }) => path.endsWith(".ts"))
+const isProduct = ({ folder }: Source) => ["core", "adapters", "gateway", "runtime"].includes(folder)
+const isTest = ({ folder }: Source) => folder === "test"
+const readsNoEnvironment = (source: Source) => isProduct(source) && source.path !== "runtime/config.ts"
+
+// --- who may import whom
+
+// Several lines long, an import ends in `} from "..."`.
+const imported = /^(?:import|export|\})[^"'\n]*\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"/gm
+const importsOf = ({ text }: Source): ReadonlyArray<string> =>
+  [...text.matchAll(imported)].map(([, from, effect, dynamic]) => from ?? effect ?? dynamic ?? "")
+
+// The engine is put together here, and the gateway's ports are tied to it.
+const composers = ["runtime/main.ts", "runtime/plugins.ts", "runtime/ports.ts"]
+/** Our own folders that a file may import from, besides its own. */
+const reachable = (source: Source): ReadonlyArray<string> => {
+  if (isTest(source) || source.folder === "deploy") return folders
+  if (composers.includes(source.path)) return ["core", "gateway", "adapters"]
+  return source.folder === "core" ? [] : ["core"]
+}
+const isPackage = (from: string) => !from.startsWith(".") && !from.startsWith("#")
+
+const strayImports = (source: Source): ReadonlyArray<string> =>
+  importsOf(source)
+    .filter((from) => {
+      if (from.startsWith(".")) return ![source.folder, "package.json"].includes(join(dirname(source.path), from).split("/")[0] ?? "")
+      if (from.startsWith("#")) return ![source.folder, ...reachable(source)].includes(from.slice(1).split("/")[0] ?? "")
+      return source.folder === "core" && from !== "effect" && !from.startsWith("effect/")
+    })
+    .map((from) => `${source.path} imports ${from}`)
+
+/** `adapters/ari` and the like: each knows itself and `adapters/shared`. */
+const adapterOf = (path: string): string | undefined => /^adapters\/([^/]+)\//.exec(path)?.[1]
+const importedAdapters = (source: Source): ReadonlyArray<string> => {
+  const own = adapterOf(source.path)
+  if (own === undefined) return []
+  const paths = importsOf(source).filter((from) => !isPackage(from))
+  return paths
+    .map((from) => (from.startsWith("#") ? from.slice(1) : join(dirname(source.path), from)))
+    .filter((path) => path.startsWith("adapters/") && ![own, "shared"].includes(adapterOf(path) ?? ""))
+    .map((path) => `${source.path} imports ${path}`)
+}
+
+t.test("imports go one way", async (t) => {
+  t.strictSame(sources.flatMap(strayImports), [], "core imports effect alone, adapters and gateway core, runtime core, nothing test")
+  t.strictSame(sources.flatMap(importedAdapters), [], "no adapter knows another")
+  const http = sources.filter(({ folder, text }) => folder === "core" && /^import (?!type )[^"']*"effect\/http/m.test(text))
+  t.strictSame(
+    http.map(({ path }) => path),
+    [],
+    "core takes only types from effect/http"
+  )
+})
+
+// --- lengths and words
+
+t.test(`no file is longer than ${maxLines} lines`, async (t) => {
+  const long = sources.filter(({ lines }) => lines.length - 1 > maxLines)
+  t.strictSame(
+    long.map(({ lines, path }) => `${path}: ${lines.length - 1}`),
+    []
+  )
+})
+
+interface Banned {
+  readonly what: string
+  readonly pattern: RegExp
+  readonly where: (source: Source) => boolean
+}
+const everywhere = () => true
+const banned: ReadonlyArray<Banned> = [
+  { what: "a suppressed check", pattern: /@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable/, where: everywhere },
+  { what: "work left for later", pattern: /\b(TODO|FIXME|XXX|HACK)\b/, where: everywhere },
+  { what: "a path of somebody's machine", pattern: /(^|[^\w.*/-])\/(home|Users|root|work)\/[\w.]/, where: everywhere },
+  { what: "the system clock: use Clock", pattern: /\bDate\.now\(|\bnew Date\(\)/, where: isProduct },
+  { what: "unseeded chance: use Random or node:crypto", pattern: /\bMath\.random\(/, where: isProduct },
+  { what: "the console: use Effect.log", pattern: /\bconsole\.\w/, where: isProduct },
+  { what: "the environment outside of runtime/config.ts", pattern: /\bprocess\.env\b/, where: readsNoEnvironment },
+  {
+    what: "private data in a log",
+    pattern: /annotateLogs\(\{[^}]*\b(phone\w*|to|from|password|token|transcript|body)\b/,
+    where: isProduct
+  },
+  { what: "a test that is left out", pattern: /\bt\.(skip|only)\(|\bonly: true/, where: isTest }
+]
+
+t.test("banned words", async (t) => {
+  for (const { pattern, what, where } of banned) {
+    const found = texts
+      .filter(where)
+      .flatMap(({ lines, path }) => lines.flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])))
+    t.strictSame(found, [], what)
+  }
+})
+
+// --- types and casts
+
+const isInComment = (before: string) => /^\s*(\*|\/\*)/.test(before) || before.includes("//")
+/** Where `pattern` stands in a type: what the type stripper leaves blank. */
+const inTypes = ({ path, text }: Source, pattern: RegExp): ReadonlyArray<{ readonly line: number; readonly at: string }> => {
+  const stripped = stripTypeScriptTypes(text)
+  return [...text.matchAll(pattern)]
+    .filter(({ 0: match, index }) => stripped.slice(index, index + match.length).trim() === "")
+    .map(({ index }) => {
+      const before = text.slice(0, index).split("\n")
+      return { line: before.length, at: `${path}:${before.length}`, isCode: !isInComment(before.at(-1) ?? "") }
+    })
+    .filter(({ isCode }) => isCode)
+}
+const hasComment = (line = "") => /\/\/|\*\//.test(line)
+const isExplained = ({ lines }: Source, line: number) => hasComment(lines[line - 1]) || hasComment(lines[line - 2])
+const isImport = ({ lines }: Source, line: number) => /^(import|export)\b.*\bfrom\b/.test(lines[line - 1] ?? "")
+
+t.test("types", async (t) => {
+  t.strictSame(
+    sources.flatMap((source) => inTypes(source, /\bany\b/g).map(({ at }) => at)),
+    [],
+    "no any"
+  )
+  const casts = sources.filter(isProduct).flatMap((source) =>
+    inTypes(source, /(?<=[\w)\]}"`!] |\n *)as\s+(?!const\b)/g)
+      .filter(({ line }) => !isExplained(source, line) && !isImport(source, line))
+      .map(({ at }) => at)
+  )
+  t.strictSame(casts, [], "each cast says in a comment why it holds")
+})
+
+// --- README
+
+/** `| \`NAME\` | default | description |`, of the table that begins with PORT. */
+const rowOf = ({ default: value, description, name }: (typeof variables)[number]): string =>
+  `| \`${name}\` | ${value === undefined ? "" : `\`${value}\``} | ${description} |`
+
+t.test("README lists the configuration as it is", async (t) => {
+  const readme = texts.find(({ path }) => path === "README.md")
+  const rows = (readme?.lines ?? []).filter((line) => variables.some(({ name }) => line.startsWith(`| \`${name}\` |`)))
+  t.strictSame(rows, variables.map(rowOf))
+})
