@@ -15,7 +15,7 @@ import { type Violation, valueError } from "./validation.ts"
 
 export class NotAuthenticated extends Schema.TaggedError<NotAuthenticated>()("NotAuthenticated", { detail: Schema.String }) {}
 /** What the path names is not there; for routes whose wording differs from the table's. */
-export class PathNotFound extends Schema.TaggedError<PathNotFound>()("PathNotFound", { detail: Schema.String }) {}
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { detail: Schema.String }) {}
 /** A request that fits its schema and makes no sense. */
 export class Unprocessable extends Schema.TaggedError<Unprocessable>()("Unprocessable", { detail: Schema.String }) {}
 /** A file that is not this organization's. */
@@ -45,7 +45,7 @@ export type DomainError =
   | LinkRefused
   | NotAuthenticated
   | NotReady
-  | PathNotFound
+  | NotFound
   | PhoneNumberRefused
   | RunAttributeRefused
   | RunFilterInvalid
@@ -93,7 +93,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   LinkRefused: [403, () => "Invalid or expired link"],
   NotAuthenticated: [401, ({ detail }) => detail],
   NotReady: [503, ({ detail }) => detail],
-  PathNotFound: [404, ({ detail }) => detail],
+  NotFound: [404, ({ detail }) => detail],
   PhoneNumberRefused: [400, () => "Failed to initiate call: phone_number must be in E.164 format and start with '+'"],
   RunAttributeRefused: [403, ({ attribute }) => `Invalid attribute '${attribute}'`],
   RunFilterInvalid: [400, () => "Invalid filter format"],

@@ -1,5 +1,5 @@
 /** OpenAPI 3.1, made from the routes: what is documented is what is checked. */
-import type { TObject } from "typebox"
+import Type, { type TObject, type TSchema } from "typebox"
 import { type DomainTag, statusOf } from "./Refusal.ts"
 import type { Route } from "./Route.ts"
 import { type Components, componentsOf, type JsonSchema } from "./openapiSchema.ts"
@@ -102,7 +102,7 @@ const isImplied = (header: string): boolean => header === "X-API-Key" || header 
 
 const parametersOf = (place: string, schema: TObject, components: Components): ReadonlyArray<JsonSchema> =>
   Object.entries(schema.properties).map(([name, property]) => {
-    const { description, ...rest } = components.input(property)
+    const { description, ...rest } = components.input(givenOf(property))
     return {
       name,
       in: place,
@@ -111,6 +111,9 @@ const parametersOf = (place: string, schema: TObject, components: Components): R
       schema: rest
     }
   })
+
+/** A parameter cannot be sent as null, only left out. */
+const givenOf = (schema: TSchema): TSchema => (Type.IsUnion(schema) ? (schema.anyOf.find((one) => !Type.IsNull(one)) ?? schema) : schema)
 
 const requestBodyOf = ({ body }: Route<unknown>, components: Components): Pick<Operation, "requestBody"> => {
   if (body._tag === "None") return {}

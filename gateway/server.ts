@@ -58,7 +58,8 @@ interface Exchange {
   fiber: Fiber.Fiber<unknown> | undefined
 }
 
-const securityHeaders: ReadonlyArray<readonly [string, string]> = [
+/** Any origin may read answers, none may send a browser's own credentials along. */
+const commonHeaders: ReadonlyArray<readonly [string, string]> = [
   ["access-control-allow-origin", "*"],
   ["access-control-expose-headers", "x-request-id, content-disposition"],
   ["x-content-type-options", "nosniff"],
@@ -354,9 +355,7 @@ const writeHead = ({ id, res }: Exchange, reply: Reply): void => {
   res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ""}`)
   res.writeHeader("x-request-id", id)
   for (const [name, value] of reply.headers) res.writeHeader(name, value)
-  for (const [name, value] of securityHeaders) {
-    if (!reply.headers.some(([own]) => own === name)) res.writeHeader(name, value)
-  }
+  for (const [name, value] of commonHeaders) res.writeHeader(name, value)
 }
 
 /** Returns when the socket has taken all of the chunk. */

@@ -26,19 +26,7 @@ import {
 import { createServer } from "node:net"
 import { dirname, join, resolve } from "node:path"
 import { ownFolder, startOf } from "./FolderOwner.ts"
-import {
-  attempt,
-  canEnter,
-  EmbeddedPostgresFailed,
-  failure,
-  isRoot,
-  nobody,
-  type PostgresPrograms,
-  postgresPrograms,
-  type User
-} from "./PostgresPrograms.ts"
-
-export { EmbeddedPostgresFailed }
+import { attempt, canEnter, failure, isRoot, nobody, type PostgresPrograms, postgresPrograms, type User } from "./PostgresPrograms.ts"
 
 export interface EmbeddedPostgresOptions {
   /** Made if it is not there. */

@@ -68,9 +68,9 @@ const lookup = (context: Readonly<Record<string, unknown>>, path: string): unkno
 const walk = (root: unknown, names: ReadonlyArray<string>): unknown => names.reduce(memberOf, root)
 
 const memberOf = (value: unknown, name: string): unknown =>
-  // A non-null object that is no array can be read by name; `hasOwn` keeps prototypes out.
   typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
+    ? // A non-null object that is no array can be read by name; `hasOwn` keeps prototypes out.
+      (value as Readonly<Record<string, unknown>>)[name]
     : undefined
 
 const firstZone = (template: string): string | undefined => {

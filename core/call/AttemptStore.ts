@@ -5,7 +5,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RetryConfig } from "../campaign/RetryPolicy.ts"
-import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
+import type { AgentDefinitionId, CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
 import type { AttemptEnd, CampaignPart, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
 import { countsAsFailedCall, isBreakerFailure } from "./Outcome.ts"
 import type { SingleCall } from "./Dialer.ts"
@@ -42,7 +42,10 @@ export class AttemptStore extends Context.Service<
     /** Claims contacts and writes their attempts in `intent`, with their runs. No two callers are ever given the same contact. */
     readonly claim: (claim: Claim) => Effect.Effect<Claimed>
     /** The attempt of a single call, in `intent`. */
-    readonly begin: (call: SingleCall, as: { readonly callId: CallId; readonly provider: string; readonly node: string }) => Effect.Effect<NewAttempt>
+    readonly begin: (
+      call: SingleCall,
+      as: { readonly callId: CallId; readonly provider: string; readonly node: string }
+    ) => Effect.Effect<NewAttempt>
     /** The permit's last check, and the mark that the request may be on its way. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number) => Effect.Effect<void>
@@ -141,7 +144,11 @@ const beginSingle = Effect.fnUntraced(function* (
   call: SingleCall,
   as: { readonly callId: CallId; readonly provider: string; readonly node: string }
 ) {
-  const [row] = yield* sql<{ readonly runId: RunId; readonly agentDefinitionId: AgentDefinitionId; readonly initialContext: Record<string, unknown> }>`
+  const [row] = yield* sql<{
+    readonly runId: RunId
+    readonly agentDefinitionId: AgentDefinitionId
+    readonly initialContext: Record<string, unknown>
+  }>`
     WITH attempted AS (
       INSERT INTO attempts (id, organization_id, telephony_configuration_id, node)
       VALUES (${as.callId}::uuid, ${call.organizationId}::int, ${call.telephonyConfigurationId}::int, ${as.node})
@@ -171,7 +178,9 @@ const markAnswered = (sql: Sql, callId: CallId, now: number) =>
       WHERE id = ${callId}::uuid AND state = 'sent' RETURNING campaign_id, row_no, set_config('synchronous_commit', 'off', true)
     )
     UPDATE contacts SET state = 'in_call' FROM answered
-    WHERE contacts.campaign_id = answered.campaign_id AND contacts.row_no = answered.row_no AND contacts.state = 'dialing'`.pipe(Effect.asVoid)
+    WHERE contacts.campaign_id = answered.campaign_id AND contacts.row_no = answered.row_no AND contacts.state = 'dialing'`.pipe(
+    Effect.asVoid
+  )
 
 const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
   sql`

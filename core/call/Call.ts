@@ -13,7 +13,11 @@ import { Schema } from "effect"
 import { HangupCause } from "./HangupCause.ts"
 
 const RefusalReason = Schema.Literals([
-  "unreachable", "rate_limited", "auth_refused", "no_credit", "misconfigured",
+  "unreachable",
+  "rate_limited",
+  "auth_refused",
+  "no_credit",
+  "misconfigured",
   // The permit to dial ended before the request left: pause, closed window, new owner.
   "permit_lapsed"
 ])
@@ -103,11 +107,7 @@ export const recoverSent = (limits: CallLimits, sentAt: number): Step =>
 export const recoverAnswered = (answeredAt: number): Step => close("node_lost", { placed: true, answeredAt })
 
 const close = (cause: HangupCause, call: { readonly placed: boolean; readonly answeredAt?: number }): Step =>
-  to(
-    Closing.make({ ...answeredOf(call), cause, placed: call.placed, ...notLooked }),
-    lookAgain,
-    Hangup.make({ cause })
-  )
+  to(Closing.make({ ...answeredOf(call), cause, placed: call.placed, ...notLooked }), lookAgain, Hangup.make({ cause }))
 
 export const isOver = (state: CallState): state is typeof Ended.Type | typeof Void.Type => state._tag === "Ended" || state._tag === "Void"
 
@@ -168,7 +168,9 @@ const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits
     Looked: ({ at, presence }) => {
       switch (presence) {
         case "ringing":
-          return at >= call.giveUpAt ? close("ring_timeout", { placed: true }) : to(call, SetDeadline.make({ afterMillis: call.giveUpAt - at }))
+          return at >= call.giveUpAt
+            ? close("ring_timeout", { placed: true })
+            : to(call, SetDeadline.make({ afterMillis: call.giveUpAt - at }))
         case "up":
           return close("trunk_lost", { placed: true, answeredAt: at })
         case "gone":

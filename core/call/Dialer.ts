@@ -19,6 +19,8 @@ export class Dialer extends Context.Service<
   Dialer,
   {
     /** Succeeds once the provider has accepted the request, or when it is unknown whether it has: the run tells how it went on. */
-    readonly dial: (call: SingleCall) => Effect.Effect<{ readonly runId: RunId; readonly runName: string; readonly callId: CallId }, ConcurrencyExhausted | CallNotPlaced>
+    readonly dial: (
+      call: SingleCall
+    ) => Effect.Effect<{ readonly runId: RunId; readonly runName: string; readonly callId: CallId }, ConcurrencyExhausted | CallNotPlaced>
   }
 >()("core/call/Dialer") {}

@@ -48,7 +48,10 @@ export class CampaignOwnership extends Context.Service<
     readonly stop: (id: CampaignId, stop: AutomaticStop) => Effect.Effect<boolean>
     /** Trips the breaker if the entries of its window say so. To be called in the transaction that made an entry. */
     readonly judgeBreaker: (id: CampaignId, now: number) => Effect.Effect<boolean>
-    readonly log: (id: CampaignId, entry: Omit<AutomaticStop, "level"> & { readonly level: "info" | "warning" | "error" }) => Effect.Effect<void>
+    readonly log: (
+      id: CampaignId,
+      entry: Omit<AutomaticStop, "level"> & { readonly level: "info" | "warning" | "error" }
+    ) => Effect.Effect<void>
     /** Compares the counters with a scan of contacts and attempts, and mends them. True when they agreed. */
     readonly recount: (id: CampaignId) => Effect.Effect<boolean>
     readonly running: Effect.Effect<ReadonlyArray<{ readonly id: CampaignId; readonly dialEpoch: number }>>
@@ -106,7 +109,11 @@ const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop) =>
     SELECT organization_id, id, ${stop.level}, ${stop.event}, ${stop.message}, ${JSON.stringify(stop.details ?? null)}::text::jsonb
     FROM stopped RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
-const log = (sql: Sql, id: CampaignId, entry: { level: string; event: string; message: string; details?: Readonly<Record<string, unknown>> }) =>
+const log = (
+  sql: Sql,
+  id: CampaignId,
+  entry: { level: string; event: string; message: string; details?: Readonly<Record<string, unknown>> }
+) =>
   sql`
     INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
     SELECT organization_id, id, ${entry.level}, ${entry.event}, ${entry.message}, ${JSON.stringify(entry.details ?? null)}::text::jsonb

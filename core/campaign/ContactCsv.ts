@@ -75,7 +75,8 @@ export interface CsvOptions {
 export const begin = (header: ReadonlyArray<string>, options: CsvOptions = {}): Result.Result<CsvReader, CsvRefused> => {
   const columns = header.map((cell) => cell.trim())
   const message = headerFault(columns)
-  if (message !== undefined) return Result.fail(new CsvRefused({ reason: "invalid_format", message: `Invalid CSV format: ${message}`, rows: [1] }))
+  if (message !== undefined)
+    return Result.fail(new CsvRefused({ reason: "invalid_format", message: `Invalid CSV format: ${message}`, rows: [1] }))
   return Result.succeed(new Reader(makePlan(columns), options))
 }
 
@@ -162,7 +163,8 @@ const invalidPhones = (lists: Lists): string =>
       `${lists.scientific.named}. Format the column as text and export the file again`) +
   (lists.trunkPrefix.count === 0 ? "" : `. Rows that start with '00' in place of '+': ${lists.trunkPrefix.named}`)
 
-const duplicatePhones = (rows: RowList): string => `Duplicate phone numbers found in rows: ${rows.named}. Phone numbers in a campaign must be unique.`
+const duplicatePhones = (rows: RowList): string =>
+  `Duplicate phone numbers found in rows: ${rows.named}. Phone numbers in a campaign must be unique.`
 
 const missingVariables = (names: Iterable<string>): string =>
   `Workflow uses template variables that are missing from the source data: ${[...names]
@@ -171,7 +173,8 @@ const missingVariables = (names: Iterable<string>): string =>
     .join(", ")}. ` + "Add the missing columns or remove them from the workflow."
 
 const emptyVariable = (name: string, rows: RowList): string =>
-  `Template variable '${name}' is empty in rows: ${rows.named}. ` + "All template variables used in the workflow must have values in every row."
+  `Template variable '${name}' is empty in rows: ${rows.named}. ` +
+  "All template variables used in the workflow must have values in every row."
 
 /** Where the cells of a record go. Indices of columns that the file has not are -1. */
 interface Plan {
@@ -274,7 +277,9 @@ class Reader implements CsvReader {
     if (refusal !== undefined) return Result.fail(refusal)
     const { greeting, implausible } = this.lists
     const warnings = [
-      ...(implausible.count === 0 ? [] : [`Phone numbers that are not possible in their country's numbering plan in rows: ${implausible.named}`]),
+      ...(implausible.count === 0
+        ? []
+        : [`Phone numbers that are not possible in their country's numbering plan in rows: ${implausible.named}`]),
       ...(greeting.count === 0 ? [] : [`Incomplete or unknown greeting override ignored in rows: ${greeting.named}`])
     ]
     return Result.succeed({ rowsInFile: this.rows, accepted: this.accepted, skipped: this.skipped, warnings })
@@ -327,7 +332,8 @@ class Reader implements CsvReader {
 
   private refusal(): CsvRefused | undefined {
     const { duplicate, empty, invalid, missing } = this.lists
-    const refused = (reason: CsvRefused["reason"], message: string, rows: ReadonlyArray<number>) => new CsvRefused({ reason, message, rows })
+    const refused = (reason: CsvRefused["reason"], message: string, rows: ReadonlyArray<number>) =>
+      new CsvRefused({ reason, message, rows })
     const format = formatFault(this.lists)
     if (format !== undefined) return refused("invalid_format", format.message, format.rows)
     if (this.rows === 0) return refused("no_data", "CSV file must have a header row and at least one data row", [])

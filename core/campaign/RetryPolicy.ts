@@ -79,5 +79,8 @@ export const decide = (attempt: {
  * Judges a retry that waits, after the settings have changed: false means the contact fails without a dial. `retriesUsed` includes the
  * waiting retry itself.
  */
-export const stillAllowed = (waiting: { readonly retriesUsed: number; readonly reason: RetryReason; readonly config: RetryConfig }): boolean =>
-  waiting.config.enabled && waiting.retriesUsed <= waiting.config.maxRetries && isFlagged(waiting.reason, waiting.config)
+export const stillAllowed = (waiting: {
+  readonly retriesUsed: number
+  readonly reason: RetryReason
+  readonly config: RetryConfig
+}): boolean => waiting.config.enabled && waiting.retriesUsed <= waiting.config.maxRetries && isFlagged(waiting.reason, waiting.config)

@@ -154,10 +154,16 @@ const clockChange = (format: Intl.DateTimeFormat, from: number, to: number, offs
 
 const isOpen = (spans: ReadonlyArray<Span>, week: number): boolean => spans.some(({ from, until }) => from <= week && week < until)
 
-const untilEdge = (edges: ReadonlyArray<number>, week: number): number => (edges.find((edge) => edge > week) ?? (edges[0] ?? 0) + weekMillis) - week
+const untilEdge = (edges: ReadonlyArray<number>, week: number): number =>
+  (edges.find((edge) => edge > week) ?? (edges[0] ?? 0) + weekMillis) - week
 
 /** The first instant after `at` at which openness is not what it is at `at`; undefined when there is none within the horizon. */
-const nextEdge = (format: Intl.DateTimeFormat, spans: ReadonlyArray<Span>, edges: ReadonlyArray<number>, at: number): number | undefined => {
+const nextEdge = (
+  format: Intl.DateTimeFormat,
+  spans: ReadonlyArray<Span>,
+  edges: ReadonlyArray<number>,
+  at: number
+): number | undefined => {
   const open = isOpen(spans, localWeekMillis(at, offsetAt(format, at)))
   let cursor = at
   while (cursor < at + horizonMillis) {

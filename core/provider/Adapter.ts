@@ -67,7 +67,9 @@ export type Presence = "ringing" | "up" | "gone" | "never_placed"
 /** A live session with a provider under one telephony configuration. */
 export interface Trunk {
   /** Places the call. Succeeds with the provider's own id of it once the provider has accepted the request. */
-  readonly originate: (request: OriginateRequest) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
+  readonly originate: (
+    request: OriginateRequest
+  ) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
   /** Ends the call, at whatever stage. Succeeds when there is no such call any more. */
   readonly hangup: (callId: CallId, cause: HangupCause) => Effect.Effect<void, ProviderError>
   readonly lookup: (callId: CallId) => Effect.Effect<Presence, ProviderError>

@@ -27,7 +27,12 @@ interface Words {
   readonly description?: string
   readonly placeholder?: string
 }
-const field = <Type extends CredentialField["type"], Required extends boolean>(type: Type, required: Required, sensitive: boolean, words: Words) => ({
+const field = <Type extends CredentialField["type"], Required extends boolean>(
+  type: Type,
+  required: Required,
+  sensitive: boolean,
+  words: Words
+) => ({
   type,
   required,
   sensitive,
@@ -46,7 +51,8 @@ export const optionalBoolean = (words: Words) => field("boolean", false, false, 
 export const optionalList = (words: Words) => field("string-array", false, false, words)
 
 /** All but the last four characters become `*`; four or fewer, all. */
-export const mask = (value: string): string => (value.length <= 4 ? "*".repeat(value.length) : "*".repeat(value.length - 4) + value.slice(-4))
+export const mask = (value: string): string =>
+  value.length <= 4 ? "*".repeat(value.length) : "*".repeat(value.length - 4) + value.slice(-4)
 
 /** The configuration as a client may read it. */
 export const masked = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { PathNotFound } from "../Refusal.ts"
+import { NotFound } from "../Refusal.ts"
 import { route, tagged } from "../Route.ts"
 import {
   CampaignListWire,
@@ -115,11 +115,11 @@ export const campaignRoutes = tagged("Campaigns", [
     params: CampaignPath,
     query: RunListQuery,
     success: RunPageWire,
-    errors: ["PathNotFound", "RunFilterInvalid", "RunAttributeRefused"],
+    errors: ["NotFound", "RunFilterInvalid", "RunAttributeRefused"],
     handle: ({ caller, params, query }) =>
       Effect.gen(function* () {
         const page = yield* Runs.use((_) => _.listOfCampaign(caller.organizationId, params.campaign_id, runQueryOf(query))).pipe(
-          Effect.catchTag("CampaignNotFound", ({ id }) => Effect.fail(new PathNotFound({ detail: `Campaign ${id} not found` })))
+          Effect.catchTag("CampaignNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Campaign ${id} not found` })))
         )
         return runPageWire(page, yield* publicRuns(page.runs))
       })

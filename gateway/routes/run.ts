@@ -4,7 +4,7 @@ import type { Run } from "#core/run/Run.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { FileLinks } from "../FileLinks.ts"
 import { FileStore } from "../FileStore.ts"
-import { PathNotFound } from "../Refusal.ts"
+import { NotFound } from "../Refusal.ts"
 import { type Content, download, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
 import { RunPath, RunWire, runWire } from "../wire/Run.ts"
@@ -27,7 +27,7 @@ export const publicRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>)
 })
 
 const artifact = Effect.fnUntraced(function* (key: string | undefined, mediaType: string, name: string) {
-  const missing = Effect.fail(new PathNotFound({ detail: `No ${name} available for this workflow run` }))
+  const missing = Effect.fail(new NotFound({ detail: `No ${name} available for this workflow run` }))
   if (key === undefined) return yield* missing
   const file = yield* FileStore.use((_) => _.find(key)).pipe(Effect.catchTag("FileMissing", () => missing))
   const content: Content = { mediaType, fileName: key.split("/").at(-1), body: file }
@@ -57,7 +57,7 @@ export const runRoutes = tagged("Runs", [
     summary: "What was said and typed, with times",
     params: RunPath,
     mediaTypes: ["text/plain"],
-    errors: ["RunNotFound", "PathNotFound"],
+    errors: ["RunNotFound", "NotFound"],
     handle: ({ caller, params }) =>
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
         Effect.flatMap((run) => artifact(run.transcriptKey, "text/plain; charset=utf-8", "transcript"))
@@ -70,7 +70,7 @@ export const runRoutes = tagged("Runs", [
     summary: "The recorded call, callee left and agent right",
     params: RunPath,
     mediaTypes: ["audio/wav"],
-    errors: ["RunNotFound", "PathNotFound"],
+    errors: ["RunNotFound", "NotFound"],
     handle: ({ caller, params }) =>
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
         Effect.flatMap((run) => artifact(run.recordingKey, "audio/wav", "recording"))

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
-import { PathNotFound } from "../Refusal.ts"
+import { NotFound } from "../Refusal.ts"
 import { route, tagged } from "../Route.ts"
 import {
   createTelephonyConfig,
@@ -50,12 +50,12 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) =>
       summary: "Read a telephony configuration",
       params: TelephonyConfigPath,
       success: TelephonyConfigWire,
-      errors: ["PathNotFound"],
+      errors: ["NotFound"],
       handle: ({ caller, params }) =>
         TelephonyConfigs.use((_) => _.get(caller.organizationId, params.config_id)).pipe(
           Effect.mapBoth({
             onSuccess: telephonyConfigWire,
-            onFailure: () => new PathNotFound({ detail: "Telephony configuration not found" })
+            onFailure: () => new NotFound({ detail: "Telephony configuration not found" })
           })
         )
     }),

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import Type from "typebox"
 import type { AgentStatus } from "#core/agent/Agent.ts"
 import { Agents } from "#core/agent/Agents.ts"
-import { PathNotFound, Unprocessable } from "../Refusal.ts"
+import { NotFound, Unprocessable } from "../Refusal.ts"
 import { route, tagged } from "../Route.ts"
 import {
   agentChangesOf,
@@ -68,10 +68,10 @@ export const workflowRoutes = tagged("Agents", [
     summary: "Read an agent",
     params: AgentPath,
     success: AgentWire,
-    errors: ["PathNotFound"],
+    errors: ["NotFound"],
     handle: ({ caller, params }) =>
       Agents.use((_) => _.get(caller.organizationId, params.workflow_id)).pipe(
-        Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new PathNotFound({ detail: `Workflow with id ${id} not found` }) })
+        Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new NotFound({ detail: `Workflow with id ${id} not found` }) })
       )
   }),
   route({
@@ -83,10 +83,10 @@ export const workflowRoutes = tagged("Agents", [
     params: AgentPath,
     body: UpdateAgent,
     success: AgentWire,
-    errors: ["PathNotFound", "AgentDefinitionRefused"],
+    errors: ["NotFound", "AgentDefinitionRefused"],
     handle: ({ body, caller, params }) =>
       Agents.use((_) => _.update(caller.organizationId, params.workflow_id, agentChangesOf(body))).pipe(
-        Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new PathNotFound({ detail: `Workflow with ID ${id} not found` }))),
+        Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Workflow with ID ${id} not found` }))),
         Effect.map(agentWire)
       )
   }),
@@ -99,10 +99,10 @@ export const workflowRoutes = tagged("Agents", [
     params: AgentPath,
     body: SetAgentStatus,
     success: AgentWire,
-    errors: ["PathNotFound"],
+    errors: ["NotFound"],
     handle: ({ body, caller, params }) =>
       Agents.use((_) => _.setStatus(caller.organizationId, params.workflow_id, body.status)).pipe(
-        Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new PathNotFound({ detail: `Workflow with ID ${id} not found` }) })
+        Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new NotFound({ detail: `Workflow with ID ${id} not found` }) })
       )
   })
 ])

@@ -68,13 +68,15 @@ export class CallActor extends Context.Service<
       const mark = ({ attempt }: LiveCall) =>
         journal.sent(attempt.callId, now()).pipe(Effect.timeoutOrElse({ duration: LATEST_MILLIS, orElse: () => Effect.succeed(false) }))
 
-      /** A request that was held up would come too close to the ones behind it: it takes a new moment. */
+      /** A request that was held up would come too close to the ones behind it: it takes a new moment, if there is one in time. */
       const keepRate = Effect.fnUntraced(function* ({ dialAt, reserve }: Dialing) {
         let at = dialAt
         while (now() > at + guardMillis) {
           at = reserve(now())
+          if (at > dialAt + LATEST_MILLIS) return false
           if (at > now()) yield* Effect.sleep(at - now())
         }
+        return true
       })
 
       const send = Effect.fnUntraced(function* (call: LiveCall) {
@@ -85,8 +87,7 @@ export class CallActor extends Context.Service<
         const mayLeave = () => call.dialing === dialing && now() <= dialAt + LATEST_MILLIS && permit.holds(now())
         // The permit is asked before the mark that the request may have left, and after it, because marking takes time.
         if (!mayLeave() || !(yield* mark(call))) return void withdraw(call)
-        yield* keepRate(dialing)
-        if (!mayLeave()) return void withdraw(call)
+        if (!(yield* keepRate(dialing)) || !mayLeave()) return void withdraw(call)
         pass("marked sent")
         call.dialing = undefined
         call.requestedAt = now()

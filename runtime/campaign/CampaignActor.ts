@@ -48,6 +48,8 @@ interface Memory {
   /** When the next retry falls due; epoch milliseconds. */
   dueAt: number
   windowOpen: boolean | undefined
+  /** When the window opens or closes next; epoch milliseconds. */
+  edgeAt: number
   downSince: number | undefined
   /** Refusals in a row that the trunk had before this owner's first call: whoever resumed the campaign wants it tried again. */
   failuresBefore: number
@@ -127,14 +129,14 @@ export class CampaignActor extends Context.Service<
       /** Undefined when the window is open. */
       const windowWait = Effect.fnUntraced(function* (memory: Memory, now: number) {
         const window = memory.schedule.stateAt(now)
+        memory.edgeAt = (window.open ? window.closesAt : window.opensAt) ?? Number.POSITIVE_INFINITY
         // Nobody minds a trunk that is down while nothing may be dialed.
         if (!window.open) memory.downSince = undefined
-        if (memory.windowOpen === window.open) return window.open ? undefined : until(window.opensAt ?? Number.POSITIVE_INFINITY)
+        if (!window.open && memory.windowOpen !== false) yield* ownership.log(memory.plan.campaignId, Stops.windowClosed(window.opensAt))
         // A campaign that starts inside its window has crossed no edge.
-        if (!window.open) yield* ownership.log(memory.plan.campaignId, Stops.windowClosed(window.opensAt))
-        else if (memory.windowOpen === false) yield* ownership.log(memory.plan.campaignId, Stops.windowOpened(window.closesAt))
+        if (window.open && memory.windowOpen === false) yield* ownership.log(memory.plan.campaignId, Stops.windowOpened(window.closesAt))
         memory.windowOpen = window.open
-        return window.open ? undefined : until(window.opensAt ?? Number.POSITIVE_INFINITY)
+        return window.open ? undefined : until(memory.edgeAt)
       })
 
       const waitForSlot = Effect.fnUntraced(function* (memory: Memory, scopes: ReadonlyArray<SlotScope>, now: number) {
@@ -250,7 +252,8 @@ export class CampaignActor extends Context.Service<
           const wait = yield* turn(memory)
           if (wait._tag === "Over") return
           desk.idle = wait._tag === "Until" && wait.until === memory.dueAt && !memory.more
-          const sleep = wait._tag === "News" ? LONGEST_SLEEP_MILLIS : Math.min(LONGEST_SLEEP_MILLIS, wait.until - (yield* Clock.currentTimeMillis))
+          const next = Math.min(memory.edgeAt, wait._tag === "News" ? Number.POSITIVE_INFINITY : wait.until)
+          const sleep = Math.min(LONGEST_SLEEP_MILLIS, next - (yield* Clock.currentTimeMillis))
           if (sleep > 0) yield* Effect.timeoutOption(desk.news.await, sleep)
         }
       }, Effect.scoped)
@@ -267,6 +270,7 @@ const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue): Memory => {
     downSince: undefined,
     failuresBefore: 0,
     dueAt: Number.POSITIVE_INFINITY,
+    edgeAt: Number.POSITIVE_INFINITY,
     more: true,
     permit: {
       entered: () => {

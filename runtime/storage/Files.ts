@@ -34,55 +34,60 @@ export const campaignKey = (organizationId: number, uuid: string, name: string):
 
 export const isFileKey = (key: string): boolean => key.length <= maxKeyLength && keyPattern.test(key)
 
-export class Files extends Context.Service<Files, {
-  /** The whole file at once: a reader sees the old bytes or the new ones, never a part. */
-  readonly write: (key: string, bytes: Uint8Array) => Effect.Effect<void, FileKeyRefused | FileFailed>
-  /** The local path at which the caller may write `key` bit by bit; its folder exists. */
-  readonly createWriter: (key: string) => Effect.Effect<string, FileKeyRefused | FileFailed>
-  readonly read: (key: string) => Effect.Effect<Uint8Array, FileKeyRefused | FileNotFound | FileFailed>
-  readonly stat: (key: string) => Effect.Effect<FileStat, FileKeyRefused | FileNotFound | FileFailed>
-  /** Succeeds when there is no such file. */
-  readonly remove: (key: string) => Effect.Effect<void, FileKeyRefused | FileFailed>
-  /** Where `key` lies, for readers that stream; says nothing on whether it exists. */
-  readonly path: (key: string) => Effect.Effect<string, FileKeyRefused>
-}>()("runtime/storage/Files") {
+export class Files extends Context.Service<
+  Files,
+  {
+    /** The whole file at once: a reader sees the old bytes or the new ones, never a part. */
+    readonly write: (key: string, bytes: Uint8Array) => Effect.Effect<void, FileKeyRefused | FileFailed>
+    /** The local path at which the caller may write `key` bit by bit; its folder exists. */
+    readonly createWriter: (key: string) => Effect.Effect<string, FileKeyRefused | FileFailed>
+    readonly read: (key: string) => Effect.Effect<Uint8Array, FileKeyRefused | FileNotFound | FileFailed>
+    readonly stat: (key: string) => Effect.Effect<FileStat, FileKeyRefused | FileNotFound | FileFailed>
+    /** Succeeds when there is no such file. */
+    readonly remove: (key: string) => Effect.Effect<void, FileKeyRefused | FileFailed>
+    /** Where `key` lies, for readers that stream; says nothing on whether it exists. */
+    readonly path: (key: string) => Effect.Effect<string, FileKeyRefused>
+  }
+>()("runtime/storage/Files") {
   static readonly layerLocal = (folder: string): Layer.Layer<Files> => Layer.sync(Files, () => local(resolve(folder)))
 }
 
 const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
 
 const local = (folder: string): Files["Service"] => {
-  const path = (key: string) => isFileKey(key) ? Effect.succeed(join(folder, key)) : Effect.fail(new FileKeyRefused({ key }))
+  const path = (key: string) => (isFileKey(key) ? Effect.succeed(join(folder, key)) : Effect.fail(new FileKeyRefused({ key })))
   const attempt = <A>(key: string, operation: FileFailed["operation"], act: () => Promise<A>) =>
     Effect.tryPromise({ try: act, catch: (cause) => new FileFailed({ key, operation, cause }) })
   const existing = <A>(key: string, operation: FileFailed["operation"], act: () => Promise<A>) =>
-    Effect.mapError(attempt(key, operation, act), (error) => isMissing(error.cause) ? new FileNotFound({ key }) : error)
+    Effect.mapError(attempt(key, operation, act), (error) => (isMissing(error.cause) ? new FileNotFound({ key }) : error))
 
   return Files.of({
     path,
-    write: Effect.fn("Files.write")(function*(key, bytes) {
+    write: Effect.fn("Files.write")(function* (key, bytes) {
       const target = yield* path(key)
       const draft = join(dirname(target), `.${randomUUID()}.part`)
       const written = () =>
-        mkdir(dirname(target), { recursive: true }).then(() => writeFile(draft, bytes)).then(() => rename(draft, target))
+        mkdir(dirname(target), { recursive: true })
+          .then(() => writeFile(draft, bytes))
+          .then(() => rename(draft, target))
       const discarded = attempt(key, "remove", () => rm(draft, { force: true }))
       yield* Effect.onError(attempt(key, "write", written), () => Effect.ignore(discarded))
     }),
-    createWriter: Effect.fn("Files.createWriter")(function*(key) {
+    createWriter: Effect.fn("Files.createWriter")(function* (key) {
       const target = yield* path(key)
       yield* attempt(key, "write", () => mkdir(dirname(target), { recursive: true }))
       return target
     }),
-    read: Effect.fn("Files.read")(function*(key) {
+    read: Effect.fn("Files.read")(function* (key) {
       const target = yield* path(key)
       return yield* existing(key, "read", () => readFile(target))
     }),
-    stat: Effect.fn("Files.stat")(function*(key) {
+    stat: Effect.fn("Files.stat")(function* (key) {
       const target = yield* path(key)
       const found = yield* existing(key, "stat", () => stat(target))
       return { bytes: found.size, modifiedAt: found.mtimeMs }
     }),
-    remove: Effect.fn("Files.remove")(function*(key) {
+    remove: Effect.fn("Files.remove")(function* (key) {
       const target = yield* path(key)
       yield* attempt(key, "remove", () => rm(target, { force: true }))
     })

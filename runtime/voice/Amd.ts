@@ -53,7 +53,7 @@ const toneOf = (frame: Uint8Array): number | undefined => {
   const twoCos = match / power
   const residue = (neighbours - twoCos * match) / (power * (2 + twoCos * twoCos))
   if (residue > beepResidue || Math.abs(twoCos) > 2) return undefined
-  const hz = Math.acos(twoCos / 2) / (2 * Math.PI) * sampleRate
+  const hz = (Math.acos(twoCos / 2) / (2 * Math.PI)) * sampleRate
   return hz >= beepLowestHz && hz <= beepHighestHz ? hz : undefined
 }
 

@@ -27,7 +27,7 @@ const pink = (length: number): Float64Array => {
 const noise = (() => {
   const raw = pink(frames * frameSize)
   const power = Math.sqrt(raw.reduce((sum, value) => sum + value * value, 0) / raw.length)
-  return encode(Int16Array.from(raw, (value) => value / power * level))
+  return encode(Int16Array.from(raw, (value) => (value / power) * level))
 })()
 
 const views = Array.from({ length: frames }, (_, index) => noise.subarray(index * frameSize, (index + 1) * frameSize))

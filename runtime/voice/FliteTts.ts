@@ -40,25 +40,26 @@ const makeThread = (program: URL) => {
     return started
   }
 
-  const ask = (request: FliteRequest) => Effect.callback<FliteReply, TtsError>((resume) => {
-    const asked = worker ?? start()
-    const replied = (reply: FliteReply) => settle(Effect.succeed(reply))
-    const failed = (cause: unknown) => settle(Effect.fail(new TtsError({ reason: "Crashed", cause })))
-    const exited = (code: number) => settle(Effect.fail(new TtsError({ reason: "Crashed", cause: `exit ${code}` })))
-    const release = () => {
-      asked.off("message", replied).off("error", failed).off("exit", exited)
-      asked.unref()
-    }
-    const settle = (outcome: Effect.Effect<FliteReply, TtsError>) => {
-      release()
-      resume(outcome)
-    }
-    // A worker keeps the process alive only while somebody waits for it.
-    asked.ref()
-    asked.on("message", replied).on("error", failed).on("exit", exited)
-    asked.postMessage(request)
-    return Effect.sync(release)
-  })
+  const ask = (request: FliteRequest) =>
+    Effect.callback<FliteReply, TtsError>((resume) => {
+      const asked = worker ?? start()
+      const replied = (reply: FliteReply) => settle(Effect.succeed(reply))
+      const failed = (cause: unknown) => settle(Effect.fail(new TtsError({ reason: "Crashed", cause })))
+      const exited = (code: number) => settle(Effect.fail(new TtsError({ reason: "Crashed", cause: `exit ${code}` })))
+      const release = () => {
+        asked.off("message", replied).off("error", failed).off("exit", exited)
+        asked.unref()
+      }
+      const settle = (outcome: Effect.Effect<FliteReply, TtsError>) => {
+        release()
+        resume(outcome)
+      }
+      // A worker keeps the process alive only while somebody waits for it.
+      asked.ref()
+      asked.on("message", replied).on("error", failed).on("exit", exited)
+      asked.postMessage(request)
+      return Effect.sync(release)
+    })
 
   const stop = Effect.suspend(() => {
     const stopped = worker
@@ -69,7 +70,7 @@ const makeThread = (program: URL) => {
   return { ask, stop }
 }
 
-const make = Effect.fnUntraced(function*(options: FliteOptions) {
+const make = Effect.fnUntraced(function* (options: FliteOptions) {
   const voice = options.voice ?? "slt"
   const thread = makeThread(options.worker ?? new URL("./fliteWorker.ts", import.meta.url))
   const cache = makeSpeechCache(options.cacheBytes ?? defaultCacheBytes)
@@ -79,24 +80,31 @@ const make = Effect.fnUntraced(function*(options: FliteOptions) {
   const idle = yield* FiberHandle.make()
   const scope = yield* Effect.scope
   let isOpen = true
-  yield* Effect.addFinalizer(() => Effect.sync(() => {
-    isOpen = false
-  }))
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isOpen = false
+    })
+  )
 
   const stopWhenIdle = turn.withPermit(thread.stop).pipe(Effect.delay(options.idle ?? defaultIdle))
-  const synthesize = Effect.fnUntraced(function*(text: string) {
-    const speech = yield* thread.ask({ voice, text })
-    if (speech === undefined) return yield* new TtsError({ reason: "Unspeakable" })
-    cache.set(text, speech)
-    return speech
-  }, Effect.timeoutOrElse({
-    duration: speakTimeout,
-    // What still computes cannot be asked anything else.
-    orElse: () => Effect.andThen(thread.stop, Effect.fail(new TtsError({ reason: "TimedOut" })))
-  }), Effect.ensuring(FiberHandle.run(idle, stopWhenIdle)), turn.withPermit)
+  const synthesize = Effect.fnUntraced(
+    function* (text: string) {
+      const speech = yield* thread.ask({ voice, text })
+      if (speech === undefined) return yield* new TtsError({ reason: "Unspeakable" })
+      cache.set(text, speech)
+      return speech
+    },
+    Effect.timeoutOrElse({
+      duration: speakTimeout,
+      // What still computes cannot be asked anything else.
+      orElse: () => Effect.andThen(thread.stop, Effect.fail(new TtsError({ reason: "TimedOut" })))
+    }),
+    Effect.ensuring(FiberHandle.run(idle, stopWhenIdle)),
+    turn.withPermit
+  )
 
   /** In the layer's scope, so that a caller who goes away does not take it from the others. */
-  const begin = Effect.fnUntraced(function*(text: string) {
+  const begin = Effect.fnUntraced(function* (text: string) {
     const outcome = yield* Deferred.make<Uint8Array, TtsError>()
     underway.set(text, outcome)
     yield* synthesize(text).pipe(
@@ -109,7 +117,7 @@ const make = Effect.fnUntraced(function*(options: FliteOptions) {
     return outcome
   }, Effect.uninterruptible)
 
-  const speak = Effect.fnUntraced(function*(text: string) {
+  const speak = Effect.fnUntraced(function* (text: string) {
     if (!isOpen) return yield* new TtsError({ reason: "Closed" })
     if (text.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
     const known = cache.get(text)

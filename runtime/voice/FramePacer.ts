@@ -70,7 +70,7 @@ class Wheel implements FramePacer {
     if (!this.#isRunning) this.#catchUp()
     // Of the emptiest slots, the one that comes first.
     const ahead = [this.#turn, this.#turn + 1, this.#turn + 2, this.#turn + 3]
-    const at = ahead.reduce((best, next) => this.#slot(next).size < this.#slot(best).size ? next : best)
+    const at = ahead.reduce((best, next) => (this.#slot(next).size < this.#slot(best).size ? next : best))
     this.#slot(at).add(stream)
     this.#size++
     this.#rest()

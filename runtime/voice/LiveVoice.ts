@@ -36,26 +36,35 @@ const stored = <E>(key: string, write: Effect.Effect<unknown, E>): Effect.Effect
     Effect.annotateLogs({ key })
   )
 
-const open = Effect.fnUntraced(function*(
-  plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void, pacer: FramePacer, recordingPath: string
+const open = Effect.fnUntraced(function* (
+  plan: VoicePlan,
+  media: MediaStream,
+  emit: (event: VoiceEvent) => void,
+  pacer: FramePacer,
+  recordingPath: string
 ) {
   const run = Effect.runForkWith(yield* Effect.context())
   const epoch = yield* Clock.currentTimeMillis
   const openedAt = pacer.now()
   const recording = plan.record ? startRecording(recordingPath) : undefined
   const noted: Noted = { answeredBy: undefined, characters: 0, closing: undefined }
-  const line = openLine(media, pacer, {
-    verdict: (verdict) => {
-      noted.answeredBy = verdict
-      if (verdict !== "unknown") emit({ _tag: verdict === "machine" ? "MachineDetected" : "HumanDetected" })
+  const line = openLine(
+    media,
+    pacer,
+    {
+      verdict: (verdict) => {
+        noted.answeredBy = verdict
+        if (verdict !== "unknown") emit({ _tag: verdict === "machine" ? "MachineDetected" : "HumanDetected" })
+      },
+      spoken: () => emit({ _tag: "GreetingSpoken" }),
+      closed: (why) => emit({ _tag: "MediaClosed", why }),
+      failed: (cause) => {
+        run(Effect.logError("voice line failed", cause))
+        emit({ _tag: "MediaClosed", why: "voice line failed" })
+      }
     },
-    spoken: () => emit({ _tag: "GreetingSpoken" }),
-    closed: (why) => emit({ _tag: "MediaClosed", why }),
-    failed: (cause) => {
-      run(Effect.logError("voice line failed", cause))
-      emit({ _tag: "MediaClosed", why: "voice line failed" })
-    }
-  }, { recording, detectMachine: plan.detectMachine })
+    { recording, detectMachine: plan.detectMachine }
+  )
   const epochOf = (time: number) => epoch + Math.max(0, time - openedAt)
   return { plan, openedAt, epochOf, recording, line, noted, transcript: makeTranscript(), digits: makeDigits() }
 })
@@ -72,31 +81,42 @@ const noteGreeting = ({ epochOf, line, openedAt, plan, transcript }: Voice, tts:
   return millis
 }
 
-export const makeLiveVoice = Effect.fnUntraced(function*(pacer: FramePacer) {
+export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const tts = yield* Tts
   const files = yield* Files
 
-  const greet = Effect.fnUntraced(function*(voice: Voice, greeting: string) {
-    const speech = yield* tts.speak(greeting)
-    voice.noted.characters = greeting.length
-    voice.line.say(speech)
-  }, (greeted, voice) => Effect.catchCause(greeted, Effect.fnUntraced(function*(cause) {
-    voice.transcript.problem({ at: yield* Clock.currentTimeMillis, error: "The greeting could not be spoken", processor: tts.engine })
-    yield* Effect.logWarning("greeting not spoken", cause)
-  })))
+  const greet = Effect.fnUntraced(
+    function* (voice: Voice, greeting: string) {
+      const speech = yield* tts.speak(greeting)
+      voice.noted.characters = greeting.length
+      voice.line.say(speech)
+    },
+    (greeted, voice) =>
+      Effect.catchCause(
+        greeted,
+        Effect.fnUntraced(function* (cause) {
+          voice.transcript.problem({ at: yield* Clock.currentTimeMillis, error: "The greeting could not be spoken", processor: tts.engine })
+          yield* Effect.logWarning("greeting not spoken", cause)
+        })
+      )
+  )
 
-  const close = Effect.fnUntraced(function*(voice: Voice): Effect.fn.Return<VoiceReport> {
+  const close = Effect.fnUntraced(function* (voice: Voice): Effect.fn.Return<VoiceReport> {
     const { digits, line, noted, openedAt, plan, recording, transcript } = voice
     line.hangUp()
     const seconds = (pacer.now() - openedAt) / 1000
     const firstAudioMillis = noteGreeting(voice, tts)
     const text = transcript.text()
-    const answeredBy = plan.detectMachine ? noted.answeredBy ?? "unknown" : undefined
-    const [recorded, written] = yield* Effect.all([
-      recording === undefined ? Effect.succeed(undefined) : stored(recordingKey(plan.runId), recording.close),
-      text === "" ? Effect.succeed(undefined) :
-        stored(transcriptKey(plan.runId), files.write(transcriptKey(plan.runId), new TextEncoder().encode(text)))
-    ], { concurrency: 2 })
+    const answeredBy = plan.detectMachine ? (noted.answeredBy ?? "unknown") : undefined
+    const [recorded, written] = yield* Effect.all(
+      [
+        recording === undefined ? Effect.succeed(undefined) : stored(recordingKey(plan.runId), recording.close),
+        text === ""
+          ? Effect.succeed(undefined)
+          : stored(transcriptKey(plan.runId), files.write(transcriptKey(plan.runId), new TextEncoder().encode(text)))
+      ],
+      { concurrency: 2 }
+    )
     return {
       transcriptText: text,
       events: transcript.events(),
@@ -114,20 +134,23 @@ export const makeLiveVoice = Effect.fnUntraced(function*(pacer: FramePacer) {
     }
   })
 
-  const attach = Effect.fnUntraced(function*(plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void) {
-    const run = Effect.runForkWith(yield* Effect.context())
-    // In a fiber of its own: a caller who is interrupted while he waits does not leave half a recording.
-    const finish = (voice: Voice) => Effect.suspend(() => Fiber.join(voice.noted.closing ??= run(close(voice))))
-    const path = yield* Effect.orDie(files.path(recordingKey(plan.runId)))
-    const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path), finish)
-    const greeting = greetingOf(plan)
-    if (greeting !== undefined) yield* Effect.forkScoped(greet(voice, greeting), { startImmediately: true })
-    const dtmf: VoiceSession["dtmf"] = (digit, at) => {
-      if (voice.noted.closing !== undefined || !voice.digits.press(digit)) return
-      voice.transcript.said({ speaker: "user", text: `pressed ${digit}`, at, until: at })
-    }
-    return { dtmf, finish: finish(voice) }
-  }, (attached, plan) => Effect.annotateLogs(attached, { runId: plan.runId }))
+  const attach = Effect.fnUntraced(
+    function* (plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void) {
+      const run = Effect.runForkWith(yield* Effect.context())
+      // In a fiber of its own: a caller who is interrupted while he waits does not leave half a recording.
+      const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(voice)))))
+      const path = yield* Effect.orDie(files.path(recordingKey(plan.runId)))
+      const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path), finish)
+      const greeting = greetingOf(plan)
+      if (greeting !== undefined) yield* Effect.forkScoped(greet(voice, greeting), { startImmediately: true })
+      const dtmf: VoiceSession["dtmf"] = (digit, at) => {
+        if (voice.noted.closing !== undefined || !voice.digits.press(digit)) return
+        voice.transcript.said({ speaker: "user", text: `pressed ${digit}`, at, until: at })
+      }
+      return { dtmf, finish: finish(voice) }
+    },
+    (attached, plan) => Effect.annotateLogs(attached, { runId: plan.runId })
+  )
 
   const prepare = (plan: VoicePlan): Effect.Effect<void> => {
     const greeting = greetingOf(plan)

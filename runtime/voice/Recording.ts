@@ -64,7 +64,8 @@ const makeFile = (path: string) => {
   const put = (bytes: Uint8Array, position: number) => {
     if (file === undefined || failure !== undefined) return done(undefined)
     writeFile(file, bytes, 0, bytes.length, position, (error, written) =>
-      done(error ?? (written < bytes.length ? new Error("short write: is the disk full?") : undefined)))
+      done(error ?? (written < bytes.length ? new Error("short write: is the disk full?") : undefined))
+    )
   }
 
   pending++
@@ -75,7 +76,8 @@ const makeFile = (path: string) => {
       failure = error ?? undefined
       for (const write of waiting.splice(0)) write()
       done(undefined)
-    }))
+    })
+  )
 
   return {
     pending: () => pending,
@@ -86,7 +88,7 @@ const makeFile = (path: string) => {
     },
     /** When all is written. Whoever stops waiting does not close the file under a write that is still on its way. */
     close: Effect.callback<void, RecordingBroken>((resume) => {
-      const outcome = () => failure === undefined ? Effect.void : Effect.fail(new RecordingBroken({ cause: failure }))
+      const outcome = () => (failure === undefined ? Effect.void : Effect.fail(new RecordingBroken({ cause: failure })))
       whenSettled = () => {
         if (file === undefined) resume(outcome())
         else closeFile(file, () => resume(outcome()))
@@ -99,7 +101,7 @@ const makeFile = (path: string) => {
 /** Opens the file, and its folder if need be, without waiting for it; whatever goes wrong comes out of `close`. */
 export const startRecording = (path: string): Recording => {
   const file = makeFile(path)
-  let block = new Int16Array(blockTicks * bytesPerTick / 2)
+  let block = new Int16Array((blockTicks * bytesPerTick) / 2)
   let filled = 0
   let position = headerBytes
 
@@ -108,7 +110,7 @@ export const startRecording = (path: string): Recording => {
     const bytes = new Uint8Array(block.buffer, 0, filled * bytesPerTick)
     if (isLast || file.pending() < maxPendingBlocks) {
       file.write(bytes, position)
-      block = new Int16Array(blockTicks * bytesPerTick / 2)
+      block = new Int16Array((blockTicks * bytesPerTick) / 2)
     }
     position += bytes.length
     filled = 0
@@ -134,7 +136,7 @@ export const startRecording = (path: string): Recording => {
       flush(true)
       const dataBytes = position - headerBytes
       file.write(makeHeader(dataBytes), 0)
-      return Effect.as(file.close, dataBytes / bytesPerTick * frameSize / sampleRate)
+      return Effect.as(file.close, ((dataBytes / bytesPerTick) * frameSize) / sampleRate)
     })
   }
 }
@@ -143,20 +145,22 @@ export const startRecording = (path: string): Recording => {
  * Completes the header of a recording whose process died, from the size of the file. False when nothing was amiss. Fails when this is
  * no recording of ours.
  */
-export const repair = Effect.fn("Recording.repair")(function*(path: string) {
-  const file = yield* Effect.acquireRelease(attempt(() => open(path, "r+")), (opened) => Effect.promise(() => opened.close()))
+export const repair = Effect.fn("Recording.repair")(function* (path: string) {
+  const file = yield* Effect.acquireRelease(
+    attempt(() => open(path, "r+")),
+    (opened) => Effect.promise(() => opened.close())
+  )
   const header = Buffer.alloc(headerBytes)
   const { bytesRead } = yield* attempt(() => file.read(header, 0, headerBytes, 0))
   const { size } = yield* attempt(() => file.stat())
   const isOurs = bytesRead === headerBytes && header.toString("latin1", 0, 4) === "RIFF" && header.toString("latin1", 36, 40) === "data"
   if (!isOurs) return yield* new RecordingBroken({ cause: "no header of a recording" })
   // The last block may have been cut anywhere.
-  const dataBytes = size - headerBytes - (size - headerBytes) % (channels * 2)
+  const dataBytes = size - headerBytes - ((size - headerBytes) % (channels * 2))
   if (header.readUInt32LE(40) === dataBytes) return false
   yield* attempt(() => file.truncate(headerBytes + dataBytes))
   yield* attempt(() => file.write(makeHeader(dataBytes), 0, headerBytes, 0))
   return true
 }, Effect.scoped)
 
-const attempt = <A>(act: () => Promise<A>) =>
-  Effect.tryPromise({ try: act, catch: (cause) => new RecordingBroken({ cause }) })
+const attempt = <A>(act: () => Promise<A>) => Effect.tryPromise({ try: act, catch: (cause) => new RecordingBroken({ cause }) })

@@ -15,7 +15,7 @@ export interface Resampler {
   readonly flush: () => Int16Array
 }
 
-const divisor = (a: number, b: number): number => b === 0 ? a : divisor(b, a % b)
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
 /** Blackman-windowed sinc for a rate of `up` times the input's, with the gain that filling up with zeros takes away. */
 const lowPass = (up: number, down: number): Float64Array => {
@@ -23,8 +23,8 @@ const lowPass = (up: number, down: number): Float64Array => {
   const cutoff = passband / Math.max(up, down)
   const centre = (length - 1) / 2
   const window = (index: number) =>
-    0.42 - 0.5 * Math.cos(2 * Math.PI * index / (length - 1)) + 0.08 * Math.cos(4 * Math.PI * index / (length - 1))
-  const sinc = (x: number) => x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x)
+    0.42 - 0.5 * Math.cos((2 * Math.PI * index) / (length - 1)) + 0.08 * Math.cos((4 * Math.PI * index) / (length - 1))
+  const sinc = (x: number) => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x))
   const taps = Float64Array.from({ length }, (_, index) => cutoff * sinc(cutoff * (index - centre)) * window(index))
   const gain = up / taps.reduce((sum, tap) => sum + tap, 0)
   return taps.map((tap) => tap * gain)
@@ -34,8 +34,7 @@ const lowPass = (up: number, down: number): Float64Array => {
 const polyphase = (up: number, down: number): { readonly taps: Float32Array; readonly perPhase: number } => {
   const all = lowPass(up, down)
   const perPhase = Math.ceil(all.length / up)
-  const taps = Float32Array.from({ length: perPhase * up }, (_, index) =>
-    all[(index % perPhase) * up + Math.floor(index / perPhase)] ?? 0)
+  const taps = Float32Array.from({ length: perPhase * up }, (_, index) => all[(index % perPhase) * up + Math.floor(index / perPhase)] ?? 0)
   return { taps, perPhase }
 }
 

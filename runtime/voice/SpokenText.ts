@@ -9,41 +9,81 @@ const spell = (text: string): string => text.split("").join(" ")
 
 /** `www.acme.com/help` -> `w w w dot acme dot com slash help` */
 const address = (text: string): string =>
-  text.replace(/^[a-z]+:\/\//i, "").replace(/\/$/, "")
-    .replace(/\bwww\b/gi, "w w w").replace(/\./g, " dot ").replace(/\//g, " slash ").replace(/@/g, " at ")
-    .replace(/-/g, " dash ").replace(/_/g, " underscore ").replace(/[?&=#%+~:]+/g, " ")
+  text
+    .replace(/^[a-z]+:\/\//i, "")
+    .replace(/\/$/, "")
+    .replace(/\bwww\b/gi, "w w w")
+    .replace(/\./g, " dot ")
+    .replace(/\//g, " slash ")
+    .replace(/@/g, " at ")
+    .replace(/-/g, " dash ")
+    .replace(/_/g, " underscore ")
+    .replace(/[?&=#%+~:]+/g, " ")
 
-const money = (name: string): Rule =>
-  [new RegExp(`${name === "euros" ? "€" : "£"} ?(\\d[\\d,]*(?:\\.\\d+)?)`, "g"), (_, amount = "") => `${amount} ${name}`]
+const money = (name: string): Rule => [
+  new RegExp(`${name === "euros" ? "€" : "£"} ?(\\d[\\d,]*(?:\\.\\d+)?)`, "g"),
+  (_, amount = "") => `${amount} ${name}`
+]
 
 // In order: what a later rule would take apart comes first.
 const rules: ReadonlyArray<Rule> = [
-  [/[‘’ʼ]/g, "'"], [/[“”«»]/g, " "], [/…/g, "..."], [/ *[–—] */g, ", "],
-  money("euros"), money("pounds"),
+  [/[‘’ʼ]/g, "'"],
+  [/[“”«»]/g, " "],
+  [/…/g, "..."],
+  [/ *[–—] */g, ", "],
+  money("euros"),
+  money("pounds"),
   [/\bhttps?:\/\/[^\s,;!?)]*[^\s,;!?).]/gi, address],
   [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g, address],
   [/\b(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|co|edu|gov|us|uk|de|fr)\b(?:\/[\w/-]*)?/gi, address],
   // A number to call is said digit by digit, in groups; flite would take "+1" for a sum.
-  [/\+\d[\d ().-]{6,}\d/g, (number) => number.split(/[^\d]+/).filter((group) => group !== "").map(spell).join(", ")],
+  [
+    /\+\d[\d ().-]{6,}\d/g,
+    (number) =>
+      number
+        .split(/[^\d]+/)
+        .filter((group) => group !== "")
+        .map(spell)
+        .join(", ")
+  ],
   [/\b(\d{1,2}) ?([ap])\.?m\b\.?/gi, (_, hour = "", half = "") => `${hour} ${half.toUpperCase()}M`],
   [/\b(\d{1,2}:\d\d) ?([ap])\.?m\b\.?/gi, (_, time = "", half = "") => `${time} ${half.toUpperCase()}M`],
-  [/\bAve\./g, "Avenue"], [/\bBlvd\./g, "Boulevard"], [/\bRd\./g, "Road"], [/\bApt\./g, "Apartment"],
-  [/(\d (?:[A-Z]\w* )+)St\./g, "$1Street"], [/\bInc\./g, "Incorporated"], [/\bLtd\./g, "Limited"],
-  [/\be\.g\./gi, "for example"], [/\bi\.e\./gi, "that is"], [/\betc\./gi, "et cetera"], [/\bvs\./gi, "versus"],
-  [/\band\/or\b/gi, "and or"], [/#(?=\d)/g, "number "], [/#/g, " pound "], [/(\d) ?%/g, "$1 percent"],
-  [/ ?& ?/g, " and "], [/(\d) ?\+ ?(?=\d)/g, "$1 plus "], [/(\d) ?= ?(?=\d)/g, "$1 equals "], [/@/g, " at "],
+  [/\bAve\./g, "Avenue"],
+  [/\bBlvd\./g, "Boulevard"],
+  [/\bRd\./g, "Road"],
+  [/\bApt\./g, "Apartment"],
+  [/(\d (?:[A-Z]\w* )+)St\./g, "$1Street"],
+  [/\bInc\./g, "Incorporated"],
+  [/\bLtd\./g, "Limited"],
+  [/\be\.g\./gi, "for example"],
+  [/\bi\.e\./gi, "that is"],
+  [/\betc\./gi, "et cetera"],
+  [/\bvs\./gi, "versus"],
+  [/\band\/or\b/gi, "and or"],
+  [/#(?=\d)/g, "number "],
+  [/#/g, " pound "],
+  [/(\d) ?%/g, "$1 percent"],
+  [/ ?& ?/g, " and "],
+  [/(\d) ?\+ ?(?=\d)/g, "$1 plus "],
+  [/(\d) ?= ?(?=\d)/g, "$1 equals "],
+  [/@/g, " at "],
   [/(?<=^|\s)\*(?=$|[\s.,!?])/g, "star"],
   // What is left of markup and of other scripts is not read at all.
-  [/[*_`~^|<>{}\\=+[\]"]/g, " "], [/[^\x20-\x7e]/g, " "],
-  [/\s+/g, " "], [/ (?=[.,;:!?])/g, ""]
+  [/[*_`~^|<>{}\\=+[\]"]/g, " "],
+  [/[^\x20-\x7e]/g, " "],
+  [/\s+/g, " "],
+  [/ (?=[.,;:!?])/g, ""]
 ]
 
 /** Undefined when nothing can be said: empty, or in a script that flite does not know. */
 export const spokenText = (text: string): string | undefined => {
   const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "")
-  const spoken = rules.reduce(
-    // Cast: `replace` takes a text or a function, but no overload takes either.
-    (rest, [pattern, replacement]) => rest.replace(pattern, replacement as string), plain
-  ).trim()
+  const spoken = rules
+    .reduce(
+      // Cast: `replace` takes a text or a function, but no overload takes either.
+      (rest, [pattern, replacement]) => rest.replace(pattern, replacement as string),
+      plain
+    )
+    .trim()
   return /[A-Za-z0-9]/.test(spoken) ? spoken : undefined
 }

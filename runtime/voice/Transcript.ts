@@ -57,7 +57,10 @@ export const makeTranscript = (): Transcript => {
       notes.push({ type: "rtf-pipeline-error", at, payload: { error, fatal: false, processor } })
     },
     text: () =>
-      utterances.toSorted(byTime).map(({ at, speaker, text }) => `[${iso(at)}] ${speaker}: ${text}\n`).join(""),
+      utterances
+        .toSorted(byTime)
+        .map(({ at, speaker, text }) => `[${iso(at)}] ${speaker}: ${text}\n`)
+        .join(""),
     events: () => {
       let turn = 0
       return [...utterances.map(noteOf), ...notes].toSorted(byTime).map(({ at, payload, type }) => {

@@ -58,40 +58,49 @@ export interface VoiceSession {
   readonly finish: Effect.Effect<VoiceReport>
 }
 
-export class VoiceAgent extends Context.Service<VoiceAgent, {
-  /** While the phone rings: has the greeting synthesized, so that it starts with the first frame. Never fails; may be skipped. */
-  readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
-  /** The greeting begins at once. Closing the scope stops the audio; `finish` works before and after. `emit` must not throw. */
-  readonly attach: (
-    plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void
-  ) => Effect.Effect<VoiceSession, never, Scope.Scope>
-}>()("runtime/voice/VoiceAgent") {
+export class VoiceAgent extends Context.Service<
+  VoiceAgent,
+  {
+    /** While the phone rings: has the greeting synthesized, so that it starts with the first frame. Never fails; may be skipped. */
+    readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
+    /** The greeting begins at once. Closing the scope stops the audio; `finish` works before and after. `emit` must not throw. */
+    readonly attach: (
+      plan: VoicePlan,
+      media: MediaStream,
+      emit: (event: VoiceEvent) => void
+    ) => Effect.Effect<VoiceSession, never, Scope.Scope>
+  }
+>()("runtime/voice/VoiceAgent") {
   /** A pacer of one's own turns the frames by hand, in tests. */
   static readonly layerPacedBy = (pacer: FramePacer): Layer.Layer<VoiceAgent, never, Tts | Files> =>
     Layer.effect(VoiceAgent, makeLiveVoice(pacer))
-  static readonly layer: Layer.Layer<VoiceAgent, never, Tts | Files> =
-    Layer.unwrap(Effect.sync(() => VoiceAgent.layerPacedBy(makeFramePacer())))
+  static readonly layer: Layer.Layer<VoiceAgent, never, Tts | Files> = Layer.unwrap(
+    Effect.sync(() => VoiceAgent.layerPacedBy(makeFramePacer()))
+  )
   /** Touches no audio, synthesizes nothing, stores nothing; keys are still collected. */
   static readonly layerNone: Layer.Layer<VoiceAgent> = Layer.sync(VoiceAgent, () => silent)
 }
 
 const silent = VoiceAgent.of({
   prepare: () => Effect.void,
-  attach: Effect.fnUntraced(function*() {
+  attach: Effect.fnUntraced(function* () {
     const openedAt = yield* Clock.currentTimeMillis
     const keys = makeDigits()
     return {
       dtmf: keys.press,
-      finish: Effect.map(Clock.currentTimeMillis, (now): VoiceReport => ({
-        transcriptText: "",
-        events: [],
-        digits: keys.pressed(),
-        recordingKey: undefined,
-        transcriptKey: undefined,
-        usage: { llm: {}, tts: {}, stt: {}, call_duration_seconds: (now - openedAt) / 1000 },
-        gathered: gatheredOf(keys.pressed(), undefined),
-        firstAudioMillis: undefined
-      }))
+      finish: Effect.map(
+        Clock.currentTimeMillis,
+        (now): VoiceReport => ({
+          transcriptText: "",
+          events: [],
+          digits: keys.pressed(),
+          recordingKey: undefined,
+          transcriptKey: undefined,
+          usage: { llm: {}, tts: {}, stt: {}, call_duration_seconds: (now - openedAt) / 1000 },
+          gathered: gatheredOf(keys.pressed(), undefined),
+          firstAudioMillis: undefined
+        })
+      )
     }
   })
 })

@@ -307,7 +307,7 @@ t.test("given an emulated Asterisk and a broken connection", { buffered: true },
     for (const callId of calls) t.equal(await line.hungUp(callId), "trunk_lost")
     await line.status("Up")
     t.equal(await line.hungUp((await line.originate(numberOf("002"))).callId), "user_busy")
-    t.match(await asked(emulator, "/applications/trunkline.test"), { events_allowed: eventTypes.map((type) => ({ type })) })
+    t.match(await asked(emulator, "/applications/trunkline.test.1"), { events_allowed: eventTypes.map((type) => ({ type })) })
     for (const callId of calls) t.equal(line.events(callId).filter(({ _tag }) => _tag === "HungUp").length, 1)
   })
   await t.test("when calls of an earlier life are adopted, then their events come again, and a missing one is no end", async (t) => {

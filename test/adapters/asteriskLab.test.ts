@@ -6,97 +6,7 @@ import { setTimeout } from "node:timers/promises"
 import t from "tap"
 import { WebSocket, WebSocketServer } from "ws"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
-
-interface Channel {
-  readonly id: string
-  readonly state: string
-  readonly channelvars?: Record<string, string>
-}
-interface AriEvent {
-  readonly type: string
-  readonly channel?: Channel
-  readonly cause?: number
-  readonly tech_cause?: number
-  readonly digit?: string
-  readonly args?: ReadonlyArray<string>
-}
-interface Ending {
-  readonly answered: boolean
-  readonly cause: number | undefined
-  readonly tech: number | undefined
-}
-
-const app = "lab-test"
-const eventMillis = 20_000
-let serial = 0
-/** One length for all: Asterisk takes an id for taken while it begins another. */
-const newId = () => {
-  serial += 1
-  return `lab-${String(serial).padStart(6, "0")}`
-}
-
-/** Every event so far, and a bounded wait for one of them. */
-const subscribe = async (asterisk: Asterisk, application: string) => {
-  const seen: Array<AriEvent> = []
-  const listeners = new Set<() => void>()
-  const login = `${asterisk.user}:${asterisk.password}`
-  const socket = new WebSocket(`${asterisk.ariUrl.replace("http", "ws")}/events?app=${application}`, { auth: login })
-  socket.on("message", (text) => {
-    seen.push(JSON.parse(String(text)) as AriEvent)
-    for (const listener of listeners) listener()
-  })
-  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject))
-  const waitFor = (what: string, test: (event: AriEvent) => boolean) =>
-    new Promise<AriEvent>((resolve, reject) => {
-      const finish = () => {
-        clearTimeout(timer)
-        listeners.delete(look)
-      }
-      const look = () => {
-        const found = seen.find(test)
-        if (found === undefined) return
-        finish()
-        resolve(found)
-      }
-      const timer = globalThis.setTimeout(() => {
-        finish()
-        reject(new Error(`no ${what} within ${eventMillis} ms`))
-      }, eventMillis)
-      listeners.add(look)
-      look()
-    })
-  return { seen, waitFor, close: () => socket.close() }
-}
-
-const connect = async (asterisk: Asterisk) => {
-  const events = await subscribe(asterisk, app)
-  const authorization = `Basic ${Buffer.from(`${asterisk.user}:${asterisk.password}`).toString("base64")}`
-  const ask = async (method: string, path: string, query: Record<string, string> = {}): Promise<unknown> => {
-    const response = await fetch(`${asterisk.ariUrl}${path}?${new URLSearchParams(query)}`, {
-      method,
-      headers: { authorization },
-      signal: AbortSignal.timeout(eventMillis)
-    })
-    const body = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${body}`)
-    return body === "" ? undefined : JSON.parse(body)
-  }
-  const of = (type: string, id: string) => (event: AriEvent) => event.type === type && event.channel?.id === id
-  const originate = async (endpoint: string, query: Record<string, string> = {}) => {
-    const channelId = newId()
-    const formats: Record<string, string> = endpoint.startsWith("Local/") ? { formats: "ulaw" } : {}
-    await ask("POST", "/channels", { endpoint, app, channelId, timeout: "10", ...formats, ...query })
-    return channelId
-  }
-  const answered = (id: string) => events.waitFor(`StasisStart of ${id}`, of("StasisStart", id))
-  const hangup = (id: string) => ask("DELETE", `/channels/${id}`)
-  const ended = async (id: string): Promise<Ending> => {
-    const { cause, tech_cause } = await events.waitFor(`ChannelDestroyed of ${id}`, of("ChannelDestroyed", id))
-    return { answered: events.seen.some(of("StasisStart", id)), cause, tech: tech_cause }
-  }
-  return { ...events, ask, originate, answered, hangup, ended }
-}
-type Client = Awaited<ReturnType<typeof connect>>
+import { app, type Channel, type Client, connect, type Ending, eventMillis, newId } from "#test/support/bareAri.ts"
 
 const fromMuLaw = (sound: Buffer): ReadonlyArray<number> =>
   Array.from(sound, (byte) => {
@@ -144,7 +54,7 @@ const eventually = async <A>(what: string, look: () => Promise<A>, isSo: (value:
 
 type Media = "Asterisk connects" | "we connect"
 /** Two seconds of a square wave of 1000 Hz; a fifth of its energy lies in its overtones. */
-const toneOfOurs = Buffer.from(Array.from({ length: 16_000 }, (_, index) => index % 8 < 4 ? 0x20 : 0xa0))
+const toneOfOurs = Buffer.from(Array.from({ length: 16_000 }, (_, index) => (index % 8 < 4 ? 0x20 : 0xa0)))
 
 /** Calls, joins a media WebSocket, says a tone of 1000 Hz, and returns the first bytes that come back. */
 const converse = async (client: Client, asterisk: Asterisk, media: Media, endpoint: string, bytes: number) => {
@@ -154,7 +64,7 @@ const converse = async (client: Client, asterisk: Asterisk, media: Media, endpoi
   const call = await client.originate(endpoint)
   await client.answered(call)
   const external = newId()
-  const channel = await client.ask("POST", "/channels/externalMedia", {
+  const channel = (await client.ask("POST", "/channels/externalMedia", {
     app,
     channelId: external,
     external_host: server === undefined ? "INCOMING" : "media",
@@ -162,7 +72,7 @@ const converse = async (client: Client, asterisk: Asterisk, media: Media, endpoi
     encapsulation: "none",
     connection_type: server === undefined ? "server" : "client",
     format: "ulaw"
-  }) as Channel
+  })) as Channel
   const path = `/media/${channel.channelvars?.MEDIA_WEBSOCKET_CONNECTION_ID}`
   const socket = server === undefined ? new WebSocket(asterisk.ariUrl.replace("http", "ws").replace("/ari", path), "media") : await incoming
   const heard = hear(socket, bytes)
@@ -198,7 +108,7 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false, timeout: 120_
   t.ok(startMillis < 10_000, "starts within seconds")
 
   t.test("ARI answers, and only to its user", async (t) => {
-    const info = await client.ask("GET", "/asterisk/info") as { system: { version: string } }
+    const info = (await client.ask("GET", "/asterisk/info")) as { system: { version: string } }
     const stranger = await fetch(`${asterisk.ariUrl}/asterisk/info`)
     t.match(info.system.version, /^22\./)
     t.equal(stranger.status, 401)
@@ -214,7 +124,14 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false, timeout: 120_
   }
   const hangups = { 100: ends(true, 16), 101: ends(true, 16), 105: ends(true, 16), 600: ends(true, 16) }
   const byWay: Record<string, Record<string, Ending>> = {
-    "Local/%@lab": { ...hangups, 102: ends(true, 16), 200: ends(false, 17), 400: ends(false, 21), 404: ends(false, 1), 800: ends(false, 34) },
+    "Local/%@lab": {
+      ...hangups,
+      102: ends(true, 16),
+      200: ends(false, 17),
+      400: ends(false, 21),
+      404: ends(false, 1),
+      800: ends(false, 34)
+    },
     "PJSIP/%@loop": { ...hangups, ...failures, 102: ends(true, 16), 400: ends(false, 21, 403), 927: ends(false, 27, 502) },
     "PJSIP/%@sipp": {
       ...hangups,
@@ -244,32 +161,42 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false, timeout: 120_
   const over = (way: string, number: string) => client.originate(way.replace("%", number))
 
   t.test("calls that end by themselves", async (t) => {
-    const results = await Promise.all(Object.entries(byWay).map(async ([way, expected]) => {
-      const endings = await Promise.all(Object.keys(expected).map(async (ending) =>
-        [ending, await client.ended(await over(way, `+15550001${ending}`))] as const
-      ))
-      return [way, Object.fromEntries(endings)] as const
-    }))
+    const results = await Promise.all(
+      Object.entries(byWay).map(async ([way, expected]) => {
+        const endings = await Promise.all(
+          Object.keys(expected).map(async (ending) => [ending, await client.ended(await over(way, `+15550001${ending}`))] as const)
+        )
+        return [way, Object.fromEntries(endings)] as const
+      })
+    )
     t.strictSame(Object.fromEntries(results), byWay)
   })
 
   t.test("calls that we end", async (t) => {
     const calls = ways.flatMap((way) => ["110", "120", "130", "500", "510", "520", "700", "710"].map((ending) => ({ way, ending })))
-    const results = await Promise.all(calls.map(async ({ ending, way }) => {
-      const id = await over(way, `+15550002${ending}`)
-      await client.answered(id)
-      await client.hangup(id)
-      return { way, ending, ...await client.ended(id) }
-    }))
-    t.strictSame(results, calls.map((call) => ({ ...call, ...ends(true, 16) })))
+    const results = await Promise.all(
+      calls.map(async ({ ending, way }) => {
+        const id = await over(way, `+15550002${ending}`)
+        await client.answered(id)
+        await client.hangup(id)
+        return { way, ending, ...(await client.ended(id)) }
+      })
+    )
+    t.strictSame(
+      results,
+      calls.map((call) => ({ ...call, ...ends(true, 16) }))
+    )
   })
 
   t.test("callees that send digits", async (t) => {
     const ids = await Promise.all(ways.map((way) => over(way, "+15550003600")))
     await Promise.all(ids.map(client.ended))
     const digitsOf = (id: string) =>
-      client.seen.flatMap(({ channel, digit, type }) => type === "ChannelDtmfReceived" && channel?.id === id ? [digit] : []).join("")
-    t.strictSame(ids.map(digitsOf), ways.map(() => "1234#"))
+      client.seen.flatMap(({ channel, digit, type }) => (type === "ChannelDtmfReceived" && channel?.id === id ? [digit] : [])).join("")
+    t.strictSame(
+      ids.map(digitsOf),
+      ways.map(() => "1234#")
+    )
   })
 
   t.test("a redirected call ends unanswered", async (t) => {
@@ -281,11 +208,16 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false, timeout: 120_
 
   t.test("calls that nobody answers", async (t) => {
     const endpoints = ["300@sipp", "320@sipp", "330@sipp", "110@dead", "300@loop"]
-    const results = await Promise.all(endpoints.map(async (endpoint) => {
-      const { answered, cause } = await client.ended(await client.originate(`PJSIP/+15550004${endpoint}`, { timeout: "1" }))
-      return { answered, cause }
-    }))
-    t.strictSame(results, endpoints.map(() => ({ answered: false, cause: 19 })))
+    const results = await Promise.all(
+      endpoints.map(async (endpoint) => {
+        const { answered, cause } = await client.ended(await client.originate(`PJSIP/+15550004${endpoint}`, { timeout: "1" }))
+        return { answered, cause }
+      })
+    )
+    t.strictSame(
+      results,
+      endpoints.map(() => ({ answered: false, cause: 19 }))
+    )
   })
 
   t.test("200 calls at once, each seen once by the callee, and every hangup answered", async (t) => {
@@ -296,10 +228,23 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false, timeout: 120_
     const ours = ({ number }: { readonly number: string }) => number.startsWith("+15551")
     const called = (await asterisk.sippLog()).filter(ours)
     await Promise.all(calls.map(client.hangup))
-    const byes = await eventually("hangups", () => asterisk.sippLog("bye"), (log) => log.filter(ours).length >= 200)
+    const byes = await eventually(
+      "hangups",
+      () => asterisk.sippLog("bye"),
+      (log) => log.filter(ours).length >= 200
+    )
     t.strictSame(called.map(({ number }) => number).sort(), numbers)
-    t.ok(called.every(({ at }) => at >= from - 1_000 && at <= Date.now()), "the callee tells when")
-    t.strictSame(byes.filter(ours).map(({ number }) => number).sort(), numbers)
+    t.ok(
+      called.every(({ at }) => at >= from - 1_000 && at <= Date.now()),
+      "the callee tells when"
+    )
+    t.strictSame(
+      byes
+        .filter(ours)
+        .map(({ number }) => number)
+        .sort(),
+      numbers
+    )
   })
 
   t.test("sound goes both ways over a media WebSocket that we connect", async (t) => {
@@ -325,7 +270,10 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false, timeout: 120_
     t.ok(tonesOf(recorded, 1_000).indexOf(true) > 4 / 0.04, "the greeting is long")
     // We join some time after the answer, so how much of the greeting is left depends on the machine.
     t.ok(tonesOf(fromMuLaw(sound), 1_000).indexOf(true) > 0, "a beep follows it")
-    t.ok(sound.subarray(-800).every((byte) => (byte & 0x7f) === 0x7f), "then there is silence")
+    t.ok(
+      sound.subarray(-800).every((byte) => (byte & 0x7f) === 0x7f),
+      "then there is silence"
+    )
   })
 
   t.test("an inbound call enters the application", async (t) => {
@@ -352,14 +300,17 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false, timeout: 120_
     again.close()
     const called = await second.sippLog()
     const uptime = await second.ctl("core show uptime")
-    const pids = [...firstPids, ...await second.pids()]
+    const pids = [...firstPids, ...(await second.pids())]
     await second.stop()
 
     t.not(second.ariUrl, asterisk.ariUrl)
     t.ok(goneWhenCrashed)
     t.ok(Array.isArray(othersUp))
     t.strictSame(channelsAfterCrash, [])
-    t.strictSame(called.map(({ number }) => number), ["+15550009110", "+15550009110"])
+    t.strictSame(
+      called.map(({ number }) => number),
+      ["+15550009110", "+15550009110"]
+    )
     t.match(uptime, /System uptime/)
     t.strictSame(pids.filter(isAlive), [])
     t.notOk(existsSync(second.runFolder))

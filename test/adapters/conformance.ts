@@ -356,13 +356,11 @@ const trouble = (t: Test, world: World, line: Line, adapter: Adapter): void => {
     })
   }
   t.test("when an unusable number is dialed, then it is refused and nothing leaves", { buffered: true }, async (t) => {
-    const { failure } = await line.originate("+1555;/@x")
-    t.match(failure, { _tag: "OriginateRefused", reason: "number_refused" })
+    t.match((await line.originate("+1555;/@x")).failure, { _tag: "OriginateRefused", reason: "number_refused" })
   })
   t.test("when nobody listens, then originating is refused as unreachable", { buffered: true }, async (t) => {
     const lost = await Line.open(adapter, world.unreachableConfig)
-    const { failure } = await lost.originate(numberOf(world.callees.stays))
-    t.match(failure, { _tag: "OriginateRefused", reason: "unreachable" })
+    t.match((await lost.originate(numberOf(world.callees.stays))).failure, { _tag: "OriginateRefused", reason: "unreachable" })
     await lost.close()
   })
 }

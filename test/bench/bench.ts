@@ -9,15 +9,19 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Logger } from "effect"
 import { parseArgs } from "node:util"
+import { actors } from "./actors.ts"
 import type { Benchmark } from "./Benchmark.ts"
+import { create } from "./create.ts"
 import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
 import { type Figure, json, table } from "./Figure.ts"
 import { machine } from "./machine.ts"
+import { progress } from "./progress.ts"
 import { slotUse } from "./slotUse.ts"
+import { statements } from "./statements.ts"
 
 const TIMEOUT = "3 minutes"
 
-const benchmarks: ReadonlyArray<Benchmark> = [dispatch, slotUse, dispatchInStep, dispatchWithVoice]
+const benchmarks: ReadonlyArray<Benchmark> = [dispatch, slotUse, dispatchInStep, dispatchWithVoice, statements, create, progress, actors]
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean", default: false }, quick: { type: "boolean", default: false } } })
 

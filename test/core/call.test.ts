@@ -213,28 +213,31 @@ t.test("given an outcome, then the breaker and the counter know what to make of 
   check("unknown", true, true)
 })
 
-t.test("given a cause, then every failed call has a class of failure, and no answered one is an error for the network's sake", async (t) => {
-  t.equal(failureClassOf("unallocated_number"), "invalid_number")
-  t.equal(failureClassOf("facility_rejected"), "blocked")
-  t.equal(failureClassOf("call_rejected"), "rejected")
-  t.equal(failureClassOf("congestion"), "congestion")
-  t.equal(failureClassOf("authentication_failed"), "auth")
-  t.equal(failureClassOf("codec_mismatch"), "config")
-  t.equal(failureClassOf("interworking"), "provider_error")
-  t.equal(failureClassOf("media_failure"), "media")
-  t.equal(failureClassOf("user_busy"), undefined)
-  const network = HangupCause.literals.filter((cause) => cause !== "agent_hangup" && cause !== "duration_exceeded")
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...network),
-      (cause) => outcomeOf({ cause, answered: false, machine: false }) !== "failed" || failureClassOf(cause) !== undefined
-    ),
-    { seed: 7 }
-  )
-  fc.assert(
-    fc.property(anyCause, fc.boolean(), fc.boolean(), (cause, answered, machine) =>
-      Outcome.literals.includes(outcomeOf({ cause, answered, machine }))
-    ),
-    { seed: 8 }
-  )
-})
+t.test(
+  "given a cause, then every failed call has a class of failure, and no answered one is an error for the network's sake",
+  async (t) => {
+    t.equal(failureClassOf("unallocated_number"), "invalid_number")
+    t.equal(failureClassOf("facility_rejected"), "blocked")
+    t.equal(failureClassOf("call_rejected"), "rejected")
+    t.equal(failureClassOf("congestion"), "congestion")
+    t.equal(failureClassOf("authentication_failed"), "auth")
+    t.equal(failureClassOf("codec_mismatch"), "config")
+    t.equal(failureClassOf("interworking"), "provider_error")
+    t.equal(failureClassOf("media_failure"), "media")
+    t.equal(failureClassOf("user_busy"), undefined)
+    const network = HangupCause.literals.filter((cause) => cause !== "agent_hangup" && cause !== "duration_exceeded")
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...network),
+        (cause) => outcomeOf({ cause, answered: false, machine: false }) !== "failed" || failureClassOf(cause) !== undefined
+      ),
+      { seed: 7 }
+    )
+    fc.assert(
+      fc.property(anyCause, fc.boolean(), fc.boolean(), (cause, answered, machine) =>
+        Outcome.literals.includes(outcomeOf({ cause, answered, machine }))
+      ),
+      { seed: 8 }
+    )
+  }
+)

@@ -1,7 +1,17 @@
 /** The machine that moves a call: its table, and the laws that hold whatever a provider says, in whatever order, however often. */
 import fc from "fast-check"
 import t from "tap"
-import { CallEvent, type CallLimits, type CallState, dial, isOver, recoverAnswered, recoverSent, type Step, transition } from "#core/call/Call.ts"
+import {
+  CallEvent,
+  type CallLimits,
+  type CallState,
+  dial,
+  isOver,
+  recoverAnswered,
+  recoverSent,
+  type Step,
+  transition
+} from "#core/call/Call.ts"
 
 const { Accepted, Answered, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, Rang, Refused } = CallEvent.cases
 
@@ -20,7 +30,7 @@ const hungUp = HungUp.make({ at: 9000, cause: "normal_clearing" })
 const refused = Refused.make({ at: 100, reason: "rate_limited" })
 const endAsked = EndAsked.make({ at: 6000, cause: "originator_cancel" })
 const rang = Rang.make({})
-const looked = (presence: typeof Looked.Type["presence"], at: number) => Looked.make({ at, presence })
+const looked = (presence: (typeof Looked.Type)["presence"], at: number) => Looked.make({ at, presence })
 
 t.test("given a new call, then its deadline is set before its request leaves", async (t) => {
   t.strictSame(fresh, {
@@ -42,20 +52,28 @@ t.test("given the life of a call, when an event comes, then it goes on as drawn"
   check("busy", [HungUp.make({ at: 50, cause: "user_busy" })], { _tag: "Ended", cause: "user_busy", endedAt: 50 })
   check("asked to end", [endAsked], { _tag: "Closing", placed: false, cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
   check("answered", [answered], { _tag: "Up", answeredAt: 5000 }, ["SetDeadline", "AttachVoice"])
-  check("rings, then no answer in time", [rang, looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, ["SetDeadline", "Hangup"])
+  check("rings, then no answer in time", [rang, looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, [
+    "SetDeadline",
+    "Hangup"
+  ])
   check("rings, answered", [rang, answered], { _tag: "Up", answeredAt: 5000 }, ["SetDeadline", "AttachVoice"])
   check("rings, refused all the same", [rang, refused], { _tag: "Ringing" })
   check("answered, rings late", [answered, rang], { _tag: "Up" })
   check("answered twice", [answered, Answered.make({ at: 7000 })], { _tag: "Up", answeredAt: 5000 })
   check("hung up", [answered, hungUp], { _tag: "Ended", answeredAt: 5000, endedAt: 9000, cause: "normal_clearing" })
   check("ended by us", [answered, endAsked, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "originator_cancel" })
-  check("too long", [answered, DeadlinePassed.make({ at: 305_000 })], { _tag: "Closing", cause: "duration_exceeded" }, ["SetDeadline", "Hangup"])
+  check("too long", [answered, DeadlinePassed.make({ at: 305_000 })], { _tag: "Closing", cause: "duration_exceeded" }, [
+    "SetDeadline",
+    "Hangup"
+  ])
   check("closing, placed only now", [endAsked, Accepted.make({})], { _tag: "Closing", placed: true }, ["Hangup"])
   check("closing, never left", [endAsked, refused], { _tag: "Void" })
   check("closing, rings, refused", [endAsked, rang, refused], { _tag: "Closing", placed: true })
   check("closing while the callee picks up", [endAsked, answered, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "originator_cancel" })
   check("closing, not found once", [endAsked, looked("gone", 10_000)], { _tag: "Closing", missed: 1 }, ["SetDeadline"])
-  check("closing, no answer, then not found once", [endAsked, looked("silent", 10_000), looked("gone", 20_000)], { _tag: "Closing" }, ["SetDeadline"])
+  check("closing, no answer, then not found once", [endAsked, looked("silent", 10_000), looked("gone", 20_000)], { _tag: "Closing" }, [
+    "SetDeadline"
+  ])
   check("closing, still there", [endAsked, looked("up", 10_000)], { _tag: "Closing" }, ["SetDeadline", "Hangup"])
   check("closing, not found twice", [endAsked, looked("gone", 10_000), looked("gone", 20_000)], { _tag: "Ended" })
 })
@@ -70,7 +88,9 @@ t.test("given a doubtful call, when the provider is asked, then its word decides
   check("found ringing", [looked("ringing", 20_000)], { _tag: "Ringing" }, ["SetDeadline"])
   check("found ringing past its time", [looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, ["SetDeadline", "Hangup"])
   check("found answered", [looked("up", 20_000)], { _tag: "Closing", cause: "trunk_lost", answeredAt: 20_000 }, ["SetDeadline", "Hangup"])
-  check("not found yet", [looked("gone", 20_000), looked("gone", 30_000), looked("gone", 40_000)], { _tag: "Dialing", missed: 3 }, ["SetDeadline"])
+  check("not found yet", [looked("gone", 20_000), looked("gone", 30_000), looked("gone", 40_000)], { _tag: "Dialing", missed: 3 }, [
+    "SetDeadline"
+  ])
   check("never found", [looked("gone", 20_000), looked("gone", 30_000), looked("gone", GIVE_UP)], { _tag: "Ended", cause: "written_off" })
   t.test("and rings after all, then the look that was under way does not end it", async () => {
     check("found ringing", [rang, looked("ringing", 20_000)], { _tag: "Ringing" }, ["SetDeadline"])
@@ -78,9 +98,12 @@ t.test("given a doubtful call, when the provider is asked, then its word decides
   })
 })
 
-t.test("given a call whose request has not been answered, when it is not found, then it is not void: the request may be under way", async (t) => {
-  t.match(follow(fresh, [looked("never_placed", GIVE_UP)]).state, { _tag: "Dialing", missed: 1 })
-})
+t.test(
+  "given a call whose request has not been answered, when it is not found, then it is not void: the request may be under way",
+  async (t) => {
+    t.match(follow(fresh, [looked("never_placed", GIVE_UP)]).state, { _tag: "Dialing", missed: 1 })
+  }
+)
 
 t.test("given an answered call, when the deadline of its ringing passes late, then the conversation goes on", async (t) => {
   t.strictSame(follow(fresh, [answered, DeadlinePassed.make({ at: GIVE_UP })]).commands, [])
@@ -100,14 +123,30 @@ const reasons = ["unreachable", "rate_limited", "auth_refused", "permit_lapsed"]
 type Occurrence = (at: number) => CallEvent
 const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
   fc.constant<Occurrence>(() => Accepted.make({})),
-  fc.constantFrom(...reasons).map((reason): Occurrence => (at) => Refused.make({ at, reason })),
+  fc.constantFrom(...reasons).map(
+    (reason): Occurrence =>
+      (at) =>
+        Refused.make({ at, reason })
+  ),
   fc.constant<Occurrence>((at) => Doubted.make({ at })),
   fc.constant<Occurrence>(() => Rang.make({})),
   fc.constant<Occurrence>((at) => Answered.make({ at })),
-  fc.constantFrom("normal_clearing" as const, "user_busy" as const).map((cause): Occurrence => (at) => HungUp.make({ at, cause })),
-  fc.constantFrom("originator_cancel" as const, "machine_detected" as const).map((cause): Occurrence => (at) => EndAsked.make({ at, cause })),
+  fc.constantFrom("normal_clearing" as const, "user_busy" as const).map(
+    (cause): Occurrence =>
+      (at) =>
+        HungUp.make({ at, cause })
+  ),
+  fc.constantFrom("originator_cancel" as const, "machine_detected" as const).map(
+    (cause): Occurrence =>
+      (at) =>
+        EndAsked.make({ at, cause })
+  ),
   fc.constant<Occurrence>((at) => DeadlinePassed.make({ at })),
-  fc.constantFrom(...presences).map((presence): Occurrence => (at) => Looked.make({ at, presence }))
+  fc.constantFrom(...presences).map(
+    (presence): Occurrence =>
+      (at) =>
+        Looked.make({ at, presence })
+  )
 )
 const anyStory = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), anyOccurrence), { maxLength: 30 })
 const anyFirst = fc.constantFrom(fresh, recoverSent(limits, 0), recoverAnswered(0))
@@ -133,8 +172,12 @@ const tell = (first: Step, story: ReadonlyArray<readonly [number, Occurrence]>):
   return moments
 }
 const always = (seed: number, law: (moments: ReadonlyArray<Moment>, first: Step) => boolean) =>
-  fc.assert(fc.property(anyFirst, anyStory, (first, story) => law(tell(first, story), first)), { numRuns: 3000, seed })
-const count = (moments: ReadonlyArray<Moment>, command: string) => moments.flatMap(({ step }) => commandsOf(step)).filter((tag) => tag === command).length
+  fc.assert(
+    fc.property(anyFirst, anyStory, (first, story) => law(tell(first, story), first)),
+    { numRuns: 3000, seed }
+  )
+const count = (moments: ReadonlyArray<Moment>, command: string) =>
+  moments.flatMap(({ step }) => commandsOf(step)).filter((tag) => tag === command).length
 const isPickedUp = (state: CallState) => "answeredAt" in state && state.answeredAt !== undefined
 
 t.test("given any events, in any order, with repeats", async (t) => {
@@ -145,8 +188,11 @@ t.test("given any events, in any order, with repeats", async (t) => {
     always(2, (moments) => count(moments, "Originate") === 0)
   })
   t.test("then the audio is attached once at most, and only on an answer", async () => {
-    always(3, (moments) =>
-      count(moments, "AttachVoice") <= 1 && moments.every(({ event, step }) => !commandsOf(step).includes("AttachVoice") || event._tag === "Answered")
+    always(
+      3,
+      (moments) =>
+        count(moments, "AttachVoice") <= 1 &&
+        moments.every(({ event, step }) => !commandsOf(step).includes("AttachVoice") || event._tag === "Answered")
     )
   })
   t.test("then only a refusal or proof makes a call void, and only without evidence of it", async () => {
@@ -155,7 +201,9 @@ t.test("given any events, in any order, with repeats", async (t) => {
       const cause = moments[end]?.event
       const isProof = cause === undefined || cause._tag === "Refused" || (cause._tag === "Looked" && cause.presence === "never_placed")
       const isEvidence = ({ event }: Moment) =>
-        event._tag === "Rang" || event._tag === "Answered" || (event._tag === "Looked" && (event.presence === "ringing" || event.presence === "up"))
+        event._tag === "Rang" ||
+        event._tag === "Answered" ||
+        (event._tag === "Looked" && (event.presence === "ringing" || event.presence === "up"))
       return isProof && !moments.slice(0, Math.max(0, end)).some(isEvidence)
     })
   })
@@ -164,16 +212,23 @@ t.test("given any events, in any order, with repeats", async (t) => {
     always(5, (moments) => moments.every(({ before, step }) => !isPickedUp(before) || answerOf(step.state) === answerOf(before)))
   })
   t.test("then an answer that comes before the end is never lost", async () => {
-    always(6, (moments) => moments.every(({ before, event, step }) => event._tag !== "Answered" || isOver(before) || isPickedUp(step.state)))
+    always(6, (moments) =>
+      moments.every(({ before, event, step }) => event._tag !== "Answered" || isOver(before) || isPickedUp(step.state))
+    )
   })
   t.test("then a call that closes never goes back", async () => {
-    always(7, (moments) => moments.every(({ before, step }) => before._tag !== "Closing" || step.state._tag === "Closing" || isOver(step.state)))
+    always(7, (moments) =>
+      moments.every(({ before, step }) => before._tag !== "Closing" || step.state._tag === "Closing" || isOver(step.state))
+    )
   })
 })
 
 /** The deadline after a step that began at `at`: the newest that was set. */
 const deadlineAfter = (at: number, step: Step, before: number | undefined) =>
-  step.commands.reduce<number | undefined>((deadline, command) => (command._tag === "SetDeadline" ? at + command.afterMillis : deadline), before)
+  step.commands.reduce<number | undefined>(
+    (deadline, command) => (command._tag === "SetDeadline" ? at + command.afterMillis : deadline),
+    before
+  )
 
 t.test("given any story, then a live call always has a deadline, and each that passes sets the next", async () => {
   always(8, (moments, first) => {
@@ -202,7 +257,10 @@ const deadlinesToTheEnd = (first: Step, story: ReadonlyArray<readonly [number, O
 
 t.test("given any story, when the provider says nothing more", async (t) => {
   const check = (seed: number, presence: "gone" | "silent" | "never_placed", most: number) =>
-    fc.assert(fc.property(anyFirst, anyStory, (first, story) => deadlinesToTheEnd(first, story, presence) <= most), { numRuns: 1000, seed })
+    fc.assert(
+      fc.property(anyFirst, anyStory, (first, story) => deadlinesToTheEnd(first, story, presence) <= most),
+      { numRuns: 1000, seed }
+    )
   t.test("and does not know the call, then it ends after a few looks", async () => {
     check(9, "gone", 5)
     check(10, "never_placed", 5)

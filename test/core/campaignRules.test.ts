@@ -43,7 +43,11 @@ t.test("given retry settings with holes, then they are filled with the defaults"
     retryOnNoAnswer: true,
     retryOnVoicemail: true
   })
-  t.strictSame(complete({ maxRetries: 0, retryOnBusy: false, enabled: undefined }), { ...defaultRetryConfig, maxRetries: 0, retryOnBusy: false })
+  t.strictSame(complete({ maxRetries: 0, retryOnBusy: false, enabled: undefined }), {
+    ...defaultRetryConfig,
+    maxRetries: 0,
+    retryOnBusy: false
+  })
 })
 
 t.test("given a retry that waits, when the settings change, then it is judged again", async (t) => {
@@ -73,7 +77,11 @@ t.test("given any outcomes, then a contact is never dialed more than N + 1 times
         attempts++
         const decision = decide({ outcome, retriesUsed: attempts - 1, config, endedAt: attempts })
         if (decision._tag === "Final") return (decision.contact === "completed") === (outcome === "answered")
-        if (outcome !== decision.reason || decision.dueAt < attempts || !stillAllowed({ retriesUsed: attempts, reason: decision.reason, config }))
+        if (
+          outcome !== decision.reason ||
+          decision.dueAt < attempts ||
+          !stillAllowed({ retriesUsed: attempts, reason: decision.reason, config })
+        )
           return false
         if (attempts > config.maxRetries || !config.enabled) return false
       }
@@ -85,7 +93,12 @@ t.test("given any outcomes, then a contact is never dialed more than N + 1 times
 
 t.test("given a slot on a day of changing clocks, then it is open at these instants and at no others of that day", async (t) => {
   /** Every open window that begins in the day and a half around, found by going from edge to edge. */
-  const check = (timezone: string, from: string, slots: ReadonlyArray<ScheduleSlot>, expected: ReadonlyArray<readonly [string, string]>) => {
+  const check = (
+    timezone: string,
+    from: string,
+    slots: ReadonlyArray<ScheduleSlot>,
+    expected: ReadonlyArray<readonly [string, string]>
+  ) => {
     const schedule = compile(weekly(timezone, ...slots))
     const windows: Array<readonly [string, string]> = []
     let state = schedule.stateAt(at(from))
@@ -123,7 +136,12 @@ t.test("given a slot on a day of changing clocks, then it is open at these insta
   check("Asia/Kathmandu", "2026-03-01T20:00", [slot(0, "09:00", "09:15")], [["2026-03-02T03:15", "2026-03-02T03:30"]])
   check("Pacific/Auckland", "2026-03-01T12:00", [slot(0, "09:00", "10:00")], [["2026-03-01T20:00", "2026-03-01T21:00"]])
   // Samoa had no 30 December 2011, which would have been a Friday.
-  check("Pacific/Apia", "2011-12-30T09:00", [slot(4, "09:00", "17:00"), slot(5, "09:00", "10:00")], [["2011-12-30T19:00", "2011-12-30T20:00"]])
+  check(
+    "Pacific/Apia",
+    "2011-12-30T09:00",
+    [slot(4, "09:00", "17:00"), slot(5, "09:00", "10:00")],
+    [["2011-12-30T19:00", "2011-12-30T20:00"]]
+  )
 })
 
 t.test("given a schedule, then it knows whether it is open, and its next edge", async (t) => {
@@ -215,7 +233,9 @@ t.test("given any schedule, then openness is what the clock on the wall says, an
     .tuple(fc.nat(6), fc.nat(1439), fc.integer({ min: 1, max: 1440 }))
     .filter(([, start, end]) => start < end)
     .map(([dayOfWeek, start, end]) => slot(dayOfWeek, clock(start), clock(end)))
-  const config = fc.tuple(fc.constantFrom(...zones), fc.array(anySlot, { minLength: 1, maxLength: 6 })).map(([zone, slots]) => weekly(zone, ...slots))
+  const config = fc
+    .tuple(fc.constantFrom(...zones), fc.array(anySlot, { minLength: 1, maxLength: 6 }))
+    .map(([zone, slots]) => weekly(zone, ...slots))
   // Around the changes of clocks in 2026, and anywhere from 2005 to 2035.
   const changes = [
     "2026-03-08T07:00",
@@ -336,17 +356,23 @@ t.test("given any sends, each within the guard of its reserved moment, then no r
   })
   t.test("and what is said to be available can be reserved within the time, and no more", async () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(100), fc.nat(1000), fc.integer({ min: 0, max: 2000 }), (rate, taken, since, within) => {
-        let state = pace(rate)
-        for (let index = 0; index < taken; index++) state = next(state, 0).state
-        const count = available(state, since, within)
-        for (let index = 0; index < count; index++) {
-          const reservation = next(state, since)
-          if (reservation.waitMillis > within + 0.001) return false
-          state = reservation.state
+      fc.property(
+        fc.integer({ min: 1, max: 500 }),
+        fc.nat(100),
+        fc.nat(1000),
+        fc.integer({ min: 0, max: 2000 }),
+        (rate, taken, since, within) => {
+          let state = pace(rate)
+          for (let index = 0; index < taken; index++) state = next(state, 0).state
+          const count = available(state, since, within)
+          for (let index = 0; index < count; index++) {
+            const reservation = next(state, since)
+            if (reservation.waitMillis > within + 0.001) return false
+            state = reservation.state
+          }
+          return next(state, since).waitMillis > within - 0.001
         }
-        return next(state, since).waitMillis > within - 0.001
-      }),
+      ),
       { seed: 4, numRuns: 300 }
     )
   })

@@ -25,7 +25,9 @@ const read = (header: Cells, rows: Iterable<Cells>, options: CsvOptions = {}): R
     if (contact !== undefined) contacts.push(contact)
   }
   const ended = begun.success.end()
-  return Result.isSuccess(ended) ? { _tag: "Accepted", contacts, summary: ended.success } : { _tag: "Refused", contacts, refusal: ended.failure }
+  return Result.isSuccess(ended)
+    ? { _tag: "Accepted", contacts, summary: ended.success }
+    : { _tag: "Refused", contacts, refusal: ended.failure }
 }
 const phone = (n: number) => `+1415555${String(n).padStart(4, "0")}`
 const phones = (...cells: Cells) => cells.map((cell) => [cell])
@@ -116,7 +118,12 @@ t.test("given an acceptable file, then its rows become contacts", async (t) => {
 })
 
 t.test("given a file with a fault, then it is refused, and told why", async (t) => {
-  const check = (header: Cells, rows: Iterable<Cells>, options: CsvOptions, expected: Partial<Pick<CsvRefused, "reason" | "message" | "rows">>) => {
+  const check = (
+    header: Cells,
+    rows: Iterable<Cells>,
+    options: CsvOptions,
+    expected: Partial<Pick<CsvRefused, "reason" | "message" | "rows">>
+  ) => {
     const file = read(header, rows, options)
     if (file._tag === "Accepted") return t.fail(`accepted, not ${expected.reason}`)
     const { message, reason, rows: at } = file.refusal
@@ -139,7 +146,12 @@ t.test("given a file with a fault, then it is refused, and told why", async (t) 
   t.test("in having nobody to call", async () => {
     check(["phone_number"], [], {}, { reason: "no_data", message: "CSV file must have a header row and at least one data row" })
     check(["phone_number"], [[""]], {}, { reason: "no_data" })
-    check(["phone_number"], phones(" "), {}, { reason: "no_usable_row", message: "CSV file must have at least one row with a phone number" })
+    check(
+      ["phone_number"],
+      phones(" "),
+      {},
+      { reason: "no_usable_row", message: "CSV file must have at least one row with a phone number" }
+    )
   })
   t.test("in the shape of its rows", async () => {
     check(
@@ -173,7 +185,12 @@ t.test("given a file with a fault, then it is refused, and told why", async (t) 
     t.equal(read(["phone_number", "a"], [[phone(1), "x".repeat(4096)]])._tag, "Accepted")
   })
   t.test("in its phone numbers", async () => {
-    check(["phone_number"], phones("4155550100", phone(1), phone(2), "x"), {}, { reason: "invalid_phone", message: bad("2, 5"), rows: [2, 5] })
+    check(
+      ["phone_number"],
+      phones("4155550100", phone(1), phone(2), "x"),
+      {},
+      { reason: "invalid_phone", message: bad("2, 5"), rows: [2, 5] }
+    )
     check(
       ["phone_number"],
       Array.from({ length: 8 }, () => ["x"]),
@@ -271,7 +288,11 @@ t.test("given the first line of a file, then its delimiter is found", async (t) 
 t.test("given any file, then what is accepted is in it, well formed, and in one row each", async (t) => {
   const header = ["phone_number", "Name", "city"]
   const number = fc
-    .tuple(fc.integer({ min: 1_000_000, max: 1_000_040 }), fc.constantFrom("", " ", "-", "x", "'"), fc.constantFrom("+", "+", "+", "", "00"))
+    .tuple(
+      fc.integer({ min: 1_000_000, max: 1_000_040 }),
+      fc.constantFrom("", " ", "-", "x", "'"),
+      fc.constantFrom("+", "+", "+", "", "00")
+    )
     .map(
       ([digits, filler, prefix]) =>
         `${filler === "'" ? "'" : ""}${prefix}${String(digits).slice(0, 3)}${filler === "'" ? "" : filler}${String(digits).slice(3)}`

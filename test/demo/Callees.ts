@@ -55,8 +55,8 @@ const firstOfAll = 0.12
 const partOf = ({ dispositions, title }: Kind): number =>
   title === "never picks up" ? firstOfAll : dispositions.length > 1 ? firstPart : 1
 
-/** Each has one order, so that there are no more greetings to synthesize than a slow machine can at the start, when all slots fill at once. */
-const people = ["Ada", "Alan", "Barbara", "Donald", "Edsger", "Frances", "Grace", "Hedy", "John", "Margaret", "Radia", "Tim"]
+/** Each has one order: all slots fill at once, and a greeting that nobody has spoken yet costs a slow machine half a second. */
+const people = ["Ada", "Alan", "Barbara", "Edsger", "Grace", "Hedy", "Margaret", "Tim"]
 const firstOrder = 1042
 
 export interface Contact {

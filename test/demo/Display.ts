@@ -7,7 +7,7 @@ export interface Display {
   readonly step: <A>(name: string, doing: string, act: () => Promise<A>, done: (value: A) => string) => Promise<A>
   readonly show: (progress: Progress) => void
   readonly say: (...lines: ReadonlyArray<string>) => void
-  /** Leaves what was drawn last, and gives the cursor back. */
+  /** Leaves what was drawn last. */
   readonly close: () => void
 }
 
@@ -78,13 +78,13 @@ export const terminalDisplay = (): Display => {
     out.write(`${back}${noWrap}${lines.map((line) => `${line}\n`).join("")}${wrap}`)
   }
   const say = (...lines: ReadonlyArray<string>) => {
-    const under = block
     block = () => lines
     draw()
     height = 0
-    block = under
+    block = () => []
   }
   out.write(hideCursor)
+  process.once("exit", () => out.write(showCursor))
   const timer = setInterval(() => block().length > 0 && draw(), drawMillis)
   return {
     say,
@@ -93,8 +93,6 @@ export const terminalDisplay = (): Display => {
       block = () => [`  ${styled("cyan", spinner[turn++ % spinner.length] ?? "")} ${heading(name)}${doing}`]
       draw()
       const value = await act()
-      block = () => []
-      draw()
       say(`  ${styled("green", "✔")} ${heading(name)}${done(value)}`)
       return value
     },
@@ -102,10 +100,7 @@ export const terminalDisplay = (): Display => {
       block = () => blockOf(progress)
       draw()
     },
-    close: () => {
-      clearInterval(timer)
-      out.write(showCursor)
-    }
+    close: () => clearInterval(timer)
   }
 }
 

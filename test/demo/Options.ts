@@ -13,6 +13,7 @@ export interface Options {
   readonly port: number
   /** Emptied at the start, and left as it is at the end. */
   readonly data: string
+  /** Nothing but the summary on stdout, as one JSON object. */
   readonly json: boolean
   readonly keep: boolean
   readonly help: boolean
@@ -27,7 +28,7 @@ npm run demo -- --asterisk     the same through a real one, installed into .cach
   --port N        of the API (any free one)
   --data FOLDER   of the service; it is emptied first (.data/demo)
   --keep          leave the service running until Ctrl-C
-  --json          print nothing but the summary, as one JSON object
+  --json          print the summary as one JSON object; the progress goes to stderr
 `
 
 const flag = { type: "boolean", default: false } as const

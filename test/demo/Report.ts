@@ -15,6 +15,7 @@ export interface Sample {
 export interface Place {
   readonly url: string
   readonly folder: string
+  readonly key: string
   readonly isKept: boolean
 }
 
@@ -51,8 +52,12 @@ const tableOf = (rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
   ]
 }
 
+const percentilesOf = (name: string, what: string, of: Summary["turnaroundMillis"]): ReadonlyArray<readonly [string, string]> =>
+  of === null ? [] : [[name, `${what} ${of.p50.toFixed(0)} ms (p50), ${of.p99.toFixed(0)} ms (p99)`]]
+
 const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> => {
-  const { calls, dialsPerSecond, retries, slots, turnaroundMillis } = summary
+  const { calls, dialsPerSecond, firstWordMillis, retries, slots, turnaroundMillis } = summary
+  const use = slots.usePercent === null ? "" : `${slots.usePercent.toFixed(1)} % in use while contacts waited, `
   const judge = slots.judgedBy === "callees" ? "by the callees' log" : "by the service's records"
   return [
     [
@@ -60,10 +65,9 @@ const figuresOf = (summary: Summary): ReadonlyArray<readonly [string, string]> =
       `${calls.seenByCallees} reached the callees, ${calls.recorded} are on record, ${calls.dialedTwice} were dialed twice for one attempt`
     ],
     ["retries", `${retries.done} done of ${retries.scheduled} scheduled`],
-    ["slots", `${slots.usePercent.toFixed(1)} % in use while contacts waited, never more than ${slots.most} of ${slots.limit} (${judge})`],
-    ...(turnaroundMillis === null
-      ? []
-      : [["turnaround", `a freed slot dialed again after ${turnaroundMillis.p50} ms (p50), ${turnaroundMillis.p99} ms (p99)`] as const]),
+    ["slots", `${use}never more than ${slots.most} of ${slots.limit} (${judge})`],
+    ...percentilesOf("turnaround", "a freed slot dials again after", turnaroundMillis),
+    ...percentilesOf("greeting", "begins after", firstWordMillis),
     ["dialing", `${dialsPerSecond.mean} calls/s, ${dialsPerSecond.most} in the busiest second, ${dialsPerSecond.limit} allowed`]
   ]
 }
@@ -100,12 +104,13 @@ const sampleOf = (summary: Summary, sample: Sample, { folder }: Place): Readonly
   ]
 }
 
-const nextOf = ({ isKept, url }: Place): ReadonlyArray<string> =>
+const nextOf = ({ isKept, key, url }: Place): ReadonlyArray<string> =>
   isKept
     ? listed(
         [
           ["API", `${url}/api/v1`],
-          ["manual", `${url}/docs`]
+          ["manual", `${url}/docs`],
+          ["key", key]
         ],
         12
       )

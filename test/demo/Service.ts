@@ -50,6 +50,12 @@ const emptied = async (folder: string): Promise<void> => {
   await chmod(folder, 0o711)
 }
 
+/** Of a service that was killed: its Postgres lives on. One that has ended takes its file with it. */
+const stopPostgres = async (folder: string): Promise<void> => {
+  const [pid = ""] = (await readFile(join(folder, "postgres", "cluster", "postmaster.pid"), "utf8").catch(() => "")).split("\n")
+  if (startOf(Number(pid)) !== undefined) process.kill(Number(pid), "SIGINT")
+}
+
 /** What the demo's shell has set for a service of its own is not meant for this one. */
 const environmentOf = (settings: Readonly<Record<string, string>>) => {
   const names = new Set(variables.map(({ name }) => name))
@@ -121,6 +127,7 @@ export const startService = async (settings: {
     await ended
     clearTimeout(late)
     process.off("exit", killed)
+    await stopPostgres(folder)
     log.end()
   }
 

@@ -13,6 +13,12 @@ export interface Row {
   readonly calls: number
 }
 
+interface Percentiles {
+  readonly p50: number
+  readonly p99: number
+  readonly count: number
+}
+
 export interface Summary {
   readonly ok: boolean
   readonly mode: Mode
@@ -26,13 +32,15 @@ export interface Summary {
   readonly slots: {
     readonly limit: number
     readonly most: number
-    /** Of the slots' time while there were contacts that had not been dialed yet. */
-    readonly usePercent: number
+    /** Of the slots' time while there were contacts that had not been dialed yet; null when there was a slot for everybody. */
+    readonly usePercent: number | null
     readonly judgedBy: "callees" | "service"
   }
   readonly dialsPerSecond: { readonly limit: number; readonly mean: number; readonly most: number }
   /** From the end of a call to the originate that took its slot. */
-  readonly turnaroundMillis: { readonly p50: number; readonly p99: number; readonly count: number } | null
+  readonly turnaroundMillis: Percentiles | null
+  /** From the answer to the first word. */
+  readonly firstWordMillis: Percentiles | null
   readonly transcripts: number
   readonly recordings: number
   readonly seconds: number
@@ -71,9 +79,13 @@ const gotOf = (runs: ReadonlyArray<Run>): string => {
   )
 }
 
-const percentile = (sorted: ReadonlyArray<number>, share: number): number =>
-  sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 const rounded = (value: number): number => Math.round(value * 100) / 100
+
+const percentilesOf = (values: ReadonlyArray<number>): Percentiles | null => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number) => rounded(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN)
+  return sorted.length === 0 ? null : { p50: at(0.5), p99: at(0.99), count: sorted.length }
+}
 
 interface Span {
   readonly number: string
@@ -81,13 +93,23 @@ interface Span {
   readonly until: number
 }
 
-const endOf = (run: Run): number => {
-  const callbacks = run.logs?.["telephony_status_callbacks"]
-  const times = Array.isArray(callbacks)
-    ? callbacks.map((entry: Readonly<Record<string, unknown>>) => Date.parse(textIn(entry, "timestamp")))
-    : []
-  return Math.max(Date.parse(run.created_at), ...times)
+const recordsIn = (run: Run, name: string): ReadonlyArray<Readonly<Record<string, unknown>>> => {
+  const records = run.logs?.[name]
+  return Array.isArray(records) ? records : []
 }
+
+const endOf = (run: Run): number =>
+  Math.max(
+    Date.parse(run.created_at),
+    ...recordsIn(run, "telephony_status_callbacks").map((entry) => Date.parse(textIn(entry, "timestamp")))
+  )
+
+const firstWordsOf = (run: Run): ReadonlyArray<number> =>
+  recordsIn(run, "realtime_feedback_events").flatMap(({ payload, type }) =>
+    type === "rtf-ttfb-metric" && typeof payload === "object" && payload !== null && "ttfb_seconds" in payload
+      ? [Number(payload.ttfb_seconds) * 1000]
+      : []
+  )
 
 /** From the callees' log if it knows the ends, otherwise from the service's records. */
 const spansOf = ({ farEnd, runs, seen }: Story): ReadonlyArray<Span> =>
@@ -159,8 +181,9 @@ export const summarize = (story: Story): Summary => {
   const spans = spansOf(story)
   const most = mostAtOnce(spans)
   const twice = dialedTwice(story)
-  const turnarounds = farEnd.turnarounds?.(slots, workOf(spans).until).toSorted((a, b) => a - b) ?? []
+  const turnarounds = farEnd.turnarounds?.(slots, workOf(spans).until) ?? []
   const spoken = runs.filter((run) => isSpoken(dispositionOf(run)))
+  const transcripts = runs.filter((run) => run.transcript_url !== null).length
   const lost = contacts.length - progress.completed - progress.failed
   const problems = [
     ...contacts
@@ -170,8 +193,8 @@ export const summarize = (story: Story): Summary => {
     ...(seen.length < runs.length ? [`The callees saw ${seen.length} calls, the service has records of ${runs.length}.`] : []),
     ...(most > slots ? [`${most} calls were up at once, over the limit of ${slots}.`] : []),
     ...(lost === 0 ? [] : [`${lost} contacts have neither been completed nor failed.`]),
-    ...spoken.filter((run) => run.transcript_url === null).map((run) => `Run ${run.id} has no transcript.`),
-    ...spoken.filter((run) => run.recording_url === null).map((run) => `Run ${run.id} has no recording.`)
+    ...spoken.filter((run) => run.recording_url === null).map((run) => `Run ${run.id} has no recording.`),
+    ...(spoken.length > 0 && transcripts === 0 ? ["No call that was answered has a transcript."] : [])
   ]
   const times = seen.map(({ dialedAt }) => dialedAt)
   const dialingSeconds = (Math.max(...times) - Math.min(...times)) / 1000
@@ -184,13 +207,16 @@ export const summarize = (story: Story): Summary => {
     contacts: { total: contacts.length, completed: progress.completed, failed: progress.failed },
     calls: { recorded: runs.length, seenByCallees: seen.length, dialedTwice: twice.length },
     retries: { scheduled: campaign.total_queued_count - campaign.total_rows, done: campaign.executed_count - campaign.processed_rows },
-    slots: { limit: slots, most, usePercent: rounded(usePercent(spans, slots)), judgedBy: mode === "emulator" ? "callees" : "service" },
+    slots: {
+      limit: slots,
+      most,
+      usePercent: most < slots ? null : rounded(usePercent(spans, slots)),
+      judgedBy: mode === "emulator" ? "callees" : "service"
+    },
     dialsPerSecond: { limit: story.rate, mean: rounded(seen.length / Math.max(1, dialingSeconds)), most: mostInASecond(times) },
-    turnaroundMillis:
-      turnarounds.length === 0
-        ? null
-        : { p50: rounded(percentile(turnarounds, 0.5)), p99: rounded(percentile(turnarounds, 0.99)), count: turnarounds.length },
-    transcripts: runs.filter((run) => run.transcript_url !== null).length,
+    turnaroundMillis: percentilesOf(turnarounds),
+    firstWordMillis: percentilesOf(runs.flatMap(firstWordsOf)),
+    transcripts,
     recordings: runs.filter((run) => run.recording_url !== null).length,
     seconds: rounded(story.seconds)
   }

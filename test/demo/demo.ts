@@ -128,11 +128,10 @@ const tell = async (options: Options, on: Display): Promise<boolean> => {
   const { sample, ...came } = await Promise.race([runCampaign(options, on, prepared), service.died])
   const seconds = (performance.now() - began) / 1000
   const summary = summarize({ ...came, farEnd, seen: await farEnd.calls(), slots: options.slots, rate, seconds })
-  const place = { url: service.url, folder: service.folder, isKept: options.keep }
+  const place = { url: service.url, folder: service.folder, key: service.key, isKept: options.keep }
   if (options.json) process.stdout.write(`${JSON.stringify({ ...summary, data: service.folder, sample: sample ?? null })}\n`)
   else on.say(...reportOf(summary, sample, place))
-  if (options.keep) {
-    if (!options.json) on.say(`    ${styled("dim", "key".padEnd(12))}${service.key}`, "")
+  if (options.keep && !interrupted.signal.aborted) {
     await Promise.race([service.died, new Promise<void>((resolve) => interrupted.signal.addEventListener("abort", () => resolve()))])
   }
   return summary.ok

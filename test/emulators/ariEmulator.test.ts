@@ -27,7 +27,10 @@ t.test("given a callee, when it is dialled, then its events come in Asterisk's o
     await client.sees(`call-${lastThree}`, "ChannelDestroyed")
     t.strictSame(client.of(`call-${lastThree}`).map(worded), expected, lastThree)
     const entries = emulator.log.of(`call-${lastThree}`)
-    t.strictSame(entries.map(({ by, cause, kind }) => [kind, cause, by].filter((part) => part !== undefined).join(" ")), log)
+    t.strictSame(
+      entries.map(({ by, cause, kind }) => [kind, cause, by].filter((part) => part !== undefined).join(" ")),
+      log
+    )
   }
   const talked = ["originate", "ringing", "answered", "ended 16 callee"]
 
@@ -76,11 +79,24 @@ t.test("given the callee of disorder, then events overtake the response, come ba
   const emulator = await start(t)
   const client = await listen(emulator)
   await originate(emulator, "x", "106")
-  t.ok(emulator.log.of("x").some((entry) => entry.kind === "answered"), "answered before the response")
+  t.ok(
+    emulator.log.of("x").some((entry) => entry.kind === "answered"),
+    "answered before the response"
+  )
   await until(() => client.of("x").filter((event) => event.type === "ChannelDestroyed").length === 3)
   const end = ["HangupRequest 16", "StasisEnd", "Destroyed 16"]
-  t.strictSame(client.of("x").map(worded), [...answered.toReversed(), ...answered, ...end.toReversed(), "Destroyed 16", ...answered, ...end])
-  t.strictSame(emulator.log.of("x").map((entry) => entry.kind), ["originate", "ringing", "answered", "ended"])
+  t.strictSame(client.of("x").map(worded), [
+    ...answered.toReversed(),
+    ...answered,
+    ...end.toReversed(),
+    "Destroyed 16",
+    ...answered,
+    ...end
+  ])
+  t.strictSame(
+    emulator.log.of("x").map((entry) => entry.kind),
+    ["originate", "ringing", "answered", "ended"]
+  )
 })
 
 t.test("given a request that Asterisk refuses, then it says so as Asterisk does", async (t) => {
@@ -92,7 +108,13 @@ t.test("given a request that Asterisk refuses, then it says so as Asterisk does"
   t.equal((await post("endpoint=PJSIP/%2B15550001101@trunk")).status, 400)
   t.strictSame(await post("endpoint=PJSIP/%2B15550001101@unknown&app=app"), { status: 500, body: { error: "Allocation failed" } })
   t.match(await originate(emulator, "abc1", "111"), { status: 200, body: { id: "abc1", state: "Down" } })
-  for (const [id, status] of [["abc1", 409], ["ABC1", 409], ["ab", 409], ["abc12", 200], ["b", 200]] as const) {
+  for (const [id, status] of [
+    ["abc1", 409],
+    ["ABC1", 409],
+    ["ab", 409],
+    ["abc12", 200],
+    ["b", 200]
+  ] as const) {
     t.equal((await originate(emulator, id, "111")).status, status, id)
   }
   t.equal((await rest(emulator, "POST", `/channels/abc1?endpoint=PJSIP/1101@trunk&app=app`)).status, 409)
@@ -128,7 +150,10 @@ t.test("given the events' socket", async (t) => {
     const emulator = await start(t)
     t.equal((await originate(emulator, "x", "111")).status, 200)
     await until(() => emulator.live() === 0)
-    t.strictSame(emulator.log.of("x").map((entry) => entry.kind), ["originate", "ringing", "answered", "ended"])
+    t.strictSame(
+      emulator.log.of("x").map((entry) => entry.kind),
+      ["originate", "ringing", "answered", "ended"]
+    )
   })
 
   t.test("when it drops, then calls live on, what happens meanwhile is lost, and events flow again by themselves", async (t) => {
@@ -141,7 +166,10 @@ t.test("given the events' socket", async (t) => {
     t.equal((await once(before.socket, "close"))[0], 1006)
     await until(() => emulator.log.of("ringing").some((entry) => entry.kind === "ended"))
     const after = await listen(emulator)
-    t.strictSame((await rest(emulator, "GET", "/channels")).body.map((channel: { id: string }) => channel.id), ["up"])
+    t.strictSame(
+      (await rest(emulator, "GET", "/channels")).body.map((channel: { id: string }) => channel.id),
+      ["up"]
+    )
     await rest(emulator, "DELETE", "/channels/up")
     await after.sees("up", "ChannelDestroyed")
     t.strictSame(after.events.map(worded), weHangUp)
@@ -153,7 +181,10 @@ t.test("given the events' socket", async (t) => {
     const second = await listen(emulator)
     await originate(emulator, "x", "101")
     await second.sees("x", "ChannelDestroyed")
-    t.strictSame(first.events.map((event) => event.type), ["ApplicationReplaced"])
+    t.strictSame(
+      first.events.map((event) => event.type),
+      ["ApplicationReplaced"]
+    )
     second.socket.close()
     await once(second.socket, "close")
     await originate(emulator, "y", "111")
@@ -167,14 +198,19 @@ t.test("given the events' socket", async (t) => {
     const client = await listen(emulator)
     const allowed = ["StasisStart", "ChannelDestroyed", "RESTResponse"].map((type) => ({ type }))
     t.equal((await rest(emulator, "PUT", "/applications/app/eventFilter", { allowed })).body.events_allowed.length, 3)
-    client.socket.send(JSON.stringify({
-      type: "RESTRequest",
-      request_id: "1",
-      method: "POST",
-      uri: "channels?endpoint=PJSIP/1101@trunk&app=app&channelId=x"
-    }))
+    client.socket.send(
+      JSON.stringify({
+        type: "RESTRequest",
+        request_id: "1",
+        method: "POST",
+        uri: "channels?endpoint=PJSIP/1101@trunk&app=app&channelId=x"
+      })
+    )
     await client.sees("x", "ChannelDestroyed")
-    t.strictSame(client.events.map((event) => event.type), ["RESTResponse", "StasisStart", "ChannelDestroyed"])
+    t.strictSame(
+      client.events.map((event) => event.type),
+      ["RESTResponse", "StasisStart", "ChannelDestroyed"]
+    )
     t.match(client.events[0], { request_id: "1", status_code: 200 })
     emulator.delayEvents(150)
     await originate(emulator, "y", "108")
@@ -213,7 +249,10 @@ t.test("given a response that gets lost, then the call is there or not, as the f
       headers: { authorization: credentials(emulator) },
       signal: AbortSignal.timeout(150)
     })
-    const outcome = await response.then(({ status }) => String(status), (error: Error) => error.name === "TimeoutError" ? "hangs" : "breaks")
+    const outcome = await response.then(
+      ({ status }) => String(status),
+      (error: Error) => (error.name === "TimeoutError" ? "hangs" : "breaks")
+    )
     return `${outcome}, ${emulator.log.of(id).length > 0 ? "placed" : "not placed"}`
   }
   t.equal(await fate("hang-after-placing", "a"), "hangs, placed")
@@ -229,12 +268,14 @@ t.test("given two thousand calls at once, then each is dialled, answered and end
   const emulator = await start(t, { timeScale: 1, ringMillis: 50, talkMillis: 3000, seed: 1 })
   const client = await listen(emulator)
   const count = 2000
-  await Promise.all(Array.from({ length: 20 }, async (_, lane) => {
-    for (let n = lane; n < count; n += 20) {
-      const endpoint = `PJSIP/%2B1555${String(1_000_000 + n).slice(0, 5)}${String(n).padStart(4, "0")}11@trunk`
-      await rest(emulator, "POST", `/channels?endpoint=${endpoint}&app=app&channelId=call-${String(n).padStart(6, "0")}`)
-    }
-  }))
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, lane) => {
+      for (let n = lane; n < count; n += 20) {
+        const endpoint = `PJSIP/%2B1555${String(1_000_000 + n).slice(0, 5)}${String(n).padStart(4, "0")}11@trunk`
+        await rest(emulator, "POST", `/channels?endpoint=${endpoint}&app=app&channelId=call-${String(n).padStart(6, "0")}`)
+      }
+    })
+  )
   await until(() => emulator.log.count("answered") === count)
   t.equal(emulator.live(), count)
   const live: ReadonlyArray<{ id: string }> = (await rest(emulator, "GET", "/channels")).body

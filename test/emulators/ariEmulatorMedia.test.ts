@@ -17,7 +17,7 @@ const open = async (emulator: AriEmulator, connectionId: string) => {
   const socket = new WebSocket(mediaUrl(emulator, connectionId), "media", { headers: { authorization: credentials(emulator) } })
   const audio: Array<Buffer> = []
   const texts: Array<string> = []
-  socket.on("message", (data: Buffer, isBinary) => isBinary ? audio.push(data) : texts.push(String(data)))
+  socket.on("message", (data: Buffer, isBinary) => (isBinary ? audio.push(data) : texts.push(String(data))))
   await once(socket, "open")
   return { socket, audio, texts }
 }

@@ -1,51 +1,26 @@
 /** Starting, pausing and resuming campaigns: who may, who wins, what is logged and who is told. */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
-import { CampaignId, TelephonyConfigId } from "#core/Id.ts"
-import { definition, eventsOf, install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+import {
+  contacts,
+  definition,
+  eventsOf,
+  setDialed,
+  started,
+  tag,
+  install,
+  makeAgent,
+  makeCampaign,
+  makeConfig,
+  ours,
+  upload
+} from "./services.ts"
 
 const { heard, run } = await install(t)
-const config = await run(makeConfig("main"))
-
-const contacts = (id: CampaignId) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql<{ rowNo: number; phoneNumber: string; context: Record<string, unknown>; state: string }>`
-    SELECT row_no, phone_number, context, state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
-  )
-
-/** Sets contacts and counters as if they had been dialed. */
-const dialed = (
-  id: CampaignId,
-  states: ReadonlyArray<{ readonly row: number; readonly state: string; readonly retries?: number; readonly reason?: string }>
-) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    for (const { reason = null, retries = 0, row, state } of states) {
-      yield* sql`UPDATE contacts SET state = ${state}, retries_used = ${retries}::int, retry_reason = ${reason}::text,
-        due_at = CASE WHEN ${state} = 'retry_wait' THEN now() END WHERE campaign_id = ${id} AND row_no = ${row}`
-    }
-    yield* sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count)
-      SELECT ${id}::int, count(*) FILTER (WHERE state <> 'pending'), count(*) FILTER (WHERE state <> 'pending') + sum(retries_used)
-      FROM contacts WHERE campaign_id = ${id}`
-    yield* sql`UPDATE campaigns c SET retries_queued = s.retries, completed_rows = s.completed, failed_rows = s.failed
-      FROM (SELECT sum(retries_used)::int AS retries,
-        (count(*) FILTER (WHERE state = 'completed'))::int AS completed, (count(*) FILTER (WHERE state = 'failed'))::int AS failed
-        FROM contacts WHERE campaign_id = ${id}) s WHERE c.id = ${id}`
-  })
-
-const started = (contactCount?: number) =>
-  Effect.gen(function* () {
-    const campaigns = yield* Campaigns
-    const { id } = yield* makeCampaign({}, contactCount)
-    return yield* campaigns.start(ours, id)
-  })
-
-const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "none"))
+await run(makeConfig("main"))
 
 t.test("given a draft, when it is started, paused and resumed, then each is logged and told", async (t) => {
   heard.length = 0
@@ -215,7 +190,7 @@ t.test("when everything is done, then a start or resume completes at once and no
       const campaigns = yield* Campaigns
       const { id } = yield* started()
       yield* campaigns.pause(ours, id)
-      yield* dialed(id, [
+      yield* setDialed(id, [
         { row: 2, state: "completed" },
         { row: 3, state: "failed" },
         { row: 4, state: "completed" }
@@ -237,7 +212,7 @@ t.test("when the settings allow fewer retries, then waiting ones are judged agai
       const sql = yield* SqlClient.SqlClient
       const { id } = yield* started(5)
       yield* campaigns.pause(ours, id)
-      yield* dialed(id, [
+      yield* setDialed(id, [
         { row: 2, state: "retry_wait", retries: 2, reason: "busy" },
         { row: 3, state: "retry_wait", retries: 1, reason: "busy" },
         { row: 4, state: "retry_wait", retries: 1, reason: "no_answer" },
@@ -256,6 +231,24 @@ t.test("when the settings allow fewer retries, then waiting ones are judged agai
   t.match(after.counters, { completedRows: 1, failedRows: 2, processedRows: 4, retriesQueued: 2 })
   t.equal(sum?.retries, after.counters.retriesQueued)
   t.equal(after.state, "running")
+})
+
+t.test("when the settings leave no waiting retry, then the campaign completes on resume", async (t) => {
+  const after = await run(
+    Effect.gen(function* () {
+      const campaigns = yield* Campaigns
+      const { id } = yield* started(2)
+      yield* campaigns.pause(ours, id)
+      yield* setDialed(id, [
+        { row: 2, state: "retry_wait", retries: 1, reason: "voicemail" },
+        { row: 3, state: "retry_wait", retries: 1, reason: "busy" }
+      ])
+      yield* campaigns.update(ours, id, { retry: { enabled: false } })
+      return yield* campaigns.resume(ours, id)
+    })
+  )
+  t.match(after, { state: "completed", counters: { failedRows: 2, retriesQueued: 0 } })
+  t.match(after.logs.at(-1), { event: "campaign_completed", details: { failed: 2, completed: 0, total: 2 } })
 })
 
 t.test("without a default a campaign is created without a configuration, and one is found at its start", async (t) => {

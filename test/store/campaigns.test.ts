@@ -1,51 +1,14 @@
 /** Campaigns as they are created, changed and shown. */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { CampaignId, TelephonyConfigId } from "#core/Id.ts"
-import { definition, eventsOf, install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+import { contacts, setDialed, started, tag, install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
-const { heard, run } = await install(t)
+const { run } = await install(t)
 const config = await run(makeConfig("main"))
-
-const contacts = (id: CampaignId) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql<{ rowNo: number; phoneNumber: string; context: Record<string, unknown>; state: string }>`
-    SELECT row_no, phone_number, context, state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
-  )
-
-/** Sets contacts and counters as if they had been dialed. */
-const dialed = (
-  id: CampaignId,
-  states: ReadonlyArray<{ readonly row: number; readonly state: string; readonly retries?: number; readonly reason?: string }>
-) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    for (const { reason = null, retries = 0, row, state } of states) {
-      yield* sql`UPDATE contacts SET state = ${state}, retries_used = ${retries}::int, retry_reason = ${reason}::text,
-        due_at = CASE WHEN ${state} = 'retry_wait' THEN now() END WHERE campaign_id = ${id} AND row_no = ${row}`
-    }
-    yield* sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count)
-      SELECT ${id}::int, count(*) FILTER (WHERE state <> 'pending'), count(*) FILTER (WHERE state <> 'pending') + sum(retries_used)
-      FROM contacts WHERE campaign_id = ${id}`
-    yield* sql`UPDATE campaigns c SET retries_queued = s.retries, completed_rows = s.completed, failed_rows = s.failed
-      FROM (SELECT sum(retries_used)::int AS retries,
-        (count(*) FILTER (WHERE state = 'completed'))::int AS completed, (count(*) FILTER (WHERE state = 'failed'))::int AS failed
-        FROM contacts WHERE campaign_id = ${id}) s WHERE c.id = ${id}`
-  })
-
-const started = (contactCount?: number) =>
-  Effect.gen(function* () {
-    const campaigns = yield* Campaigns
-    const { id } = yield* makeCampaign({}, contactCount)
-    return yield* campaigns.start(ours, id)
-  })
-
-const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "none"))
 
 t.test("given a good list, when a campaign is created", async (t) => {
   const { campaign, rows } = await run(
@@ -186,7 +149,7 @@ t.test("progress is told under both sets of names", async (t) => {
     Effect.gen(function* () {
       const campaigns = yield* Campaigns
       const { id } = yield* started()
-      yield* dialed(id, [
+      yield* setDialed(id, [
         { row: 2, state: "completed" },
         { row: 3, state: "failed" }
       ])
@@ -222,4 +185,3 @@ t.test("the log shows its newest entries, oldest first: a hundred with a campaig
   t.equal(listed[0]?.id, whole.id, "newest first")
   t.strictSame([listed[0]?.logs.length, listed[0]?.logs[0]?.message], [10, "141"])
 })
-

@@ -1,25 +1,16 @@
 /** Finding runs, and starting single calls. */
-import { Effect, Redacted, Result } from "effect"
+import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import type { JsonObject } from "#core/agent/Agent.ts"
-import { check, greetingOf, maxCallDurationSeconds, requiredVariablesOf } from "#core/agent/AgentGraph.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { Calls } from "#core/call/Calls.ts"
-import { Uploads } from "#core/campaign/Uploads.ts"
 import { AgentId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
-import { ApiKeys } from "#core/organization/ApiKeys.ts"
-import { Organizations } from "#core/organization/Organizations.ts"
 import { parseFilters } from "#core/run/RunFilter.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
-import { definition, install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+import { install, tag, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
 const { dialed, run } = await install(t)
-const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "none"))
-const bootstrap = (key?: string) => Organizations.use((_) => _.bootstrap(key === undefined ? undefined : Redacted.make(key), 12))
-const authenticated = (key: string) => ApiKeys.use((_) => tag(_.authenticate(key)))
+await run(makeConfig("main"))
 
 /** Five runs: run n lasted n times ten seconds, but the last, which goes on. */
 const makeRuns = Effect.fnUntraced(function* () {

@@ -1,5 +1,5 @@
 /** The services of the API on a real database, with two organizations, a provider called `fake`, and ports that write down what they hear. */
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Layer, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -153,3 +153,41 @@ export const eventsOf = (id: CampaignId) =>
     sql<{ readonly event: string }>`
     SELECT event FROM campaign_log WHERE campaign_id = ${id} ORDER BY id`.pipe(Effect.map((rows) => rows.map(({ event }) => event)))
   )
+
+export const contacts = (id: CampaignId) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ rowNo: number; phoneNumber: string; context: Record<string, unknown>; state: string }>`
+    SELECT row_no, phone_number, context, state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
+  )
+
+/** Sets contacts and counters as if they had been dialed. */
+export const setDialed = (
+  id: CampaignId,
+  states: ReadonlyArray<{ readonly row: number; readonly state: string; readonly retries?: number; readonly reason?: string }>
+) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const { reason = null, retries = 0, row, state } of states) {
+      yield* sql`UPDATE contacts SET state = ${state}, retries_used = ${retries}::int, retry_reason = ${reason}::text,
+        due_at = CASE WHEN ${state} = 'retry_wait' THEN now() END WHERE campaign_id = ${id} AND row_no = ${row}`
+    }
+    yield* sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count)
+      SELECT ${id}::int, count(*) FILTER (WHERE state <> 'pending'), count(*) FILTER (WHERE state <> 'pending') + sum(retries_used)
+      FROM contacts WHERE campaign_id = ${id}`
+    yield* sql`UPDATE campaigns c SET retries_queued = s.retries, completed_rows = s.completed, failed_rows = s.failed
+      FROM (SELECT sum(retries_used)::int AS retries,
+        (count(*) FILTER (WHERE state = 'completed'))::int AS completed, (count(*) FILTER (WHERE state = 'failed'))::int AS failed
+        FROM contacts WHERE campaign_id = ${id}) s WHERE c.id = ${id}`
+  })
+
+export const started = (contactCount?: number) =>
+  Effect.gen(function* () {
+    const campaigns = yield* Campaigns
+    const { id } = yield* makeCampaign({}, contactCount)
+    return yield* campaigns.start(ours, id)
+  })
+
+/** How a failure is called; `none` for a success. */
+export const tag = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "none"))

@@ -97,7 +97,7 @@ let installed: Promise<string | undefined> | undefined
  * Why this machine cannot have Asterisk, to skip a test with; undefined when it can, and then it is installed.
  * Where `CI` is "true", a machine without Asterisk is an error.
  */
-export const asteriskUnavailable = (): Promise<string | undefined> => installed ??= install()
+export const asteriskUnavailable = (): Promise<string | undefined> => (installed ??= install())
 
 export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Asterisk> => {
   const reason = await asteriskUnavailable()

@@ -115,7 +115,12 @@ export class Api {
   }
 
   async createAgent(greeting: string, configurations: object = {}) {
-    const start = { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet.", greeting_type: "text", greeting } }
+    const start = {
+      id: "1",
+      type: "startCall",
+      position: { x: 0, y: 0 },
+      data: { name: "Start", prompt: "Greet.", greeting_type: "text", greeting }
+    }
     const definition = { name: "Reminder", workflow_definition: { nodes: [start], edges: [] } }
     const { id } = await this.#must<Static<typeof AgentWire>>("POST", "/workflow/create/definition", definition)
     return await this.#must<Static<typeof AgentWire>>("PUT", `/workflow/${id}`, { workflow_configurations: configurations })
@@ -132,7 +137,13 @@ export class Api {
   /** A draft, with one contact for each number. */
   async createCampaign(agentId: number, numbers: ReadonlyArray<string>, settings: CampaignSettings = {}): Promise<Campaign> {
     const source_id = await this.upload(["phone_number,first_name", ...numbers.map((number) => `${number},Ada`), ""].join("\n"))
-    return await this.#must<Campaign>("POST", "/campaign/create", { name: "Reminder", workflow_id: agentId, source_type: "csv", source_id, ...settings })
+    return await this.#must<Campaign>("POST", "/campaign/create", {
+      name: "Reminder",
+      workflow_id: agentId,
+      source_type: "csv",
+      source_id,
+      ...settings
+    })
   }
 
   /** Settled when the answer is there. */
@@ -152,14 +163,17 @@ export class Api {
     return runs
   }
 
-  call = (agentUuid: string, phoneNumber: string) =>
-    this.ask("POST", `/public/agent/workflow/${agentUuid}`, { phone_number: phoneNumber })
+  call = (agentUuid: string, phoneNumber: string) => this.ask("POST", `/public/agent/workflow/${agentUuid}`, { phone_number: phoneNumber })
 
   untilState = (id: number, state: Campaign["state"], millis = 60_000): Promise<Campaign> =>
-    until(`campaign that is ${state}`, async () => {
-      const campaign = await this.campaign(id)
-      return campaign.state === state ? campaign : undefined
-    }, millis)
+    until(
+      `campaign that is ${state}`,
+      async () => {
+        const campaign = await this.campaign(id)
+        return campaign.state === state ? campaign : undefined
+      },
+      millis
+    )
 }
 
 /** How often the log of a campaign says each thing. */
@@ -213,7 +227,15 @@ export class World {
     this.emulator = emulator
     this.sql = sql
     this.dataDir = dataDir
-    this.#environment = { API_KEY: this.apiKey, PORT: "0", NODE_NAME: "journey", RING_TIMEOUT: "15", CALL_RATE: "50", TRUNK_RATE: "100", ...environment }
+    this.#environment = {
+      API_KEY: this.apiKey,
+      PORT: "0",
+      NODE_NAME: "journey",
+      RING_TIMEOUT: "15",
+      CALL_RATE: "50",
+      TRUNK_RATE: "100",
+      ...environment
+    }
   }
 
   get engine(): Engine {
@@ -239,7 +261,10 @@ export class World {
   }
 
   /** A draft; `retry` is past what the API allows, so that a story need not wait for half a minute. */
-  async campaign(numbers: ReadonlyArray<string>, settings: CampaignSettings & { readonly retry?: Partial<RetryConfig> } = {}): Promise<Campaign> {
+  async campaign(
+    numbers: ReadonlyArray<string>,
+    settings: CampaignSettings & { readonly retry?: Partial<RetryConfig> } = {}
+  ): Promise<Campaign> {
     const { retry, ...wire } = settings
     const campaign = await this.api.createCampaign(this.agentId, numbers, wire)
     const patch = this.sql.json({ maxRetries: 1, retryDelaySeconds: 1, ...retry })
@@ -301,7 +326,9 @@ export const attemptsOf = (sql: Witness, id: number) =>
 
 /** How many contacts are in each state. */
 export const contactStates = async (sql: Witness, id: number): Promise<Readonly<Record<string, number>>> => {
-  const rows = await sql<Array<{ state: string; count: number }>>`SELECT state, count(*)::int FROM contacts WHERE campaign_id = ${id} GROUP BY state`
+  const rows = await sql<
+    Array<{ state: string; count: number }>
+  >`SELECT state, count(*)::int FROM contacts WHERE campaign_id = ${id} GROUP BY state`
   return Object.fromEntries(rows.map(({ count, state }) => [state, count]))
 }
 
@@ -314,7 +341,11 @@ export const numbersOf = (count: number, endings: ReadonlyArray<string>, prefix 
 
 /** What must hold of every campaign that is over, however it went: said of the callees, and then of our record of it. */
 export const judge = async (t: Test, world: World, id: number, cap: number): Promise<void> => {
-  const { api, emulator: { log }, sql } = world
+  const {
+    api,
+    emulator: { log },
+    sql
+  } = world
   const attempts = await attemptsOf(sql, id)
   const placed = attempts.filter(({ state }) => state !== "void")
   const known = new Map(attempts.map((attempt) => [attempt.id, attempt]))
@@ -322,15 +353,35 @@ export const judge = async (t: Test, world: World, id: number, cap: number): Pro
   const dials = log.entries.filter(({ kind, number }) => kind === "originate" && numbers.has(number))
 
   t.equal(new Set(dials.map(({ channelId }) => channelId)).size, dials.length, "no attempt was dialed twice")
-  t.strictSame(dials.filter(({ channelId, number }) => known.get(channelId)?.phoneNumber !== number), [], "each dial is of an attempt of that number")
-  t.strictSame(dials.filter(({ channelId }) => known.get(channelId)?.state === "void"), [], "no void attempt was dialed")
+  t.strictSame(
+    dials.filter(({ channelId, number }) => known.get(channelId)?.phoneNumber !== number),
+    [],
+    "each dial is of an attempt of that number"
+  )
+  t.strictSame(
+    dials.filter(({ channelId }) => known.get(channelId)?.state === "void"),
+    [],
+    "no void attempt was dialed"
+  )
   t.ok(log.mostLive() <= cap, `at most ${cap} calls were up at once: ${log.mostLive()}`)
   t.equal(log.live(), 0, "no call is up any more")
 
-  t.strictSame(placed.filter(({ state }) => state !== "ended"), [], "every attempt has ended")
-  t.strictSame(attempts.filter(({ contact }) => contact !== "completed" && contact !== "failed"), [], "every contact is done")
+  t.strictSame(
+    placed.filter(({ state }) => state !== "ended"),
+    [],
+    "every attempt has ended"
+  )
+  t.strictSame(
+    attempts.filter(({ contact }) => contact !== "completed" && contact !== "failed"),
+    [],
+    "every contact is done"
+  )
   t.strictSame(await shownCounters(api, id), await recounted(sql, id), "counters are what a recount gives")
   const runs = await api.runs(id)
   t.equal(runs.length, placed.length, "one run for each attempt")
-  t.strictSame(runs.filter((run) => !run.is_completed), [], "every run is complete")
+  t.strictSame(
+    runs.filter((run) => !run.is_completed),
+    [],
+    "every run is complete"
+  )
 }

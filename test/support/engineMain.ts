@@ -12,5 +12,8 @@ let left = Number(process.env["CRASH_AFTER"] ?? 1)
 const pass = (passed: DialPoint) => {
   if (passed === point && --left === 0) process.kill(process.pid, "SIGKILL")
 }
-process.stdin.on("close", () => process.kill(process.pid, "SIGKILL")).resume().unref()
+process.stdin
+  .on("close", () => process.kill(process.pid, "SIGKILL"))
+  .resume()
+  .unref()
 launch(Layer.succeed(PassDialPoint, pass))

@@ -11,7 +11,14 @@ import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/camp
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import {
-  type Adapter, OriginateDoubtful, OriginateRefused, type OriginateRequest, type Presence, ProviderError, type Trunk, type TrunkContext
+  type Adapter,
+  OriginateDoubtful,
+  OriginateRefused,
+  type OriginateRequest,
+  type Presence,
+  ProviderError,
+  type Trunk,
+  type TrunkContext
 } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
@@ -63,6 +70,8 @@ export class World {
   /** What marking an attempt as sent takes. */
   marking: Effect.Effect<void> = Effect.void
   claiming: Effect.Effect<void> = Effect.void
+  /** What finding the version of an agent takes. */
+  finding: Effect.Effect<void> = Effect.void
   state: "running" | "paused" | "completed" = "running"
   readonly statements: Array<string> = []
   readonly entries: Array<string> = []
@@ -113,9 +122,24 @@ const silence: MediaStream = { clear: () => {}, listen: () => {}, send: () => {}
 
 const trunkOf = (world: World): Trunk => ({
   adopt: () => {},
-  hangup: (_, cause) => Effect.andThen(Effect.sync(() => world.log.push(`hangup ${cause}`)), Effect.suspend(() => world.hangup)),
-  lookup: () => Effect.andThen(Effect.sync(() => world.log.push("look")), Effect.suspend(() => world.lookup)),
-  openMedia: () => Effect.as(Effect.andThen(Effect.sync(() => world.log.push("media")), Effect.suspend(() => world.media)), silence),
+  hangup: (_, cause) =>
+    Effect.andThen(
+      Effect.sync(() => world.log.push(`hangup ${cause}`)),
+      Effect.suspend(() => world.hangup)
+    ),
+  lookup: () =>
+    Effect.andThen(
+      Effect.sync(() => world.log.push("look")),
+      Effect.suspend(() => world.lookup)
+    ),
+  openMedia: () =>
+    Effect.as(
+      Effect.andThen(
+        Effect.sync(() => world.log.push("media")),
+        Effect.suspend(() => world.media)
+      ),
+      silence
+    ),
   originate: ({ callId, to }: OriginateRequest) =>
     Effect.flatMap(Clock.currentTimeMillis, (at) => {
       world.log.push(`originate ${to}`)
@@ -141,7 +165,9 @@ const isDue = ({ dueAt, state }: Contact, now: number) => state === "pending" ||
 const claim = (world: World, { callIds, dialEpoch, now, ownerEpoch }: Claim) => {
   const { plan } = world
   const owned = world.state === "running" && plan.ownerEpoch === ownerEpoch && plan.dialEpoch === dialEpoch
-  const ready = world.contacts.filter((contact) => owned && isDue(contact, now)).sort((a, b) => b.retriesUsed - a.retriesUsed || a.rowNo - b.rowNo)
+  const ready = world.contacts
+    .filter((contact) => owned && isDue(contact, now))
+    .sort((a, b) => b.retriesUsed - a.retriesUsed || a.rowNo - b.rowNo)
   const attempts = callIds.slice(0, ready.length).map((callId, i) => {
     const contact = ready[i] ?? { dueAt: 0, retriesUsed: 0, rowNo: 0, state: "pending" as const }
     contact.state = "dialing"
@@ -163,13 +189,15 @@ const claim = (world: World, { callIds, dialEpoch, now, ownerEpoch }: Claim) => 
   return { attempts, nextDueAt: waiting.length === 0 ? undefined : Math.min(...waiting), owned }
 }
 
-const isLive = (attempt: Attempt | undefined): attempt is Attempt => attempt !== undefined && ["intent", "sent", "answered"].includes(attempt.state)
+const isLive = (attempt: Attempt | undefined): attempt is Attempt =>
+  attempt !== undefined && ["intent", "sent", "answered"].includes(attempt.state)
 
 const finish = (world: World, callId: CallId, outcome: string, decided: Parameters<AttemptStore["Service"]["finish"]>[2]): Finished => {
   const attempt = world.attempts.get(callId)
   if (!isLive(attempt)) return { _tag: "AlreadyOver" }
   const { retry, settingsVersion } = world.plan
-  if (decided !== undefined && decided.settingsVersion !== settingsVersion) return { _tag: "Stale", breakerEnabled: false, retry, settingsVersion }
+  if (decided !== undefined && decided.settingsVersion !== settingsVersion)
+    return { _tag: "Stale", breakerEnabled: false, retry, settingsVersion }
   attempt.state = "ended"
   world.log.push(`ended ${outcome}`)
   const fate = decided?.fate
@@ -193,7 +221,8 @@ const undo = (world: World, callId: CallId) => {
 
 const advance = (world: World, callId: CallId, from: Attempt["state"], to: "sent" | "answered") => {
   const attempt = world.attempts.get(callId)
-  const isPermitted = attempt?.contact === undefined || to === "answered" || (world.state === "running" && attempt.dialEpoch === world.plan.dialEpoch)
+  const isPermitted =
+    attempt?.contact === undefined || to === "answered" || (world.state === "running" && attempt.dialEpoch === world.plan.dialEpoch)
   if (attempt?.state !== from || !isPermitted) return false
   attempt.state = to
   world.log.push(to)
@@ -203,14 +232,22 @@ const advance = (world: World, callId: CallId, from: Attempt["state"], to: "sent
 const storeOf = (world: World): AttemptStore["Service"] => ({
   answered: (callId) => Effect.asVoid(statement(world, "answered", () => advance(world, callId, "sent", "answered"))),
   begin: () => Effect.die("no single calls here"),
-  claim: (request) => Effect.andThen(Effect.suspend(() => world.claiming), statement(world, "claim", () => claim(world, request))),
+  claim: (request) =>
+    Effect.andThen(
+      Effect.suspend(() => world.claiming),
+      statement(world, "claim", () => claim(world, request))
+    ),
   finish: (callId, end, decided) => statement(world, "finish", () => finish(world, callId, end.outcome, decided)),
   left: () => Effect.succeed([]),
-  sent: (callId) => Effect.andThen(Effect.suspend(() => world.marking), statement(world, "sent", () => advance(world, callId, "intent", "sent"))),
+  sent: (callId) =>
+    Effect.andThen(
+      Effect.suspend(() => world.marking),
+      statement(world, "sent", () => advance(world, callId, "intent", "sent"))
+    ),
   undo: (callId) => statement(world, "undo", () => undo(world, callId))
 })
 
-const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
+export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
   judgeBreaker: () => Effect.succeed(false),
   log: (_, { event }) => statement(world, "log", () => void world.entries.push(event)),
   look: (_, ownerEpoch) =>
@@ -234,7 +271,11 @@ const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
 const unused = () => Effect.die("not used by actors")
 
 /** `environment` as the engine's own, and how the agent sounds. */
-export const layerOf = (world: World, environment: Readonly<Record<string, string>> = {}, voice: Layer.Layer<VoiceAgent> = VoiceAgent.layerNone) => {
+export const layerOf = (
+  world: World,
+  environment: Readonly<Record<string, string>> = {},
+  voice: Layer.Layer<VoiceAgent> = VoiceAgent.layerNone
+) => {
   const ports = Layer.mergeAll(
     Layer.succeed(AttemptStore, storeOf(world)),
     Layer.succeed(CampaignOwnership, ownershipOf(world)),
@@ -242,7 +283,7 @@ export const layerOf = (world: World, environment: Readonly<Record<string, strin
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
     Layer.succeed(AgentVersions, {
       // Of a version, the supervisor reads these two.
-      get: () => Effect.succeed({ configurations: {}, definition: {} } as never)
+      get: () => Effect.suspend(() => Effect.as(world.finding, { configurations: {}, definition: {} } as never))
     }),
     Layer.succeed(TelephonyConfigs, {
       create: unused,

@@ -22,14 +22,18 @@ const bodies: { readonly [model: string]: Readonly<Record<string, string>> } = {
 }
 
 const models = Object.fromEntries(
-  Object.entries(bodies).map(([id, properties]) => [id, {
+  Object.entries(bodies).map(([id, properties]) => [
     id,
-    description: "An event.",
-    properties: Object.fromEntries(
-      Object.entries({ type: "string", timestamp: "Date", application: "string", asterisk_id: "string", ...properties })
-        .map(([name, type]) => [name, { type, required: false, description: name }])
-    )
-  }])
+    {
+      id,
+      description: "An event.",
+      properties: Object.fromEntries(
+        Object.entries({ type: "string", timestamp: "Date", application: "string", asterisk_id: "string", ...properties }).map(
+          ([name, type]) => [name, { type, required: false, description: name }]
+        )
+      )
+    }
+  ])
 )
 
 const resourceOf = (route: Route): string => route.path.split("/")[1] ?? ""
@@ -51,7 +55,7 @@ const operation = (route: Route) => ({
   parameters: [
     ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => parameter("path", name)),
     ...(route.query ?? []).map((name) => parameter("query", name)),
-    ...route.body === undefined ? [] : [parameter("body", route.body)]
+    ...(route.body === undefined ? [] : [parameter("body", route.body)])
   ]
 })
 

@@ -55,7 +55,9 @@ export class Applications {
       app.socket = socket
       app.subscribeAll = subscribeAll
     }
-    this.#greedy = this.all().filter((app) => app.subscribeAll).map((app) => app.name)
+    this.#greedy = this.all()
+      .filter((app) => app.subscribeAll)
+      .map((app) => app.name)
     socket.on("close", () => {
       for (const name of names) {
         const app = this.#apps.get(name)

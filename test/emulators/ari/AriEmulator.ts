@@ -122,7 +122,7 @@ class AsteriskServer implements AriEmulator {
       media,
       version: options.asteriskVersion ?? "22.10.1",
       scale,
-      knowsTrunk: (trunk) => trunks === undefined ? !trunk.includes("unknown") : trunks.includes(trunk),
+      knowsTrunk: (trunk) => (trunks === undefined ? !trunk.includes("unknown") : trunks.includes(trunk)),
       startupTime: () => new Date(this.#startedAt).toISOString().replace("Z", "+0000")
     }
     this.#rest = new Rest(this.#asterisk)
@@ -204,7 +204,7 @@ class AsteriskServer implements AriEmulator {
     const url = new URL(request.url ?? "/", this.url)
     const text = await readBody(request)
     if (!isAllowed(request, url, this)) {
-      response.setHeader("www-authenticate", "Basic realm=\"Asterisk REST Interface\"")
+      response.setHeader("www-authenticate", 'Basic realm="Asterisk REST Interface"')
       return respond(response, { status: 401, body: { message: "Authentication required" } })
     }
     const path = url.pathname.replace(/^\/ari/, "")
@@ -274,12 +274,12 @@ const turnAway = (socket: Duplex, status: string): void => {
 }
 
 /** mulberry32: small, and the same for the same seed. */
-const seeded = (seed: number): () => number => {
+const seeded = (seed: number): (() => number) => {
   let state = seed
   return () => {
-    state = state + 0x6d2b79f5 | 0
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
-    return ((mixed ^ mixed >>> 14) >>> 0) / 2 ** 32
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

@@ -11,13 +11,13 @@ export type Callee =
   /** `rings` false: the far end sends no reply at all. */
   | { readonly kind: "never-answers"; readonly rings: boolean }
   | {
-    readonly kind: "answers"
-    readonly stay: Stay
-    readonly sound: "talk" | "hello" | "machine"
-    readonly presses?: string
-    /** Events come repeated, in the wrong order, before the response, and all again after the end. */
-    readonly disorderly?: true
-  }
+      readonly kind: "answers"
+      readonly stay: Stay
+      readonly sound: "talk" | "hello" | "machine"
+      readonly presses?: string
+      /** Events come repeated, in the wrong order, before the response, and all again after the end. */
+      readonly disorderly?: true
+    }
 
 const talks: Callee = { kind: "answers", stay: "talks", sound: "talk" }
 
@@ -45,4 +45,4 @@ export const machineMillis = { most: 120_000, least: 20_000 }
 export const calleeOf = (number: string): Callee => callees[Number(number.slice(-2))] ?? talks
 
 /** Numbers whose last three digits are 900 or more hang up as many SIP phones do: a BYE without a reason, which Asterisk reports as 0. */
-export const goodbyeCause = (number: string): number => number.at(-3) === "9" ? 0 : 16
+export const goodbyeCause = (number: string): number => (number.at(-3) === "9" ? 0 : 16)

@@ -66,7 +66,7 @@ export class CalleeLog {
   }
 
   count(kind: CalleeEntry["kind"]): number {
-    return this.entries.reduce((sum, entry) => entry.kind === kind ? sum + 1 : sum, 0)
+    return this.entries.reduce((sum, entry) => (entry.kind === kind ? sum + 1 : sum), 0)
   }
 
   dialsByNumber(): Map<string, number> {
@@ -123,7 +123,7 @@ export class CalleeLog {
     if (frames === undefined) {
       const [oldest] = this.#heard.keys()
       if (this.#heard.size >= keptCalls && oldest !== undefined) this.#heard.delete(oldest)
-      this.#heard.set(channelId, frames = [])
+      this.#heard.set(channelId, (frames = []))
     }
     if (frames.length < keptFrames) frames.push(frame)
   }

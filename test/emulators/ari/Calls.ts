@@ -185,9 +185,9 @@ export class Calls {
     this.answer(channel)
     const { chance, scale, talkMillis } = this.#pace
     const talk = varied(talkMillis, chance) * scale
-    const digits = [...callee.presses ?? ""]
+    const digits = [...(callee.presses ?? "")]
     for (const [index, digit] of digits.entries()) {
-      channel.after(talk * (index + 1) / (digits.length + 1), () => this.press(channel, digit))
+      channel.after((talk * (index + 1)) / (digits.length + 1), () => this.press(channel, digit))
     }
     const goodbye = () => {
       const cause = goodbyeCause(channel.number)
@@ -219,4 +219,4 @@ export class Calls {
 
 /** Half to one and a half times as long; rounded, so that calls share Node's timer lists. */
 const varied = (millis: number, chance: (() => number) | undefined): number =>
-  chance === undefined ? millis : Math.round(millis * (0.5 + chance()) / 10) * 10
+  chance === undefined ? millis : Math.round((millis * (0.5 + chance())) / 10) * 10

@@ -41,7 +41,10 @@ export class Disorder {
       this.#tellBackwards()
       this.#tell(event)
       this.#settle()
-      setTimeout(() => this.#story.forEach((told) => this.#tell(told)), replayMillis).unref()
+      const replay = () => {
+        for (const told of this.#story) this.#tell(told)
+      }
+      setTimeout(replay, replayMillis).unref()
     }
   }
 

@@ -191,7 +191,7 @@ type Details = Readonly<Record<string, string | number | boolean>>
 const asText = (channel: Channel, event: string, details: Details): string => {
   const { correlation_id: id = "", ...named } = details
   const shown = event === "STATUS" || event === "ERROR" ? { channel_id: channel.id, ...named } : named
-  return [event, ...id === "" ? [] : [id], ...Object.entries(shown).map(([name, value]) => `${name}:${value}`)].join(" ")
+  return [event, ...(id === "" ? [] : [id]), ...Object.entries(shown).map(([name, value]) => `${name}:${value}`)].join(" ")
 }
 
 const asJson = (channel: Channel, event: string, details: Details): string => JSON.stringify({ event, channel_id: channel.id, ...details })

@@ -27,7 +27,7 @@ export class MediaQueue {
   /** How many frames found no place. An odd remainder is kept only while buffering. */
   add(audio: Buffer): number {
     const bytes = this.#leftover.length === 0 ? audio : Buffer.concat([this.#leftover, audio])
-    const whole = bytes.length - bytes.length % frameBytes
+    const whole = bytes.length - (bytes.length % frameBytes)
     this.#leftover = this.#buffering ? Buffer.from(bytes.subarray(whole)) : Buffer.alloc(0)
     let dropped = 0
     for (let at = 0; at < whole; at += frameBytes) {

@@ -74,12 +74,12 @@ export const stringsOf = (value: unknown): Readonly<Record<string, string>> =>
 export type Match = { readonly route: Route; readonly ids: ReadonlyArray<string> }
 
 /** Fixed paths come before those with an id, as `/channels/create` before `/channels/{channelId}`. */
-export const matcher = (routes: ReadonlyArray<Route>): (method: string, path: string) => Match | undefined => {
+export const matcher = (routes: ReadonlyArray<Route>): ((method: string, path: string) => Match | undefined) => {
   const byShape = new Map<string, Array<{ readonly route: Route; readonly parts: ReadonlyArray<string> }>>()
   for (const route of routes.toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)) {
     const parts = route.path.split("/").slice(1)
     const shape = `${route.method} ${parts[0]} ${parts.length}`
-    byShape.set(shape, [...byShape.get(shape) ?? [], { route, parts }])
+    byShape.set(shape, [...(byShape.get(shape) ?? []), { route, parts }])
   }
   return (method, path) => {
     const asked = path.split("/").slice(1)

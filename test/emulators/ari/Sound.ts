@@ -15,12 +15,12 @@ export const toMulaw = (sample: number): number => {
   const sign = sample < 0 ? 0x80 : 0
   const magnitude = Math.min(Math.abs(Math.round(sample)), 32_635) + bias
   const exponent = Math.max(0, 24 - Math.clz32(magnitude))
-  return ~(sign | exponent << 4 | magnitude >> exponent + 3 & 0x0f) & 0xff
+  return ~(sign | (exponent << 4) | ((magnitude >> (exponent + 3)) & 0x0f)) & 0xff
 }
 
 export const fromMulaw = (byte: number): number => {
   const inverted = ~byte
-  const magnitude = ((inverted & 0x0f) << 3) + bias << (inverted >> 4 & 7)
+  const magnitude = (((inverted & 0x0f) << 3) + bias) << ((inverted >> 4) & 7)
   return inverted & 0x80 ? bias - magnitude : magnitude - bias
 }
 
@@ -36,13 +36,17 @@ const vowels: ReadonlyArray<readonly [number, number, number]> = [
 const syllableSamples = 1400
 
 const speech = (seconds: number): ReadonlyArray<number> => {
-  const memory: ReadonlyArray<[number, number]> = [[0, 0], [0, 0], [0, 0]]
+  const memory: ReadonlyArray<[number, number]> = [
+    [0, 0],
+    [0, 0],
+    [0, 0]
+  ]
   const samples: Array<number> = []
   let phase = 0
   for (let n = 0; n < seconds * rate; n++) {
     const syllable = Math.floor(n / syllableSamples)
-    const vowel = vowels[syllable * 3 % vowels.length] ?? [500, 1500, 2500]
-    phase += (125 + 20 * Math.sin(2 * Math.PI * 0.9 * n / rate)) / rate
+    const vowel = vowels[(syllable * 3) % vowels.length] ?? [500, 1500, 2500]
+    phase += (125 + 20 * Math.sin((2 * Math.PI * 0.9 * n) / rate)) / rate
     let excitation = 0
     if (phase >= 1) {
       phase -= 1
@@ -51,21 +55,22 @@ const speech = (seconds: number): ReadonlyArray<number> => {
     let sum = 0
     for (const [index, filter] of memory.entries()) {
       const radius = 0.96 - index * 0.01
-      const output = excitation + 2 * radius * Math.cos(2 * Math.PI * (vowel[index] ?? 0) / rate) * filter[0] - radius * radius * filter[1]
+      const output =
+        excitation + 2 * radius * Math.cos((2 * Math.PI * (vowel[index] ?? 0)) / rate) * filter[0] - radius * radius * filter[1]
       filter[1] = filter[0]
       filter[0] = output
       sum += output / (index + 1)
     }
     // Syllables swell and fade, and never fall silent.
-    const loudness = 0.35 + 0.65 * Math.sin(Math.PI * (n % syllableSamples) / syllableSamples)
+    const loudness = 0.35 + 0.65 * Math.sin((Math.PI * (n % syllableSamples)) / syllableSamples)
     samples.push(sum * loudness)
   }
   const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 1)
-  return samples.map((sample) => sample * 20_000 / peak)
+  return samples.map((sample) => (sample * 20_000) / peak)
 }
 
 const tone = (hertz: number, seconds: number): ReadonlyArray<number> =>
-  Array.from({ length: seconds * rate }, (_, n) => 10_000 * Math.sin(2 * Math.PI * hertz * n / rate))
+  Array.from({ length: seconds * rate }, (_, n) => 10_000 * Math.sin((2 * Math.PI * hertz * n) / rate))
 
 const silentFrame = Buffer.alloc(frameBytes, toMulaw(0))
 

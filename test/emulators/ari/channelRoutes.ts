@@ -85,9 +85,13 @@ const causeOf = (query: URLSearchParams): number => {
 const play: Route["handle"] = (asterisk, { id, query, secondId }) => {
   const channel = inStasis(asterisk, id)
   const media = query.get("media") ?? refuse(400, "Media must be specified")
-  const playback = { id: secondId || query.get("playbackId") || randomUUID(), media_uri: media, target_uri: `channel:${id}`, language: "en" }
-  const tell = (type: string, state: string) =>
-    asterisk.applications.about(channel, type, () => ({ playback: { ...playback, state } }))
+  const playback = {
+    id: secondId || query.get("playbackId") || randomUUID(),
+    media_uri: media,
+    target_uri: `channel:${id}`,
+    language: "en"
+  }
+  const tell = (type: string, state: string) => asterisk.applications.about(channel, type, () => ({ playback: { ...playback, state } }))
   channel.after(0, () => tell("PlaybackStarted", "playing"))
   channel.after(playMillis * asterisk.scale, () => tell("PlaybackFinished", "done"))
   return { status: 201, body: { ...playback, state: "queued" } }
@@ -99,8 +103,7 @@ const record: Route["handle"] = (asterisk, { id, query }) => {
   const name = query.get("name") ?? refuse(400, "Recording name must be specified")
   const recording = { name, format: query.get("format") ?? "wav", target_uri: `channel:${id}` }
   const seconds = Number(query.get("maxDurationSeconds") ?? 0)
-  const tell = (type: string, state: string) =>
-    asterisk.applications.about(channel, type, () => ({ recording: { ...recording, state } }))
+  const tell = (type: string, state: string) => asterisk.applications.about(channel, type, () => ({ recording: { ...recording, state } }))
   channel.after(0, () => tell("RecordingStarted", "recording"))
   if (seconds > 0) channel.after(seconds * 1000 * asterisk.scale, () => tell("RecordingFinished", "done"))
   return { status: 201, body: { ...recording, state: "queued" } }

@@ -28,10 +28,12 @@ const byWebSocket = (asterisk: Asterisk, request: AriRequest): Channel => {
     refuse(400, "Only external_host INCOMING with connection_type server is known")
   }
   const connectionId = randomUUID()
-  const channel = asterisk.calls.create(settings(asterisk, request, "WebSocket/INCOMING", {
-    [connectionIdVariable]: connectionId,
-    MEDIA_WEBSOCKET_OPTIMAL_FRAME_SIZE: String(frameBytes)
-  }))
+  const channel = asterisk.calls.create(
+    settings(asterisk, request, "WebSocket/INCOMING", {
+      [connectionIdVariable]: connectionId,
+      MEDIA_WEBSOCKET_OPTIMAL_FRAME_SIZE: String(frameBytes)
+    })
+  )
   asterisk.media.awaited.set(connectionId, { channel, json: query.get("transport_data")?.includes("f(json)") ?? false })
   channel.after(awaitedMillis, () => asterisk.calls.end(channel, { cause: 19 }))
   setImmediate(() => asterisk.calls.tellDial(channel, ""))
@@ -43,17 +45,19 @@ const byRtp = async (asterisk: Asterisk, request: AriRequest): Promise<Channel> 
   if (!host || !port) return refuse(400, "external_host must be host:port")
   const socket = createSocket("udp4")
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
-  const channel = asterisk.calls.create(settings(asterisk, request, `UnicastRTP/${host}:${port}`, {
-    UNICASTRTP_LOCAL_ADDRESS: "127.0.0.1",
-    UNICASTRTP_LOCAL_PORT: String(socket.address().port)
-  }))
+  const channel = asterisk.calls.create(
+    settings(asterisk, request, `UnicastRTP/${host}:${port}`, {
+      UNICASTRTP_LOCAL_ADDRESS: "127.0.0.1",
+      UNICASTRTP_LOCAL_PORT: String(socket.address().port)
+    })
+  )
   const header = Buffer.alloc(rtpHeaderBytes)
   header[0] = 0x80
   let sequence = 0
   const receive = asterisk.media.openPlain(channel, {
     send: (frame) => {
       header.writeUInt16BE(++sequence & 0xffff, 2)
-      header.writeUInt32BE(sequence * frameBytes >>> 0, 4)
+      header.writeUInt32BE((sequence * frameBytes) >>> 0, 4)
       socket.send([Buffer.from(header), frame], Number(port), host)
     },
     close: () => socket.close()

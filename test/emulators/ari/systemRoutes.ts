@@ -29,7 +29,14 @@ const bridgeRoutes: ReadonlyArray<Route> = [
     answers: "Bridge",
     handle: (asterisk, { id }) => ok(bridgeOf(asterisk, id))
   },
-  { method: "POST", path: "/bridges/{bridgeId}", nickname: "createWithId", query: ["type", "name"], answers: "Bridge", handle: createBridge },
+  {
+    method: "POST",
+    path: "/bridges/{bridgeId}",
+    nickname: "createWithId",
+    query: ["type", "name"],
+    answers: "Bridge",
+    handle: createBridge
+  },
   {
     method: "DELETE",
     path: "/bridges/{bridgeId}",
@@ -68,8 +75,14 @@ const bridgeRoutes: ReadonlyArray<Route> = [
 
 const shown = ({ bridges, channels }: Asterisk, app: Application) => ({
   name: app.name,
-  channel_ids: channels.all().filter((channel) => channel.subscribers.includes(app.name)).map((channel) => channel.id),
-  bridge_ids: bridges.all().filter((bridge) => bridge.subscribers.includes(app.name)).map((bridge) => bridge.id),
+  channel_ids: channels
+    .all()
+    .filter((channel) => channel.subscribers.includes(app.name))
+    .map((channel) => channel.id),
+  bridge_ids: bridges
+    .all()
+    .filter((bridge) => bridge.subscribers.includes(app.name))
+    .map((bridge) => bridge.id),
   endpoint_ids: [],
   device_names: [],
   events_allowed: app.allowed.map((type) => ({ type })),
@@ -173,4 +186,3 @@ const asteriskRoutes: ReadonlyArray<Route> = [
 ]
 
 export const systemRoutes: ReadonlyArray<Route> = [...bridgeRoutes, ...applicationRoutes, ...asteriskRoutes]
-

@@ -1,0 +1,25 @@
+/** The control of `actors`: fibers that do nothing but take from a queue of their own. And the ARI adapter's table of calls, by itself. */
+import { Effect, Queue } from "effect"
+import { AriCalls } from "#adapters/ari/AriCalls.ts"
+import { answerMemory } from "./Memory.ts"
+
+/** As large as a call's mailbox. */
+const capacity = 64
+
+const actor = Effect.gen(function* () {
+  const mailbox = yield* Queue.make<number>({ capacity, strategy: "dropping" })
+  while (true) yield* Queue.take(mailbox)
+})
+
+const table = new AriCalls(() => {}, () => 0)
+let calls = 0
+
+answerMemory()
+process.on("message", (message) => {
+  if (!(message instanceof Object && "add" in message && "count" in message)) return
+  for (let added = 0; added < Number(message.count); added++) {
+    if (message.add === "fibers") Effect.runFork(actor)
+    else table.add(`00000000-0000-7000-8000-${String(calls++).padStart(12, "0")}`, 60, 1, "accepted")
+  }
+})
+process.send?.({ ready: true })

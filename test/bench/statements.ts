@@ -1,0 +1,83 @@
+/**
+ * What a dial costs the database, as the database counts it: statements (all that the engine sends, BEGIN and COMMIT too), blocks touched
+ * and time, for a thousand dials of a campaign of 1,000 contacts and of one of 100,000. A cost that grows with the campaign shows here.
+ * Slots become free one by one, which is the dearest case: calls that are claimed together share a statement.
+ */
+import { Effect } from "effect"
+import type { Benchmark, Options } from "./Benchmark.ts"
+import { csvOf } from "./Contacts.ts"
+import { type Database, startDatabase } from "./Database.ts"
+import { type Emulator, startEmulator } from "./Emulator.ts"
+import { createCampaign, type Engine, numberAt, prepare, startEngine } from "./Engine.ts"
+import type { Figure } from "./Figure.ts"
+
+const slots = 100
+const ringMillis = 200
+const talkMillis = 1800
+/** Calls that are up when the campaign is paused come to their end and their record. */
+const SETTLE = "4 seconds"
+
+interface Bench {
+  readonly agentId: number
+  readonly database: Database
+  readonly emulator: Emulator
+  readonly engine: Engine
+}
+/** Per dial. */
+interface Cost {
+  readonly statements: number
+  readonly blocks: number
+  /** In the database, the wait for the disk not counted. */
+  readonly millis: number
+}
+
+const costOf = ({ sql }: Database, dials: number) =>
+  Effect.promise(async (): Promise<Cost> => {
+    const [row] = await sql<[{ statements: number; blocks: number; millis: number }]>`
+      SELECT sum(calls)::float8 AS statements, sum(shared_blks_hit + shared_blks_read)::float8 AS blocks, sum(total_exec_time)::float8 AS millis
+      FROM pg_stat_statements WHERE toplevel AND query NOT ILIKE '%pg_stat_statements%'`
+    return { statements: row.statements / dials, blocks: row.blocks / dials, millis: row.millis / dials }
+  })
+
+const dial = Effect.fnUntraced(function* ({ agentId, database, emulator, engine }: Bench, contacts: number, dials: number, settings: object) {
+  const campaign = yield* createCampaign(engine, agentId, csvOf(contacts), { ...settings, max_concurrency: slots })
+  const before = yield* emulator.counts
+  yield* Effect.promise(() => database.sql`VACUUM ANALYZE`)
+  yield* Effect.promise(() => database.sql`SELECT pg_stat_statements_reset()`)
+  yield* engine.post(`/campaign/${campaign}/start`)
+  yield* emulator.until(({ originates }) => originates >= before.originates + dials)
+  if (contacts > dials) yield* engine.post(`/campaign/${campaign}/pause`)
+  yield* emulator.until(({ live }) => live === 0)
+  yield* Effect.sleep(SETTLE)
+  const after = yield* emulator.counts
+  const progress = yield* engine.get(`/campaign/${campaign}/progress`)
+  const dialed = after.originates - before.originates
+  if (numberAt(progress, "completed") !== dialed) return yield* Effect.die(new Error(`${dialed} dials, ${numberAt(progress, "completed")} recorded`))
+  return yield* costOf(database, dialed)
+})
+
+const figuresOf = (what: string, small: Cost, large: Cost): ReadonlyArray<Figure> => [
+  { name: `statements per dial, 1,000 contacts${what}`, value: small.statements, unit: "", goal: { atMost: 5 } },
+  { name: `statements per dial, 100,000 contacts${what}`, value: large.statements, unit: "", goal: { atMost: 5 }, control: small.statements }
+]
+
+const measure = ({ quick }: Options) =>
+  Effect.gen(function* () {
+    const database = yield* startDatabase({ statistics: true })
+    const emulator = yield* startEmulator({ media: false, ringMillis, seed: 1, talkMillis })
+    const engine = yield* startEngine(database)
+    const agentId = yield* prepare(engine, emulator)
+    const bench = { agentId, database, emulator, engine }
+    const dials = quick ? 200 : 1000
+    const small = yield* dial(bench, dials, dials, {})
+    const large = yield* dial(bench, 100_000, dials, {})
+    const guarded = yield* dial(bench, dials, dials, { circuit_breaker: { enabled: true } })
+    return [
+      ...figuresOf("", small, large),
+      { name: "statements per dial, with a circuit breaker", value: guarded.statements, unit: "", goal: { atMost: 5 }, control: small.statements },
+      { name: "blocks touched per dial, 100,000 contacts", value: large.blocks, unit: "", control: small.blocks },
+      { name: "time in the database per dial, 100,000 contacts", value: large.millis, unit: "ms", control: small.millis }
+    ]
+  }).pipe(Effect.scoped)
+
+export const statements: Benchmark = { name: "statements", run: measure }

@@ -1,0 +1,124 @@
+/** When a campaign dials and when it does not: pauses, windows, the circuit breaker, and campaigns that share the slots of an organization. */
+import t, { type Test } from "tap"
+import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+
+t.setTimeout(180_000)
+
+const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
+const quiet = (world: World) => untilTrue("end of all calls", () => world.emulator.log.live() === 0)
+
+t.test("given a campaign of twenty dials a second, when it is paused and resumed again and again", async (t) => {
+  const world = await World.open(t, {
+    emulator: { media: false, ringMillis: 100, talkMillis: 300 },
+    environment: { CALL_RATE: "20", ORG_CONCURRENCY: "50", RECORDINGS: "off" }
+  })
+  const { api } = world
+  const numbers = numbersOf(150, ["01"])
+  const { id } = await world.campaign(numbers)
+  await api.start(id)
+  const firstDials: Array<number> = []
+  for (const dialed of [20, 45, 70, 95]) {
+    await world.seen("originate", dialed)
+    await api.pause(id)
+    const pausedAt = nowMillis()
+    await quiet(world)
+    t.strictSame(dialsOf(world).filter(({ at }) => at > pausedAt), [], "then nothing is dialed once the pause is answered")
+    t.notOk("dialing" in (await contactStates(world.sql, id)), "then nobody is left half-way")
+    const before = dialsOf(world).length
+    await api.resume(id)
+    const resumedAt = nowMillis()
+    await world.seen("originate", before + 1, 1000)
+    firstDials.push(Math.round((dialsOf(world)[before]?.at ?? 0) - resumedAt))
+  }
+  await api.untilState(id, "completed")
+  t.comment(`first dial after the resume was answered, in ms: ${firstDials.join(", ")}`)
+  t.strictSame(dialsOf(world).map(({ number }) => number).toSorted(), [...numbers], "then nobody is skipped, and nobody called twice")
+  t.ok(world.emulator.log.mostOriginatesIn(1000) <= 20, `then the rate holds: ${world.emulator.log.mostOriginatesIn(1000)} in a second`)
+  await judge(t, world, id, 50)
+})
+
+t.test("given congestion everywhere, when a campaign with a circuit breaker dials", async (t) => {
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis: 100 }, environment: { RECORDINGS: "off" } })
+  const { api } = world
+  const numbers = [...numbersOf(5, ["09"]), ...numbersOf(10, ["01"])]
+  const { id } = await world.campaign(numbers, {
+    circuit_breaker: { enabled: true, failure_threshold: 0.5, min_calls_in_window: 5, window_seconds: 600 },
+    max_concurrency: 1
+  })
+  await api.start(id)
+  const tripped = await api.untilState(id, "paused")
+  t.match(tripped.logs.at(-1), { event: "circuit_breaker_tripped", level: "warning", details: { failure_count: 5, failure_rate: 1, success_count: 0 } })
+  await quiet(world)
+  t.ok(dialsOf(world).length <= 6, "then it stops at the fifth failure; the freed slot may have been used while that was written down")
+  await api.resume(id)
+  const done = await api.untilState(id, "completed")
+  t.equal(eventsOf(done)["circuit_breaker_tripped"], 1, "then what was before the resume does not count again")
+  await judge(t, world, id, 1)
+})
+
+t.test("given a calling window that is closed, when a campaign is started", async (t) => {
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis: 100 }, environment: { RECORDINGS: "off" } })
+  const { api } = world
+  const inTwoDays = (new Date().getUTCDay() + 6 + 2) % 7
+  const slots = [{ day_of_week: inTwoDays, end_time: "17:00", start_time: "09:00" }]
+  const closed = await world.campaign(numbersOf(3, ["01"]), { schedule_config: { slots, timezone: "UTC" } })
+  const open = await world.campaign(numbersOf(3, ["01"], "+1666"))
+  await api.start(closed.id)
+  await untilTrue("word of the window", async () => eventsOf(await api.campaign(closed.id))["schedule_window_closed"] === 1)
+  await api.start(open.id)
+  await api.untilState(open.id, "completed")
+  t.strictSame(dialsOf(world).filter(({ number }) => number.startsWith("+1555")), [], "then nothing is dialed")
+  const campaign = await api.campaign(closed.id)
+  t.equal(campaign.state, "running")
+  const opening = new Date(String(campaign.logs.at(-1)?.details?.["next_open_at"]))
+  t.strictSame([opening.getUTCDay(), opening.getUTCHours(), opening.getUTCMinutes()], [(inTwoDays + 1) % 7, 9, 0], "then the log says when it opens")
+  t.strictSame(await contactStates(world.sql, closed.id), { pending: 3 })
+})
+
+/** How many calls of each campaign were up while both had contacts left: the mean over all dials. */
+const shares = (world: World, prefixes: ReadonlyArray<string>) => {
+  const live = prefixes.map(() => 0)
+  const sums = prefixes.map(() => 0)
+  let dials = 0
+  for (const { kind, number } of world.emulator.log.entries) {
+    const at = prefixes.findIndex((prefix) => number.startsWith(prefix))
+    if (at < 0 || (kind !== "originate" && kind !== "ended")) continue
+    live[at] = (live[at] ?? 0) + (kind === "originate" ? 1 : -1)
+    if (kind !== "originate" || ++dials > 100) continue
+    prefixes.forEach((_, index) => {
+      sums[index] = (sums[index] ?? 0) + (live[index] ?? 0)
+    })
+  }
+  return sums.map((sum) => sum / Math.min(dials, 100))
+}
+
+t.test("given ten slots for campaigns and one more, when two campaigns and single calls want them", async (t) => {
+  const world = await World.open(t, {
+    configurations: { max_call_duration: 3 },
+    emulator: { ringMillis: 100, seed: 5, talkMillis: 500 },
+    environment: { ORG_CONCURRENCY: "11", RECORDINGS: "off" }
+  })
+  const { api } = world
+  await world.sql`UPDATE organizations SET concurrency_reserve = 1`
+  const prefixes = ["+1555", "+1666"]
+  const campaigns = await Promise.all(prefixes.map((prefix) => world.campaign(numbersOf(120, ["01"], prefix))))
+  for (const { id } of campaigns) await api.start(id)
+  await world.seen("originate", 110)
+
+  const singles = numbersOf(12, ["11"], "+1777")
+  const answers = await Promise.all(singles.map((number) => api.call(world.agentUuid, number)))
+  const placed = answers.filter(({ status }) => status === 200).length
+  t.ok(placed > 0, `then single calls get through: ${placed} of ${singles.length}`)
+  t.strictSame([...new Set(answers.map(({ status }) => status))].toSorted(), [200, 429], "then the others are told that there is no slot")
+
+  for (const { id } of campaigns) await api.untilState(id, "completed")
+  await quiet(world)
+  const [one = 0, other = 0] = shares(world, prefixes)
+  t.comment(`live calls on average: ${one.toFixed(1)} and ${other.toFixed(1)}`)
+  t.ok(Math.abs(one - other) <= 2, "then the campaigns share evenly")
+  const dials = dialsOf(world).filter(({ number }) => !number.startsWith("+1777")).slice(0, 100)
+  const share = dials.filter(({ number }) => number.startsWith("+1555")).length
+  t.ok(Math.abs(share - 50) <= 10, `then of a hundred dials each has about half: ${share}`)
+  for (const { id } of campaigns) await judge(t, world, id, 11)
+  t.equal(dialsOf(world).filter(({ number }) => number.startsWith("+1777")).length, placed, "then no refused call was dialed")
+})

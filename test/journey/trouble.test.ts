@@ -1,0 +1,144 @@
+/** Asterisk refuses us, or is away; and the engine itself is stopped. Contacts come to no harm by it. */
+import t from "tap"
+import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+
+t.setTimeout(300_000)
+// Most of the time is waiting for Asterisk to come back.
+t.jobs = 4
+
+const fast = { media: false, ringMillis: 200, talkMillis: 600 }
+const environment = { ORG_CONCURRENCY: "50", RECORDINGS: "off" }
+/** How long a trunk may wait until it tries again, and then some. */
+const reconnectMillis = 40_000
+
+const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
+
+t.test("given a wrong password, when a campaign is started", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment })
+  const { api, emulator } = world
+  const right = emulator.password
+  emulator.setPassword("another one")
+  const { id } = await world.campaign(numbersOf(5, ["01"]))
+  await api.start(id)
+  const paused = await api.untilState(id, "paused")
+  t.match(paused.logs.at(-1), { event: "telephony_auth_failed", level: "error" }, "then it is paused, and says why")
+  t.strictSame(await contactStates(world.sql, id), { pending: 5 }, "then its contacts are untouched")
+
+  emulator.setPassword(right)
+  await api.resume(id)
+  const done = await api.untilState(id, "completed", reconnectMillis)
+  t.equal(eventsOf(done)["telephony_auth_failed"], 1, "then it goes on as soon as it is told to, once the password is right")
+  await judge(t, world, id, 50)
+})
+
+t.test("given a password that is changed in mid-campaign", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" } })
+  const { api, emulator } = world
+  const right = emulator.password
+  const { id } = await world.campaign(numbersOf(30, ["01"]))
+  await api.start(id)
+  await world.seen("originate", 8)
+  emulator.setPassword("another one")
+  const paused = await api.untilState(id, "paused")
+  t.match(paused.logs.at(-1), { event: "telephony_auth_failed" }, "then it is paused, and says why")
+  emulator.setPassword(right)
+  await api.resume(id)
+  await api.untilState(id, "completed", reconnectMillis)
+  t.equal(dialsOf(world).length, 30, "then nobody is skipped, and nobody called twice")
+  await judge(t, world, id, 50)
+})
+
+t.test("given an Asterisk that is not there yet, when a campaign is started", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment })
+  const { api, emulator } = world
+  await emulator.refuseConnections(true)
+  const { id } = await world.campaign(numbersOf(5, ["01"]))
+  await api.start(id)
+  await untilTrue("trunk that is down", async () => {
+    const { body } = await api.ask("GET", "/health/ready")
+    return JSON.stringify(body).includes("ECONNREFUSED") || JSON.stringify(body).includes("down")
+  })
+  t.strictSame(await contactStates(world.sql, id), { pending: 5 }, "then it waits")
+  await emulator.refuseConnections(false)
+  const done = await api.untilState(id, "completed", reconnectMillis)
+  t.notMatch(eventsOf(done), { campaign_resumed: 1 }, "then it goes on by itself")
+  await judge(t, world, id, 50)
+})
+
+t.test("given an Asterisk that dies in mid-campaign and comes back", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" } })
+  const { api, emulator } = world
+  const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: 6 })
+  await api.start(id)
+  await world.seen("answered", 10)
+  await emulator.refuseConnections(true)
+  const dropped = emulator.log.live()
+  emulator.crash()
+  const gone = nowMillis()
+  await untilTrue("claims that came to nothing, given back", async () => {
+    const attempts = await attemptsOf(world.sql, id)
+    return !attempts.some(({ state }) => state === "intent") && attempts.length > 10
+  })
+  const before = dialsOf(world).length
+  await emulator.refuseConnections(false)
+  const back = nowMillis()
+  await api.untilState(id, "completed", 100_000)
+  t.strictSame(dialsOf(world).filter(({ at }) => at > gone && at < back), [], "then nothing is dialed while it is away")
+  t.ok(dialsOf(world).length > before, "then it goes on by itself")
+  const attempts = await attemptsOf(world.sql, id)
+  const lost = attempts.filter(({ outcome }) => outcome === "error" || outcome === "unknown").length
+  t.ok(dropped > 0 && lost >= dropped - 1 && lost <= dropped + 1, `then the calls that were up have failed: ${lost} of ${dropped}`)
+  t.equal(new Set(dialsOf(world).map(({ number }) => number)).size, 40, "then nobody is skipped")
+  await judge(t, world, id, 6)
+})
+
+t.test("given an Asterisk that stays away", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" } })
+  const { api, emulator } = world
+  const { id } = await world.campaign(numbersOf(20, ["01"]))
+  await api.start(id)
+  await world.seen("ended", 5)
+  await emulator.refuseConnections(true)
+  emulator.crash()
+  const gone = nowMillis()
+  const paused = await api.untilState(id, "paused", 160_000)
+  const seconds = (nowMillis() - gone) / 1000
+  t.match(paused.logs.at(-1), { event: "telephony_unreachable", level: "error" }, "then it is paused, and says why")
+  t.ok(seconds > 125 && seconds < 150, `then it is after 135 s: ${seconds.toFixed(1)}`)
+  t.strictSame(dialsOf(world).filter(({ at }) => at > gone), [], "then nothing was dialed meanwhile")
+  await emulator.refuseConnections(false)
+  await api.resume(id)
+  await api.untilState(id, "completed", 60_000)
+  t.equal(new Set(dialsOf(world).map(({ number }) => number)).size, 20, "then nobody is skipped after the resume")
+  await judge(t, world, id, 50)
+})
+
+t.test("given calls that are up, when the engine is stopped in order", { buffered: true }, async (t) => {
+  const world = await World.open(t, {
+    configurations: { max_call_duration: 20 },
+    emulator: { ringMillis: 100, talkMillis: 900 },
+    environment: { ...environment, CALL_RATE: "10", DRAIN: "3", RECORDINGS: "on" }
+  })
+  const { api, emulator: { log } } = world
+  const { id } = await world.campaign(numbersOf(40, ["01", "01", "01", "11"]), { max_concurrency: 12 })
+  await api.start(id)
+  await world.seen("answered", 14)
+  const stoppedAt = nowMillis()
+  const { code } = await world.end("SIGTERM")
+  const seconds = (nowMillis() - stoppedAt) / 1000
+  t.equal(code, 0)
+  t.ok(seconds > 2.5 && seconds < 9, `then calls get three seconds to end: ${seconds.toFixed(1)}`)
+  const late = dialsOf(world).filter(({ at }) => at > stoppedAt).map(({ at }) => Math.round(at - stoppedAt))
+  t.ok(late.every((millis) => millis < 300), `then nothing new is dialed: ${late.join(", ")}`)
+  t.equal(log.live(), 0, "then no call is left behind")
+  const attempts = await attemptsOf(world.sql, id)
+  t.strictSame(attempts.filter(({ state }) => state !== "ended" && state !== "void"), [], "then all are recorded")
+  const hungUp = new Set(attempts.filter(({ cause }) => cause === "originator_cancel").map(({ phoneNumber }) => phoneNumber.slice(-2)))
+  t.strictSame([...hungUp], ["11"], "then only those who would have stayed were hung up")
+
+  await world.sql`UPDATE agent_definitions SET configurations = '{"max_call_duration": 2}'`
+  await world.launch()
+  await world.api.untilState(id, "completed")
+  t.strictSame(dialsOf(world).map(({ number }) => number).toSorted(), [...numbersOf(40, ["01", "01", "01", "11"])].toSorted(), "then everybody was called once")
+  await judge(t, world, id, 12)
+})
