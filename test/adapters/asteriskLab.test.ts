@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises"
 import t from "tap"
 import { WebSocket, WebSocketServer } from "ws"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
-import { app, type Channel, type Client, connect, type Ending, eventMillis, newId } from "#test/support/bareAri.ts"
+import { app, type Channel, type Client, connect, type Ending, eventMillis, newId, subscribe } from "#test/support/bareAri.ts"
 
 const fromMuLaw = (sound: Buffer): ReadonlyArray<number> =>
   Array.from(sound, (byte) => {
