@@ -2,7 +2,7 @@
  * The events' websocket: kept connected, watched, and read into the few events this adapter lives on. Whatever comes while it is down
  * is lost for ever, so each new connection begins with `prepare`, which compares what we know with what is.
  */
-import { Deferred, Effect, Random, type Scope } from "effect"
+import { Deferred, Effect, type Latch, Random, type Scope } from "effect"
 import WebSocket from "ws"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import { at, numberAt, parse, textAt } from "./AriJson.ts"
@@ -79,6 +79,8 @@ export interface EventLink {
   readonly prepare: (socket: EventSocket) => Effect.Effect<void, Ended, Scope.Scope>
   /** Called before `onStatus` tells of it. */
   readonly onLost: () => void
+  /** Opened when the next attempt is wanted now. */
+  readonly hurry: Latch.Latch
 }
 
 const HANDSHAKE_TIMEOUT_MILLIS = 10_000
@@ -106,7 +108,8 @@ export const keepConnected = Effect.fnUntraced(function* (link: EventLink) {
     const wait = ended.reason === "auth" ? AUTH_RETRY_MILLIS : Math.min(FIRST_RETRY_MILLIS * 2 ** retries, LAST_RETRY_MILLIS)
     retries += 1
     // From half to one and a half times as long, so that the nodes of a cluster do not all come back at once.
-    yield* Effect.sleep(wait * (0.5 + (yield* Random.next)))
+    yield* Effect.timeoutOption(link.hurry.await, wait * (0.5 + (yield* Random.next)))
+    link.hurry.closeUnsafe()
   }
 })
 

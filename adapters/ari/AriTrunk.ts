@@ -1,5 +1,5 @@
 /** Keeps the calls of one trunk true: follows the events, and after each gap in them compares what we know with Asterisk's channels. */
-import { Clock, Effect, Schedule, type Scope } from "effect"
+import { Clock, Effect, Latch, Schedule, type Scope } from "effect"
 import { type HangupCause, q850Of } from "#core/call/HangupCause.ts"
 import type { CallId } from "#core/Id.ts"
 import { OriginateRefused, type Presence, type Trunk, type TrunkContext, type TrunkStatus } from "#core/provider/Adapter.ts"
@@ -34,7 +34,8 @@ export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, c
     lookup: (callId) => lookup(asterisk, callId),
     openMedia: (callId) => openMedia(asterisk, callId),
     sendDtmf: (callId, digits) => sendDtmf(asterisk, callId, digits),
-    adopt: (callId) => adopt(asterisk, callId)
+    adopt: (callId) => adopt(asterisk, callId),
+    reconnect: () => reconnect(asterisk, context)
   }
   return trunk
 })
@@ -70,6 +71,7 @@ const makeAsterisk = Effect.fnUntraced(function* ({ application, base, password,
     background: (effect) => {
       fork(Effect.forkIn(effect, scope))
     },
+    hurry: Latch.makeUnsafe(false),
     status: { _tag: "Connecting" },
     connection: 0,
     socket: undefined,
@@ -94,6 +96,7 @@ const follow = Effect.fnUntraced(function* (asterisk: Asterisk, context: TrunkCo
     onLost: () => {
       asterisk.socket = undefined
     },
+    hurry: asterisk.hurry,
     prepare: Effect.fnUntraced(function* (socket) {
       asterisk.connection += 1
       asterisk.socket = socket
@@ -105,6 +108,14 @@ const follow = Effect.fnUntraced(function* (asterisk: Asterisk, context: TrunkCo
   })
   yield* Effect.repeat(Effect.ignore(reconcile(asterisk)), Schedule.spaced(REPLACED_LOOK_MILLIS))
 })
+
+const reconnect = (asterisk: Asterisk, context: TrunkContext): void => {
+  const { status } = asterisk
+  if (status._tag !== "Down" || status.reason === "replaced") return
+  asterisk.status = { _tag: "Connecting" }
+  context.onStatus(asterisk.status)
+  asterisk.hurry.openUnsafe()
+}
 
 const route = ({ calls, media }: Asterisk, event: ChannelEvent): void => {
   const watcher = media.get(event.id)

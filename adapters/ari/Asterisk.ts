@@ -1,5 +1,5 @@
 /** One Asterisk as this trunk knows it: shared by what places calls (`AriTrunk`) and what carries their audio (`AriMedia`). */
-import { Effect } from "effect"
+import { Effect, type Latch } from "effect"
 import { ProviderError, type TrunkStatus } from "#core/provider/Adapter.ts"
 import type { AriCalls } from "./AriCalls.ts"
 import type { EventSocket } from "./AriEvents.ts"
@@ -28,6 +28,8 @@ export interface Asterisk {
   readonly now: () => number
   /** Lives as long as the trunk at most. */
   readonly background: (effect: Effect.Effect<unknown>) => void
+  /** Open: the next attempt to connect is wanted now. */
+  readonly hurry: Latch.Latch
   status: TrunkStatus
   /** Counts the connections of the events' websocket. */
   connection: number

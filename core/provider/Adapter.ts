@@ -78,6 +78,8 @@ export interface Trunk {
   readonly sendDtmf: (callId: CallId, digits: string) => Effect.Effect<void, ProviderError>
   /** Calls placed before a restart of the engine whose events are wanted again, and which are listed again after a reconnect. */
   readonly adopt: (callId: CallId) => void
+  /** What keeps a trunk down may have been repaired: it tries now, not in a while, and `onStatus` tells anew what comes of it. */
+  readonly reconnect?: () => void
 }
 
 export interface TrunkContext {

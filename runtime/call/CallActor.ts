@@ -169,20 +169,27 @@ export class CallActor extends Context.Service<
         })
       })
 
+      /** What is still to be written when the callee has waited long enough for it. */
+      const recordAnswer = Effect.fnUntraced(function* ({ attempt }: LiveCall, answeredAt: number) {
+        const recording = yield* Effect.forkChild(journal.answered(attempt.callId, answeredAt))
+        yield* Effect.timeoutOption(Fiber.await(recording), RECORD_TIMEOUT)
+        return [recording].filter(isRunning)
+      })
+
       const live = Effect.fnUntraced(function* (call: LiveCall, first: Step) {
         let { commands, state } = first
-        const started: Array<Fiber.Fiber<unknown>> = []
+        let started: ReadonlyArray<Fiber.Fiber<unknown>> = []
         while (!isOver(state)) {
+          // What is done would be kept in memory for as long as the call lasts.
+          started = started.filter(isRunning)
           for (const command of commands) {
             const fiber = yield* perform(call, command)
-            if (fiber !== undefined) started.push(fiber)
+            if (fiber !== undefined) started = [...started, fiber]
           }
           const step = transition(state, yield* Queue.take(call.mailbox), call.limits)
           if (step.state._tag === "Up" && state._tag !== "Up") {
             pass("answered")
-            const recording = yield* Effect.forkChild(journal.answered(call.attempt.callId, step.state.answeredAt))
-            started.push(recording)
-            yield* Effect.timeoutOption(Fiber.await(recording), RECORD_TIMEOUT)
+            started = [...started, ...(yield* recordAnswer(call, step.state.answeredAt))]
             pass("answer recorded")
           }
           commands = step.commands
@@ -217,6 +224,8 @@ export class CallActor extends Context.Service<
     })
   )
 }
+
+const isRunning = (fiber: Fiber.Fiber<unknown>) => fiber.pollUnsafe() === undefined
 
 const needsAudio = ({ voice }: LiveCall) => voice.greeting !== undefined || voice.record || voice.detectMachine
 

@@ -102,6 +102,8 @@ export class CampaignActor extends Context.Service<
         memory.trunk = yield* pool.get(id)
         memory.unwatch = memory.trunk?.watch(() => memory.desk.wake()) ?? (() => {})
         memory.failuresBefore = memory.trunk?.failures() ?? 0
+        // Whoever resumed the campaign may have repaired what the trunk was down for.
+        if (memory.trunk?.status()._tag === "Down") memory.trunk.trunk.reconnect?.()
         return memory.trunk
       })
 
@@ -117,7 +119,8 @@ export class CampaignActor extends Context.Service<
         }
         memory.downSince = undefined
         memory.failuresBefore = Math.min(memory.failuresBefore, trunk.failures())
-        if (trunk.failures() - memory.failuresBefore >= TRIES_TO_GIVE_UP) return yield* stop(memory, Stops.unreachable("It could not begin a call, time after time."))
+        if (trunk.failures() - memory.failuresBefore >= TRIES_TO_GIVE_UP)
+          return yield* stop(memory, Stops.unreachable("It could not begin a call, time after time."))
         if (now >= trunk.restUntil()) return undefined
         if (trunk.failures() === 0 && now >= memory.rateLimitLoggedAt + RATE_LIMITED_LOG_MILLIS) {
           memory.rateLimitLoggedAt = now
@@ -238,7 +241,11 @@ export class CampaignActor extends Context.Service<
         const plan = yield* ownership.own(id)
         if (plan === undefined) return desks.close(id)
         desk.open(plan.ownerEpoch)
-        const memory = remember(plan, desk, slots.queue(() => desk.wake()))
+        const memory = remember(
+          plan,
+          desk,
+          slots.queue(() => desk.wake())
+        )
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
             desk.shut(plan.ownerEpoch)
@@ -298,4 +305,3 @@ const scopesOf = (plan: DialPlan, trunk: LiveTrunk): ReadonlyArray<SlotScope> =>
   { key: `organization:${plan.organizationId}`, limit: plan.organizationShare },
   { key: `trunk:${trunk.configurationId}`, limit: undefined }
 ]
-

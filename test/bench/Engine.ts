@@ -9,6 +9,8 @@ import type { EmulatorAddress } from "./emulatorMain.ts"
 
 const READY_TIMEOUT = "30 seconds"
 const answerMillis = 60_000
+/** Less than the engine keeps an idle connection. */
+const idleMillis = 4000
 
 export interface Engine {
   readonly child: Child
@@ -54,7 +56,7 @@ export const startEngine = (
     const child = yield* startChild({ file, environment: environmentOf(settings), nodeOptions })
     const [, site = ""] = yield* child.line(/^Trunkline is ready at (\S+)/).pipe(Effect.timeout(READY_TIMEOUT), Effect.orDie)
     const agent = yield* Effect.acquireRelease(
-      Effect.sync(() => new Agent({ keepAlive: true })),
+      Effect.sync(() => new Agent({ keepAlive: true, timeout: idleMillis })),
       (opened) => Effect.sync(() => opened.destroy())
     )
     const json = { "content-type": "application/json", "x-api-key": key }

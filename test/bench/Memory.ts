@@ -14,7 +14,8 @@ const collections = 3
 
 /** In the process that is asked. */
 export const answerMemory = (): void => {
-  process.on("message", () => {
+  process.on("message", (message) => {
+    if (!(message instanceof Object && "memory" in message)) return
     for (let times = 0; times < collections; times++) globalThis.gc?.()
     const { external, heapUsed, rss } = process.memoryUsage()
     process.send?.({ heap: heapUsed + external, rss } satisfies Memory)

@@ -17,8 +17,9 @@ const SETTLE = "3 seconds"
 const nodeOptions = ["--expose-gc"]
 
 interface Count {
+  /** That the growth is counted from. */
   readonly first: number
-  readonly all: number
+  readonly more: number
 }
 
 const each = (before: Memory, after: Memory, count: number): Memory => ({
@@ -26,40 +27,37 @@ const each = (before: Memory, after: Memory, count: number): Memory => ({
   rss: (after.rss - before.rss) / count
 })
 
-const ofCalls = ({ all, first }: Count) =>
+const ofCalls = ({ first, more }: Count) =>
   Effect.gen(function* () {
     const database = yield* startDatabase()
     const emulator = yield* startEmulator({ media: false, ringMillis })
     const environment = { ORG_CONCURRENCY: "20000" }
     const engine = yield* startEngine(database, { environment, file: "actorsMain.ts", nodeOptions })
     const agentId = yield* prepare(engine, emulator)
-    const campaign = yield* createCampaign(engine, agentId, csvOf(all + first, staysUntilHungUp))
-    const up = Effect.fnUntraced(function* (calls: number) {
+    const up = Effect.fnUntraced(function* (calls: number, list: string) {
+      const campaign = yield* createCampaign(engine, agentId, list)
+      yield* engine.post(`/campaign/${campaign}/start`)
       yield* emulator.until(({ live }) => live >= calls)
       yield* Effect.sleep(SETTLE)
+      return yield* memoryOf(engine.child)
     })
-    yield* engine.post(`/campaign/${campaign}/start`)
-    yield* up(first)
-    const before = yield* memoryOf(engine.child)
-    const { live: early } = yield* emulator.counts
-    yield* up(all + first)
-    const after = yield* memoryOf(engine.child)
-    return each(before, after, all + first - early)
+    const before = yield* up(first, csvOf(first, staysUntilHungUp))
+    return each(before, yield* up(first + more, csvOf(more, staysUntilHungUp)), more)
   }).pipe(Effect.scoped)
 
-const ofBare = (add: "fibers" | "table", { all, first }: Count) =>
+const ofBare = (add: "fibers" | "table", { first, more }: Count) =>
   Effect.gen(function* () {
     const child = yield* startChild({ file: "bareActorsMain.ts", nodeOptions })
     yield* child.next((message) => (message instanceof Object && "ready" in message ? true : undefined))
     child.send({ add, count: first })
     const before = yield* memoryOf(child)
-    child.send({ add, count: all })
-    return each(before, yield* memoryOf(child), all)
+    child.send({ add, count: more })
+    return each(before, yield* memoryOf(child), more)
   }).pipe(Effect.scoped)
 
 const measure = ({ quick }: Options) =>
   Effect.gen(function* () {
-    const count = quick ? { all: 1000, first: 200 } : { all: 9000, first: 1000 }
+    const count = quick ? { first: 200, more: 1000 } : { first: 1000, more: 9000 }
     const fibers = yield* ofBare("fibers", count)
     const table = yield* ofBare("table", count)
     const calls = yield* ofCalls(count)

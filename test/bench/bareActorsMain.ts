@@ -6,8 +6,11 @@ import { answerMemory } from "./Memory.ts"
 /** As large as a call's mailbox. */
 const capacity = 64
 
+// Without whoever fills its queue, a waiting fiber would be garbage.
+const mailboxes: Array<Queue.Queue<number>> = []
 const actor = Effect.gen(function* () {
   const mailbox = yield* Queue.make<number>({ capacity, strategy: "dropping" })
+  mailboxes.push(mailbox)
   while (true) yield* Queue.take(mailbox)
 })
 

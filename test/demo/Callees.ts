@@ -33,7 +33,7 @@ export const kinds: ReadonlyArray<Kind> = [
     ...once("call_duration_exceeded", "duration_exceeded")
   },
   { title: "loses the line mid-call", suffix: { emulator: "005" }, share: 1, ...once("user_hangup", "network_out_of_order") },
-  { title: "has its events repeated and reordered", suffix: { emulator: "006" }, share: 1, ...once("user_hangup", "normal_clearing") },
+  { title: "has its events repeated", suffix: { emulator: "006" }, share: 1, ...once("user_hangup", "normal_clearing") },
   {
     title: "is an answering machine",
     suffix: { emulator: "004", asterisk: "500" },
@@ -45,7 +45,7 @@ export const kinds: ReadonlyArray<Kind> = [
   { title: "rings, then gives up", suffix: { emulator: "013", asterisk: "310" }, share: 2, ...retried("no-answer", "no_answer") },
   { title: "declines", suffix: { emulator: "007", asterisk: "400" }, share: 2, ...once("failed", "call_rejected") },
   { title: "does not exist", suffix: { emulator: "008", asterisk: "404" }, share: 1, ...once("failed", "unallocated_number") },
-  { title: "is behind a congested network", suffix: { emulator: "009", asterisk: "800" }, share: 1, ...once("failed", "congestion") }
+  { title: "meets a congested network", suffix: { emulator: "009", asterisk: "800" }, share: 1, ...once("failed", "congestion") }
 ]
 
 /** Both outcomes that the demo's campaign dials again. */

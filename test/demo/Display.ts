@@ -31,6 +31,7 @@ const drawMillis = 200
 const plainMillis = 2000
 const spinner = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"]
 const widestBar = 50
+const leastBar = 10
 const colors = { answered: "green", voicemail: "magenta", busy: "yellow", "no answer": "yellow", failed: "red" } as const
 
 const bar = (share: number, width: number): string => {
@@ -41,7 +42,8 @@ const bar = (share: number, width: number): string => {
 
 const blockOf = (progress: Progress): ReadonlyArray<string> => {
   const { calls, contacts, dialsPerSecond, done, live, slots, startedAt } = progress
-  const width = Math.min(widestBar, (process.stdout.columns ?? 80) - 30)
+  // A terminal that does not know its width says 0.
+  const width = Math.max(leastBar, Math.min(widestBar, (process.stdout.columns || 80) - 30))
   const used = Math.min(width, Math.round((live / slots) * Math.min(width, slots)))
   const gauge = styled("green", "■".repeat(used)) + styled("dim", "□".repeat(Math.max(0, Math.min(width, slots) - used)))
   return [

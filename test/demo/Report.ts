@@ -23,10 +23,9 @@ const shownProblems = 20
 const columns: ReadonlyArray<{ readonly title: string; readonly right?: true; readonly of: (row: Row) => string }> = [
   { title: "The callee", of: (row) => row.callee },
   { title: "number", of: (row) => `…${row.number}` },
-  { title: "contacts", right: true, of: (row) => String(row.contacts) },
   { title: "calls", right: true, of: (row) => String(row.calls) },
   { title: "expected", of: (row) => row.expected },
-  { title: "got", right: true, of: (row) => `${row.asExpected}/${row.contacts}` }
+  { title: "as expected", right: true, of: (row) => `${row.asExpected}/${row.contacts}` }
 ]
 
 const tableOf = (rows: ReadonlyArray<Row>): ReadonlyArray<string> => {

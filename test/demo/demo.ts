@@ -147,9 +147,14 @@ const main = async (): Promise<number> => {
   return (await tell(options, display)) ? 0 : 1
 }
 
+/** npm may pass a Ctrl-C on to us that the terminal has given us already. */
+const sameMillis = 1000
+let askedAt = 0
 const interrupt = () => {
-  // Whoever asks twice does not want to wait.
-  if (interrupted.signal.aborted) process.exit(130)
+  // Whoever asks again does not want to wait.
+  if (interrupted.signal.aborted && performance.now() > askedAt + sameMillis) process.exit(130)
+  if (interrupted.signal.aborted) return
+  askedAt = performance.now()
   interrupted.abort(new DemoFailed("Stopped."))
 }
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt)

@@ -37,7 +37,11 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
     environment: { LOG_LEVEL: "debug", ORG_CONCURRENCY: String(slots) },
     greeting
   })
-  const { api, emulator: { log }, sql } = world
+  const {
+    api,
+    emulator: { log },
+    sql
+  } = world
   const numbers = numbersOf(contacts, endings)
   const { id } = await world.campaign(numbers, { max_concurrency: slots, retry_config: { retry_delay_seconds: 30 } })
   await api.start(id)
@@ -56,8 +60,14 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
       const of = attempts.get(number) ?? []
       return { number, outcomes: of.map(({ outcome }) => outcome), cause: of.at(-1)?.cause }
     })
-    t.strictSame(told, numbers.map((number) => ({ number, ...fateOf(number) })))
-    t.strictSame(done.logs.map(({ event }) => event), ["campaign_created", "source_sync_completed", "campaign_started", "campaign_completed"])
+    t.strictSame(
+      told,
+      numbers.map((number) => ({ number, ...fateOf(number) }))
+    )
+    t.strictSame(
+      done.logs.map(({ event }) => event),
+      ["campaign_created", "source_sync_completed", "campaign_started", "campaign_completed"]
+    )
   })
 
   const runs = await api.runs(id)
@@ -83,9 +93,19 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
     const written = world.output()
     t.ok(written.length > 1000, `${written.length} characters were written`)
     const digits = numbers.map((number) => number.slice(1))
-    t.strictSame(digits.filter((number) => written.includes(number)), [], "no phone number")
+    t.strictSame(
+      digits.filter((number) => written.includes(number)),
+      [],
+      "no phone number"
+    )
     const basic = Buffer.from(`${world.emulator.user}:${world.emulator.password}`).toString("base64")
-    for (const [what, secret] of Object.entries({ "API key": world.apiKey, login: basic, password: "secret", speech: "parcel", keys: "1234#" })) {
+    for (const [what, secret] of Object.entries({
+      "API key": world.apiKey,
+      login: basic,
+      password: "secret",
+      speech: "parcel",
+      keys: "1234#"
+    })) {
       t.notOk(written.includes(secret), `no ${what}`)
     }
   })

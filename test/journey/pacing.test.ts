@@ -1,6 +1,6 @@
 /** When a campaign dials and when it does not: pauses, windows, the circuit breaker, and campaigns that share the slots of an organization. */
 import t, { type Test } from "tap"
-import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
 t.setTimeout(180_000)
 
@@ -22,7 +22,11 @@ t.test("given a campaign of twenty dials a second, when it is paused and resumed
     await api.pause(id)
     const pausedAt = nowMillis()
     await quiet(world)
-    t.strictSame(dialsOf(world).filter(({ at }) => at > pausedAt), [], "then nothing is dialed once the pause is answered")
+    t.strictSame(
+      dialsOf(world).filter(({ at }) => at > pausedAt),
+      [],
+      "then nothing is dialed once the pause is answered"
+    )
     t.notOk("dialing" in (await contactStates(world.sql, id)), "then nobody is left half-way")
     const before = dialsOf(world).length
     await api.resume(id)
@@ -32,7 +36,13 @@ t.test("given a campaign of twenty dials a second, when it is paused and resumed
   }
   await api.untilState(id, "completed")
   t.comment(`first dial after the resume was answered, in ms: ${firstDials.join(", ")}`)
-  t.strictSame(dialsOf(world).map(({ number }) => number).toSorted(), [...numbers], "then nobody is skipped, and nobody called twice")
+  t.strictSame(
+    dialsOf(world)
+      .map(({ number }) => number)
+      .toSorted(),
+    [...numbers],
+    "then nobody is skipped, and nobody called twice"
+  )
   t.ok(world.emulator.log.mostOriginatesIn(1000) <= 20, `then the rate holds: ${world.emulator.log.mostOriginatesIn(1000)} in a second`)
   await judge(t, world, id, 50)
 })
@@ -47,7 +57,11 @@ t.test("given congestion everywhere, when a campaign with a circuit breaker dial
   })
   await api.start(id)
   const tripped = await api.untilState(id, "paused")
-  t.match(tripped.logs.at(-1), { event: "circuit_breaker_tripped", level: "warning", details: { failure_count: 5, failure_rate: 1, success_count: 0 } })
+  t.match(tripped.logs.at(-1), {
+    event: "circuit_breaker_tripped",
+    level: "warning",
+    details: { failure_count: 5, failure_rate: 1, success_count: 0 }
+  })
   await quiet(world)
   t.ok(dialsOf(world).length <= 6, "then it stops at the fifth failure; the freed slot may have been used while that was written down")
   await api.resume(id)
@@ -67,11 +81,19 @@ t.test("given a calling window that is closed, when a campaign is started", asyn
   await untilTrue("word of the window", async () => eventsOf(await api.campaign(closed.id))["schedule_window_closed"] === 1)
   await api.start(open.id)
   await api.untilState(open.id, "completed")
-  t.strictSame(dialsOf(world).filter(({ number }) => number.startsWith("+1555")), [], "then nothing is dialed")
+  t.strictSame(
+    dialsOf(world).filter(({ number }) => number.startsWith("+1555")),
+    [],
+    "then nothing is dialed"
+  )
   const campaign = await api.campaign(closed.id)
   t.equal(campaign.state, "running")
   const opening = new Date(String(campaign.logs.at(-1)?.details?.["next_open_at"]))
-  t.strictSame([opening.getUTCDay(), opening.getUTCHours(), opening.getUTCMinutes()], [(inTwoDays + 1) % 7, 9, 0], "then the log says when it opens")
+  t.strictSame(
+    [opening.getUTCDay(), opening.getUTCHours(), opening.getUTCMinutes()],
+    [(inTwoDays + 1) % 7, 9, 0],
+    "then the log says when it opens"
+  )
   t.strictSame(await contactStates(world.sql, closed.id), { pending: 3 })
 })
 
@@ -116,7 +138,9 @@ t.test("given ten slots for campaigns and one more, when two campaigns and singl
   const [one = 0, other = 0] = shares(world, prefixes)
   t.comment(`live calls on average: ${one.toFixed(1)} and ${other.toFixed(1)}`)
   t.ok(Math.abs(one - other) <= 2, "then the campaigns share evenly")
-  const dials = dialsOf(world).filter(({ number }) => !number.startsWith("+1777")).slice(0, 100)
+  const dials = dialsOf(world)
+    .filter(({ number }) => !number.startsWith("+1777"))
+    .slice(0, 100)
   const share = dials.filter(({ number }) => number.startsWith("+1555")).length
   t.ok(Math.abs(share - 50) <= 10, `then of a hundred dials each has about half: ${share}`)
   for (const { id } of campaigns) await judge(t, world, id, 11)
