@@ -15,7 +15,6 @@ export interface DialPlan {
   readonly campaignId: CampaignId
   readonly organizationId: OrganizationId
   readonly agentId: AgentId
-  readonly agentActive: boolean
   readonly ownerEpoch: number
   readonly dialEpoch: number
   readonly settingsVersion: number
@@ -27,7 +26,6 @@ export interface DialPlan {
   readonly schedule: ScheduleConfig | null
   readonly breaker: BreakerConfig | null
   readonly telephonyConfigurationId: TelephonyConfigId | null
-  readonly provider: string | null
 }
 
 export interface AutomaticStop {
@@ -44,8 +42,11 @@ export class CampaignOwnership extends Context.Service<
     readonly own: (id: CampaignId) => Effect.Effect<DialPlan | undefined>
     /** The plan as it is now. Undefined when the campaign does not run any more, or has another owner. */
     readonly look: (id: CampaignId, ownerEpoch: number) => Effect.Effect<DialPlan | undefined>
-    /** Pauses a running campaign, with the log entry that says why, and withdraws all permits. False when it did not run. */
-    readonly stop: (id: CampaignId, stop: AutomaticStop) => Effect.Effect<boolean>
+    /**
+     * Pauses a running campaign, with the log entry that says why, and withdraws all permits. False when it did not run, or, for the
+     * decision of an owner, when it has another one by now.
+     */
+    readonly stop: (id: CampaignId, stop: AutomaticStop, ownerEpoch?: number) => Effect.Effect<boolean>
     /** Trips the breaker if the entries of its window say so. To be called in the transaction that made an entry. */
     readonly judgeBreaker: (id: CampaignId, now: number) => Effect.Effect<boolean>
     readonly log: (
@@ -60,7 +61,7 @@ export class CampaignOwnership extends Context.Service<
   static readonly layer = Layer.effect(
     CampaignOwnership,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const stop = (id: CampaignId, reason: AutomaticStop) => Effect.orDie(pause(sql, id, reason))
+      const stop = (id: CampaignId, reason: AutomaticStop, ownerEpoch?: number) => Effect.orDie(pause(sql, id, reason, ownerEpoch))
       return {
         own: (id) => Effect.orDie(own(sql, id)),
         look: (id, ownerEpoch) => Effect.orDie(look(sql, id, ownerEpoch)),
@@ -86,24 +87,25 @@ const own = Effect.fnUntraced(function* (sql: Sql, id: CampaignId) {
 // Where the campaign names no configuration: the organization's default, or else the only one that there is.
 const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
   sql<DialPlan>`
-    SELECT c.id AS campaign_id, c.organization_id, c.agent_id, a.status = 'active' AS agent_active, c.owner_epoch, c.dial_epoch,
+    SELECT c.id AS campaign_id, c.organization_id, c.agent_id, c.owner_epoch, c.dial_epoch,
       c.settings_version, c.rate_limit, c.max_concurrency, greatest(o.concurrency_limit - o.concurrency_reserve, 0) AS organization_share,
       c.retry_config AS retry, c.schedule_config AS schedule, c.circuit_breaker AS breaker,
-      t.id AS telephony_configuration_id, t.provider
-    FROM campaigns c JOIN organizations o ON o.id = c.organization_id JOIN agents a ON a.id = c.agent_id
+      t.id AS telephony_configuration_id
+    FROM campaigns c JOIN organizations o ON o.id = c.organization_id 
     LEFT JOIN LATERAL (
-      SELECT id, provider FROM telephony_configurations
+      SELECT id FROM telephony_configurations
       WHERE organization_id = c.organization_id AND CASE WHEN c.telephony_configuration_id IS NOT NULL
         THEN id = c.telephony_configuration_id
         ELSE is_default_outbound OR (SELECT count(*) FROM telephony_configurations WHERE organization_id = c.organization_id) = 1 END
     ) t ON true
     WHERE c.id = ${id}::int AND c.state = 'running' AND c.owner_epoch = ${ownerEpoch}::int`.pipe(Effect.map((rows) => rows[0]))
 
-const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop) =>
+const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop, ownerEpoch: number | undefined) =>
   sql`
     WITH stopped AS (
       UPDATE campaigns SET state = 'paused', dial_epoch = dial_epoch + 1
-      WHERE id = ${id}::int AND state = 'running' RETURNING id, organization_id
+      WHERE id = ${id}::int AND state = 'running' AND (${ownerEpoch ?? null}::int IS NULL OR owner_epoch = ${ownerEpoch ?? null}::int)
+      RETURNING id, organization_id
     )
     INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
     SELECT organization_id, id, ${stop.level}, ${stop.event}, ${stop.message}, ${JSON.stringify(stop.details ?? null)}::text::jsonb

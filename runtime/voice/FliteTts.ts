@@ -1,8 +1,8 @@
 /**
  * The embedded voice: flite in a worker thread, which starts with the first text and goes when nothing was said for a while, for it
- * holds some 60 MB. US English only. Texts are spoken one after another; the same text asked for twice is spoken once.
+ * holds some 60 MB. US English only. Texts are spoken one after another; the same text asked for twice is spoken once, and sooner.
  */
-import { Deferred, Duration, Effect, Exit, FiberHandle, Layer, Semaphore } from "effect"
+import { Deferred, Duration, Effect, Exit, FiberHandle, Latch, Layer } from "effect"
 import { Worker } from "node:worker_threads"
 import type { FliteReply, FliteRequest } from "./fliteWorker.ts"
 import type { FliteVoice } from "./FliteWasm.ts"
@@ -70,12 +70,43 @@ const makeThread = (program: URL) => {
   return { ask, stop }
 }
 
+/** One text at a time. One that is asked for again goes first: its call has been answered, the others' phones still ring. */
+const makeTurns = () => {
+  const waiting: Array<{ readonly text: string; readonly begin: Latch.Latch }> = []
+  let isTaken = false
+  const take = (text: string) =>
+    Effect.suspend(() => {
+      const begin = Latch.makeUnsafe(!isTaken)
+      if (isTaken) waiting.push({ text, begin })
+      isTaken = true
+      return begin.await
+    })
+  const leave = Effect.sync(() => {
+    const next = waiting.shift()
+    if (next === undefined) isTaken = false
+    else next.begin.openUnsafe()
+  })
+  return {
+    isTaken: () => isTaken,
+    within: <A, E>(text: string, effect: Effect.Effect<A, E>) =>
+      Effect.acquireUseRelease(
+        take(text),
+        () => effect,
+        () => leave
+      ),
+    hurry: (text: string) => {
+      const at = waiting.findIndex((one) => one.text === text)
+      if (at > 0) waiting.unshift(...waiting.splice(at, 1))
+    }
+  }
+}
+
 const make = Effect.fnUntraced(function* (options: FliteOptions) {
   const voice = options.voice ?? "slt"
   const thread = makeThread(options.worker ?? new URL("./fliteWorker.ts", import.meta.url))
   const cache = makeSpeechCache(options.cacheBytes ?? defaultCacheBytes)
   const underway = new Map<string, Deferred.Deferred<Uint8Array, TtsError>>()
-  const turn = yield* Semaphore.make(1)
+  const turns = makeTurns()
   yield* Effect.addFinalizer(() => thread.stop)
   const idle = yield* FiberHandle.make()
   const scope = yield* Effect.scope
@@ -86,7 +117,7 @@ const make = Effect.fnUntraced(function* (options: FliteOptions) {
     })
   )
 
-  const stopWhenIdle = turn.withPermit(thread.stop).pipe(Effect.delay(options.idle ?? defaultIdle))
+  const stopWhenIdle = Effect.suspend(() => (turns.isTaken() ? Effect.void : thread.stop)).pipe(Effect.delay(options.idle ?? defaultIdle))
   const synthesize = Effect.fnUntraced(
     function* (text: string) {
       const speech = yield* thread.ask({ voice, text })
@@ -100,7 +131,7 @@ const make = Effect.fnUntraced(function* (options: FliteOptions) {
       orElse: () => Effect.andThen(thread.stop, Effect.fail(new TtsError({ reason: "TimedOut" })))
     }),
     Effect.ensuring(FiberHandle.run(idle, stopWhenIdle)),
-    turn.withPermit
+    (synthesis, text) => turns.within(text, synthesis)
   )
 
   /** In the layer's scope, so that a caller who goes away does not take it from the others. */
@@ -123,7 +154,10 @@ const make = Effect.fnUntraced(function* (options: FliteOptions) {
     const known = cache.get(text)
     if (known !== undefined) return known
     const same = underway.get(text)
-    if (same !== undefined) return yield* Deferred.await(same)
+    if (same !== undefined) {
+      turns.hurry(text)
+      return yield* Deferred.await(same)
+    }
     if (underway.size >= maxUnderway) return yield* new TtsError({ reason: "Busy" })
     return yield* Deferred.await(yield* begin(text))
   })

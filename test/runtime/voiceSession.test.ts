@@ -1,5 +1,5 @@
 /** A call's voice as its actor sees it: the embedded speech, whole sessions over a loopback, the files they leave. */
-import { Context, Effect, Exit, Layer, References, type Scope } from "effect"
+import { Context, Effect, Fiber, Exit, Layer, References, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -72,6 +72,20 @@ t.test("the embedded voice", async (t) => {
       return [...before, yield* speak("three")].map((speech) => speech[0])
     }), { worker: fakeWorker, idle: "20 millis" })
     t.strictSame(counts, [1, 2, 1])
+  })
+  t.test("says next what is asked for again, for that call has been answered", async (t) => {
+    const said = await speaking(
+      (speak) =>
+        Effect.gen(function* () {
+          const order: Array<string> = []
+          const say = (text: string) => Effect.forkChild(Effect.map(speak(text), () => order.push(text)), { startImmediately: true })
+          const prepared = yield* Effect.forEach(["first", "second", "third"], say)
+          yield* Fiber.joinAll([...prepared, yield* say("third")])
+          return [...new Set(order)]
+        }),
+      { worker: fakeWorker }
+    )
+    t.strictSame(said, ["first", "third", "second"])
   })
   t.test("is closed with its layer", async (t) => {
     const built = await Effect.runPromise(Effect.scoped(Layer.build(fliteLayer({ worker: fakeWorker }))))

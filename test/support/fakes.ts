@@ -78,7 +78,6 @@ export class World {
   readonly attempts = new Map<CallId, Attempt>()
   contacts: Array<Contact> = []
   plan: DialPlan = {
-    agentActive: true,
     agentId: AgentId.make(1),
     breaker: null,
     campaignId,
@@ -87,7 +86,6 @@ export class World {
     organizationId,
     organizationShare: 10,
     ownerEpoch: 0,
-    provider: "fake",
     rateLimit: 10,
     retry: defaultRetryConfig,
     schedule: null,
