@@ -77,6 +77,40 @@ for (const fault of lost) {
   })
 }
 
+t.test("given phones that ring, when the engine dies and comes back before they are picked up", { buffered: true }, async (t) => {
+  const world = await World.open(t, {
+    emulator: { ringMillis: 10_000, talkMillis: 1000 },
+    environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off" }
+  })
+  const { id } = await world.campaign(numbersOf(2 * slots, ["01"]), { max_concurrency: slots })
+  await world.api.start(id)
+  await world.seen("ringing", slots)
+  await world.end("SIGKILL")
+  await world.launch()
+  const done = await thenAllIsWell(t, world, id)
+  t.equal(done.failed_rows, 0, "then those calls are carried on with")
+})
+
+t.test("given calls that are up, when the engine dies and comes back", { buffered: true }, async (t) => {
+  const world = await World.open(t, {
+    configurations: { max_call_duration: 3 },
+    emulator: { ringMillis: 300 },
+    environment: { ORG_CONCURRENCY: "50" }
+  })
+  const { id } = await world.campaign(numbersOf(2 * slots, ["11"]), { max_concurrency: slots })
+  await world.api.start(id)
+  await untilTrue(
+    "calls that are up",
+    async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === slots
+  )
+  await world.end("SIGKILL")
+  await world.launch()
+  await thenAllIsWell(t, world, id)
+  const causes = (await attemptsOf(world.sql, id)).map(({ cause, outcome }) => `${outcome}: ${cause}`)
+  const expected = [...Array(slots).fill("error: node_lost"), ...Array(slots).fill("answered: duration_exceeded")]
+  t.strictSame(causes, expected, "then they are hung up, and told from those of its second life")
+})
+
 /** mulberry32 */
 const seeded = (seed: number) => () => {
   seed = (seed + 0x6d2b79f5) | 0

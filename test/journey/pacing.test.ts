@@ -1,5 +1,5 @@
 /** When a campaign dials and when it does not: pauses, windows, the circuit breaker, and campaigns that share the slots of an organization. */
-import t, { type Test } from "tap"
+import t from "tap"
 import { contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
 t.setTimeout(180_000)
