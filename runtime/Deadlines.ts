@@ -27,7 +27,8 @@ export class Deadlines extends Context.Service<
       const turn = Effect.map(Clock.currentTimeMillis, (now) => {
         const until = Math.floor(now / TICK_MILLIS)
         // After a pause longer than the wheel is full, it is cheaper to look at every slot than at every tick that was missed.
-        const due = until - turned > wheel.size ? [...wheel.keys()].filter((tick) => tick <= until).sort((a, b) => a - b) : range(turned, until)
+        const due =
+          until - turned > wheel.size ? [...wheel.keys()].filter((tick) => tick <= until).sort((a, b) => a - b) : range(turned, until)
         turned = until
         for (const tick of due) {
           const fires = wheel.get(tick)

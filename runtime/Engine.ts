@@ -48,7 +48,11 @@ const cluster = SingleRunner.layer({
   }
 }).pipe(Layer.provide(Digest.layerWebCrypto))
 
-const calls = CallSupervisor.layer.pipe(Layer.provideMerge(CallActor.layer), Layer.provideMerge(CallJournal.layer), Layer.provideMerge(TrunkPool.layer))
+const calls = CallSupervisor.layer.pipe(
+  Layer.provideMerge(CallActor.layer),
+  Layer.provideMerge(CallJournal.layer),
+  Layer.provideMerge(TrunkPool.layer)
+)
 
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
 

@@ -40,7 +40,10 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       for (const [id, attempts] of byCampaign) {
         if (id === undefined) continue
         yield* ownership.log(id, {
-          details: { never_sent: attempts.filter(({ state }) => state === "intent").length, under_way: attempts.filter(({ state }) => state !== "intent").length },
+          details: {
+            never_sent: attempts.filter(({ state }) => state === "intent").length,
+            under_way: attempts.filter(({ state }) => state !== "intent").length
+          },
           event: "recovery_completed",
           level: "info",
           message: "The engine was restarted; calls that were under way are being settled."
@@ -70,7 +73,8 @@ const settler = Effect.gen(function* () {
       { key: `organization:${organizationId}`, limit: undefined },
       { key: `trunk:${telephonyConfigurationId}`, limit: undefined }
     ])
-    const first = (limits: Parameters<typeof recoverSent>[0]) => (answeredAt === undefined ? recoverSent(limits, sentAt) : recoverAnswered(answeredAt))
+    const first = (limits: Parameters<typeof recoverSent>[0]) =>
+      answeredAt === undefined ? recoverSent(limits, sentAt) : recoverAnswered(answeredAt)
     return yield* supervisor.resume(attempt, trunk, first, campaign === undefined ? {} : desks.watcher(campaign.campaignId))
   })
 })
@@ -97,7 +101,12 @@ export const layerSweep = Layer.effectDiscard(
     const { nodeName } = yield* Config
 
     const sweep = Effect.gen(function* () {
-      const missed = yield* sql<{ readonly id: CampaignId; readonly dialEpoch: number; readonly ownerEpoch: number; readonly ready: boolean }>`
+      const missed = yield* sql<{
+        readonly id: CampaignId
+        readonly dialEpoch: number
+        readonly ownerEpoch: number
+        readonly ready: boolean
+      }>`
         SELECT c.id, c.dial_epoch, c.owner_epoch,
           EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'pending')
           OR EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'retry_wait' AND due_at < now() - interval '5 seconds') AS ready

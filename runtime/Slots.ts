@@ -41,8 +41,7 @@ export class Slots extends Context.Service<
     const waiting: Array<Waiter> = []
     let reservations = 0
 
-    const fits = (scopes: ReadonlyArray<SlotScope>) =>
-      scopes.every(({ key, limit }) => limit === undefined || (used.get(key) ?? 0) < limit)
+    const fits = (scopes: ReadonlyArray<SlotScope>) => scopes.every(({ key, limit }) => limit === undefined || (used.get(key) ?? 0) < limit)
     const adopt = (holder: string, scopes: ReadonlyArray<SlotScope>) => {
       if (held.has(holder)) return
       held.set(holder, scopes)

@@ -70,7 +70,9 @@ const explained = (cause: Cause.Cause<unknown>): string => {
 export const launch = (extra: Layer.Layer<never> = Layer.empty) =>
   NodeRuntime.runMain(
     Layer.launch(service.pipe(Layer.provide(telemetry.layer), Layer.provide(extra), Layer.provide(Config.layer))).pipe(
-      Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`Trunkline could not run: ${explained(cause)}`))),
+      Effect.tapCause((cause) =>
+        Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`Trunkline could not run: ${explained(cause)}`)
+      ),
       Effect.provide(Logger.layer([]))
     ),
     {

@@ -1,6 +1,6 @@
 /** Loads the adapters that ADAPTERS names: built-in ones, and npm packages that default-export one. Each is checked before it is let in. */
 import { Effect, Layer, Schema } from "effect"
-import { createRequire } from "node:module"
+import { createRequire, registerHooks } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { builtIn } from "#adapters/index.ts"
@@ -11,9 +11,23 @@ import { Config } from "./config.ts"
 /** The message names the adapter and what is wrong with it. */
 export class BadAdapter extends Schema.TaggedError<BadAdapter>()("BadAdapter", { message: Schema.String }) {}
 
+/** An adapter from npm imports the contract by this name, wherever the engine lies. */
+const contractName = "trunkline/adapter"
+const contractUrl = new URL("../core/provider/pluginExport.ts", import.meta.url).href
+const nameContract = Effect.acquireRelease(
+  Effect.sync(() =>
+    registerHooks({
+      resolve: (specifier, context, next) =>
+        specifier === contractName ? { shortCircuit: true, url: contractUrl } : next(specifier, context)
+    })
+  ),
+  (hooks) => Effect.sync(() => hooks.deregister())
+)
+
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { adapters } = yield* Config
+    yield* nameContract
     const loaded = yield* Effect.forEach(adapters, load)
     const names = loaded.map((adapter) => adapter.manifest.provider)
     const twice = names.find((name, at) => names.indexOf(name) !== at)
@@ -27,7 +41,10 @@ const load = Effect.fnUntraced(function* (name: string) {
   if (known !== undefined) return known
   const found = yield* Effect.tryPromise({
     try: async (): Promise<unknown> => import(resolved(name)),
-    catch: () => new BadAdapter({ message: `ADAPTERS names ${name}, which is no built-in adapter (${builtIn.map((a) => a.manifest.provider).join(", ")}) and no installed package that loads` })
+    catch: () =>
+      new BadAdapter({
+        message: `ADAPTERS names ${name}, which is no built-in adapter (${builtIn.map((a) => a.manifest.provider).join(", ")}) and no installed package that loads`
+      })
   })
   const adapter = typeof found === "object" && found !== null && "default" in found ? found.default : undefined
   const wrong = faultOf(adapter)
@@ -49,7 +66,8 @@ const faultOf = (candidate: unknown): string | undefined => {
   if (manifest["contract"] !== 1) return `it follows version ${String(manifest["contract"])} of the adapter contract, not 1`
   if (typeof manifest["provider"] !== "string" || !providerName.test(manifest["provider"])) return "its provider name is not [a-z0-9_]"
   if (typeof manifest["callsPerSecond"] !== "number" || !(manifest["callsPerSecond"] > 0)) return "its callsPerSecond is no positive number"
-  if (typeof manifest["originatesInFlight"] !== "number" || !(manifest["originatesInFlight"] >= 1)) return "its originatesInFlight is below 1"
+  if (typeof manifest["originatesInFlight"] !== "number" || !(manifest["originatesInFlight"] >= 1))
+    return "its originatesInFlight is below 1"
   if (!isRecord(fields)) return "it names no fields"
   return typeof connect === "function" ? undefined : "it has no connect"
 }

@@ -37,7 +37,11 @@ export class CallActor extends Context.Service<
   CallActor,
   {
     /** Lives as long as the call. `lineFree` is called as soon as the line is, before the end has been recorded. */
-    readonly run: (call: LiveCall, first: Step, lineFree: (how: Over) => void) => Effect.Effect<{ readonly how: Over; readonly recorded: Recorded }>
+    readonly run: (
+      call: LiveCall,
+      first: Step,
+      lineFree: (how: Over) => void
+    ) => Effect.Effect<{ readonly how: Over; readonly recorded: Recorded }>
   }
 >()("runtime/call/CallActor") {
   static readonly layer = Layer.effect(
@@ -123,9 +127,9 @@ export class CallActor extends Context.Service<
 
       const converse = Effect.fnUntraced(
         function* (call: LiveCall) {
-          const media = yield* call.trunk.trunk.openMedia(call.attempt.callId).pipe(
-            Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call)) })
-          )
+          const media = yield* call.trunk.trunk
+            .openMedia(call.attempt.callId)
+            .pipe(Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call)) }))
           const session = yield* agent.attach(call.voice, media, (event) => {
             if (event._tag === "MachineDetected") tell(call, EndAsked.make({ at: now(), cause: "machine_detected" }))
             if (event._tag === "MediaClosed") {
@@ -139,13 +143,16 @@ export class CallActor extends Context.Service<
         Effect.scoped,
         Effect.catch((error) => Effect.logWarning("no audio for a call", { detail: error.detail, operation: error.operation })),
         (conversation, call) =>
-          Effect.andThen(conversation, Effect.sync(() => tell(call, EndAsked.make({ at: now(), cause: "media_failure" }))))
+          Effect.andThen(
+            conversation,
+            Effect.sync(() => tell(call, EndAsked.make({ at: now(), cause: "media_failure" })))
+          )
       )
 
       const hangup = (call: LiveCall, cause: HangupCause) =>
-        call.trunk.trunk.hangup(call.attempt.callId, cause).pipe(
-          Effect.catch((error) => Effect.logWarning("a call could not be hung up yet", { detail: error.detail }))
-        )
+        call.trunk.trunk
+          .hangup(call.attempt.callId, cause)
+          .pipe(Effect.catch((error) => Effect.logWarning("a call could not be hung up yet", { detail: error.detail })))
 
       const look = (call: LiveCall) =>
         call.trunk.trunk.lookup(call.attempt.callId).pipe(
@@ -218,7 +225,8 @@ export class CallActor extends Context.Service<
             return { how: state, recorded }
           },
           // A call never outlives its actor, whether that one was interrupted or died.
-          (actor, call) => Effect.onError(actor, () => Effect.suspend(() => (withdraw(call) ? Effect.void : hangup(call, "internal_error"))))
+          (actor, call) =>
+            Effect.onError(actor, () => Effect.suspend(() => (withdraw(call) ? Effect.void : hangup(call, "internal_error"))))
         )
       }
     })

@@ -72,16 +72,24 @@ export class CallJournal extends Context.Service<
         answered: (callId, now) => persist(store.answered(callId, now)),
         undone: (call, { at, reason }) =>
           // A single call that was refused keeps its run, which says so: whoever asked for it holds the run's id.
-          call.attempt.campaign === undefined ? persist(ended(call, refusedEnd(call, at))) : persist(judged(call, at, store.undo(call.attempt.callId, at, reason === "unreachable"), (undone) => undone && reason === "unreachable")).pipe(
-            Effect.map(({ tripped }) => ({ dueAt: undefined, look: tripped }))
-          ),
+          call.attempt.campaign === undefined
+            ? persist(ended(call, refusedEnd(call, at)))
+            : persist(
+                judged(
+                  call,
+                  at,
+                  store.undo(call.attempt.callId, at, reason === "unreachable"),
+                  (undone) => undone && reason === "unreachable"
+                )
+              ).pipe(Effect.map(({ tripped }) => ({ dueAt: undefined, look: tripped }))),
         ended: (call, end) => persist(ended(call, end))
       }
     })
   )
 }
 
-const refusedEnd = (call: LiveCall, at: number): AttemptEnd => endOf(call, CallState.cases.Ended.make({ cause: "temporary_failure", endedAt: at }), undefined)
+const refusedEnd = (call: LiveCall, at: number): AttemptEnd =>
+  endOf(call, CallState.cases.Ended.make({ cause: "temporary_failure", endedAt: at }), undefined)
 
 interface Settings {
   readonly settingsVersion: number
@@ -89,7 +97,12 @@ interface Settings {
 }
 
 const decideFate = (call: LiveCall, end: AttemptEnd, { retry, settingsVersion }: Settings): Decided => {
-  const decision = decide({ config: retry, endedAt: end.endedAt, outcome: end.outcome, retriesUsed: call.attempt.campaign?.retriesUsed ?? 0 })
+  const decision = decide({
+    config: retry,
+    endedAt: end.endedAt,
+    outcome: end.outcome,
+    retriesUsed: call.attempt.campaign?.retriesUsed ?? 0
+  })
   const fate: ContactFate =
     decision._tag === "Retry" ? { dueAt: decision.dueAt, reason: decision.reason, state: "retry_wait" } : { state: decision.contact }
   return { fate, settingsVersion }
@@ -103,6 +116,8 @@ const persist = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
   effect.pipe(
     Effect.sandbox,
     Effect.tapError((cause) => Effect.logWarning("a call could not be recorded yet", Cause.squash(cause))),
-    Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.upTo({ duration: "10 minutes" }))),
+    Effect.retry(
+      Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.upTo({ duration: "10 minutes" }))
+    ),
     Effect.catch((cause) => Effect.failCause(cause))
   )

@@ -34,9 +34,19 @@ export class CallSupervisor extends Context.Service<
   CallSupervisor,
   {
     /** Starts the actor of an attempt that has its slot. */
-    readonly start: (attempt: NewAttempt, trunk: LiveTrunk, dialing: Omit<Dialing, "phoneNumber">, watcher: CallWatcher) => Effect.Effect<LiveCall>
+    readonly start: (
+      attempt: NewAttempt,
+      trunk: LiveTrunk,
+      dialing: Omit<Dialing, "phoneNumber">,
+      watcher: CallWatcher
+    ) => Effect.Effect<LiveCall>
     /** Starts the actor of a call that another process has left behind. */
-    readonly resume: (attempt: LeftAttempt, trunk: LiveTrunk, first: (limits: CallLimits) => Step, watcher: CallWatcher) => Effect.Effect<void>
+    readonly resume: (
+      attempt: LeftAttempt,
+      trunk: LiveTrunk,
+      first: (limits: CallLimits) => Step,
+      watcher: CallWatcher
+    ) => Effect.Effect<void>
     readonly live: () => number
     readonly has: (callId: string) => boolean
   }
@@ -107,7 +117,14 @@ export class CallSupervisor extends Context.Service<
           runId
         }
         const limits = { maxDurationSeconds: maxCallDurationSeconds(configurations), ringTimeoutSeconds }
-        return new LiveCall({ callId, campaign, organizationId, runId, telephonyConfigurationId }, trunk, limits, voice, yield* mailbox, dialing)
+        return new LiveCall(
+          { callId, campaign, organizationId, runId, telephonyConfigurationId },
+          trunk,
+          limits,
+          voice,
+          yield* mailbox,
+          dialing
+        )
       })
 
       const start = Effect.fnUntraced(function* (

@@ -39,7 +39,8 @@ export const layer = Layer.effect(
     return {
       dial: Effect.fn("Dialer.dial")(function* (call) {
         const trunk = yield* pool.get(call.telephonyConfigurationId)
-        if (trunk === undefined) return yield* new CallNotPlaced({ reason: "The provider of the telephony configuration is not installed." })
+        if (trunk === undefined)
+          return yield* new CallNotPlaced({ reason: "The provider of the telephony configuration is not installed." })
         if (!(yield* awaitUp(trunk, CONNECT_MILLIS))) return yield* new CallNotPlaced({ reason: whyDown(trunk) ?? "It is not connected." })
         const callId = yield* newCallId
         const scopes = [
@@ -49,18 +50,27 @@ export const layer = Layer.effect(
         const placed = yield* Deferred.make<void, CallNotPlaced>()
         const reserve = (now: number) => rate.reserve([{ key: `trunk:${call.telephonyConfigurationId}`, rate: trunk.rate }], now)
         // A client that goes away leaves neither a slot nor an attempt without a call behind.
-        const attempt = yield* Effect.uninterruptible(Effect.gen(function* () {
-          if (!slots.tryTake(callId, scopes)) return yield* new ConcurrencyExhausted()
-          const attempt = yield* store
-            .begin(call, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
-            .pipe(Effect.onError(() => Effect.sync(() => slots.release(callId))))
-          const dialAt = reserve(yield* Clock.currentTimeMillis)
-          yield* supervisor.start(attempt, trunk, { dialAt, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve }, {
-            recorded: (how) =>
-              Deferred.doneUnsafe(placed, Effect.fail(new CallNotPlaced({ reason: how._tag === "Void" ? how.reason : how.cause })))
-          }).pipe(Effect.onError(() => Effect.sync(() => slots.release(callId))))
-          return attempt
-        }))
+        const attempt = yield* Effect.uninterruptible(
+          Effect.gen(function* () {
+            if (!slots.tryTake(callId, scopes)) return yield* new ConcurrencyExhausted()
+            const attempt = yield* store
+              .begin(call, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
+              .pipe(Effect.onError(() => Effect.sync(() => slots.release(callId))))
+            const dialAt = reserve(yield* Clock.currentTimeMillis)
+            yield* supervisor
+              .start(
+                attempt,
+                trunk,
+                { dialAt, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve },
+                {
+                  recorded: (how) =>
+                    Deferred.doneUnsafe(placed, Effect.fail(new CallNotPlaced({ reason: how._tag === "Void" ? how.reason : how.cause })))
+                }
+              )
+              .pipe(Effect.onError(() => Effect.sync(() => slots.release(callId))))
+            return attempt
+          })
+        )
         yield* Effect.timeoutOption(Deferred.await(placed), ACCEPT_MILLIS)
         return { callId, runId: attempt.runId, runName: `WR-API-${callId.slice(0, 8)}` }
       })

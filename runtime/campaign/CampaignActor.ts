@@ -77,7 +77,8 @@ export class CampaignActor extends Context.Service<
       const pass = yield* PassDialPoint
       const { nodeName } = yield* Config
 
-      const stop = (memory: Memory, why: AutomaticStop) => Effect.as(ownership.stop(memory.plan.campaignId, why, memory.plan.ownerEpoch), over)
+      const stop = (memory: Memory, why: AutomaticStop) =>
+        Effect.as(ownership.stop(memory.plan.campaignId, why, memory.plan.ownerEpoch), over)
 
       const readNews = Effect.fnUntraced(function* (memory: Memory) {
         const { desk } = memory

@@ -45,7 +45,9 @@ export const layer = Campaign.toLayer(
         yield* Effect.logError("a campaign's actor died", exit.cause)
         deaths = [...deaths, now].filter((at) => at > now - DEATH_WINDOW_MILLIS)
         if (deaths.length >= DEATHS_TO_PAUSE) {
-          yield* ownership.stop(id, died).pipe(Effect.catchCause((cause) => Effect.logError("a failing campaign could not be paused", cause)))
+          yield* ownership
+            .stop(id, died)
+            .pipe(Effect.catchCause((cause) => Effect.logError("a failing campaign could not be paused", cause)))
         }
         yield* Effect.sleep(1000 * 2 ** (deaths.length - 1))
       }

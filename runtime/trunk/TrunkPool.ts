@@ -89,10 +89,12 @@ export class TrunkPool extends Context.Service<
           Effect.suspend(() => {
             const known = open.get(id)
             return known === undefined
-              ? opening.withPermits(1)(Effect.suspend(() => {
-                  const meanwhile = open.get(id)
-                  return meanwhile === undefined ? connect(id) : Effect.succeed(meanwhile)
-                }))
+              ? opening.withPermits(1)(
+                  Effect.suspend(() => {
+                    const meanwhile = open.get(id)
+                    return meanwhile === undefined ? connect(id) : Effect.succeed(meanwhile)
+                  })
+                )
               : Effect.succeed(known)
           }),
         deliverTo: (to) => {

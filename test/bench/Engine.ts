@@ -105,11 +105,16 @@ const at = (answer: unknown, name: string): unknown => (answer instanceof Object
 const textAt = (answer: unknown, name: string): string => String(at(answer, name))
 export const numberAt = (answer: unknown, name: string): number => Number(at(answer, name))
 
-/** An agent, and a telephony configuration for the emulator; the agent's id. */
-export const prepare = Effect.fnUntraced(function* (engine: Engine, emulator: EmulatorAddress, greeting = "") {
-  const { password, url, user } = emulator
+/** The id of a telephony configuration for the emulator. */
+export const connect = Effect.fnUntraced(function* (engine: Engine, { password, url, user }: EmulatorAddress, name = "emulator") {
   const config = { provider: "ari", ari_endpoint: url, app_name: user, app_password: password, dial_string: "PJSIP/{number}@trunk" }
-  yield* engine.post("/organizations/telephony-configs", { name: "emulator", config, is_default_outbound: true })
+  const made = yield* engine.post("/organizations/telephony-configs", { name, config, is_default_outbound: name === "emulator" })
+  return numberAt(made, "id")
+})
+
+/** A telephony configuration for the emulator, and an agent, whose id is returned. */
+export const prepare = Effect.fnUntraced(function* (engine: Engine, emulator: EmulatorAddress, greeting = "") {
+  yield* connect(engine, emulator)
   const start = { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet.", greeting_type: "text", greeting } }
   const agent = yield* engine.post("/workflow/create/definition", { name: "Reminder", workflow_definition: { nodes: [start], edges: [] } })
   return numberAt(agent, "id")

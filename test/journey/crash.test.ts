@@ -107,7 +107,7 @@ t.test("given calls that are up, when the engine dies and comes back", { buffere
   await world.launch()
   await thenAllIsWell(t, world, id)
   const causes = (await attemptsOf(world.sql, id)).map(({ cause, outcome }) => `${outcome}: ${cause}`)
-  const expected = [...Array(slots).fill("error: node_lost"), ...Array(slots).fill("answered: duration_exceeded")]
+  const expected = [...new Array<string>(slots).fill("error: node_lost"), ...new Array<string>(slots).fill("answered: duration_exceeded")]
   t.strictSame(causes, expected, "then they are hung up, and told from those of its second life")
 })
 

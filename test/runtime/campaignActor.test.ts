@@ -36,60 +36,77 @@ interface Scene {
 }
 
 const play = (arrange: (world: World) => unknown, act: (scene: Scene) => Effect.Effect<unknown>) =>
-  run(Effect.gen(function* () {
-    const world = new World()
-    arrange(world)
-    const played = yield* Deferred.make<void>()
-    const says = (index: number, event: Parameters<NonNullable<World["provider"]["onEvent"]>>[1]) =>
-      then(() => world.provider.onEvent?.(world.dials[index]?.callId ?? "", event))
-    const engine = yield* Effect.gen(function* () {
-      const actor = yield* CampaignActor
-      const own = Effect.forkChild(actor.run(campaignId))
-      const scene: Scene = {
-        answers: (index) => says(index, { _tag: "Answered" }),
-        desks: yield* Desks,
-        ends: (index, cause = "normal_clearing") => says(index, { _tag: "HungUp", cause }),
-        own,
-        owner: yield* own,
-        slots: yield* Slots,
-        trunkIs: (status) => then(() => world.provider.onStatus?.(status)),
-        world
+  run(
+    Effect.gen(function* () {
+      const world = new World()
+      arrange(world)
+      const played = yield* Deferred.make<void>()
+      const says = (index: number, event: Parameters<NonNullable<World["provider"]["onEvent"]>>[1]) =>
+        then(() => world.provider.onEvent?.(world.dials[index]?.callId ?? "", event))
+      const engine = yield* Effect.gen(function* () {
+        const actor = yield* CampaignActor
+        const own = Effect.forkChild(actor.run(campaignId))
+        const scene: Scene = {
+          answers: (index) => says(index, { _tag: "Answered" }),
+          desks: yield* Desks,
+          ends: (index, cause = "normal_clearing") => says(index, { _tag: "HungUp", cause }),
+          own,
+          owner: yield* own,
+          slots: yield* Slots,
+          trunkIs: (status) => then(() => world.provider.onStatus?.(status)),
+          world
+        }
+        yield* settled
+        yield* act(scene)
+        yield* Deferred.succeed(played, undefined)
+      }).pipe(Effect.provide(layerOf(world, { DRAIN: "0" })), Effect.forkChild)
+      yield* Effect.race(Deferred.await(played), Fiber.join(engine))
+      const { dials, entries, state, statements } = world
+      const seen = {
+        contacts: structuredClone(world.contacts),
+        dials: [...dials],
+        entries: [...entries],
+        state,
+        statements: [...statements]
       }
-      yield* settled
-      yield* act(scene)
-      yield* Deferred.succeed(played, undefined)
-    }).pipe(Effect.provide(layerOf(world, { DRAIN: "0" })), Effect.forkChild)
-    yield* Effect.race(Deferred.await(played), Fiber.join(engine))
-    const { dials, entries, state, statements } = world
-    const seen = { contacts: structuredClone(world.contacts), dials: [...dials], entries: [...entries], state, statements: [...statements] }
-    yield* TestClock.adjust("1 minute")
-    yield* Fiber.join(engine)
-    return { ...seen, at: seen.dials.map(({ at }) => Math.round(at)), to: seen.dials.map(({ to }) => to) }
-  }))
-const campaign = (contacts: number, plan: Partial<World["plan"]> = {}) => (world: World) => {
-  world.withContacts(contacts)
-  world.change(plan)
-}
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(engine)
+      return { ...seen, at: seen.dials.map(({ at }) => Math.round(at)), to: seen.dials.map(({ to }) => to) }
+    })
+  )
+const campaign =
+  (contacts: number, plan: Partial<World["plan"]> = {}) =>
+  (world: World) => {
+    world.withContacts(contacts)
+    world.change(plan)
+  }
 const count = (statements: ReadonlyArray<string>, statement: string) => statements.filter((each) => each === statement).length
 const idle: (scene: Scene) => Effect.Effect<unknown> = () => Effect.void
 const fast = { rateLimit: 1000 }
 
 t.test("given more contacts than slots", async (t) => {
-  t.test("then no more are claimed than there are slots, in the order of the file, and nobody is asked again until one is free", async (t) => {
-    const { at, contacts, statements, to } = await play(campaign(10, { ...fast, organizationShare: 3 }), () => wait("30 seconds"))
-    t.strictSame(to, ["+15551", "+15552", "+15553"])
-    t.ok(Math.max(...at) <= 60)
-    t.equal(contacts.filter(({ state }) => state === "pending").length, 7)
-    t.ok(count(statements, "claim") <= 3)
-  })
+  t.test(
+    "then no more are claimed than there are slots, in the order of the file, and nobody is asked again until one is free",
+    async (t) => {
+      const { at, contacts, statements, to } = await play(campaign(10, { ...fast, organizationShare: 3 }), () => wait("30 seconds"))
+      t.strictSame(to, ["+15551", "+15552", "+15553"])
+      t.ok(Math.max(...at) <= 60)
+      t.equal(contacts.filter(({ state }) => state === "pending").length, 7)
+      t.ok(count(statements, "claim") <= 3)
+    }
+  )
   t.test("when a slot is free, then the next contact is dialed at once", async (t) => {
-    const { at, to } = await play(campaign(10, { ...fast, organizationShare: 2 }), ({ ends }) => steps(wait("10 seconds"), ends(0), ends(1), wait(50)))
+    const { at, to } = await play(campaign(10, { ...fast, organizationShare: 2 }), ({ ends }) =>
+      steps(wait("10 seconds"), ends(0), ends(1), wait(50))
+    )
     t.strictSame(to.slice(2), ["+15553", "+15554"])
     // As close together as the trunk's rate allows.
     t.strictSame(at.slice(2), [10_000, 10_020])
   })
   t.test("when the campaign's own limit is lower, then that one holds", async (t) => {
-    const { to } = await play(campaign(10, { ...fast, maxConcurrency: 1 }), ({ ends }) => steps(wait("1 second"), ends(0), wait("1 second"), ends(1), wait("1 second")))
+    const { to } = await play(campaign(10, { ...fast, maxConcurrency: 1 }), ({ ends }) =>
+      steps(wait("1 second"), ends(0), wait("1 second"), ends(1), wait("1 second"))
+    )
     t.strictSame(to, ["+15551", "+15552", "+15553"])
   })
 })
@@ -110,7 +127,10 @@ t.test("given a rate", async (t) => {
   t.test("of the trunk that is lower, then that one holds", async (t) => {
     const { at } = await play(campaign(20, { ...fast, organizationShare: 100 }), () => wait("5 seconds"))
     t.equal(at.length, 20)
-    t.ok(at.every((moment, i) => Math.abs(moment - i * 20.4) <= 1), `${at}`)
+    t.ok(
+      at.every((moment, i) => Math.abs(moment - i * 20.4) <= 1),
+      `${at}`
+    )
   })
   t.test("and a database that is slow for a while, then no second holds more calls than the rate", async (t) => {
     const { at } = await play(
@@ -118,24 +138,48 @@ t.test("given a rate", async (t) => {
         campaign(12, { organizationShare: 100, rateLimit: 4 })(world)
         world.marking = Effect.sleep(700)
       },
-      ({ world }) => steps(wait("2 seconds"), then(() => { world.marking = Effect.void }), wait("8 seconds"))
+      ({ world }) =>
+        steps(
+          wait("2 seconds"),
+          then(() => {
+            world.marking = Effect.void
+          }),
+          wait("8 seconds")
+        )
     )
     t.equal(at.length, 12)
-    t.ok(at.every((moment) => at.filter((other) => other >= moment && other < moment + 1000).length <= 4), `${at}`)
+    t.ok(
+      at.every((moment) => at.filter((other) => other >= moment && other < moment + 1000).length <= 4),
+      `${at}`
+    )
   })
 })
 
 /** Open on Thursdays, the day on which the clock begins, until one minute past midnight, and again from two minutes past. */
 const schedule: ScheduleConfig = {
   enabled: true,
-  slots: [{ dayOfWeek: 3, endTime: "00:01", startTime: "00:00" }, { dayOfWeek: 3, endTime: "00:03", startTime: "00:02" }],
+  slots: [
+    { dayOfWeek: 3, endTime: "00:01", startTime: "00:00" },
+    { dayOfWeek: 3, endTime: "00:03", startTime: "00:02" }
+  ],
   timezone: "UTC"
 }
 
 t.test("given a calling window", async (t) => {
   t.test("that closes and opens, then each edge is logged once, and the first call leaves as it opens", async (t) => {
     const { at, entries, statements } = await play(campaign(200, { ...fast, organizationShare: 1, schedule }), ({ ends }) =>
-      steps(wait("59 seconds"), ends(0), wait("2 seconds"), ends(1), wait("30 seconds"), wait("29 seconds"), wait("40 seconds"), ends(2), wait("50 seconds")))
+      steps(
+        wait("59 seconds"),
+        ends(0),
+        wait("2 seconds"),
+        ends(1),
+        wait("30 seconds"),
+        wait("29 seconds"),
+        wait("40 seconds"),
+        ends(2),
+        wait("50 seconds")
+      )
+    )
     t.strictSame(at, [0, 59_000, 120_000, 160_000])
     t.strictSame(entries, ["schedule_window_closed", "schedule_window_opened", "schedule_window_closed"])
     t.equal(count(statements, "claim"), 4)
@@ -164,19 +208,25 @@ t.test("given a calling window", async (t) => {
     t.match(contacts, [{ retriesUsed: 0, state: "pending" }])
   })
   t.test("that is closed at the start, then that is logged, and the database is left alone", async (t) => {
-    const { entries, statements } = await play(campaign(1, { schedule: { ...schedule, slots: schedule.slots.slice(1) } }), () => wait("100 seconds"))
+    const { entries, statements } = await play(campaign(1, { schedule: { ...schedule, slots: schedule.slots.slice(1) } }), () =>
+      wait("100 seconds")
+    )
     t.strictSame(entries, ["schedule_window_closed"])
     t.strictSame(statements, ["own", "log"])
   })
 })
 
-t.test("given a busy callee, then he is dialed again when the retry is due, not before, and the database is not asked in between", async (t) => {
-  const { at, statements } = await play(campaign(2, fast), ({ answers, ends }) =>
-    steps(wait("10 seconds"), answers(1), ends(0, "user_busy"), wait("119 seconds"), wait("1 second"), wait("1 second")))
-  t.strictSame(at.slice(2), [130_000])
-  // Each contact, and twice that there is no more.
-  t.equal(count(statements, "claim"), 5)
-})
+t.test(
+  "given a busy callee, then he is dialed again when the retry is due, not before, and the database is not asked in between",
+  async (t) => {
+    const { at, statements } = await play(campaign(2, fast), ({ answers, ends }) =>
+      steps(wait("10 seconds"), answers(1), ends(0, "user_busy"), wait("119 seconds"), wait("1 second"), wait("1 second"))
+    )
+    t.strictSame(at.slice(2), [130_000])
+    // Each contact, and twice that there is no more.
+    t.equal(count(statements, "claim"), 5)
+  }
+)
 
 t.test("given retries that wait from before, then each is dialed on time", async (t) => {
   const { at } = await play(
@@ -196,19 +246,57 @@ t.test("given all contacts are done, then the owner is done", async (t) => {
 const down = (reason: "auth" | "unreachable" | "replaced"): TrunkStatus => ({ _tag: "Down", detail: "gone", reason })
 
 t.test("given a trunk that goes down", async (t) => {
-  const check = async (name: string, act: (scene: Scene) => Effect.Effect<unknown>, expected: ReadonlyArray<string>, dialed: ReadonlyArray<number>) => {
-    const { at, contacts, entries } = await play(campaign(2, { ...fast, maxConcurrency: 1 }), (scene) => steps(wait("1 second"), act(scene)))
+  const check = async (
+    name: string,
+    act: (scene: Scene) => Effect.Effect<unknown>,
+    expected: ReadonlyArray<string>,
+    dialed: ReadonlyArray<number>
+  ) => {
+    const { at, contacts, entries } = await play(campaign(2, { ...fast, maxConcurrency: 1 }), (scene) =>
+      steps(wait("1 second"), act(scene))
+    )
     t.strictSame(entries, expected, name)
     t.strictSame(at, dialed, name)
     t.match(contacts[1], { retriesUsed: 0 }, name)
   }
-  await check("for long, then the campaign stops", ({ ends, trunkIs }) => steps(trunkIs(down("unreachable")), ends(0), wait("136 seconds")), ["telephony_unreachable"], [0])
-  await check("not quite so long, then it goes on", ({ ends, trunkIs }) =>
-    steps(trunkIs(down("unreachable")), ends(0), wait("130 seconds"), trunkIs({ _tag: "Up" }), wait("1 minute")), [], [0, 131_000])
-  await check("twice, then only the second time counts", ({ ends, trunkIs }) =>
-    steps(trunkIs(down("unreachable")), wait("100 seconds"), trunkIs({ _tag: "Up" }), trunkIs(down("unreachable")), ends(0), wait("100 seconds")), [], [0])
-  await check("for its credentials, then the campaign stops at once", ({ trunkIs }) => trunkIs(down("auth")), ["telephony_auth_failed"], [0])
-  await check("for another client, then the campaign stops at once", ({ trunkIs }) => trunkIs(down("replaced")), ["telephony_unreachable"], [0])
+  await check(
+    "for long, then the campaign stops",
+    ({ ends, trunkIs }) => steps(trunkIs(down("unreachable")), ends(0), wait("136 seconds")),
+    ["telephony_unreachable"],
+    [0]
+  )
+  await check(
+    "not quite so long, then it goes on",
+    ({ ends, trunkIs }) => steps(trunkIs(down("unreachable")), ends(0), wait("130 seconds"), trunkIs({ _tag: "Up" }), wait("1 minute")),
+    [],
+    [0, 131_000]
+  )
+  await check(
+    "twice, then only the second time counts",
+    ({ ends, trunkIs }) =>
+      steps(
+        trunkIs(down("unreachable")),
+        wait("100 seconds"),
+        trunkIs({ _tag: "Up" }),
+        trunkIs(down("unreachable")),
+        ends(0),
+        wait("100 seconds")
+      ),
+    [],
+    [0]
+  )
+  await check(
+    "for its credentials, then the campaign stops at once",
+    ({ trunkIs }) => trunkIs(down("auth")),
+    ["telephony_auth_failed"],
+    [0]
+  )
+  await check(
+    "for another client, then the campaign stops at once",
+    ({ trunkIs }) => trunkIs(down("replaced")),
+    ["telephony_unreachable"],
+    [0]
+  )
 })
 
 t.test("given a provider that refuses", async (t) => {
@@ -224,7 +312,16 @@ t.test("given a provider that refuses", async (t) => {
   })
   t.test("and is resumed afterwards, then it is tried again", async (t) => {
     const { at, entries } = await play(refusing("unreachable"), ({ own, world }) =>
-      steps(wait("10 minutes"), then(() => { world.resumeRow(); world.originate = Effect.void }), own, wait("10 seconds")))
+      steps(
+        wait("10 minutes"),
+        then(() => {
+          world.resumeRow()
+          world.originate = Effect.void
+        }),
+        own,
+        wait("10 seconds")
+      )
+    )
     t.strictSame(entries, ["telephony_unreachable"])
     t.equal(at.length, 9)
   })
@@ -263,16 +360,22 @@ t.test("given no configuration, then the campaign stops", async (t) => {
 })
 
 t.test("given a pause", async (t) => {
-  const pause = ({ desks, world }: Scene) => steps(then(() => world.pauseRow()), desks.withdraw(campaignId))
+  const pause = ({ desks, world }: Scene) =>
+    steps(
+      then(() => world.pauseRow()),
+      desks.withdraw(campaignId)
+    )
   /** Pauses, and sees how long that took. */
   const paused = (arrange: (world: World) => unknown) =>
-    play(arrange, (scene) => Effect.gen(function* () {
-      const pausing = yield* Effect.forkChild(pause(scene))
-      for (let i = 0; i < 300 && pausing.pollUnsafe() === undefined; i++) yield* TestClock.adjust(10)
-      const dialed = scene.world.dials.length
-      yield* wait("1 minute")
-      scene.world.entries.push(`${scene.world.dials.length - dialed} dialed after the pause`)
-    }))
+    play(arrange, (scene) =>
+      Effect.gen(function* () {
+        const pausing = yield* Effect.forkChild(pause(scene))
+        for (let i = 0; i < 300 && pausing.pollUnsafe() === undefined; i++) yield* TestClock.adjust(10)
+        const dialed = scene.world.dials.length
+        yield* wait("1 minute")
+        scene.world.entries.push(`${scene.world.dials.length - dialed} dialed after the pause`)
+      })
+    )
   t.test("while attempts are being marked, then it waits, and nothing is dialed", async (t) => {
     const { contacts, dials, entries } = await paused((world) => {
       campaign(5, fast)(world)
@@ -303,25 +406,52 @@ t.test("given a pause", async (t) => {
   })
   t.test("and a resume while a call goes on, when it ends busy, then the new owner dials its retry on time", async (t) => {
     const { at } = await play(campaign(1), (scene) =>
-      steps(wait("1 second"), pause(scene), settled, then(() => scene.world.resumeRow()), scene.own, wait("9 seconds"), scene.ends(0, "user_busy"), wait("3 minutes")))
+      steps(
+        wait("1 second"),
+        pause(scene),
+        settled,
+        then(() => scene.world.resumeRow()),
+        scene.own,
+        wait("9 seconds"),
+        scene.ends(0, "user_busy"),
+        wait("3 minutes")
+      )
+    )
     t.strictSame(at, [0, 130_000])
   })
   t.test("and a resume that the owner did not hear of, then it goes on under the new permits", async (t) => {
     const { to } = await play(campaign(2, { ...fast, maxConcurrency: 1 }), ({ ends, world }) =>
-      steps(then(() => { world.pauseRow(); world.resumeRow() }), ends(0), wait("1 second")))
+      steps(
+        then(() => {
+          world.pauseRow()
+          world.resumeRow()
+        }),
+        ends(0),
+        wait("1 second")
+      )
+    )
     t.strictSame(to, ["+15551", "+15552"])
   })
 })
 
 t.test("given the row changes, when the owner hears of it, then it dials by the new settings", async (t) => {
   const { to } = await play(campaign(5, { ...fast, maxConcurrency: 1 }), ({ desks, world }) =>
-    steps(wait("1 second"), then(() => { world.change({ maxConcurrency: 3, settingsVersion: 2 }); desks.find(campaignId)?.look() }), wait("1 second")))
+    steps(
+      wait("1 second"),
+      then(() => {
+        world.change({ maxConcurrency: 3, settingsVersion: 2 })
+        desks.find(campaignId)?.look()
+      }),
+      wait("1 second")
+    )
+  )
   t.strictSame(to, ["+15551", "+15552", "+15553"])
 })
 
 t.test("given a later owner, then the one before is done, and dials no more", async (t) => {
   const { to } = await play(campaign(3, { ...fast, maxConcurrency: 1 }), ({ ends, own, owner }) =>
-    steps(wait("1 second"), own, settled, ends(0), Fiber.join(owner), wait("1 second")))
+    steps(wait("1 second"), own, settled, ends(0), Fiber.join(owner), wait("1 second"))
+  )
   t.strictSame(to, ["+15551", "+15552"])
 })
 
@@ -332,40 +462,70 @@ t.test("given an owner that ends half-way, then no slot is lost and no contact i
         campaign(3, { ...fast, organizationShare: 3 })(world)
         arrange(world)
       },
-      (scene) => steps(act(scene), settled, then(() => scene.world.entries.push(`${scene.slots.used("organization:1")} slots`)))
+      (scene) =>
+        steps(
+          act(scene),
+          settled,
+          then(() => scene.world.entries.push(`${scene.slots.used("organization:1")} slots`))
+        )
     )
     t.strictSame(entries, ["0 slots"], name)
-    t.ok(contacts.every(({ state }) => state === "pending"), name)
+    t.ok(
+      contacts.every(({ state }) => state === "pending"),
+      name
+    )
   }
-  await check("stopped during the claim", (world) => { world.claiming = Effect.sleep("1 second") }, ({ owner }) => steps(wait(500), Fiber.interrupt(owner)))
-  await check("a failing claim", (world) => { world.claiming = Effect.die("no connection") }, idle)
-  await check("no call can be made of a claim", (world) => { world.finding = Effect.die("no connection") }, idle)
+  await check(
+    "stopped during the claim",
+    (world) => {
+      world.claiming = Effect.sleep("1 second")
+    },
+    ({ owner }) => steps(wait(500), Fiber.interrupt(owner))
+  )
+  await check(
+    "a failing claim",
+    (world) => {
+      world.claiming = Effect.die("no connection")
+    },
+    idle
+  )
+  await check(
+    "no call can be made of a claim",
+    (world) => {
+      world.finding = Effect.die("no connection")
+    },
+    idle
+  )
 })
 
 /** The entity around an actor that does as it is told. */
 const supervise = (life: (world: World, lives: number) => Effect.Effect<void>, act: Effect.Effect<unknown>) =>
-  run(Effect.gen(function* () {
-    const world = new World()
-    const begun: Array<number> = []
-    const actor = Layer.succeed(CampaignActor, {
-      run: () =>
-        Effect.flatMap(TestClock.testClockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe())), (at) =>
-          Effect.suspend(() => (world.state === "running" ? life(world, begun.push(at)) : Effect.void)))
+  run(
+    Effect.gen(function* () {
+      const world = new World()
+      const begun: Array<number> = []
+      const actor = Layer.succeed(CampaignActor, {
+        run: () =>
+          Effect.flatMap(
+            TestClock.testClockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe())),
+            (at) => Effect.suspend(() => (world.state === "running" ? life(world, begun.push(at)) : Effect.void))
+          )
+      })
+      const engine = CampaignSupervisor.layerSignals.pipe(
+        Layer.provideMerge(CampaignSupervisor.layer),
+        Layer.provideMerge(Layer.mergeAll(actor, Desks.layer, Layer.succeed(CampaignOwnership, ownershipOf(world)))),
+        Layer.provideMerge(TestRunner.layer)
+      )
+      yield* Effect.gen(function* () {
+        const signals = yield* Signals
+        yield* Effect.forkChild(signals.campaignRunning(campaignId, "1"))
+        yield* wait(0)
+        yield* act
+      }).pipe(Effect.provide(engine))
+      const first = begun[0] ?? 0
+      return { begun: begun.map((at) => at - first), entries: world.entries }
     })
-    const engine = CampaignSupervisor.layerSignals.pipe(
-      Layer.provideMerge(CampaignSupervisor.layer),
-      Layer.provideMerge(Layer.mergeAll(actor, Desks.layer, Layer.succeed(CampaignOwnership, ownershipOf(world)))),
-      Layer.provideMerge(TestRunner.layer)
-    )
-    yield* Effect.gen(function* () {
-      const signals = yield* Signals
-      yield* Effect.forkChild(signals.campaignRunning(campaignId, "1"))
-      yield* wait(0)
-      yield* act
-    }).pipe(Effect.provide(engine))
-    const first = begun[0] ?? 0
-    return { begun: begun.map((at) => at - first), entries: world.entries }
-  }))
+  )
 
 t.test("given an owner that dies", async (t) => {
   t.test("once, then it begins anew after a second", async (t) => {

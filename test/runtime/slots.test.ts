@@ -40,7 +40,9 @@ t.test("given calls that were up before, when they are adopted, then they count 
 t.test("given a queue that wants three slots of two, then it gets two, and the third when one is free", async (t) => {
   const { queue, release } = slots()
   let woken = 0
-  const waiter = queue(() => { woken++ })
+  const waiter = queue(() => {
+    woken++
+  })
   t.strictSame(waiter.take(names(0, 3), [organization(2)]), ["call0", "call1"])
   t.equal(woken, 0)
   release("call0")
@@ -86,7 +88,9 @@ t.test("given a slot that is kept for a queue", async (t) => {
 t.test("given a queue whose limit is raised while it waits, when a slot is free, then the new limit counts", async (t) => {
   const { queue, release, tryTake } = slots()
   let woken = 0
-  const waiter = queue(() => { woken++ })
+  const waiter = queue(() => {
+    woken++
+  })
   waiter.take(names(0, 1), [{ key: "campaign:1", limit: 1 }, organization(2)])
   tryTake("other", [organization(2)])
   waiter.take(names(1, 1), [{ key: "campaign:1", limit: 1 }, organization(2)])
@@ -113,7 +117,17 @@ t.test("given two campaigns with endless backlogs under one limit, then of any h
     const dialed: Array<string> = []
     const woken = new Set<string>()
     const campaigns = new Map(
-      ["a", "b"].map((name) => [name, backlogged(queue(() => woken.add(name)), name, wanted, limit, up, dialed)])
+      ["a", "b"].map((name) => [
+        name,
+        backlogged(
+          queue(() => woken.add(name)),
+          name,
+          wanted,
+          limit,
+          up,
+          dialed
+        )
+      ])
     )
     for (const dial of campaigns.values()) dial()
     while (dialed.length < 400) {
@@ -126,7 +140,10 @@ t.test("given two campaigns with endless backlogs under one limit, then of any h
   }
   const check = (name: string, shares: ReadonlyArray<number>) =>
     // The first to come finds everything free: what it took then evens out from the second hundred on.
-    t.ok(shares.slice(1).every((share) => share >= 40 && share <= 60), `${name}: ${shares}`)
+    t.ok(
+      shares.slice(1).every((share) => share >= 40 && share <= 60),
+      `${name}: ${shares}`
+    )
   check("calls end one at a time", share(10, 50, 1, false))
   check("calls end three at a time", share(10, 50, 3, false))
   check("calls end all together", share(10, 50, 10, false))
@@ -157,7 +174,8 @@ t.test("given any uses of the slots, then no limit is ever passed, and what is r
     const held = new Map<string, ReadonlyArray<SlotScope>>()
     const heldIn = (key: string) => [...held.values()].filter((of) => of.some((scope) => scope.key === key)).length
     let made = 0
-    const isWithin = () => scopes.every(({ key, limit }) => pool.used(key) >= heldIn(key) && pool.used(key) <= (limit ?? Number.POSITIVE_INFINITY))
+    const isWithin = () =>
+      scopes.every(({ key, limit }) => pool.used(key) >= heldIn(key) && pool.used(key) <= (limit ?? Number.POSITIVE_INFINITY))
     const act = (use: (typeof uses)[number]) => {
       switch (use.kind) {
         case "take": {
@@ -196,29 +214,56 @@ const rates = () => Effect.runSync(CallRate.pipe(Effect.provide(CallRate.layerMe
 const most = (moments: ReadonlyArray<number>, withinMillis: number) =>
   Math.max(...moments.map((from) => moments.filter((at) => at >= from && at < from + withinMillis).length))
 
-t.test("given the rates of two campaigns and of their trunk, when calls are reserved, then each keeps its own, and the trunk its sum", async (t) => {
-  const { reserve } = rates()
-  const trunk = { key: "trunk:1", rate: 5 }
-  const reserved = (campaign: string, rate: number) => reserve([{ key: campaign, rate }, trunk], 1000)
-  const both = Array.from({ length: 60 }, () => ({ fast: reserved("campaign:1", 10), slow: reserved("campaign:2", 2) }))
-  t.equal(both[0]?.fast, 1000)
-  t.ok(most(both.map(({ slow }) => slow), 1000) <= 2)
-  t.ok(most(both.flatMap(({ fast, slow }) => [fast, slow]), 1000) <= 5)
-})
-
-t.test("given any rate and any times of asking, then no rolling second holds more, even where each call leaves late by the guard", async () => {
-  const law = (rate: number, waits: ReadonlyArray<number>, lateness: ReadonlyArray<number>) => {
+t.test(
+  "given the rates of two campaigns and of their trunk, when calls are reserved, then each keeps its own, and the trunk its sum",
+  async (t) => {
     const { reserve } = rates()
-    let now = 0
-    const left = waits.map((wait, i) => {
-      now += wait
-      return reserve([{ key: "trunk:1", rate }, { key: "campaign:1", rate: rate * 2 }], now) + (lateness[i % lateness.length] ?? 0)
-    })
-    return most(left, 1000) <= rate
+    const trunk = { key: "trunk:1", rate: 5 }
+    const reserved = (campaign: string, rate: number) => reserve([{ key: campaign, rate }, trunk], 1000)
+    const both = Array.from({ length: 60 }, () => ({ fast: reserved("campaign:1", 10), slow: reserved("campaign:2", 2) }))
+    t.equal(both[0]?.fast, 1000)
+    t.ok(
+      most(
+        both.map(({ slow }) => slow),
+        1000
+      ) <= 2
+    )
+    t.ok(
+      most(
+        both.flatMap(({ fast, slow }) => [fast, slow]),
+        1000
+      ) <= 5
+    )
   }
-  const anyLateness = fc.array(fc.integer({ min: 0, max: 19 }), { minLength: 1 })
-  fc.assert(fc.property(fc.integer({ min: 1, max: 40 }), fc.array(fc.nat(300), { maxLength: 80 }), anyLateness, law), { numRuns: 500, seed: 2 })
-})
+)
+
+t.test(
+  "given any rate and any times of asking, then no rolling second holds more, even where each call leaves late by the guard",
+  async () => {
+    const law = (rate: number, waits: ReadonlyArray<number>, lateness: ReadonlyArray<number>) => {
+      const { reserve } = rates()
+      let now = 0
+      const left = waits.map((wait, i) => {
+        now += wait
+        return (
+          reserve(
+            [
+              { key: "trunk:1", rate },
+              { key: "campaign:1", rate: rate * 2 }
+            ],
+            now
+          ) + (lateness[i % lateness.length] ?? 0)
+        )
+      })
+      return most(left, 1000) <= rate
+    }
+    const anyLateness = fc.array(fc.integer({ min: 0, max: 19 }), { minLength: 1 })
+    fc.assert(fc.property(fc.integer({ min: 1, max: 40 }), fc.array(fc.nat(300), { maxLength: 80 }), anyLateness, law), {
+      numRuns: 500,
+      seed: 2
+    })
+  }
+)
 
 t.test("given a rate of one per second, then what is available follows the clock, and nothing is reserved by asking", async (t) => {
   const { available, earliest, reserve } = rates()
@@ -233,20 +278,26 @@ t.test("given a rate of one per second, then what is available follows the clock
 
 /** When the deadlines that are set at `setAt` for `after` are met. */
 const metAt = (plan: ReadonlyArray<{ readonly setAt: number; readonly after: number }>) =>
-  run(Effect.gen(function* () {
-    const wheel = yield* Deadlines
-    const met: Array<number> = []
-    for (const [i, { after, setAt }] of plan.entries()) {
-      const now = yield* Clock.currentTimeMillis
-      yield* TestClock.adjust(setAt - now)
-      wheel.set(setAt, after, (at) => { met[i] = at })
-    }
-    for (let i = 0; i < 400; i++) yield* TestClock.adjust(10)
-    return met
-  }).pipe(Effect.provide(Deadlines.layer)))
+  run(
+    Effect.gen(function* () {
+      const wheel = yield* Deadlines
+      const met: Array<number> = []
+      for (const [i, { after, setAt }] of plan.entries()) {
+        const now = yield* Clock.currentTimeMillis
+        yield* TestClock.adjust(setAt - now)
+        wheel.set(setAt, after, (at) => {
+          met[i] = at
+        })
+      }
+      for (let i = 0; i < 400; i++) yield* TestClock.adjust(10)
+      return met
+    }).pipe(Effect.provide(Deadlines.layer))
+  )
 
 t.test("given deadlines set at any time, then each is met, never early, and at most a tick late", async (t) => {
-  const plan = [0, 1, 49, 99, 100, 101, 199, 250, 333, 1000, 1077].flatMap((setAt) => [0, 1, 50, 99, 100, 101, 730, 2000].map((after) => ({ after, setAt })))
+  const plan = [0, 1, 49, 99, 100, 101, 199, 250, 333, 1000, 1077].flatMap((setAt) =>
+    [0, 1, 50, 99, 100, 101, 730, 2000].map((after) => ({ after, setAt }))
+  )
   const met = await metAt(plan)
   t.equal(met.length, plan.length)
   const lateness = plan.map(({ after, setAt }, i) => (met[i] ?? Number.NaN) - setAt - after)
@@ -255,42 +306,52 @@ t.test("given deadlines set at any time, then each is met, never early, and at m
 })
 
 t.test("given a deadline that is cleared, then it is not met, and its neighbours are", async (t) => {
-  const met = await run(Effect.gen(function* () {
-    const wheel = yield* Deadlines
-    const met: Array<string> = []
-    const cleared = wheel.set(0, 500, () => met.push("cleared"))
-    wheel.set(0, 500, () => met.push("neighbour"))
-    const alone = wheel.set(0, 900, () => met.push("alone"))
-    cleared.clear()
-    cleared.clear()
-    alone.clear()
-    yield* TestClock.adjust(2000)
-    wheel.set(2000, 100, () => met.push("later"))
-    yield* TestClock.adjust(300)
-    return met
-  }).pipe(Effect.provide(Deadlines.layer)))
+  const met = await run(
+    Effect.gen(function* () {
+      const wheel = yield* Deadlines
+      const met: Array<string> = []
+      const cleared = wheel.set(0, 500, () => met.push("cleared"))
+      wheel.set(0, 500, () => met.push("neighbour"))
+      const alone = wheel.set(0, 900, () => met.push("alone"))
+      cleared.clear()
+      cleared.clear()
+      alone.clear()
+      yield* TestClock.adjust(2000)
+      wheel.set(2000, 100, () => met.push("later"))
+      yield* TestClock.adjust(300)
+      return met
+    }).pipe(Effect.provide(Deadlines.layer))
+  )
   t.strictSame(met, ["neighbour", "later"])
 })
 
 t.test("given the clock leaps, as after a machine's sleep, then all that is due is met, in order", async (t) => {
-  const met = await run(Effect.gen(function* () {
-    const wheel = yield* Deadlines
-    const met: Array<number> = []
-    for (const after of [3_600_000, 5000, 60_000]) wheel.set(0, after, () => met.push(after))
-    yield* TestClock.setTime(7_200_000)
-    return met
-  }).pipe(Effect.provide(Deadlines.layer)))
+  const met = await run(
+    Effect.gen(function* () {
+      const wheel = yield* Deadlines
+      const met: Array<number> = []
+      for (const after of [3_600_000, 5000, 60_000]) wheel.set(0, after, () => met.push(after))
+      yield* TestClock.setTime(7_200_000)
+      return met
+    }).pipe(Effect.provide(Deadlines.layer))
+  )
   t.strictSame(met, [5000, 60_000, 3_600_000])
 })
 
 t.test("given a hundred thousand deadlines, when most are replaced, then the rest are met", async (t) => {
-  const met = await run(Effect.gen(function* () {
-    const wheel = yield* Deadlines
-    let met = 0
-    const first = Array.from({ length: 100_000 }, (_, i) => wheel.set(0, 60_000 + (i % 600), () => { met++ }))
-    for (const deadline of first.slice(1000)) deadline.clear()
-    yield* TestClock.adjust(61_000)
-    return met
-  }).pipe(Effect.provide(Deadlines.layer)))
+  const met = await run(
+    Effect.gen(function* () {
+      const wheel = yield* Deadlines
+      let met = 0
+      const first = Array.from({ length: 100_000 }, (_, i) =>
+        wheel.set(0, 60_000 + (i % 600), () => {
+          met++
+        })
+      )
+      for (const deadline of first.slice(1000)) deadline.clear()
+      yield* TestClock.adjust(61_000)
+      return met
+    }).pipe(Effect.provide(Deadlines.layer))
+  )
   t.equal(met, 1000)
 })

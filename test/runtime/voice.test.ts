@@ -17,7 +17,7 @@ import { heardPart, makeTranscript } from "#runtime/voice/Transcript.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 
 const sine = (hz: number, seconds: number, rate = 8000, amplitude = 8000): Int16Array =>
-  Int16Array.from({ length: seconds * rate }, (_, index) => Math.round(amplitude * Math.sin(2 * Math.PI * hz * index / rate)))
+  Int16Array.from({ length: seconds * rate }, (_, index) => Math.round(amplitude * Math.sin((2 * Math.PI * hz * index) / rate)))
 const rms = (samples: Int16Array): number => Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length)
 const frameOf = (sample: number): Uint8Array => new Uint8Array(160).fill(encodeSample(sample))
 
@@ -32,18 +32,25 @@ t.test("mu-law", async (t) => {
   const codes = Array.from({ length: 256 }, (_, code) => code)
 
   t.test("each code is read as the standard's level", async (t) => {
-    t.strictSame(codes.map(decodeSample), codes.map((code) => level(code) + 0))
+    t.strictSame(
+      codes.map(decodeSample),
+      codes.map((code) => level(code) + 0)
+    )
   })
   t.test("each sample becomes the code of a level no further off than half a step", async (t) => {
     const samples = Array.from({ length: 65536 }, (_, index) => index - 32768)
     const halfStep = (sample: number) => 4 * 2 ** Math.floor(Math.log2((Math.min(Math.abs(sample), 32635) + 132) / 128))
-    const tooFar = samples.filter((sample) =>
-      Math.abs(Math.max(-32635, Math.min(32635, sample)) - level(encodeSample(sample))) > halfStep(sample))
+    const tooFar = samples.filter(
+      (sample) => Math.abs(Math.max(-32635, Math.min(32635, sample)) - level(encodeSample(sample))) > halfStep(sample)
+    )
     t.strictSame(tooFar, [])
   })
   t.test("a code survives the way through PCM", async (t) => {
     // 0x7f is a second zero, which becomes the first.
-    t.strictSame(codes.map((code) => encodeSample(decodeSample(code))), codes.map((code) => code === 0x7f ? 0xff : code))
+    t.strictSame(
+      codes.map((code) => encodeSample(decodeSample(code))),
+      codes.map((code) => (code === 0x7f ? 0xff : code))
+    )
   })
   t.test("frames are filled up with silence", async (t) => {
     const codes = encodeFrames(new Int16Array(200).fill(1000))
@@ -61,8 +68,15 @@ t.test("the resampler", async (t) => {
     t.ok(folded < 2, `folded ${folded}`)
   })
   t.test("in any direction and fraction, the length follows the rates", async (t) => {
-    const lengths = ([[16000, 8000], [24000, 8000], [22050, 8000], [8000, 16000], [8000, 24000]] as const)
-      .map(([from, to]) => resample(sine(440, 1, from), from, to).length)
+    const lengths = (
+      [
+        [16000, 8000],
+        [24000, 8000],
+        [22050, 8000],
+        [8000, 16000],
+        [8000, 24000]
+      ] as const
+    ).map(([from, to]) => resample(sine(440, 1, from), from, to).length)
     t.strictSame(lengths, [8000, 8000, 8000, 16000, 24000])
   })
   t.test("chunks of any size give the same as the whole", async (t) => {
@@ -89,7 +103,7 @@ const handTurned = () => {
     }
   }
   const turn = (millis: number, step = 1) => {
-    for (const end = now + millis; now < end;) {
+    for (const end = now + millis; now < end; ) {
       now += step
       const due = timer
       if (due === undefined || due.at > now) continue
@@ -100,7 +114,7 @@ const handTurned = () => {
   return { time, turn, isAsleep: () => timer === undefined }
 }
 const counter = () => {
-  const seen = { frames: 0, skipped: 0, times: new Array<number>(), failure: undefined as unknown }
+  const seen = { frames: 0, skipped: 0, times: [] as number[], failure: undefined as unknown }
   const stream = {
     frame: (now: number) => {
       seen.frames++
@@ -125,7 +139,10 @@ t.test("the frame pacer", async (t) => {
     turn(9_999)
     t.strictSame(new Set(streams.map(({ seen }) => seen.frames)), new Set([500]))
     const phases = streams.map(({ seen }) => (seen.times[0] ?? 0) % 20)
-    t.strictSame([0, 5, 10, 15].map((phase) => phases.filter((own) => own === phase).length), [125, 125, 125, 125])
+    t.strictSame(
+      [0, 5, 10, 15].map((phase) => phases.filter((own) => own === phase).length),
+      [125, 125, 125, 125]
+    )
     t.ok(streams.every(({ seen }) => seen.times.every((time, index) => time === (seen.times[0] ?? 0) + 20 * index)))
   })
   t.test("makes up for a short stall, and skips a long one by the same for all", async (t) => {
@@ -136,7 +153,10 @@ t.test("the frame pacer", async (t) => {
     turn(999)
     turn(40, 40)
     turn(960)
-    t.strictSame(streams.map(({ seen }) => [seen.frames, seen.skipped]), streams.map(() => [100, 0]))
+    t.strictSame(
+      streams.map(({ seen }) => [seen.frames, seen.skipped]),
+      streams.map(() => [100, 0])
+    )
     turn(500, 500)
     turn(500)
     t.ok(streams.every(({ seen }) => seen.frames + seen.skipped === 150 && seen.skipped === (streams[0]?.seen.skipped ?? 0)))
@@ -148,9 +168,12 @@ t.test("the frame pacer", async (t) => {
     const other = counter()
     const leaveOther = pacer.join(other.stream)
     let frames = 0
-    const leave = pacer.join({ ...counter().stream, frame: () => {
-      if (++frames === 3) leave()
-    } })
+    const leave = pacer.join({
+      ...counter().stream,
+      frame: () => {
+        if (++frames === 3) leave()
+      }
+    })
     turn(199)
     t.strictSame([frames, other.seen.frames, pacer.size()], [3, 10, 1])
     leaveOther()
@@ -176,9 +199,12 @@ t.test("the frame pacer", async (t) => {
     const pacer = makeFramePacer(time)
     const bad = counter()
     const good = counter()
-    pacer.join({ ...bad.stream, frame: () => {
-      throw new Error("broken")
-    } })
+    pacer.join({
+      ...bad.stream,
+      frame: () => {
+        throw new Error("broken")
+      }
+    })
     pacer.join(good.stream)
     turn(100)
     t.match(bad.seen.failure, { message: "broken" })
@@ -213,8 +239,17 @@ t.test("a recording", async (t) => {
     recording.push(callee, agent)
     t.equal(await Effect.runPromise(recording.close), 126 * 0.02)
     const { at, ticks, wav } = await readSides(path)
-    t.strictSame([0, 29, 30, 59, 60, 119, 120, 124, 125].map(at),
-      [[left, 0], [left, 0], [left, right], [left, right], [0, right], [0, right], [0, 0], [0, 0], [left, right]])
+    t.strictSame([0, 29, 30, 59, 60, 119, 120, 124, 125].map(at), [
+      [left, 0],
+      [left, 0],
+      [left, right],
+      [left, right],
+      [0, right],
+      [0, right],
+      [0, 0],
+      [0, 0],
+      [left, right]
+    ])
     t.equal(ticks, 126)
     const header = {
       riff: wav.readUInt32LE(4),
@@ -287,15 +322,24 @@ t.test("answering machine detection", async (t) => {
     t.ok(millis < 3500, `${millis} ms`)
   })
   t.test("noise changes neither", async (t) => {
-    t.strictSame([hello, machine].map((speech) => judge(speech, 500).verdict), ["human", "machine"])
+    t.strictSame(
+      [hello, machine].map((speech) => judge(speech, 500).verdict),
+      ["human", "machine"]
+    )
   })
   t.test("a beep is a machine, at once", async (t) => {
     const beeps = [440, 1000, 1400]
-    t.strictSame(beeps.map((hz) => judge(sine(hz, 0.5))), beeps.map(() => ({ verdict: "machine", millis: 180 })))
+    t.strictSame(
+      beeps.map((hz) => judge(sine(hz, 0.5))),
+      beeps.map(() => ({ verdict: "machine", millis: 180 }))
+    )
   })
   t.test("silence, noise and a click are nobody", async (t) => {
     const verdicts = [judge(new Int16Array(0)), judge(new Int16Array(0), 1300), judge(sine(900, 0.04))]
-    t.strictSame(verdicts.map(({ verdict }) => verdict), ["unknown", "unknown", "unknown"])
+    t.strictSame(
+      verdicts.map(({ verdict }) => verdict),
+      ["unknown", "unknown", "unknown"]
+    )
   })
 })
 
@@ -320,7 +364,10 @@ t.test("the speech cache forgets what was not asked for the longest", async (t) 
   cache.get("a")
   cache.set("e", new Uint8Array(250))
   cache.set("huge", new Uint8Array(251))
-  t.strictSame([...keys, "e", "huge"].filter((key) => cache.get(key) !== undefined), ["a", "c", "d", "e"])
+  t.strictSame(
+    [...keys, "e", "huge"].filter((key) => cache.get(key) !== undefined),
+    ["a", "c", "d", "e"]
+  )
   t.equal(cache.bytes(), 1000)
 })
 
@@ -330,10 +377,16 @@ t.test("the transcript", async (t) => {
   transcript.said({ speaker: "assistant", text: "Hello\nthere", at: 500, until: 1500 })
   transcript.firstAudio({ at: 500, millis: 40, engine: "flite", voice: "slt" })
   t.equal(transcript.text(), "[1970-01-01T00:00:00.500Z] assistant: Hello there\n[1970-01-01T00:00:02.000Z] user: pressed 1\n")
-  t.strictSame(transcript.events().map(({ timestamp, turn, type }) => [type, timestamp, turn]), [
-    ["rtf-bot-text", "1970-01-01T00:00:00.500Z", 0],
-    ["rtf-ttfb-metric", "1970-01-01T00:00:00.500Z", 0],
-    ["rtf-user-transcription", "1970-01-01T00:00:02.000Z", 1]
-  ])
-  t.strictSame([1, 0.6, 0.1].map((share) => heardPart("one two three", share)), ["one two three", "one", ""])
+  t.strictSame(
+    transcript.events().map(({ timestamp, turn, type }) => [type, timestamp, turn]),
+    [
+      ["rtf-bot-text", "1970-01-01T00:00:00.500Z", 0],
+      ["rtf-ttfb-metric", "1970-01-01T00:00:00.500Z", 0],
+      ["rtf-user-transcription", "1970-01-01T00:00:02.000Z", 1]
+    ]
+  )
+  t.strictSame(
+    [1, 0.6, 0.1].map((share) => heardPart("one two three", share)),
+    ["one two three", "one", ""]
+  )
 })

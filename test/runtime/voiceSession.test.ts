@@ -18,59 +18,86 @@ t.teardown(() => rm(folder, { recursive: true }))
 const files = Files.layerLocal(folder)
 
 /** A worker that echoes how many texts it was asked for, and dies of one. */
-const fakeWorker = new URL(`data:text/javascript,${encodeURIComponent(`
+const fakeWorker = new URL(
+  `data:text/javascript,${encodeURIComponent(`
   import { parentPort } from "node:worker_threads"
   let asked = 0
   parentPort.on("message", ({ text }) => {
     if (text === "die") process.exit(3)
     parentPort.postMessage(new Uint8Array(160).fill(++asked))
   })
-`)}`)
+`)}`
+)
 const speaking = <A, E>(use: (speak: Tts["Service"]["speak"]) => Effect.Effect<A, E, Scope.Scope>, options: FliteOptions = {}) =>
   Effect.runPromise(Effect.scoped(Tts.use((tts) => use(tts.speak))).pipe(Effect.provide(fliteLayer(options))))
 
 t.test("the embedded voice", async (t) => {
   t.test("says the same the same way, whichever worker says it", async (t) => {
     const greeting = "Hello, this is Anna. Dr. Smith sees you at 3pm."
-    const hashes = await Promise.all([0, 1].map(() => speaking((speak) => Effect.map(speak(greeting), (speech) => {
-      t.ok(speech.length % 160 === 0 && speech.length > 2 * 8000 && speech.length < 8 * 8000, `${speech.length} bytes`)
-      t.ok(new Set(speech).size > 100, "it is not silence")
-      return createHash("sha256").update(speech).digest("hex")
-    }))))
+    const hashes = await Promise.all(
+      [0, 1].map(() =>
+        speaking((speak) =>
+          Effect.map(speak(greeting), (speech) => {
+            t.ok(speech.length % 160 === 0 && speech.length > 2 * 8000 && speech.length < 8 * 8000, `${speech.length} bytes`)
+            t.ok(new Set(speech).size > 100, "it is not silence")
+            return createHash("sha256").update(speech).digest("hex")
+          })
+        )
+      )
+    )
     t.equal(hashes[0], hashes[1])
   })
   t.test("synthesizes a text once, for all who ask at the same time or later", async (t) => {
-    const [first, ...others] = await speaking((speak) => Effect.gen(function*() {
-      const together = yield* Effect.all([speak("one"), speak("one"), speak("one")], { concurrency: "unbounded" })
-      return [...together, yield* speak("one")]
-    }), { worker: fakeWorker })
+    const [first, ...others] = await speaking(
+      (speak) =>
+        Effect.gen(function* () {
+          const together = yield* Effect.all([speak("one"), speak("one"), speak("one")], { concurrency: "unbounded" })
+          return [...together, yield* speak("one")]
+        }),
+      { worker: fakeWorker }
+    )
     t.ok(others.every((speech) => speech === first))
     t.equal(first?.[0], 1)
   })
   t.test("synthesizes again what the cache has no room for", async (t) => {
-    const counts = await speaking((speak) => Effect.forEach(["one", "one"], (text) => Effect.map(speak(text), (speech) => speech[0])),
-      { worker: fakeWorker, cacheBytes: 0 })
+    const counts = await speaking((speak) => Effect.forEach(["one", "one"], (text) => Effect.map(speak(text), (speech) => speech[0])), {
+      worker: fakeWorker,
+      cacheBytes: 0
+    })
     t.strictSame(counts, [1, 2])
   })
   t.test("refuses what cannot be said", async (t) => {
     const reasons = await speaking((speak) =>
-      Effect.forEach(["日本語", "  ", "x".repeat(4001)], (text) => Effect.map(Effect.flip(speak(text)), ({ reason }) => reason)))
+      Effect.forEach(["日本語", "  ", "x".repeat(4001)], (text) => Effect.map(Effect.flip(speak(text)), ({ reason }) => reason))
+    )
     t.strictSame(reasons, ["Unspeakable", "Unspeakable", "TooLong"])
   })
   t.test("fails the text that its worker died of, and says the next ones with a new worker", async (t) => {
-    const outcomes = await speaking((speak) =>
-      Effect.forEach(["one", "die", "two", "three"], (text) => Effect.match(speak(text), {
-        onSuccess: (speech) => speech[0],
-        onFailure: ({ reason }) => reason
-      }), { concurrency: "unbounded" }), { worker: fakeWorker })
+    const outcomes = await speaking(
+      (speak) =>
+        Effect.forEach(
+          ["one", "die", "two", "three"],
+          (text) =>
+            Effect.match(speak(text), {
+              onSuccess: (speech) => speech[0],
+              onFailure: ({ reason }) => reason
+            }),
+          { concurrency: "unbounded" }
+        ),
+      { worker: fakeWorker }
+    )
     t.strictSame(outcomes, [1, "Crashed", 1, 2])
   })
   t.test("lets its worker go when idle", async (t) => {
-    const counts = await speaking((speak) => Effect.gen(function*() {
-      const before = yield* Effect.forEach(["one", "two"], speak)
-      yield* Effect.sleep("200 millis")
-      return [...before, yield* speak("three")].map((speech) => speech[0])
-    }), { worker: fakeWorker, idle: "20 millis" })
+    const counts = await speaking(
+      (speak) =>
+        Effect.gen(function* () {
+          const before = yield* Effect.forEach(["one", "two"], speak)
+          yield* Effect.sleep("200 millis")
+          return [...before, yield* speak("three")].map((speech) => speech[0])
+        }),
+      { worker: fakeWorker, idle: "20 millis" }
+    )
     t.strictSame(counts, [1, 2, 1])
   })
   t.test("says next what is asked for again, for that call has been answered", async (t) => {
@@ -78,7 +105,11 @@ t.test("the embedded voice", async (t) => {
       (speak) =>
         Effect.gen(function* () {
           const order: Array<string> = []
-          const say = (text: string) => Effect.forkChild(Effect.map(speak(text), () => order.push(text)), { startImmediately: true })
+          const say = (text: string) =>
+            Effect.forkChild(
+              Effect.map(speak(text), () => order.push(text)),
+              { startImmediately: true }
+            )
           const prepared = yield* Effect.forEach(["first", "second", "third"], say)
           yield* Fiber.joinAll([...prepared, yield* say("third")])
           return [...new Set(order)]
@@ -114,7 +145,7 @@ const loopback = () => {
   /** Frames of 20 ms, in which the callee is heard as loud as this. */
   const talk = (frames: number, loudness = 0) => {
     for (let frame = 0; frame < frames; frame++) {
-      callee.forEach((_, at) => callee[at] = encodeSample(loudness * Math.sin(at * at)))
+      callee.forEach((_, at) => (callee[at] = encodeSample(loudness * Math.sin(at * at))))
       for (const listener of listeners) listener.frame(callee)
       const due = wake
       wake = undefined
@@ -130,62 +161,79 @@ const eventsOf = () => {
   return { events, emit: (event: VoiceEvent) => void events.push(event) }
 }
 const calling = <A, E>(
-  line: ReturnType<typeof loopback>, act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>, tts: Layer.Layer<Tts> = Tts.layerSilent
-) => Effect.runPromise(Effect.scoped(act).pipe(
-  Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, files])),
-  Effect.provideService(References.MinimumLogLevel, "None")
-))
+  line: ReturnType<typeof loopback>,
+  act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>,
+  tts: Layer.Layer<Tts> = Tts.layerSilent
+) =>
+  Effect.runPromise(
+    Effect.scoped(act).pipe(
+      Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, files])),
+      Effect.provideService(References.MinimumLogLevel, "None")
+    )
+  )
 const isNoise = (frame: Uint8Array | undefined) => frame !== undefined && frame.every((code) => (code & 0x7f) > 0x60)
 
 t.test("a session speaks its greeting at once, hears the callee, and reports", async (t) => {
   const line = loopback()
   const { emit, events } = eventsOf()
-  const { report, wav, text } = await calling(line, Effect.gen(function*() {
-    const agent = yield* VoiceAgent
-    yield* agent.prepare(plan)
-    const session = yield* agent.attach(plan, line.media, emit)
-    line.talk(20)
-    line.talk(20, 9000)
-    session.dtmf("1", Date.UTC(2100))
-    session.dtmf("hash", Date.UTC(2100))
-    session.dtmf("#", Date.UTC(2100) + 1)
-    line.talk(60)
-    const report = yield* session.finish
-    session.dtmf("2", Date.UTC(2100))
-    t.equal(yield* session.finish, report)
-    const store = yield* Files
-    const text = new TextDecoder().decode(yield* store.read("transcripts/7.txt"))
-    return { report, text, wav: Buffer.from(yield* store.read("recordings/7.wav")) }
-  }))
+  const { report, wav, text } = await calling(
+    line,
+    Effect.gen(function* () {
+      const agent = yield* VoiceAgent
+      yield* agent.prepare(plan)
+      const session = yield* agent.attach(plan, line.media, emit)
+      line.talk(20)
+      line.talk(20, 9000)
+      session.dtmf("1", Date.UTC(2100))
+      session.dtmf("hash", Date.UTC(2100))
+      session.dtmf("#", Date.UTC(2100) + 1)
+      line.talk(60)
+      const report = yield* session.finish
+      session.dtmf("2", Date.UTC(2100))
+      t.equal(yield* session.finish, report)
+      const store = yield* Files
+      const text = new TextDecoder().decode(yield* store.read("transcripts/7.txt"))
+      return { report, text, wav: Buffer.from(yield* store.read("recordings/7.wav")) }
+    })
+  )
   t.strictSame(events, [{ _tag: "GreetingSpoken" }, { _tag: "HumanDetected" }])
   t.equal(line.sent.length, 100)
   t.strictSame(line.sent.map(isNoise).indexOf(true), 30)
   t.strictSame([report.digits, report.gathered], ["1#", { dtmf_digits: "1#", answered_by: "human" }])
   t.strictSame(report.usage, { llm: {}, tts: { "tone#0|||none": 29 }, stt: {}, call_duration_seconds: 2 })
   t.ok((report.firstAudioMillis ?? 99) <= 20)
-  t.strictSame(text.replace(/^\[20[0-9][0-9]-.*?Z\]/gm, "[]"),
-    "[] assistant: Hello and good morning to you\n[2100-01-01T00:00:00.000Z] user: pressed 1\n[2100-01-01T00:00:00.001Z] user: pressed #\n")
+  t.strictSame(
+    text.replace(/^\[20[0-9][0-9]-.*?Z\]/gm, "[]"),
+    "[] assistant: Hello and good morning to you\n[2100-01-01T00:00:00.000Z] user: pressed 1\n[2100-01-01T00:00:00.001Z] user: pressed #\n"
+  )
   t.equal(text, report.transcriptText)
   t.equal(report.events.length, 4)
   const loudest = (side: number, tick: number) =>
     Math.max(...Array.from({ length: 160 }, (_, at) => Math.abs(wav.readInt16LE(44 + tick * 640 + at * 4 + side * 2))))
   t.equal(wav.readUInt32LE(40), 100 * 640)
   const audible = [10, 30, 50].map((tick) => [loudest(0, tick) > 1000, loudest(1, tick) > 1000])
-  t.strictSame(audible, [[false, true], [true, false], [false, false]])
+  t.strictSame(audible, [
+    [false, true],
+    [true, false],
+    [false, false]
+  ])
 })
 
 t.test("when the audio ends in the middle of the greeting, only what was heard counts as said", async (t) => {
   const line = loopback()
   const { emit, events } = eventsOf()
-  const report = await calling(line, Effect.gen(function*() {
-    const agent = yield* VoiceAgent
-    const session = yield* agent.attach({ ...plan, runId: 8, detectMachine: false }, line.media, emit)
-    line.talk(15)
-    line.end("hung up")
-    line.end("again")
-    line.talk(50)
-    return yield* session.finish
-  }))
+  const report = await calling(
+    line,
+    Effect.gen(function* () {
+      const agent = yield* VoiceAgent
+      const session = yield* agent.attach({ ...plan, runId: 8, detectMachine: false }, line.media, emit)
+      line.talk(15)
+      line.end("hung up")
+      line.end("again")
+      line.talk(50)
+      return yield* session.finish
+    })
+  )
   t.strictSame(events, [{ _tag: "MediaClosed", why: "hung up" }])
   t.equal(line.sent.length, 15)
   t.match(report.transcriptText, / assistant: Hello and\n$/)
@@ -194,15 +242,20 @@ t.test("when the audio ends in the middle of the greeting, only what was heard c
 
 t.test("when its scope closes first, the recording is whole and finish still tells", async (t) => {
   const line = loopback()
-  const { session, wav } = await calling(line, Effect.gen(function*() {
-    const agent = yield* VoiceAgent
-    const session = yield* Effect.scoped(Effect.gen(function*() {
-      const attached = yield* agent.attach({ ...plan, runId: 9 }, line.media, () => {})
-      line.talk(70)
-      return attached
-    }))
-    return { session, wav: Buffer.from(yield* (yield* Files).read("recordings/9.wav")) }
-  }))
+  const { session, wav } = await calling(
+    line,
+    Effect.gen(function* () {
+      const agent = yield* VoiceAgent
+      const session = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const attached = yield* agent.attach({ ...plan, runId: 9 }, line.media, () => {})
+          line.talk(70)
+          return attached
+        })
+      )
+      return { session, wav: Buffer.from(yield* (yield* Files).read("recordings/9.wav")) }
+    })
+  )
   t.equal(wav.readUInt32LE(40), 70 * 640)
   t.equal((await Effect.runPromise(session.finish)).recordingKey, "recordings/9.wav")
 })
@@ -211,14 +264,18 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
   const line = loopback()
   const { emit, events } = eventsOf()
   const broken = Layer.succeed(Tts, { engine: "broken", voice: "x", speak: () => Effect.fail(new TtsError({ reason: "Crashed" })) })
-  const report = await calling(line, Effect.gen(function*() {
-    const agent = yield* VoiceAgent
-    yield* agent.prepare(plan)
-    const session = yield* agent.attach({ ...plan, runId: 10, record: false }, line.media, emit)
-    line.talk(50)
-    session.dtmf("5", 1000)
-    return yield* session.finish
-  }), broken)
+  const report = await calling(
+    line,
+    Effect.gen(function* () {
+      const agent = yield* VoiceAgent
+      yield* agent.prepare(plan)
+      const session = yield* agent.attach({ ...plan, runId: 10, record: false }, line.media, emit)
+      line.talk(50)
+      session.dtmf("5", 1000)
+      return yield* session.finish
+    }),
+    broken
+  )
   t.strictSame(events, [])
   t.ok(line.sent.length === 50 && line.sent.every(isNoise))
   t.strictSame([report.digits, report.recordingKey, report.firstAudioMillis], ["5", undefined, undefined])
@@ -228,25 +285,35 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
 t.test("a socket that throws ends the audio of its call", async (t) => {
   const line = loopback()
   const { emit, events } = eventsOf()
-  const media = { ...line.media, send: () => {
-    throw new Error("socket is gone")
-  } }
-  await calling(line, Effect.gen(function*() {
-    const agent = yield* VoiceAgent
-    const session = yield* agent.attach({ ...plan, runId: 11, record: false }, media, emit)
-    line.talk(3)
-    return yield* session.finish
-  }))
+  const media = {
+    ...line.media,
+    send: () => {
+      throw new Error("socket is gone")
+    }
+  }
+  await calling(
+    line,
+    Effect.gen(function* () {
+      const agent = yield* VoiceAgent
+      const session = yield* agent.attach({ ...plan, runId: 11, record: false }, media, emit)
+      line.talk(3)
+      return yield* session.finish
+    })
+  )
   t.strictSame(events, [{ _tag: "MediaClosed", why: "voice line failed" }])
 })
 
 t.test("without audio, keys are still collected", async (t) => {
-  const report = await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
-    const agent = yield* VoiceAgent
-    const session = yield* agent.attach(plan, loopback().media, () => {})
-    session.dtmf("9", 0)
-    return yield* session.finish
-  })).pipe(Effect.provide(VoiceAgent.layerNone)))
+  const report = await Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const agent = yield* VoiceAgent
+        const session = yield* agent.attach(plan, loopback().media, () => {})
+        session.dtmf("9", 0)
+        return yield* session.finish
+      })
+    ).pipe(Effect.provide(VoiceAgent.layerNone))
+  )
   t.strictSame([report.digits, report.gathered, report.recordingKey], ["9", { dtmf_digits: "9" }, undefined])
 })
 
@@ -257,15 +324,17 @@ t.test("files", async (t) => {
   t.equal(key, "campaigns/1/0b6f7f6e-0000-4000-8000-000000000000_my_list____.csv")
 
   t.test("come back as they were written, and leave no drafts", async (t) => {
-    const exit = await using((store) => Effect.gen(function*() {
-      yield* store.write(key, new TextEncoder().encode("old"))
-      yield* store.write(key, new TextEncoder().encode("newer"))
-      const read = new TextDecoder().decode(yield* store.read(key))
-      const { bytes } = yield* store.stat(key)
-      yield* store.remove(key)
-      yield* store.remove(key)
-      return [read, bytes, (yield* Effect.flip(store.read(key)))._tag, (yield* Effect.flip(store.stat(key)))._tag]
-    }))
+    const exit = await using((store) =>
+      Effect.gen(function* () {
+        yield* store.write(key, new TextEncoder().encode("old"))
+        yield* store.write(key, new TextEncoder().encode("newer"))
+        const read = new TextDecoder().decode(yield* store.read(key))
+        const { bytes } = yield* store.stat(key)
+        yield* store.remove(key)
+        yield* store.remove(key)
+        return [read, bytes, (yield* Effect.flip(store.read(key)))._tag, (yield* Effect.flip(store.stat(key)))._tag]
+      })
+    )
     t.strictSame(Exit.isSuccess(exit) && exit.value, ["newer", 5, "FileNotFound", "FileNotFound"])
     t.strictSame(await readdir(join(folder, "campaigns", "1")), [])
   })

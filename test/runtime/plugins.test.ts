@@ -1,0 +1,69 @@
+/** Adapters are let in by name: built in, or from a package beside the engine, and only if they keep to the contract. */
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Layer } from "effect"
+import t from "tap"
+import { Registry } from "#core/provider/Registry.ts"
+import { Config } from "#runtime/config.ts"
+import { layer } from "#runtime/plugins.ts"
+import { runLive } from "#test/support/run.ts"
+
+const folder = await mkdtemp(join(tmpdir(), "plugins-"))
+const engine = process.cwd()
+t.before(async () => {
+  await mkdir(join(folder, "node_modules"))
+  await symlink(join(engine, "node_modules", "effect"), join(folder, "node_modules", "effect"))
+  await writeFile(join(folder, "package.json"), "{}")
+  process.chdir(folder)
+})
+t.teardown(async () => {
+  process.chdir(engine)
+  await rm(folder, { recursive: true })
+})
+
+const install = async (name: string, source: string) => {
+  const place = join(folder, "node_modules", name)
+  await mkdir(place)
+  await writeFile(join(place, "package.json"), JSON.stringify({ exports: "./index.js", name, type: "module", version: "1.0.0" }))
+  await writeFile(join(place, "index.js"), source)
+}
+const registryOf = (adapters: string) =>
+  runLive(Registry.use(({ all }) => Effect.succeed(all)).pipe(Effect.provide(Layer.provide(layer, Config.layerOf({ ADAPTERS: adapters })))))
+const refusalOf = (adapters: string) =>
+  registryOf(adapters).then(
+    () => "let in",
+    (error: Error) => error.message
+  )
+
+const manifest = `{ contract: 1, provider: "acme", displayName: "Acme", docsUrl: "", callsPerSecond: 1, originatesInFlight: 4 }`
+const acme = `
+  import { Effect } from "effect"
+  import { Credential, defineAdapter, OriginateRefused } from "trunkline/adapter"
+  export default defineAdapter({
+    manifest: ${manifest},
+    fields: { account: Credential.text({ label: "Account" }) },
+    connect: () => Effect.succeed({ originate: () => Effect.fail(new OriginateRefused({ reason: "unreachable", detail: "" })) })
+  })`
+
+t.test("given an adapter in a package, when it is named, then it stands beside the built-in ones", async (t) => {
+  await install("voice-adapter-acme", acme)
+  const all = await registryOf("ari, voice-adapter-acme")
+  t.strictSame(
+    all.map((adapter) => adapter.manifest.provider),
+    ["acme", "ari"]
+  )
+  t.strictSame(Object.keys(all[0]?.fields ?? {}), ["account"])
+})
+
+t.test("given packages that are no adapters, when they are named, then the start is refused and says why", async (t) => {
+  await install("no-default", "export const x = 1")
+  await install("next-contract", `export default { manifest: { ...${manifest}, contract: 2 }, fields: {}, connect: () => {} }`)
+  await install("bad-name", `export default { manifest: { ...${manifest}, provider: "A B" }, fields: {}, connect: () => {} }`)
+  await install("same-name", `export default { manifest: { ...${manifest}, provider: "ari" }, fields: {}, connect: () => {} }`)
+  t.match(await refusalOf("nobody"), "ADAPTERS names nobody, which is no built-in adapter (ari) and no installed package that loads")
+  t.match(await refusalOf("no-default"), "it has no default export")
+  t.match(await refusalOf("next-contract"), "version 2 of the adapter contract, not 1")
+  t.match(await refusalOf("bad-name"), "its provider name")
+  t.match(await refusalOf("ari,same-name"), "two adapters for the provider ari")
+})
