@@ -170,7 +170,7 @@ const missingVariables = (names: Iterable<string>): string =>
   `Workflow uses template variables that are missing from the source data: ${[...names]
     .sort()
     .map((name) => `'${name}'`)
-    .join(", ")}. ` + "Add the missing columns or remove them from the workflow."
+    .join(", ")}. Add the missing columns or remove them from the workflow.`
 
 const emptyVariable = (name: string, rows: RowList): string =>
   `Template variable '${name}' is empty in rows: ${rows.named}. ` +

@@ -41,6 +41,7 @@ export const layer = Layer.effect(
         const trunk = yield* pool.get(call.telephonyConfigurationId)
         if (trunk === undefined)
           return yield* new CallNotPlaced({ reason: "The provider of the telephony configuration is not installed." })
+        if (trunk.status()._tag === "Down") trunk.trunk.reconnect?.()
         if (!(yield* awaitUp(trunk, CONNECT_MILLIS))) return yield* new CallNotPlaced({ reason: whyDown(trunk) ?? "It is not connected." })
         const callId = yield* newCallId
         const scopes = [

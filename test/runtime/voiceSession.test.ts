@@ -145,7 +145,7 @@ const loopback = () => {
   /** Frames of 20 ms, in which the callee is heard as loud as this. */
   const talk = (frames: number, loudness = 0) => {
     for (let frame = 0; frame < frames; frame++) {
-      callee.forEach((_, at) => (callee[at] = encodeSample(loudness * Math.sin(at * at))))
+      for (const at of callee.keys()) callee[at] = encodeSample(loudness * Math.sin(at * at))
       for (const listener of listeners) listener.frame(callee)
       const due = wake
       wake = undefined
@@ -153,7 +153,10 @@ const loopback = () => {
       now += 20
     }
   }
-  return { pacer, media, sent, talk, end: (why: string) => listeners.forEach((listener) => listener.closed(why)) }
+  const end = (why: string) => {
+    for (const listener of listeners) listener.closed(why)
+  }
+  return { pacer, media, sent, talk, end }
 }
 const plan: VoicePlan = { runId: 7, organizationId: 1, greeting: "Hello and good morning to you", record: true, detectMachine: true }
 const eventsOf = () => {
@@ -171,7 +174,7 @@ const calling = <A, E>(
       Effect.provideService(References.MinimumLogLevel, "None")
     )
   )
-const isNoise = (frame: Uint8Array | undefined) => frame !== undefined && frame.every((code) => (code & 0x7f) > 0x60)
+const isNoise = (frame: Uint8Array | undefined) => frame?.every((code) => (code & 0x7f) > 0x60) ?? false
 
 t.test("a session speaks its greeting at once, hears the callee, and reports", async (t) => {
   const line = loopback()

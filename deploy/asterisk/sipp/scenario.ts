@@ -17,15 +17,17 @@ const go = (next: string) => `<nop next="${next}" />`
 
 const provisional = (status: string) => send(`SIP/2.0 ${status}\n${common}\n${inviteSequence}\n${contact}\nContent-Length: 0\n`)
 const ok = send("SIP/2.0 200 OK\n[last_Via:]\n[last_From:]\n[last_To:]\n[last_Call-ID:]\n[last_CSeq:]\nContent-Length: 0\n")
-const final = (status: string) => [
-  send(`SIP/2.0 ${status}\n${common}\n${inviteSequence}\n${contact}\nContent-Length: 0\n`, " retrans=\"500\""),
-  "<recv request=\"ACK\" />"
-].join("\n")
+const final = (status: string) =>
+  [
+    send(`SIP/2.0 ${status}\n${common}\n${inviteSequence}\n${contact}\nContent-Length: 0\n`, ' retrans="500"'),
+    '<recv request="ACK" />'
+  ].join("\n")
 
 /** SIPp echoes what arrives at its media port; what it plays comes from a stream port, one for each call. */
 type Port = "media_port" | "rtpstream_audio_port"
 const withSdp = (status: string, port: Port, attributes = "") =>
-  send(`SIP/2.0 ${status}
+  send(
+    `SIP/2.0 ${status}
 ${common}
 ${inviteSequence}
 ${contact}
@@ -42,7 +44,9 @@ a=rtpmap:0 PCMU/8000
 a=rtpmap:101 telephone-event/8000
 a=fmtp:101 0-15
 a=ptime:20
-`, attributes)
+`,
+    attributes
+  )
 
 let labels = 0
 /** Waits while nothing comes; a request of this kind ends the wait and the scenario goes on at `next`. */
@@ -59,14 +63,15 @@ const play = (sound: string, times = 1) => stream(`${sound}.ulaw,${times},0,PCMU
 /** `action` starts with the ACK itself: in a step of its own, a BYE right behind the ACK would find SIPp between steps. */
 const answer = (action = "", port: Port = "rtpstream_audio_port") =>
   [
-    withSdp("200 OK", port, " retrans=\"500\""),
+    withSdp("200 OK", port, ' retrans="500"'),
     // A CANCEL that crosses our answer: the caller acknowledges the answer and sends a BYE.
-    "<recv request=\"CANCEL\" optional=\"true\" next=\"crossed\" />",
+    '<recv request="CANCEL" optional="true" next="crossed" />',
     `<recv request="ACK">${action}</recv>`
   ].join("\n")
 
 const request = (method: string, sequence: number, rest: string) =>
-  send(`${method} [next_url] SIP/2.0
+  send(
+    `${method} [next_url] SIP/2.0
 Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
 From: [$callee];tag=[pid]C[call_number]
 To: [$caller]
@@ -74,22 +79,23 @@ To: [$caller]
 CSeq: ${sequence} ${method}
 Max-Forwards: 70
 ${rest}
-`, " retrans=\"500\"")
-const hangUp = (reason = "Reason: Q.850;cause=16;text=\"Normal Clearing\"\n") =>
-  [
-    request("BYE", 9, `${reason}Content-Length: 0`),
-    "<recv request=\"BYE\" optional=\"true\" next=\"bye\" />",
-    "<recv response=\"200\" />"
-  ].join("\n")
+`,
+    ' retrans="500"'
+  )
+const hangUp = (reason = 'Reason: Q.850;cause=16;text="Normal Clearing"\n') =>
+  [request("BYE", 9, `${reason}Content-Length: 0`), '<recv request="BYE" optional="true" next="bye" />', '<recv response="200" />'].join(
+    "\n"
+  )
 /** Digits as SIP INFO: SIPp cannot send those of RTP without raw sockets, and so root. */
 const sendDigits = (digits: string) =>
   Array.from(digits, (digit, index) =>
     [
       request("INFO", index + 1, `Content-Type: application/dtmf-relay\nContent-Length: [len]\n\nSignal=${digit}\nDuration=100`),
-      "<recv request=\"BYE\" optional=\"true\" next=\"bye\" />",
-      "<recv response=\"200\" />",
+      '<recv request="BYE" optional="true" next="bye" />',
+      '<recv response="200" />',
       talk(250)
-    ].join("\n")).join("\n")
+    ].join("\n")
+  ).join("\n")
 
 const behaviours: Record<string, ReadonlyArray<string>> = {
   100: [ring(500), answer(), talk(5_000), hangUp()],
@@ -111,10 +117,10 @@ const behaviours: Record<string, ReadonlyArray<string>> = {
   320: [wait("CANCEL", hour, "cancelled")],
   330: [
     provisional("180 Ringing"),
-    "<recv request=\"CANCEL\" />",
+    '<recv request="CANCEL" />',
     ok,
-    withSdp("200 OK", "rtpstream_audio_port", " retrans=\"500\""),
-    "<recv request=\"ACK\" />",
+    withSdp("200 OK", "rtpstream_audio_port", ' retrans="500"'),
+    '<recv request="ACK" />',
     stay()
   ],
   400: [final("603 Decline")],
@@ -128,63 +134,64 @@ const behaviours: Record<string, ReadonlyArray<string>> = {
   599: [final("500 Server Internal Error")],
   699: [final("600 Busy Everywhere")]
 }
-for (
-  const status of [
-    "302 Moved Temporarily",
-    "401 Unauthorized",
-    "403 Forbidden",
-    "404 Not Found",
-    "408 Request Timeout",
-    "410 Gone",
-    "480 Temporarily Unavailable",
-    "484 Address Incomplete",
-    "486 Busy Here",
-    "488 Not Acceptable Here",
-    "502 Bad Gateway",
-    "503 Service Unavailable",
-    "504 Server Time-out",
-    "603 Decline",
-    "604 Does Not Exist Anywhere",
-    "607 Unwanted",
-    "608 Rejected"
-  ]
-) behaviours[status.slice(0, 3)] = [final(status)]
+for (const status of [
+  "302 Moved Temporarily",
+  "401 Unauthorized",
+  "403 Forbidden",
+  "404 Not Found",
+  "408 Request Timeout",
+  "410 Gone",
+  "480 Temporarily Unavailable",
+  "484 Address Incomplete",
+  "486 Busy Here",
+  "488 Not Acceptable Here",
+  "502 Bad Gateway",
+  "503 Service Unavailable",
+  "504 Server Time-out",
+  "603 Decline",
+  "604 Does Not Exist Anywhere",
+  "607 Unwanted",
+  "608 Rejected"
+])
+  behaviours[status.slice(0, 3)] = [final(status)]
 
 const log = (what: string) => `<log message="[timestamp] ${what} [$number] [call_id]" />`
 const note = (what: string) => `<nop><action>${log(what)}</action></nop>`
 const endings = Object.keys(behaviours)
 const find = (pattern: string, where: string, variables: string) => `<ereg regexp="${pattern}" ${where} assign_to="${variables}" />`
 
-console.log([
-  "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>",
-  "<scenario name=\"callee\">",
-  "<recv request=\"INVITE\" rrs=\"true\"><action>",
-  find("CSeq: *([0-9]+)", "search_in=\"msg\"", "line,sequence"),
-  find("[^ ].*", "search_in=\"hdr\" header=\"From:\"", "caller"),
-  find("[^ ].*", "search_in=\"hdr\" header=\"To:\"", "callee"),
-  find("^INVITE sip:([^@]*([0-9][0-9][0-9]))@", "search_in=\"msg\"", "start,number,digits"),
-  "<todouble assign_to=\"ending\" variable=\"digits\" />",
-  ...endings.map((digits) => `<test assign_to="is${digits}" variable="ending" compare="equal" value="${digits}" />`),
-  log("invite"),
-  "</action></recv>",
-  // SIPp takes a variable that is named once for a mistake.
-  "<Reference variables=\"line,start\" />",
-  ...endings.map((digits) => `<nop next="number${digits}" test="is${digits}" />`),
-  go("number404"),
-  ...endings.map((digits) => [label(`number${digits}`), ...(behaviours[digits] ?? []), go("end")].join("\n")),
-  label("cancelled"),
-  ok.replace("[last_To:]", "[last_To:];tag=[pid]C[call_number]"),
-  final("487 Request Terminated"),
-  note("cancel"),
-  go("end"),
-  label("crossed"),
-  ok,
-  "<recv request=\"ACK\" />",
-  stay(),
-  go("end"),
-  label("bye"),
-  ok,
-  note("bye"),
-  label("end"),
-  "</scenario>"
-].join("\n"))
+console.log(
+  [
+    '<?xml version="1.0" encoding="UTF-8" ?>',
+    '<scenario name="callee">',
+    '<recv request="INVITE" rrs="true"><action>',
+    find("CSeq: *([0-9]+)", 'search_in="msg"', "line,sequence"),
+    find("[^ ].*", 'search_in="hdr" header="From:"', "caller"),
+    find("[^ ].*", 'search_in="hdr" header="To:"', "callee"),
+    find("^INVITE sip:([^@]*([0-9][0-9][0-9]))@", 'search_in="msg"', "start,number,digits"),
+    '<todouble assign_to="ending" variable="digits" />',
+    ...endings.map((digits) => `<test assign_to="is${digits}" variable="ending" compare="equal" value="${digits}" />`),
+    log("invite"),
+    "</action></recv>",
+    // SIPp takes a variable that is named once for a mistake.
+    '<Reference variables="line,start" />',
+    ...endings.map((digits) => `<nop next="number${digits}" test="is${digits}" />`),
+    go("number404"),
+    ...endings.map((digits) => [label(`number${digits}`), ...(behaviours[digits] ?? []), go("end")].join("\n")),
+    label("cancelled"),
+    ok.replace("[last_To:]", "[last_To:];tag=[pid]C[call_number]"),
+    final("487 Request Terminated"),
+    note("cancel"),
+    go("end"),
+    label("crossed"),
+    ok,
+    '<recv request="ACK" />',
+    stay(),
+    go("end"),
+    label("bye"),
+    ok,
+    note("bye"),
+    label("end"),
+    "</scenario>"
+  ].join("\n")
+)

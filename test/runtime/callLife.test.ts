@@ -1,0 +1,187 @@
+/** The call's actor from the answer to the end, and what it does when things around it fail. */
+import { Effect, Schedule } from "effect"
+import t from "tap"
+import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
+import { failing, type World } from "#test/support/fakes.ts"
+import { wait, callId, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
+
+const talk = ({ says, world }: Scene) =>
+  steps(
+    says(answered),
+    Effect.sync(() => world.log.splice(0))
+  )
+
+t.test("given a conversation", async (t) => {
+  const check = async (name: string, act: (scene: Scene) => Effect.Effect<unknown>, expected: ReadonlyArray<string>) => {
+    const { log } = await play(nothing, (scene) => steps(talk(scene), act(scene)))
+    t.strictSame(log, expected, name)
+  }
+  const ending = ["line free, 0 slots", "finish"]
+  await check("of the longest length, then it is hung up", ({ says }) => steps(wait("301 seconds"), says(hungUp("normal_clearing"))), [
+    "hangup duration_exceeded",
+    ...ending,
+    "ended answered"
+  ])
+  await check("past the end of its ringing, then it goes on", () => wait("200 seconds"), [])
+  await check(
+    "with a machine, then it is hung up",
+    (scene) =>
+      steps(
+        Effect.sync(() => scene.hears({ _tag: "MachineDetected" })),
+        wait(0),
+        scene.says(hungUp("normal_clearing"))
+      ),
+    ["hangup machine_detected", ...ending, "ended voicemail"]
+  )
+  await check(
+    "with a machine that the provider detects, then it is hung up",
+    ({ says }) => steps(says({ _tag: "MachineDetected" }), says(hungUp("normal_clearing"))),
+    ["hangup machine_detected", ...ending, "ended voicemail"]
+  )
+  await check(
+    "whose audio ends just before it, then that is no failure",
+    (scene) =>
+      steps(
+        Effect.sync(() => scene.hears({ _tag: "MediaClosed", why: "socket" })),
+        wait("1 second"),
+        scene.says(hungUp("normal_clearing"))
+      ),
+    [...ending, "ended answered"]
+  )
+  await check(
+    "whose audio ends, then it is ended",
+    (scene) =>
+      steps(
+        Effect.sync(() => scene.hears({ _tag: "MediaClosed", why: "socket" })),
+        wait("3 seconds"),
+        scene.says(hungUp("normal_clearing"))
+      ),
+    ["hangup media_failure", ...ending, "ended error"]
+  )
+  await check("with keys, then the agent hears them", ({ says }) => says({ _tag: "Dtmf", digit: "5" }), ["key 5"])
+  await check(
+    "that the provider does not end when asked, then it is asked again",
+    ({ says }) => steps(says({ _tag: "MachineDetected" }), wait("61 seconds"), Effect.void),
+    ["hangup machine_detected", "look", ...ending, "ended voicemail"]
+  )
+})
+
+t.test("given audio that cannot be opened, then the call is hung up", async (t) => {
+  const check = async (name: string, media: World["media"]) => {
+    const { log } = await play(
+      ({ world }) => {
+        world.media = media
+      },
+      ({ says }) => steps(says(answered), wait("10 seconds"), says(hungUp("normal_clearing")))
+    )
+    t.strictSame(log, [...accepted, "answered", "media", "hangup media_failure", "line free, 0 slots", "ended error"], name)
+  }
+  await check("it fails", failing)
+  await check("it hangs", Effect.never)
+})
+
+t.test("given keys that are pressed before the audio is there, then the agent hears them when it is", async (t) => {
+  const { log } = await play(
+    ({ world }) => {
+      world.media = Effect.sleep(100)
+    },
+    ({ says }) => steps(says(answered), says({ _tag: "Dtmf", digit: "7" }), wait(200))
+  )
+  t.strictSame(log.slice(-3), ["media", "voice", "key 7"])
+})
+
+t.test("given a greeting that takes longer than the provider's reply, then it is prepared all the same", async (t) => {
+  const { log } = await play(
+    (scene) => {
+      scene.preparing = Effect.sleep("2 seconds")
+    },
+    () => wait("3 seconds")
+  )
+  t.strictSame(log, ["sent", "originate +15551", "prepared"])
+})
+
+t.test("given a database that goes away", async (t) => {
+  const away = (world: World, isDown: boolean) =>
+    Effect.sync(() => {
+      world.isDown = isDown
+    })
+  t.test("when the call is answered, then the conversation begins, and the record is caught up with", async (t) => {
+    const { log } = await play(nothing, ({ says, world }) =>
+      steps(away(world, true), says(answered), wait("2 minutes"), away(world, false), wait("10 seconds"))
+    )
+    t.strictSame(log, [...accepted, "media", "voice", "answered"])
+  })
+  t.test("when the call ends, then the line is free at once, and the end is recorded later, once", async (t) => {
+    const { log, recorded } = await play(nothing, ({ says, world }) =>
+      steps(away(world, true), says(hungUp("user_busy")), wait("3 minutes"), away(world, false), wait("10 seconds"))
+    )
+    t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
+    t.strictSame(recorded, [{ dueAt: 60_000, look: false }])
+  })
+})
+
+t.test("given an end whose record was written although the answer was lost, then the retry is still announced", async (t) => {
+  const { recorded } = await play(nothing, ({ says, world }) =>
+    steps(
+      Effect.sync(() => world.attempts.set(callId, { contact: undefined, dialEpoch: 1, state: "ended" })),
+      says(hungUp("user_busy"))
+    )
+  )
+  t.strictSame(recorded, [{ dueAt: 60_000, look: true }])
+})
+
+t.test("given settings that changed during the call, then the retry goes by the new ones", async (t) => {
+  const { recorded } = await play(nothing, ({ says, world }) =>
+    steps(
+      Effect.sync(() => world.change({ retry: { ...defaultRetryConfig, retryDelaySeconds: 600 }, settingsVersion: 2 })),
+      says(hungUp("user_busy"))
+    )
+  )
+  t.strictSame(recorded, [{ dueAt: 600_000, look: false }])
+})
+
+t.test("given the engine stops during a conversation, then the call is hung up and recorded", async (t) => {
+  const { stopped } = await play(nothing, ({ says }) => says(answered))
+  t.strictSame(stopped.slice(0, 1), ["hangup originator_cancel"])
+  const gone = await play(
+    ({ world }) => {
+      world.lookup = Effect.succeed("gone")
+    },
+    ({ says, world }) =>
+      steps(
+        says(answered),
+        Effect.sync(() => {
+          world.hangup = Effect.sync(() => world.provider.onEvent?.(callId, hungUp("normal_clearing")))
+        })
+      )
+  )
+  t.strictSame(gone.stopped, ["hangup originator_cancel", "line free, 0 slots", "finish", "ended answered"])
+})
+
+t.test("given a provider that cannot hang up just now, when it can again, then the call ends", async (t) => {
+  const { log } = await play(
+    ({ world }) => Object.assign(world, { hangup: failing, lookup: Effect.succeed("up") }),
+    ({ says, world }) =>
+      steps(
+        says(answered),
+        says({ _tag: "MachineDetected" }),
+        wait("25 seconds"),
+        Effect.sync(() => {
+          world.hangup = Effect.sync(() => world.provider.onEvent?.(callId, hungUp("normal_clearing")))
+        }).pipe(Effect.andThen(wait("10 seconds")))
+      )
+  )
+  t.equal(log.filter((entry) => entry === "hangup machine_detected").length, 4)
+  t.equal(log.at(-1), "ended voicemail")
+})
+
+t.test("given a mailbox that overflows, then the call still ends in time", async (t) => {
+  const flood = ({ world }: Scene) =>
+    Effect.sync(() => {
+      for (let i = 0; i < 200; i++) world.provider.onEvent?.(callId, { _tag: "Rang" })
+    })
+  const { log } = await play(nothing, (scene) =>
+    flood(scene).pipe(Effect.andThen(wait("1 second")), Effect.repeat(Schedule.recurs(3)), Effect.andThen(wait("3 minutes")))
+  )
+  t.equal(log.at(-1), "ended unknown")
+})

@@ -1,0 +1,128 @@
+/** A call on a turned clock: its actor among fakes of our own ports, and what its trunk was told. */
+import { Deferred, type Duration, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
+import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
+import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import type { Recorded } from "#runtime/call/CallJournal.ts"
+import { Slots } from "#runtime/Slots.ts"
+import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { VoiceAgent, type VoiceEvent } from "#runtime/voice/VoiceSession.ts"
+import { campaignId, configurationId, layerOf, organizationId, World } from "#test/support/fakes.ts"
+import { run } from "#test/support/run.ts"
+
+/** A word goes through several fibers until it is a deed. */
+export const settled = Effect.repeat(TestClock.adjust(0), { times: 10 })
+export const wait = (time: Duration.Input) => Effect.andThen(TestClock.adjust(time), settled)
+
+export const callId = CallId.make("01890000-0000-7000-8000-000000000001")
+
+/** A call that is about to be dialed at once, and whatever can happen to it. */
+export class Scene {
+  readonly world = new World()
+  readonly recorded: Array<Recorded> = []
+  readonly waits = { entered: 0, left: 0 }
+  permitted: () => boolean = () => true
+  hears: (event: VoiceEvent) => void = () => {}
+  preparing: Effect.Effect<void> = Effect.void
+  /** For so long others' requests keep the trunk busy. */
+  crowded: Effect.Effect<void> = Effect.void
+  reserve = (now: number) => now + 500
+  trunk: LiveTrunk | undefined
+  readonly says = (event: TrunkEvent) =>
+    Effect.andThen(
+      Effect.sync(() => this.world.provider.onEvent?.(callId, event)),
+      settled
+    )
+  readonly voice = Layer.succeed(VoiceAgent, {
+    attach: (_plan, _media, emit) =>
+      Effect.sync(() => {
+        this.world.log.push("voice")
+        this.hears = emit
+        return {
+          dtmf: (digit) => this.world.log.push(`key ${digit}`),
+          finish: Effect.as(
+            Effect.sync(() => this.world.log.push("finish")),
+            {
+              digits: "",
+              events: [],
+              firstAudioMillis: undefined,
+              gathered: {},
+              recordingKey: undefined,
+              transcriptKey: undefined,
+              transcriptText: "",
+              usage: { call_duration_seconds: 0, llm: {}, stt: {}, tts: {} }
+            }
+          )
+        }
+      }),
+    prepare: () =>
+      Effect.andThen(
+        Effect.suspend(() => this.preparing),
+        Effect.sync(() => this.world.log.push("prepared"))
+      )
+  })
+}
+
+export const dial = Effect.fnUntraced(function* (scene: Scene) {
+  const { recorded, waits, world } = scene
+  world.withContacts(1)
+  world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: "intent" })
+  const supervisor = yield* CallSupervisor
+  const slots = yield* Slots
+  const trunk = yield* (yield* TrunkPool).get(configurationId)
+  if (trunk === undefined) return yield* Effect.die("no trunk")
+  scene.trunk = trunk
+  slots.adopt(callId, [{ key: "organization:1", limit: 1 }])
+  yield* Effect.forkChild(trunk.originating.withPermits(trunk.adapter.manifest.originatesInFlight)(scene.crowded))
+  yield* settled
+  const permit = { entered: () => void waits.entered++, holds: () => scene.permitted(), left: () => void waits.left++ }
+  const retry = { ...defaultRetryConfig, retryDelaySeconds: 60 }
+  yield* supervisor.start(
+    {
+      agentDefinitionId: AgentDefinitionId.make(1),
+      agentId: AgentId.make(1),
+      callId,
+      campaign: { breakerEnabled: false, campaignId, retriesUsed: 0, retry, rowNo: 1, settingsVersion: 1 },
+      initialContext: {},
+      organizationId,
+      phoneNumber: "+15551",
+      runId: RunId.make(1),
+      telephonyConfigurationId: configurationId
+    },
+    trunk,
+    { dialAt: 0, permit, reserve: scene.reserve },
+    {
+      lineFree: () => void world.log.push(`line free, ${slots.used("organization:1")} slots`),
+      recorded: (_, record) => void recorded.push(record)
+    }
+  )
+  yield* settled
+})
+
+/** `arrange` comes before the call is dialed, `act` after. The engine is closed at the end, as if it stopped. */
+export const play = (arrange: (scene: Scene) => void, act: (scene: Scene) => Effect.Effect<unknown>) =>
+  run(
+    Effect.gen(function* () {
+      const scene = new Scene()
+      arrange(scene)
+      const played = yield* Deferred.make<ReadonlyArray<string>>()
+      const engine = yield* dial(scene).pipe(
+        Effect.andThen(Effect.suspend(() => act(scene))),
+        Effect.andThen(Effect.suspend(() => Deferred.succeed(played, [...scene.world.log]))),
+        Effect.provide(layerOf(scene.world, { DRAIN: "0", RECORDINGS: "on" }, scene.voice)),
+        Effect.forkChild
+      )
+      yield* Effect.race(Deferred.await(played), Fiber.join(engine))
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(engine)
+      return { ...scene, log: yield* Deferred.await(played), stopped: scene.world.log.slice((yield* Deferred.await(played)).length) }
+    })
+  )
+export const nothing = () => {}
+/** One after the other. */
+export const steps = (...all: ReadonlyArray<Effect.Effect<unknown>>) => Effect.all(all, { discard: true })
+export const accepted = ["prepared", "sent", "originate +15551"]
+export const hungUp = (cause: "normal_clearing" | "user_busy" | "no_answer"): TrunkEvent => ({ _tag: "HungUp", cause })
+export const answered: TrunkEvent = { _tag: "Answered" }

@@ -1,0 +1,79 @@
+/** A campaign on a turned clock: its owner among fakes of our own ports. */
+import { Deferred, type Duration, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import type { TrunkStatus } from "#core/provider/Adapter.ts"
+import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
+import { Desks } from "#runtime/campaign/Desk.ts"
+import { Slots } from "#runtime/Slots.ts"
+import { campaignId, layerOf, World } from "#test/support/fakes.ts"
+import { run } from "#test/support/run.ts"
+
+/** A word goes through several fibers until it is a deed. */
+export const settled = Effect.repeat(TestClock.adjust(0), { times: 30 })
+export const wait = (time: Duration.Input) => Effect.andThen(TestClock.adjust(time), settled)
+/** One after the other. */
+export const steps = (...all: ReadonlyArray<Effect.Effect<unknown>>) => Effect.all(all, { discard: true })
+export const afterwards = (act: () => unknown) => Effect.andThen(Effect.sync(act), settled)
+
+/** A campaign whose owner has just begun, and a node around it. */
+export interface Scene {
+  readonly world: World
+  readonly slots: Slots["Service"]
+  readonly desks: Desks["Service"]
+  readonly owner: Fiber.Fiber<void>
+  /** One more owner, as after a resume. */
+  readonly own: Effect.Effect<Fiber.Fiber<void>>
+  /** Ends the call that was dialed as number `index`. */
+  readonly ends: (index: number, cause?: "normal_clearing" | "user_busy") => Effect.Effect<unknown>
+  readonly answers: (index: number) => Effect.Effect<unknown>
+  readonly trunkIs: (status: TrunkStatus) => Effect.Effect<unknown>
+}
+
+export const play = (arrange: (world: World) => unknown, act: (scene: Scene) => Effect.Effect<unknown>) =>
+  run(
+    Effect.gen(function* () {
+      const world = new World()
+      arrange(world)
+      const played = yield* Deferred.make<void>()
+      const says = (index: number, event: Parameters<NonNullable<World["provider"]["onEvent"]>>[1]) =>
+        afterwards(() => world.provider.onEvent?.(world.dials[index]?.callId ?? "", event))
+      const engine = yield* Effect.gen(function* () {
+        const actor = yield* CampaignActor
+        const own = Effect.forkChild(actor.run(campaignId))
+        const scene: Scene = {
+          answers: (index) => says(index, { _tag: "Answered" }),
+          desks: yield* Desks,
+          ends: (index, cause = "normal_clearing") => says(index, { _tag: "HungUp", cause }),
+          own,
+          owner: yield* own,
+          slots: yield* Slots,
+          trunkIs: (status) => afterwards(() => world.provider.onStatus?.(status)),
+          world
+        }
+        yield* settled
+        yield* act(scene)
+        yield* Deferred.succeed(played, undefined)
+      }).pipe(Effect.provide(layerOf(world, { DRAIN: "0" })), Effect.forkChild)
+      yield* Effect.race(Deferred.await(played), Fiber.join(engine))
+      const { dials, entries, state, statements } = world
+      const seen = {
+        contacts: structuredClone(world.contacts),
+        dials: [...dials],
+        entries: [...entries],
+        state,
+        statements: [...statements]
+      }
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(engine)
+      return { ...seen, at: seen.dials.map(({ at }) => Math.round(at)), to: seen.dials.map(({ to }) => to) }
+    })
+  )
+export const campaign =
+  (contacts: number, plan: Partial<World["plan"]> = {}) =>
+  (world: World) => {
+    world.withContacts(contacts)
+    world.change(plan)
+  }
+export const count = (statements: ReadonlyArray<string>, statement: string) => statements.filter((each) => each === statement).length
+export const idle: (scene: Scene) => Effect.Effect<unknown> = () => Effect.void
+export const fast = { rateLimit: 1000 }
