@@ -47,7 +47,7 @@ export class CampaignOwnership extends Context.Service<
      * decision of an owner, when it has another one by now.
      */
     readonly stop: (id: CampaignId, stop: AutomaticStop, ownerEpoch?: number) => Effect.Effect<boolean>
-    /** Trips the breaker if the entries of its window say so. To be called in the transaction that made an entry. */
+    /** Trips the breaker if the entries of its window say so. To be called after each entry. */
     readonly judgeBreaker: (id: CampaignId, now: number) => Effect.Effect<boolean>
     readonly log: (
       id: CampaignId,

@@ -162,7 +162,8 @@ export class CallActor extends Context.Service<
         )
 
       const perform = Effect.fnUntraced(function* (call: LiveCall, command: CallCommand) {
-        const fork = <A>(effect: Effect.Effect<A>) => Effect.forkChild(guarded(effect))
+        // Begun at once: a turn of the event loop later, the freed slot would have waited for nothing.
+        const fork = <A>(effect: Effect.Effect<A>) => Effect.forkChild(guarded(effect), { startImmediately: true })
         return yield* CallCommand.match(command, {
           AttachVoice: () => (needsAudio(call) ? fork(converse(call)) : Effect.void),
           Hangup: ({ cause }) => (withdraw(call) ? Effect.void : fork(hangup(call, cause))),

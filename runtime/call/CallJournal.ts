@@ -3,7 +3,6 @@
  * caught up with.
  */
 import { Cause, Context, Effect, Layer, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
 import type { AttemptEnd, ContactFate } from "#core/call/Attempt.ts"
 import { AttemptStore, type Decided, type Finished } from "#core/call/AttemptStore.ts"
 import { CallState } from "#core/call/Call.ts"
@@ -34,23 +33,19 @@ export class CallJournal extends Context.Service<
   static readonly layer = Layer.effect(
     CallJournal,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const store = yield* AttemptStore
       const ownership = yield* CampaignOwnership
 
-      /** One transaction, so that the entry that trips the breaker and the trip are never apart. */
-      const judged = <A>(call: LiveCall, now: number, record: Effect.Effect<A>, isEntry: (recorded: A) => boolean) => {
+      /**
+       * Judged after the entry is committed, not in its transaction: of two calls that end at once, one then sees both. Should the process
+       * die between, the campaign's next owner judges before it dials.
+       */
+      const judged = Effect.fnUntraced(function* <A>(call: LiveCall, now: number, record: Effect.Effect<A>, isEntry: (recorded: A) => boolean) {
+        const recorded = yield* record
         const campaign = call.attempt.campaign
-        if (campaign === undefined || !campaign.breakerEnabled) return Effect.map(record, (recorded) => ({ recorded, tripped: false }))
-        return Effect.orDie(
-          sql.withTransaction(
-            Effect.gen(function* () {
-              const recorded = yield* record
-              return { recorded, tripped: isEntry(recorded) && (yield* ownership.judgeBreaker(campaign.campaignId, now)) }
-            })
-          )
-        )
-      }
+        const tripped = campaign?.breakerEnabled === true && isEntry(recorded) && (yield* ownership.judgeBreaker(campaign.campaignId, now))
+        return { recorded, tripped }
+      })
 
       const ended = Effect.fnUntraced(function* (call: LiveCall, end: AttemptEnd) {
         let settings: Settings | undefined = call.attempt.campaign

@@ -241,6 +241,8 @@ export class CampaignActor extends Context.Service<
         desk.rowChanged = false
         const plan = yield* ownership.own(id)
         if (plan === undefined) return desks.close(id)
+        // An entry that a process before this one made without living to judge it.
+        if (plan.breaker?.enabled === true && (yield* ownership.judgeBreaker(id, yield* Clock.currentTimeMillis))) return desks.close(id)
         desk.open(plan.ownerEpoch)
         const memory = remember(
           plan,
