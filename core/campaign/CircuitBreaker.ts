@@ -23,28 +23,3 @@ export const isTripped = (window: { readonly failures: number; readonly total: n
   const { config, failures, total } = window
   return config.enabled && failures > 0 && total >= config.minCallsInWindow && failures / total >= config.failureThreshold
 }
-
-/** A call whose outcome became final `at`, in epoch milliseconds. */
-export interface BreakerEntry {
-  readonly at: number
-  readonly failure: boolean
-}
-
-export interface Verdict {
-  readonly tripped: boolean
-  readonly failures: number
-  readonly total: number
-}
-
-/** Counts what lies in the window `(now - windowSeconds, now]`; the entries may be in any order. */
-export const judge = (entries: Iterable<BreakerEntry>, now: number, config: BreakerConfig): Verdict => {
-  const from = now - config.windowSeconds * 1000
-  let failures = 0
-  let total = 0
-  for (const { at, failure } of entries) {
-    if (at <= from || at > now) continue
-    total++
-    if (failure) failures++
-  }
-  return { tripped: isTripped({ failures, total, config }), failures, total }
-}

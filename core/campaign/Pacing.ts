@@ -31,25 +31,3 @@ export const next = (state: Pace, now: number): { readonly state: Pace; readonly
 /** How many sends could be reserved to leave by `now + withinMillis`. */
 export const available = (state: Pace, now: number, withinMillis = 0): number =>
   Math.max(0, Math.floor((now + withinMillis - Math.max(now, state.nextAt)) / spacing(state.rate)) + 1)
-
-/** Contacts to claim in this turn: never more than can be dialed now. A limit that does not exist is undefined. */
-export const howMany = (now: {
-  readonly freeCampaignSlots: number | undefined
-  readonly freeOrganizationSlots: number | undefined
-  readonly freeTrunkChannels: number | undefined
-  /** Sends the rate allows now. */
-  readonly tokens: number
-  readonly limit?: number
-}): number =>
-  Math.max(
-    0,
-    Math.floor(
-      Math.min(
-        now.freeCampaignSlots ?? Number.POSITIVE_INFINITY,
-        now.freeOrganizationSlots ?? Number.POSITIVE_INFINITY,
-        now.freeTrunkChannels ?? Number.POSITIVE_INFINITY,
-        now.tokens,
-        now.limit ?? claimLimit
-      )
-    )
-  )

@@ -94,7 +94,6 @@ export class CallActor extends Context.Service<
         if (!(yield* keepRate(dialing)) || !mayLeave()) return void withdraw(call)
         pass("marked sent")
         call.dialing = undefined
-        call.requestedAt = now()
         yield* Metric.update(callsOriginated, 1)
         const request = { callId, from: undefined, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
         yield* call.trunk.trunk.originate(request).pipe(

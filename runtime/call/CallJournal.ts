@@ -40,7 +40,12 @@ export class CallJournal extends Context.Service<
        * Judged after the entry is committed, not in its transaction: of two calls that end at once, one then sees both. Should the process
        * die between, the campaign's next owner judges before it dials.
        */
-      const judged = Effect.fnUntraced(function* <A>(call: LiveCall, now: number, record: Effect.Effect<A>, isEntry: (recorded: A) => boolean) {
+      const judged = Effect.fnUntraced(function* <A>(
+        call: LiveCall,
+        now: number,
+        record: Effect.Effect<A>,
+        isEntry: (recorded: A) => boolean
+      ) {
         const recorded = yield* record
         const campaign = call.attempt.campaign
         const tripped = campaign?.breakerEnabled === true && isEntry(recorded) && (yield* ownership.judgeBreaker(campaign.campaignId, now))

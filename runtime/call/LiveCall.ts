@@ -32,8 +32,6 @@ export class LiveCall {
   session: VoiceSession | undefined
   /** Keys that the callee has pressed. */
   keys = ""
-  /** Epoch milliseconds of the answer and of the last request, for the metrics. */
-  requestedAt = 0
   readonly attempt: Attempt
   readonly trunk: LiveTrunk
   readonly limits: CallLimits

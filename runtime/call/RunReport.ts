@@ -1,7 +1,7 @@
 /** What the run of a call shows when it is over. */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallState } from "#core/call/Call.ts"
-import { type Outcome, outcomeOf } from "#core/call/Outcome.ts"
+import { failureClassOf, isBreakerFailure, type Outcome, outcomeOf } from "#core/call/Outcome.ts"
 import type { VoiceReport } from "../voice/VoiceSession.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
@@ -49,6 +49,7 @@ export const endOf = (call: LiveCall, ended: CallState & { readonly _tag: "Ended
         call_disposition: disposition,
         call_id: call.attempt.callId,
         call_tags: tags,
+        ...(isBreakerFailure(outcome) ? { failure_class: failureClassOf(cause) ?? null } : {}),
         hangup_cause: cause,
         mapped_call_disposition: disposition,
         provider: call.trunk.adapter.manifest.provider

@@ -136,6 +136,9 @@ export class CampaignActor extends Context.Service<
         memory.edgeAt = (window.open ? window.closesAt : window.opensAt) ?? Number.POSITIVE_INFINITY
         // Nobody minds a trunk that is down while nothing may be dialed.
         if (!window.open) memory.downSince = undefined
+        if (!memory.schedule.isZoneKnown && memory.windowOpen !== false) {
+          yield* Effect.logError("the time zone of a campaign is unknown here, so that its window stays closed")
+        }
         if (!window.open && memory.windowOpen !== false) yield* ownership.log(memory.plan.campaignId, Stops.windowClosed(window.opensAt))
         // A campaign that starts inside its window has crossed no edge.
         if (window.open && memory.windowOpen === false) yield* ownership.log(memory.plan.campaignId, Stops.windowOpened(window.closesAt))

@@ -1,7 +1,6 @@
 /** The embedded Postgres as in production, every commit on disk, in a folder of its own that is removed in the end. */
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
-import { chmodSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
@@ -48,12 +47,34 @@ const open = Effect.fnUntraced(function* (folder: string) {
 export const startDatabase = (options: { readonly statistics?: boolean } = {}): Effect.Effect<Database, never, Scope.Scope> =>
   Effect.gen(function* () {
     const folder = yield* newFolder
-    const configure = Effect.flatMap(open(folder), ({ sql }) => Effect.promise(() => sql`ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`))
+    const configure = Effect.flatMap(open(folder), ({ sql }) =>
+      Effect.promise(() => sql`ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`)
+    )
     if (options.statistics === true) yield* Effect.scoped(configure)
     // For a user who may not enter the folder, Postgres keeps its data elsewhere, behind a link.
-    const behind = yield* Effect.acquireRelease(Effect.succeed({ folder: "" }), (found) => (found.folder === "" ? Effect.void : remove(found.folder)))
+    const behind = yield* Effect.acquireRelease(Effect.succeed({ folder: "" }), (found) =>
+      found.folder === "" ? Effect.void : remove(found.folder)
+    )
     const database = yield* open(folder)
     behind.folder = database.data
     if (options.statistics === true) yield* Effect.promise(() => database.sql`CREATE EXTENSION pg_stat_statements`)
     return database
   }).pipe(Effect.orDie)
+
+const commits = 200
+/** About as long as between two calls. */
+const BREATH = "20 millis"
+
+/** What one small transaction costs from its begin until it is on disk. */
+export const commitMillis = Effect.fnUntraced(function* ({ sql }: Database) {
+  const millis: Array<number> = []
+  yield* Effect.promise(() => sql`CREATE TABLE bench_commits AS SELECT 0 AS done`)
+  for (let commit = 0; commit < commits; commit++) {
+    const began = performance.now()
+    yield* Effect.promise(() => sql`UPDATE bench_commits SET done = done + 1`)
+    millis.push(performance.now() - began)
+    yield* Effect.sleep(BREATH)
+  }
+  yield* Effect.promise(() => sql`DROP TABLE bench_commits`)
+  return millis
+})

@@ -67,7 +67,11 @@ export const startEngine = (
       get: (path) => ask("GET", path),
       post: (path, body) => ask("POST", path, body),
       upload: Effect.fnUntraced(function* (csv) {
-        const address = yield* ask("POST", "/s3/presigned-upload-url", { file_name: "list.csv", file_size: Buffer.byteLength(csv), content_type: "text/csv" })
+        const address = yield* ask("POST", "/s3/presigned-upload-url", {
+          file_name: "list.csv",
+          file_size: Buffer.byteLength(csv),
+          content_type: "text/csv"
+        })
         yield* exchange({ agent, method: "PUT", url: textAt(address, "upload_url"), headers: { "content-type": "text/csv" }, body: csv })
         return textAt(address, "file_key")
       })
@@ -105,24 +109,24 @@ const at = (answer: unknown, name: string): unknown => (answer instanceof Object
 const textAt = (answer: unknown, name: string): string => String(at(answer, name))
 export const numberAt = (answer: unknown, name: string): number => Number(at(answer, name))
 
-/** The id of a telephony configuration for the emulator. */
-export const connect = Effect.fnUntraced(function* (engine: Engine, { password, url, user }: EmulatorAddress, name = "emulator") {
-  const config = { provider: "ari", ari_endpoint: url, app_name: user, app_password: password, dial_string: "PJSIP/{number}@trunk" }
-  const made = yield* engine.post("/organizations/telephony-configs", { name, config, is_default_outbound: name === "emulator" })
-  return numberAt(made, "id")
-})
-
 /** A telephony configuration for the emulator, and an agent, whose id is returned. */
-export const prepare = Effect.fnUntraced(function* (engine: Engine, emulator: EmulatorAddress, greeting = "") {
-  yield* connect(engine, emulator)
-  const start = { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet.", greeting_type: "text", greeting } }
-  const agent = yield* engine.post("/workflow/create/definition", { name: "Reminder", workflow_definition: { nodes: [start], edges: [] } })
-  return numberAt(agent, "id")
+export const prepare = Effect.fnUntraced(function* (engine: Engine, { password, url, user }: EmulatorAddress, greeting = "") {
+  const config = { provider: "ari", ari_endpoint: url, app_name: user, app_password: password, dial_string: "PJSIP/{number}@trunk" }
+  yield* engine.post("/organizations/telephony-configs", { name: "emulator", config, is_default_outbound: true })
+  const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting }
+  const graph = { nodes: [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }], edges: [] }
+  return numberAt(yield* engine.post("/workflow/create/definition", { name: "Reminder", workflow_definition: graph }), "id")
 })
 
 /** The id of a campaign made of an uploaded list, with these settings. */
 export const createCampaign = Effect.fnUntraced(function* (engine: Engine, agentId: number, csv: string, settings: object = {}) {
   const source_id = yield* engine.upload(csv)
-  const campaign = yield* engine.post("/campaign/create", { name: "Bench", workflow_id: agentId, source_type: "csv", source_id, ...settings })
+  const campaign = yield* engine.post("/campaign/create", {
+    name: "Bench",
+    workflow_id: agentId,
+    source_type: "csv",
+    source_id,
+    ...settings
+  })
   return numberAt(campaign, "id")
 })

@@ -14,7 +14,8 @@ export type Goal = { readonly atMost: number } | { readonly atLeast: number }
 const goalText = (goal: Goal): string => ("atMost" in goal ? `<= ${goal.atMost}` : `>= ${goal.atLeast}`)
 const isMet = (value: number, goal: Goal): boolean => ("atMost" in goal ? value <= goal.atMost : value >= goal.atLeast)
 const rounded = (value: number): number => Number(value.toPrecision(Math.max(3, Math.trunc(Math.abs(value)).toString().length)))
-const ratioOf = ({ control, value }: Figure): number | null => (control === undefined || control === 0 ? null : Number((value / control).toFixed(2)))
+const ratioOf = ({ control, value }: Figure): number | null =>
+  control === undefined || control === 0 ? null : Number((value / control).toFixed(2))
 
 export const json = (figure: Figure): string =>
   JSON.stringify({
@@ -41,7 +42,10 @@ export const table = (figures: ReadonlyArray<Figure>): string => {
   const rows = [header, ...figures.map(cellsOf)]
   const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const line = (row: ReadonlyArray<string>) =>
-    row.map((cell, column) => (numbers.includes(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join("  ").trimEnd()
+    row
+      .map((cell, column) => (numbers.includes(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd()
   const [first = header, ...rest] = rows
   return [line(first), widths.map((width) => "-".repeat(width)).join("  "), ...rest.map(line)].join("\n")
 }

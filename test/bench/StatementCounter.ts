@@ -40,7 +40,10 @@ const join = (engine: Socket, postgres: Socket, read: (chunk: Buffer) => void) =
     postgres.write(chunk)
   })
   postgres.pipe(engine)
-  for (const [socket, other] of [[engine, postgres], [postgres, engine]] as const) {
+  for (const [socket, other] of [
+    [engine, postgres],
+    [postgres, engine]
+  ] as const) {
     socket.on("error", () => other.destroy())
     socket.on("close", () => other.destroy())
   }

@@ -63,7 +63,13 @@ const measure = ({ quick }: Options) =>
     const calls = yield* ofCalls(count)
     const kibibytes = (bytes: number) => bytes / 1024
     return [
-      { name: "actors, heap per live call", value: kibibytes(calls.heap), unit: "KiB", goal: { atMost: 8 }, control: kibibytes(fibers.heap) },
+      {
+        name: "actors, heap per live call",
+        value: kibibytes(calls.heap),
+        unit: "KiB",
+        goal: { atMost: 8 },
+        control: kibibytes(fibers.heap)
+      },
       { name: "actors, of it in the ARI adapter's table", value: kibibytes(table.heap), unit: "KiB", control: kibibytes(calls.heap) },
       { name: "actors, resident memory per live call", value: kibibytes(calls.rss), unit: "KiB", control: kibibytes(fibers.rss) }
     ]

@@ -14,7 +14,10 @@ const actor = Effect.gen(function* () {
   while (true) yield* Queue.take(mailbox)
 })
 
-const table = new AriCalls(() => {}, () => 0)
+const table = new AriCalls(
+  () => {},
+  () => 0
+)
 let calls = 0
 
 answerMemory()

@@ -41,8 +41,15 @@ const openLine = ({ password, url, user }: EmulatorAddress, numbers: ReadonlyArr
       originate: () => {
         const number = numbers[next++]
         if (number === undefined) return
-        const channel = new URLSearchParams({ app: application, channelId: `bare-${String(next).padStart(6, "0")}`, endpoint: `PJSIP/${number}@trunk`, timeout: "60" })
-        request(`${url}/ari/channels?${channel}`, { agent, method: "POST", headers: { authorization } }, (response) => response.resume()).end()
+        const channel = new URLSearchParams({
+          app: application,
+          channelId: `bare-${String(next).padStart(6, "0")}`,
+          endpoint: `PJSIP/${number}@trunk`,
+          timeout: "60"
+        })
+        request(`${url}/ari/channels?${channel}`, { agent, method: "POST", headers: { authorization } }, (response) =>
+          response.resume()
+        ).end()
       },
       onEnd: (listener) => {
         socket.on("message", (data) => {

@@ -23,7 +23,10 @@ const TIMEOUT = "3 minutes"
 
 const benchmarks: ReadonlyArray<Benchmark> = [dispatch, slotUse, dispatchInStep, dispatchWithVoice, statements, create, progress, actors]
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean", default: false }, quick: { type: "boolean", default: false } } })
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean", default: false }, quick: { type: "boolean", default: false } }
+})
 
 const chosen = benchmarks.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const unknown = positionals.filter((wanted) => benchmarks.every(({ name }) => name !== wanted))
@@ -37,7 +40,10 @@ const measure = ({ name, run }: Benchmark) =>
   })
 
 const program = Effect.gen(function* () {
-  if (unknown.length > 0) return yield* Effect.die(new Error(`There is no benchmark ${unknown.join(", ")}; there are ${benchmarks.map(({ name }) => name).join(", ")}`))
+  if (unknown.length > 0)
+    return yield* Effect.die(
+      new Error(`There is no benchmark ${unknown.join(", ")}; there are ${benchmarks.map(({ name }) => name).join(", ")}`)
+    )
   yield* Console.error(machine())
   const figures: ReadonlyArray<Figure> = (yield* Effect.forEach(chosen, measure)).flat()
   if (!values.json) yield* Console.log(`\n${table(figures)}`)

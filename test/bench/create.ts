@@ -69,9 +69,17 @@ const measure = ({ quick }: Options) =>
     }
     const seconds = quantile(created, 0.5)
     return [
-      { name: `create, ${count.toLocaleString("en")} contacts`, value: seconds, unit: "s", goal: { atMost: 10 }, control: quantile(copied, 0.5) },
+      {
+        name: `create, ${count.toLocaleString("en")} contacts`,
+        value: seconds,
+        unit: "s",
+        goal: { atMost: 10 },
+        control: quantile(copied, 0.5)
+      },
       { name: "create, contacts a second", value: count / seconds, unit: "/s", control: count / quantile(copied, 0.5) },
-      ...(rss === undefined ? [] : [{ name: "create, growth of the engine's memory", value: rss.peak() - before, unit: "MiB", control: csv.length / 2 ** 20 }])
+      ...(rss === undefined
+        ? []
+        : [{ name: "create, growth of the engine's memory", value: rss.peak() - before, unit: "MiB", control: csv.length / 2 ** 20 }])
     ]
   }).pipe(Effect.scoped)
 

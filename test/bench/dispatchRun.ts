@@ -8,17 +8,15 @@ import { type CalleeEntry, CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
 import { dialByPolling, dialInLoop, type Dialing } from "./bareDialers.ts"
 import type { Options } from "./Benchmark.ts"
 import { csvOf, rowsOf, talksThenHangsUp } from "./Contacts.ts"
-import { startDatabase } from "./Database.ts"
+import { commitMillis, startDatabase } from "./Database.ts"
 import { type Emulator, startEmulator } from "./Emulator.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
-import { connect, createCampaign, type Engine, prepare, startEngine } from "./Engine.ts"
+import { createCampaign, prepare, startEngine } from "./Engine.ts"
 
 const slots = 100
 const callSeconds = 10
 /** Of these ten seconds. */
 const ringMillis = 1000
-const warmUpCalls = 1000
-const warmUpSlots = 40
 
 export interface Dispatch {
   /** Milliseconds. */
@@ -30,6 +28,8 @@ export interface Compared {
   readonly engine: Dispatch
   readonly loop: Dispatch
   readonly poller: Dispatch
+  /** Milliseconds that a commit took on the engine's disk, before it was started. */
+  readonly commits: ReadonlyArray<number>
 }
 /** `steady`: half to one and a half times ten seconds, so that slots become free evenly. `in step`: as near to all at once as they began. */
 export type Pace = "steady" | "in step"
@@ -40,7 +40,8 @@ export interface Plan extends Options {
   readonly voice: boolean
 }
 
-const secondsOf = ({ quick, voice }: Plan) => (quick ? { engine: 15, control: 15 } : voice ? { engine: 30, control: 20 } : { engine: 45, control: 20 })
+const secondsOf = ({ quick, voice }: Plan) =>
+  quick ? { engine: 15, control: 15 } : voice ? { engine: 30, control: 20 } : { engine: 45, control: 20 }
 const contactsFor = (seconds: number) => slots + (slots * seconds) / callSeconds
 
 const emulatorOf = ({ pace, voice }: Plan): AriEmulatorOptions => ({
@@ -72,33 +73,24 @@ export const dispatchOf = (entries: ReadonlyArray<CalleeEntry>, capacity: number
 }
 
 const untilDialed = (emulator: Emulator, contacts: number) =>
-  emulator.until(({ originates }) => originates >= contacts).pipe(Effect.andThen(emulator.entries), Effect.map((entries) => dispatchOf(entries, slots)))
-
-/**
- * An engine has dialed before: its code is compiled, its connections know their statements. Short calls, of a far end that is gone when the
- * measured ones begin.
- */
-const warmUp = (engine: Engine, agentId: number, { quick }: Plan) =>
-  Effect.gen(function* () {
-    const emulator = yield* startEmulator({ media: false, ringMillis: 100, seed: 1, talkMillis: 400 })
-    const telephony_configuration_id = yield* connect(engine, emulator, "warm-up")
-    const contacts = quick ? 100 : warmUpCalls
-    const campaign = yield* createCampaign(engine, agentId, csvOf(contacts), { max_concurrency: warmUpSlots, telephony_configuration_id })
-    yield* engine.post(`/campaign/${campaign}/start`)
-    yield* emulator.until(({ live, originates }) => live === 0 && originates >= contacts)
-  }).pipe(Effect.scoped)
+  emulator
+    .until(({ originates }) => originates >= contacts)
+    .pipe(
+      Effect.andThen(emulator.entries),
+      Effect.map((entries) => dispatchOf(entries, slots))
+    )
 
 const byEngine = (plan: Plan) =>
   Effect.gen(function* () {
     const database = yield* startDatabase()
+    const commits = yield* commitMillis(database)
     const emulator = yield* startEmulator(emulatorOf(plan))
     const engine = yield* startEngine(database, { environment: { RECORDINGS: plan.voice ? "on" : "off" } })
     const agentId = yield* prepare(engine, emulator, plan.voice ? "Hello {{first_name}}, your order is ready." : "")
-    yield* warmUp(engine, agentId, plan)
     const contacts = contactsFor(secondsOf(plan).engine)
     const campaign = yield* createCampaign(engine, agentId, csvOf(contacts), { max_concurrency: slots })
     yield* engine.post(`/campaign/${campaign}/start`)
-    return yield* untilDialed(emulator, contacts)
+    return { commits, engine: yield* untilDialed(emulator, contacts) }
   }).pipe(Effect.scoped)
 
 const byHand = (plan: Plan, dial: (emulator: EmulatorAddress, dialing: Dialing) => ReturnType<typeof dialInLoop>) =>
@@ -112,10 +104,10 @@ const byHand = (plan: Plan, dial: (emulator: EmulatorAddress, dialing: Dialing) 
 
 const compared = (plan: Plan) =>
   Effect.gen(function* () {
-    const engine = yield* byEngine(plan)
+    const measured = yield* byEngine(plan)
     // Neither has anything to do most of the time: they do not disturb each other.
     const [loop, poller] = yield* Effect.all([byHand(plan, dialInLoop), byHand(plan, dialByPolling)], { concurrency: 2 })
-    return { engine, loop, poller }
+    return { ...measured, loop, poller }
   })
 
 const runs = new Map<string, Compared>()

@@ -12,6 +12,8 @@ const postgresVersion = (): string => {
 export const machine = (): string => {
   const gibibytes = Math.round(totalmem() / 2 ** 30)
   const model = cpus()[0]?.model.trim() ?? "?"
-  const load = loadavg().map((value) => value.toFixed(1)).join(" ")
+  const load = loadavg()
+    .map((value) => value.toFixed(1))
+    .join(" ")
   return `${availableParallelism()} cores (${model}), ${gibibytes} GiB, Node ${process.version}, embedded Postgres ${postgresVersion()}, load before ${load}`
 }

@@ -11,7 +11,7 @@ export const slotUse: Benchmark = {
       return [
         { name: "slot-use", value: percent(engine.slotUse), unit: "%", goal: { atLeast: 98 }, control: percent(loop.slotUse) },
         {
-          name: "slot-use, of a one-second poller instead of the engine",
+          name: "slot-use, of a one-second poller instead",
           value: percent(poller.slotUse),
           unit: "%",
           control: percent(loop.slotUse)

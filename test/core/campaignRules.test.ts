@@ -1,8 +1,8 @@
 import fc from "fast-check"
 import t from "tap"
 import { Outcome } from "#core/call/Outcome.ts"
-import { isTripped, judge, resolve } from "#core/campaign/CircuitBreaker.ts"
-import { available, guardMillis, howMany, next, pace, spacing } from "#core/campaign/Pacing.ts"
+import { isTripped, resolve } from "#core/campaign/CircuitBreaker.ts"
+import { available, guardMillis, next, pace, spacing } from "#core/campaign/Pacing.ts"
 import { complete, decide, defaultRetryConfig, type RetryConfig, type RetryReason, stillAllowed } from "#core/campaign/RetryPolicy.ts"
 import { compile, isTimeZone, type ScheduleConfig, type ScheduleSlot, stateAt, validate } from "#core/campaign/Schedule.ts"
 
@@ -292,19 +292,6 @@ t.test("given a window of calls, then the breaker trips, or not", async (t) => {
   t.strictSame(resolve(undefined), { ...config, enabled: false })
   t.strictSame(resolve({}), config)
   t.strictSame(resolve({ enabled: false, windowSeconds: 60 }), { ...config, enabled: false, windowSeconds: 60 })
-
-  const entries = [0, 1, 60_000, 120_000, 120_001].map((at) => ({ at, failure: true }))
-  const failing = { ...config, minCallsInWindow: 3 }
-  t.strictSame(judge(entries, 120_000, failing), { tripped: true, failures: 3, total: 3 }, "the far end of the window is out, now is in")
-  t.strictSame(
-    judge(
-      [...entries].reverse().map((entry) => ({ ...entry, failure: entry.at > 1 })),
-      120_000,
-      failing
-    ),
-    { tripped: true, failures: 2, total: 3 }
-  )
-  t.strictSame(judge([], 0, config), { tripped: false, failures: 0, total: 0 })
 })
 
 t.test("given a rate, then sends are reserved a spacing apart", async (t) => {
@@ -376,17 +363,4 @@ t.test("given any sends, each within the guard of its reserved moment, then no r
       { seed: 4, numRuns: 300 }
     )
   })
-})
-
-t.test("given what is free, then as many contacts are claimed as can be dialed now", async (t) => {
-  const free = { freeCampaignSlots: 10, freeOrganizationSlots: 9, freeTrunkChannels: 8, tokens: 7 }
-  const check = (changes: Partial<Parameters<typeof howMany>[0]>, expected: number) => t.equal(howMany({ ...free, ...changes }), expected)
-  check({}, 7)
-  check({ tokens: 20 }, 8)
-  check({ tokens: 20, freeTrunkChannels: undefined }, 9)
-  check({ freeCampaignSlots: undefined, freeOrganizationSlots: undefined, freeTrunkChannels: undefined, tokens: 500 }, 50)
-  check({ limit: 3 }, 3)
-  check({ freeCampaignSlots: 0 }, 0)
-  check({ freeCampaignSlots: -2 }, 0)
-  check({ tokens: 2.9 }, 2)
 })

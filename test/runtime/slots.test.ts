@@ -169,7 +169,7 @@ const anyUse = fc.oneof(
 
 type AnyUse = ReturnType<typeof anyUse.generate>["value"]
 
-t.test("given any uses of the slots, then no limit is ever passed, and what is released is free again", async (t) => {
+t.test("given any uses of the slots, then no limit is ever passed, and what is released is free again", async () => {
   const law = (uses: ReadonlyArray<AnyUse>) => {
     const pool = slots()
     const queues = [nobody, nobody, nobody].map(pool.queue)
