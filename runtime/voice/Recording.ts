@@ -86,15 +86,24 @@ const makeFile = (path: string) => {
       if (file === undefined && failure === undefined) waiting.push(() => put(bytes, position))
       else put(bytes, position)
     },
-    /** When all is written. Whoever stops waiting does not close the file under a write that is still on its way. */
-    close: Effect.callback<void, RecordingBroken>((resume) => {
-      const outcome = () => (failure === undefined ? Effect.void : Effect.fail(new RecordingBroken({ cause: failure })))
-      whenSettled = () => {
-        if (file === undefined) resume(outcome())
-        else closeFile(file, () => resume(outcome()))
-      }
-      settle()
-    })
+    /**
+     * When all is written, `header` last: writes on their way together may land in any order, and two of them begin the file. Whoever
+     * stops waiting does not close the file under a write.
+     */
+    close: (header: Uint8Array) =>
+      Effect.callback<void, RecordingBroken>((resume) => {
+        const finish = () => {
+          const outcome = failure === undefined ? Effect.void : Effect.fail(new RecordingBroken({ cause: failure }))
+          if (file === undefined) resume(outcome)
+          else closeFile(file, () => resume(outcome))
+        }
+        whenSettled = () => {
+          whenSettled = finish
+          pending++
+          put(header, 0)
+        }
+        settle()
+      })
   }
 }
 
@@ -135,8 +144,7 @@ export const startRecording = (path: string): Recording => {
     close: Effect.suspend(() => {
       flush(true)
       const dataBytes = position - headerBytes
-      file.write(makeHeader(dataBytes), 0)
-      return Effect.as(file.close, ((dataBytes / bytesPerTick) * frameSize) / sampleRate)
+      return Effect.as(file.close(makeHeader(dataBytes)), ((dataBytes / bytesPerTick) * frameSize) / sampleRate)
     })
   }
 }

@@ -52,11 +52,10 @@ export const startDatabase = (options: { readonly statistics?: boolean } = {}): 
     )
     if (options.statistics === true) yield* Effect.scoped(configure)
     // For a user who may not enter the folder, Postgres keeps its data elsewhere, behind a link.
-    const behind = yield* Effect.acquireRelease(Effect.succeed({ folder: "" }), (found) =>
-      found.folder === "" ? Effect.void : remove(found.folder)
-    )
+    let data = folder
+    yield* Effect.addFinalizer(() => remove(data))
     const database = yield* open(folder)
-    behind.folder = database.data
+    data = database.data
     if (options.statistics === true) yield* Effect.promise(() => database.sql`CREATE EXTENSION pg_stat_statements`)
     return database
   }).pipe(Effect.orDie)

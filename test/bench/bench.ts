@@ -7,7 +7,7 @@
  *     npm run bench -- --quick                 smaller and shorter, to see that they run
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { Console, Effect, Layer, Logger } from "effect"
+import { Console, Effect, Logger } from "effect"
 import { parseArgs } from "node:util"
 import { actors } from "./actors.ts"
 import type { Benchmark } from "./Benchmark.ts"
@@ -49,4 +49,4 @@ const program = Effect.gen(function* () {
   if (!values.json) yield* Console.log(`\n${table(figures)}`)
 })
 
-NodeRuntime.runMain(Effect.provide(program, Layer.empty.pipe(Layer.merge(Logger.layer([])))))
+NodeRuntime.runMain(Effect.provide(program, Logger.layer([])))

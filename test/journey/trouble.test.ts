@@ -118,7 +118,10 @@ t.test("given an Asterisk that dies in mid-campaign and comes back", { buffered:
   const attempts = await attemptsOf(world.sql, id)
   const lost = attempts.filter(({ outcome }) => outcome === "error" || outcome === "unknown").length
   t.ok(dropped > 0 && lost >= dropped - 1 && lost <= dropped + 1, `then the calls that were up have failed: ${lost} of ${dropped}`)
-  t.equal(new Set(dialsOf(world).map(({ number }) => number)).size, 40, "then nobody is skipped")
+  // A request that was on its way into the crash may have been lost there, or not: nobody knows, so it is not sent again.
+  const doubtful = attempts.filter(({ outcome }) => outcome === "unknown").length
+  const dialed = new Set(dialsOf(world).map(({ number }) => number)).size
+  t.ok(dialed >= 40 - doubtful && dialed <= 40, `then nobody is skipped: ${dialed} were dialed, ${doubtful} perhaps`)
   await judge(t, world, id, 6)
 })
 
