@@ -24,13 +24,9 @@ export interface FileStat {
 const maxKeyLength = 500
 // No empty name, none that starts with a dot or a dash: no `..`, no hidden file, no option of some command line.
 const keyPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,239}(?:\/[A-Za-z0-9_][A-Za-z0-9._-]{0,239}){1,3}$/
-const maxUploadName = 180
 
 export const recordingKey = (runId: number): string => `recordings/${runId}.wav`
 export const transcriptKey = (runId: number): string => `transcripts/${runId}.txt`
-/** The tail of a long name is kept, because it holds the extension. */
-export const campaignKey = (organizationId: number, uuid: string, name: string): string =>
-  `campaigns/${organizationId}/${uuid}_${name.replace(/[^A-Za-z0-9._-]/g, "_").slice(-maxUploadName)}`
 
 export const isFileKey = (key: string): boolean => key.length <= maxKeyLength && keyPattern.test(key)
 
