@@ -19,6 +19,8 @@ export interface Claim {
   readonly node: string
   /** One for each contact that may be claimed. */
   readonly callIds: ReadonlyArray<CallId>
+  /** The first so many of them leave at once: their attempts are claimed and marked `sent` in one. */
+  readonly leaving: number
   /** Epoch milliseconds: retries due by then are claimed, oldest first, before fresh contacts in file order. */
   readonly now: number
 }
@@ -39,7 +41,7 @@ export type Finished =
 export class AttemptStore extends Context.Service<
   AttemptStore,
   {
-    /** Claims contacts and writes their attempts in `intent`, with their runs. No two callers are ever given the same contact. */
+    /** Claims contacts and writes their attempts, in `intent` or `sent`, with their runs. No two callers are ever given the same contact. */
     readonly claim: (claim: Claim) => Effect.Effect<Claimed>
     /** The attempt of a single call, in `intent`. */
     readonly begin: (
@@ -78,7 +80,7 @@ export interface Decided {
 
 type Sql = SqlClient.SqlClient
 
-// A claim need not be on disk by itself: the mark `sent` that follows is, and with it all that was written before. So this statement does
+// A claim in `intent` need not be on disk by itself: the mark `sent` that follows is, and with it all that was written before. So it does
 // not wait for the disk, and neither does the answer's: without it, the attempt is found as `sent`, and the provider is asked.
 // The chosen contacts go into an array, not into a join: of a join with an unknown LIMIT the planner expects a tenth of the campaign, and
 // reads all of it.
@@ -106,10 +108,13 @@ const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
       RETURNING row_no, phone_number, context, retries_used, retry_reason,
         (${claim.callIds}::uuid[])[array_position((SELECT row_nos FROM chosen), row_no)] AS call_id
     ), attempted AS (
-      INSERT INTO attempts (id, organization_id, campaign_id, row_no, number, telephony_configuration_id, node, dial_epoch, breaker_epoch)
+      INSERT INTO attempts (id, organization_id, campaign_id, row_no, number, telephony_configuration_id, node, dial_epoch, breaker_epoch,
+        state, sent_at)
       SELECT call_id, owned.organization_id, owned.id, row_no, retries_used + 1, ${claim.telephonyConfigurationId}::int, ${claim.node},
-        owned.dial_epoch, owned.breaker_epoch
+        owned.dial_epoch, owned.breaker_epoch,
+        CASE WHEN leaves THEN 'sent' ELSE 'intent' END, CASE WHEN leaves THEN to_timestamp(${claim.now}::float8 / 1000) END
       FROM dialing CROSS JOIN owned
+        CROSS JOIN LATERAL (SELECT array_position(${claim.callIds}::uuid[], call_id) <= ${claim.leaving}::int AS leaves) AS place
     ), recorded AS (
       INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context, gathered_context)
       SELECT owned.organization_id, owned.agent_id, agents.current_definition_id, owned.id, call_id,
@@ -130,7 +135,8 @@ const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
       ON CONFLICT (campaign_id) DO UPDATE SET processed_rows = campaign_dials.processed_rows + excluded.processed_rows,
         executed_count = campaign_dials.executed_count + excluded.executed_count
     )
-    SELECT EXISTS (SELECT 1 FROM owned) AS owned, set_config('synchronous_commit', 'off', true),
+    SELECT EXISTS (SELECT 1 FROM owned) AS owned,
+      set_config('synchronous_commit', CASE WHEN ${claim.leaving}::int > 0 THEN current_setting('synchronous_commit') ELSE 'off' END, true),
       (SELECT extract(epoch FROM min(due_at))::float8 * 1000 FROM contacts
         WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND due_at > to_timestamp(${claim.now}::float8 / 1000)) AS next_due_at,
       coalesce((SELECT jsonb_agg(jsonb_build_object(

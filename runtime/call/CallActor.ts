@@ -69,8 +69,10 @@ export class CallActor extends Context.Service<
         return true
       }
 
-      const mark = ({ attempt }: LiveCall) =>
-        journal.sent(attempt.callId, now()).pipe(Effect.timeoutOrElse({ duration: LATEST_MILLIS, orElse: () => Effect.succeed(false) }))
+      const mark = ({ attempt, dialing }: LiveCall) =>
+        dialing?.marked === true
+          ? Effect.succeed(true)
+          : journal.sent(attempt.callId, now()).pipe(Effect.timeoutOrElse({ duration: LATEST_MILLIS, orElse: () => Effect.succeed(false) }))
 
       /** A request that was held up would come too close to the ones behind it: it takes a new moment, if there is one in time. */
       const keepRate = Effect.fnUntraced(function* ({ dialAt, reserve }: Dialing) {

@@ -2,7 +2,7 @@
  * Writes down what happens to a call. The database may be away for a while (a restart, a failover): the call goes on, and its record is
  * caught up with.
  */
-import { Cause, Context, Effect, Layer, Schedule } from "effect"
+import { Cause, Context, Effect, Layer, Schedule, Semaphore } from "effect"
 import type { AttemptEnd, ContactFate } from "#core/call/Attempt.ts"
 import { AttemptStore, type Decided, type Finished } from "#core/call/AttemptStore.ts"
 import { CallState } from "#core/call/Call.ts"
@@ -11,6 +11,9 @@ import { decide, type RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import type { CallId } from "#core/Id.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { endOf } from "./RunReport.ts"
+
+/** Ends wait for each other at their campaign's row: calls that end together leave connections for the ones that take their place. */
+const ENDS_AT_ONCE = 6
 
 /** What is new for the campaign after its call has been recorded. */
 export interface Recorded {
@@ -35,6 +38,7 @@ export class CallJournal extends Context.Service<
     Effect.gen(function* () {
       const store = yield* AttemptStore
       const ownership = yield* CampaignOwnership
+      const writers = yield* Semaphore.make(ENDS_AT_ONCE)
 
       /**
        * Judged after the entry is committed, not in its transaction: of two calls that end at once, one then sees both. Should the process
@@ -59,7 +63,7 @@ export class CallJournal extends Context.Service<
           const { recorded, tripped } = yield* judged(
             call,
             end.endedAt,
-            store.finish(call.attempt.callId, end, decided),
+            writers.withPermits(1)(store.finish(call.attempt.callId, end, decided)),
             (finished) => finished._tag === "Done" && finished.breakerEntry
           )
           if (recorded._tag === "Stale") settings = recorded

@@ -19,6 +19,8 @@ export interface Dialing {
   readonly phoneNumber: string
   /** Epoch milliseconds: not before. */
   readonly dialAt: number
+  /** The attempt is `sent` already, as it was to leave at once. */
+  readonly marked: boolean
   /** For a request that missed its moment: the next one, from now on. */
   readonly reserve: (now: number) => number
   readonly permit: Permit

@@ -62,7 +62,7 @@ export const layer = Layer.effect(
               .start(
                 attempt,
                 trunk,
-                { dialAt, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve },
+                { dialAt, marked: false, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve },
                 {
                   recorded: (how) =>
                     Deferred.doneUnsafe(placed, Effect.fail(new CallNotPlaced({ reason: how._tag === "Void" ? how.reason : how.cause })))

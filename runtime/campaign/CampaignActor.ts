@@ -21,6 +21,8 @@ import * as Stops from "./stops.ts"
 
 /** Contacts are claimed this long before they may leave, so that the claim does not cost rate. */
 const AHEAD_MILLIS = 20
+/** Contacts that may leave so soon are marked `sent` as they are claimed: a crash in that time leaves them in doubt. */
+const AT_ONCE_MILLIS = 5
 /** A trunk that has been down for so long pauses the campaign. */
 const DOWN_MILLIS = 135_000
 const CAPACITY_LOG_MILLIS = 600_000
@@ -169,10 +171,12 @@ export class CampaignActor extends Context.Service<
         // Only ids that were given in come out.
         const callIds = memory.queue.take(ids, scopes) as typeof ids
         if (callIds.length === 0) return yield* waitForSlot(memory, scopes, now)
+        const leaving = Math.min(callIds.length, rate.available(rates, now, AT_ONCE_MILLIS), trunk.adapter.manifest.originatesInFlight)
         const claim = {
           callIds,
           campaignId: plan.campaignId,
           dialEpoch: plan.dialEpoch,
+          leaving,
           node: nodeName,
           now,
           ownerEpoch: plan.ownerEpoch,
@@ -187,24 +191,28 @@ export class CampaignActor extends Context.Service<
           memory.more = claimed.attempts.length === callIds.length
           memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
         } else memory.desk.rowChanged = true
-        yield* startAll(memory, trunk, rates, claimed.attempts)
+        yield* startAll(memory, trunk, rates, claimed.attempts, leaving)
         return until(now)
       })
 
       const startAll = Effect.fnUntraced(function* (
-        { permit, plan }: Memory,
+        memory: Memory,
         trunk: LiveTrunk,
         rates: ReadonlyArray<RateScope>,
-        attempts: Claimed["attempts"]
+        attempts: Claimed["attempts"],
+        leaving: number
       ) {
-        const { breaker, campaignId, retry, settingsVersion } = plan
+        const { breaker, campaignId, dialEpoch, retry, settingsVersion } = memory.plan
+        // Of this dial epoch: what the next one permits is claimed anew.
+        const permit = { ...memory.permit, holds: (now: number) => memory.plan.dialEpoch === dialEpoch && memory.permit.holds(now) }
         const reserve = (now: number) => rate.reserve(rates, now)
         const watcher = desks.watcher(campaignId)
         for (const [index, { retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
           const campaign = { breakerEnabled: breaker?.enabled ?? false, campaignId, retriesUsed, retry, rowNo, settingsVersion }
           const dialAt = reserve(yield* Clock.currentTimeMillis)
-          yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, { dialAt, permit, reserve }, watcher), () =>
-            Effect.forEach(attempts.slice(index), unclaim, { discard: true })
+          yield* Effect.onError(
+            supervisor.start({ ...attempt, campaign }, trunk, { dialAt, marked: index < leaving, permit, reserve }, watcher),
+            () => Effect.forEach(attempts.slice(index), unclaim, { discard: true })
           )
         }
       })

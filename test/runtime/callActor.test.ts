@@ -109,6 +109,17 @@ t.test("given a number that is refused, then the contact has failed, and the tru
   t.equal(trunk?.restUntil(), 0)
 })
 
+t.test("given an attempt that was claimed as sent, then it is not marked again", async (t) => {
+  const { log, world } = await play(
+    (scene) => {
+      scene.marked = true
+    },
+    () => Effect.void
+  )
+  t.strictSame(log, ["prepared", "originate +15551"])
+  t.notOk(world.statements.includes("sent"))
+})
+
 t.test("given a permit that ends", async (t) => {
   t.test("before the attempt is marked, then nothing is marked and nothing is sent", async (t) => {
     const { log, waits } = await play(
@@ -126,6 +137,17 @@ t.test("given a permit that ends", async (t) => {
       () => Effect.void
     )
     t.strictSame(log, ["prepared", "void", "line free, 0 slots"])
+  })
+  t.test("of an attempt that was claimed as sent, then nothing is sent, and the contact is as it was", async (t) => {
+    const { log, world } = await play(
+      (scene) => {
+        scene.marked = true
+        scene.permitted = () => false
+      },
+      () => Effect.void
+    )
+    t.strictSame(log, ["prepared", "void", "line free, 0 slots"])
+    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
   })
   t.test("while the attempt is marked, then nothing is sent", async (t) => {
     const { log } = await play(

@@ -146,14 +146,37 @@ t.test("given a pause", async (t) => {
         scene.world.entries.push(`${scene.world.dials.length - dialed} dialed after the pause`)
       })
     )
-  t.test("while attempts are being marked, then it waits, and nothing is dialed", async (t) => {
-    const { contacts, dials, entries } = await paused((world) => {
-      campaign(5, fast)(world)
-      world.marking = Effect.sleep(300)
+  for (const rateLimit of [1000, 50]) {
+    t.test(`while attempts are being marked at ${rateLimit} a second, then nothing is dialed after it`, async (t) => {
+      const { contacts, dials, entries } = await paused((world) => {
+        campaign(5, { ...fast, rateLimit })(world)
+        world.marking = Effect.sleep("1 second")
+      })
+      t.strictSame(entries, ["0 dialed after the pause"])
+      t.strictSame(dials, [])
+      t.ok(contacts.every(({ state }) => state === "pending"))
     })
-    t.strictSame(entries, ["0 dialed after the pause"])
-    t.strictSame(dials, [])
-    t.ok(contacts.every(({ state }) => state === "pending"))
+  }
+  t.test("and a resume while contacts are being claimed, then the contact is claimed anew", async (t) => {
+    const { dials } = await play(
+      (world) => {
+        campaign(1, fast)(world)
+        world.marking = Effect.sleep("1 second")
+      },
+      (scene) =>
+        steps(
+          wait(100),
+          pause(scene),
+          afterwards(() => scene.world.resumeRow()),
+          afterwards(() => scene.desks.find(campaignId)?.look()),
+          wait("5 seconds")
+        )
+    )
+    // Not at one second, when the claim of the former permit came back.
+    t.strictSame(
+      dials.map(({ at }) => at >= 2000),
+      [true]
+    )
   })
   t.test("while the provider takes its time, then it waits no longer than a permit is good for", async (t) => {
     const { contacts, dials, entries } = await paused((world) => {

@@ -3,11 +3,12 @@ import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { Calls } from "#core/call/Calls.ts"
-import { AgentId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import { AgentId, CallId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import { parseFilters } from "#core/run/RunFilter.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { install, tag, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+import { callId, install, started, tag, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
 const { dialed, run } = await install(t)
 await run(makeConfig("main"))
@@ -25,6 +26,45 @@ const makeRuns = Effect.fnUntraced(function* () {
       CASE WHEN n < 5 THEN jsonb_build_object('call_duration_seconds', n * 10) END
     FROM generate_series(1, 5) n`
   return { agent, id }
+})
+
+t.test("given contacts of which one leaves at once, when they are claimed, then its attempt alone is marked as sent", async (t) => {
+  const { again, attempts, left, rows } = await run(
+    Effect.gen(function* () {
+      const store = yield* AttemptStore
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* started(3)
+      const [row] = yield* sql<{ dialEpoch: number; ownerEpoch: number }>`SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`
+      const [config] = yield* sql<{ id: number }>`SELECT id FROM telephony_configurations ORDER BY id LIMIT 1`
+      const callIds = ["1", "2"].map((last) => CallId.make(`01890000-0000-7000-8000-00000000000${last}`))
+      const claim = {
+        callIds,
+        campaignId: id,
+        dialEpoch: row?.dialEpoch ?? 0,
+        leaving: 1,
+        node: "here",
+        now: Date.UTC(2030, 0),
+        ownerEpoch: row?.ownerEpoch ?? 0,
+        provider: "fake",
+        telephonyConfigurationId: TelephonyConfigId.make(config?.id ?? 0)
+      }
+      const { attempts } = yield* store.claim(claim)
+      const left = yield* store.left("here")
+      const rows = yield* sql`SELECT row_no, state, sent_at FROM attempts WHERE campaign_id = ${id} ORDER BY row_no`
+      const again = [yield* store.sent(callIds[0] ?? callId, 0), yield* store.sent(callIds[1] ?? callId, 0)]
+      return { again, attempts, left, rows }
+    })
+  )
+  t.strictSame(
+    attempts.map(({ rowNo }) => rowNo),
+    [1, 2]
+  )
+  t.strictSame(rows, [
+    { rowNo: 1, sentAt: new Date("2030-01-01T00:00:00Z"), state: "sent" },
+    { rowNo: 2, sentAt: null, state: "intent" }
+  ])
+  t.match(left, [{ sentAt: Date.UTC(2030, 0), state: "sent" }, { state: "intent" }])
+  t.strictSame(again, [false, true], "what is marked is not marked again")
 })
 
 t.test("runs of a campaign: pages, order and filters", async (t) => {

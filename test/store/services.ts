@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Agents } from "#core/agent/Agents.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { Dialer, type SingleCall } from "#core/call/Dialer.ts"
 import { Campaigns, type NewCampaign } from "#core/campaign/Campaigns.ts"
@@ -36,6 +37,7 @@ const fake = defineAdapter({
 export type Services =
   | Agents
   | ApiKeys
+  | AttemptStore
   | Calls
   | Campaigns
   | ContactSource
@@ -81,6 +83,7 @@ export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<In
   const services = Layer.mergeAll(
     Agents.layer,
     ApiKeys.layer,
+    AttemptStore.layer,
     Calls.layer,
     Campaigns.layer,
     Organizations.layer,

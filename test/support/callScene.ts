@@ -21,6 +21,8 @@ export const callId = CallId.make("01890000-0000-7000-8000-000000000001")
 /** A call that is about to be dialed at once, and whatever can happen to it. */
 export class Scene {
   readonly world = new World()
+  /** Claimed as `sent`. */
+  marked = false
   readonly recorded: Array<Recorded> = []
   readonly waits = { entered: 0, left: 0 }
   permitted: () => boolean = () => true
@@ -68,7 +70,7 @@ export class Scene {
 export const dial = Effect.fnUntraced(function* (scene: Scene) {
   const { recorded, waits, world } = scene
   world.withContacts(1)
-  world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: "intent" })
+  world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: scene.marked ? "sent" : "intent" })
   const supervisor = yield* CallSupervisor
   const slots = yield* Slots
   const trunk = yield* (yield* TrunkPool).get(configurationId)
@@ -92,7 +94,7 @@ export const dial = Effect.fnUntraced(function* (scene: Scene) {
       telephonyConfigurationId: configurationId
     },
     trunk,
-    { dialAt: 0, permit, reserve: scene.reserve },
+    { dialAt: 0, marked: scene.marked, permit, reserve: scene.reserve },
     {
       lineFree: () => void world.log.push(`line free, ${slots.used("organization:1")} slots`),
       recorded: (_, record) => void recorded.push(record)

@@ -160,7 +160,7 @@ const adapterOf = (world: World): Adapter => ({
 
 const isDue = ({ dueAt, state }: Contact, now: number) => state === "pending" || (state === "retry_wait" && dueAt <= now)
 
-const claim = (world: World, { callIds, dialEpoch, now, ownerEpoch }: Claim) => {
+const claim = (world: World, { callIds, dialEpoch, leaving, now, ownerEpoch }: Claim) => {
   const { plan } = world
   const owned = world.state === "running" && plan.ownerEpoch === ownerEpoch && plan.dialEpoch === dialEpoch
   const ready = world.contacts
@@ -169,7 +169,7 @@ const claim = (world: World, { callIds, dialEpoch, now, ownerEpoch }: Claim) => 
   const attempts = callIds.slice(0, ready.length).map((callId, i) => {
     const contact = ready[i] ?? { dueAt: 0, retriesUsed: 0, rowNo: 0, state: "pending" as const }
     contact.state = "dialing"
-    world.attempts.set(callId, { contact, dialEpoch, state: "intent" })
+    world.attempts.set(callId, { contact, dialEpoch, state: i < leaving ? "sent" : "intent" })
     return {
       agentDefinitionId: AgentDefinitionId.make(1),
       agentId: plan.agentId,
@@ -233,7 +233,11 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
   claim: (request) =>
     Effect.andThen(
       Effect.suspend(() => world.claiming),
-      statement(world, "claim", () => claim(world, request))
+      // A claim that marks waits for the disk, and what comes meanwhile it does not see.
+      Effect.tap(
+        statement(world, "claim", () => claim(world, request)),
+        () => (request.leaving > 0 ? Effect.suspend(() => world.marking) : Effect.void)
+      )
     ),
   finish: (callId, end, decided) => statement(world, "finish", () => finish(world, callId, end.outcome, decided)),
   left: () => Effect.succeed([]),
