@@ -169,7 +169,7 @@ export class CallActor extends Context.Service<
           AttachVoice: () => (needsAudio(call) ? fork(converse(call)) : Effect.void),
           Hangup: ({ cause }) => (withdraw(call) ? Effect.void : fork(hangup(call, cause))),
           Look: () => fork(look(call)),
-          Originate: () => Effect.andThen(fork(agent.prepare(call.voice)), fork(originate(call))),
+          Originate: () => Effect.tap(fork(originate(call)), () => fork(agent.prepare(call.voice))),
           SetDeadline: ({ afterMillis }) =>
             Effect.sync(() => {
               call.deadline?.clear()
@@ -219,6 +219,8 @@ export class CallActor extends Context.Service<
               return { how: state, recorded }
             }
             lineFree(state)
+            // Whoever waits for the line comes first.
+            yield* Effect.yieldNow
             pass("ended")
             const report = call.session === undefined ? undefined : yield* call.session.finish
             yield* Fiber.interruptAll(started)

@@ -9,7 +9,7 @@ import { WebSocketServer } from "ws"
 import { apiDocument } from "./ApiDocs.ts"
 import { Applications } from "./Applications.ts"
 import { Bridges } from "./Bridges.ts"
-import { CalleeLog } from "./CalleeLog.ts"
+import { CalleeLog, preciseNow } from "./CalleeLog.ts"
 import { Calls } from "./Calls.ts"
 import { Channels } from "./Channel.ts"
 import { respond, isAllowed, readBody } from "./http.ts"
@@ -201,6 +201,7 @@ class AsteriskServer implements AriEmulator {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const receivedAt = preciseNow()
     const url = new URL(request.url ?? "/", this.url)
     const text = await readBody(request)
     if (!isAllowed(request, url, this)) {
@@ -219,7 +220,7 @@ class AsteriskServer implements AriEmulator {
     if (fault === "500" || fault === "503" || fault === "429") {
       return respond(response, { status: Number(fault), body: { message: "Refused by the emulator" } })
     }
-    const answer = await this.#rest.answer(method, path, url.searchParams, text)
+    const answer = await this.#rest.answer(method, path, url.searchParams, text, receivedAt)
     if (fault === "hang-after-placing") return
     if (fault === "reset-after-placing") return void request.socket.resetAndDestroy()
     respond(response, answer)

@@ -3,8 +3,11 @@
  * A call is live from the accepted originate to its end.
  */
 
+/** Milliseconds since the epoch, with fractions. */
+export const preciseNow = (): number => performance.timeOrigin + performance.now()
+
 export type CalleeEntry = {
-  /** Milliseconds since the epoch, with fractions. */
+  /** As `preciseNow` tells it; an originate's is when the request came in. */
   readonly at: number
   readonly channelId: string
   readonly number: string
@@ -37,10 +40,10 @@ export class CalleeLog {
   #heard = new Map<string, Array<Buffer>>()
   #pressed = new Map<string, string>()
 
-  record(entry: Omit<CalleeEntry, "at">): void {
+  record(entry: Omit<CalleeEntry, "at">, at = preciseNow()): void {
     if (entry.kind === "originate") this.#mostLive = Math.max(this.#mostLive, ++this.#live)
     if (entry.kind === "ended") this.#live -= 1
-    this.entries.push({ at: performance.timeOrigin + performance.now(), ...entry })
+    this.entries.push({ at, ...entry })
   }
 
   /** Forgets all but the calls that are live now. */

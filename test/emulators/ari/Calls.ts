@@ -85,13 +85,13 @@ export class Calls {
   }
 
   /** Settled when the response may go out: at once, but for the callee who lets events overtake it. */
-  async dial(channel: Channel, timeoutSeconds: number): Promise<void> {
+  async dial(channel: Channel, timeoutSeconds: number, askedAt: number): Promise<void> {
     const callee = calleeOf(channel.number)
     channel.callee = callee
     channel.dialled = true
     const chaos = callee.kind === "answers" && callee.disorderly && !channel.inStasis
     if (chaos) channel.disorder = new Disorder(({ body, type }) => this.#applications.tell(channel.subscribers, type, () => body))
-    this.#record(channel, "originate")
+    this.#log.record({ channelId: channel.id, number: channel.number, kind: "originate" }, askedAt)
     if (timeoutSeconds >= 0) channel.after(timeoutSeconds * 1000 * this.#pace.scale, () => this.#timeOut(channel))
     if (chaos) this.#play(channel, callee)
     else setImmediate(() => this.#play(channel, callee))

@@ -1,6 +1,7 @@
 /** The REST operations, asked over HTTP or over the events' own socket. */
 import { STATUS_CODES } from "node:http"
 import { type Answer, AriRefusal, type Asterisk, matcher } from "./Route.ts"
+import { preciseNow } from "./CalleeLog.ts"
 import { routes } from "./routes.ts"
 
 const match = matcher(routes)
@@ -16,7 +17,7 @@ export class Rest {
     return match(method, path)?.route.places ?? false
   }
 
-  async answer(method: string, path: string, query: URLSearchParams, text: string): Promise<Answer> {
+  async answer(method: string, path: string, query: URLSearchParams, text: string, receivedAt = preciseNow()): Promise<Answer> {
     const found = match(method, path)
     if (found === undefined) return { status: 404, body: { message: "Resource not found" } }
     const body = parsed(text)
@@ -25,7 +26,7 @@ export class Rest {
     for (const [name, value] of Object.entries(body)) if (typeof value !== "object") query.set(name, String(value))
     const [id = "", secondId = ""] = found.ids
     try {
-      return await found.route.handle(this.#asterisk, { id, secondId, query, body })
+      return await found.route.handle(this.#asterisk, { id, secondId, query, body, receivedAt })
     } catch (refusal) {
       if (refusal instanceof AriRefusal) return refusal
       throw refusal

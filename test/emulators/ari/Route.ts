@@ -30,6 +30,8 @@ export type AriRequest = {
   /** From the query, or from the body's other keys. */
   readonly query: URLSearchParams
   readonly body: Readonly<Record<string, unknown>>
+  /** When it came in: milliseconds since the epoch, with fractions. */
+  readonly receivedAt: number
 }
 
 export type Answer = { readonly status: number; readonly body?: unknown }

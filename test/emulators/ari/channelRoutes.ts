@@ -65,7 +65,7 @@ const timeoutSeconds = (query: URLSearchParams): number => Number.parseInt(query
 const originate: Route["handle"] = async (asterisk, request) => {
   const channel = newChannel(asterisk, request)
   const shown = ok(channel.toJSON())
-  await asterisk.calls.dial(channel, timeoutSeconds(request.query))
+  await asterisk.calls.dial(channel, timeoutSeconds(request.query), request.receivedAt)
   return shown
 }
 
@@ -185,10 +185,10 @@ export const channelRoutes: ReadonlyArray<Route> = [
     path: "/channels/{channelId}/dial",
     nickname: "dial",
     query: ["caller", "timeout"],
-    handle: (asterisk, { id, query }) => {
+    handle: (asterisk, { id, query, receivedAt }) => {
       const channel = channelOf(asterisk, id)
       if (channel.dialled || channel.state !== "Down") return refuse(409, "Channel is already being dialed")
-      void asterisk.calls.dial(channel, timeoutSeconds(query))
+      void asterisk.calls.dial(channel, timeoutSeconds(query), receivedAt)
       return nothing
     }
   },
