@@ -24,7 +24,8 @@ export interface Asked {
 
 /** Bytes too many to hold: written as fast as the client takes them. A failure cuts the answer off. */
 export interface Flow {
-  readonly bytes: number
+  /** Undefined: nobody knows yet; the answer is chunked, and whoever reads it may be in no hurry. */
+  readonly bytes: number | undefined
   readonly stream: Stream.Stream<Uint8Array, unknown>
 }
 

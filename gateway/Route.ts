@@ -22,7 +22,11 @@ export interface Content {
   /** Offered as the name under which to save it; undefined: to be shown. */
   readonly fileName?: string | undefined
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
-  readonly body: string | { readonly bytes: number; readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown> }
+  readonly body:
+    | string
+    | { readonly bytes: number; readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown> }
+    /** As long as it turns out to be: it cannot be asked for in part. */
+    | Stream.Stream<Uint8Array, unknown>
 }
 
 export type Body =

@@ -1,4 +1,5 @@
 /** Pages and files. A file can be asked for in part, which players of recordings do. */
+import { Stream } from "effect"
 import { failure, type Reply } from "./Endpoint.ts"
 import type { Content } from "./Route.ts"
 
@@ -6,6 +7,7 @@ export const contentReply = (content: Content, range: string | undefined): Reply
   const headers = [["content-type", content.mediaType] as const, ...(content.headers ?? []), ...disposition(content)]
   const { body } = content
   if (typeof body === "string") return { status: 200, headers, body }
+  if (Stream.isStream(body)) return { status: 200, headers, body: { bytes: undefined, stream: body } }
   const part = range === undefined ? undefined : partOf(range, body.bytes)
   if (part === "unsatisfiable") {
     const reply = failure(416, "The requested range is not satisfiable")

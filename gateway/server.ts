@@ -242,7 +242,7 @@ class UwsServer<R> implements Server {
     if (exchange.isStreaming) return this.cutOff(exchange)
     const { body } = reply
     const { isHead, res } = exchange
-    if (typeof body !== "string" && body.bytes > 0 && !isHead) return this.stream(exchange, reply, body)
+    if (typeof body !== "string" && body.bytes !== 0 && !isHead) return this.stream(exchange, reply, body)
     this.leave(exchange)
     res.cork(() => {
       writeHead(exchange, reply)
@@ -250,7 +250,8 @@ class UwsServer<R> implements Server {
       if (exchange.isPaused) res.resume()
       if (typeof body === "string" && !isHead) return res.end(body, this.isDraining)
       // Not given to `endWithoutBody`, which would go on waiting for that many bytes and void the connection.
-      res.writeHeader("content-length", String(typeof body === "string" ? Buffer.byteLength(body) : body.bytes))
+      const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.bytes
+      if (bytes !== undefined) res.writeHeader("content-length", String(bytes))
       return res.endWithoutBody()
     })
   }
@@ -260,9 +261,14 @@ class UwsServer<R> implements Server {
     exchange.res.cork(() => writeHead(exchange, reply))
     const written = Stream.runForEach(body.stream, (chunk) => {
       exchange.deadline = this.now() + this.limits.answerMillis
-      return write(exchange, chunk, body.bytes, () => this.leave(exchange))
+      return body.bytes === undefined ? writeChunk(exchange, chunk) : write(exchange, chunk, body.bytes, () => this.leave(exchange))
     })
-    const fiber = this.runFork(Effect.exit(written))
+    const ended = Effect.sync(() => {
+      if (exchange.isOver || body.bytes !== undefined) return
+      this.leave(exchange)
+      exchange.res.cork(() => exchange.res.end())
+    })
+    const fiber = this.runFork(Effect.exit(Effect.andThen(written, ended)))
     exchange.fiber = fiber
     fiber.addObserver((exit) => {
       if (exchange.isOver) return
@@ -357,6 +363,20 @@ const writeHead = ({ id, res }: Exchange, reply: Reply): void => {
   for (const [name, value] of reply.headers) res.writeHeader(name, value)
   for (const [name, value] of commonHeaders) res.writeHeader(name, value)
 }
+
+/** Returns when the socket can take more. */
+const writeChunk = (exchange: Exchange, chunk: Uint8Array): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const { res } = exchange
+    if (exchange.isOver || chunk.byteLength === 0) return resume(Effect.void)
+    res.cork(() => {
+      if (res.write(chunk)) return resume(Effect.void)
+      res.onWritable(() => {
+        resume(Effect.void)
+        return true
+      })
+    })
+  })
 
 /** Returns when the socket has taken all of the chunk. */
 const write = (exchange: Exchange, chunk: Uint8Array, total: number, done: () => void): Effect.Effect<void> =>

@@ -169,7 +169,7 @@ export class CallActor extends Context.Service<
           AttachVoice: () => (needsAudio(call) ? fork(converse(call)) : Effect.void),
           Hangup: ({ cause }) => (withdraw(call) ? Effect.void : fork(hangup(call, cause))),
           Look: () => fork(look(call)),
-          Originate: () => Effect.tap(fork(originate(call)), () => fork(agent.prepare(call.voice))),
+          Originate: () => Effect.andThen(fork(agent.prepare(call.voice)), fork(originate(call))),
           SetDeadline: ({ afterMillis }) =>
             Effect.sync(() => {
               call.deadline?.clear()

@@ -81,9 +81,11 @@ t.test("given 200 contacts with every kind of callee, when their campaign is sta
     const retries = runs.filter((run) => run.initial_context?.["is_retry"] === true)
     t.equal(retries.length, numbers.filter((number) => fateOf(number)?.outcomes.length === 2).length, "retries know that they are")
 
-    const run = answered.find((run) => numberOf(run).endsWith("12"))
-    const transcript = await fetch(run?.transcript_public_url ?? "")
-    t.match(await transcript.text(), "Hello Ada, your parcel")
+    const twelve = answered.filter((run) => numberOf(run).endsWith("12"))
+    const transcripts = await Promise.all(twelve.map(async (run) => (await fetch(run.transcript_public_url ?? "")).text()))
+    // Who hung up while the speech was still being made has heard less of it, and his transcript says so.
+    t.ok(transcripts.some((transcript) => transcript.includes("Hello Ada, your parcel")))
+    const run = twelve[0]
     const recording = Buffer.from(await (await fetch(run?.recording_public_url ?? "")).arrayBuffer())
     t.equal(recording.toString("latin1", 0, 4), "RIFF")
   })
