@@ -208,6 +208,12 @@ export class CallActor extends Context.Service<
         return { state, started }
       })
 
+      const reportOf = ({ session, voice }: LiveCall, { answeredAt }: CallState & { readonly _tag: "Ended" }) => {
+        if (session !== undefined) return session.finish
+        // Answered under a process that has died since.
+        return answeredAt === undefined ? Effect.undefined : Effect.map(agent.salvage(voice), (recordingKey) => ({ recordingKey }))
+      }
+
       return {
         run: Effect.fnUntraced(
           function* (call, first, lineFree) {
@@ -222,7 +228,7 @@ export class CallActor extends Context.Service<
             // Whoever waits for the line comes first.
             yield* Effect.yieldNow
             pass("ended")
-            const report = call.session === undefined ? undefined : yield* call.session.finish
+            const report = yield* reportOf(call, state)
             yield* Fiber.interruptAll(started)
             const recorded = yield* journal.ended(call, endOf(call, state, report))
             pass("end recorded")

@@ -31,7 +31,11 @@ const dispositionOf = (ended: CallState & { readonly _tag: "Ended" }, outcome: O
   }
 }
 
-export const endOf = (call: LiveCall, ended: CallState & { readonly _tag: "Ended" }, voice: VoiceReport | undefined): AttemptEnd => {
+export const endOf = (
+  call: LiveCall,
+  ended: CallState & { readonly _tag: "Ended" },
+  voice: Partial<Pick<VoiceReport, "events" | "gathered" | "recordingKey" | "transcriptKey" | "usage">> | undefined
+): AttemptEnd => {
   const { answeredAt, cause, endedAt } = ended
   const outcome = outcomeOf({ answered: answeredAt !== undefined, cause, machine: cause === "machine_detected" })
   const disposition = dispositionOf(ended, outcome)

@@ -8,7 +8,7 @@ import { Files, recordingKey, transcriptKey } from "../storage/Files.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
-import { startRecording } from "./Recording.ts"
+import { headerBytes, repair, startRecording } from "./Recording.ts"
 import { heardPart, makeTranscript } from "./Transcript.ts"
 import { Tts } from "./Tts.ts"
 import { openLine } from "./VoiceLine.ts"
@@ -157,5 +157,16 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     return greeting === undefined ? Effect.void : Effect.ignore(tts.speak(greeting))
   }
 
-  return { prepare, attach }
+  const salvage = Effect.fnUntraced(
+    function* ({ record, runId }: VoicePlan) {
+      if (!record) return undefined
+      const key = recordingKey(runId)
+      yield* repair(yield* files.path(key))
+      const { bytes } = yield* files.stat(key)
+      return bytes > headerBytes ? key : undefined
+    },
+    Effect.catch(() => Effect.undefined)
+  )
+
+  return { prepare, attach, salvage }
 })

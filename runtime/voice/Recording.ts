@@ -20,7 +20,7 @@ export interface Recording {
   readonly close: Effect.Effect<number, RecordingBroken>
 }
 
-const headerBytes = 44
+export const headerBytes = 44
 const channels = 2
 const bytesPerTick = frameSize * channels * 2
 const blockTicks = 50

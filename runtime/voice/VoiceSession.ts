@@ -69,6 +69,8 @@ export class VoiceAgent extends Context.Service<
       media: MediaStream,
       emit: (event: VoiceEvent) => void
     ) => Effect.Effect<VoiceSession, never, Scope.Scope>
+    /** The key of what a process that died has recorded of the call, made playable; undefined when there is nothing. */
+    readonly salvage: (plan: VoicePlan) => Effect.Effect<string | undefined>
   }
 >()("runtime/voice/VoiceAgent") {
   /** A pacer of one's own turns the frames by hand, in tests. */
@@ -83,6 +85,7 @@ export class VoiceAgent extends Context.Service<
 
 const silent = VoiceAgent.of({
   prepare: () => Effect.void,
+  salvage: () => Effect.undefined,
   attach: Effect.fnUntraced(function* () {
     const openedAt = yield* Clock.currentTimeMillis
     const keys = makeDigits()

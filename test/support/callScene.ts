@@ -59,6 +59,7 @@ export class Scene {
           )
         }
       }),
+    salvage: () => Effect.undefined,
     prepare: () =>
       Effect.andThen(
         Effect.suspend(() => this.preparing),
