@@ -9,10 +9,18 @@ export const AgentDefinitionId = Schema.Int.pipe(Schema.brand("AgentDefinitionId
 export type AgentDefinitionId = typeof AgentDefinitionId.Type
 export const TelephonyConfigId = Schema.Int.pipe(Schema.brand("TelephonyConfigId"))
 export type TelephonyConfigId = typeof TelephonyConfigId.Type
+export const PhoneNumberId = Schema.Int.pipe(Schema.brand("PhoneNumberId"))
+export type PhoneNumberId = typeof PhoneNumberId.Type
 export const CampaignId = Schema.Int.pipe(Schema.brand("CampaignId"))
 export type CampaignId = typeof CampaignId.Type
 export const RunId = Schema.Int.pipe(Schema.brand("RunId"))
 export type RunId = typeof RunId.Type
+export const ToolId = Schema.Int.pipe(Schema.brand("ToolId"))
+export type ToolId = typeof ToolId.Type
+export const RecordingId = Schema.Int.pipe(Schema.brand("RecordingId"))
+export type RecordingId = typeof RecordingId.Type
+export const DocumentId = Schema.Int.pipe(Schema.brand("DocumentId"))
+export type DocumentId = typeof DocumentId.Type
 
 /**
  * One attempt to reach one number, and the call it becomes: a lower-case UUID. It travels to the provider (as ARI's channel id,

@@ -14,5 +14,7 @@ export class Signals extends Context.Service<
      * The campaign's row says that it may not dial any more. Returns when no node can send a request under an older permit.
      */
     readonly campaignStopped: (id: CampaignId) => Effect.Effect<void>
+    /** What a running campaign dials by has changed, its organization's limit, say. Does not wait until it has looked. */
+    readonly campaignChanged: (id: CampaignId) => Effect.Effect<void>
   }
 >()("core/Signals") {}

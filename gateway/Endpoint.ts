@@ -46,9 +46,11 @@ export interface Endpoint<R> {
   readonly answer: (asked: Asked) => Effect.Effect<Reply, never, R>
 }
 
+export const jsonHeaders: Reply["headers"] = [["content-type", "application/json"]]
+
 export const json = (status: number, value: unknown): Reply => ({
   status,
-  headers: [["content-type", "application/json"]],
+  headers: jsonHeaders,
   body: JSON.stringify(value)
 })
 

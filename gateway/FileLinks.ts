@@ -1,7 +1,10 @@
 /** Addresses of stored files that work for whoever has them, until they expire: nothing is kept of them, the signature says it all. */
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
+import { createHmac, timingSafeEqual } from "node:crypto"
+import type { RunId } from "#core/Id.ts"
+import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { LinkRefused } from "./Refusal.ts"
+import { runOfToken, runToken } from "./runToken.ts"
 
 export interface FileLink {
   readonly key: string
@@ -16,12 +19,19 @@ export class FileLinks extends Context.Service<
     /** The path, query included, from the root of the API's address. */
     readonly make: (link: Omit<FileLink, "expires"> & { readonly seconds: number }) => Effect.Effect<string>
     readonly check: (link: FileLink, signature: string) => Effect.Effect<void, LinkRefused>
+    /** Shows the files of a run to whoever has it, for seven days or, if this run was asked for before, for what is left of them. */
+    readonly token: (id: RunId) => Effect.Effect<string>
+    readonly runOf: (token: string) => Effect.Effect<RunId, LinkRefused>
   }
 >()("gateway/FileLinks") {
-  /** All nodes behind one address need the same secret. */
-  static readonly layer = (secret: Redacted.Redacted): Layer.Layer<FileLinks> => Layer.succeed(FileLinks, linksOf(secret))
-  /** For a single node: links end with the process. */
-  static readonly layerRandom: Layer.Layer<FileLinks> = Layer.sync(FileLinks, () => linksOf(Redacted.make(randomBytes(32).toString("hex"))))
+  /** Links outlive a restart, and hold at every node. */
+  static readonly layer = Layer.effect(
+    FileLinks,
+    Effect.map(
+      InstallationSecrets.use((secrets) => secrets.get("file-links")),
+      (secret) => linksOf(secret)
+    )
+  ).pipe(Layer.provide(InstallationSecrets.layer))
 }
 
 const linksOf = (secret: Redacted.Redacted): FileLinks["Service"] => {
@@ -47,6 +57,12 @@ const linksOf = (secret: Redacted.Redacted): FileLinks["Service"] => {
         const given = Buffer.from(signature, "base64url")
         const isOurs = given.length === expected.length && timingSafeEqual(given, expected)
         return isOurs && link.expires * 1000 > now ? Effect.void : Effect.fail(new LinkRefused())
+      }),
+    token: (id) => Effect.map(Clock.currentTimeMillis, (now) => runToken(Redacted.value(secret), id, now / 1000)),
+    runOf: (token) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const id = runOfToken(Redacted.value(secret), token, now / 1000)
+        return id === undefined ? Effect.fail(new LinkRefused()) : Effect.succeed(id)
       })
   }
 }

@@ -9,6 +9,8 @@ export class FileMissing extends Schema.TaggedError<FileMissing>()("FileMissing"
 
 export interface StoredFile {
   readonly bytes: number
+  /** Epoch milliseconds. */
+  readonly modifiedAt: number
   /** From the byte at `from` up to, and without, the one at `until`. */
   readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown>
 }
@@ -17,8 +19,9 @@ export interface StoredFile {
 export interface LocalFiles {
   /** Where `key` may be written; the folder is there. */
   readonly createWriter: (key: string) => Effect.Effect<string, unknown>
-  readonly stat: (key: string) => Effect.Effect<{ readonly bytes: number }, { readonly _tag: string }>
+  readonly stat: (key: string) => Effect.Effect<{ readonly bytes: number; readonly modifiedAt: number }, { readonly _tag: string }>
   readonly path: (key: string) => Effect.Effect<string, unknown>
+  readonly remove: (key: string) => Effect.Effect<void, unknown>
 }
 
 export class FileStore extends Context.Service<
@@ -27,19 +30,23 @@ export class FileStore extends Context.Service<
     readonly find: (key: string) => Effect.Effect<StoredFile, FileMissing>
     /** All of `bytes` or nothing: a reader never sees a part. Returns how many they were. */
     readonly write: <E>(key: string, bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<number, E>
+    /** Succeeds when there is no such file. */
+    readonly remove: (key: string) => Effect.Effect<void>
   }
 >()("gateway/FileStore") {
   static readonly layerLocal = (files: LocalFiles): Layer.Layer<FileStore> => Layer.succeed(FileStore, local(files))
 }
 
 const local = (files: LocalFiles): FileStore["Service"] => ({
+  remove: Effect.fn("FileStore.remove")((key) => Effect.orDie(files.remove(key))),
   find: Effect.fn("FileStore.find")(function* (key) {
-    const { bytes } = yield* files
+    const { bytes, modifiedAt } = yield* files
       .stat(key)
       .pipe(Effect.catch((error) => (error._tag === "FileFailed" ? Effect.die(error) : Effect.fail(new FileMissing({ key })))))
     const path = yield* Effect.orDie(files.path(key))
     return {
       bytes,
+      modifiedAt,
       read: (from, until) =>
         until <= from
           ? Stream.empty

@@ -1,14 +1,67 @@
 /** The one table from domain error to HTTP. An error that a route may give and that is not here does not compile. */
 import { Schema } from "effect"
-import type { AgentArchived, AgentDefinitionRefused, AgentNotFound, GraphProblem } from "#core/agent/Agent.ts"
-import type { PhoneNumberRefused } from "#core/call/Calls.ts"
+import type { AgentConfigurationsRefused } from "#core/agent/AgentConfigurations.ts"
+import type {
+  AgentArchived,
+  AgentDefinitionRefused,
+  AgentDraftMissing,
+  AgentNotFound,
+  AgentTriggerNotFound,
+  AgentTriggerTaken,
+  GraphProblem
+} from "#core/agent/Agent.ts"
+import type {
+  CallerNumberNotFound,
+  CallUnsettled,
+  PhoneNumberRefused,
+  RunCalled,
+  RunRefused,
+  TestNumberMissing,
+  TriggerNotInVersion
+} from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, ConcurrencyExhausted } from "#core/call/Dialer.ts"
 import type { CampaignNotFound, CampaignNotReady, CampaignStateConflict, SourceRefused } from "#core/campaign/Campaign.ts"
+import type { FolderNameTaken, FolderNotFound } from "#core/folder/Folder.ts"
 import type { SourceNotFound } from "#core/campaign/ContactSource.ts"
+import type { RedialRefused } from "#core/campaign/Redial.ts"
 import type { UploadRefused } from "#core/campaign/Uploads.ts"
+import type { ApiKeyNotFound } from "#core/organization/ApiKey.ts"
+import type { TooManyAttempts } from "#core/organization/LoginLimit.ts"
+import type { AlreadyMember, LastOwner, MemberNotFound } from "#core/organization/Member.ts"
+import type { RoleTooLow } from "#core/organization/Role.ts"
+import type * as user from "#core/organization/User.ts"
+import type { CredentialDataRefused, CredentialNameTaken, CredentialNotFound } from "#core/resource/Credential.ts"
+import type { DocumentNotFound } from "#core/resource/Document.ts"
+import type { RecordingIdTaken, RecordingNotFound } from "#core/resource/Recording.ts"
+import type { UploadMissing } from "#core/resource/ResourceUploads.ts"
+import type { ToolNotFound } from "#core/resource/Tool.ts"
+import type { ReportDayInvalid } from "#core/report/Report.ts"
+import type { TooManyFollowers } from "#core/event/LiveEvents.ts"
+import type {
+  TooManyWebhookEndpoints,
+  WebhookDeliveryNotDead,
+  WebhookDeliveryNotFound,
+  WebhookEndpointDisabled,
+  WebhookEndpointNotFound,
+  WebhookUrlRefused
+} from "#core/event/WebhookEndpoint.ts"
 import type { RunNotFound } from "#core/run/Run.ts"
-import type { RunAttributeRefused, RunFilterInvalid } from "#core/run/RunFilter.ts"
-import type { TelephonyConfigNameTaken, TelephonyConfigNotFound, TelephonyNotConfigured } from "#core/telephony/TelephonyConfig.ts"
+import type { RunAttributeRefused, RunDateInvalid, RunFilterInvalid } from "#core/run/RunFilter.ts"
+import {
+  type CallerIdRefused,
+  maxPhoneNumbers,
+  type PhoneNumberNotFound,
+  type PhoneNumbersFull,
+  type PhoneNumberTaken
+} from "#core/telephony/PhoneNumber.ts"
+import type {
+  TelephonyAccountTaken,
+  TelephonyConfigInUse,
+  TelephonyConfigNameTaken,
+  TelephonyConfigNotFound,
+  TelephonyNotConfigured,
+  TelephonyProviderFixed
+} from "#core/telephony/TelephonyConfig.ts"
 import { type BodyTooLarge, failure, type Reply } from "./Endpoint.ts"
 import type { FileMissing } from "./FileStore.ts"
 import { type Violation, valueError } from "./validation.ts"
@@ -21,42 +74,107 @@ export class Unprocessable extends Schema.TaggedError<Unprocessable>()("Unproces
 /** A file that is not this organization's. */
 export class FileForbidden extends Schema.TaggedError<FileForbidden>()("FileForbidden", { detail: Schema.String }) {}
 export class FileKeyInvalid extends Schema.TaggedError<FileKeyInvalid>()("FileKeyInvalid", {}) {}
+/** A call has no files of that kind. */
+export class ArtifactUnsupported extends Schema.TaggedError<ArtifactUnsupported>()("ArtifactUnsupported", {}) {}
 /** An expired or altered address. */
 export class LinkRefused extends Schema.TaggedError<LinkRefused>()("LinkRefused", {}) {}
 /** This node cannot do its work. */
 export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", { detail: Schema.String }) {}
+/** A request with the same `Idempotency-Key` has no answer yet. */
+export class IdempotencyKeyInFlight extends Schema.TaggedError<IdempotencyKeyInFlight>()("IdempotencyKeyInFlight", {}) {}
+/** The `Idempotency-Key` of a request of other content. */
+export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()("IdempotencyKeyReused", {}) {}
+/** What cannot be done as asked; for routes whose wording differs from the table's. */
+export class NotPossible extends Schema.TaggedError<NotPossible>()("NotPossible", { detail: Schema.String }) {}
+/** The path is one for websockets, and was asked for without an upgrade. */
+export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {}) {}
 /** A form without exactly one file in it. */
 export class FormInvalid extends Schema.TaggedError<FormInvalid>()("FormInvalid", {}) {}
 
 export type DomainError =
   | AgentArchived
+  | AgentConfigurationsRefused
   | AgentDefinitionRefused
+  | AgentDraftMissing
   | AgentNotFound
+  | AgentTriggerNotFound
+  | AgentTriggerTaken
+  | AlreadyMember
+  | ApiKeyNotFound
+  | ArtifactUnsupported
   | BodyTooLarge
+  | CallerNumberNotFound
   | CallNotPlaced
+  | CallUnsettled
+  | CallerIdRefused
   | CampaignNotFound
   | CampaignNotReady
   | CampaignStateConflict
   | ConcurrencyExhausted
+  | CredentialDataRefused
+  | CredentialNameTaken
+  | CredentialNotFound
+  | DocumentNotFound
+  | user.EmailTaken
   | FileForbidden
   | FileKeyInvalid
   | FileMissing
+  | FolderNameTaken
+  | FolderNotFound
   | FormInvalid
+  | IdempotencyKeyInFlight
+  | IdempotencyKeyReused
+  | user.KeyWithoutUser
+  | LastOwner
   | LinkRefused
+  | user.LoginNeeded
+  | user.LoginRefused
+  | MemberNotFound
   | NotAuthenticated
   | NotReady
   | NotFound
+  | NotPossible
+  | user.OrganizationNotFound
+  | PhoneNumberNotFound
   | PhoneNumberRefused
+  | PhoneNumbersFull
+  | PhoneNumberTaken
+  | RecordingIdTaken
+  | RecordingNotFound
+  | RoleTooLow
+  | RedialRefused
+  | ReportDayInvalid
   | RunAttributeRefused
+  | RunCalled
+  | RunDateInvalid
   | RunFilterInvalid
   | RunNotFound
+  | RunRefused
+  | user.SignupDisabled
   | SourceNotFound
   | SourceRefused
+  | TelephonyAccountTaken
+  | TelephonyConfigInUse
   | TelephonyConfigNameTaken
   | TelephonyConfigNotFound
   | TelephonyNotConfigured
+  | TelephonyProviderFixed
+  | TooManyAttempts
+  | ToolNotFound
+  | TooManyFollowers
+  | TooManyWebhookEndpoints
   | Unprocessable
+  | UpgradeRequired
+  | WebhookDeliveryNotDead
+  | WebhookDeliveryNotFound
+  | WebhookEndpointDisabled
+  | WebhookEndpointNotFound
+  | WebhookUrlRefused
+  | UploadMissing
+  | TestNumberMissing
+  | TriggerNotInVersion
   | UploadRefused
+  | user.UserNotFound
 export type DomainTag = DomainError["_tag"]
 export type ErrorOf<Tag extends DomainTag> = Extract<DomainError, { readonly _tag: Tag }>
 
@@ -65,17 +183,50 @@ type Refusal<Tag extends DomainTag> = readonly [status: number, detail: (error: 
 
 const expectedState = { start: "'draft' or 'paused'", resume: "'paused'", pause: "'running'" } as const
 
-const problem = ({ id, kind, message, path }: GraphProblem): Violation => ({
-  ...valueError(["body", "workflow_definition", ...path], null, message),
-  ctx: { error: {}, kind, id }
+/** Below `data` for a node; null for the node as a whole. */
+const fieldOf = ({ kind, path }: GraphProblem): string | null => {
+  const below = kind === "workflow" ? path : path.slice(2)
+  return (kind === "node" && below[0] === "data" ? below.slice(1) : below).join(".") || null
+}
+const problem = (found: GraphProblem): Violation => ({
+  type: found.message === "Field required" ? "missing" : "value_error",
+  loc: ["body", "workflow_definition", ...found.path],
+  msg: found.message,
+  input: null,
+  ctx: { error: {}, kind: found.kind, id: found.id, field: fieldOf(found) }
 })
+
+const ambiguousRoute =
+  "Inbound calls cannot be uniquely routed when the same number is configured against the same provider account in more than one place."
 
 const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   AgentArchived: [409, () => "Workflow is not active"],
+  AgentConfigurationsRefused: [
+    422,
+    ({ problems }) =>
+      problems.map(({ message, path }) => ({
+        type: message === "Field required" ? "missing" : "value_error",
+        loc: ["body", "workflow_configurations", ...path],
+        msg: message,
+        input: null
+      }))
+  ],
   AgentDefinitionRefused: [422, ({ problems }) => problems.map(problem)],
+  AgentDraftMissing: [400, () => "No draft to publish"],
   AgentNotFound: [404, () => "Workflow not found"],
+  AgentTriggerNotFound: [404, () => "Agent trigger not found"],
+  AgentTriggerTaken: [
+    409,
+    () => "Trigger path is already in use. Please choose another one or leave empty to use a unique one generated by the server."
+  ],
+  AlreadyMember: [409, () => "This user is already a member"],
+  ApiKeyNotFound: [404, () => "API key not found"],
+  ArtifactUnsupported: [400, () => "Unsupported artifact type"],
   BodyTooLarge: [413, ({ limit }) => `The request body is larger than ${limit} bytes`],
+  CallerNumberNotFound: [400, () => "from_phone_number_not_found"],
+  CallerIdRefused: [400, () => "Only a number of digits can be shown as caller id"],
   CallNotPlaced: [400, ({ reason }) => `Failed to initiate call: ${reason}`],
+  CallUnsettled: [503, () => "It is not known yet whether the call was placed"],
   CampaignNotFound: [404, () => "Campaign not found"],
   CampaignNotReady: [400, ({ reason }) => reason],
   CampaignStateConflict: [
@@ -83,31 +234,98 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
     ({ action, state }) =>
       action === "update"
         ? `Cannot update a ${state} campaign`
-        : `Campaign must be in ${expectedState[action]} state to ${action}, current state: ${state}`
+        : action === "redial"
+          ? `Only completed campaigns can be redialed (current state: ${state})`
+          : `Campaign must be in ${expectedState[action]} state to ${action}, current state: ${state}`
   ],
   ConcurrencyExhausted: [429, () => "Concurrent call limit reached"],
+  CredentialDataRefused: [400, ({ credentialType, field }) => `Missing required field '${field}' for credential type '${credentialType}'`],
+  CredentialNameTaken: [409, ({ name }) => `A credential with the name '${name}' already exists`],
+  CredentialNotFound: [404, () => "Credential not found"],
+  DocumentNotFound: [404, () => "Document not found"],
+  EmailTaken: [409, () => "Email already registered"],
   FileForbidden: [403, ({ detail }) => detail],
   FileKeyInvalid: [400, () => "Invalid key format"],
   FileMissing: [404, () => "File not found"],
+  FolderNameTaken: [409, ({ name }) => `A folder with the name '${name}' already exists`],
+  FolderNotFound: [404, ({ id }) => `Folder with id ${id} not found`],
   FormInvalid: [400, () => "The form must have exactly one file"],
+  IdempotencyKeyInFlight: [409, () => "A request with this Idempotency-Key is still being worked on"],
+  IdempotencyKeyReused: [422, () => "This Idempotency-Key was used for a request with other content"],
+  KeyWithoutUser: [401, () => "API key has no associated user"],
+  LastOwner: [409, () => "An organization needs an owner"],
   LinkRefused: [403, () => "Invalid or expired link"],
+  LoginNeeded: [403, () => "Only a user who has logged in may do this"],
+  LoginRefused: [401, () => "Invalid email or password"],
+  MemberNotFound: [404, () => "Member not found"],
   NotAuthenticated: [401, ({ detail }) => detail],
   NotReady: [503, ({ detail }) => detail],
   NotFound: [404, ({ detail }) => detail],
+  NotPossible: [400, ({ detail }) => detail],
+  OrganizationNotFound: [404, () => "Organization not found"],
+  PhoneNumberNotFound: [404, () => "Phone number not found"],
   PhoneNumberRefused: [400, () => "Failed to initiate call: phone_number must be in E.164 format and start with '+'"],
+  RoleTooLow: [403, () => "Your role does not allow this"],
+  RedialRefused: [
+    400,
+    ({ reason }) =>
+      reason === "already_redialed" ? "This campaign has already been redialed" : "No subscribers match the selected redial criteria"
+  ],
+  RecordingIdTaken: [409, ({ recordingId }) => `A recording with the ID '${recordingId}' already exists`],
+  RecordingNotFound: [404, () => "Recording not found"],
+  ReportDayInvalid: [400, ({ reason }) => reason],
+  PhoneNumbersFull: [409, () => `A telephony configuration holds at most ${maxPhoneNumbers} phone numbers.`],
+  PhoneNumberTaken: [
+    409,
+    ({ address, by }) =>
+      by === "organization"
+        ? "A phone number with this address already exists in the org."
+        : `Phone number ${address} is already registered under another organization using the same provider account. ${ambiguousRoute}`
+  ],
   RunAttributeRefused: [403, ({ attribute }) => `Invalid attribute '${attribute}'`],
-  RunFilterInvalid: [400, () => "Invalid filter format"],
+  RunDateInvalid: [400, () => "Invalid date format"],
+  RunCalled: [409, ({ isLive }) => (isLive ? "Workflow run already has an active call" : "Workflow run already has a finished call")],
+  RunFilterInvalid: [400, ({ list }) => (list === "usage" ? "Invalid filters format" : "Invalid filter format")],
   RunNotFound: [404, () => "Workflow run not found"],
+  RunRefused: [400, ({ reason }) => (reason === "not_found" ? "Workflow run not found" : "workflow_run_workflow_mismatch")],
+  SignupDisabled: [403, () => "Signup is disabled"],
   SourceNotFound: [400, ({ sourceId }) => `Failed to access CSV file: ${sourceId}`],
   SourceRefused: [400, ({ reason }) => reason],
+  TelephonyAccountTaken: [
+    409,
+    () =>
+      `A phone number of this configuration is already registered under another organization using the same provider account. ${ambiguousRoute}`
+  ],
+  TelephonyConfigInUse: [
+    409,
+    ({ by, id }) =>
+      by === "campaigns"
+        ? `Telephony configuration ${id} is referenced by one or more campaigns and cannot be deleted.`
+        : `Telephony configuration ${id} has calls that are not over yet and cannot be deleted.`
+  ],
   TelephonyConfigNameTaken: [
     409,
     ({ name }) => `A telephony configuration named '${name}' already exists in this organization. Pick a different name.`
   ],
   TelephonyConfigNotFound: [400, () => "telephony_configuration_not_found"],
   TelephonyNotConfigured: [400, () => "Telephony provider not configured for this organization"],
+  TelephonyProviderFixed: [400, () => "Provider cannot be changed; create a new configuration instead."],
+  TooManyAttempts: [429, () => "Too many attempts, try again in a few minutes"],
+  ToolNotFound: [404, () => "Tool not found"],
+  TestNumberMissing: [400, () => "Phone number must be provided in request or set in organization preferences"],
+  TriggerNotInVersion: [404, () => "Trigger not found in the selected Agent"],
+  TooManyFollowers: [429, ({ limit }) => `An organization may have at most ${limit} connections for events`],
+  TooManyWebhookEndpoints: [409, ({ limit }) => `An organization may have at most ${limit} webhook endpoints`],
   Unprocessable: [422, ({ detail }) => detail],
-  UploadRefused: [403, () => "Invalid or expired upload address"]
+  UpgradeRequired: [426, () => "This address is for websockets"],
+  WebhookDeliveryNotDead: [409, ({ state }) => `Only dead deliveries can be sent anew (current state: ${state})`],
+  WebhookDeliveryNotFound: [404, () => "Webhook delivery not found"],
+  WebhookEndpointDisabled: [409, () => "The webhook endpoint is disabled"],
+  WebhookEndpointNotFound: [404, () => "Webhook endpoint not found"],
+  WebhookUrlRefused: [422, ({ reason }) => [valueError(["body", "url"], null, reason)]],
+  UploadMissing: [404, () => "Uploaded file not found"],
+  UploadRefused: [403, () => "Invalid or expired upload address"],
+  UserNotFound: [404, () => "User not found"]
 }
 
 export const statusOf = (tag: DomainTag): number => refusals[tag][0]

@@ -6,7 +6,8 @@
 import type { Effect, Stream } from "effect"
 import Type, { type Static, type TObject, type TSchema } from "typebox"
 import type { Caller } from "#core/organization/Caller.ts"
-import type { BodyTooLarge, Method } from "./Endpoint.ts"
+import type { Role } from "#core/organization/Role.ts"
+import type { BodyTooLarge, Method, Reply } from "./Endpoint.ts"
 import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
 
 /**
@@ -15,6 +16,9 @@ import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
  * - `none`: anybody.
  */
 export type Access = "api-key" | "api-key-header" | "none"
+
+/** The least role that a caller needs; asked of nobody where `Access` is `none`. */
+export type Needs = Exclude<Role, "owner">
 
 /** Something else than JSON. */
 export interface Content {
@@ -36,6 +40,8 @@ export type Body =
   | { readonly _tag: "Upload"; readonly mediaTypes: ReadonlyArray<string>; readonly maxBytes: number }
 
 export type Success =
+  /** To another address, for now: 302. */
+  | { readonly _tag: "Redirect" }
   | { readonly _tag: "Json"; readonly schema: TSchema }
   | { readonly _tag: "Content"; readonly mediaTypes: ReadonlyArray<string> }
 
@@ -49,6 +55,8 @@ interface Declaration<Params extends TObject, Query extends TObject, Headers ext
   readonly summary: string
   readonly description?: string
   readonly access?: A
+  /** Unless it says otherwise, a `get` needs a viewer and anything else a member. */
+  readonly needs?: Needs
   readonly params?: Params
   readonly query?: Query
   /** Under their usual names, `Idempotency-Key`; how a client writes them does not matter. */
@@ -74,6 +82,7 @@ export interface Route<out R = never> {
   readonly description: string | undefined
   readonly tag: string
   readonly access: Access
+  readonly needs: Needs
   readonly params: TObject
   readonly query: TObject
   readonly headers: TObject
@@ -81,6 +90,8 @@ export interface Route<out R = never> {
   readonly success: Success
   readonly errors: ReadonlyArray<DomainTag>
   readonly handle: (given: AnyGiven) => Effect.Effect<unknown, DomainError, R>
+  /** What is done around answering a request whose caller is known, such as giving an earlier answer in its place. */
+  readonly around: (<A>(given: AnyGiven, reply: Effect.Effect<Reply, never, A>) => Effect.Effect<Reply, never, A | R>) | undefined
 }
 
 const nothing: Nothing = Type.Object({})
@@ -96,9 +107,11 @@ const declared = (
   description: declaration.description,
   tag: "",
   access: declaration.access ?? "api-key",
+  needs: declaration.needs ?? (declaration.method === "get" ? "viewer" : "member"),
   params: declaration.params ?? nothing,
   query: declaration.query ?? nothing,
   headers: declaration.headers ?? nothing,
+  around: undefined,
   ...rest
 })
 
@@ -182,6 +195,24 @@ export const download = <
     success: { _tag: "Content", mediaTypes: declaration.mediaTypes },
     errors: declaration.errors ?? []
   }),
+  handle: erased(declaration.handle)
+})
+
+/** Nothing in; the address to go on to out. */
+export const redirect = <
+  R,
+  const Tags extends ReadonlyArray<DomainTag> = readonly [],
+  Params extends TObject = Nothing,
+  Query extends TObject = Nothing,
+  Headers extends TObject = Nothing,
+  A extends Access = "api-key"
+>(
+  declaration: Declaration<Params, Query, Headers, A> & {
+    readonly errors?: Tags
+    readonly handle: (given: Given<Params, Query, Headers, A, undefined>) => Effect.Effect<string, ErrorOf<Tags[number]>, R>
+  }
+): Route<R> => ({
+  ...declared(declaration, { body: { _tag: "None" }, success: { _tag: "Redirect" }, errors: declaration.errors ?? [] }),
   handle: erased(declaration.handle)
 })
 

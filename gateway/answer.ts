@@ -1,13 +1,16 @@
 /**
- * From a route to an endpoint: what is checked of a request, and in which order. First whether the body is JSON at all, then who asks,
- * then path, query, headers and body together, so that a client hears of all that is wrong at once.
+ * From a route to an endpoint: what is checked of a request, and in which order. First whether the body is JSON at all, then who asks
+ * and whether that role may, then path, query, headers and body together, so that a client hears of all that is wrong at once.
  */
 import { Effect } from "effect"
-import type { TSchema } from "typebox"
+import Type, { type TObject, type TSchema } from "typebox"
 import { Compile } from "typebox/compile"
-import type { ApiKeys } from "#core/organization/ApiKeys.ts"
+import type { AuditLog } from "#core/organization/AuditLog.ts"
 import type { Caller } from "#core/organization/Caller.ts"
-import { authenticate, authenticateKey, credentialHeaders } from "./authenticate.ts"
+import { includes, RoleTooLow } from "#core/organization/Role.ts"
+import { audited } from "./audit.ts"
+import { authenticate, authenticateKey, credentialHeaders, type Identities } from "./authenticate.ts"
+import { confined } from "./confined.ts"
 import { type Asked, type Endpoint, failure, json, type Reply } from "./Endpoint.ts"
 import { contentReply } from "./content.ts"
 import { decodeText, isStorable, notStorable, type Parsed, parse } from "./json.ts"
@@ -23,12 +26,15 @@ export interface AnswerOptions {
   readonly checksAnswers: boolean
 }
 
-export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint<R | ApiKeys> => {
+/** What every route stands on. */
+export type GatewayNeeds = Identities | AuditLog
+
+export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint<R | GatewayNeeds> => {
   const respond = responder(route, options)
   return {
     method: route.method,
     path: route.path,
-    headers: [...new Set([...credentialHeaders, "content-type", "range", ...headerNames(route).map((name) => name.toLowerCase())])],
+    headers: wantedHeaders(route),
     body: route.body._tag === "Json" ? "bytes" : route.body._tag === "Upload" ? "stream" : "none",
     bodyLimit: route.body._tag === "Upload" ? route.body.maxBytes : bodyLimit,
     answer: (asked) => {
@@ -46,23 +52,46 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
   }
 }
 
-/** The route's own work, and for `api-key-header` the key's turn just before it. */
-const checked = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Respond) => {
-  const handled =
-    route.access === "api-key-header"
-      ? Effect.flatMap(authenticateKey(asked.headers), (caller) => route.handle({ ...given, caller }))
-      : route.handle(given)
-  return Effect.match(handled, { onFailure: refuse, onSuccess: (value) => respond(value, asked) })
+/** Only what is looked at: each costs a copy. */
+const wantedHeaders = <R>(route: Route<R>): ReadonlyArray<string> => {
+  const credentials = route.access === "none" ? [] : credentialHeaders
+  const type = route.body._tag === "Json" ? ["content-type"] : []
+  const range = route.success._tag === "Content" ? ["range"] : []
+  return [...new Set([...credentials, ...type, ...range, ...headerNames(route).map((name) => name.toLowerCase())])]
 }
 
-const callerOf = <R>(route: Route<R>, asked: Asked): Effect.Effect<Caller | undefined, NotAuthenticated, ApiKeys> =>
-  route.access === "api-key" ? authenticate(asked.headers) : Effect.undefined
+/** The route's own work, and for `api-key-header` the key's turn just before it. */
+const checked = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Respond): Effect.Effect<Reply, never, R | GatewayNeeds> => {
+  if (route.access !== "api-key-header") return handled(route, asked, given, respond)
+  return Effect.matchEffect(allowed(route, authenticateKey(asked.headers)), {
+    onFailure: (error) => Effect.succeed(refuse(error)),
+    onSuccess: (caller) => handled(route, asked, { ...given, caller }, respond)
+  })
+}
+
+const handled = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Respond): Effect.Effect<Reply, never, R | AuditLog> => {
+  const reply = Effect.match(audited(route, given, route.handle(given)), { onFailure: refuse, onSuccess: (value) => respond(value, asked) })
+  return confined(given.caller, route.success._tag === "Content", route.around === undefined ? reply : route.around(given, reply))
+}
+
+type Unwelcome = NotAuthenticated | RoleTooLow
+
+const callerOf = <R>(route: Route<R>, asked: Asked): Effect.Effect<Caller | undefined, Unwelcome, Identities> =>
+  route.access === "api-key" ? allowed(route, authenticate(asked.headers)) : Effect.undefined
+
+const allowed = <R>(
+  { needs }: Route<R>,
+  caller: Effect.Effect<Caller, NotAuthenticated, Identities>
+): Effect.Effect<Caller, Unwelcome, Identities> =>
+  Effect.flatMap(caller, (one) => (includes(one.role, needs) ? Effect.succeed(one) : Effect.fail(new RoleTooLow())))
 
 type Respond = (value: unknown, asked: Asked) => Reply
 
 const responder = <R>({ name, success }: Route<R>, { checksAnswers }: AnswerOptions): Respond => {
   // `download` lets nothing else than Content through.
   if (success._tag === "Content") return (value, asked) => contentReply(value as Content, asked.headers["range"])
+  // And `redirect` nothing else than an address.
+  if (success._tag === "Redirect") return (value) => ({ status: 302, headers: [["location", value as string]], body: "" })
   if (!checksAnswers) return (value) => json(200, value)
   const validator = Compile(success.schema)
   return (value) => {
@@ -114,7 +143,13 @@ const asNamed = (names: ReadonlyArray<string>, headers: Readonly<Record<string, 
 /** Of a name that comes more than once, the last one counts. */
 const lastOfEach = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query))
 
-const readNamed = (schema: TSchema, values: Readonly<Record<string, string>>, place: string, found: Array<Violation>): unknown => {
+const isEmpty = (record: Readonly<Record<string, unknown>>): boolean => {
+  for (const _ in record) return false
+  return true
+}
+
+const readNamed = (schema: TObject, values: Readonly<Record<string, string>>, place: string, found: Array<Violation>): unknown => {
+  if (isEmpty(values) && isEmpty(schema.properties)) return {}
   const own: Array<Violation> = []
   for (const [name, value] of Object.entries(values)) {
     if (!isStorable(value)) own.push(notStorable([place, name]))
@@ -125,10 +160,21 @@ const readNamed = (schema: TSchema, values: Readonly<Record<string, string>>, pl
   return value
 }
 
+/** Of a body with a password in it, nothing is repeated. */
+const holdsPassword = (schema: TSchema): boolean =>
+  Type.IsObject(schema) && Object.values(schema.properties).some((property) => "format" in property && property.format === "password")
+
+const withoutInput = (violation: Violation): Violation => ({ ...violation, input: null })
+
 const readBody = <R>(route: Route<R>, asked: Asked, body: Parsed | undefined, found: Array<Violation>): unknown => {
   if (route.body._tag === "Upload") return asked.stream
   if (route.body._tag === "None" || body === undefined) return undefined
-  if (body._tag === "Value") return read(route.body.schema, body.value, ["body"], found)
+  if (body._tag === "Value") {
+    const own: Array<Violation> = []
+    const value = read(route.body.schema, body.value, ["body"], own)
+    found.push(...(own.length > 0 && holdsPassword(route.body.schema) ? own.map(withoutInput) : own))
+    return value
+  }
   found.push(missing(["body"], null))
   return undefined
 }

@@ -3,40 +3,107 @@ import { Context, Effect, Layer } from "effect"
 import type { Agents } from "#core/agent/Agents.ts"
 import type { Calls } from "#core/call/Calls.ts"
 import type { Campaigns } from "#core/campaign/Campaigns.ts"
+import type { Folders } from "#core/folder/Folders.ts"
+import type { Events } from "#core/event/Events.ts"
+import type { LiveEvents } from "#core/event/LiveEvents.ts"
+import type { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
+import type { Idempotency } from "#core/Idempotency.ts"
 import type { Uploads } from "#core/campaign/Uploads.ts"
-import type { ApiKeys } from "#core/organization/ApiKeys.ts"
+import type { Accounts } from "#core/organization/accounts.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
+import type { Resources } from "#core/resource/resources.ts"
+import type { Reports } from "#core/report/Reports.ts"
 import type { Runs } from "#core/run/Runs.ts"
+import type { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import type { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
-import { endpointOf } from "./answer.ts"
+import { endpointOf, type GatewayNeeds } from "./answer.ts"
+import { Closing } from "./Closing.ts"
 import type { FileLinks } from "./FileLinks.ts"
 import type { FileStore } from "./FileStore.ts"
+import { mountLiveEvents } from "./liveEvents.ts"
 import type { Readiness } from "./Readiness.ts"
 import type { Route } from "./Route.ts"
 import type { RunOwners } from "./RunOwners.ts"
+import { accountRoutes } from "./routes/account.ts"
+import { apiKeyRoutes } from "./routes/apiKey.ts"
+import { auditLogRoutes } from "./routes/auditLog.ts"
 import { callRoutes } from "./routes/call.ts"
 import { campaignRoutes } from "./routes/campaign.ts"
+import { credentialRoutes } from "./routes/credential.ts"
 import { documentRoutes } from "./routes/document.ts"
+import { downloadRoutes } from "./routes/download.ts"
+import { eventRoutes } from "./routes/event.ts"
 import { fileRoutes } from "./routes/file.ts"
+import { folderRoutes } from "./routes/folder.ts"
 import { healthRoutes } from "./routes/health.ts"
+import { knowledgeRoutes } from "./routes/knowledge.ts"
+import { nodeTypeRoutes } from "./routes/nodeType.ts"
+import { phoneNumberRoutes } from "./routes/phoneNumber.ts"
+import { recordingRoutes } from "./routes/recording.ts"
+import { resourceUploadRoutes } from "./routes/resourceUpload.ts"
+import { organizationRoutes } from "./routes/organization.ts"
+import { reportRoutes } from "./routes/report.ts"
 import { runRoutes } from "./routes/run.ts"
 import { telephonyRoutes } from "./routes/telephony.ts"
+import { toolRoutes } from "./routes/tool.ts"
+import { usageRoutes } from "./routes/usage.ts"
+import { webhookRoutes } from "./routes/webhook.ts"
 import { workflowRoutes } from "./routes/workflow.ts"
-import { Gateway, layer as serverLayer, type Limits, type ListenFailed } from "./server.ts"
+import { workflowVersionRoutes } from "./routes/workflowVersion.ts"
+import { Gateway, layer as serverLayer, type Limits, type ListenFailed, type ServerOptions } from "./server.ts"
 import { Site } from "./Site.ts"
 
 /** What the handlers of the API stand on. */
-export type ApiNeeds = Agents | Calls | Campaigns | FileLinks | FileStore | Readiness | RunOwners | Runs | Site | TelephonyConfigs | Uploads
+export type ApiNeeds =
+  | Accounts
+  | Agents
+  | Calls
+  | Campaigns
+  | Closing
+  | Events
+  | FileLinks
+  | FileStore
+  | Folders
+  | Idempotency
+  | LiveEvents
+  | PhoneNumbers
+  | Readiness
+  | Reports
+  | Resources
+  | RunOwners
+  | Runs
+  | Site
+  | TelephonyConfigs
+  | Uploads
+  | WebhookEndpoints
 
 export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route<ApiNeeds>> => {
   const routes = [
     ...campaignRoutes,
     ...workflowRoutes,
+    ...workflowVersionRoutes,
+    ...nodeTypeRoutes,
+    ...folderRoutes,
     ...runRoutes,
+    ...reportRoutes,
+    ...usageRoutes,
     ...callRoutes,
     ...telephonyRoutes(adapters),
+    ...phoneNumberRoutes,
     ...fileRoutes,
+    ...downloadRoutes,
+    ...toolRoutes,
+    ...credentialRoutes,
+    ...recordingRoutes,
+    ...knowledgeRoutes,
+    ...resourceUploadRoutes,
+    ...accountRoutes,
+    ...apiKeyRoutes,
+    ...organizationRoutes,
+    ...auditLogRoutes,
+    ...eventRoutes,
+    ...webhookRoutes,
     ...healthRoutes
   ]
   return [...routes, ...documentRoutes(routes)]
@@ -53,11 +120,15 @@ export interface GatewayOptions {
 /** Serves these routes, and tells the site on which port. */
 export const serve = <R>(
   routes: ReadonlyArray<Route<R>>,
-  { checksAnswers = false, ...options }: GatewayOptions
-): Layer.Layer<Gateway, ListenFailed, R | ApiKeys | Site> =>
-  serverLayer({ ...options, endpoints: routes.map((route) => endpointOf(route, { checksAnswers })) }).pipe(
-    Layer.tap((context) => Site.use((site) => site.listensOn(Context.get(context, Gateway).port)))
+  { checksAnswers = false, ...options }: GatewayOptions,
+  mount?: ServerOptions<R | GatewayNeeds>["mount"]
+): Layer.Layer<Gateway, ListenFailed, Exclude<R, Closing> | GatewayNeeds | Site> =>
+  serverLayer({ ...options, mount, endpoints: routes.map((route) => endpointOf(route, { checksAnswers })) }).pipe(
+    Layer.tap((context) => Site.use((site) => site.listensOn(Context.get(context, Gateway).port))),
+    Layer.provide(Closing.layer)
   )
 
-export const layer = (options: GatewayOptions): Layer.Layer<Gateway, ListenFailed, ApiNeeds | ApiKeys | Site | Registry> =>
-  Layer.unwrap(Effect.map(Registry, ({ all }) => serve(apiRoutes(all), options)))
+export const layer = (
+  options: GatewayOptions
+): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing> | GatewayNeeds | Site | Registry> =>
+  Layer.unwrap(Effect.map(Registry, ({ all }) => serve(apiRoutes(all), options, mountLiveEvents)))

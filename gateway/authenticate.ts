@@ -1,8 +1,16 @@
-/** Who asks: an API key in `X-API-Key`, which wins whenever it is there, or in `Authorization`, with or without `Bearer`. */
+/**
+ * Who asks: an API key in `X-API-Key`, which wins whenever it is there; or, in `Authorization`, with or without `Bearer`, a key or the
+ * token of a user who has logged in.
+ */
 import { Effect } from "effect"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Caller } from "#core/organization/Caller.ts"
+import { Users } from "#core/organization/Users.ts"
 import { NotAuthenticated } from "./Refusal.ts"
+
+/** What authentication asks. */
+export type Identities = ApiKeys | Users
+type Headers = Readonly<Record<string, string>>
 
 export const credentialHeaders = ["x-api-key", "authorization"] as const
 
@@ -11,15 +19,28 @@ const refused = (detail: string) => Effect.fail(new NotAuthenticated({ detail })
 const identify = (key: string, detail: string): Effect.Effect<Caller, NotAuthenticated, ApiKeys> =>
   ApiKeys.use((keys) => keys.authenticate(key)).pipe(Effect.catchTag("InvalidApiKey", () => refused(detail)))
 
-export const authenticate = (headers: Readonly<Record<string, string>>): Effect.Effect<Caller, NotAuthenticated, ApiKeys> => {
+/** A JWT: three parts, of which the first is a JSON object in base64. */
+const isToken = (text: string): boolean => /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(text)
+
+const recognize = (token: string): Effect.Effect<Caller, NotAuthenticated, Users> =>
+  Users.use((users) => users.authenticate(token)).pipe(
+    Effect.catchTags({
+      InvalidToken: () => refused("Invalid or expired token"),
+      UserNotFound: () => refused("User not found"),
+      NoOrganization: () => refused("No organization selected")
+    })
+  )
+
+export const authenticate = (headers: Headers): Effect.Effect<Caller, NotAuthenticated, Identities> => {
   const key = headers["x-api-key"]
   if (key !== undefined) return identify(key, "Invalid or expired API key")
   const authorization = headers["authorization"]
   if (authorization === undefined) return refused("Authorization header required")
   const token = authorization.replace(/^bearer\s*/i, "").trim()
-  return token === "" ? refused("Invalid authorization token") : identify(token, "Invalid or expired token")
+  if (token === "") return refused("Invalid authorization token")
+  return isToken(token) ? recognize(token) : identify(token, "Invalid or expired token")
 }
 
 /** For routes that take a key in `X-API-Key` as a header like any other, and judge it after the rest of the request. */
-export const authenticateKey = (headers: Readonly<Record<string, string>>): Effect.Effect<Caller, NotAuthenticated, ApiKeys> =>
+export const authenticateKey = (headers: Headers): Effect.Effect<Caller, NotAuthenticated, ApiKeys> =>
   identify(headers["x-api-key"] ?? "", "Invalid API key")

@@ -2,13 +2,19 @@
 import Type, { type TObject, type TSchema } from "typebox"
 import { type DomainTag, statusOf } from "./Refusal.ts"
 import type { Route } from "./Route.ts"
+import { exampleOf } from "./openapiExample.ts"
 import { type Components, componentsOf, type JsonSchema } from "./openapiSchema.ts"
 
 export interface OpenApi {
   readonly openapi: "3.1.0"
-  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly info: {
+    readonly title: string
+    readonly version: string
+    readonly description: string
+    readonly license: { readonly name: string; readonly identifier: string }
+  }
   readonly servers: ReadonlyArray<{ readonly url: string }>
-  readonly tags: ReadonlyArray<{ readonly name: string }>
+  readonly tags: ReadonlyArray<{ readonly name: string; readonly description?: string }>
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>
@@ -16,9 +22,14 @@ export interface OpenApi {
   }
 }
 
+interface Media {
+  readonly schema: JsonSchema
+  readonly example?: unknown
+}
+
 interface Answer {
   readonly description: string
-  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>
+  readonly content?: Readonly<Record<string, Media>>
 }
 
 export interface Operation {
@@ -28,14 +39,15 @@ export interface Operation {
   readonly tags: ReadonlyArray<string>
   readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
   readonly parameters: ReadonlyArray<JsonSchema>
-  readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> }
+  readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<Record<string, Answer>>
 }
 
 const errorSchema: JsonSchema = {
   type: "object",
   properties: { detail: { type: "string", description: "One sentence." } },
-  required: ["detail"]
+  required: ["detail"],
+  examples: [{ detail: "Campaign not found" }]
 }
 const violationSchema: JsonSchema = {
   type: "object",
@@ -50,7 +62,8 @@ const violationSchema: JsonSchema = {
     input: { description: "What was there." },
     ctx: { type: "object" }
   },
-  required: ["type", "loc", "msg", "input"]
+  required: ["type", "loc", "msg", "input"],
+  examples: [{ type: "missing", loc: ["body", "name"], msg: "Field required", input: {} }]
 }
 const validationSchema: JsonSchema = {
   type: "object",
@@ -58,6 +71,32 @@ const validationSchema: JsonSchema = {
   required: ["detail"]
 }
 const bytesSchema: JsonSchema = { type: "string", format: "binary" }
+
+/** What the operations of a tag are about. */
+const tags: Readonly<Record<string, string>> = {
+  "API keys": "Keys that programs ask with, each with a role.",
+  Accounts: "People with a password, and who they are.",
+  Agents: "What is said in a call: a graph of nodes, in versions.",
+  "Audit log": "Who changed what, and when.",
+  Calls: "Single calls, placed now.",
+  Campaigns: "A list of contacts, called within limits, windows and with retries.",
+  Credentials: "What tools need to reach the services of others.",
+  Documentation: "What this API is, for people and programs.",
+  Events: "What happens to campaigns and calls, as it happens.",
+  Files: "Lists that are uploaded, recordings and transcripts.",
+  Folders: "Where agents are kept.",
+  Health: "Whether this node works, and how hard.",
+  "Knowledge base": "Documents that agents know.",
+  Members: "Who works in the organization, and in which role.",
+  Organization: "Settings of the organization.",
+  Recordings: "Audio that agents play.",
+  Reports: "What came of calls, as tables.",
+  Runs: "The record of each call.",
+  Telephony: "Accounts with providers, and the numbers to call from.",
+  Tools: "What agents can do besides talking.",
+  Usage: "How much was called.",
+  Webhooks: "Where events are sent to."
+}
 
 export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string): OpenApi => {
   const components = componentsOf(routes, { Error: errorSchema, Violation: violationSchema, ValidationError: validationSchema })
@@ -68,15 +107,23 @@ export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Trunkline", version, description: "Calls people with voice agents: single calls and whole campaigns." },
+    info: {
+      title: "Trunkline",
+      version,
+      description: "Calls people with voice agents: single calls and whole campaigns.",
+      license: { name: "MIT", identifier: "MIT" }
+    },
     servers: [{ url: "/" }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({
+      name,
+      ...(tags[name] === undefined ? {} : { description: tags[name] })
+    })),
     paths,
     components: {
       schemas: components.schemas,
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
-        bearer: { type: "http", scheme: "bearer", description: "The same key." }
+        bearer: { type: "http", scheme: "bearer", description: "The same key, or the token of a user who has logged in." }
       }
     }
   }
@@ -120,13 +167,17 @@ const requestBodyOf = ({ body }: Route<unknown>, components: Components): Pick<O
   const form: JsonSchema = { type: "object", properties: { file: bytesSchema }, required: ["file"] }
   const content =
     body._tag === "Json"
-      ? { "application/json": { schema: components.input(body.schema) } }
+      ? { "application/json": { schema: components.input(body.schema), example: exampleOf(body.schema) } }
       : Object.fromEntries(body.mediaTypes.map((type) => [type, { schema: type === "multipart/form-data" ? form : bytesSchema }]))
   return { requestBody: { required: true, content } }
 }
 
 const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 const problem = (description: string, name = "Error"): Answer => ({ description, content: { "application/json": { schema: refer(name) } } })
+
+/** What is refused before it is read as a request gets no JSON. */
+const problemOf = (status: number, description: string): Answer =>
+  status === 431 ? { description } : problem(description, status === 422 ? "ValidationError" : "Error")
 
 /** `CampaignNotFound` as words: `Campaign not found`. */
 const wordsOf = (tag: DomainTag): string => {
@@ -138,11 +189,13 @@ const isChecked = ({ body, headers, params, query }: Route<unknown>): boolean =>
   body._tag === "Json" || [params, query, headers].some(({ properties }) => Object.keys(properties).length > 0)
 
 const responsesOf = (route: Route<unknown>, components: Components): Readonly<Record<string, Answer>> => {
-  const { access, body, errors, success } = route
+  const { access, body, errors, needs, success } = route
   const reasons = new Map<number, Array<string>>()
   const add = (status: number, ...words: ReadonlyArray<string>) => reasons.set(status, [...(reasons.get(status) ?? []), ...words])
   for (const tag of errors) add(statusOf(tag), wordsOf(tag))
   if (access === "api-key") add(401, "Not authenticated")
+  // Whoever is let in at all is a viewer.
+  if (access !== "none" && needs !== "viewer") add(403, `The role of the caller is below ${needs}`)
   if (body._tag === "Json") add(400, "The body is not UTF-8")
   if (body._tag !== "None") {
     add(408, "The body took too long")
@@ -150,21 +203,22 @@ const responsesOf = (route: Route<unknown>, components: Components): Readonly<Re
   }
   if (isChecked(route)) add(422, "The request does not fit")
   if (success._tag === "Content") add(416, "No such part of the file")
+  add(431, "The head of the request is too large")
   add(500, "Internal server error")
   add(503, "The request took too long, or the service is shutting down")
-  const problems = [...reasons].map(
-    ([status, words]) => [String(status), problem([...new Set(words)].join(". "), status === 422 ? "ValidationError" : "Error")] as const
-  )
+  const problems = [...reasons].map(([status, words]) => [String(status), problemOf(status, [...new Set(words)].join(". "))] as const)
   return Object.fromEntries([...successes(route.success, components), ...problems])
 }
 
 const successes = (success: Route["success"], components: Components): ReadonlyArray<readonly [string, Answer]> => {
-  if (success._tag === "Json") return [["200", answerOf("Done", "application/json", components.output(success.schema))]]
+  if (success._tag === "Redirect") return [["302", { description: "At the address in `Location`" }]]
+  if (success._tag === "Json") {
+    const media = { schema: components.output(success.schema), example: exampleOf(success.schema) }
+    return [["200", { description: "Done", content: { "application/json": media } }]]
+  }
   const content = Object.fromEntries(success.mediaTypes.map((type) => [type, { schema: type === "application/json" ? {} : bytesSchema }]))
   return [
     ["200", { description: "The whole of it", content }],
     ["206", { description: "The part that was asked for with `Range`", content }]
   ]
 }
-
-const answerOf = (description: string, type: string, schema: JsonSchema): Answer => ({ description, content: { [type]: { schema } } })

@@ -1,15 +1,16 @@
 /**
- * The sockets, and the only file that knows uWebSockets. A request is copied out of its memory before the first asynchronous step, and
+ * The sockets; this file and liveEvents.ts know uWebSockets. A request is copied out of its memory before the first asynchronous step, and
  * from then on is one fiber: interrupted when the client goes away, when it takes too long, and at last when the server closes. Every
  * answer is written at most once, inside `cork`; after an abort none is.
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Result, Schedule, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { STATUS_CODES } from "node:http"
 import { setImmediate } from "node:timers/promises"
 import * as uws from "uWebSockets.js"
 import { bodyStream } from "./BodyStream.ts"
+import { Closing } from "./Closing.ts"
 import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply } from "./Endpoint.ts"
+import { writeHead } from "./head.ts"
 import { type Place, strayReply, straysOf } from "./routing.ts"
 
 export class Gateway extends Context.Service<Gateway, { readonly host: string; readonly port: number }>()("gateway/Gateway") {}
@@ -39,6 +40,7 @@ export interface ServerOptions<R> {
   readonly port: number
   readonly endpoints: ReadonlyArray<Endpoint<R>>
   readonly limits?: Partial<Limits>
+  readonly mount?: ((app: uws.TemplatedApp) => Effect.Effect<void, never, R>) | undefined
 }
 
 /** One request and its answer. */
@@ -51,6 +53,8 @@ interface Exchange {
   /** All of the body has come. */
   isComplete: boolean
   isPaused: boolean
+  /** We are in the handler of the request, where everything is corked. */
+  isCorked: boolean
   /** The head of the answer is out, its body is on the way. */
   isStreaming: boolean
   /** Answered or aborted: `res` must not be touched any more. */
@@ -58,18 +62,9 @@ interface Exchange {
   fiber: Fiber.Fiber<unknown> | undefined
 }
 
-/** Any origin may read answers, none may send a browser's own credentials along. */
-const commonHeaders: ReadonlyArray<readonly [string, string]> = [
-  ["access-control-allow-origin", "*"],
-  ["access-control-expose-headers", "x-request-id, content-disposition"],
-  ["x-content-type-options", "nosniff"],
-  ["x-frame-options", "DENY"],
-  ["referrer-policy", "no-referrer"],
-  ["cache-control", "no-store"]
-]
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
-export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, ListenFailed, R> =>
+export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, ListenFailed, R | Closing> =>
   Layer.effect(
     Gateway,
     Effect.gen(function* () {
@@ -78,6 +73,7 @@ export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, Listen
       const limits = { ...defaultLimits, ...options.limits }
       const server = new UwsServer(options.endpoints, limits, runFork, () => clock.currentTimeMillisUnsafe())
       yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
+      if (options.mount !== undefined) yield* options.mount(server.app)
       const socket = yield* Effect.acquireRelease(listen(server.app, options), (socket) => close(server, socket, limits.drainMillis))
       return { host: options.host, port: localPort(socket) }
     })
@@ -104,7 +100,7 @@ const localPort = (socket: uws.us_listen_socket): number => uws.us_socket_local_
 const close = (server: Server, socket: uws.us_listen_socket, drainMillis: number) =>
   Effect.gen(function* () {
     uws.us_listen_socket_close(socket)
-    yield* server.drain.pipe(Effect.timeoutOption(drainMillis))
+    yield* Effect.andThen(Closing.begin, server.drain).pipe(Effect.timeoutOption(drainMillis))
     yield* server.interruptAll
     // What is left are idle connections and answers nobody reads.
     server.app.close()
@@ -177,17 +173,25 @@ class UwsServer<R> implements Server {
     const millis = { none: this.limits.answerMillis, bytes: this.limits.bodyMillis, stream: this.limits.uploadMillis }[endpoint.body]
     return (res, req) => {
       const exchange = begin(res, req, { route, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
-      this.live.add(exchange)
-      res.onAborted(() => {
-        this.leave(exchange)
-        exchange.fiber?.interruptUnsafe()
-      })
       if (this.isDraining) return this.send(exchange, shuttingDown)
       const asked: Asked = { id: exchange.id, ...copied(req, endpoint.headers, names), bytes: noBytes, stream: Stream.empty }
-      if (endpoint.body === "none") return this.answer(exchange, endpoint, asked)
+      // Without a body to wait for, the answer may be out at once.
+      if (endpoint.body === "none") this.answer(exchange, endpoint, asked)
+      if (!exchange.isOver) this.keep(exchange)
+      if (endpoint.body === "none") return
       if (Number(req.getHeader("content-length")) > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))
       return endpoint.body === "stream" ? this.receiveStream(exchange, endpoint, asked) : this.receiveBytes(exchange, endpoint, asked)
     }
+  }
+
+  /** The handler returns before the answer is out. */
+  private keep(exchange: Exchange): void {
+    exchange.isCorked = false
+    this.live.add(exchange)
+    exchange.res.onAborted(() => {
+      this.leave(exchange)
+      exchange.fiber?.interruptUnsafe()
+    })
   }
 
   private receiveBytes(exchange: Exchange, endpoint: Endpoint<R>, asked: Asked): void {
@@ -244,8 +248,8 @@ class UwsServer<R> implements Server {
     const { isHead, res } = exchange
     if (typeof body !== "string" && body.bytes !== 0 && !isHead) return this.stream(exchange, reply, body)
     this.leave(exchange)
-    res.cork(() => {
-      writeHead(exchange, reply)
+    corked(exchange, () => {
+      writeHead(res, exchange.id, reply)
       // A client that waits for the rest of its body to be taken would not read the answer.
       if (exchange.isPaused) res.resume()
       if (typeof body === "string" && !isHead) return res.end(body, this.isDraining)
@@ -258,7 +262,7 @@ class UwsServer<R> implements Server {
 
   private stream(exchange: Exchange, reply: Reply, body: Flow): void {
     exchange.isStreaming = true
-    exchange.res.cork(() => writeHead(exchange, reply))
+    exchange.res.cork(() => writeHead(exchange.res, exchange.id, reply))
     const written = Stream.runForEach(body.stream, (chunk) => {
       exchange.deadline = this.now() + this.limits.answerMillis
       return body.bytes === undefined ? writeChunk(exchange, chunk) : write(exchange, chunk, body.bytes, () => this.leave(exchange))
@@ -311,7 +315,12 @@ const begin = (
   res: uws.HttpResponse,
   req: uws.HttpRequest,
   start: Pick<Exchange, "route" | "isHead" | "deadline" | "isComplete">
-): Exchange => ({ ...start, id: requestId(req), res, isPaused: false, isStreaming: false, isOver: false, fiber: undefined })
+): Exchange => ({ ...start, id: requestId(req), res, isPaused: false, isCorked: true, isStreaming: false, isOver: false, fiber: undefined })
+
+const corked = ({ isCorked, res }: Exchange, write: () => void): void => {
+  if (isCorked) write()
+  else res.cork(write)
+}
 
 const shuttingDown = failure(503, "The service is shutting down")
 
@@ -356,13 +365,6 @@ const decoded = (segment: string): string =>
 const noBytes = new Uint8Array(0)
 
 const tooLarge = (limit: number): Reply => failure(413, `The request body is larger than ${limit} bytes`)
-
-const writeHead = ({ id, res }: Exchange, reply: Reply): void => {
-  res.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ""}`)
-  res.writeHeader("x-request-id", id)
-  for (const [name, value] of reply.headers) res.writeHeader(name, value)
-  for (const [name, value] of commonHeaders) res.writeHeader(name, value)
-}
 
 /** Returns when the socket can take more. */
 const writeChunk = (exchange: Exchange, chunk: Uint8Array): Effect.Effect<void> =>

@@ -8,6 +8,7 @@
  *     |  `- CallActor         one per live attempt
  *     |     `- VoiceSession   audio in and out
  *     |- TrunkPool            one live trunk per telephony configuration
+ *     |- events               what happened, to those who follow it and to webhooks
  *     `- Recovered, sweep     what a former process left; work that the events missed
  *
  * What stands lower is built first and closed last: when the node stops, campaigns stop claiming, then calls get their time to end, then
@@ -18,8 +19,11 @@ import { SingleRunner } from "effect/cluster"
 import { Digest } from "effect/crypto"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { Dialer } from "#core/call/Dialer.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
-import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
+import { Signals } from "#core/Signals.ts"
+import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { CallActor } from "./call/CallActor.ts"
 import { CallJournal } from "./call/CallJournal.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
@@ -29,11 +33,13 @@ import { CampaignActor } from "./campaign/CampaignActor.ts"
 import * as CampaignSupervisor from "./campaign/CampaignSupervisor.ts"
 import { Desks } from "./campaign/Desk.ts"
 import { Deadlines } from "./Deadlines.ts"
+import * as events from "./event/events.ts"
 import { layerSweep, Recovered } from "./Recovery.ts"
 import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
+import { unconfined } from "./unconfined.ts"
 
-const stores = Layer.mergeAll(AttemptStore.layer, CampaignOwnership.layer, AgentVersions.layer, TelephonyConfigs.layer)
+const stores = Layer.mergeAll(AttemptStore.layer, CampaignOwnership.layer, AgentVersions.layer, TrunkSettings.layer)
 
 /** What one node alone keeps in memory, and several share. */
 const coordination = Layer.mergeAll(Slots.layerMemory, CallRate.layerMemory, Desks.layer, Deadlines.layer)
@@ -51,17 +57,19 @@ const cluster = SingleRunner.layer({
 const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallActor.layer),
   Layer.provideMerge(CallJournal.layer),
+  Layer.provideMerge(unconfined(TrunkSignals, TrunkPool.layerSignals)),
   Layer.provideMerge(TrunkPool.layer)
 )
 
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
 
-/** Needs a database, the adapters, the agent's voice and the settings; gives the API its `Signals` and `Dialer`. */
-export const layer = Layer.mergeAll(campaigns, layerSweep, SingleCalls.layer).pipe(
-  Layer.provideMerge(CampaignSupervisor.layerSignals),
+/** Needs a database, the adapters, the agent's voice and the settings; gives the API its `Signals`, `TrunkSignals` and `Dialer`, and its events. */
+export const layer = Layer.mergeAll(campaigns, layerSweep, unconfined(Dialer, SingleCalls.layer)).pipe(
+  Layer.provideMerge(unconfined(Signals, CampaignSupervisor.layerSignals)),
   Layer.provideMerge(cluster),
   Layer.provideMerge(Recovered.layer),
   Layer.provideMerge(calls),
   Layer.provideMerge(coordination),
+  Layer.provideMerge(events.layer),
   Layer.provideMerge(stores)
 )

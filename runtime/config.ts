@@ -94,6 +94,21 @@ const table = {
     allowed: "16 to 200 printable ASCII characters without spaces",
     secret: true
   }),
+  signup: required(
+    mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
+    {
+      name: "SIGNUP",
+      default: "on",
+      description: "Whether anybody who reaches the API may sign up: `on` or `off`.",
+      allowed: "on or off"
+    }
+  ),
+  jwtSecret: optional(secret(text(/^[\x21-\x7e]{32,200}$/)), {
+    name: "JWT_SECRET",
+    description: "Signs the tokens of users who log in. Without it: one that is made at the first start and kept in the database.",
+    allowed: "32 to 200 printable ASCII characters without spaces",
+    secret: true
+  }),
   adapters: required(
     mapped(text(adapterList), Schema.Array(Schema.String), (value) => [...new Set(value.split(",").map((name) => name.trim()))]),
     {
@@ -149,12 +164,30 @@ const table = {
     description: "`pretty` or `json`. Without it: pretty on a terminal, otherwise one JSON object a line.",
     allowed: "pretty or json"
   }),
+  metrics: required(
+    mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
+    {
+      name: "METRICS",
+      default: "on",
+      description: "Whether `/metrics` answers, to anybody who can reach it: `on` or `off`. It has figures only, of no organization.",
+      allowed: "on or off"
+    }
+  ),
   recordings: required(
     mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
     {
       name: "RECORDINGS",
       default: "on",
       description: "Whether calls are recorded: `on` or `off`.",
+      allowed: "on or off"
+    }
+  ),
+  webhookPrivateTargets: required(
+    mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
+    {
+      name: "WEBHOOK_PRIVATE_TARGETS",
+      default: "off",
+      description: "Whether webhooks may be sent to addresses of this machine and of private networks: `on` or `off`.",
       allowed: "on or off"
     }
   )

@@ -7,9 +7,15 @@ import { Agents } from "#core/agent/Agents.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { Campaigns, DefaultRateLimit } from "#core/campaign/Campaigns.ts"
 import { Uploads } from "#core/campaign/Uploads.ts"
-import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { Folders } from "#core/folder/Folders.ts"
+import { Idempotency } from "#core/Idempotency.ts"
+import * as accounts from "#core/organization/accounts.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
+import * as resources from "#core/resource/resources.ts"
+import { Reports } from "#core/report/Reports.ts"
 import { Runs } from "#core/run/Runs.ts"
+import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import * as Api from "#gateway/api.ts"
 import { FileLinks } from "#gateway/FileLinks.ts"
 import { Gateway } from "#gateway/server.ts"
@@ -17,6 +23,7 @@ import { Site } from "#gateway/Site.ts"
 import packageJson from "../package.json" with { type: "json" }
 import { Config, publicUrlOf } from "./config.ts"
 import * as Engine from "./Engine.ts"
+import * as logins from "./logins.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
 import * as postgres from "./postgres.ts"
@@ -34,9 +41,21 @@ const site = Layer.unwrap(
 const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succeed(DefaultRateLimit, callRate)))
 
 const gateway = Layer.unwrap(Effect.map(Config, ({ host, port }) => Api.layer({ host, port })))
-const api = Layer.mergeAll(Campaigns.layer, Calls.layer).pipe(
+const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe(
   Layer.provide(CsvSource.layer),
-  Layer.provideMerge(Layer.mergeAll(Agents.layer, Runs.layer, Uploads.layer, ApiKeys.layer, FileLinks.layerRandom)),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Agents.layer,
+      Folders.layer,
+      Reports.layer,
+      Runs.layer,
+      Uploads.layer,
+      accounts.layer.pipe(Layer.provide(logins.layer)),
+      FileLinks.layer,
+      resources.layer
+    )
+  ),
+  Layer.provideMerge(Layer.mergeAll(TelephonyConfigs.layer, PhoneNumbers.layer)),
   Layer.provide(rateLimit)
 )
 

@@ -1,9 +1,11 @@
 /** What the gateway asks of a node: whether it is ready, whose a run is, where files lie. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Exposition } from "#gateway/Exposition.ts"
 import { FileStore } from "#gateway/FileStore.ts"
 import { Readiness } from "#gateway/Readiness.ts"
 import { RunOwners } from "#gateway/RunOwners.ts"
+import * as metrics from "./metrics.ts"
 import { Files } from "./storage/Files.ts"
 import { TrunkPool, whyDown } from "./trunk/TrunkPool.ts"
 
@@ -46,4 +48,6 @@ const runOwners = Layer.effect(
 
 const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal))
 
-export const layer = Layer.mergeAll(readiness, runOwners, fileStore)
+const figures = Layer.effect(Exposition, metrics.exposition)
+
+export const layer = Layer.mergeAll(figures, readiness, runOwners, fileStore)

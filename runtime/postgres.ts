@@ -1,14 +1,16 @@
 /**
- * The connection pool, on DATABASE_URL or on the embedded Postgres. Here, and nowhere else, the database's snake_case becomes our
+ * The connection pools, on DATABASE_URL or on the embedded Postgres. Here, and nowhere else, the database's snake_case becomes our
  * camelCase, for columns and for inserted keys; what is inside a jsonb value stays as it is. An int8 arrives as a number.
  */
-import { PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import { Duration, Effect, Layer, Redacted, Result, Schedule, Schema } from "effect"
+import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 import { Config } from "./config.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { migrate } from "./migrate.ts"
+import * as tenancy from "./tenancy.ts"
 
 const connections = 16
 const idleTimeout = Duration.minutes(10)
@@ -53,21 +55,23 @@ export interface ClientOptions {
   readonly maxConnections?: number
 }
 
-/** A pool on `url` that connects when it is first used, and again whenever a connection broke. */
+/** Pools on `url` that connect when they are first used, and again whenever a connection broke. */
 export const clientLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
-  PgClient.layer({
-    url,
-    types,
-    applicationName: options.applicationName ?? "trunkline",
-    maxConnections: options.maxConnections ?? connections,
-    connectTimeout,
-    idleTimeout,
-    // Every statement here is planned well without looking at its parameters, and planning the long ones anew costs more than they do.
-    startupParameters: { plan_cache_mode: "force_generic_plan" },
-    transformResultNames: toCamel,
-    transformQueryNames: toSnake,
-    transformJson: false
-  })
+  Layer.effectContext(
+    tenancy.make({
+      url,
+      types,
+      applicationName: options.applicationName ?? "trunkline",
+      maxConnections: options.maxConnections ?? connections,
+      connectTimeout,
+      idleTimeout,
+      // Every statement here is planned well without looking at its parameters, and planning the long ones anew costs more than they do.
+      startupParameters: { plan_cache_mode: "force_generic_plan" },
+      transformResultNames: toCamel,
+      transformQueryNames: toSnake,
+      transformJson: false
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
 
 const placeOf = (url: Redacted.Redacted): string => {
   const { hostname, pathname, port } = new URL(Redacted.value(url))
@@ -91,9 +95,19 @@ const checkServer = Effect.fnUntraced(function* (place: string) {
   }
 })
 
-/** The pool of an engine: waits for the server at `url`, then brings the schema up to date. */
+/** A database user who may not create roles needs somebody who makes this one for him, before the first start. */
+const checkWall = Effect.gen(function* () {
+  if (yield* tenancy.isWalled(yield* SqlClient.SqlClient)) return
+  yield* Effect.logWarning(
+    "requests are not confined to their organization by the database: its user may not take the role trunkline_tenant"
+  )
+}).pipe(Effect.orDie)
+
+/** The pools of an engine: waits for the server at `url`, then brings the schema up to date. */
 export const databaseLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
-  Layer.effectDiscard(Effect.andThen(checkServer(placeOf(url)), migrate())).pipe(Layer.provideMerge(clientLayer(url, options)))
+  Layer.effectDiscard(checkServer(placeOf(url)).pipe(Effect.andThen(migrate()), Effect.andThen(checkWall))).pipe(
+    Layer.provideMerge(clientLayer(url, options))
+  )
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {

@@ -9,6 +9,8 @@ import { variables } from "#runtime/config.ts"
 const root = fileURLToPath(new URL("..", import.meta.url))
 const self = relative(root, fileURLToPath(import.meta.url))
 const maxLines = 400
+/** Written by a program. */
+const generated = "gateway/types/api.ts"
 const folders = ["core", "adapters", "gateway", "runtime", "test", "deploy", ".ci"]
 const textFile = /\.(ts|js|json|sql|md|sh|conf|yaml|service)$|^[^.]+$/
 
@@ -88,7 +90,7 @@ t.test("imports go one way", async (t) => {
 // --- lengths and words
 
 t.test(`no file is longer than ${maxLines} lines`, async (t) => {
-  const long = sources.filter(({ lines }) => lines.length - 1 > maxLines)
+  const long = sources.filter(({ lines, path }) => lines.length - 1 > maxLines && path !== generated)
   t.strictSame(
     long.map(({ lines, path }) => `${path}: ${lines.length - 1}`),
     []

@@ -1,21 +1,35 @@
 /** A voice agent ("workflow" in the API) and its versions. Calls keep the id of the version they were made with. */
 import { Schema } from "effect"
+import type { FolderId } from "../folder/Folder.ts"
 import type { AgentDefinitionId, AgentId, OrganizationId } from "../Id.ts"
 
 export type AgentStatus = "active" | "archived"
+/** An agent has one published version, which calls use, at most one draft, and any number of archived versions. */
 export type VersionStatus = "draft" | "published" | "archived"
 export type JsonObject = Readonly<Record<string, unknown>>
+export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** What a version holds: never changed once published. All three as the client sent them, unknown keys included. */
-export interface AgentVersion {
+/** What a version is made of. All three as the client sent them, unknown keys included. */
+export interface AgentContent {
+  readonly definition: JsonObject
+  readonly configurations: JsonObject
+  readonly templateContextVariables: JsonObject
+}
+
+/** Its content never changes: a change of a draft, too, makes another version. */
+export interface AgentVersion extends AgentContent {
   readonly definitionId: AgentDefinitionId
   readonly agentId: AgentId
   readonly organizationId: OrganizationId
   readonly versionNumber: number
   readonly versionStatus: VersionStatus
-  readonly definition: JsonObject
-  readonly configurations: JsonObject
-  readonly templateContextVariables: JsonObject
+}
+
+/** A version as the list of versions shows it. */
+export interface AgentVersionRecord extends AgentVersion {
+  readonly createdAt: Date
+  /** Null for what never was more than a draft. */
+  readonly publishedAt: Date | null
 }
 
 export interface AgentSummary {
@@ -24,20 +38,39 @@ export interface AgentSummary {
   readonly status: AgentStatus
   readonly createdAt: Date
   readonly totalRuns: number
+  readonly folderId: FolderId | null
   /** A UUID: how the public call routes name the agent. */
   readonly workflowUuid: string
 }
 
-/** An agent with its current version. */
-export interface Agent extends AgentSummary {
+/** An agent with one of its versions. */
+export interface Agent extends AgentSummary, AgentContent {
   readonly organizationId: OrganizationId
+  /** The published one, whichever is shown. */
   readonly currentDefinitionId: AgentDefinitionId
   readonly versionNumber: number
   readonly versionStatus: VersionStatus
-  readonly definition: JsonObject
-  readonly configurations: JsonObject
-  readonly templateContextVariables: JsonObject
+  /** What the agent's finished calls have come to, in alphabetical order. */
   readonly dispositionCodes: ReadonlyArray<string>
+}
+
+/** As much as starting a call takes. */
+export interface CallableAgent extends Pick<Agent, "id" | "name" | "status" | "workflowUuid"> {
+  readonly publishedDefinitionId: AgentDefinitionId
+  readonly draftDefinitionId: AgentDefinitionId | null
+}
+
+/** An agent by the path of its API trigger. */
+export interface TriggeredAgent extends CallableAgent {
+  /** Whether the published version has the trigger, turned on, and whether the draft has it so. */
+  readonly isPublished: boolean
+  readonly isInDraft: boolean
+}
+
+export interface AgentCount {
+  readonly total: number
+  readonly active: number
+  readonly archived: number
 }
 
 /** `id` is what was asked for: the number, or the UUID. */
@@ -46,6 +79,11 @@ export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNot
 }) {}
 /** An archived agent gets no calls by any way. */
 export class AgentArchived extends Schema.TaggedError<AgentArchived>()("AgentArchived", { id: Schema.Int }) {}
+/** No version that could run has a trigger of this path. */
+export class AgentTriggerNotFound extends Schema.TaggedError<AgentTriggerNotFound>()("AgentTriggerNotFound", {}) {}
+/** Another agent, of whichever organization, has a trigger of the same path. */
+export class AgentTriggerTaken extends Schema.TaggedError<AgentTriggerTaken>()("AgentTriggerTaken", {}) {}
+export class AgentDraftMissing extends Schema.TaggedError<AgentDraftMissing>()("AgentDraftMissing", {}) {}
 
 /** One thing wrong with a definition, and where. */
 export const GraphProblem = Schema.Struct({

@@ -1,24 +1,11 @@
 /**
  * The graph in an agent's definition: nodes joined by edges. Here is what a definition must be to be stored at all; one that is not
- * finished yet may be stored. Whatever else a client puts in is kept and not looked at.
+ * finished yet may be stored, see GraphRules for what it lacks. Whatever else a client puts in is kept and not looked at.
  */
-import type { GraphProblem, JsonObject } from "./Agent.ts"
+import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
+import { nodeTypeOf } from "./NodeTypes.ts"
 import { requiredVariables } from "./Template.ts"
-
-/** The node types, under their names for people, and how many of each an agent may have. */
-const nodeTypes: Readonly<Record<string, { readonly displayName: string; readonly atMost: number }>> = {
-  startCall: { displayName: "Start Call", atMost: 1 },
-  agentNode: { displayName: "Agent Node", atMost: Number.POSITIVE_INFINITY },
-  endCall: { displayName: "End Call", atMost: Number.POSITIVE_INFINITY },
-  globalNode: { displayName: "Global Node", atMost: 1 },
-  trigger: { displayName: "API Trigger", atMost: 1 },
-  webhook: { displayName: "Webhook", atMost: Number.POSITIVE_INFINITY },
-  qa: { displayName: "QA Analysis", atMost: Number.POSITIVE_INFINITY },
-  tuner: { displayName: "Tuner", atMost: 1 },
-  noveum: { displayName: "Noveum", atMost: 1 },
-  paygent: { displayName: "Paygent", atMost: 1 }
-}
-const prompted: ReadonlySet<string> = new Set(["startCall", "agentNode", "endCall", "globalNode"])
+import { triggerProblems } from "./TriggerPath.ts"
 
 const defaultMaxCallSeconds = 300
 const longestCallSeconds = 1200
@@ -32,10 +19,16 @@ export const check = (definition: JsonObject): ReadonlyArray<GraphProblem> => {
   const shape = [...nodes.flatMap(nodeShape), ...edges.flatMap(edgeShape)]
   if (shape.length > 0) return shape
   const checkedNodes = nodes.filter(isObject)
-  return [...repeatedIds(checkedNodes), ...tooMany(checkedNodes), ...looseEnds(edges.filter(isObject), checkedNodes)]
+  const checkedEdges = edges.filter(isObject)
+  return [
+    ...repeatedIds(checkedNodes),
+    ...triggerProblems(checkedNodes),
+    ...tooMany(checkedNodes),
+    ...looseEnds(checkedEdges, checkedNodes),
+    ...repeatedTools(checkedEdges)
+  ]
 }
 
-const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 const idOf = (part: unknown): string | null => (isObject(part) ? (textOf(part["id"]) ?? null) : null)
 
@@ -66,7 +59,7 @@ const nodeShape = (node: unknown, index: number): ReadonlyArray<GraphProblem> =>
   if (!isObject(node)) return [{ kind: of.kind, id: null, path: of.at, message: "Input should be a valid dictionary" }]
   const type = textOf(node["type"])
   const unknownType =
-    type === undefined || Object.hasOwn(nodeTypes, type)
+    type === undefined || nodeTypeOf(type) !== undefined
       ? []
       : [{ kind: of.kind, id: idOf(node), path: [...of.at, "type"], message: `Value error, unknown node type: '${type}'` }]
   return [...field(node, "id", of), ...field(node, "type", of), ...unknownType, ...dataShape(node, of)]
@@ -92,20 +85,45 @@ const repeatedIds = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProbl
 const tooMany = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> => {
   const counts = new Map<string, number>()
   return nodes.flatMap((node, index) => {
-    const type = textOf(node["type"]) ?? ""
-    const kind = nodeTypes[type]
-    const count = (counts.get(type) ?? 0) + 1
-    counts.set(type, count)
-    return kind === undefined || count <= kind.atMost
+    const type = nodeTypeOf(textOf(node["type"]) ?? "")
+    if (type === undefined) return []
+    const count = (counts.get(type.name) ?? 0) + 1
+    counts.set(type.name, count)
+    return count <= (type.limits.maxInstances ?? Number.POSITIVE_INFINITY)
       ? []
       : [
           {
             kind: "node" as const,
             id: idOf(node),
             path: ["nodes", index],
-            message: `Value error, Workflow can have at most one ${kind.displayName}`
+            message: `Value error, Workflow can have at most one ${type.displayName}`
           }
         ]
+  })
+}
+
+/** The name of the tool by which the language model takes the edge. */
+export const toolNameOf = (label: string): string => label.toLowerCase().replaceAll(/[^a-z0-9]/g, "_")
+
+const repeatedTools = (edges: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> => {
+  const seen = new Set<string>()
+  return edges.flatMap((edge, index) => {
+    const label = isObject(edge["data"]) ? textOf(edge["data"]["label"]) : undefined
+    if (label === undefined || label === "") return []
+    const tool = toolNameOf(label)
+    const key = JSON.stringify([edge["source"], tool])
+    const isRepeated = seen.has(key)
+    seen.add(key)
+    return isRepeated
+      ? [
+          {
+            kind: "edge" as const,
+            id: idOf(edge),
+            path: ["edges", index, "data", "label"],
+            message: `Value error, Transition tool name "${tool}" is duplicated for this node. Use a unique edge label.`
+          }
+        ]
+      : []
   })
 }
 
@@ -144,7 +162,7 @@ const speechOf = (data: JsonObject): string => (data["transition_speech_type"] =
 export const requiredVariablesOf = (definition: JsonObject): ReadonlyArray<string> | undefined => {
   if (check(definition).length > 0) return undefined
   const prompts = partsOf(definition, "nodes")
-    .filter(({ type }) => prompted.has(type))
+    .filter(({ type }) => nodeTypeOf(type)?.promptedAs !== undefined)
     .map(({ data }) => textOf(data["prompt"]) ?? "")
   const speeches = partsOf(definition, "edges").map(({ data }) => speechOf(data))
   return [...new Set([...prompts, greetingOf(definition) ?? "", ...speeches].flatMap(requiredVariables))].sort()

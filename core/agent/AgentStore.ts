@@ -1,34 +1,45 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { FolderId } from "../folder/Folder.ts"
 import type { AgentDefinitionId, AgentId, CampaignId, OrganizationId } from "../Id.ts"
-import type { Agent, AgentStatus, AgentSummary, AgentVersion, JsonObject } from "./Agent.ts"
+import { runsOfAgent } from "../run/RunCount.ts"
+import type { NamedTool } from "./ToolNames.ts"
+import type { Agent, AgentCount, AgentStatus, AgentSummary, CallableAgent } from "./Agent.ts"
 
 type Sql = SqlClient.SqlClient
 const listLimit = 1000
 
-export interface VersionContent {
-  readonly definition: JsonObject
-  readonly configurations: JsonObject
-  readonly templateContextVariables: JsonObject
-}
-
 const summary = (sql: Sql) =>
-  sql.literal(
-    "a.id, a.name, a.status, a.created_at, a.workflow_uuid, (SELECT count(*)::int FROM runs r WHERE r.agent_id = a.id) AS total_runs"
-  )
-const version = (sql: Sql) =>
-  sql.literal("d.version_number, d.version_status, d.definition, d.configurations, d.template_context_variables")
+  sql.literal(`a.id, a.name, a.status, a.created_at, a.folder_id, a.workflow_uuid, ${runsOfAgent} AS total_runs`)
+const draft = "(SELECT id FROM agent_definitions WHERE agent_id = a.id AND version_status = 'draft')"
 
-const select = (sql: Sql) => sql`
-  SELECT ${summary(sql)}, a.organization_id, a.current_definition_id, a.disposition_codes, ${version(sql)}
-  FROM agents a JOIN agent_definitions d ON d.id = a.current_definition_id`
+const select = (sql: Sql, definitionId: string) => sql`
+  SELECT ${summary(sql)}, a.organization_id, a.current_definition_id,
+    ARRAY(SELECT code FROM agent_dispositions WHERE agent_id = a.id ORDER BY code) AS disposition_codes,
+    d.version_number, d.version_status, d.definition, d.configurations, d.template_context_variables
+  FROM agents a JOIN agent_definitions d ON d.id = ${sql.literal(definitionId)}`
 
+/** With its published version. */
 export const find = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
-  sql<Agent>`${select(sql)} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
+  sql<Agent>`${select(sql, "a.current_definition_id")} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(
+    Effect.map((rows) => rows[0])
+  )
+
+/** With its draft, if it has one. */
+export const findLatest = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
+  sql<Agent>`
+    ${select(sql, `coalesce(${draft}, a.current_definition_id)`)} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(
+    Effect.map((rows) => rows[0])
+  )
+
+export const callable = (sql: Sql) =>
+  sql.literal(
+    `a.id, a.name, a.status, a.workflow_uuid, a.current_definition_id AS published_definition_id, ${draft} AS draft_definition_id`
+  )
 
 export const findByUuid = (sql: Sql, organizationId: OrganizationId, workflowUuid: string) =>
-  sql<Pick<Agent, "id" | "name" | "status">>`
-    SELECT id, name, status FROM agents WHERE organization_id = ${organizationId} AND workflow_uuid = ${workflowUuid}::uuid`.pipe(
+  sql<CallableAgent>`
+    SELECT ${callable(sql)} FROM agents a WHERE a.organization_id = ${organizationId} AND a.workflow_uuid = ${workflowUuid}::uuid`.pipe(
     Effect.map((rows) => rows[0])
   )
 
@@ -36,46 +47,37 @@ export const list = (sql: Sql, organizationId: OrganizationId, statuses: Readonl
   SELECT ${summary(sql)} FROM agents a
   WHERE a.organization_id = ${organizationId} AND a.status = ANY(${statuses}::text[]) ORDER BY a.id LIMIT ${listLimit}`
 
-export const insert = (sql: Sql, organizationId: OrganizationId, name: string) =>
-  sql<{ readonly id: AgentId }>`INSERT INTO agents (organization_id, name) VALUES (${organizationId}, ${name}) RETURNING id`
+export const names = (sql: Sql, organizationId: OrganizationId, statuses: ReadonlyArray<AgentStatus>) => sql<Pick<Agent, "id" | "name">>`
+  SELECT id, name FROM agents
+  WHERE organization_id = ${organizationId} AND status = ANY(${statuses}::text[]) ORDER BY id LIMIT ${listLimit}`
+
+export const count = (sql: Sql, organizationId: OrganizationId) =>
+  sql<AgentCount>`
+    SELECT count(*)::int AS total, (count(*) FILTER (WHERE status = 'active'))::int AS active,
+      (count(*) FILTER (WHERE status = 'archived'))::int AS archived
+    FROM agents WHERE organization_id = ${organizationId}`.pipe(Effect.map(([row]) => row ?? { total: 0, active: 0, archived: 0 }))
+
+export const insert = (sql: Sql, organizationId: OrganizationId, name: string, folderId: FolderId | null) =>
+  sql<{ readonly id: AgentId }>`
+    INSERT INTO agents (organization_id, name, folder_id) VALUES (${organizationId}, ${name}, ${folderId}::int) RETURNING id`
 
 /** Until the transaction ends no one else makes a version of the agent. */
 export const lock = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
-  sql<{ readonly currentDefinitionId: AgentDefinitionId }>`
-    SELECT current_definition_id FROM agents WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`.pipe(
+  sql<{ readonly publishedId: AgentDefinitionId | null }>`
+    SELECT current_definition_id AS published_id FROM agents WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`.pipe(
     Effect.map((rows) => rows[0])
   )
 
 export const rename = (sql: Sql, organizationId: OrganizationId, id: AgentId, name: string) => sql`
   UPDATE agents SET name = ${name} WHERE organization_id = ${organizationId} AND id = ${id}`
 
-/** Publishes a version made of what is given, and for the rest of the version before. To be called under `lock`. */
-export const publish = (
-  sql: Sql,
-  organizationId: OrganizationId,
-  id: AgentId,
-  given: { readonly [Part in keyof VersionContent]?: JsonObject | undefined }
-) => {
-  const json = (part: JsonObject | undefined) => (part === undefined ? null : JSON.stringify(part))
-  return sql`
-    WITH before AS (
-      UPDATE agent_definitions d SET version_status = 'archived' FROM agents a
-      WHERE a.organization_id = ${organizationId} AND a.id = ${id} AND d.id = a.current_definition_id
-      RETURNING d.definition, d.configurations, d.template_context_variables
-    ), published AS (
-      INSERT INTO agent_definitions
-        (organization_id, agent_id, version_number, version_status, published_at, definition, configurations, template_context_variables)
-      SELECT ${organizationId}::int, ${id}::int,
-        (SELECT coalesce(max(version_number), 0) + 1 FROM agent_definitions WHERE agent_id = ${id}::int), 'published', now(),
-        coalesce(${json(given.definition)}::text::jsonb, b.definition, '{}'),
-        coalesce(${json(given.configurations)}::text::jsonb, b.configurations, '{}'),
-        coalesce(${json(given.templateContextVariables)}::text::jsonb, b.template_context_variables, '{}')
-      FROM (SELECT 1) AS one LEFT JOIN before b ON true
-      RETURNING id
-    )
-    UPDATE agents SET current_definition_id = published.id FROM published
-    WHERE agents.organization_id = ${organizationId} AND agents.id = ${id}`
-}
+/** False when there is no such folder; the agent was found before. */
+export const setFolder = (sql: Sql, organizationId: OrganizationId, id: AgentId, folderId: FolderId | null) =>
+  sql`
+    WITH folder AS (SELECT id FROM folders WHERE organization_id = ${organizationId} AND id = ${folderId}::int FOR KEY SHARE)
+    UPDATE agents SET folder_id = (SELECT id FROM folder)
+    WHERE organization_id = ${organizationId} AND id = ${id} AND (${folderId}::int IS NULL OR EXISTS (SELECT 1 FROM folder))
+    RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
 export const setStatus = (sql: Sql, organizationId: OrganizationId, id: AgentId, status: AgentStatus) =>
   sql`UPDATE agents SET status = ${status} WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(
@@ -94,8 +96,14 @@ export const pauseCampaigns = (sql: Sql, organizationId: OrganizationId, id: Age
     Effect.map((rows) => rows.map(({ campaignId }) => campaignId))
   )
 
-export const versionOf = (sql: Sql, id: AgentDefinitionId) =>
-  sql<AgentVersion>`
-    SELECT d.id AS definition_id, d.agent_id, d.organization_id, ${version(sql)} FROM agent_definitions d WHERE d.id = ${id}`.pipe(
-    Effect.map((rows) => rows[0])
+/** Every word that a finished call of the organization has come to, in alphabetical order. */
+export const dispositionCodes = (sql: Sql, organizationId: OrganizationId) =>
+  sql<{ readonly code: string }>`
+    SELECT DISTINCT code FROM agent_dispositions WHERE organization_id = ${organizationId} ORDER BY code LIMIT ${listLimit}`.pipe(
+    Effect.map((rows) => rows.map(({ code }) => code))
   )
+
+/** The tools of the organization among these that have a name of their own in a call. */
+export const namedTools = (sql: Sql, organizationId: OrganizationId, uuids: ReadonlyArray<string>) => sql<NamedTool>`
+  SELECT tool_uuid AS uuid, name FROM tools
+  WHERE organization_id = ${organizationId} AND tool_uuid = ANY(${uuids}::uuid[]) AND category NOT IN ('calculator', 'mcp')`

@@ -3,7 +3,7 @@ import { Cache, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentDefinitionId } from "../Id.ts"
 import type { AgentVersion } from "./Agent.ts"
-import * as store from "./AgentStore.ts"
+import * as store from "./AgentVersionStore.ts"
 
 const remembered = 1000
 

@@ -1,50 +1,87 @@
 /** The voice agents of an organization, and what can be done to one. */
 import { Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { type FolderId, FolderNotFound } from "../folder/Folder.ts"
 import type { AgentId, OrganizationId } from "../Id.ts"
 import { Signals } from "../Signals.ts"
-import { type Agent, AgentDefinitionRefused, AgentNotFound, type AgentStatus, type AgentSummary, type JsonObject } from "./Agent.ts"
-import * as Graph from "./AgentGraph.ts"
+import {
+  type Agent,
+  type AgentCount,
+  type AgentDefinitionRefused,
+  type AgentDraftMissing,
+  AgentNotFound,
+  type AgentStatus,
+  type AgentSummary,
+  AgentTriggerNotFound,
+  type AgentTriggerTaken,
+  type AgentVersionRecord,
+  type CallableAgent,
+  type TriggeredAgent
+} from "./Agent.ts"
+import type { AgentConfigurationsRefused } from "./AgentConfigurations.ts"
+import * as editing from "./AgentEditing.ts"
+import type { AgentChanges, NewAgent } from "./AgentEditing.ts"
 import * as store from "./AgentStore.ts"
+import * as triggers from "./AgentTriggerStore.ts"
+import * as versions from "./AgentVersionStore.ts"
+import * as TriggerPath from "./TriggerPath.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-export interface NewAgent {
-  readonly name: string
-  readonly definition: JsonObject
-  readonly configurations?: JsonObject | undefined
-  readonly templateContextVariables?: JsonObject | undefined
-}
-
-/** What is left out stays as it is. Each of `configurations` and `templateContextVariables` is replaced as a whole. */
-export interface AgentChanges {
-  readonly name?: string | undefined
-  readonly definition?: JsonObject | undefined
-  readonly configurations?: JsonObject | undefined
-  readonly templateContextVariables?: JsonObject | undefined
-}
+const allStatuses: ReadonlyArray<AgentStatus> = ["active", "archived"]
 
 export class Agents extends Context.Service<
   Agents,
   {
     /** With version 1 published. */
-    readonly create: (organizationId: OrganizationId, agent: NewAgent) => Effect.Effect<Agent, AgentDefinitionRefused>
+    readonly create: (organizationId: OrganizationId, agent: NewAgent) => Effect.Effect<Agent, AgentDefinitionRefused | AgentTriggerTaken>
     /** All of them unless `statuses` says which; newest last. */
     readonly list: (organizationId: OrganizationId, statuses?: ReadonlyArray<AgentStatus>) => Effect.Effect<ReadonlyArray<AgentSummary>>
-    readonly get: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound>
-    /** As much as starting a call takes. */
-    readonly getByUuid: (
+    /** As `list`, names only. */
+    readonly names: (
       organizationId: OrganizationId,
-      workflowUuid: string
-    ) => Effect.Effect<Pick<Agent, "id" | "name" | "status">, AgentNotFound>
-    /** A change of anything but the name makes a new version, and that one current. */
+      statuses?: ReadonlyArray<AgentStatus>
+    ) => Effect.Effect<ReadonlyArray<Pick<Agent, "id" | "name">>>
+    readonly count: (organizationId: OrganizationId) => Effect.Effect<AgentCount>
+    /** With the published version: what calls are made with. */
+    readonly get: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound>
+    /** With the draft, if there is one: what an editor shows. */
+    readonly getLatest: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound>
+    readonly getByUuid: (organizationId: OrganizationId, workflowUuid: string) => Effect.Effect<CallableAgent, AgentNotFound>
+    /** By the path of its API trigger, also where that is turned off: its path stays the agent's. */
+    readonly getByTrigger: (organizationId: OrganizationId, path: string) => Effect.Effect<TriggeredAgent, AgentTriggerNotFound>
+    /** A change of anything but the name makes a new version: the draft, if there is one, or else the published one. */
     readonly update: (
       organizationId: OrganizationId,
       id: AgentId,
       changes: AgentChanges
-    ) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused>
+    ) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused | AgentConfigurationsRefused | AgentTriggerTaken>
     /** Archiving pauses the agent's running campaigns before it returns. */
     readonly setStatus: (organizationId: OrganizationId, id: AgentId, status: AgentStatus) => Effect.Effect<Agent, AgentNotFound>
+    /** Null: into no folder. */
+    readonly setFolder: (
+      organizationId: OrganizationId,
+      id: AgentId,
+      folderId: FolderId | null
+    ) => Effect.Effect<Agent, AgentNotFound | FolderNotFound>
+    /** Of what an editor shows, with paths of its own. */
+    readonly duplicate: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused>
+    /** Newest first. */
+    readonly versions: (
+      organizationId: OrganizationId,
+      id: AgentId,
+      page: { readonly limit: number; readonly offset: number }
+    ) => Effect.Effect<ReadonlyArray<AgentVersionRecord>, AgentNotFound>
+    /** The draft that there is, or a new one, made of the published version. */
+    readonly createDraft: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<AgentVersionRecord, AgentNotFound>
+    readonly publish: (
+      organizationId: OrganizationId,
+      id: AgentId
+    ) => Effect.Effect<AgentVersionRecord, AgentNotFound | AgentDraftMissing | AgentDefinitionRefused>
+    /** Whether what an editor shows could be published. */
+    readonly validate: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<void, AgentNotFound | AgentDefinitionRefused>
+    /** What finished calls of the organization have come to, in alphabetical order. */
+    readonly dispositionCodes: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("core/agent/Agents") {
   static readonly layer = Layer.effect(
@@ -52,68 +89,87 @@ export class Agents extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const signals = yield* Signals
-      const get = Effect.fnUntraced(function* (organizationId: OrganizationId, id: AgentId) {
-        const agent = yield* Effect.orDie(store.find(sql, organizationId, id))
-        return agent ?? (yield* new AgentNotFound({ id }))
+      const random = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
+      const found = Effect.fnUntraced(function* <A, E>(id: AgentId, agent: Effect.Effect<A | undefined, E>) {
+        return (yield* Effect.orDie(agent)) ?? (yield* new AgentNotFound({ id }))
       })
+      const get = (organizationId: OrganizationId, id: AgentId) => found(id, store.find(sql, organizationId, id))
+      const getLatest = (organizationId: OrganizationId, id: AgentId) => found(id, store.findLatest(sql, organizationId, id))
 
       return Agents.of({
         create: Effect.fn("Agents.create")(function* (organizationId, agent) {
-          yield* checked(agent.definition)
-          return yield* Effect.flatMap(create(sql, organizationId, agent), (id) => Effect.orDie(get(organizationId, id)))
+          const id = yield* random(editing.create(sql, organizationId, agent))
+          return yield* Effect.orDie(get(organizationId, id))
         }),
-        list: Effect.fn("Agents.list")((organizationId, statuses = ["active", "archived"]) =>
-          Effect.orDie(store.list(sql, organizationId, statuses))
+        list: Effect.fn("Agents.list")((organizationId, statuses = allStatuses) => Effect.orDie(store.list(sql, organizationId, statuses))),
+        names: Effect.fn("Agents.names")((organizationId, statuses = allStatuses) =>
+          Effect.orDie(store.names(sql, organizationId, statuses))
         ),
+        count: Effect.fn("Agents.count")((organizationId) => Effect.orDie(store.count(sql, organizationId))),
         get: Effect.fn("Agents.get")(get),
+        getLatest: Effect.fn("Agents.getLatest")(getLatest),
         getByUuid: Effect.fn("Agents.getByUuid")(function* (organizationId, workflowUuid) {
           const agent = uuid.test(workflowUuid) ? yield* Effect.orDie(store.findByUuid(sql, organizationId, workflowUuid)) : undefined
           return agent ?? (yield* new AgentNotFound({ id: workflowUuid }))
         }),
+        getByTrigger: Effect.fn("Agents.getByTrigger")(function* (organizationId, path) {
+          return (yield* Effect.orDie(triggers.find(sql, organizationId, path))) ?? (yield* new AgentTriggerNotFound())
+        }),
         update: Effect.fn("Agents.update")(function* (organizationId, id, changes) {
-          if (changes.definition !== undefined) yield* checked(changes.definition)
-          yield* update(sql, organizationId, id, changes)
-          return yield* get(organizationId, id)
+          yield* random(editing.update(sql, organizationId, id, changes))
+          return yield* getLatest(organizationId, id)
         }),
         setStatus: Effect.fn("Agents.setStatus")(function* (organizationId, id, status) {
           // A client that goes away must not leave permits behind.
           yield* Effect.uninterruptible(setStatus(sql, signals, { organizationId, id, status }))
           return yield* get(organizationId, id)
-        })
+        }),
+        setFolder: Effect.fn("Agents.setFolder")(function* (organizationId, id, folderId) {
+          yield* get(organizationId, id)
+          const isSet = yield* Effect.orDie(store.setFolder(sql, organizationId, id, folderId))
+          if (!isSet) return yield* new FolderNotFound({ id: folderId ?? 0 })
+          return yield* get(organizationId, id)
+        }),
+        duplicate: Effect.fn("Agents.duplicate")(function* (organizationId, id) {
+          const { configurations, definition, folderId, name, templateContextVariables } = yield* getLatest(organizationId, id)
+          const copy = yield* random(
+            Effect.flatMap(TriggerPath.withFreshPaths(definition), (definition) =>
+              editing.create(sql, organizationId, {
+                name: `${name} - Duplicate`,
+                definition,
+                configurations,
+                templateContextVariables,
+                folderId
+              })
+            )
+          ).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
+          return yield* get(organizationId, copy)
+        }),
+        versions: Effect.fn("Agents.versions")(function* (organizationId, id, page) {
+          const listed = yield* Effect.orDie(versions.list(sql, organizationId, id, page))
+          if (listed.length === 0) yield* get(organizationId, id)
+          return listed
+        }),
+        createDraft: Effect.fn("Agents.createDraft")((organizationId, id) =>
+          // The published version has these paths already.
+          editing.createDraft(sql, organizationId, id).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
+        ),
+        publish: Effect.fn("Agents.publish")((organizationId, id) =>
+          editing.publishDraft(sql, organizationId, id).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
+        ),
+        validate: Effect.fn("Agents.validate")(function* (organizationId, id) {
+          const { definition } = yield* getLatest(organizationId, id)
+          yield* editing.publishable(sql, organizationId, definition).pipe(Effect.catchTag("SqlError", Effect.die))
+        }),
+        dispositionCodes: Effect.fn("Agents.dispositionCodes")((organizationId) =>
+          Effect.orDie(store.dispositionCodes(sql, organizationId))
+        )
       })
     })
-  )
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }
 
 type Sql = SqlClient.SqlClient
-
-const checked = (definition: JsonObject) => {
-  const problems = Graph.check(definition)
-  return problems.length === 0 ? Effect.void : Effect.fail(new AgentDefinitionRefused({ problems }))
-}
-
-const create = Effect.fnUntraced(
-  function* (sql: Sql, organizationId: OrganizationId, agent: NewAgent) {
-    const [row] = yield* store.insert(sql, organizationId, agent.name)
-    if (row === undefined) return yield* Effect.die("An inserted agent was not returned")
-    yield* store.publish(sql, organizationId, row.id, agent)
-    return row.id
-  },
-  (create, sql) => Effect.orDie(sql.withTransaction(create))
-)
-
-const update = Effect.fnUntraced(
-  function* (sql: Sql, organizationId: OrganizationId, id: AgentId, changes: AgentChanges) {
-    const before = yield* store.lock(sql, organizationId, id)
-    if (before === undefined) return yield* new AgentNotFound({ id })
-    const { configurations, definition, name, templateContextVariables } = changes
-    if (name !== undefined) yield* store.rename(sql, organizationId, id, name)
-    if (definition !== undefined || configurations !== undefined || templateContextVariables !== undefined) {
-      yield* store.publish(sql, organizationId, id, changes)
-    }
-  },
-  (update, sql) => Effect.catchTag(sql.withTransaction(update), "SqlError", Effect.die)
-)
 
 const setStatus = Effect.fnUntraced(function* (
   sql: Sql,

@@ -8,7 +8,7 @@ import type { RetryConfig } from "../campaign/RetryPolicy.ts"
 import type { AgentDefinitionId, CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
 import type { AttemptEnd, CampaignPart, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
 import { countsAsFailedCall, isBreakerFailure } from "./Outcome.ts"
-import type { SingleCall } from "./Dialer.ts"
+import { CallNotPlaced, type SingleCall } from "./Dialer.ts"
 
 export interface Claim {
   readonly campaignId: CampaignId
@@ -43,11 +43,11 @@ export class AttemptStore extends Context.Service<
   {
     /** Claims contacts and writes their attempts, in `intent` or `sent`, with their runs. No two callers are ever given the same contact. */
     readonly claim: (claim: Claim) => Effect.Effect<Claimed>
-    /** The attempt of a single call, in `intent`. */
+    /** The attempt of a single call, in `intent`. Its telephony configuration cannot be deleted before it is over. */
     readonly begin: (
       call: SingleCall,
       as: { readonly callId: CallId; readonly provider: string; readonly node: string }
-    ) => Effect.Effect<NewAttempt>
+    ) => Effect.Effect<NewAttempt, CallNotPlaced>
     /** The permit's last check, and the mark that the request may be on its way. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number) => Effect.Effect<void>
@@ -62,7 +62,7 @@ export class AttemptStore extends Context.Service<
     AttemptStore,
     Effect.map(SqlClient.SqlClient, (sql) => ({
       claim: (claim) => Effect.orDie(claimContacts(sql, claim)),
-      begin: (call, as) => Effect.orDie(beginSingle(sql, call, as)),
+      begin: (call, as) => Effect.catchTag(beginSingle(sql, call, as), "SqlError", Effect.die),
       sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
       answered: (callId, now) => Effect.orDie(markAnswered(sql, callId, now)),
       undo: (callId, now, breakerEntry) => Effect.orDie(undo(sql, callId, now, breakerEntry)),
@@ -148,6 +148,9 @@ const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
   return { owned: row?.owned ?? false, attempts: row?.attempts ?? [], nextDueAt: row?.nextDueAt ?? undefined }
 })
 
+/** By the end of the id: how it begins is the time, and the same for calls of the same minute. */
+export const runName = (callId: CallId): string => `WR-API-${callId.slice(-12)}`
+
 const beginSingle = Effect.fnUntraced(function* (
   sql: Sql,
   call: SingleCall,
@@ -158,19 +161,26 @@ const beginSingle = Effect.fnUntraced(function* (
     readonly agentDefinitionId: AgentDefinitionId
     readonly initialContext: Record<string, unknown>
   }>`
-    WITH attempted AS (
+    WITH used AS MATERIALIZED (
+      SELECT id FROM telephony_configurations
+      WHERE organization_id = ${call.organizationId}::int AND id = ${call.telephonyConfigurationId}::int FOR KEY SHARE
+    ), version AS (
+      SELECT d.id, CASE WHEN ${call.isTest}::bool THEN d.template_context_variables ELSE '{}' END AS variables
+      FROM used CROSS JOIN agents a JOIN agent_definitions d ON d.agent_id = a.id
+      WHERE a.id = ${call.agentId}::int AND a.organization_id = ${call.organizationId}::int AND d.id = ${call.definitionId}::int
+    ), attempted AS (
       INSERT INTO attempts (id, organization_id, telephony_configuration_id, node)
-      VALUES (${as.callId}::uuid, ${call.organizationId}::int, ${call.telephonyConfigurationId}::int, ${as.node})
+      SELECT ${as.callId}::uuid, ${call.organizationId}::int, ${call.telephonyConfigurationId}::int, ${as.node} FROM version
     )
     INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
-    SELECT organization_id, id, current_definition_id, ${as.callId}::uuid, 'WR-API-' || left(${as.callId}::text, 8), ${as.provider}::text,
-      ${JSON.stringify(call.initialContext)}::text::jsonb || jsonb_build_object(
+    SELECT ${call.organizationId}::int, ${call.agentId}::int, version.id, ${as.callId}::uuid, ${runName(as.callId)}, ${as.provider}::text,
+      variables || ${JSON.stringify(call.initialContext)}::text::jsonb || jsonb_build_object(
         'phone_number', ${call.phoneNumber}::text, 'called_number', ${call.phoneNumber}::text, 'direction', 'outbound',
         'provider', ${as.provider}::text, 'telephony_configuration_id', ${call.telephonyConfigurationId}::int)
-    FROM agents WHERE id = ${call.agentId}::int AND organization_id = ${call.organizationId}::int
+    FROM version
     RETURNING id AS run_id, agent_definition_id, initial_context`
-  if (row === undefined) return yield* Effect.die(new Error("the agent of a single call is gone"))
-  return { ...row, ...call, callId: as.callId, campaign: undefined }
+  if (row === undefined) return yield* new CallNotPlaced({ reason: "Its agent or telephony configuration is gone." })
+  return { ...call, ...row, callId: as.callId, campaign: undefined }
 })
 
 const markSent = (sql: Sql, callId: CallId, now: number) =>

@@ -1,28 +1,44 @@
 /** Single calls: one number, one agent, now. */
-import { Context, Effect, Layer, Schema } from "effect"
-import { AgentArchived, type AgentNotFound } from "../agent/Agent.ts"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AgentArchived, AgentNotFound, type AgentTriggerNotFound, type CallableAgent, type TriggeredAgent } from "../agent/Agent.ts"
 import { Agents } from "../agent/Agents.ts"
-import type { OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
-import type { ApiKeyId } from "../organization/Caller.ts"
+import type { OrganizationId, PhoneNumberId, RunId, TelephonyConfigId } from "../Id.ts"
 import type { TelephonyConfigNotFound, TelephonyNotConfigured } from "../telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
-import { type CallNotPlaced, type ConcurrencyExhausted, Dialer } from "./Dialer.ts"
-
-/** Not E.164 with a leading `+`. */
-export class PhoneNumberRefused extends Schema.TaggedError<PhoneNumberRefused>()("PhoneNumberRefused", {}) {}
+import {
+  CallerNumberNotFound,
+  type CallRequest,
+  CallUnsettled,
+  PhoneNumberRefused,
+  RunCalled,
+  RunRefused,
+  type TestCallRequest,
+  TestNumberMissing,
+  TriggerNotInVersion
+} from "./CallRequest.ts"
+import * as store from "./CallStore.ts"
+import { CallNotPlaced, type ConcurrencyExhausted, Dialer, type SingleCall } from "./Dialer.ts"
 
 const e164 = /^\+[1-9]\d{6,14}$/
 /** Names that only the engine may give a meaning to. */
 const reserved: ReadonlySet<string> = new Set(["provider", "runtime_configuration", "mps_correlation_id", "called_number"])
 
-export interface CallRequest {
-  /** The agent's `workflow_uuid`. */
-  readonly agentUuid: string
-  readonly phoneNumber: string
-  readonly initialContext?: Readonly<Record<string, unknown>> | undefined
-  readonly telephonyConfigurationId?: TelephonyConfigId | undefined
-  readonly apiKeyId?: ApiKeyId | undefined
+export interface StartedCall {
+  readonly runId: RunId
+  readonly runName: string
 }
+
+type NotDialed =
+  | AgentNotFound
+  | AgentArchived
+  | TelephonyConfigNotFound
+  | TelephonyNotConfigured
+  | CallerNumberNotFound
+  | PhoneNumberRefused
+  | ConcurrencyExhausted
+  | CallNotPlaced
+  | CallUnsettled
 
 export class Calls extends Context.Service<
   Calls,
@@ -31,50 +47,135 @@ export class Calls extends Context.Service<
     readonly start: (
       organizationId: OrganizationId,
       call: CallRequest
-    ) => Effect.Effect<
-      { readonly runId: RunId; readonly runName: string },
-      | PhoneNumberRefused
-      | AgentNotFound
-      | AgentArchived
-      | TelephonyConfigNotFound
-      | TelephonyNotConfigured
-      | ConcurrencyExhausted
-      | CallNotPlaced
-    >
+    ) => Effect.Effect<StartedCall, NotDialed | AgentTriggerNotFound | TriggerNotInVersion>
+    /** The same for whoever tries an agent out: its draft runs, if there is one. */
+    readonly test: (
+      organizationId: OrganizationId,
+      call: TestCallRequest
+    ) => Effect.Effect<StartedCall, NotDialed | TestNumberMissing | RunRefused | RunCalled>
   }
 >()("core/call/Calls") {
   static readonly layer = Layer.effect(
     Calls,
     Effect.gen(function* () {
-      const agents = yield* Agents
-      const configs = yield* TelephonyConfigs
-      const dialer = yield* Dialer
+      const ports = { sql: yield* SqlClient.SqlClient, agents: yield* Agents, configs: yield* TelephonyConfigs, dialer: yield* Dialer }
       return Calls.of({
         start: Effect.fn("Calls.start")(function* (organizationId, call) {
-          const agent = yield* agents.getByUuid(organizationId, call.agentUuid)
-          if (agent.status === "archived") return yield* new AgentArchived({ id: agent.id })
-          const config = yield* configs.resolve(organizationId, call.telephonyConfigurationId)
-          if (!e164.test(call.phoneNumber)) return yield* new PhoneNumberRefused()
-          const { runId, runName } = yield* dialer.dial({
-            organizationId,
-            agentId: agent.id,
-            telephonyConfigurationId: config.id,
-            phoneNumber: call.phoneNumber,
-            initialContext: contextOf(call)
-          })
-          return { runId, runName }
+          return (yield* earlier(ports.sql, organizationId, call)) ?? (yield* start(ports, organizationId, call))
+        }),
+        test: Effect.fn("Calls.test")(function* (organizationId, call) {
+          return (yield* earlier(ports.sql, organizationId, call)) ?? (yield* test(ports, organizationId, call))
         })
       })
     })
   ).pipe(Layer.provide([Agents.layer, TelephonyConfigs.layer]))
 }
 
+interface Ports {
+  readonly sql: SqlClient.SqlClient
+  readonly agents: Agents["Service"]
+  readonly configs: TelephonyConfigs["Service"]
+  readonly dialer: Dialer["Service"]
+}
+
+/** What became of the call if it was begun before; undefined when it was not. */
+const earlier = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  { callId }: Pick<CallRequest, "callId">
+) {
+  const found = callId === undefined ? undefined : yield* Effect.orDie(store.begun(sql, organizationId, callId))
+  if (found === undefined) return undefined
+  if (found.state === "intent") return yield* new CallUnsettled()
+  if (found.run === null || !found.wasSent) return yield* new CallNotPlaced({ reason: "It was never sent to the provider." })
+  return found.run
+})
+
+const start = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, call: CallRequest) {
+  const agent = yield* agentOf(ports, organizationId, call)
+  const config = yield* ports.configs.resolve(organizationId, call.telephonyConfigurationId)
+  const from = yield* callerNumber(ports.sql, organizationId, config.id, call.fromPhoneNumberId)
+  return yield* dial(ports, call.phoneNumber, {
+    organizationId,
+    agentId: agent.id,
+    definitionId: versionOf(agent, call.isTest),
+    isTest: call.isTest ?? false,
+    telephonyConfigurationId: config.id,
+    from,
+    callId: call.callId,
+    initialContext: contextOf(call, agent)
+  })
+})
+
+const agentOf = Effect.fnUntraced(function* ({ agents }: Ports, organizationId: OrganizationId, call: CallRequest) {
+  if ("agentUuid" in call) return yield* active(yield* agents.getByUuid(organizationId, call.agentUuid))
+  const agent = yield* active(yield* agents.getByTrigger(organizationId, call.triggerPath))
+  return isInVersion(agent, call.isTest) ? agent : yield* new TriggerNotInVersion()
+})
+
+const active = <Found extends CallableAgent>(agent: Found): Effect.Effect<Found, AgentArchived> =>
+  agent.status === "archived" ? Effect.fail(new AgentArchived({ id: agent.id })) : Effect.succeed(agent)
+
+const runsDraft = ({ draftDefinitionId }: CallableAgent, isTest = false): boolean => isTest && draftDefinitionId !== null
+const isInVersion = (agent: TriggeredAgent, isTest: boolean | undefined): boolean =>
+  runsDraft(agent, isTest) ? agent.isInDraft : agent.isPublished
+const versionOf = (agent: CallableAgent, isTest: boolean | undefined) =>
+  (runsDraft(agent, isTest) ? agent.draftDefinitionId : null) ?? agent.publishedDefinitionId
+
+const test = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, call: TestCallRequest) {
+  const { sql } = ports
+  const config = yield* ports.configs.resolve(organizationId, call.telephonyConfigurationId)
+  const phoneNumber = call.phoneNumber ?? (yield* Effect.orDie(store.testPhoneNumber(sql, organizationId)))
+  if (phoneNumber === undefined || phoneNumber === "") return yield* new TestNumberMissing()
+  const found = yield* Effect.orDie(store.findAgent(sql, organizationId, call.agentId))
+  const agent = yield* active(found ?? (yield* new AgentNotFound({ id: call.agentId })))
+  const from = yield* callerNumber(sql, organizationId, config.id, call.fromPhoneNumberId)
+  if (call.runId !== undefined) yield* unusable(sql, organizationId, call.runId, agent)
+  return yield* dial(ports, phoneNumber, {
+    organizationId,
+    agentId: agent.id,
+    definitionId: versionOf(agent, true),
+    isTest: true,
+    telephonyConfigurationId: config.id,
+    from,
+    callId: call.callId,
+    initialContext: {}
+  })
+})
+
+/** A run is the record of one call, made with it: no run waits for a call. */
+const unusable = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: RunId, agent: CallableAgent) {
+  const run = yield* Effect.orDie(store.findRun(sql, organizationId, id))
+  if (run === undefined) return yield* new RunRefused({ reason: "not_found" })
+  if (run.agentId !== agent.id) return yield* new RunRefused({ reason: "mismatch" })
+  return yield* new RunCalled({ isLive: run.isLive })
+})
+
+const callerNumber = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  configId: TelephonyConfigId,
+  id: PhoneNumberId | undefined
+) {
+  if (id === undefined) return undefined
+  const address = yield* Effect.orDie(store.callerNumber(sql, organizationId, configId, id))
+  return address ?? (yield* new CallerNumberNotFound({ id }))
+})
+
+const dial = Effect.fnUntraced(function* ({ dialer }: Ports, phoneNumber: string, call: Omit<SingleCall, "phoneNumber">) {
+  if (!e164.test(phoneNumber)) return yield* new PhoneNumberRefused()
+  const { runId, runName } = yield* dialer.dial({ ...call, phoneNumber })
+  return { runId, runName }
+})
+
 /** The dialer adds what is known of the call itself. */
-const contextOf = (call: CallRequest): Readonly<Record<string, unknown>> => ({
-  trigger_mode: "production",
-  agent_identifier: call.agentUuid,
-  agent_identifier_type: "workflow_uuid",
-  workflow_uuid: call.agentUuid,
+const contextOf = (call: CallRequest, { workflowUuid }: CallableAgent): Readonly<Record<string, unknown>> => ({
+  trigger_mode: call.isTest === true ? "test" : "production",
+  ...("agentUuid" in call
+    ? { agent_identifier: call.agentUuid, agent_identifier_type: "workflow_uuid" }
+    : { agent_identifier: call.triggerPath, agent_identifier_type: "trigger_path", agent_uuid: call.triggerPath }),
+  workflow_uuid: workflowUuid,
+  ...(call.fromPhoneNumberId === undefined ? {} : { from_phone_number_id: call.fromPhoneNumberId }),
   ...(call.apiKeyId === undefined ? {} : { api_key_id: call.apiKeyId }),
   ...Object.fromEntries(Object.entries(call.initialContext ?? {}).filter(([name]) => !reserved.has(name)))
 })

@@ -1,6 +1,6 @@
 /** Port: place a single call now, outside of any campaign. */
 import { Context, type Effect, Schema } from "effect"
-import type { AgentId, CallId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
+import type { AgentDefinitionId, AgentId, CallId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
 
 export class ConcurrencyExhausted extends Schema.TaggedError<ConcurrencyExhausted>()("ConcurrencyExhausted", {}) {}
 /** The provider refused the call, or its trunk is down; `reason` is a sentence for the caller. */
@@ -9,9 +9,17 @@ export class CallNotPlaced extends Schema.TaggedError<CallNotPlaced>()("CallNotP
 export interface SingleCall {
   readonly organizationId: OrganizationId
   readonly agentId: AgentId
+  /** The version of the agent that runs. */
+  readonly definitionId: AgentDefinitionId
+  /** What the version says of its template variables is known to the agent too. */
+  readonly isTest: boolean
   readonly telephonyConfigurationId: TelephonyConfigId
   /** E.164. */
   readonly phoneNumber: string
+  /** The number to show. Undefined: the configuration's choice. */
+  readonly from: string | undefined
+  /** Undefined: a new one. Never one that has been dialed with. */
+  readonly callId: CallId | undefined
   readonly initialContext: Readonly<Record<string, unknown>>
 }
 

@@ -12,7 +12,8 @@ import type { BreakerConfig } from "./CircuitBreaker.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
 
-export type CampaignState = "draft" | "running" | "paused" | "completed" | "failed"
+export const campaignStates = ["draft", "running", "paused", "completed", "failed"] as const
+export type CampaignState = (typeof campaignStates)[number]
 
 /** The settings that may change while nothing is dialed. */
 export interface CampaignSettings {
@@ -75,7 +76,7 @@ export interface Campaign extends CampaignSettings {
 export class CampaignNotFound extends Schema.TaggedError<CampaignNotFound>()("CampaignNotFound", { id: Schema.Int }) {}
 /** What was asked is not possible in this state. */
 export class CampaignStateConflict extends Schema.TaggedError<CampaignStateConflict>()("CampaignStateConflict", {
-  action: Schema.Literals(["start", "resume", "pause", "update"]),
+  action: Schema.Literals(["start", "resume", "pause", "update", "redial"]),
   state: Schema.String
 }) {}
 /** The campaign cannot be started as things stand; `reason` is a sentence for the operator. */

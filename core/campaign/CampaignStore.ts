@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import type { JsonObject } from "../agent/Agent.ts"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
 import type { Campaign, CampaignCounters, CampaignState, SourceSync } from "./Campaign.ts"
@@ -112,10 +112,44 @@ export const find = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =
     Effect.map((rows) => rows.map(campaignOf)[0])
   )
 
-export const list = (sql: Sql, organizationId: OrganizationId, page: { readonly limit: number; readonly offset: number }) =>
-  sql<CampaignRow>`
-    ${select(sql, listLogs)} WHERE c.organization_id = ${organizationId}
-    ORDER BY c.created_at DESC, c.id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.pipe(Effect.map((rows) => rows.map(campaignOf)))
+export interface CampaignSelection {
+  readonly states?: ReadonlyArray<CampaignState> | undefined
+  /** A part of the name, in capitals or not. */
+  readonly name?: string | undefined
+  /** Only those that follow this one in the list. Nothing follows a campaign that is not the organization's. */
+  readonly after?: CampaignId | undefined
+  readonly limit: number
+  readonly offset: number
+}
+
+/** The page is found before anything is joined to it: in the order of an index, one state at a time, and not further than it goes. */
+export const list = (sql: Sql, organizationId: OrganizationId, { after, limit, name, offset, states }: CampaignSelection) => {
+  const selected = (state: Statement.Fragment) => sql`
+    SELECT id, created_at FROM campaigns
+    WHERE ${sql.and([
+      sql`organization_id = ${organizationId}`,
+      state,
+      ...(name === undefined ? [] : [sql`strpos(lower(name), lower(${name})) > 0`]),
+      ...(after === undefined
+        ? []
+        : [sql`(created_at, id) < (SELECT created_at, id FROM campaigns WHERE organization_id = ${organizationId} AND id = ${after})`])
+    ])}
+    ORDER BY created_at DESC, id DESC LIMIT ${offset + limit}::int`
+  const page =
+    states === undefined
+      ? selected(sql`true`)
+      : sql`SELECT s.id, s.created_at FROM unnest(${states}::text[]) AS wanted (state) CROSS JOIN LATERAL (${selected(sql`state = wanted.state`)}) s`
+  return sql<CampaignRow>`
+    WITH page AS MATERIALIZED (SELECT id FROM (${page}) p ORDER BY created_at DESC, id DESC LIMIT ${limit}::int OFFSET ${offset}::int)
+    ${select(sql, listLogs)} WHERE c.organization_id = ${organizationId} AND c.id = ANY(ARRAY(SELECT id FROM page))
+    ORDER BY c.created_at DESC, c.id DESC`.pipe(Effect.map((rows) => rows.map(campaignOf)))
+}
+
+export const findCreated = (sql: Sql, organizationId: OrganizationId, creationId: string) =>
+  sql<{ readonly id: CampaignId }>`
+    SELECT id FROM campaigns WHERE organization_id = ${organizationId} AND creation_id = ${creationId}::uuid`.pipe(
+    Effect.map((rows) => rows[0]?.id)
+  )
 
 export const progress = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql<ProgressRow>`
@@ -258,15 +292,16 @@ export const insert = (
     readonly sourceType: string
     readonly sourceId: string
     readonly rateLimit: number
+    readonly creationId?: string | undefined
   } & Omit<Settings, "name">
 ) =>
   sql<{ readonly id: CampaignId }>`
     INSERT INTO campaigns (organization_id, name, agent_id, source_type, source_id, source_hash, source_sync, rate_limit,
-      max_concurrency, retry_config, schedule_config, circuit_breaker, total_rows)
+      max_concurrency, retry_config, schedule_config, circuit_breaker, creation_id, total_rows)
     VALUES (${campaign.organizationId}, ${campaign.name}, ${campaign.agentId}, ${campaign.sourceType}, ${campaign.sourceId}, '', '{}',
       ${campaign.rateLimit}, ${campaign.maxConcurrency ?? null}::int, ${JSON.stringify(campaign.retry)}::text::jsonb,
       ${campaign.schedule === undefined ? null : JSON.stringify(campaign.schedule)}::text::jsonb,
-      ${campaign.breaker === undefined ? null : JSON.stringify(campaign.breaker)}::text::jsonb, 0)
+      ${campaign.breaker === undefined ? null : JSON.stringify(campaign.breaker)}::text::jsonb, ${campaign.creationId ?? null}::uuid, 0)
     RETURNING id`
 
 /** T1, its second half, with the log: what reading the list came to. */

@@ -15,13 +15,15 @@ import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
 import { CampaignNotFound, CampaignNotReady, CampaignStateConflict, type SourceRefused } from "./Campaign.ts"
 import type { CampaignProgress } from "./CampaignProgress.ts"
 import * as store from "./CampaignStore.ts"
+import { type CampaignDefaults, campaignDefaults } from "./CampaignDefaults.ts"
 import * as Breaker from "./CircuitBreaker.ts"
 import { importContacts } from "./ContactImport.ts"
 import { ContactSource, type SourceNotFound } from "./ContactSource.ts"
+import { type NewRedial, redial, type RedialRefused } from "./Redial.ts"
 import * as Retry from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
 
-export type { LoggedCampaign } from "./CampaignStore.ts"
+export type { CampaignSelection, LoggedCampaign } from "./CampaignStore.ts"
 
 /** What a client gave of a settings object; the rest are its defaults. */
 export type Given<Config> = { readonly [Key in keyof Config]?: Config[Key] | undefined }
@@ -41,13 +43,11 @@ export interface NewCampaign extends CampaignChanges {
   readonly sourceType: "csv"
   readonly sourceId: string
   readonly telephonyConfigurationId?: TelephonyConfigId | undefined
+  /** A UUID: when there is a campaign under it already, that one is given, and none is made. */
+  readonly creationId?: string | undefined
 }
 
-export interface CampaignPage {
-  readonly limit: number
-  readonly offset: number
-}
-const firstPage: CampaignPage = { limit: 1000, offset: 0 }
+const wholeList: store.CampaignSelection = { limit: 1000, offset: 0 }
 
 /** Dial requests per second that a new campaign gets. */
 export const DefaultRateLimit = Context.Reference<number>("core/campaign/DefaultRateLimit", { defaultValue: () => 1 })
@@ -62,8 +62,11 @@ export class Campaigns extends Context.Service<
       organizationId: OrganizationId,
       campaign: NewCampaign
     ) => Effect.Effect<store.LoggedCampaign, AgentNotFound | AgentArchived | SourceNotFound | SourceRefused | TelephonyConfigNotFound>
-    /** Newest first, each with ten log entries. */
-    readonly list: (organizationId: OrganizationId, page?: CampaignPage) => Effect.Effect<ReadonlyArray<store.LoggedCampaign>>
+    /** Newest first, each with ten log entries; a thousand of them unless a limit is given. */
+    readonly list: (
+      organizationId: OrganizationId,
+      selection?: Partial<store.CampaignSelection>
+    ) => Effect.Effect<ReadonlyArray<store.LoggedCampaign>>
     /** With a hundred log entries, as all that follow. */
     readonly get: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, CampaignNotFound>
     readonly update: (
@@ -79,6 +82,13 @@ export class Campaigns extends Context.Service<
       id: CampaignId
     ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict>
     readonly progress: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<CampaignProgress, CampaignNotFound>
+    /** The new campaign, a draft. */
+    readonly redial: (
+      organizationId: OrganizationId,
+      id: CampaignId,
+      wanted: NewRedial
+    ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict | AgentArchived | RedialRefused>
+    readonly defaults: (organizationId: OrganizationId) => Effect.Effect<CampaignDefaults>
   }
 >()("core/campaign/Campaigns") {
   static readonly layer = Layer.effect(
@@ -107,10 +117,14 @@ export class Campaigns extends Context.Service<
 
       return Campaigns.of({
         create: Effect.fn("Campaigns.create")(function* (organizationId, campaign) {
-          const id = yield* create(ports, organizationId, campaign)
+          const { creationId } = campaign
+          const made = creationId === undefined ? undefined : yield* Effect.orDie(store.findCreated(sql, organizationId, creationId))
+          const id = made ?? (yield* create(ports, organizationId, campaign))
           return yield* Effect.orDie(get(organizationId, id))
         }),
-        list: Effect.fn("Campaigns.list")((organizationId, page = firstPage) => Effect.orDie(store.list(sql, organizationId, page))),
+        list: Effect.fn("Campaigns.list")((organizationId, selection) =>
+          Effect.orDie(store.list(sql, organizationId, { ...wholeList, ...selection }))
+        ),
         get: Effect.fn("Campaigns.get")(get),
         update: Effect.fn("Campaigns.update")(function* (organizationId, id, changes) {
           yield* update(sql, organizationId, id, changes)
@@ -125,7 +139,12 @@ export class Campaigns extends Context.Service<
         progress: Effect.fn("Campaigns.progress")(function* (organizationId, id) {
           const found = yield* Effect.orDie(store.progress(sql, organizationId, id))
           return found ?? (yield* new CampaignNotFound({ id }))
-        })
+        }),
+        redial: Effect.fn("Campaigns.redial")(function* (organizationId, id, wanted) {
+          const made = yield* redial(sql, organizationId, id, wanted)
+          return yield* Effect.orDie(get(organizationId, made))
+        }),
+        defaults: Effect.fn("Campaigns.defaults")((organizationId) => Effect.orDie(campaignDefaults(sql, organizationId)))
       })
     })
   ).pipe(Layer.provide([Agents.layer, TelephonyConfigs.layer]))
@@ -213,8 +232,10 @@ const usableConfig = Effect.fnUntraced(function* (ports: Ports, organizationId: 
         Effect.fail(new CampaignNotReady({ reason: "No telephony configuration: add one, or make one the default for outbound calls." }))
       )
     )
-  if (ports.registry.find(config.provider) !== undefined) return config.id
-  return yield* new CampaignNotReady({ reason: `The telephony provider '${config.provider}' is not installed.` })
+  if (ports.registry.find(config.provider) === undefined)
+    return yield* new CampaignNotReady({ reason: `The telephony provider '${config.provider}' is not installed.` })
+  if (config.outboundBlockedReason === undefined) return config.id
+  return yield* new CampaignNotReady({ reason: `'${config.name}' is not ready for outbound calls. ${config.outboundBlockedReason}` })
 })
 
 /** The agent may have come to need more since the contacts were read. */

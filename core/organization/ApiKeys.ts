@@ -1,53 +1,95 @@
 /** The keys that requests carry. Every request authenticates, so what was found is remembered for a moment. */
-import { Cache, Context, Effect, Exit, Layer, Schema } from "effect"
-import { Digest } from "effect/crypto"
+import { Cache, Context, Effect, Exit, Layer, Redacted } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import { type ApiKey, ApiKeyNotFound, InvalidApiKey, newKey, prefixOf } from "./ApiKey.ts"
+import * as store from "./ApiKeyStore.ts"
 import type { ApiKeyId, Caller } from "./Caller.ts"
+import { includes, lesser, type Role, RoleTooLow } from "./Role.ts"
 import { hashOf } from "./Secret.ts"
 
-/** Unknown, archived or empty: which of these is nobody's business. */
-export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>()("InvalidApiKey", {}) {}
+export { InvalidApiKey } from "./ApiKey.ts"
 
 const rememberedMillis = 1000
 const rememberedKeys = 10_000
 const longestKey = 256
 
+export interface NewApiKey {
+  readonly name: string
+  /** Undefined: that of the caller, up to `admin`. */
+  readonly role: Role | undefined
+}
+
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** Whose key this is. An archived key may be accepted for up to a second more. */
+    /** Whose key this is. A key that another node has archived may be accepted for up to a second more. */
     readonly authenticate: (rawKey: string) => Effect.Effect<Caller, InvalidApiKey>
+    /** Has this node ask the database again who may what. */
+    readonly forget: Effect.Effect<void>
+    /** Oldest first. */
+    readonly list: (organizationId: OrganizationId, withArchived: boolean) => Effect.Effect<ReadonlyArray<ApiKey>>
+    /** `key` can be had only now. Made by a user, it may never more than that user may. */
+    readonly create: (
+      caller: Caller,
+      key: NewApiKey
+    ) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, RoleTooLow>
+    /** Nobody decides over a key that may more than the caller. To do it again is no error. */
+    readonly archive: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
+    readonly reactivate: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
   }
 >()("core/organization/ApiKeys") {
   static readonly layer = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const crypto = yield* Effect.context<Digest.Digest | SecureRandom.SecureRandom>()
       // Refusals are not remembered: made-up keys would push out the real ones.
       const callers = yield* Cache.makeWith((rawKey: string) => lookup(sql, rawKey), {
         capacity: rememberedKeys,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
       })
+      const forget = Cache.invalidateAll(callers)
+      const change = (write: typeof store.archive) => (caller: Caller, id: ApiKeyId) =>
+        Effect.gen(function* () {
+          const role = yield* Effect.orDie(store.roleOf(sql, caller.organizationId, id))
+          if (role === undefined) return yield* new ApiKeyNotFound()
+          if (!includes(caller.role, role)) return yield* new RoleTooLow()
+          yield* Effect.orDie(write(sql, caller.organizationId, id))
+          yield* forget
+        })
       return ApiKeys.of({
         authenticate: (rawKey) =>
-          rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : Cache.get(callers, rawKey)
+          rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : Cache.get(callers, rawKey),
+        forget,
+        list: Effect.fn("ApiKeys.list")((organizationId, withArchived) => Effect.orDie(store.list(sql, organizationId, withArchived))),
+        create: Effect.fn("ApiKeys.create")((caller, key) => Effect.provideContext(create(sql, caller, key), crypto)),
+        archive: Effect.fn("ApiKeys.archive")(change(store.archive)),
+        reactivate: Effect.fn("ApiKeys.reactivate")(change(store.reactivate))
       })
     })
-  ).pipe(Layer.provide(Digest.layerWebCrypto))
+  ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
 }
 
 const lookup = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, rawKey: string) {
-  const [caller] = yield* Effect.orDie(use(sql, yield* hashOf(rawKey)))
-  return caller ?? (yield* new InvalidApiKey())
+  const found = yield* Effect.orDie(store.use(sql, yield* hashOf(rawKey)))
+  return found === undefined ? yield* new InvalidApiKey() : callerOf(found)
 })
 
-// `last_used_at` is good to a minute, so that reading it costs no write per request.
-const use = (sql: SqlClient.SqlClient, keyHash: string) => sql<{ readonly organizationId: OrganizationId; readonly apiKeyId: ApiKeyId }>`
-  WITH found AS (
-    SELECT id, organization_id, last_used_at FROM api_keys WHERE key_hash = ${keyHash} AND archived_at IS NULL
-  ), used AS (
-    UPDATE api_keys k SET last_used_at = now() FROM found f
-    WHERE k.id = f.id AND (f.last_used_at IS NULL OR f.last_used_at < now() - interval '1 minute')
-  )
-  SELECT organization_id, id AS api_key_id FROM found`
+const callerOf = ({ apiKeyId, organizationId, role, userId, userRole }: store.FoundKey): Caller => ({
+  organizationId,
+  apiKeyId,
+  role: userRole === null ? role : lesser(role, userRole),
+  ...(userId === null ? {} : { userId })
+})
+
+const create = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, caller: Caller, { name, role }: NewApiKey) {
+  const given = role ?? lesser(caller.role, "admin")
+  if (!includes(caller.role, given)) return yield* new RoleTooLow()
+  const key = yield* newKey
+  const { organizationId, userId } = caller
+  const row = { organizationId, name, keyPrefix: prefixOf(key), keyHash: yield* hashOf(key), role: given, userId }
+  const [made] = yield* Effect.orDie(store.insert(sql, row))
+  return made === undefined ? yield* Effect.die("An inserted key was not returned") : { made, key: Redacted.make(key) }
+})

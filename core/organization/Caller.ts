@@ -1,11 +1,18 @@
 /** Who asks, and for which organization: what authentication proves of a request. */
 import { Schema } from "effect"
 import type { OrganizationId } from "../Id.ts"
+import type { Role } from "./Role.ts"
 
 export const ApiKeyId = Schema.Int.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
+export const UserId = Schema.Int.pipe(Schema.brand("UserId"))
+export type UserId = typeof UserId.Type
 
 export interface Caller {
   readonly organizationId: OrganizationId
-  readonly apiKeyId: ApiKeyId
+  readonly role: Role
+  /** The key that was shown; absent for a user who logged in. */
+  readonly apiKeyId?: ApiKeyId
+  /** Who logged in, or made the key; absent for a key that no user made. */
+  readonly userId?: UserId
 }

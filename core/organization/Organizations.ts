@@ -3,10 +3,9 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
-import { hashOf, newSecret } from "./Secret.ts"
+import { newKey, prefixOf } from "./ApiKey.ts"
+import { hashOf } from "./Secret.ts"
 
-const keyMark = "tlk_"
-const shownOfKey = 8
 const firstName = "First organization"
 /** One node at a time makes the first organization. */
 const bootstrapLock = 7_200_101
@@ -57,7 +56,7 @@ const bootstrap = Effect.fnUntraced(function* (sql: Sql, given: Redacted.Redacte
     return { organizationId: first.id, created: false, key: undefined }
   }
   const organizationId = yield* create(sql, concurrencyLimit)
-  const key = given === undefined ? keyMark + (yield* newSecret()) : Redacted.value(given)
+  const key = given === undefined ? yield* newKey : Redacted.value(given)
   yield* setBootstrapKey(sql, organizationId, key)
   return { organizationId, created: true, key: given === undefined ? Redacted.make(key) : undefined }
 })
@@ -71,15 +70,14 @@ const create = Effect.fnUntraced(function* (sql: Sql, concurrencyLimit: number) 
 // A key that is already known, under whatever name, is left as it is.
 const setBootstrapKey = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, key: string) {
   const hash = yield* hashOf(key)
-  // Of a short key that an operator chose, less is shown.
-  const prefix = key.slice(0, Math.min(shownOfKey, Math.floor(key.length / 4)))
+  const prefix = prefixOf(key)
   yield* sql`
     WITH rotated AS (
-      UPDATE api_keys SET key_hash = ${hash}, key_prefix = ${prefix}, last_used_at = NULL
-      WHERE organization_id = ${organizationId} AND name = 'bootstrap' AND NOT EXISTS (SELECT 1 FROM api_keys WHERE key_hash = ${hash})
+      UPDATE api_keys SET key_hash = ${hash}, key_prefix = ${prefix}, last_used_at = NULL, archived_at = NULL
+      WHERE organization_id = ${organizationId} AND is_bootstrap AND NOT EXISTS (SELECT 1 FROM api_keys WHERE key_hash = ${hash})
       RETURNING id
     )
-    INSERT INTO api_keys (organization_id, name, key_prefix, key_hash)
-    SELECT ${organizationId}::int, 'bootstrap', ${prefix}, ${hash}
+    INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, is_bootstrap)
+    SELECT ${organizationId}::int, 'bootstrap', ${prefix}, ${hash}, 'owner', true
     WHERE NOT EXISTS (SELECT 1 FROM rotated) AND NOT EXISTS (SELECT 1 FROM api_keys WHERE key_hash = ${hash})`
 })

@@ -102,6 +102,10 @@ export interface Manifest {
   readonly callsPerSecond: number
   /** Originate requests that may wait for their reply at once. */
   readonly originatesInFlight: number
+  /** No call goes out without a number to show: a request always has its `from`. Left out: the provider has one of its own. */
+  readonly needsCallerId?: boolean
+  /** The field that names the account: by account and number called, the provider's inbound calls are told apart. */
+  readonly accountField?: string
 }
 
 export interface Adapter {

@@ -62,3 +62,18 @@ export const masked = (fields: CredentialFields, config: Readonly<Record<string,
       return [name, fields[name]?.sensitive === true && typeof value === "string" ? mask(value) : value]
     })
   )
+
+/** What a client sent back: a secret that is still as `masked` has shown it is the stored one. */
+export const unmasked = (
+  fields: CredentialFields,
+  given: Readonly<Record<string, unknown>>,
+  stored: Readonly<Record<string, unknown>>
+): Readonly<Record<string, unknown>> => {
+  const shown = masked(fields, stored)
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      fields[name]?.sensitive === true && value === shown[name] && name in stored ? stored[name] : value
+    ])
+  )
+}

@@ -13,9 +13,21 @@ export type RunFilter =
   /** US dollars, inclusive. */
   | { readonly attribute: "tokenUsage"; readonly min: number | undefined; readonly max: number | undefined }
   | { readonly attribute: "status"; readonly isCompleted: boolean }
+  | { readonly attribute: "runId" | "workflowId" | "campaignId"; readonly value: number }
+  /** A part of the number. */
+  | { readonly attribute: "callerNumber" | "calledNumber"; readonly value: string }
+  | { readonly attribute: "callDirection"; readonly callType: "inbound" | "outbound" }
+  | { readonly attribute: "callChannel"; readonly channel: "telephony" | "web" | "chat" }
 
-/** Not a JSON array of filter objects, or a date that is none. */
-export class RunFilterInvalid extends Schema.TaggedError<RunFilterInvalid>()("RunFilterInvalid", {}) {}
+/** Which list is filtered: each has attributes of its own. */
+export type FilteredList = "runs" | "usage"
+
+/** Not a JSON array of filter objects, or a value that is none of its type. */
+export class RunFilterInvalid extends Schema.TaggedError<RunFilterInvalid>()("RunFilterInvalid", {
+  list: Schema.Literals(["runs", "usage"])
+}) {}
+/** The bounds of a list are dates that are none. */
+export class RunDateInvalid extends Schema.TaggedError<RunDateInvalid>()("RunDateInvalid", {}) {}
 /** An attribute that this list cannot be filtered by. */
 export class RunAttributeRefused extends Schema.TaggedError<RunAttributeRefused>()("RunAttributeRefused", { attribute: Schema.String }) {}
 
@@ -23,12 +35,16 @@ const Dates = Schema.Struct({
   from: Schema.optionalKey(Schema.NullOr(Schema.String)),
   to: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
-const Codes = Schema.Struct({ codes: Schema.Array(Schema.String) })
+// What Postgres cannot hold would make the query fail.
+const Text = Schema.String.check(Schema.makeFilter((text: string) => !text.includes("\0") && text.isWellFormed()))
+const Codes = Schema.Struct({ codes: Schema.Array(Text) })
 const Range = Schema.Struct({
   min: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
   max: Schema.optionalKey(Schema.NullOr(Schema.Finite))
 })
 const Choice = Schema.Struct({ status: Schema.String })
+const Id = Schema.Struct({ value: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 })) })
+const Part = Schema.Struct({ value: Text })
 const Given = Schema.Array(
   Schema.Struct({ attribute: Schema.String, type: Schema.optionalKey(Schema.String), value: Schema.optionalKey(Schema.Unknown) })
 )
@@ -39,61 +55,111 @@ const types: Readonly<Record<RunFilter["attribute"], string>> = {
   dispositionCode: "multiSelect",
   duration: "numberRange",
   tokenUsage: "numberRange",
-  status: "radio"
+  status: "radio",
+  runId: "number",
+  workflowId: "number",
+  campaignId: "number",
+  callerNumber: "text",
+  calledNumber: "text",
+  callDirection: "radio",
+  callChannel: "radio"
 }
-type Parsed = Result.Result<RunFilter | undefined, RunFilterInvalid>
-const invalid = Result.fail(new RunFilterInvalid())
+const listed: Readonly<Record<FilteredList, ReadonlySet<string>>> = {
+  runs: new Set(["dateRange", "dispositionCode", "duration", "tokenUsage", "status"]),
+  usage: new Set([
+    ...["dispositionCode", "duration", "runId", "workflowId", "campaignId"],
+    ...["callerNumber", "calledNumber", "callDirection", "callChannel"]
+  ])
+}
+/** Undefined: no value of the attribute's type. */
+type Parsed = { readonly filter: RunFilter | undefined } | undefined
+const none: Parsed = { filter: undefined }
 
-const isAttribute = (name: string): name is RunFilter["attribute"] => Object.hasOwn(types, name)
+const isAttribute = (name: string, list: FilteredList): name is RunFilter["attribute"] => listed[list].has(name)
 
-/** From the JSON text that the client sent. */
-export const parseFilters = (text: string): Result.Result<ReadonlyArray<RunFilter>, RunFilterInvalid | RunAttributeRefused> => {
+const parse = <E>(
+  text: string,
+  list: FilteredList,
+  refused: (attribute: string) => E | undefined
+): Result.Result<ReadonlyArray<RunFilter>, RunFilterInvalid | E> => {
+  const invalid = Result.fail(new RunFilterInvalid({ list }))
   const given = parseGiven(text)
   if (Result.isFailure(given)) return invalid
   const filters: Array<RunFilter> = []
   for (const { attribute, type, value } of given.success) {
-    if (!isAttribute(attribute)) return Result.fail(new RunAttributeRefused({ attribute }))
-    const parsed = type === types[attribute] ? readers[attribute](value) : Result.succeed(undefined)
-    if (Result.isFailure(parsed)) return invalid
-    if (parsed.success !== undefined) filters.push(parsed.success)
+    if (isAttribute(attribute, list)) {
+      const parsed = type === types[attribute] ? readers[attribute](value) : none
+      if (parsed === undefined) return invalid
+      if (parsed.filter !== undefined) filters.push(parsed.filter)
+    } else {
+      const refusal = refused(attribute)
+      if (refusal !== undefined) return Result.fail(refusal)
+    }
   }
   return Result.succeed(filters)
 }
 
-const read = <Value>(schema: Schema.Codec<Value>, use: (value: Value) => Parsed) => {
+/** From the JSON text that the client sent, for the runs of a campaign or an agent. */
+export const parseFilters = (text: string) => parse(text, "runs", (attribute) => new RunAttributeRefused({ attribute }))
+
+/** For the runs of an organization. An attribute that this list does not have is passed over. */
+export const parseUsageFilters = (text: string) => parse<never>(text, "usage", () => undefined)
+
+/** A list's time bounds, each of which may be missing. */
+export const parseDates = (from: string | undefined, to: string | undefined): Result.Result<ReadonlyArray<RunFilter>, RunDateInvalid> => {
+  const parsed = dates({ from: from ?? null, to: to ?? null })
+  if (parsed === undefined) return Result.fail(new RunDateInvalid())
+  return Result.succeed(parsed.filter === undefined ? [] : [parsed.filter])
+}
+
+const read = <Value>(schema: Schema.Codec<Value>, use: (value: Value) => RunFilter | undefined | "wrong") => {
   const decode = Schema.decodeUnknownResult(schema)
   return (value: unknown): Parsed => {
     const decoded = decode(value)
-    return Result.isSuccess(decoded) ? use(decoded.success) : invalid
+    if (Result.isFailure(decoded)) return undefined
+    const filter = use(decoded.success)
+    return filter === "wrong" ? undefined : { filter }
   }
 }
 
 const isoDate = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
 
-/** A time without a zone is UTC. */
-const dateOf = (text: string | null | undefined): Date | "wrong" | undefined => {
-  if (text === null || text === undefined) return undefined
+/** Undefined when it is none. A time without a zone is UTC. */
+export const dateOf = (text: string): Date | undefined => {
   const parts = isoDate.exec(text)
-  if (parts === null) return "wrong"
+  if (parts === null) return undefined
   const [, time, , , zone] = parts
   const date = new Date(time === undefined || zone !== undefined ? text : `${text}Z`)
-  return Number.isNaN(date.getTime()) ? "wrong" : date
+  return Number.isNaN(date.getTime()) ? undefined : date
 }
 
-const dates = read(Dates, (value) => {
-  const from = dateOf(value.from)
-  const to = dateOf(value.to)
-  return from === "wrong" || to === "wrong" ? invalid : Result.succeed({ attribute: "dateRange", from, to })
+const dates = read(Dates, ({ from, to }) => {
+  const bounds = [from, to].map((text) => (text === undefined || text === null ? undefined : (dateOf(text) ?? "wrong")))
+  const [first, last] = bounds
+  if (first === "wrong" || last === "wrong") return "wrong"
+  return first === undefined && last === undefined ? undefined : { attribute: "dateRange", from: first, to: last }
 })
 const range = (attribute: "duration" | "tokenUsage") =>
-  read(Range, ({ max, min }) => Result.succeed({ attribute, min: min ?? undefined, max: max ?? undefined }))
+  read(Range, ({ max, min }) => ({ attribute, min: min ?? undefined, max: max ?? undefined }))
+const id = (attribute: "runId" | "workflowId" | "campaignId") => read(Id, ({ value }) => ({ attribute, value }))
+const part = (attribute: "callerNumber" | "calledNumber") => read(Part, ({ value }) => (value === "" ? undefined : { attribute, value }))
 const readers: Readonly<Record<RunFilter["attribute"], (value: unknown) => Parsed>> = {
   dateRange: dates,
-  dispositionCode: read(Codes, ({ codes }) => Result.succeed(codes.length === 0 ? undefined : { attribute: "dispositionCode", codes })),
+  dispositionCode: read(Codes, ({ codes }) => (codes.length === 0 ? undefined : { attribute: "dispositionCode", codes })),
   duration: range("duration"),
   tokenUsage: range("tokenUsage"),
-  status: read(Choice, ({ status }) => {
-    const known = status === "completed" || status === "in_progress"
-    return Result.succeed(known ? { attribute: "status", isCompleted: status === "completed" } : undefined)
-  })
+  status: read(Choice, ({ status }) =>
+    status === "completed" || status === "in_progress" ? { attribute: "status", isCompleted: status === "completed" } : undefined
+  ),
+  runId: id("runId"),
+  workflowId: id("workflowId"),
+  campaignId: id("campaignId"),
+  callerNumber: part("callerNumber"),
+  calledNumber: part("calledNumber"),
+  callDirection: read(Choice, ({ status }) =>
+    status === "inbound" || status === "outbound" ? { attribute: "callDirection", callType: status } : undefined
+  ),
+  callChannel: read(Choice, ({ status }) =>
+    status === "telephony" || status === "web" || status === "chat" ? { attribute: "callChannel", channel: status } : undefined
+  )
 }

@@ -36,39 +36,88 @@ export const find = (sql: Sql, organizationId: OrganizationId, agentId: AgentId,
 export const hasCampaign = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql`SELECT 1 FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(Effect.map((rows) => rows.length > 0))
 
-const condition = (sql: Sql, filter: RunFilter): Statement.Fragment => {
+const webModes = ["smallwebrtc", "webrtc"]
+const chatModes = ["textchat", "CHAT"]
+
+// A bound that is missing is left out: one that might be null could not be looked up in an index.
+const created = (sql: Sql, from: Date | undefined, to: Date | undefined): ReadonlyArray<Statement.Fragment> => [
+  ...(from === undefined ? [] : [sql`r.created_at >= ${from}::timestamptz`]),
+  ...(to === undefined ? [] : [sql`r.created_at <= ${to}::timestamptz`])
+]
+
+const conditions = (sql: Sql, filter: RunFilter): ReadonlyArray<Statement.Fragment> => {
   switch (filter.attribute) {
     case "dateRange":
-      return sql`(${filter.from ?? null}::timestamptz IS NULL OR created_at >= ${filter.from ?? null}::timestamptz)
-        AND (${filter.to ?? null}::timestamptz IS NULL OR created_at <= ${filter.to ?? null}::timestamptz)`
+      return created(sql, filter.from, filter.to)
     case "dispositionCode":
-      return sql`gathered_context ->> 'mapped_call_disposition' = ANY(${filter.codes}::text[])`
+      return [sql`r.gathered_context ->> 'mapped_call_disposition' = ANY(${filter.codes}::text[])`]
     case "duration":
-      return sql`(usage_info ->> 'call_duration_seconds')::float8 BETWEEN ${filter.min ?? "-Infinity"}::float8 AND ${filter.max ?? "Infinity"}::float8`
+      return [
+        sql`(r.usage_info ->> 'call_duration_seconds')::float8 BETWEEN ${filter.min ?? "-Infinity"}::float8 AND ${filter.max ?? "Infinity"}::float8`
+      ]
     case "tokenUsage":
-      return sql`(cost_info ->> 'total_cost_usd')::float8 BETWEEN ${filter.min ?? "-Infinity"}::float8 AND ${filter.max ?? "Infinity"}::float8`
+      return [
+        sql`(r.cost_info ->> 'total_cost_usd')::float8 BETWEEN ${filter.min ?? "-Infinity"}::float8 AND ${filter.max ?? "Infinity"}::float8`
+      ]
     case "status":
-      return sql`is_completed = ${filter.isCompleted}`
+      return [sql`r.is_completed = ${filter.isCompleted}`]
+    case "runId":
+      return [sql`r.id = ${filter.value}::int`]
+    case "workflowId":
+      return [sql`r.agent_id = ${filter.value}::int`]
+    case "campaignId":
+      return [sql`r.campaign_id = ${filter.value}::int`]
+    case "callerNumber":
+      return [sql`strpos(r.initial_context ->> 'caller_number', ${filter.value}::text) > 0`]
+    case "calledNumber":
+      return [sql`strpos(r.initial_context ->> 'called_number', ${filter.value}::text) > 0`]
+    case "callDirection":
+      return [sql`r.call_type = ${filter.callType}`]
+    case "callChannel":
+      if (filter.channel === "web") return [sql`r.mode = ANY(${webModes}::text[])`]
+      if (filter.channel === "chat") return [sql`r.mode = ANY(${chatModes}::text[])`]
+      return [sql`r.mode <> ALL(${[...webModes, ...chatModes]}::text[])`]
   }
 }
 
+/** Of a campaign, of an agent, or of the whole organization. */
 export interface RunSelection {
   readonly organizationId: OrganizationId
-  readonly campaignId: CampaignId
+  readonly campaignId?: CampaignId
+  readonly agentId?: AgentId
   readonly filters: ReadonlyArray<RunFilter>
 }
 
-const where = (sql: Sql, { campaignId, filters, organizationId }: RunSelection) =>
+/** The runs are called `r`. */
+export const where = (sql: Sql, { agentId, campaignId, filters, organizationId }: RunSelection) =>
   sql`WHERE ${sql.and([
-    sql`campaign_id = ${campaignId}`,
-    sql`organization_id = ${organizationId}`,
-    ...filters.map((filter) => condition(sql, filter))
+    sql`r.organization_id = ${organizationId}`,
+    ...(campaignId === undefined ? [] : [sql`r.campaign_id = ${campaignId}`]),
+    ...(agentId === undefined ? [] : [sql`r.agent_id = ${agentId}`]),
+    ...filters.flatMap((filter) => conditions(sql, filter))
   ])}`
 
-export const count = (sql: Sql, selection: RunSelection) =>
-  sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM runs ${where(sql, selection)}`.pipe(
-    Effect.map((rows) => rows[0]?.count ?? 0)
-  )
+/**
+ * Without a filter nothing is counted: a campaign knows how many attempts it has made, and runs without a campaign are summed up as they
+ * begin.
+ */
+export const count = (sql: Sql, selection: RunSelection) => {
+  const counted =
+    selection.filters.length > 0 ? sql`SELECT count(*)::int AS count FROM runs r ${where(sql, selection)}` : total(sql, selection)
+  return Effect.map(sql<{ readonly count: number }>`${counted}`, (rows) => rows[0]?.count ?? 0)
+}
+
+const total = (sql: Sql, { agentId, campaignId, organizationId }: RunSelection) => {
+  const ofAgent = (column: string) => (agentId === undefined ? sql`` : sql`AND ${sql.literal(column)} = ${agentId}`)
+  const dialed = (campaign: Statement.Fragment) => sql`
+    SELECT coalesce(sum(d.executed_count), 0) FROM campaigns c JOIN campaign_dials d ON d.campaign_id = c.id
+    WHERE c.organization_id = ${organizationId} ${campaign}`
+  if (campaignId !== undefined) return sql`SELECT (${dialed(sql`AND c.id = ${campaignId}`)})::int AS count`
+  return sql`
+    SELECT ((${dialed(ofAgent("c.agent_id"))}) + (
+      SELECT coalesce(sum(s.runs), 0) FROM single_run_counts s WHERE s.organization_id = ${organizationId} ${ofAgent("s.agent_id")}
+    ))::int AS count`
+}
 
 export const list = (
   sql: Sql,
@@ -78,9 +127,20 @@ export const list = (
   const direction = page.ascending ? "ASC" : "DESC"
   const order =
     page.by === "duration"
-      ? `(usage_info ->> 'call_duration_seconds')::float8 ${direction} NULLS LAST, id ${direction}`
-      : `created_at ${direction}, id ${direction}`
+      ? `(r.usage_info ->> 'call_duration_seconds')::float8 ${direction} NULLS LAST, r.id ${direction}`
+      : `r.created_at ${direction}, r.id ${direction}`
   return sql<Row>`
-    SELECT ${columns(sql)} FROM runs ${where(sql, selection)}
+    SELECT ${columns(sql)} FROM runs r ${where(sql, selection)}
     ORDER BY ${sql.literal(order)} LIMIT ${page.limit} OFFSET ${page.offset}`.pipe(Effect.map((rows) => rows.map(runOf)))
 }
+
+export const agentNames = (sql: Sql, organizationId: OrganizationId, ids: ReadonlyArray<AgentId>) =>
+  sql<{ readonly id: AgentId; readonly name: string }>`
+    SELECT id, name FROM agents WHERE organization_id = ${organizationId} AND id = ANY(${ids}::int[])`.pipe(
+    Effect.map((rows) => new Map(rows.map(({ id, name }) => [id, name])))
+  )
+
+/** Whoever shows a token of the run may know its files, whatever organization they are of. */
+export const artifacts = (sql: Sql, id: RunId) =>
+  sql<{ readonly transcriptKey: string | null; readonly recordingKey: string | null }>`
+    SELECT transcript_key, recording_key FROM runs WHERE id = ${id}`.pipe(Effect.map((rows) => rows[0]))

@@ -1,10 +1,17 @@
 /** Finding the records of calls. */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CampaignNotFound } from "../campaign/Campaign.ts"
 import type { AgentId, CampaignId, OrganizationId, RunId } from "../Id.ts"
 import { type Run, RunNotFound } from "./Run.ts"
-import { parseFilters, type RunAttributeRefused, type RunFilterInvalid } from "./RunFilter.ts"
+import {
+  parseDates,
+  parseFilters,
+  parseUsageFilters,
+  type RunAttributeRefused,
+  type RunDateInvalid,
+  type RunFilterInvalid
+} from "./RunFilter.ts"
 import * as store from "./RunStore.ts"
 
 export interface RunQuery {
@@ -27,6 +34,22 @@ export interface RunPage {
   readonly totalPages: number
 }
 
+/** The runs of an organization, with the names of their agents. */
+export interface UsagePage extends RunPage {
+  readonly agentNames: ReadonlyMap<AgentId, string>
+}
+
+export interface UsageQuery extends RunQuery {
+  /** When the runs were created, inclusive: ISO dates, as the client sent them. */
+  readonly startDate?: string | undefined
+  readonly endDate?: string | undefined
+}
+
+export interface Artifacts {
+  readonly transcriptKey: string | undefined
+  readonly recordingKey: string | undefined
+}
+
 export class Runs extends Context.Service<
   Runs,
   {
@@ -36,6 +59,18 @@ export class Runs extends Context.Service<
       campaignId: CampaignId,
       query: RunQuery
     ) => Effect.Effect<RunPage, CampaignNotFound | RunFilterInvalid | RunAttributeRefused>
+    /** Of an agent that is not there: none. */
+    readonly listOfAgent: (
+      organizationId: OrganizationId,
+      agentId: AgentId,
+      query: RunQuery
+    ) => Effect.Effect<RunPage, RunFilterInvalid | RunAttributeRefused>
+    readonly listOfOrganization: (
+      organizationId: OrganizationId,
+      query: UsageQuery
+    ) => Effect.Effect<UsagePage, RunFilterInvalid | RunDateInvalid>
+    /** For whoever has proven to know the run, of whatever organization. */
+    readonly artifacts: (runId: RunId) => Effect.Effect<Artifacts, RunNotFound>
   }
 >()("core/run/Runs") {
   static readonly layer = Layer.effect(
@@ -49,13 +84,37 @@ export class Runs extends Context.Service<
         listOfCampaign: Effect.fn("Runs.listOfCampaign")(function* (organizationId, campaignId, query) {
           if (!(yield* Effect.orDie(store.hasCampaign(sql, organizationId, campaignId))))
             return yield* new CampaignNotFound({ id: campaignId })
-          const filters = query.filters === undefined ? [] : yield* Effect.fromResult(parseFilters(query.filters))
+          const filters = yield* filtersOf(query)
           return yield* Effect.orDie(list(sql, { organizationId, campaignId, filters }, query))
+        }),
+        listOfAgent: Effect.fn("Runs.listOfAgent")(function* (organizationId, agentId, query) {
+          const filters = yield* filtersOf(query)
+          return yield* Effect.orDie(list(sql, { organizationId, agentId, filters }, query))
+        }),
+        listOfOrganization: Effect.fn("Runs.listOfOrganization")(function* (organizationId, query) {
+          const filters = yield* Effect.fromResult(usageFilters(query))
+          const page = yield* Effect.orDie(list(sql, { organizationId, filters }, query))
+          const agents = [...new Set(page.runs.map(({ agentId }) => agentId))]
+          return { ...page, agentNames: yield* Effect.orDie(store.agentNames(sql, organizationId, agents)) }
+        }),
+        artifacts: Effect.fn("Runs.artifacts")(function* (runId) {
+          const found = yield* Effect.orDie(store.artifacts(sql, runId))
+          if (found === undefined) return yield* new RunNotFound({ id: runId })
+          return { transcriptKey: found.transcriptKey ?? undefined, recordingKey: found.recordingKey ?? undefined }
         })
       })
     )
   )
 }
+
+const filtersOf = ({ filters }: RunQuery) => (filters === undefined ? Effect.succeed([]) : Effect.fromResult(parseFilters(filters)))
+
+/** What the usage list and its report are narrowed by. */
+export const usageFilters = ({ endDate, filters, startDate }: Pick<UsageQuery, "endDate" | "filters" | "startDate">) =>
+  Result.gen(function* () {
+    const dates = yield* parseDates(startDate, endDate)
+    return [...dates, ...(filters === undefined ? [] : yield* parseUsageFilters(filters))]
+  })
 
 const list = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selection: store.RunSelection, query: RunQuery) {
   const { limit, page } = query

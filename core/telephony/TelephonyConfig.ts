@@ -8,17 +8,15 @@ export interface TelephonyConfig {
   readonly name: string
   readonly provider: string
   readonly isDefaultOutbound: boolean
+  /** Calls that may be up through it at once. */
+  readonly maxConcurrentCalls: number | undefined
+  /** Active ones. */
+  readonly phoneNumberCount: number
+  /** Why no call can go out through it, for the operator; undefined when one can. */
+  readonly outboundBlockedReason: string | undefined
   readonly createdAt: Date
   readonly updatedAt: Date
   /** What the adapter calls sensitive is masked. */
-  readonly credentials: Readonly<Record<string, unknown>>
-}
-
-/** For the engine only. */
-export interface TelephonyAccess {
-  readonly id: TelephonyConfigId
-  readonly organizationId: OrganizationId
-  readonly provider: string
   readonly credentials: Readonly<Record<string, unknown>>
 }
 
@@ -28,3 +26,10 @@ export class TelephonyConfigNameTaken extends Schema.TaggedError<TelephonyConfig
 }) {}
 /** None was named, none is the default, and there is not exactly one. */
 export class TelephonyNotConfigured extends Schema.TaggedError<TelephonyNotConfigured>()("TelephonyNotConfigured", {}) {}
+export class TelephonyProviderFixed extends Schema.TaggedError<TelephonyProviderFixed>()("TelephonyProviderFixed", {}) {}
+export class TelephonyConfigInUse extends Schema.TaggedError<TelephonyConfigInUse>()("TelephonyConfigInUse", {
+  id: Schema.Int,
+  by: Schema.Literals(["campaigns", "calls"])
+}) {}
+/** With the account that was given, a number of the configuration would belong to two organizations. */
+export class TelephonyAccountTaken extends Schema.TaggedError<TelephonyAccountTaken>()("TelephonyAccountTaken", {}) {}

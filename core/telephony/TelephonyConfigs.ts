@@ -1,24 +1,47 @@
 /** The telephony configurations of an organization, and which of them a call goes through when none was named. */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
-import { mask, masked } from "../provider/Credential.ts"
+import type { Adapter } from "../provider/Adapter.ts"
+import { mask, masked, unmasked } from "../provider/Credential.ts"
 import { Registry } from "../provider/Registry.ts"
 import {
-  type TelephonyAccess,
+  TelephonyAccountTaken,
   type TelephonyConfig,
+  TelephonyConfigInUse,
   TelephonyConfigNameTaken,
   TelephonyConfigNotFound,
-  TelephonyNotConfigured
+  TelephonyNotConfigured,
+  TelephonyProviderFixed
 } from "./TelephonyConfig.ts"
 import * as store from "./TelephonyConfigStore.ts"
+import { TrunkSignals } from "./TrunkSignals.ts"
 
-export interface NewTelephonyConfig {
-  readonly name: string
+/** Checked against the adapter's fields, and complete. */
+export interface ProviderCredentials {
   readonly provider: string
-  /** Checked against the adapter's fields, and complete. */
   readonly credentials: Readonly<Record<string, unknown>>
+}
+
+export interface NewTelephonyConfig extends ProviderCredentials {
+  readonly name: string
   readonly isDefaultOutbound: boolean
+  readonly maxConcurrentCalls?: number | undefined
+}
+
+/** What is left out stays as it is. */
+export interface TelephonyConfigChanges {
+  readonly name?: string | undefined
+  /** All of them. A secret that is given as it is shown, masked, stays as it is. */
+  readonly config?: ProviderCredentials | undefined
+  /** Null: no limit. */
+  readonly maxConcurrentCalls?: number | null | undefined
+}
+
+/** How many configurations lack what their provider's callbacks are checked with. */
+export interface TelephonyWarnings {
+  readonly telnyxKeys: number
+  readonly vonageSecrets: number
 }
 
 export class TelephonyConfigs extends Context.Service<
@@ -32,13 +55,26 @@ export class TelephonyConfigs extends Context.Service<
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<TelephonyConfig>>
     readonly get: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
-    /** The one named; without a name the default, or else the only one there is. */
+    /**
+     * The one named; without a name the default, or else the only one there is. Inside a transaction: it is not deleted before that ends.
+     */
     readonly resolve: (
       organizationId: OrganizationId,
       id: TelephonyConfigId | undefined
     ) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound | TelephonyNotConfigured>
-    /** Unmasked, for the trunk that uses them. Not a tenant's query: the id comes from our own rows. */
-    readonly credentials: (id: TelephonyConfigId) => Effect.Effect<TelephonyAccess, TelephonyConfigNotFound>
+    /** Calls that are dialed after this go out under the new settings; those that are up go on. */
+    readonly update: (
+      organizationId: OrganizationId,
+      id: TelephonyConfigId,
+      changes: TelephonyConfigChanges
+    ) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound | TelephonyConfigNameTaken | TelephonyProviderFixed | TelephonyAccountTaken>
+    readonly setDefault: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
+    /** With its phone numbers. */
+    readonly remove: (
+      organizationId: OrganizationId,
+      id: TelephonyConfigId
+    ) => Effect.Effect<void, TelephonyConfigNotFound | TelephonyConfigInUse>
+    readonly warnings: (organizationId: OrganizationId) => Effect.Effect<TelephonyWarnings>
   }
 >()("core/telephony/TelephonyConfigs") {
   static readonly layer = Layer.effect(
@@ -46,55 +82,126 @@ export class TelephonyConfigs extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const registry = yield* Registry
-      const shown = (row: store.TelephonyConfigRow): TelephonyConfig => ({ ...row, credentials: maskedOf(registry, row) })
-      const named = Effect.fnUntraced(function* (organizationId: OrganizationId, id: TelephonyConfigId) {
-        const row = yield* Effect.orDie(store.find(sql, organizationId, id))
-        return row === undefined ? yield* new TelephonyConfigNotFound({ id }) : shown(row)
-      })
-      const preferred = Effect.fnUntraced(function* (organizationId: OrganizationId) {
-        const row = yield* Effect.orDie(store.findDefault(sql, organizationId))
-        return row === undefined ? yield* new TelephonyNotConfigured() : shown(row)
-      })
+      const signals = yield* TrunkSignals
+      const shown = (row: store.TelephonyConfigRow): TelephonyConfig => configOf(registry.find(row.provider), row)
+      const found = (id: TelephonyConfigId) => (row: store.TelephonyConfigRow | undefined) =>
+        row === undefined ? Effect.fail(new TelephonyConfigNotFound({ id })) : Effect.succeed(shown(row))
 
       return TelephonyConfigs.of({
         create: Effect.fn("TelephonyConfigs.create")((organizationId, config) => Effect.map(create(sql, organizationId, config), shown)),
         list: Effect.fn("TelephonyConfigs.list")((organizationId) =>
           Effect.map(Effect.orDie(store.list(sql, organizationId)), (rows) => rows.map(shown))
         ),
-        get: Effect.fn("TelephonyConfigs.get")(named),
+        get: Effect.fn("TelephonyConfigs.get")((organizationId, id) =>
+          Effect.flatMap(Effect.orDie(store.find(sql, organizationId, id)), found(id))
+        ),
         resolve: Effect.fn("TelephonyConfigs.resolve")(function* (organizationId, id) {
-          return yield* id === undefined ? preferred(organizationId) : named(organizationId, id)
+          if (id !== undefined) return yield* Effect.flatMap(Effect.orDie(store.hold(sql, organizationId, id)), found(id))
+          const row = yield* Effect.orDie(store.holdDefault(sql, organizationId))
+          return row === undefined ? yield* new TelephonyNotConfigured() : shown(row)
         }),
-        credentials: Effect.fn("TelephonyConfigs.credentials")(function* (id) {
-          const found = yield* Effect.orDie(store.access(sql, id))
-          return found ?? (yield* new TelephonyConfigNotFound({ id }))
-        })
+        update: Effect.fn("TelephonyConfigs.update")((organizationId, id, changes) =>
+          // A client that goes away must not leave a trunk behind that knows the old settings only.
+          Effect.uninterruptible(
+            Effect.tap(update(sql, registry, organizationId, id, changes), () => signals.configurationChanged(id))
+          ).pipe(Effect.map(shown))
+        ),
+        setDefault: Effect.fn("TelephonyConfigs.setDefault")((organizationId, id) =>
+          Effect.flatMap(setDefault(sql, organizationId, id), found(id))
+        ),
+        remove: Effect.fn("TelephonyConfigs.remove")((organizationId, id) =>
+          Effect.uninterruptible(Effect.andThen(remove(sql, organizationId, id), signals.configurationChanged(id)))
+        ),
+        warnings: Effect.fn("TelephonyConfigs.warnings")((organizationId) => Effect.orDie(store.missing(sql, organizationId)))
       })
     })
   )
 }
 
+type Sql = SqlClient.SqlClient
+
+const nameTaken =
+  (name: string) =>
+  <A, E, R>(change: Effect.Effect<A, E | SqlError.SqlError, R>) =>
+    Effect.catchReason(change, "SqlError", "UniqueViolation", ({ constraint }, error) =>
+      constraint === "telephony_configurations_name" ? Effect.fail(new TelephonyConfigNameTaken({ name })) : Effect.die(error)
+    )
+
 const create = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, config: NewTelephonyConfig) {
+  function* (sql: Sql, organizationId: OrganizationId, config: NewTelephonyConfig) {
     if (config.isDefaultOutbound) {
       yield* store.lockDefault(sql, organizationId)
       yield* store.dropDefault(sql, organizationId)
     }
-    const [row] = yield* store.insert(sql, { ...config, organizationId })
+    const [row] = yield* store.insert(sql, { ...config, organizationId, maxConcurrentCalls: config.maxConcurrentCalls })
     return row ?? (yield* Effect.die("An inserted telephony configuration was not returned"))
   },
-  (create, sql, _, { name }) =>
-    sql.withTransaction(create).pipe(
-      Effect.catchReason("SqlError", "UniqueViolation", ({ constraint }, error) =>
-        constraint === "telephony_configurations_name" ? Effect.fail(new TelephonyConfigNameTaken({ name })) : Effect.die(error)
-      ),
-      Effect.catchTag("SqlError", Effect.die)
-    )
+  (create, sql, _, { name }) => sql.withTransaction(create).pipe(nameTaken(name), Effect.catchTag("SqlError", Effect.die))
 )
 
+const update = Effect.fnUntraced(
+  function* (sql: Sql, registry: Registry["Service"], organizationId: OrganizationId, id: TelephonyConfigId, to: TelephonyConfigChanges) {
+    const before = yield* store.lock(sql, organizationId, id)
+    if (before === undefined) return yield* new TelephonyConfigNotFound({ id })
+    if (to.config !== undefined && to.config.provider !== before.provider) return yield* new TelephonyProviderFixed()
+    const adapter = registry.find(before.provider)
+    const credentials =
+      to.config === undefined || adapter === undefined ? undefined : unmasked(adapter.fields, to.config.credentials, before.credentials)
+    const { maxConcurrentCalls, name } = to
+    const row = yield* store.update(sql, organizationId, id, { credentials, maxConcurrentCalls, name })
+    if (row === undefined) return yield* Effect.die("A locked telephony configuration is gone")
+    yield* store
+      .setAccount(sql, organizationId, id, accountOf(adapter, row.credentials))
+      .pipe(Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new TelephonyAccountTaken())))
+    return row
+  },
+  (update, sql, _, __, ___, { name }) => sql.withTransaction(update).pipe(nameTaken(name ?? ""), Effect.catchTag("SqlError", Effect.die))
+)
+
+const setDefault = Effect.fnUntraced(
+  function* (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) {
+    yield* store.lockDefault(sql, organizationId)
+    if ((yield* store.lock(sql, organizationId, id)) === undefined) return undefined
+    yield* store.dropDefault(sql, organizationId)
+    return yield* store.setDefault(sql, organizationId, id)
+  },
+  (setDefault, sql) => Effect.orDie(sql.withTransaction(setDefault))
+)
+
+const remove = Effect.fnUntraced(
+  function* (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) {
+    if (!(yield* store.lockForDeletion(sql, organizationId, id))) return yield* new TelephonyConfigNotFound({ id })
+    const users = yield* store.users(sql, organizationId, id)
+    if (users?.campaigns === true) return yield* new TelephonyConfigInUse({ id, by: "campaigns" })
+    if (users?.calls === true) return yield* new TelephonyConfigInUse({ id, by: "calls" })
+    yield* store.remove(sql, organizationId, id)
+  },
+  (remove, sql) => Effect.catchTag(sql.withTransaction(remove), "SqlError", Effect.die)
+)
+
+/** The account that a number of the configuration belongs to, where its provider tells inbound calls by it. */
+export const accountOf = (adapter: Adapter | undefined, credentials: Readonly<Record<string, unknown>>): string | undefined => {
+  const account = credentials[adapter?.manifest.accountField ?? ""]
+  return typeof account === "string" && account !== "" ? account : undefined
+}
+
+const configOf = (adapter: Adapter | undefined, row: store.TelephonyConfigRow): TelephonyConfig => ({
+  ...row,
+  maxConcurrentCalls: row.maxConcurrentCalls ?? undefined,
+  outboundBlockedReason: blockedReason(adapter, row),
+  credentials: maskedOf(adapter, row.credentials)
+})
+
+const blockedReason = (adapter: Adapter | undefined, { phoneNumberCount, provider }: store.TelephonyConfigRow): string | undefined => {
+  if (adapter === undefined) return `The telephony provider '${provider}' is not installed.`
+  const { displayName, needsCallerId } = adapter.manifest
+  return needsCallerId === true && phoneNumberCount === 0
+    ? `Outbound calls need a number to dial from. Add at least one number from your ${displayName} account under Phone numbers below.`
+    : undefined
+}
+
 /** The adapter may be gone: nobody then knows what is sensitive. */
-const maskedOf = (registry: Registry["Service"], row: TelephonyAccess): Readonly<Record<string, unknown>> => {
-  const adapter = registry.find(row.provider)
-  if (adapter !== undefined) return masked(adapter.fields, row.credentials)
-  return Object.fromEntries(Object.entries(row.credentials).map(([name, value]) => [name, typeof value === "string" ? mask(value) : value]))
+const maskedOf = (adapter: Adapter | undefined, credentials: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  if (adapter !== undefined) return masked(adapter.fields, credentials)
+  return Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name, typeof value === "string" ? mask(value) : value]))
 }

@@ -1,40 +1,98 @@
-/** /api/v1/public/agent: single calls. */
+/** /api/v1/public/agent and /api/v1/telephony/initiate-call: single calls. */
 import { Effect } from "effect"
-import Type from "typebox"
+import Type, { type Static, type TObject } from "typebox"
 import { Calls } from "#core/call/Calls.ts"
-import { AgentNotFound } from "#core/agent/Agent.ts"
+import { RequestId } from "#core/Idempotency.ts"
+import { idempotent } from "../idempotency.ts"
+import { NotPossible } from "../Refusal.ts"
 import { route, tagged } from "../Route.ts"
-import { callRequestOf, CallStarted, callStarted, StartCall } from "../wire/Call.ts"
+import { agentCallOf, CallInitiated, callInitiated, CallStarted, callStarted, InitiateCall, StartCall, testCallOf } from "../wire/Call.ts"
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const description = "Answers once the provider has taken the call. The run tells how it goes on."
+const keyHeader = Type.Object({ "X-API-Key": Type.String() })
+const dialErrors = [
+  "AgentNotFound",
+  "AgentArchived",
+  "TelephonyConfigNotFound",
+  "TelephonyNotConfigured",
+  "CallerNumberNotFound",
+  "PhoneNumberRefused",
+  "ConcurrencyExhausted",
+  "CallNotPlaced",
+  "CallUnsettled"
+] as const
+const startErrors = ["NotAuthenticated", "AgentTriggerNotFound", "TriggerNotInVersion", ...dialErrors] as const
+
+const start = <Params extends TObject>(way: {
+  readonly path: string
+  readonly name: string
+  readonly summary: string
+  readonly isTest: boolean
+  readonly params: Params
+  readonly callee: (params: Static<Params>) => { readonly agentUuid: string } | { readonly triggerPath: string }
+}) =>
+  idempotent(
+    route({
+      method: "post",
+      path: `/api/v1/public/agent/${way.path}`,
+      name: way.name,
+      summary: way.summary,
+      description,
+      access: "api-key-header",
+      params: way.params,
+      headers: keyHeader,
+      body: StartCall,
+      success: CallStarted,
+      errors: startErrors,
+      handle: ({ body, caller, params }) =>
+        Effect.gen(function* () {
+          const call = { ...agentCallOf(caller, body, way.isTest, yield* RequestId), ...way.callee(params) }
+          return callStarted(yield* Calls.use((_) => _.start(caller.organizationId, call)))
+        })
+    })
+  )
+
+const byUuid = {
+  params: Type.Object({ workflow_uuid: Type.String() }),
+  callee: (params: { readonly workflow_uuid: string }) => ({ agentUuid: params.workflow_uuid })
+}
+const byTrigger = {
+  params: Type.Object({ trigger_path: Type.String({ description: "Of an API trigger node." }) }),
+  callee: (params: { readonly trigger_path: string }) => ({ triggerPath: params.trigger_path })
+}
 
 export const callRoutes = tagged("Calls", [
-  route({
-    method: "post",
-    path: "/api/v1/public/agent/workflow/:workflow_uuid",
-    name: "startCall",
-    summary: "Call somebody",
-    description: "Answers once the provider has taken the call. The run tells how it goes on.",
-    access: "api-key-header",
-    params: Type.Object({ workflow_uuid: Type.String() }),
-    headers: Type.Object({ "X-API-Key": Type.String() }),
-    body: StartCall,
-    success: CallStarted,
-    errors: [
-      "NotAuthenticated",
-      "AgentNotFound",
-      "AgentArchived",
-      "TelephonyConfigNotFound",
-      "TelephonyNotConfigured",
-      "PhoneNumberRefused",
-      "ConcurrencyExhausted",
-      "CallNotPlaced"
-    ],
-    handle: ({ body, caller, params }) =>
-      uuid.test(params.workflow_uuid)
-        ? Calls.use((_) => _.start(caller.organizationId, callRequestOf(params.workflow_uuid, caller.apiKeyId, body))).pipe(
-            Effect.map(callStarted)
-          )
-        : Effect.fail(new AgentNotFound({ id: params.workflow_uuid }))
-  })
+  start({ ...byUuid, path: "workflow/:workflow_uuid", name: "startCall", summary: "Call somebody", isTest: false }),
+  start({
+    ...byUuid,
+    path: "test/workflow/:workflow_uuid",
+    name: "startTestCall",
+    summary: "Call somebody with the agent's draft",
+    isTest: true
+  }),
+  start({ ...byTrigger, path: ":trigger_path", name: "startTriggeredCall", summary: "Call somebody by an API trigger", isTest: false }),
+  start({
+    ...byTrigger,
+    path: "test/:trigger_path",
+    name: "startTriggeredTestCall",
+    summary: "Call somebody by an API trigger, with the agent's draft",
+    isTest: true
+  }),
+  idempotent(
+    route({
+      method: "post",
+      path: "/api/v1/telephony/initiate-call",
+      name: "initiateCall",
+      summary: "Try an agent out on the phone",
+      description,
+      body: InitiateCall,
+      success: CallInitiated,
+      errors: [...dialErrors, "TestNumberMissing", "RunRefused", "RunCalled", "NotPossible"],
+      handle: ({ body, caller }) =>
+        Effect.gen(function* () {
+          const call = testCallOf(body, yield* RequestId)
+          return callInitiated(yield* Calls.use((_) => _.test(caller.organizationId, call)))
+        }).pipe(Effect.catchTag("TelephonyNotConfigured", () => Effect.fail(new NotPossible({ detail: "telephony_not_configured" }))))
+    })
+  )
 ])

@@ -1,10 +1,18 @@
 /** /api/v1/campaign */
 import { Effect } from "effect"
+import { type CampaignState, campaignStates } from "#core/campaign/Campaign.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { RequestId } from "#core/Idempotency.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { NotFound } from "../Refusal.ts"
+import { FileLinks } from "../FileLinks.ts"
+import { FileStore } from "../FileStore.ts"
+import { idempotent } from "../idempotency.ts"
+import { NotFound, Unprocessable } from "../Refusal.ts"
 import { route, tagged } from "../Route.ts"
+import { Site } from "../Site.ts"
 import {
+  CampaignDefaultsWire,
+  CampaignListQuery,
   CampaignListWire,
   CampaignPath,
   CampaignProgressWire,
@@ -12,36 +20,71 @@ import {
   campaignWire,
   changesOf,
   CreateCampaign,
+  defaultsWire,
   newCampaignOf,
   progressWire,
+  RedialCampaign,
+  redialOf,
+  SourceDownload,
   UpdateCampaign
 } from "../wire/Campaign.ts"
+import { orUndefined } from "../wire/Field.ts"
 import { RunListQuery, RunPageWire, runPageWire, runQueryOf } from "../wire/Run.ts"
 import { publicRuns } from "./run.ts"
 
 const startErrors = ["CampaignNotFound", "CampaignStateConflict", "CampaignNotReady", "AgentArchived", "TelephonyConfigNotFound"] as const
 
+const linkSeconds = 3600
+
+const isState = (word: string): word is CampaignState => campaignStates.some((state) => state === word)
+const quoted = (words: ReadonlyArray<string>): string => `[${words.map((word) => `'${word}'`).join(", ")}]`
+
+const statesOf = (filter: string | undefined): Effect.Effect<ReadonlyArray<CampaignState> | undefined, Unprocessable> => {
+  if (filter === undefined) return Effect.succeed(undefined)
+  const words = [...new Set(filter.split(",").map((word) => word.trim()))]
+  const unknown = words.filter((word) => !isState(word)).map((word) => (word === "" ? "<empty>" : word))
+  return unknown.length === 0
+    ? Effect.succeed(words.filter(isState))
+    : Effect.fail(
+        new Unprocessable({ detail: `Invalid campaign state filter: ${quoted(unknown)}. Allowed values: ${quoted(campaignStates)}.` })
+      )
+}
+
 export const campaignRoutes = tagged("Campaigns", [
-  route({
-    method: "post",
-    path: "/api/v1/campaign/create",
-    name: "createCampaign",
-    summary: "Create a campaign from an uploaded list",
-    description:
-      "The whole list is read and checked; a file with a bad row is refused, and nothing is dialed until the campaign is started.",
-    body: CreateCampaign,
-    success: CampaignWire,
-    errors: ["AgentNotFound", "AgentArchived", "SourceNotFound", "SourceRefused", "TelephonyConfigNotFound"],
-    handle: ({ body, caller }) => Campaigns.use((_) => _.create(caller.organizationId, newCampaignOf(body))).pipe(Effect.map(campaignWire))
-  }),
+  idempotent(
+    route({
+      method: "post",
+      path: "/api/v1/campaign/create",
+      name: "createCampaign",
+      summary: "Create a campaign from an uploaded list",
+      description:
+        "The whole list is read and checked; a file with a bad row is refused, and nothing is dialed until the campaign is started.",
+      body: CreateCampaign,
+      success: CampaignWire,
+      errors: ["AgentNotFound", "AgentArchived", "SourceNotFound", "SourceRefused", "TelephonyConfigNotFound"],
+      handle: ({ body, caller }) =>
+        Effect.gen(function* () {
+          const campaign = { ...newCampaignOf(body), creationId: yield* RequestId }
+          return campaignWire(yield* Campaigns.use((_) => _.create(caller.organizationId, campaign)))
+        })
+    })
+  ),
   route({
     method: "get",
     path: "/api/v1/campaign/",
     name: "listCampaigns",
     summary: "List campaigns, newest first",
+    query: CampaignListQuery,
     success: CampaignListWire,
-    handle: ({ caller }) =>
-      Campaigns.use((_) => _.list(caller.organizationId)).pipe(Effect.map((campaigns) => ({ campaigns: campaigns.map(campaignWire) })))
+    errors: ["Unprocessable"],
+    handle: ({ caller, query }) =>
+      Effect.gen(function* () {
+        const { limit, offset } = query
+        const states = yield* statesOf(orUndefined(query.state))
+        const selection = { limit, offset, states, name: orUndefined(query.name), after: orUndefined(query.after) }
+        const campaigns = yield* Campaigns.use((_) => _.list(caller.organizationId, selection))
+        return { campaigns: campaigns.map(campaignWire) }
+      })
   }),
   route({
     method: "get",
@@ -123,5 +166,43 @@ export const campaignRoutes = tagged("Campaigns", [
         )
         return runPageWire(page, yield* publicRuns(page.runs))
       })
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/campaign/:campaign_id/redial",
+    name: "redialCampaign",
+    summary: "Make a campaign of those whom a completed one did not reach",
+    description:
+      "A draft of the contacts whose last call came to something chosen, with all settings of the campaign. Each campaign is redialed at most once.",
+    params: CampaignPath,
+    body: RedialCampaign,
+    success: CampaignWire,
+    errors: ["CampaignNotFound", "CampaignStateConflict", "RedialRefused", "AgentArchived"],
+    handle: ({ body, caller, params }) =>
+      Campaigns.use((_) => _.redial(caller.organizationId, params.campaign_id, redialOf(body))).pipe(Effect.map(campaignWire))
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/campaign/:campaign_id/source-download-url",
+    name: "getCampaignSourceUrl",
+    summary: "An address of the uploaded list",
+    params: CampaignPath,
+    success: SourceDownload,
+    errors: ["CampaignNotFound", "FileMissing"],
+    handle: ({ caller, params }) =>
+      Effect.gen(function* () {
+        const { sourceId } = yield* Campaigns.use((_) => _.get(caller.organizationId, params.campaign_id))
+        yield* FileStore.use((_) => _.find(sourceId))
+        const path = yield* FileLinks.use((_) => _.make({ key: sourceId, seconds: linkSeconds, isInline: false }))
+        return { download_url: `${yield* Effect.flatMap(Site, ({ url }) => url)}${path}`, expires_in: linkSeconds }
+      })
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/campaign-defaults",
+    name: "getCampaignDefaults",
+    summary: "What a new campaign may start from",
+    success: CampaignDefaultsWire,
+    handle: ({ caller }) => Campaigns.use((_) => _.defaults(caller.organizationId)).pipe(Effect.map(defaultsWire))
   })
 ])

@@ -12,6 +12,9 @@ import { download, route, tagged, upload } from "../Route.ts"
 import { RunOwners } from "../RunOwners.ts"
 import { Site } from "../Site.ts"
 import {
+  FileMetadata,
+  fileMetadata,
+  FileMetadataQuery,
   FileQuery,
   maxUploadBytes,
   RequestUpload,
@@ -52,13 +55,15 @@ const atMost = <E>(bytes: Stream.Stream<Uint8Array, E>, limit: number): Stream.S
     )
   })
 
-const campaignKey = /^campaigns\/(\d{1,10})\/[^/]+$/
+/** Uploaded lists, documents and recordings of one's own lie below their organization's number. */
+const ownKey = /^(?:campaigns\/(\d{1,10})\/[^/]+|knowledge_base\/(\d{1,10})\/.+|recordings\/(\d{1,10})\/[^/]+\/.+)$/
 const runKey = /^(?:transcripts\/(\d{1,10})\.txt|recordings\/(\d{1,10})(?:\.wav|\/(?:user|bot)\.wav))$/
 const maxRunId = 2_147_483_647
 
 const allow = Effect.fnUntraced(function* (organizationId: OrganizationId, key: string) {
-  const campaign = campaignKey.exec(key)
-  if (campaign !== null) return campaign[1] === String(organizationId) ? undefined : yield* new FileForbidden({ detail: "Access denied" })
+  const own = ownKey.exec(key)
+  const owner = own?.slice(1).find((id) => id !== undefined)
+  if (owner !== undefined) return owner === String(organizationId) ? undefined : yield* new FileForbidden({ detail: "Access denied" })
   const run = runKey.exec(key)
   if (run === null) return yield* new FileKeyInvalid()
   const id = Number(run[1] ?? run[2])
@@ -66,8 +71,15 @@ const allow = Effect.fnUntraced(function* (organizationId: OrganizationId, key: 
   return owns ? undefined : yield* new FileForbidden({ detail: "Access denied for this workflow run" })
 })
 
-const mediaTypeOf = (key: string): string =>
-  key.endsWith(".wav") ? "audio/wav" : key.endsWith(".csv") ? "text/csv; charset=utf-8" : "text/plain; charset=utf-8"
+const mediaTypes: Readonly<Record<string, string>> = {
+  csv: "text/csv; charset=utf-8",
+  json: "application/json",
+  mp3: "audio/mpeg",
+  pdf: "application/pdf",
+  txt: "text/plain; charset=utf-8",
+  wav: "audio/wav"
+}
+const mediaTypeOf = (key: string): string => mediaTypes[key.split(".").at(-1)?.toLowerCase() ?? ""] ?? "application/octet-stream"
 
 export const fileRoutes = tagged("Files", [
   route({
@@ -130,6 +142,22 @@ export const fileRoutes = tagged("Files", [
         return { url: `${yield* Effect.flatMap(Site, ({ url }) => url)}${path}`, expires_in: query.expires_in }
       })
   }),
+  route({
+    method: "get",
+    path: "/api/v1/s3/file-metadata",
+    name: "getFileMetadata",
+    summary: "How large a stored file is, and from when",
+    description: "`metadata` is null when there is no such file.",
+    query: FileMetadataQuery,
+    success: FileMetadata,
+    errors: ["FileKeyInvalid", "FileForbidden"],
+    handle: ({ caller, query: { key } }) =>
+      Effect.gen(function* () {
+        yield* allow(caller.organizationId, key)
+        const found = yield* FileStore.use((_) => _.find(key)).pipe(Effect.catchTag("FileMissing", () => Effect.undefined))
+        return fileMetadata(key, mediaTypeOf(key), found)
+      })
+  }),
   download({
     method: "get",
     path: "/api/v1/files",
@@ -137,7 +165,7 @@ export const fileRoutes = tagged("Files", [
     summary: "A stored file, under an address that was given out",
     access: "none",
     query: FileQuery,
-    mediaTypes: ["audio/wav", "text/plain", "text/csv"],
+    mediaTypes: ["audio/wav", "text/plain", "text/csv", "application/octet-stream"],
     errors: ["LinkRefused", "FileMissing"],
     handle: ({ query }) =>
       Effect.gen(function* () {

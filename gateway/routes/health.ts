@@ -1,8 +1,9 @@
 /** /api/v1/health */
 import { Effect } from "effect"
-import { NotReady } from "../Refusal.ts"
+import { Exposition } from "../Exposition.ts"
+import { NotFound, NotReady } from "../Refusal.ts"
 import { Readiness } from "../Readiness.ts"
-import { route, tagged } from "../Route.ts"
+import { download, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
 import { HealthWire, ReadyWire } from "../wire/Health.ts"
 
@@ -49,6 +50,22 @@ export const healthRoutes = tagged("Health", [
             reason
           }))
         }
+      })
+  }),
+  download({
+    method: "get",
+    path: "/metrics",
+    name: "getMetrics",
+    summary: "Figures of this node for Prometheus",
+    access: "none",
+    description: "Counts and measures of calls, connections and the process; nothing about any organization. 404 where it is switched off.",
+    mediaTypes: ["text/plain"],
+    errors: ["NotFound"],
+    handle: () =>
+      Effect.gen(function* () {
+        const exposition = yield* Exposition
+        if (exposition === undefined) return yield* new NotFound({ detail: "Not Found" })
+        return { mediaType: "text/plain; version=0.0.4; charset=utf-8", body: yield* exposition }
       })
   })
 ])

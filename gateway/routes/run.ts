@@ -7,24 +7,36 @@ import { FileStore } from "../FileStore.ts"
 import { NotFound } from "../Refusal.ts"
 import { type Content, download, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
-import { RunPath, RunWire, runWire } from "../wire/Run.ts"
+import {
+  AgentRunPageWire,
+  agentRunPageWire,
+  AgentRunsPath,
+  type PublicUrls,
+  RunListQuery,
+  RunPath,
+  runQueryOf,
+  RunWire,
+  runWire
+} from "../wire/Run.ts"
 
-const publicSeconds = 3600
+const noUrls: PublicUrls = { token: null, transcript: null, recording: null }
 
-/** The runs as clients see them, with addresses of their files that work without a credential for a while. */
-export const publicRuns = Effect.fnUntraced(function* (runs: ReadonlyArray<Run>) {
-  const site = yield* Effect.flatMap(Site, ({ url }) => url)
-  const links = yield* FileLinks
-  const linkTo = (key: string | undefined) =>
-    key === undefined
-      ? Effect.succeed(null)
-      : Effect.map(links.make({ key, seconds: publicSeconds, isInline: true }), (path) => `${site}${path}`)
-  return yield* Effect.forEach(runs, (run) =>
-    Effect.map(Effect.all([linkTo(run.transcriptKey), linkTo(run.recordingKey)]), ([transcript, recording]) =>
-      runWire(run, { transcript, recording })
-    )
-  )
+/** The run's files, for whoever has no credential. */
+export const publicUrls = Effect.fnUntraced(function* (run: Pick<Run, "id" | "transcriptKey" | "recordingKey">) {
+  if (run.transcriptKey === undefined && run.recordingKey === undefined) return noUrls
+  const token = yield* FileLinks.use((_) => _.token(run.id))
+  const site = `${yield* Effect.flatMap(Site, ({ url }) => url)}/api/v1/public/download/workflow/${token}`
+  const urls: PublicUrls = {
+    token,
+    transcript: run.transcriptKey === undefined ? null : `${site}/transcript`,
+    recording: run.recordingKey === undefined ? null : `${site}/recording`
+  }
+  return urls
 })
+
+/** The runs as clients see them. */
+export const publicRuns = (runs: ReadonlyArray<Run>) =>
+  Effect.forEach(runs, (run) => Effect.map(publicUrls(run), (urls) => runWire(run, urls)))
 
 const artifact = Effect.fnUntraced(function* (key: string | undefined, mediaType: string, name: string) {
   const missing = Effect.fail(new NotFound({ detail: `No ${name} available for this workflow run` }))
@@ -37,6 +49,22 @@ const artifact = Effect.fnUntraced(function* (key: string | undefined, mediaType
 export const runRoutes = tagged("Runs", [
   route({
     method: "get",
+    path: "/api/v1/workflow/:workflow_id/runs",
+    name: "listWorkflowRuns",
+    summary: "List the calls of an agent",
+    description: "Of an agent that is not there: none.",
+    params: AgentRunsPath,
+    query: RunListQuery,
+    success: AgentRunPageWire,
+    errors: ["RunFilterInvalid", "RunAttributeRefused"],
+    handle: ({ caller, params, query }) =>
+      Effect.gen(function* () {
+        const page = yield* Runs.use((_) => _.listOfAgent(caller.organizationId, params.workflow_id, runQueryOf(query)))
+        return agentRunPageWire(page, yield* publicRuns(page.runs), query.filters)
+      })
+  }),
+  route({
+    method: "get",
     path: "/api/v1/workflow/:workflow_id/runs/:run_id",
     name: "getRun",
     summary: "Read the record of a call",
@@ -44,11 +72,9 @@ export const runRoutes = tagged("Runs", [
     success: RunWire,
     errors: ["RunNotFound"],
     handle: ({ caller, params }) =>
-      Effect.gen(function* () {
-        const run = yield* Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id))
-        const [wire] = yield* publicRuns([run])
-        return wire ?? runWire(run, { transcript: null, recording: null })
-      })
+      Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
+        Effect.flatMap((run) => Effect.map(publicUrls(run), (urls) => runWire(run, urls)))
+      )
   }),
   download({
     method: "get",

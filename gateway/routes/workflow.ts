@@ -2,22 +2,28 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import type { AgentStatus } from "#core/agent/Agent.ts"
+import { agentTemplates } from "#core/agent/AgentTemplate.ts"
 import { Agents } from "#core/agent/Agents.ts"
+import { allCodes, endReasons } from "#core/agent/Disposition.ts"
 import { NotFound, Unprocessable } from "../Refusal.ts"
 import { route, tagged } from "../Route.ts"
 import {
   agentChangesOf,
+  AgentCountWire,
   AgentListItem,
   agentListItem,
+  AgentName,
   AgentPath,
   agentStatuses,
   AgentWire,
   agentWire,
   CreateAgent,
   newAgentOf,
+  SetAgentFolder,
   SetAgentStatus,
   UpdateAgent
 } from "../wire/Agent.ts"
+import { AgentTemplateWire, agentTemplateWire, DispositionCodes, UseTemplate } from "../wire/AgentTemplate.ts"
 import { optional, orUndefined } from "../wire/Field.ts"
 
 const FetchQuery = Type.Object({ status: optional(Type.String({ description: "`active`, `archived`, or both with a comma between." })) })
@@ -44,7 +50,7 @@ export const workflowRoutes = tagged("Agents", [
     summary: "Create an agent",
     body: CreateAgent,
     success: AgentWire,
-    errors: ["AgentDefinitionRefused"],
+    errors: ["AgentDefinitionRefused", "AgentTriggerTaken"],
     handle: ({ body, caller }) => Agents.use((_) => _.create(caller.organizationId, newAgentOf(body))).pipe(Effect.map(agentWire))
   }),
   route({
@@ -66,11 +72,12 @@ export const workflowRoutes = tagged("Agents", [
     path: "/api/v1/workflow/fetch/:workflow_id",
     name: "getWorkflow",
     summary: "Read an agent",
+    description: "As it is being edited: with the draft's content, if there is a draft.",
     params: AgentPath,
     success: AgentWire,
     errors: ["NotFound"],
     handle: ({ caller, params }) =>
-      Agents.use((_) => _.get(caller.organizationId, params.workflow_id)).pipe(
+      Agents.use((_) => _.getLatest(caller.organizationId, params.workflow_id)).pipe(
         Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new NotFound({ detail: `Workflow with id ${id} not found` }) })
       )
   }),
@@ -79,11 +86,12 @@ export const workflowRoutes = tagged("Agents", [
     path: "/api/v1/workflow/:workflow_id",
     name: "updateWorkflow",
     summary: "Change an agent",
-    description: "A change of anything but the name makes a new version, which calls use from then on.",
+    description:
+      "A change of anything but the name makes a new version, which calls use from then on; if there is a draft, the new version is the draft.",
     params: AgentPath,
     body: UpdateAgent,
     success: AgentWire,
-    errors: ["NotFound", "AgentDefinitionRefused"],
+    errors: ["NotFound", "AgentDefinitionRefused", "AgentConfigurationsRefused", "AgentTriggerTaken"],
     handle: ({ body, caller, params }) =>
       Agents.use((_) => _.update(caller.organizationId, params.workflow_id, agentChangesOf(body))).pipe(
         Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Workflow with ID ${id} not found` }))),
@@ -103,6 +111,95 @@ export const workflowRoutes = tagged("Agents", [
     handle: ({ body, caller, params }) =>
       Agents.use((_) => _.setStatus(caller.organizationId, params.workflow_id, body.status)).pipe(
         Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new NotFound({ detail: `Workflow with ID ${id} not found` }) })
+      )
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/workflow/summary",
+    name: "listWorkflowNames",
+    summary: "List the names of agents",
+    query: FetchQuery,
+    success: Type.Array(AgentName),
+    errors: ["Unprocessable"],
+    handle: ({ caller, query }) =>
+      statusesOf(orUndefined(query.status)).pipe(
+        Effect.flatMap((statuses) => Agents.use((_) => _.names(caller.organizationId, statuses))),
+        Effect.map((agents) => agents.map(({ id, name }) => ({ id, name })))
+      )
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/workflow/count",
+    name: "countWorkflows",
+    summary: "Count agents",
+    success: AgentCountWire,
+    handle: ({ caller }) => Agents.use((_) => _.count(caller.organizationId))
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/workflow/:workflow_id/duplicate",
+    name: "duplicateWorkflow",
+    summary: "Copy an agent",
+    description: "As it is being edited, with its settings, in the same folder. API triggers of the copy get addresses of their own.",
+    params: AgentPath,
+    success: AgentWire,
+    errors: ["NotFound", "AgentDefinitionRefused"],
+    handle: ({ caller, params }) =>
+      Agents.use((_) => _.duplicate(caller.organizationId, params.workflow_id)).pipe(
+        Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Workflow with id ${id} not found` }))),
+        Effect.map(agentWire)
+      )
+  }),
+  route({
+    method: "put",
+    path: "/api/v1/workflow/:workflow_id/folder",
+    name: "setWorkflowFolder",
+    summary: "Put an agent into a folder, or take it out",
+    params: AgentPath,
+    body: SetAgentFolder,
+    success: AgentListItem,
+    errors: ["NotFound", "FolderNotFound"],
+    handle: ({ body, caller, params }) =>
+      Agents.use((_) => _.setFolder(caller.organizationId, params.workflow_id, body.folder_id)).pipe(
+        Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Workflow with ID ${id} not found` }))),
+        Effect.map(agentListItem)
+      )
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/workflow/templates",
+    name: "listWorkflowTemplates",
+    summary: "List agents to begin with",
+    access: "none",
+    success: Type.Array(AgentTemplateWire),
+    handle: () => Effect.succeed(agentTemplates.map(agentTemplateWire))
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/workflow/templates/duplicate",
+    name: "useWorkflowTemplate",
+    summary: "Create an agent from a template",
+    body: UseTemplate,
+    success: AgentWire,
+    errors: ["NotFound", "AgentDefinitionRefused", "AgentTriggerTaken"],
+    handle: ({ body, caller }) => {
+      const template = agentTemplates.find(({ id }) => id === body.template_id)
+      return template === undefined
+        ? Effect.fail(new NotFound({ detail: `Workflow template with id ${body.template_id} not found` }))
+        : Agents.use((_) => _.create(caller.organizationId, { name: body.workflow_name, definition: template.definition })).pipe(
+            Effect.map(agentWire)
+          )
+    }
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/disposition-codes",
+    name: "listDispositionCodes",
+    summary: "List the words for what calls come to",
+    success: DispositionCodes,
+    handle: ({ caller }) =>
+      Agents.use((_) => _.dispositionCodes(caller.organizationId)).pipe(
+        Effect.map((learned) => ({ codes: [...allCodes(learned)], end_task_reason_codes: [...endReasons] }))
       )
   })
 ])

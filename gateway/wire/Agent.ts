@@ -1,7 +1,9 @@
 /** `/workflow`: a voice agent is called "workflow" here. */
 import Type, { type Static } from "typebox"
 import type { Agent, AgentStatus, AgentSummary } from "#core/agent/Agent.ts"
-import type { AgentChanges, NewAgent } from "#core/agent/Agents.ts"
+import type { AgentChanges, NewAgent } from "#core/agent/AgentEditing.ts"
+import { masked } from "#core/agent/AgentSecrets.ts"
+import type { FolderId } from "#core/folder/Folder.ts"
 import type { AgentDefinitionId, AgentId } from "#core/Id.ts"
 import { id, instant, nullable, object, optional, orUndefined } from "./Field.ts"
 
@@ -9,7 +11,8 @@ export const AgentPath = Type.Object({ workflow_id: id<AgentId>() })
 
 export const agentStatuses: ReadonlyArray<AgentStatus> = ["active", "archived"]
 const AgentStatusWire = Type.Enum(["active", "archived"])
-const definition = object("The graph: `nodes`, `edges`, and whatever else an editor keeps in it.")
+export const VersionStatusWire = Type.Enum(["draft", "published", "archived"])
+export const definition = object("The graph: `nodes`, `edges`, and whatever else an editor keeps in it.")
 
 export const CreateAgent = Type.Object({ name: Type.String(), workflow_definition: definition }, { title: "CreateWorkflow" })
 export const UpdateAgent = Type.Object(
@@ -22,6 +25,10 @@ export const UpdateAgent = Type.Object(
   { title: "UpdateWorkflow", description: "What is left out, or null, stays as it is." }
 )
 export const SetAgentStatus = Type.Object({ status: AgentStatusWire }, { title: "SetWorkflowStatus" })
+export const SetAgentFolder = Type.Object(
+  { folder_id: optional(id<FolderId>()) },
+  { title: "SetWorkflowFolder", description: "Null takes the agent out of its folder." }
+)
 
 export const newAgentOf = (body: Static<typeof CreateAgent>): NewAgent => ({ name: body.name, definition: body.workflow_definition })
 export const agentChangesOf = (body: Static<typeof UpdateAgent>): AgentChanges => ({
@@ -38,7 +45,7 @@ export const AgentListItem = Type.Object(
     status: AgentStatusWire,
     created_at: instant(),
     total_runs: Type.Integer(),
-    folder_id: nullable(Type.Integer()),
+    folder_id: nullable(id<FolderId>()),
     workflow_uuid: Type.String({ format: "uuid" })
   },
   { title: "WorkflowListItem" }
@@ -50,9 +57,15 @@ export const agentListItem = (agent: AgentSummary): Static<typeof AgentListItem>
   status: agent.status,
   created_at: agent.createdAt.toISOString(),
   total_runs: agent.totalRuns,
-  folder_id: null,
+  folder_id: agent.folderId,
   workflow_uuid: agent.workflowUuid
 })
+
+export const AgentName = Type.Object({ id: id<AgentId>(), name: Type.String() }, { title: "WorkflowName" })
+export const AgentCountWire = Type.Object(
+  { total: Type.Integer(), active: Type.Integer(), archived: Type.Integer() },
+  { title: "WorkflowCount" }
+)
 
 export const AgentWire = Type.Object(
   {
@@ -63,11 +76,14 @@ export const AgentWire = Type.Object(
     workflow_definition: definition,
     current_definition_id: id<AgentDefinitionId>(),
     template_context_variables: object(),
-    call_disposition_codes: Type.Object({ disposition_codes: Type.Array(Type.String()) }),
+    call_disposition_codes: Type.Object(
+      { disposition_codes: Type.Array(Type.String()) },
+      { title: "CallDispositionCodes", description: "What finished calls of the agent have come to." }
+    ),
     total_runs: Type.Integer(),
     workflow_configurations: object(),
     version_number: Type.Integer(),
-    version_status: Type.Enum(["draft", "published", "archived"]),
+    version_status: VersionStatusWire,
     workflow_uuid: Type.String({ format: "uuid" })
   },
   { title: "Workflow" }
@@ -78,12 +94,12 @@ export const agentWire = (agent: Agent): Static<typeof AgentWire> => ({
   name: agent.name,
   status: agent.status,
   created_at: agent.createdAt.toISOString(),
-  workflow_definition: agent.definition,
+  workflow_definition: masked(agent.definition),
   current_definition_id: agent.currentDefinitionId,
   template_context_variables: agent.templateContextVariables,
   call_disposition_codes: { disposition_codes: [...agent.dispositionCodes] },
   total_runs: agent.totalRuns,
-  workflow_configurations: agent.configurations,
+  workflow_configurations: masked(agent.configurations),
   version_number: agent.versionNumber,
   version_status: agent.versionStatus,
   workflow_uuid: agent.workflowUuid

@@ -1,25 +1,45 @@
 /** Starting a single call. */
 import Type, { type Static } from "typebox"
-import type { CallRequest } from "#core/call/Calls.ts"
-import type { RunId, TelephonyConfigId } from "#core/Id.ts"
-import type { ApiKeyId } from "#core/organization/Caller.ts"
+import type { AgentCall, TestCallRequest } from "#core/call/CallRequest.ts"
+import type { StartedCall } from "#core/call/Calls.ts"
+import { type AgentId, CallId, type PhoneNumberId, type RunId, type TelephonyConfigId } from "#core/Id.ts"
+import type { Caller } from "#core/organization/Caller.ts"
 import { id, object, optional, orUndefined } from "./Field.ts"
+
+const ways = {
+  telephony_configuration_id: optional(id<TelephonyConfigId>("Left out: the organization's default.")),
+  from_phone_number_id: optional(
+    id<PhoneNumberId>("The number to show, an active one of the configuration. Left out: the configuration's choice.")
+  )
+}
 
 export const StartCall = Type.Object(
   {
     phone_number: Type.String({ description: "E.164, `+14155550100`." }),
     initial_context: optional(object("What the agent knows from the start; its prompts may name it.")),
-    telephony_configuration_id: optional(id<TelephonyConfigId>("Left out: the organization's default."))
+    ...ways
   },
   { title: "StartCall" }
 )
 
-export const callRequestOf = (agentUuid: string, apiKeyId: ApiKeyId, body: Static<typeof StartCall>): CallRequest => ({
-  agentUuid,
+/** `requestId`: what the call is known by before it is made. */
+export const agentCallOf = (
+  { apiKeyId }: Caller,
+  body: Static<typeof StartCall>,
+  isTest: boolean,
+  requestId: string | undefined
+): AgentCall => ({
   apiKeyId,
+  isTest,
   phoneNumber: body.phone_number,
   initialContext: orUndefined(body.initial_context),
-  telephonyConfigurationId: orUndefined(body.telephony_configuration_id)
+  ...wayOf(body, requestId)
+})
+
+const wayOf = (body: Pick<Static<typeof StartCall>, keyof typeof ways>, requestId: string | undefined) => ({
+  telephonyConfigurationId: orUndefined(body.telephony_configuration_id),
+  fromPhoneNumberId: orUndefined(body.from_phone_number_id),
+  callId: requestId === undefined ? undefined : CallId.make(requestId)
 })
 
 export const CallStarted = Type.Object(
@@ -31,8 +51,31 @@ export const CallStarted = Type.Object(
   { title: "CallStarted" }
 )
 
-export const callStarted = ({ runId, runName }: { readonly runId: RunId; readonly runName: string }): Static<typeof CallStarted> => ({
+export const callStarted = ({ runId, runName }: StartedCall): Static<typeof CallStarted> => ({
   status: "initiated",
   workflow_run_id: runId,
   workflow_run_name: runName
+})
+
+export const InitiateCall = Type.Object(
+  {
+    workflow_id: id<AgentId>("The agent that calls; its draft, if it has one."),
+    workflow_run_id: optional(id<RunId>("Refused: every run has had its call.")),
+    phone_number: optional(Type.String({ description: "E.164. Left out: the `test_phone_number` of the organization's preferences." })),
+    ...ways
+  },
+  { title: "InitiateCall" }
+)
+
+export const testCallOf = (body: Static<typeof InitiateCall>, requestId: string | undefined): TestCallRequest => ({
+  agentId: body.workflow_id,
+  runId: orUndefined(body.workflow_run_id),
+  phoneNumber: orUndefined(body.phone_number),
+  ...wayOf(body, requestId)
+})
+
+export const CallInitiated = Type.Object({ message: Type.String({ description: "Names the run." }) }, { title: "CallInitiated" })
+
+export const callInitiated = ({ runName }: StartedCall): Static<typeof CallInitiated> => ({
+  message: `Call initiated successfully with run name ${runName}`
 })

@@ -1,9 +1,12 @@
 /** `/campaign`: what clients send, and how a campaign and its progress look to them. */
 import Type, { type Static } from "typebox"
-import type { SourceSync } from "#core/campaign/Campaign.ts"
-import type { CampaignLogEntry } from "#core/campaign/CampaignLog.ts"
+import { campaignStates, type SourceSync } from "#core/campaign/Campaign.ts"
+import type { CampaignDefaults } from "#core/campaign/CampaignDefaults.ts"
+import { campaignEvents, type CampaignLogEntry } from "#core/campaign/CampaignLog.ts"
 import type { CampaignProgress } from "#core/campaign/CampaignProgress.ts"
 import type { CampaignChanges, LoggedCampaign, NewCampaign } from "#core/campaign/Campaigns.ts"
+import type { NewRedial } from "#core/campaign/Redial.ts"
+import { complete } from "#core/campaign/RetryPolicy.ts"
 import type { AgentId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import {
   breakerOf,
@@ -65,13 +68,46 @@ export const newCampaignOf = (body: Static<typeof CreateCampaign>): NewCampaign 
 })
 export const changesOf = (body: Static<typeof UpdateCampaign>): CampaignChanges => ({ ...settingsOf(body), name: orUndefined(body.name) })
 
-const CampaignStateWire = Type.Enum(["draft", "running", "paused", "completed", "failed"])
+export const RedialCampaign = Type.Refine(
+  Type.Object(
+    {
+      name: optional(name),
+      retry_on_voicemail: Type.Boolean({ default: true }),
+      retry_on_no_answer: Type.Boolean({ default: true }),
+      retry_on_busy: Type.Boolean({ default: true }),
+      retry_config: optional(RetryConfigWire)
+    },
+    { title: "RedialCampaign", description: "Whom to call again: contacts whose last call came to one of these." }
+  ),
+  (body) => body.retry_on_voicemail || body.retry_on_no_answer || body.retry_on_busy,
+  () => "At least one of retry_on_voicemail, retry_on_no_answer, retry_on_busy must be true"
+)
+
+export const redialOf = (body: Static<typeof RedialCampaign>): NewRedial => ({
+  name: orUndefined(body.name),
+  reasons: [
+    ...(body.retry_on_voicemail ? (["voicemail"] as const) : []),
+    ...(body.retry_on_no_answer ? (["no_answer"] as const) : []),
+    ...(body.retry_on_busy ? (["busy"] as const) : [])
+  ],
+  retry: body.retry_config === null ? undefined : complete(retryOf(body.retry_config))
+})
+
+export const CampaignListQuery = Type.Object({
+  state: optional(Type.String({ description: "One or more states, separated by commas." })),
+  name: optional(Type.String({ maxLength: 255, description: "A part of the name, in capitals or not." })),
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }),
+  offset: Type.Integer({ minimum: 0, maximum: 100_000, default: 0, description: "How many to pass over; `after` is faster." }),
+  after: optional(id<CampaignId>("The last campaign of the page before."))
+})
+
+const CampaignStateWire = Type.Enum([...campaignStates])
 
 const CampaignLogEntryWire = Type.Object(
   {
     ts: instant(),
     level: Type.Enum(["info", "warning", "error"]),
-    event: Type.String(),
+    event: Type.Enum([...campaignEvents]),
     message: Type.String(),
     details: nullable(object())
   },
@@ -207,4 +243,47 @@ export const progressWire = (progress: CampaignProgress): Static<typeof Campaign
   pending: progress.pending,
   processed: progress.processed,
   completion_percentage: progress.completionPercentage
+})
+
+export const SourceDownload = Type.Object(
+  {
+    download_url: Type.String({ description: "Works without a credential, until it expires." }),
+    expires_in: Type.Integer({ description: "Seconds." })
+  },
+  { title: "SourceDownload" }
+)
+
+export const CampaignDefaultsWire = Type.Object(
+  {
+    concurrent_call_limit: Type.Integer({ description: "Calls of the organization that may be up at once." }),
+    from_numbers_count: Type.Integer({ description: "Active numbers of the default telephony configuration." }),
+    default_retry_config: RetryConfigWire,
+    last_campaign_settings: nullable(
+      Type.Object(
+        {
+          retry_config: nullable(RetryConfigWire),
+          max_concurrency: nullable(Type.Integer()),
+          schedule_config: nullable(ScheduleConfigWire),
+          circuit_breaker: nullable(CircuitBreakerWire)
+        },
+        { title: "LastCampaignSettings", description: "Of the newest campaign." }
+      )
+    )
+  },
+  { title: "CampaignDefaults" }
+)
+
+export const defaultsWire = ({ concurrencyLimit, fromNumbers, last, retry }: CampaignDefaults): Static<typeof CampaignDefaultsWire> => ({
+  concurrent_call_limit: concurrencyLimit,
+  from_numbers_count: fromNumbers,
+  default_retry_config: retryWire(retry),
+  last_campaign_settings:
+    last === undefined
+      ? null
+      : {
+          retry_config: retryWire(last.retry),
+          max_concurrency: last.maxConcurrency,
+          schedule_config: last.schedule === null ? null : scheduleWire(last.schedule),
+          circuit_breaker: last.breaker === null ? null : breakerWire(last.breaker)
+        }
 })

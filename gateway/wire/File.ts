@@ -1,7 +1,8 @@
 /** Lists going up, recordings and transcripts coming down. */
 import Type, { type Static } from "typebox"
 import type { UploadTicket } from "#core/campaign/Uploads.ts"
-import { optional } from "./Field.ts"
+import type { StoredFile } from "../FileStore.ts"
+import { instant, nullable, optional } from "./Field.ts"
 
 export const maxUploadBytes = 10_485_760
 
@@ -40,6 +41,29 @@ export const SignedUrlQuery = Type.Object({
   storage_backend: optional(Type.Enum(["s3", "minio"], { description: "Accepted and ignored." }))
 })
 export const SignedUrl = Type.Object({ url: Type.String(), expires_in: Type.Integer() }, { title: "SignedUrl" })
+
+export const FileMetadataQuery = Type.Object({ key: Type.String({ minLength: 1 }) })
+export const FileMetadata = Type.Object(
+  {
+    key: Type.String(),
+    metadata: nullable(
+      Type.Object(
+        { size: Type.Integer({ description: "Bytes." }), last_modified: instant(), content_type: Type.String() },
+        { title: "StoredFile" }
+      )
+    )
+  },
+  { title: "FileMetadata" }
+)
+export const fileMetadata = (
+  key: string,
+  contentType: string,
+  file: Pick<StoredFile, "bytes" | "modifiedAt"> | undefined
+): Static<typeof FileMetadata> => ({
+  key,
+  metadata:
+    file === undefined ? null : { size: file.bytes, last_modified: new Date(file.modifiedAt).toISOString(), content_type: contentType }
+})
 
 export const FileQuery = Type.Object({
   key: Type.String(),

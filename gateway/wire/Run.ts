@@ -5,6 +5,8 @@ import type { Run } from "#core/run/Run.ts"
 import type { RunPage, RunQuery } from "#core/run/Runs.ts"
 import { id, instant, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
 
+export const AgentRunsPath = Type.Object({ workflow_id: id<AgentId>() })
+
 export const RunPath = Type.Object({ workflow_id: id<AgentId>(), run_id: id<RunId>() })
 
 export const RunListQuery = Type.Object({
@@ -23,6 +25,57 @@ export const runQueryOf = (query: Static<typeof RunListQuery>): RunQuery => ({
   sortOrder: query.sort_order
 })
 
+type Info = Readonly<Record<string, unknown>>
+const numberIn = (info: Info, name: string): number | undefined => {
+  const value = info[name]
+  return typeof value === "number" ? value : undefined
+}
+const objectIn = (info: Info, name: string): Info => {
+  const value = info[name]
+  return value instanceof Object ? Object.fromEntries(Object.entries(value)) : {}
+}
+
+export const UsageInfo = Type.Object(
+  {
+    llm: object("Tokens by service and model."),
+    tts: object("Characters by service and model."),
+    stt: object("Seconds by service and model."),
+    call_duration_seconds: nullable(Type.Number())
+  },
+  { title: "UsageInfo" }
+)
+const usageInfo = (info: Info | undefined): Static<typeof UsageInfo> | null =>
+  info === undefined || Object.keys(info).length === 0
+    ? null
+    : {
+        llm: objectIn(info, "llm"),
+        tts: objectIn(info, "tts"),
+        stt: objectIn(info, "stt"),
+        call_duration_seconds: orNull(numberIn(info, "call_duration_seconds"))
+      }
+
+export const durationOf = (run: Run): number | undefined => numberIn(run.usageInfo ?? {}, "call_duration_seconds")
+
+export const CostInfo = Type.Object(
+  {
+    dograh_token_usage: Type.Number({ description: "Hundredths of a US dollar that the call has cost, as far as is known." }),
+    call_duration_seconds: nullable(Type.Integer({ description: "Rounded." }))
+  },
+  { title: "CostInfo" }
+)
+const centsPerDollar = 100
+export const tokensOf = (run: Run): number => {
+  const cost = run.costInfo ?? {}
+  return numberIn(cost, "dograh_token_usage") ?? Math.round((numberIn(cost, "total_cost_usd") ?? 0) * centsPerDollar * 100) / 100
+}
+const costInfo = (run: Run): Static<typeof CostInfo> | null => {
+  const duration = durationOf(run)
+  if (run.costInfo === undefined && duration === undefined) return null
+  return { dograh_token_usage: tokensOf(run), call_duration_seconds: duration === undefined ? null : Math.round(duration) }
+}
+
+const publicUrl = () => nullable(Type.String({ description: "Works without a credential, for seven days at most." }))
+
 export const RunWire = Type.Object(
   {
     id: id<RunId>(),
@@ -33,11 +86,11 @@ export const RunWire = Type.Object(
     is_completed: Type.Boolean(),
     transcript_url: nullable(Type.String({ description: "Storage key." })),
     recording_url: nullable(Type.String({ description: "Storage key." })),
-    transcript_public_url: nullable(Type.String({ description: "Works without a credential, for an hour." })),
-    recording_public_url: nullable(Type.String({ description: "Works without a credential, for an hour." })),
-    public_access_token: nullable(Type.String()),
-    cost_info: nullable(object()),
-    usage_info: nullable(object()),
+    transcript_public_url: publicUrl(),
+    recording_public_url: publicUrl(),
+    public_access_token: nullable(Type.String({ description: "What the public addresses are made with, once there is a file." })),
+    cost_info: nullable(CostInfo),
+    usage_info: nullable(UsageInfo),
     definition_id: nullable(id<AgentDefinitionId>("The version of the agent that was on the call.")),
     initial_context: nullable(object()),
     gathered_context: nullable(object()),
@@ -48,8 +101,9 @@ export const RunWire = Type.Object(
   { title: "WorkflowRun" }
 )
 
-/** Addresses of the run's files for whoever has no credential. */
+/** Addresses of the run's files for whoever has no credential, and the token in them. */
 export interface PublicUrls {
+  readonly token: string | null
   readonly transcript: string | null
   readonly recording: string | null
 }
@@ -65,9 +119,9 @@ export const runWire = (run: Run, urls: PublicUrls): Static<typeof RunWire> => (
   recording_url: orNull(run.recordingKey),
   transcript_public_url: urls.transcript,
   recording_public_url: urls.recording,
-  public_access_token: null,
-  cost_info: orNull(run.costInfo),
-  usage_info: orNull(run.usageInfo),
+  public_access_token: urls.token,
+  cost_info: costInfo(run),
+  usage_info: usageInfo(run.usageInfo),
   definition_id: run.definitionId,
   initial_context: run.initialContext,
   gathered_context: orNull(run.gatheredContext),
@@ -94,3 +148,15 @@ export const runPageWire = (page: RunPage, runs: Array<Static<typeof RunWire>>):
   limit: page.limit,
   total_pages: page.totalPages
 })
+
+export const AgentRunPageWire = Type.Object(
+  { ...RunPageWire.properties, applied_filters: nullable(Type.Array(object())) },
+  { title: "WorkflowRunPageOfWorkflow" }
+)
+
+/** `filters` is the text by which the page was found. */
+export const agentRunPageWire = (
+  page: RunPage,
+  runs: Array<Static<typeof RunWire>>,
+  filters: string | null
+): Static<typeof AgentRunPageWire> => ({ ...runPageWire(page, runs), applied_filters: filters === null ? null : JSON.parse(filters) })

@@ -3,25 +3,31 @@ import Type, { type Static, type TSchema } from "typebox"
 import type { TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import type { CredentialField } from "#core/provider/Credential.ts"
-import type { NewTelephonyConfig } from "#core/telephony/TelephonyConfigs.ts"
+import type {
+  NewTelephonyConfig,
+  ProviderCredentials,
+  TelephonyConfigChanges,
+  TelephonyWarnings
+} from "#core/telephony/TelephonyConfigs.ts"
 import type { TelephonyConfig } from "#core/telephony/TelephonyConfig.ts"
-import { id, instant, object, optional } from "./Field.ts"
+import { id, instant, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
 
 export const TelephonyConfigPath = Type.Object({ config_id: id<TelephonyConfigId>() })
 
-const valueSchemas: { readonly [Kind in CredentialField["type"]]: () => TSchema } = {
-  text: () => Type.String(),
-  password: () => Type.String(),
-  textarea: () => Type.String(),
-  boolean: () => Type.Boolean(),
-  "string-array": () => Type.Array(Type.String())
+type Described = { readonly description: string }
+const valueSchemas: { readonly [Kind in CredentialField["type"]]: (described: Described) => TSchema } = {
+  text: Type.String,
+  password: Type.String,
+  textarea: Type.String,
+  boolean: Type.Boolean,
+  "string-array": (described) => Type.Array(Type.String(), described)
 }
 
 const absent = (field: CredentialField): unknown =>
   field.type === "boolean" ? false : field.type === "string-array" ? [] : (field.default ?? "")
 
 const fieldSchema = (field: CredentialField): TSchema => {
-  const schema = { ...valueSchemas[field.type](), description: field.description === "" ? field.label : field.description }
+  const schema = valueSchemas[field.type]({ description: field.description === "" ? field.label : field.description })
   return field.required ? schema : optional(schema)
 }
 
@@ -44,28 +50,71 @@ const variant = ({ fields, manifest }: Adapter) =>
 /** What passed the check has a `provider` that is one of the adapters', and that adapter's fields. */
 type ProviderConfig = Readonly<Record<string, unknown>> & { readonly provider: string }
 
+const configOf = (adapters: ReadonlyArray<Adapter>) =>
+  Type.Unsafe<ProviderConfig>(Type.Union(adapters.map(variant), { discriminator: { propertyName: "provider" } }))
+const name = Type.String({ minLength: 1, maxLength: 64 })
+const maxConcurrentCalls = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000,
+  description: "Calls that may be up through this configuration at once, of campaigns and single ones together."
+})
+
 export const createTelephonyConfig = (adapters: ReadonlyArray<Adapter>) =>
   Type.Object(
     {
-      name: Type.String({ minLength: 1, maxLength: 64 }),
-      config: Type.Unsafe<ProviderConfig>(Type.Union(adapters.map(variant), { discriminator: { propertyName: "provider" } })),
-      is_default_outbound: Type.Boolean({ default: false })
+      name,
+      config: configOf(adapters),
+      is_default_outbound: Type.Boolean({ default: false }),
+      max_concurrent_calls: optional(maxConcurrentCalls)
     },
     { title: "CreateTelephonyConfig" }
   )
 
-export const newTelephonyConfigOf = (
-  adapters: ReadonlyArray<Adapter>,
-  body: { readonly name: string; readonly config: ProviderConfig; readonly is_default_outbound: boolean }
-): NewTelephonyConfig => {
-  const fields = adapters.find(({ manifest }) => manifest.provider === body.config.provider)?.fields ?? {}
+export const updateTelephonyConfig = (adapters: ReadonlyArray<Adapter>) =>
+  Type.Object(
+    { name: optional(name), config: optional(configOf(adapters)), max_concurrent_calls: Type.Optional(nullable(maxConcurrentCalls)) },
+    {
+      title: "UpdateTelephonyConfig",
+      description:
+        "What is left out stays as it is. `config` is replaced as a whole, but a secret that is sent back as it was shown, masked, stays as it is. `max_concurrent_calls` null: no limit."
+    }
+  )
+
+const credentialsOf = (adapters: ReadonlyArray<Adapter>, config: ProviderConfig): ProviderCredentials => {
+  const fields = adapters.find(({ manifest }) => manifest.provider === config.provider)?.fields ?? {}
   return {
-    name: body.name,
-    provider: body.config.provider,
-    credentials: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, body.config[name] ?? absent(field)])),
-    isDefaultOutbound: body.is_default_outbound
+    provider: config.provider,
+    credentials: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, config[name] ?? absent(field)]))
   }
 }
+
+export const newTelephonyConfigOf = (
+  adapters: ReadonlyArray<Adapter>,
+  body: Static<ReturnType<typeof createTelephonyConfig>>
+): NewTelephonyConfig => ({
+  ...credentialsOf(adapters, body.config),
+  name: body.name,
+  isDefaultOutbound: body.is_default_outbound,
+  maxConcurrentCalls: orUndefined(body.max_concurrent_calls)
+})
+
+export const telephonyChangesOf = (
+  adapters: ReadonlyArray<Adapter>,
+  body: Static<ReturnType<typeof updateTelephonyConfig>>
+): TelephonyConfigChanges => ({
+  name: orUndefined(body.name),
+  config: body.config === null ? undefined : credentialsOf(adapters, body.config),
+  maxConcurrentCalls: body.max_concurrent_calls
+})
+
+const readiness = {
+  is_ready_for_outbound: Type.Boolean(),
+  outbound_blocked_reason: nullable(Type.String())
+}
+const readinessWire = ({ outboundBlockedReason }: TelephonyConfig) => ({
+  is_ready_for_outbound: outboundBlockedReason === undefined,
+  outbound_blocked_reason: orNull(outboundBlockedReason)
+})
 
 export const TelephonyConfigWire = Type.Object(
   {
@@ -73,6 +122,8 @@ export const TelephonyConfigWire = Type.Object(
     name: Type.String(),
     provider: Type.String(),
     is_default_outbound: Type.Boolean(),
+    max_concurrent_calls: nullable(Type.Integer()),
+    ...readiness,
     credentials: object("Secrets are masked."),
     created_at: instant(),
     updated_at: instant()
@@ -85,6 +136,8 @@ export const telephonyConfigWire = (config: TelephonyConfig): Static<typeof Tele
   name: config.name,
   provider: config.provider,
   is_default_outbound: config.isDefaultOutbound,
+  max_concurrent_calls: orNull(config.maxConcurrentCalls),
+  ...readinessWire(config),
   credentials: Object.fromEntries(Object.entries(config.credentials).filter(([name]) => isCredential(name))),
   created_at: config.createdAt.toISOString(),
   updated_at: config.updatedAt.toISOString()
@@ -96,7 +149,9 @@ const TelephonyConfigListItem = Type.Object(
     name: Type.String(),
     provider: Type.String(),
     is_default_outbound: Type.Boolean(),
-    phone_number_count: Type.Integer(),
+    phone_number_count: Type.Integer({ description: "Active numbers." }),
+    max_concurrent_calls: nullable(Type.Integer()),
+    ...readiness,
     created_at: instant(),
     updated_at: instant()
   },
@@ -104,18 +159,32 @@ const TelephonyConfigListItem = Type.Object(
 )
 export const TelephonyConfigList = Type.Object({ configurations: Type.Array(TelephonyConfigListItem) }, { title: "TelephonyConfigList" })
 
-export const telephonyConfigListItem = (config: TelephonyConfig): Static<typeof TelephonyConfigListItem> => {
-  const numbers = config.credentials["from_numbers"]
-  return {
-    id: config.id,
-    name: config.name,
-    provider: config.provider,
-    is_default_outbound: config.isDefaultOutbound,
-    phone_number_count: Array.isArray(numbers) ? numbers.length : 0,
-    created_at: config.createdAt.toISOString(),
-    updated_at: config.updatedAt.toISOString()
-  }
-}
+export const telephonyConfigListItem = (config: TelephonyConfig): Static<typeof TelephonyConfigListItem> => ({
+  id: config.id,
+  name: config.name,
+  provider: config.provider,
+  is_default_outbound: config.isDefaultOutbound,
+  phone_number_count: config.phoneNumberCount,
+  max_concurrent_calls: orNull(config.maxConcurrentCalls),
+  ...readinessWire(config),
+  created_at: config.createdAt.toISOString(),
+  updated_at: config.updatedAt.toISOString()
+})
+
+export const TelephonyConfigDeleted = Type.Object({ message: Type.String() }, { title: "TelephonyConfigDeleted" })
+
+export const TelephonyConfigWarnings = Type.Object(
+  {
+    telnyx_missing_webhook_public_key_count: Type.Integer(),
+    vonage_missing_signature_secret_count: Type.Integer()
+  },
+  { title: "TelephonyConfigWarnings", description: "How many configurations lack what their provider's callbacks are checked with." }
+)
+
+export const warningsWire = ({ telnyxKeys, vonageSecrets }: TelephonyWarnings): Static<typeof TelephonyConfigWarnings> => ({
+  telnyx_missing_webhook_public_key_count: telnyxKeys,
+  vonage_missing_signature_secret_count: vonageSecrets
+})
 
 const ProviderField = Type.Object(
   {

@@ -97,8 +97,8 @@ export class CallActor extends Context.Service<
         pass("marked sent")
         call.dialing = undefined
         yield* Metric.update(callsOriginated, 1)
-        const request = { callId, from: undefined, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
-        yield* call.trunk.trunk.originate(request).pipe(
+        const request = { callId, from: dialing.from, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
+        yield* call.trunk.originate(request).pipe(
           Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(new OriginateDoubtful({ detail: "no reply" })) }),
           Effect.match({
             onFailure: (error) => {

@@ -75,9 +75,12 @@ export class CallSupervisor extends Context.Service<
         })
       )
 
-      pool.deliverTo((callId, event) => {
-        const call = calls.get(callId)
-        if (call !== undefined) deliver(call, event, clock.currentTimeMillisUnsafe())
+      pool.deliverTo({
+        live: () => calls.values(),
+        onEvent: (callId, event) => {
+          const call = calls.get(callId)
+          if (call !== undefined) deliver(call, event, clock.currentTimeMillisUnsafe())
+        }
       })
 
       const launch = Effect.fnUntraced(function* (call: LiveCall, first: Step, watcher: CallWatcher) {

@@ -17,6 +17,8 @@ export interface Permit {
 /** What is needed until the request has left; whoever takes it from the call decides whether it leaves. */
 export interface Dialing {
   readonly phoneNumber: string
+  /** The number to show; undefined: the trunk's choice. */
+  readonly from?: string | undefined
   /** Epoch milliseconds: not before. */
   readonly dialAt: number
   /** The attempt is `sent` already, as it was to leave at once. */

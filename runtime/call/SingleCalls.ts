@@ -1,7 +1,7 @@
 /** Single calls, outside of campaigns: no queue, no waiting; there is a slot now, or the caller is told that there is none. */
 import { Clock, Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { AttemptStore, runName } from "#core/call/AttemptStore.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer } from "#core/call/Dialer.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import { CallRate } from "../CallRate.ts"
@@ -43,10 +43,10 @@ export const layer = Layer.effect(
           return yield* new CallNotPlaced({ reason: "The provider of the telephony configuration is not installed." })
         if (trunk.status()._tag === "Down") trunk.trunk.reconnect?.()
         if (!(yield* awaitUp(trunk, CONNECT_MILLIS))) return yield* new CallNotPlaced({ reason: whyDown(trunk) ?? "It is not connected." })
-        const callId = yield* newCallId
+        const callId = call.callId ?? (yield* newCallId)
         const scopes = [
           { key: `organization:${call.organizationId}`, limit: yield* limitOf(call.organizationId) },
-          { key: `trunk:${call.telephonyConfigurationId}`, limit: undefined }
+          { key: `trunk:${call.telephonyConfigurationId}`, limit: trunk.maxConcurrentCalls() }
         ]
         const placed = yield* Deferred.make<void, CallNotPlaced>()
         const reserve = (now: number) => rate.reserve([{ key: `trunk:${call.telephonyConfigurationId}`, rate: trunk.rate }], now)
@@ -62,7 +62,7 @@ export const layer = Layer.effect(
               .start(
                 attempt,
                 trunk,
-                { dialAt, marked: false, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve },
+                { dialAt, from: call.from, marked: false, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve },
                 {
                   recorded: (how) =>
                     Deferred.doneUnsafe(placed, Effect.fail(new CallNotPlaced({ reason: how._tag === "Void" ? how.reason : how.cause })))
@@ -73,7 +73,7 @@ export const layer = Layer.effect(
           })
         )
         yield* Effect.timeoutOption(Deferred.await(placed), ACCEPT_MILLIS)
-        return { callId, runId: attempt.runId, runName: `WR-API-${callId.slice(0, 8)}` }
+        return { callId, runId: attempt.runId, runName: runName(callId) }
       })
     }
   })

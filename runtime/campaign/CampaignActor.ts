@@ -100,13 +100,12 @@ export class CampaignActor extends Context.Service<
       })
 
       const findTrunk = Effect.fnUntraced(function* (memory: Memory, id: TelephonyConfigId) {
-        if (memory.trunk?.configurationId === id) return memory.trunk
+        if (memory.trunk?.configurationId === id && memory.trunk.isCurrent()) return memory.trunk
         memory.unwatch()
-        memory.trunk = yield* pool.get(id)
+        // Whoever resumed the campaign may have repaired what the trunk was down for.
+        memory.trunk = yield* pool.getRepaired(id)
         memory.unwatch = memory.trunk?.watch(() => memory.desk.wake()) ?? (() => {})
         memory.failuresBefore = memory.trunk?.failures() ?? 0
-        // Whoever resumed the campaign may have repaired what the trunk was down for.
-        if (memory.trunk?.status()._tag === "Down") memory.trunk.trunk.reconnect?.()
         return memory.trunk
       })
 
@@ -317,5 +316,5 @@ const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue): Memory => {
 const scopesOf = (plan: DialPlan, trunk: LiveTrunk): ReadonlyArray<SlotScope> => [
   { key: `campaign:${plan.campaignId}`, limit: plan.maxConcurrency ?? undefined },
   { key: `organization:${plan.organizationId}`, limit: plan.organizationShare },
-  { key: `trunk:${trunk.configurationId}`, limit: undefined }
+  { key: `trunk:${trunk.configurationId}`, limit: trunk.maxConcurrentCalls() }
 ]

@@ -23,7 +23,8 @@ const Campaign = Entity.make("Campaign", [
   Rpc.make("Run", { payload: { occasion: Schema.String }, primaryKey: ({ occasion }) => occasion })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.InterruptOnTermination, true),
-  Rpc.make("Withdraw")
+  Rpc.make("Withdraw"),
+  Rpc.make("Look")
 ])
 
 /** The entity behind every running campaign. */
@@ -55,7 +56,8 @@ export const layer = Campaign.toLayer(
     return Campaign.of({
       // The entity must go on hearing while the campaign runs.
       Run: () => Rpc.fork(supervised),
-      Withdraw: () => Rpc.fork(desks.withdraw(id))
+      Withdraw: () => Rpc.fork(desks.withdraw(id)),
+      Look: () => Effect.sync(() => desks.find(id)?.look())
     })
   }),
   { concurrency: "unbounded", disableFatalDefects: true, maxIdleTime: "1 minute" }
@@ -69,7 +71,8 @@ export const layerSignals = Layer.effect(
     const unheard = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logWarning("a signal to a campaign was lost", cause))
     return {
       campaignRunning: (id, occasion) => client(String(id)).Run({ occasion }, { discard: true }).pipe(unheard, Effect.asVoid),
-      campaignStopped: (id) => client(String(id)).Withdraw().pipe(Effect.timeout(WITHDRAW_TIMEOUT), unheard)
+      campaignStopped: (id) => client(String(id)).Withdraw().pipe(Effect.timeout(WITHDRAW_TIMEOUT), unheard),
+      campaignChanged: (id) => client(String(id)).Look(undefined, { discard: true }).pipe(unheard, Effect.asVoid)
     }
   })
 )

@@ -1,40 +1,46 @@
 /**
- * One live trunk per telephony configuration, opened at its first use and kept: its status, how many originates may wait for a reply at
- * once, and how long to leave it alone after it refused.
+ * One live trunk per telephony configuration, opened at its first use and kept. When the configuration gets other credentials, a new trunk
+ * takes its place: what is dialed from then on goes through that one, and the old one is closed when its last call has ended.
  */
-import { Context, Effect, Layer, Scope, Semaphore } from "effect"
-import type { Adapter, Trunk, TrunkEvent, TrunkStatus } from "#core/provider/Adapter.ts"
+import { Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
+import type { CallId, TelephonyConfigId } from "#core/Id.ts"
+import { type Adapter, OriginateRefused, type Trunk, type TrunkEvent } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
-import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
-import type { TelephonyConfigId } from "#core/Id.ts"
+import { callerIdFor } from "#core/telephony/CallerId.ts"
+import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
+import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "../config.ts"
+import { type CallControl, handedOver } from "./handedOver.ts"
+import { makeHealth, type TrunkHealth } from "./TrunkHealth.ts"
 
-/** After the request certainly did not get through: how long to wait before the next one, in seconds. */
-const BACKOFF_SECONDS = [5, 10, 20, 40, 60] as const
 /** After so many refusals in a row, each after its wait, the campaign is paused. */
 export const TRIES_TO_GIVE_UP = 6
-const RATE_LIMIT_SECONDS = [5, 10, 20, 40, 60] as const
+/** How often it is looked whether a trunk that was replaced still has calls; longer than a call takes to begin. */
+const UNUSED_CHECK = "30 seconds"
+const RENEW_AGAIN = Schedule.spaced("5 seconds")
 
-export interface LiveTrunk {
+export interface LiveTrunk extends TrunkHealth {
   readonly configurationId: TelephonyConfigId
   readonly adapter: Adapter
-  readonly trunk: Trunk
-  readonly status: () => TrunkStatus
-  /** Calls `listener` at each change of status until the function it returns is called. */
-  readonly watch: (listener: () => void) => () => void
+  /** The calls that it has placed. */
+  readonly trunk: CallControl
+  /** Places a call. Without a number to show, it shows one of the configuration's. */
+  readonly originate: Trunk["originate"]
+  /** False once another trunk has taken its place, or the configuration is gone. */
+  readonly isCurrent: () => boolean
   /** At most so many requests of this trunk wait for a reply. */
   readonly originating: Semaphore.Semaphore
   /** Dial requests per second. */
   readonly rate: number
-  /** Not before this moment, epoch milliseconds. */
-  readonly restUntil: () => number
-  /** The provider accepted or judged a request: it is reachable. */
-  readonly reached: () => void
-  /** A request certainly did not get through. */
-  readonly unreachable: (now: number) => void
-  readonly rateLimited: (now: number, retryAfterMillis: number | undefined) => void
-  /** Refusals in a row. */
-  readonly failures: () => number
+  /** Calls that it carries at once; undefined: as many as there are. */
+  readonly maxConcurrentCalls: () => number | undefined
+}
+
+/** The calls of this node, and who wants to hear of them. */
+export interface CallsOfNode {
+  /** Every event of every trunk. */
+  readonly onEvent: (callId: string, event: TrunkEvent) => void
+  readonly live: () => Iterable<{ readonly attempt: { readonly callId: CallId }; readonly trunk: LiveTrunk }>
 }
 
 export class TrunkPool extends Context.Service<
@@ -42,121 +48,176 @@ export class TrunkPool extends Context.Service<
   {
     /** Undefined: the configuration is gone, or its provider is not installed. */
     readonly get: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
-    /** Every event of every trunk goes here; set once, by the call supervisor. */
-    readonly deliverTo: (listener: (callId: string, event: TrunkEvent) => void) => void
+    /** The same, for somebody who may have repaired what the trunk is down for: it tries again now. */
+    readonly getRepaired: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
+    /** Set once, by the call supervisor. */
+    readonly deliverTo: (calls: CallsOfNode) => void
     readonly all: () => ReadonlyArray<LiveTrunk>
+    /** The configuration's row is another. Returns when what is dialed next goes by it, or, without a database, as soon as there is one. */
+    readonly renew: (id: TelephonyConfigId, changed: "configuration" | "numbers") => Effect.Effect<void>
   }
 >()("runtime/trunk/TrunkPool") {
   static readonly layer = Layer.effect(
     TrunkPool,
     Effect.gen(function* () {
       const registry = yield* Registry
-      const configs = yield* TelephonyConfigs
+      const settings = yield* TrunkSettings
       const { nodeName, trunkRate } = yield* Config
       const scope = yield* Effect.scope
       const opening = Semaphore.makeUnsafe(1)
-      const open = new Map<TelephonyConfigId, LiveTrunk>()
-      let listener: (callId: string, event: TrunkEvent) => void = () => {}
+      const open = new Map<TelephonyConfigId, Opened>()
+      let calls: CallsOfNode = { onEvent: () => {}, live: () => [] }
 
-      const connect = Effect.fnUntraced(function* (id: TelephonyConfigId) {
-        const found = yield* configs.credentials(id).pipe(Effect.catch(() => Effect.succeed(undefined)))
-        const adapter = found === undefined ? undefined : registry.find(found.provider)
-        if (found === undefined || adapter === undefined) return undefined
-        const state = makeState()
-        const trunk = yield* adapter
-          .connect(found.credentials, {
-            configurationId: id,
-            node: nodeName,
-            onEvent: (callId, event) => listener(callId, event),
-            onStatus: state.onStatus
-          })
-          .pipe(Scope.provide(scope), Effect.annotateLogs({ provider: found.provider, telephonyConfigurationId: id }))
-        const live: LiveTrunk = {
-          ...state.trunk,
+      const connect = Effect.fnUntraced(function* (setting: TrunkSetting) {
+        const { id, provider } = setting
+        const adapter = registry.find(provider)
+        if (adapter === undefined) return undefined
+        const { changed, health, onStatus } = makeHealth()
+        const own = yield* Scope.fork(scope)
+        const context = {
           configurationId: id,
-          adapter,
-          trunk,
-          originating: Semaphore.makeUnsafe(adapter.manifest.originatesInFlight),
-          rate: trunkRate ?? adapter.manifest.callsPerSecond
+          node: nodeName,
+          onEvent: (callId: string, event: TrunkEvent) => calls.onEvent(callId, event),
+          onStatus
         }
-        open.set(id, live)
-        return live
-        // Interrupted half-way, a trunk would live on that nobody knows of, and fight with the next one for the provider.
-      }, Effect.uninterruptible)
+        const trunk = yield* adapter
+          .connect(setting.credentials, context)
+          .pipe(Scope.provide(own), Effect.annotateLogs({ provider, telephonyConfigurationId: id }))
+        const session: Session = { setting, scope: own, trunk, changed }
+        const rate = trunkRate ?? adapter.manifest.callsPerSecond
+        const opened: Opened = Object.assign(session, { live: liveOf(session, adapter, health, rate, () => open.get(id)?.live) })
+        open.set(id, opened)
+        return opened
+      })
+
+      const openNow = Effect.fnUntraced(function* (id: TelephonyConfigId) {
+        const known = open.get(id)
+        if (known !== undefined) return known
+        const setting = yield* settings.find(id)
+        return setting === undefined ? undefined : yield* connect(setting)
+      })
+
+      /** Calls go on; what is dialed from now on finds the next one. */
+      const retire = Effect.fnUntraced(function* (session: Opened, next: TrunkSetting | undefined) {
+        const { id } = session.setting
+        // It would come back one day, and take the place of the one that follows.
+        const comesBack = session.live.status()._tag !== "Up"
+        if (comesBack) yield* Scope.close(session.scope, Exit.void)
+        const follower = next === undefined ? undefined : yield* connect(next)
+        if (follower === undefined) open.delete(id)
+        for (const { attempt, trunk } of calls.live()) if (trunk.configurationId === id) follower?.trunk.adopt(attempt.callId)
+        session.changed()
+        if (!comesBack) yield* Effect.forkIn(closeUnused(session), scope)
+      })
+
+      const closeUnused = Effect.fnUntraced(function* ({ live, scope: own }: Opened) {
+        const isUsed = () => [...calls.live()].some(({ trunk }) => trunk === live)
+        yield* Effect.repeat(Effect.sleep(UNUSED_CHECK), { while: isUsed })
+        yield* Scope.close(own, Exit.void)
+      })
+
+      const repair = (session: Opened) => {
+        const status = session.live.status()
+        if (status._tag !== "Down") return Effect.void
+        // Another client took its place, and it does not fight for it by itself.
+        if (status.reason === "replaced") return retire(session, session.setting)
+        return Effect.sync(() => session.trunk.reconnect?.())
+      }
+
+      const renew = Effect.fnUntraced(function* (id: TelephonyConfigId, changed: "configuration" | "numbers") {
+        const session = open.get(id)
+        if (session === undefined) return
+        const next = yield* settings.find(id)
+        if (next === undefined || !isSame(next.credentials, session.setting.credentials)) return yield* retire(session, next)
+        session.setting = next
+        session.changed()
+        if (changed === "configuration") yield* repair(session)
+      })
+
+      // Interrupted half-way, a trunk would live on that nobody knows of, and fight with the next one for the provider.
+      const exclusive = <A>(work: Effect.Effect<A>) => Effect.uninterruptible(opening.withPermits(1)(work))
 
       return {
         get: (id) =>
           Effect.suspend(() => {
             const known = open.get(id)
-            return known === undefined
-              ? opening.withPermits(1)(
-                  Effect.suspend(() => {
-                    const meanwhile = open.get(id)
-                    return meanwhile === undefined ? connect(id) : Effect.succeed(meanwhile)
-                  })
-                )
-              : Effect.succeed(known)
+            return known === undefined ? Effect.map(exclusive(openNow(id)), (session) => session?.live) : Effect.succeed(known.live)
           }),
+        getRepaired: (id) =>
+          exclusive(
+            Effect.gen(function* () {
+              const session = yield* openNow(id)
+              if (session !== undefined) yield* repair(session)
+              return open.get(id)?.live
+            })
+          ),
         deliverTo: (to) => {
-          listener = to
+          calls = to
         },
-        all: () => [...open.values()]
+        all: () => [...open.values()].map(({ live }) => live),
+        renew: (id, changed) =>
+          Effect.catchCause(exclusive(renew(id, changed)), (cause) =>
+            Effect.logWarning("a trunk does not have its new settings yet", cause).pipe(
+              Effect.andThen(
+                Effect.forkIn(Effect.retry(Effect.sandbox(Effect.suspend(() => exclusive(renew(id, changed)))), RENEW_AGAIN), scope)
+              ),
+              Effect.annotateLogs({ telephonyConfigurationId: id })
+            )
+          )
       }
     })
   )
+
+  /** Word of changes, to the trunks of this node. */
+  static readonly layerSignals = Layer.effect(
+    TrunkSignals,
+    Effect.map(TrunkPool, (pool) => ({
+      configurationChanged: (id) => pool.renew(id, "configuration"),
+      numbersChanged: (id) => pool.renew(id, "numbers")
+    }))
+  )
 }
 
-const makeState = () => {
-  let status: TrunkStatus = { _tag: "Connecting" }
-  let failures = 0
-  let limited = 0
-  let restUntil = 0
-  const watchers = new Set<() => void>()
-  const changed = () => {
-    for (const watcher of watchers) watcher()
-  }
-  const rest = (now: number, seconds: ReadonlyArray<number>, time: number) => {
-    restUntil = Math.max(restUntil, now + 1000 * (seconds[Math.min(time, seconds.length) - 1] ?? 0))
-  }
-  return {
-    onStatus: (next: TrunkStatus) => {
-      status = next
-      if (next._tag === "Up") {
-        failures = 0
-        restUntil = 0
-      }
-      changed()
-    },
-    trunk: {
-      status: () => status,
-      watch: (listener: () => void) => {
-        watchers.add(listener)
-        return () => {
-          watchers.delete(listener)
-        }
-      },
-      restUntil: () => restUntil,
-      reached: () => {
-        failures = 0
-        limited = 0
-      },
-      unreachable: (now: number) => {
-        // Several requests that were under way together are one failure.
-        if (now < restUntil) return
-        failures++
-        rest(now, BACKOFF_SECONDS, failures)
-        changed()
-      },
-      rateLimited: (now: number, retryAfterMillis: number | undefined) => {
-        limited++
-        if (retryAfterMillis === undefined) rest(now, RATE_LIMIT_SECONDS, limited)
-        else restUntil = Math.max(restUntil, now + retryAfterMillis)
-        changed()
-      },
-      failures: () => failures
-    }
-  }
+/** A live trunk, as the pool keeps it. */
+interface Session {
+  setting: TrunkSetting
+  readonly scope: Scope.Closeable
+  readonly trunk: Trunk
+  /** Wakes whoever watches it. */
+  readonly changed: () => void
 }
+interface Opened extends Session {
+  readonly live: LiveTrunk
+}
+
+const gone = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: "the telephony configuration is gone" }))
+const noCallerId = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: "there is no active number to call from" }))
+
+/** `current`: the configuration's trunk by now. */
+const liveOf = (session: Session, adapter: Adapter, health: TrunkHealth, rate: number, current: () => LiveTrunk | undefined): LiveTrunk => {
+  const old = handedOver(session.trunk, () => current()?.trunk)
+  const isCurrent = () => current() === live
+  const place: LiveTrunk["originate"] = (request) => {
+    const from = request.from ?? callerIdFor(session.setting.callerIds, request.to)
+    return from === undefined && adapter.manifest.needsCallerId === true ? noCallerId : session.trunk.originate({ ...request, from })
+  }
+  const live: LiveTrunk = {
+    ...health,
+    configurationId: session.setting.id,
+    adapter,
+    get trunk() {
+      return isCurrent() ? session.trunk : old
+    },
+    originate: (request) => Effect.suspend(() => (isCurrent() ? place(request) : (current()?.originate(request) ?? gone))),
+    isCurrent,
+    originating: Semaphore.makeUnsafe(adapter.manifest.originatesInFlight),
+    rate,
+    maxConcurrentCalls: () => session.setting.maxConcurrentCalls
+  }
+  return live
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Why nothing can be dialed through this trunk just now, in a sentence; undefined when it can. */
 export const whyDown = (trunk: LiveTrunk): string | undefined => {

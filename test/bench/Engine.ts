@@ -14,6 +14,7 @@ const idleMillis = 4000
 
 export interface Engine {
   readonly child: Child
+  readonly address: { readonly port: number; readonly key: string }
   readonly get: (path: string) => Effect.Effect<unknown>
   readonly post: (path: string, body?: object) => Effect.Effect<unknown>
   /** The key of the uploaded file. */
@@ -64,6 +65,7 @@ export const startEngine = (
       exchange({ agent, method, url: `${site}/api/v1${path}`, headers: json, body: body === undefined ? undefined : JSON.stringify(body) })
     return {
       child,
+      address: { port: Number(new URL(site).port), key },
       get: (path) => ask("GET", path),
       post: (path, body) => ask("POST", path, body),
       upload: Effect.fnUntraced(function* (csv) {

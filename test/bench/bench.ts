@@ -14,6 +14,8 @@ import type { Benchmark } from "./Benchmark.ts"
 import { create } from "./create.ts"
 import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
 import { type Figure, json, table } from "./Figure.ts"
+import { gateway } from "./gateway.ts"
+import { listsOfRuns } from "./lists.ts"
 import { machine } from "./machine.ts"
 import { progress } from "./progress.ts"
 import { slotUse } from "./slotUse.ts"
@@ -21,7 +23,18 @@ import { statements } from "./statements.ts"
 
 const TIMEOUT = "3 minutes"
 
-const benchmarks: ReadonlyArray<Benchmark> = [dispatch, slotUse, dispatchInStep, dispatchWithVoice, statements, create, progress, actors]
+const benchmarks: ReadonlyArray<Benchmark> = [
+  dispatch,
+  slotUse,
+  dispatchInStep,
+  dispatchWithVoice,
+  statements,
+  create,
+  progress,
+  listsOfRuns,
+  actors,
+  gateway
+]
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -11,27 +11,39 @@ import { Calls } from "#core/call/Calls.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, type SingleCall } from "#core/call/Dialer.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { Uploads } from "#core/campaign/Uploads.ts"
+import { Folders } from "#core/folder/Folders.ts"
 import { CallId, type OrganizationId, RunId } from "#core/Id.ts"
-import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { Idempotency } from "#core/Idempotency.ts"
+import * as accounts from "#core/organization/accounts.ts"
+import { Tokens } from "#core/organization/Tokens.ts"
 import { Registry } from "#core/provider/Registry.ts"
+import * as resources from "#core/resource/resources.ts"
+import { Reports } from "#core/report/Reports.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { Signals } from "#core/Signals.ts"
+import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import * as Api from "#gateway/api.ts"
 import { FileLinks } from "#gateway/FileLinks.ts"
 import { FileStore } from "#gateway/FileStore.ts"
 import { Readiness } from "#gateway/Readiness.ts"
 import { RunOwners } from "#gateway/RunOwners.ts"
+import * as passwords from "#runtime/passwords.ts"
+import * as events from "#runtime/event/events.ts"
 import { clientLayer } from "#runtime/postgres.ts"
+import { tokensOf } from "#runtime/tokens.ts"
 import * as CsvSource from "#runtime/storage/CsvSource.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { Redacted } from "effect"
 import * as given from "#test/support/given.ts"
 import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
+import { judgeOf } from "./documented.ts"
 import { type Answer, send, type Sent, site, started } from "./gatewayTest.ts"
 
 export interface TestApi {
   readonly port: number
+  readonly stop: () => Promise<void>
   readonly database: TestDatabase
   readonly organizationId: OrganizationId
   /** What single calls were asked for. */
@@ -92,6 +104,12 @@ const dialer = (dialed: Array<SingleCall>) =>
     }
   })
 
+/** Passwords cost next to nothing here. */
+const accountsLayer = accounts.layer.pipe(
+  Layer.provide(passwords.layer({ cost: 16, blockSize: 8, parallelization: 1 })),
+  Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests"))))
+)
+
 const runOwners = Layer.effect(
   RunOwners,
   Effect.map(SqlClient.SqlClient, (sql) => ({
@@ -103,6 +121,12 @@ const runOwners = Layer.effect(
   }))
 )
 
+const routes = Api.apiRoutes([ari])
+const judge = judgeOf(routes)
+/** `/docs` and the like. */
+const outside = routes.map(({ path }) => path).filter((path) => !path.startsWith("/api/"))
+
+/** Every answer is held against the OpenAPI document. */
 export const openApi = async (t: Test): Promise<TestApi> => {
   const folder = mkdtempSync(join(tmpdir(), "gateway-"))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -120,14 +144,34 @@ export const openApi = async (t: Test): Promise<TestApi> => {
   const files = Files.layerLocal(folder)
   const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal)).pipe(Layer.provide(files))
   const readiness = Layer.succeed(Readiness, { postgres: Effect.sync(() => health.isUp), trunks: Effect.succeed([]) })
-  const signals = Layer.succeed(Signals, { campaignRunning: () => Effect.void, campaignStopped: () => Effect.void })
-  const services = Layer.mergeAll(Campaigns.layer, Calls.layer).pipe(
+  const signals = Layer.succeed(Signals, {
+    campaignRunning: () => Effect.void,
+    campaignStopped: () => Effect.void,
+    campaignChanged: () => Effect.void
+  })
+  const trunkSignals = Layer.succeed(TrunkSignals, { configurationChanged: () => Effect.void, numbersChanged: () => Effect.void })
+  const services = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe(
     Layer.provide(CsvSource.layer),
     Layer.provideMerge(
-      Layer.mergeAll(Agents.layer, Runs.layer, Uploads.layer, ApiKeys.layer, TelephonyConfigs.layer, FileLinks.layerRandom, runOwners)
+      Layer.mergeAll(
+        Agents.layer,
+        Folders.layer,
+        Reports.layer,
+        Runs.layer,
+        Uploads.layer,
+        accountsLayer,
+        PhoneNumbers.layer,
+        TelephonyConfigs.layer,
+        FileLinks.layer,
+        runOwners,
+        resources.layer,
+        events.layerOf(false)
+      )
     ),
     Layer.provideMerge(Layer.mergeAll(fileStore, readiness, site, Registry.layerOf([ari]))),
-    Layer.provide(Layer.mergeAll(dialer(dialed), signals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" })))
+    Layer.provide(
+      Layer.mergeAll(dialer(dialed), signals, trunkSignals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" }))
+    )
   )
   const gateway = await started(
     t,
@@ -135,11 +179,17 @@ export const openApi = async (t: Test): Promise<TestApi> => {
   )
   const asking =
     (key: string) =>
-    (method: string, path: string, json?: unknown, sent: Sent = {}) =>
-      send(gateway, method, path.startsWith("/api/") ? path : `/api/v1${path}`, { key, ...(json === undefined ? {} : { json }), ...sent })
+    async (method: string, path: string, json?: unknown, sent: Sent = {}) => {
+      const whole = path.startsWith("/api/") || outside.includes(path) ? path : `/api/v1${path}`
+      const answer = await send(gateway, method, whole, { key, ...(json === undefined ? {} : { json }), ...sent })
+      const fault = judge(method, whole, answer)
+      if (fault !== undefined) throw new Error(`Not as documented: ${fault}`)
+      return answer
+    }
   return {
     ...builders(asking(keys.ours)),
     port: gateway.port,
+    stop: gateway.stop,
     database,
     filesThere: () =>
       readdirSync(folder, { recursive: true })

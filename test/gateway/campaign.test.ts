@@ -224,11 +224,21 @@ t.test("given a campaign", async (t) => {
     })
   })
 
+  t.test("when its list is asked for, then the address works without a key", async (t) => {
+    const { id } = await makeCampaign()
+    const answer = bodyOf(await ask("GET", `/campaign/${id}/source-download-url`))
+    t.equal(answer["expires_in"], 3600)
+    const file = await fetch(String(answer["download_url"]))
+    t.strictSame([file.status, await file.text()], [200, csv])
+    t.match(file.headers.get("content-disposition"), /my_list\.csv/)
+  })
+
   t.test("when it is another organization's, then 404 everywhere", async (t) => {
     const { id } = await makeCampaign()
     for (const [method, path] of [
       ["GET", ""],
       ["GET", "/progress"],
+      ["GET", "/source-download-url"],
       ["POST", "/start"],
       ["POST", "/pause"],
       ["POST", "/resume"]
@@ -253,6 +263,7 @@ t.test("given a call that has ended", async (t) => {
       VALUES (${api.organizationId}, ${agentId}, ${definitionId}, ${campaignId}, gen_random_uuid(), 'WR-1', 'ari', true, '{"a":1}', 'x', 'y')
       RETURNING id`
       const id = row?.id ?? 0
+      yield* sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count) VALUES (${campaignId}, 1, 1)`
       yield* sql`UPDATE runs SET transcript_key = ${`transcripts/${id}.txt`}, recording_key = ${`recordings/${id}.wav`} WHERE id = ${id}`
       return { agentId, campaignId, runId: id }
     })
@@ -273,7 +284,7 @@ t.test("given a call that has ended", async (t) => {
       transcript_url: `transcripts/${runId}.txt`,
       recording_url: `recordings/${runId}.wav`,
       usage_info: null,
-      public_access_token: null
+      public_access_token: /^[0-9a-f-]{36}$/
     })
     t.match((await ask("GET", `/campaign/${campaignId}/runs?limit=1&sort_by=duration&sort_order=asc`)).json, {
       runs: [{ id: runId }],

@@ -8,15 +8,21 @@ import type { Route } from "#gateway/Route.ts"
 import { Gateway, type ListenFailed } from "#gateway/server.ts"
 import { Site } from "#gateway/Site.ts"
 import { ApiKeys, InvalidApiKey } from "#core/organization/ApiKeys.ts"
+import { AuditLog } from "#core/organization/AuditLog.ts"
+import { InvalidToken } from "#core/organization/Tokens.ts"
+import { Users } from "#core/organization/Users.ts"
 import { ApiKeyId } from "#core/organization/Caller.ts"
 import { OrganizationId } from "#core/Id.ts"
 
 export const goodKey = "dgr_good"
-export const caller = { organizationId: OrganizationId.make(7), apiKeyId: ApiKeyId.make(3) }
+export const caller = { organizationId: OrganizationId.make(7), apiKeyId: ApiKeyId.make(3), role: "owner" } as const
 
-export const keys = Layer.succeed(ApiKeys, {
-  authenticate: (key) => (key === goodKey ? Effect.succeed(caller) : Effect.fail(new InvalidApiKey()))
-})
+/** Nobody has logged in, and what is done is noted nowhere. */
+export const keys = Layer.mergeAll(
+  Layer.mock(ApiKeys, { authenticate: (key) => (key === goodKey ? Effect.succeed(caller) : Effect.fail(new InvalidApiKey())) }),
+  Layer.mock(Users, { authenticate: () => Effect.fail(new InvalidToken()) }),
+  Layer.mock(AuditLog, { record: () => Effect.void })
+)
 export const site = Site.layer({ version: "9.9.9", urlOf: (port) => `http://127.0.0.1:${port}` })
 
 export interface Started {

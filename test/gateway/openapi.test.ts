@@ -1,8 +1,13 @@
+import { Ajv2020 } from "ajv/dist/2020.js"
+import formats from "ajv-formats"
+import { readFileSync } from "node:fs"
 import t from "tap"
+import type { Operations } from "trunkline/api"
 import ari from "#adapters/ari/ari.ts"
 import { apiRoutes } from "#gateway/api.ts"
 import { openApiOf } from "#gateway/openapi.ts"
 import { documentRoutes } from "#gateway/routes/document.ts"
+import { types, typesFile } from "#test/support/writeTypes.ts"
 import { send, serving } from "./gatewayTest.ts"
 
 const routes = apiRoutes([ari])
@@ -43,14 +48,14 @@ t.test("given the document of the whole API", async (t) => {
   t.test("when an operation can fail, then its statuses and the shape of its errors are there", async (t) => {
     const statuses = (name: string) =>
       Object.keys(operations.find(({ operation }) => operation.operationId === name)?.operation.responses ?? {})
-    t.strictSame(statuses("startCampaign"), ["200", "400", "401", "404", "409", "422", "500", "503"])
-    t.strictSame(statuses("createCampaign"), ["200", "400", "401", "404", "408", "409", "413", "422", "500", "503"])
-    t.strictSame(statuses("startCall"), ["200", "400", "401", "404", "408", "409", "413", "422", "429", "500", "503"])
-    t.strictSame(statuses("getHealth"), ["200", "500", "503"])
+    t.strictSame(statuses("startCampaign"), ["200", "400", "401", "403", "404", "409", "422", "431", "500", "503"])
+    t.strictSame(statuses("createCampaign"), ["200", "400", "401", "403", "404", "408", "409", "413", "422", "431", "500", "503"])
+    t.strictSame(statuses("startCall"), ["200", "400", "401", "403", "404", "408", "409", "413", "422", "429", "431", "500", "503"])
+    t.strictSame(statuses("getHealth"), ["200", "431", "500", "503"])
     for (const { operation } of operations) {
       for (const [status, answer] of Object.entries(operation.responses)) {
         const name = status === "422" ? "ValidationError" : "Error"
-        if (status >= "400") t.strictSame(refsIn(answer), [`#/components/schemas/${name}`])
+        if (status >= "400" && status !== "431") t.strictSame(refsIn(answer), [`#/components/schemas/${name}`])
       }
     }
   })
@@ -69,6 +74,22 @@ t.test("given the document of the whole API", async (t) => {
     })
   })
 
+  t.test("when it has examples, then each fits what it is an example of", async (t) => {
+    const ajv = new Ajv2020({ strict: false, allErrors: true })
+    formats.default(ajv)
+    ajv.addSchema({ $id: "api", components: document.components })
+    const fits = (what: string, media: { readonly schema: object; readonly example?: unknown } | undefined) => {
+      if (media?.example === undefined) return
+      const schema = JSON.parse(JSON.stringify(media.schema).replaceAll('"#/components', '"api#/components'))
+      const validate = ajv.compile(schema)
+      t.ok(validate(media.example), `${what}: ${JSON.stringify(validate.errors?.slice(0, 2))}`)
+    }
+    for (const { operation } of operations) {
+      fits(`body of ${operation.operationId}`, operation.requestBody?.content["application/json"])
+      fits(`answer of ${operation.operationId}`, operation.responses["200"]?.content?.["application/json"])
+    }
+  })
+
   t.test("when it is written as JSON, then nothing of how it was made is left", async (t) => {
     t.notMatch(JSON.stringify(document), /"~|undefined|\bUnsafe\b/)
   })
@@ -85,8 +106,25 @@ t.test("given the page that shows it", async (t) => {
     t.notMatch(page.text, /https?:\/\//)
   })
 
+  t.test("when its summary is fetched, then it has a line for each operation", async (t) => {
+    const answer = await send(gateway, "GET", "/llms.txt", { key: null })
+    t.equal(answer.headers["content-type"], "text/plain; charset=utf-8")
+    for (const { method, path } of operations) t.ok(answer.text.includes(`\`${method.toUpperCase()} ${path}\``), path)
+  })
+
   t.test("when the document is fetched, then it is that of the routes", async (t) => {
     const answer = await send(gateway, "GET", "/api/v1/openapi.json", { key: null })
     t.match(answer.json, { openapi: "3.1.0", info: { version: "9.9.9" }, paths: { "/docs": {}, "/api/v1/campaign/": {} } })
   })
+})
+
+t.test("given the types of the API, when they are made anew, then they are the ones that are there: npm run types", async (t) => {
+  t.equal(readFileSync(typesFile, "utf8"), types())
+  const { method, path }: Pick<Operations["startCampaign"], "method" | "path"> = {
+    method: "POST",
+    path: "/api/v1/campaign/{campaign_id}/start"
+  }
+  const campaign: Pick<Operations["startCampaign"]["answer"], "state"> = { state: "running" }
+  t.strictSame(document.paths[path]?.[method.toLowerCase()]?.operationId, "startCampaign")
+  t.ok(campaign)
 })

@@ -321,7 +321,7 @@ t.test("given a route that reads from everywhere", async (t) => {
     t.equal((await send(gateway, "POST", "/keyed", { json: {}, key: "bad" })).status, 422)
     const bad = await send(gateway, "POST", "/keyed", { json: { phone: "1" }, key: "bad" })
     t.strictSame([bad.status, bad.json], [401, { detail: "Invalid API key" }])
-    t.strictSame((await send(gateway, "POST", "/keyed", { json: { phone: "1" } })).json, { organizationId: 7, apiKeyId: 3 })
+    t.strictSame((await send(gateway, "POST", "/keyed", { json: { phone: "1" } })).json, { organizationId: 7, apiKeyId: 3, role: "owner" })
   })
 })
 

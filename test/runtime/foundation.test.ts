@@ -63,6 +63,8 @@ t.test("settings", async (t) => {
     ["DATA_DIR", "  "],
     ["DATABASE_URL", "mysql://u:hunter2@db/x", "db:5432/hunter2"],
     ["API_KEY", "hunter2hunter22", "hunter2 hunter2 hunter2"],
+    ["SIGNUP", "yes"],
+    ["JWT_SECRET", "hunter2", "hunter2 ".repeat(6)],
     ["ADAPTERS", ",", "ari,,x", "../ari", "Ari"],
     ["NODE_NAME", "Node", "n".repeat(33), "a.b"],
     ["CALL_RATE", "0", "1.5", "1001"],
@@ -72,7 +74,9 @@ t.test("settings", async (t) => {
     ["DRAIN", "-1", "3601", "30s"],
     ["LOG_LEVEL", "INFO", "verbose"],
     ["LOG_FORMAT", "yaml"],
-    ["RECORDINGS", "true"]
+    ["METRICS", "true"],
+    ["RECORDINGS", "true"],
+    ["WEBHOOK_PRIVATE_TARGETS", "yes"]
   ]
   t.test("given a bad value, then it is named with what is allowed, and a secret is not repeated", async (t) => {
     t.strictSame(

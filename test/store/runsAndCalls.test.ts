@@ -25,6 +25,7 @@ const makeRuns = Effect.fnUntraced(function* () {
       jsonb_build_object('mapped_call_disposition', CASE WHEN n % 2 = 0 THEN 'busy' ELSE 'user_hangup' END),
       CASE WHEN n < 5 THEN jsonb_build_object('call_duration_seconds', n * 10) END
     FROM generate_series(1, 5) n`
+  yield* sql`INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count) VALUES (${id}::int, 5, 5)`
   return { agent, id }
 })
 

@@ -10,6 +10,7 @@ import { AgentId, TelephonyConfigId } from "#core/Id.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { definition, install, tag, makeAgent, makeConfig, ours, theirs } from "./services.ts"
 
 const { run } = await install(t)
@@ -254,7 +255,7 @@ t.test("telephony configurations: names are unique, credentials are masked, one 
         listed,
         defaults: listed.filter(({ isDefaultOutbound }) => isDefaultOutbound).length,
         foreign: yield* tag(configs.get(theirs, second.id)),
-        unmasked: yield* configs.credentials(second.id)
+        unmasked: yield* TrunkSettings.use((settings) => settings.find(second.id))
       }
     })
   )

@@ -1,5 +1,5 @@
 /** The services of the API on a real database, with two organizations, a provider called `fake`, and ports that write down what they hear. */
-import { Effect, Layer, Result, type Scope } from "effect"
+import { Effect, Layer, Redacted, Result, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -12,16 +12,23 @@ import { Campaigns, type NewCampaign } from "#core/campaign/Campaigns.ts"
 import type { ContactSource } from "#core/campaign/ContactSource.ts"
 import { Uploads } from "#core/campaign/Uploads.ts"
 import { type AgentId, CallId, type CampaignId, OrganizationId, RunId } from "#core/Id.ts"
-import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import * as accounts from "#core/organization/accounts.ts"
+import type { Accounts } from "#core/organization/accounts.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
+import { Tokens } from "#core/organization/Tokens.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { Signals } from "#core/Signals.ts"
+import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
+import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { layer as csvSourceLayer } from "#runtime/storage/CsvSource.ts"
+import * as passwords from "#runtime/passwords.ts"
 import { Files } from "#runtime/storage/Files.ts"
+import { tokensOf } from "#runtime/tokens.ts"
 import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
 
 export const ours = OrganizationId.make(1)
@@ -34,18 +41,32 @@ const fake = defineAdapter({
   connect: () => Effect.die("not connected in tests of the store")
 })
 
+/** As `fake`, of a provider that calls from numbers of the account only. */
+const hosted = {
+  ...fake,
+  manifest: { ...fake.manifest, provider: "hosted", displayName: "Hosted", needsCallerId: true, accountField: "account" }
+}
+
+/** Passwords cost next to nothing here. */
+const accountsLayer = accounts.layer.pipe(
+  Layer.provide(passwords.layer({ cost: 16, blockSize: 8, parallelization: 1 })),
+  Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests"))))
+)
+
 export type Services =
+  | Accounts
   | Agents
-  | ApiKeys
   | AttemptStore
   | Calls
   | Campaigns
   | ContactSource
   | Files
   | Organizations
+  | PhoneNumbers
   | Runs
   | SqlClient.SqlClient
   | TelephonyConfigs
+  | TrunkSettings
   | Uploads
   | Scope.Scope
 
@@ -65,10 +86,15 @@ export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<In
   const dialed: Array<SingleCall> = []
   const write = (line: string) => Effect.sync(() => void heard.push(line))
   const ports = Layer.mergeAll(
-    Registry.layerOf([fake]),
+    Registry.layerOf([fake, hosted]),
     Layer.succeed(Signals, {
       campaignRunning: (id, occasion) => write(`running ${id} ${occasion}`),
-      campaignStopped: (id) => write(`stopped ${id}`)
+      campaignStopped: (id) => write(`stopped ${id}`),
+      campaignChanged: (id) => write(`changed ${id}`)
+    }),
+    Layer.succeed(TrunkSignals, {
+      configurationChanged: (id) => write(`configuration ${id}`),
+      numbersChanged: (id) => write(`numbers ${id}`)
     }),
     Layer.succeed(Dialer, {
       dial: (call) =>
@@ -82,19 +108,21 @@ export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<In
   const source = csvSourceLayer.pipe(Layer.provideMerge(Uploads.layer))
   const services = Layer.mergeAll(
     Agents.layer,
-    ApiKeys.layer,
+    accountsLayer,
     AttemptStore.layer,
     Calls.layer,
     Campaigns.layer,
     Organizations.layer,
     Runs.layer,
-    TelephonyConfigs.layer
+    PhoneNumbers.layer,
+    TelephonyConfigs.layer,
+    TrunkSettings.layer
   ).pipe(Layer.provideMerge(source), Layer.provideMerge(ports))
   const context = await database.run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO organizations (name) VALUES ('ours'), ('theirs')`
-      // Outlives this effect: the layers hold nothing that has to be released.
+      // Outlives this effect: all that ends with it is the audit log's writer, and whoever reads that log writes first.
       return yield* Layer.buildWithScope(services, yield* Effect.scope)
     })
   )

@@ -21,7 +21,7 @@ import {
   type TrunkContext
 } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
-import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { CallActor } from "#runtime/call/CallActor.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
@@ -65,6 +65,15 @@ export class World {
   lookup: Effect.Effect<Presence, ProviderError> = Effect.succeed("gone")
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
   provider: Partial<TrunkContext> = {}
+  /** The row of the telephony configuration. */
+  trunk: TrunkSetting | undefined = {
+    callerIds: { all: [], preferred: undefined },
+    credentials: {},
+    id: configurationId,
+    maxConcurrentCalls: undefined,
+    organizationId,
+    provider: "fake"
+  }
 
   isDown = false
   /** What marking an attempt as sent takes. */
@@ -270,8 +279,6 @@ export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
     })
 })
 
-const unused = () => Effect.die("not used by actors")
-
 /** `environment` as the engine's own, and how the agent sounds. */
 export const layerOf = (
   world: World,
@@ -287,13 +294,7 @@ export const layerOf = (
       // Of a version, the supervisor reads these two.
       get: () => Effect.suspend(() => Effect.as(world.finding, { configurations: {}, definition: {} } as never))
     }),
-    Layer.succeed(TelephonyConfigs, {
-      create: unused,
-      credentials: (id) => Effect.succeed({ credentials: {}, id, organizationId, provider: "fake" }),
-      get: unused,
-      list: unused,
-      resolve: unused
-    }),
+    Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk) }),
     Registry.layerOf([adapterOf(world)]),
     // A bad value is a mistake in the test.
     Layer.orDie(Config.layerOf({ RECORDINGS: "off", ...environment })),

@@ -1,0 +1,155 @@
+/**
+ * What changes an agent's versions, each in one transaction under the agent's lock. Without a draft a change is published at once; with
+ * one it makes the next draft, and the draft before is archived, so that a test call keeps the version it was made with.
+ */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { FolderId } from "../folder/Folder.ts"
+import type { AgentId, OrganizationId } from "../Id.ts"
+import {
+  type AgentContent,
+  AgentDefinitionRefused,
+  AgentDraftMissing,
+  AgentNotFound,
+  AgentTriggerTaken,
+  type AgentVersionRecord,
+  type GraphProblem,
+  type JsonObject,
+  type VersionStatus
+} from "./Agent.ts"
+import { AgentConfigurationsRefused, problemsOf as configurationProblems, sparse } from "./AgentConfigurations.ts"
+import * as Graph from "./AgentGraph.ts"
+import { unmasked } from "./AgentSecrets.ts"
+import * as agents from "./AgentStore.ts"
+import * as triggers from "./AgentTriggerStore.ts"
+import * as versions from "./AgentVersionStore.ts"
+import { problemsOf } from "./GraphRules.ts"
+import { toolProblems, toolUuidsIn } from "./ToolNames.ts"
+import * as TriggerPath from "./TriggerPath.ts"
+
+type Sql = SqlClient.SqlClient
+
+export interface NewAgent {
+  readonly name: string
+  readonly definition: JsonObject
+  readonly configurations?: JsonObject | undefined
+  readonly templateContextVariables?: JsonObject | undefined
+  readonly folderId?: FolderId | null | undefined
+}
+
+/** What is left out stays as it is. Each of `configurations` and `templateContextVariables` is replaced as a whole. */
+export interface AgentChanges {
+  readonly name?: string | undefined
+  readonly definition?: JsonObject | undefined
+  readonly configurations?: JsonObject | undefined
+  readonly templateContextVariables?: JsonObject | undefined
+}
+
+const refusedUnlessEmpty = (problems: AgentDefinitionRefused["problems"]) =>
+  problems.length === 0 ? Effect.void : Effect.fail(new AgentDefinitionRefused({ problems }))
+
+/** What is wrong by itself, or else with the tools that it names. */
+const refusedFor = (check: (definition: JsonObject) => ReadonlyArray<GraphProblem>) =>
+  Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, definition: JsonObject) {
+    yield* refusedUnlessEmpty(check(definition))
+    const uuids = toolUuidsIn(definition)
+    if (uuids.length === 0) return
+    yield* refusedUnlessEmpty(toolProblems(definition, yield* agents.namedTools(sql, organizationId, uuids)))
+  })
+const storable = refusedFor(Graph.check)
+export const publishable = refusedFor(problemsOf)
+
+const configured = (sent: JsonObject, stored: JsonObject) => {
+  const configurations = sparse(unmasked(sent, stored))
+  const problems = configurationProblems(configurations)
+  return problems.length === 0 ? Effect.succeed(configurations) : Effect.fail(new AgentConfigurationsRefused({ problems }))
+}
+
+const inserted = Effect.fnUntraced(function* <Row, E>(rows: Effect.Effect<ReadonlyArray<Row>, E>) {
+  const [row] = yield* rows
+  return row ?? (yield* Effect.die("An inserted row was not returned"))
+})
+
+export const create = Effect.fnUntraced(
+  function* (sql: Sql, organizationId: OrganizationId, agent: NewAgent) {
+    yield* storable(sql, organizationId, agent.definition)
+    const { id } = yield* inserted(agents.insert(sql, organizationId, agent.name, agent.folderId ?? null))
+    yield* save(sql, organizationId, id, {
+      definition: yield* TriggerPath.withPaths(agent.definition, {}),
+      configurations: agent.configurations ?? {},
+      templateContextVariables: agent.templateContextVariables ?? {},
+      status: "published"
+    })
+    return id
+  },
+  (create, sql) => Effect.catchTag(sql.withTransaction(create), "SqlError", Effect.die)
+)
+
+const save = Effect.fnUntraced(function* (
+  sql: Sql,
+  organizationId: OrganizationId,
+  id: AgentId,
+  version: AgentContent & { readonly status: VersionStatus }
+) {
+  const made = yield* inserted(versions.insert(sql, organizationId, id, version))
+  if (version.status === "published") yield* versions.makeCurrent(sql, organizationId, id, made.definitionId)
+  yield* claimTriggers(sql, organizationId, id, version.definition)
+  return made
+})
+
+const claimTriggers = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId, definition: JsonObject) {
+  if (TriggerPath.hasTrigger(definition)) yield* triggers.lock(sql)
+  if (!(yield* triggers.claim(sql, organizationId, id))) return yield* new AgentTriggerTaken()
+})
+
+const lock = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId) {
+  const agent = yield* agents.lock(sql, organizationId, id)
+  if (agent === undefined) return yield* new AgentNotFound({ id })
+  const draft = yield* versions.findDraft(sql, organizationId, id)
+  const published = agent.publishedId === null ? undefined : yield* versions.find(sql, organizationId, agent.publishedId)
+  return { draft, published: published ?? (yield* Effect.die(`Agent ${id} has no published version`)) }
+})
+
+const transaction = <A, E, R, Rest extends ReadonlyArray<unknown>>(work: Effect.Effect<A, E, R>, sql: Sql, ..._: Rest) =>
+  Effect.catchTag(sql.withTransaction(work), "SqlError", Effect.die)
+
+export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId, changes: AgentChanges) {
+  const { draft, published } = yield* lock(sql, organizationId, id)
+  const { configurations, definition, name, templateContextVariables } = changes
+  if (definition !== undefined) yield* storable(sql, organizationId, definition)
+  if (name !== undefined) yield* agents.rename(sql, organizationId, id, name)
+  if (definition === undefined && configurations === undefined && templateContextVariables === undefined) return
+  const before = draft ?? published
+  yield* versions.archive(sql, organizationId, before.definitionId)
+  yield* save(sql, organizationId, id, {
+    definition:
+      definition === undefined
+        ? before.definition
+        : yield* TriggerPath.withPaths(unmasked(definition, before.definition), before.definition),
+    configurations: configurations === undefined ? before.configurations : yield* configured(configurations, before.configurations),
+    templateContextVariables: templateContextVariables ?? before.templateContextVariables,
+    status: draft === undefined ? "published" : "draft"
+  })
+}, transaction)
+
+export const createDraft = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId) {
+  const { draft, published } = yield* lock(sql, organizationId, id)
+  return draft ?? (yield* save(sql, organizationId, id, { ...contentOf(published), status: "draft" }))
+}, transaction)
+
+const contentOf = ({ configurations, definition, templateContextVariables }: AgentVersionRecord): AgentContent => ({
+  configurations,
+  definition,
+  templateContextVariables
+})
+
+export const publishDraft = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId) {
+  const { draft, published } = yield* lock(sql, organizationId, id)
+  if (draft === undefined) return yield* new AgentDraftMissing()
+  yield* publishable(sql, organizationId, draft.definition)
+  yield* versions.archive(sql, organizationId, published.definitionId)
+  const made = yield* inserted(versions.publishDraft(sql, organizationId, draft.definitionId))
+  yield* versions.makeCurrent(sql, organizationId, id, made.definitionId)
+  yield* claimTriggers(sql, organizationId, id, made.definition)
+  return made
+}, transaction)

@@ -1,0 +1,105 @@
+/** What a definition must be to be called finished: the checks of AgentGraph, the data of each node and edge, and how nodes are joined. */
+import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
+import { check } from "./AgentGraph.ts"
+import { dataProblems } from "./NodeData.ts"
+import type { Limits, NodeType } from "./NodeType.ts"
+import { nodeTypeOf, nodeTypes } from "./NodeTypes.ts"
+
+interface PlacedNode {
+  readonly node: JsonObject
+  readonly type: NodeType
+  readonly index: number
+}
+
+/** Everything that is wrong; empty when the definition can be published. `{}` can. */
+export const problemsOf = (definition: JsonObject): ReadonlyArray<GraphProblem> => {
+  const stored = check(definition)
+  if (stored.length > 0 || Object.keys(definition).length === 0) return stored
+  const nodes = listOf(definition["nodes"]).flatMap((node, index): ReadonlyArray<PlacedNode> => {
+    const type = nodeTypeOf(String(node["type"]))
+    return type === undefined ? [] : [{ node, type, index }]
+  })
+  const edges = listOf(definition["edges"])
+  return [
+    ...nodes.flatMap(({ index, node, type }) => nodeProblems(node, type, index)),
+    ...edges.flatMap(edgeProblems),
+    ...tooFew(nodes),
+    ...degreeProblems(nodes, edges)
+  ]
+}
+
+const listOf = (parts: unknown): ReadonlyArray<JsonObject> => (Array.isArray(parts) ? parts.filter(isObject) : [])
+const idOf = (part: JsonObject): string => String(part["id"])
+const dataOf = (part: JsonObject): JsonObject => (isObject(part["data"]) ? part["data"] : {})
+
+const nodeProblems = (node: JsonObject, type: NodeType, index: number): ReadonlyArray<GraphProblem> => {
+  const at = (path: ReadonlyArray<string | number>, message: string): GraphProblem => ({
+    kind: "node",
+    id: idOf(node),
+    path: ["nodes", index, ...path],
+    message
+  })
+  const { position } = node
+  const places = ["x", "y"].flatMap((axis) => {
+    if (!isObject(position)) return []
+    if (position[axis] === undefined) return [at(["position", axis], "Field required")]
+    return typeof position[axis] === "number" ? [] : [at(["position", axis], "Input should be a valid number")]
+  })
+  return [
+    ...(isObject(position) ? places : [at(["position"], position === undefined ? "Field required" : "Input should be a valid dictionary")]),
+    ...dataProblems(type, dataOf(node)).map(({ message, path }) => at(path.length === 0 ? [] : ["data", ...path], message))
+  ]
+}
+
+const edgeProblems = (edge: JsonObject, index: number): ReadonlyArray<GraphProblem> =>
+  ["label", "condition"].flatMap((name) => {
+    const message = textProblem(dataOf(edge)[name])
+    return message === undefined ? [] : [{ kind: "edge" as const, id: idOf(edge), path: ["edges", index, "data", name], message }]
+  })
+
+const textProblem = (text: unknown): string | undefined => {
+  if (text === undefined) return "Field required"
+  if (typeof text !== "string") return "Input should be a valid string"
+  return text === "" ? "String should have at least 1 character" : undefined
+}
+
+const tooFew = (nodes: ReadonlyArray<PlacedNode>): ReadonlyArray<GraphProblem> =>
+  nodeTypes
+    .filter(({ limits, name }) => nodes.filter(({ type }) => type.name === name).length < (limits.minInstances ?? 0))
+    .map(({ displayName }) => ({
+      kind: "workflow",
+      id: null,
+      path: ["nodes"],
+      message: `Value error, Workflow must have at least one ${displayName}`
+    }))
+
+/** Joined twice in the same direction counts once. */
+const neighbours = (edges: ReadonlyArray<JsonObject>, from: "source" | "target", to: "source" | "target") => {
+  const found = new Map<unknown, Set<unknown>>()
+  for (const edge of edges) found.set(edge[from], (found.get(edge[from]) ?? new Set()).add(edge[to]))
+  return (id: unknown): number => found.get(id)?.size ?? 0
+}
+
+const degreeProblems = (nodes: ReadonlyArray<PlacedNode>, edges: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> => {
+  const incoming = neighbours(edges, "target", "source")
+  const outgoing = neighbours(edges, "source", "target")
+  return nodes.flatMap(({ index, node, type: { displayName, limits } }) =>
+    degreeMessages(displayName, limits, incoming(node["id"]), outgoing(node["id"])).map((message) => ({
+      kind: "node" as const,
+      id: idOf(node),
+      path: ["nodes", index],
+      message: `Value error, ${message}`
+    }))
+  )
+}
+
+const degreeMessages = (name: string, limits: Limits, incoming: number, outgoing: number): ReadonlyArray<string> => [
+  ...within(name, "incoming", incoming, limits.minIncoming, limits.maxIncoming),
+  ...within(name, "outgoing", outgoing, limits.minOutgoing, limits.maxOutgoing)
+]
+
+const within = (name: string, side: "incoming" | "outgoing", count: number, min = 0, max = Number.POSITIVE_INFINITY) => {
+  if (count < min) return [`${name} must have at least ${min} ${side} edge(s)`]
+  if (count <= max) return []
+  return [max === 0 ? `${name} cannot have ${side} edges` : `${name} can have at most ${max} ${side} edge(s)`]
+}

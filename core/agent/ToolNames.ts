@@ -1,0 +1,62 @@
+/** The names under which the language model of a call knows the tools of a node: no two may be the same, nor be an edge's. */
+import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
+import { toolNameOf as edgeToolName } from "./AgentGraph.ts"
+
+export interface NamedTool {
+  readonly uuid: string
+  readonly name: string
+}
+
+const partsOf = (parts: unknown): ReadonlyArray<JsonObject> => (Array.isArray(parts) ? parts.filter(isObject) : [])
+const dataOf = (part: JsonObject): JsonObject => (isObject(part["data"]) ? part["data"] : {})
+const uuidsOf = (node: JsonObject): ReadonlyArray<string> => {
+  const uuids = dataOf(node)["tool_uuids"]
+  return Array.isArray(uuids) ? uuids.filter((uuid) => typeof uuid === "string").map((uuid) => uuid.toLowerCase()) : []
+}
+
+const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+
+/** Of all nodes, each once. */
+export const toolUuidsIn = (definition: JsonObject): ReadonlyArray<string> => [
+  ...new Set(partsOf(definition["nodes"]).flatMap(uuidsOf).filter(isUuid))
+]
+
+/** Unlike an edge's name, with runs of `_` as one and none at the ends. */
+const functionName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]+/g, "_")
+    .replaceAll(/_+/g, "_")
+    .replaceAll(/^_|_$/g, "")
+
+/** `tools` are those of the organization that have a name of their own in a call. */
+export const toolProblems = (definition: JsonObject, tools: ReadonlyArray<NamedTool>): ReadonlyArray<GraphProblem> => {
+  const nameOf = new Map(tools.map(({ name, uuid }) => [uuid, name]))
+  const edges = partsOf(definition["edges"])
+  return partsOf(definition["nodes"]).flatMap((node, index) => {
+    const attached = [...new Set(uuidsOf(node))].flatMap((uuid) => nameOf.get(uuid) ?? [])
+    const taken = new Set(
+      edges.filter(({ source }) => source === node["id"]).map((edge) => edgeToolName(String(dataOf(edge)["label"] ?? "")))
+    )
+    return [...Map.groupBy(attached, functionName)]
+      .flatMap(([tool, names]) => [
+        ...(names.length > 1
+          ? [`Custom tools ${quoted(names)} generate duplicate LLM tool name "${tool}" on this node. Rename one of the tools.`]
+          : []),
+        ...(taken.has(tool)
+          ? [
+              `Transition tool name "${tool}" conflicts with custom tool ${quoted(names.slice(0, 1))} attached to this node. ` +
+                "Rename the tool or use another edge label."
+            ]
+          : [])
+      ])
+      .map((text) => ({
+        kind: "node" as const,
+        id: typeof node["id"] === "string" ? node["id"] : null,
+        path: ["nodes", index, "data", "tool_uuids"],
+        message: `Value error, ${text}`
+      }))
+  })
+}
+
+const quoted = (names: ReadonlyArray<string>): string => names.map((name) => `"${name}"`).join(", ")

@@ -1,0 +1,38 @@
+/** What the graphs of the templates are written with. */
+import type { JsonObject } from "../Agent.ts"
+
+interface Extraction {
+  readonly name: string
+  readonly type: "string" | "number" | "boolean"
+  readonly prompt: string
+}
+
+const columnWidth = 400
+const rowHeight = 260
+
+/** `at` is the node's column and row in the editor. */
+export const node = (id: string, type: string, at: readonly [column: number, row: number], data: JsonObject): JsonObject => ({
+  id,
+  type,
+  position: { x: at[0] * columnWidth, y: at[1] * rowHeight },
+  data
+})
+
+export const extracted = (prompt: string, ...variables: ReadonlyArray<Extraction>): JsonObject => ({
+  extraction_enabled: true,
+  extraction_prompt: prompt,
+  extraction_variables: variables
+})
+
+export const edge = (source: string, target: string, label: string, condition: string): JsonObject => ({
+  id: `${source}-${target}`,
+  source,
+  target,
+  data: { label, condition }
+})
+
+export const graph = (nodes: ReadonlyArray<JsonObject>, edges: ReadonlyArray<JsonObject>): JsonObject => ({
+  nodes,
+  edges,
+  viewport: { x: 0, y: 0, zoom: 1 }
+})

@@ -1,0 +1,42 @@
+/**
+ * Calling again whom a completed campaign did not reach: a new draft of the contacts whose last call came to something chosen, with what
+ * was known of them and how they were to be called. At most once for each campaign; the new one can be redialed in its turn.
+ */
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AgentArchived } from "../agent/Agent.ts"
+import type { CampaignId, OrganizationId } from "../Id.ts"
+import { CampaignNotFound, CampaignStateConflict } from "./Campaign.ts"
+import * as store from "./RedialStore.ts"
+import type { RetryConfig, RetryReason } from "./RetryPolicy.ts"
+
+/** The campaign has been redialed, or nobody in it matches. */
+export class RedialRefused extends Schema.TaggedError<RedialRefused>()("RedialRefused", {
+  reason: Schema.Literals(["already_redialed", "nobody_matches"])
+}) {}
+
+export interface NewRedial {
+  /** Undefined: the campaign's own, marked as a redial. */
+  readonly name: string | undefined
+  /** What the last call of a contact came to. */
+  readonly reasons: ReadonlyArray<RetryReason>
+  /** Undefined: as in the campaign. */
+  readonly retry: RetryConfig | undefined
+}
+
+export const redial = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: CampaignId, wanted: NewRedial) {
+    const parent = yield* store.lockParent(sql, organizationId, id)
+    if (parent === undefined) return yield* new CampaignNotFound({ id })
+    if (parent.state !== "completed") return yield* new CampaignStateConflict({ action: "redial", state: parent.state })
+    if (parent.redialedCampaignId !== null) return yield* new RedialRefused({ reason: "already_redialed" })
+    if (!parent.isAgentActive) return yield* new AgentArchived({ id: parent.agentId })
+    const child = yield* store.insertChild(sql, organizationId, id, wanted)
+    if (child === undefined) return yield* Effect.die("An inserted campaign was not returned")
+    const { contacts } = yield* store.copyContacts(sql, organizationId, id, child.id, wanted.reasons)
+    if (contacts === 0) return yield* new RedialRefused({ reason: "nobody_matches" })
+    yield* store.settle(sql, organizationId, id, child.id, contacts)
+    return child.id
+  },
+  (redial, sql) => Effect.catchTag(sql.withTransaction(redial), "SqlError", Effect.die)
+)

@@ -1,0 +1,71 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
+import type { CampaignState } from "./Campaign.ts"
+import type { NewRedial } from "./Redial.ts"
+import type { RetryReason } from "./RetryPolicy.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** Of two redials of a campaign at once, the second waits here for the first. */
+export const lockParent = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+  sql<{
+    readonly state: CampaignState
+    readonly redialedCampaignId: CampaignId | null
+    readonly agentId: AgentId
+    readonly isAgentActive: boolean
+  }>`
+    SELECT c.state, c.redialed_campaign_id, c.agent_id, a.status = 'active' AS is_agent_active
+    FROM campaigns c JOIN agents a ON a.id = c.agent_id
+    WHERE c.organization_id = ${organizationId} AND c.id = ${id} FOR NO KEY UPDATE OF c`.pipe(Effect.map((rows) => rows[0]))
+
+export const insertChild = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { name, retry }: NewRedial) =>
+  sql<{ readonly id: CampaignId }>`
+    INSERT INTO campaigns (organization_id, name, agent_id, telephony_configuration_id, source_type, source_id, source_hash, source_sync,
+      rate_limit, max_concurrency, retry_config, schedule_config, circuit_breaker, parent_campaign_id, total_rows)
+    SELECT organization_id, coalesce(${name ?? null}::text, left(name || ' (Redial)', 255)), agent_id, telephony_configuration_id,
+      source_type, source_id, source_hash, source_sync, rate_limit, max_concurrency,
+      coalesce(${retry === undefined ? null : JSON.stringify(retry)}::text::jsonb, retry_config), schedule_config, circuit_breaker, id, 0
+    FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(Effect.map((rows) => rows[0]))
+
+/** A contact's `context` is what its list brought: what a retry adds is with its run only. */
+export const copyContacts = (
+  sql: Sql,
+  organizationId: OrganizationId,
+  id: CampaignId,
+  childId: CampaignId,
+  reasons: ReadonlyArray<RetryReason>
+) =>
+  sql<{ readonly contacts: number }>`
+    WITH copied AS (
+      INSERT INTO contacts (campaign_id, row_no, organization_id, phone_number, context)
+      SELECT ${childId}::int, row_no, organization_id, phone_number, context FROM contacts
+      WHERE organization_id = ${organizationId} AND campaign_id = ${id} AND state = 'failed' AND last_outcome = ANY(${reasons}::text[])
+      ORDER BY row_no RETURNING 1
+    )
+    SELECT count(*)::int AS contacts FROM copied`.pipe(Effect.map(([row]) => ({ contacts: row?.contacts ?? 0 })))
+
+/** Ties the two campaigns to each other, and tells the logs of both. Of the names that were empty in a contact, those that still are stay. */
+export const settle = (sql: Sql, organizationId: OrganizationId, id: CampaignId, childId: CampaignId, contacts: number) => sql`
+  WITH child AS (
+    UPDATE campaigns c SET total_rows = ${contacts}, source_sync = c.source_sync || jsonb_build_object(
+      'lastSyncedAt', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'rowsInFile', ${contacts}::int,
+      'accepted', ${contacts}::int, 'skipped', 0, 'warnings', '[]'::jsonb)
+      || CASE WHEN c.source_sync ? 'variables' THEN jsonb_build_object('variables', c.source_sync -> 'variables' || jsonb_build_object('empty', (
+        SELECT coalesce(jsonb_agg(e.name), '[]') FROM jsonb_array_elements_text(c.source_sync -> 'variables' -> 'empty') AS e (name)
+        WHERE EXISTS (SELECT 1 FROM contacts WHERE campaign_id = ${childId} AND coalesce(context ->> e.name, '') ~ '^\\s*$')))) ELSE '{}' END
+    WHERE c.organization_id = ${organizationId} AND c.id = ${childId} RETURNING c.organization_id, c.id
+  ), parent AS (
+    UPDATE campaigns SET redialed_campaign_id = ${childId}, updated_at = now()
+    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING organization_id, id
+  )
+  INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+  SELECT e.organization_id, e.campaign_id, 'info', e.event, e.message, e.details FROM (
+    SELECT organization_id, id, 1, 'redial_created', 'A campaign was made of the contacts to call again.',
+      jsonb_build_object('campaign_id', ${childId}::int, 'contacts', ${contacts}::int) FROM parent
+    UNION ALL
+    SELECT organization_id, id, 2, 'campaign_created', 'Campaign created.', jsonb_build_object('parent_campaign_id', ${id}::int) FROM child
+    UNION ALL
+    SELECT organization_id, id, 3, 'source_sync_completed', ${`${contacts} contacts accepted.`}::text,
+      jsonb_build_object('rows_in_file', ${contacts}::int, 'accepted', ${contacts}::int, 'skipped', 0, 'warnings', 0) FROM child
+  ) AS e (organization_id, campaign_id, ordinal, event, message, details) ORDER BY e.ordinal`

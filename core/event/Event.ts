@@ -1,0 +1,49 @@
+/**
+ * What happened to a campaign or a run of an organization. Written by the database's triggers together with the change itself, so that there
+ * is no change without its event and no event without its change. Kept for seven days.
+ */
+import { Schema } from "effect"
+import type { OrganizationId } from "../Id.ts"
+
+/** A place in the one order of all events: whoever has seen an id has seen, or can see, every lower one. */
+export const EventId = Schema.Int.pipe(Schema.brand("EventId"))
+export type EventId = typeof EventId.Type
+/** No event has this id: all come after it. */
+export const beginning = EventId.make(0)
+
+/** What there is to follow. */
+export const eventTypes = [
+  "campaign.created",
+  "campaign.started",
+  "campaign.paused",
+  "campaign.resumed",
+  "campaign.completed",
+  "campaign.failed",
+  /** On the campaign that was redialed; the new one is also `created`. */
+  "campaign.redialed",
+  "run.answered",
+  "run.completed",
+  /** Asked for, to try a webhook endpoint; goes to that endpoint alone. */
+  "webhook.test"
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+export interface Event {
+  readonly id: EventId
+  readonly organizationId: OrganizationId
+  readonly type: EventType
+  /** `campaigns/7`, `runs/9` */
+  readonly subject: string
+  /** As the API shows it. */
+  readonly data: Readonly<Record<string, unknown>>
+  readonly createdAt: Date
+}
+
+/** No types: every one. */
+export interface EventSelection {
+  readonly organizationId: OrganizationId
+  readonly types: ReadonlyArray<EventType>
+}
+
+export const isSelected = ({ organizationId, types }: EventSelection, event: Event): boolean =>
+  event.organizationId === organizationId && (types.length === 0 || types.includes(event.type))

@@ -1,0 +1,98 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import { beginning, type Event, type EventId, type EventSelection, type EventType } from "./Event.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** Events that are put in order at once. */
+export const sequencedAtOnce = 500
+const keptFor = "7 days"
+export const prunedAtOnce = 1000
+/** Any constant does, as long as nobody else locks the same. */
+const sequencerLock = 7_265_873
+
+const columns = (sql: Sql) => sql.literal("id, organization_id, type, subject, data, created_at")
+
+export interface Sequenced {
+  readonly events: number
+  readonly deliveries: number
+}
+
+/**
+ * Gives the oldest events of the outbox their place in the order, and makes a delivery of each for every endpoint that wants it. One node
+ * at a time: the others find nothing to do. The lock ends after the commit, so ids become visible in the order in which they are given.
+ */
+export const sequence = (sql: Sql) =>
+  sql<Sequenced>`
+    WITH mine AS MATERIALIZED (
+      SELECT pg_try_advisory_xact_lock(${sequencerLock}::bigint) AS is_locked
+    ), taken AS (
+      DELETE FROM event_outbox WHERE (SELECT is_locked FROM mine)
+        AND id = ANY (ARRAY(SELECT id FROM event_outbox ORDER BY id LIMIT ${sequencedAtOnce}::int))
+      RETURNING id, organization_id, type, subject, data, created_at
+    ), sequenced AS (
+      INSERT INTO events (organization_id, type, subject, data, created_at)
+      SELECT organization_id, type, subject, data, created_at FROM taken ORDER BY id
+      RETURNING id, organization_id, type, data
+    ), delivered AS (
+      INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id)
+      SELECT e.organization_id, e.id, s.id
+      FROM sequenced s JOIN webhook_endpoints e ON e.organization_id = s.organization_id
+      WHERE e.enabled AND CASE WHEN s.type = 'webhook.test' THEN s.data -> 'webhook_endpoint_id' = to_jsonb(e.id)
+        ELSE e.event_types = '{}' OR s.type = ANY (e.event_types) END
+      ORDER BY s.id
+      RETURNING endpoint_id
+    ), due AS (
+      UPDATE webhook_endpoints SET version = version + 1,
+        next_due_at = CASE WHEN failures > 0 AND next_due_at IS NOT NULL THEN next_due_at ELSE least(next_due_at, now()) END
+      WHERE id IN (SELECT endpoint_id FROM delivered)
+    ), counted AS (
+      SELECT (SELECT count(*)::int FROM sequenced) AS events, (SELECT count(*)::int FROM delivered) AS deliveries
+    )
+    SELECT events, deliveries, CASE WHEN events > 0 THEN pg_notify('trunkline_events', 'events') END AS heard,
+      CASE WHEN deliveries > 0 THEN pg_notify('trunkline_events', 'deliveries') END AS due
+    FROM counted`.pipe(Effect.map(([row]): Sequenced => ({ events: row?.events ?? 0, deliveries: row?.deliveries ?? 0 })))
+
+/** Of all organizations; for the one reader of this process. */
+export const after = (sql: Sql, id: EventId, limit: number) =>
+  sql<Event>`SELECT ${columns(sql)} FROM events WHERE id > ${id}::bigint ORDER BY id LIMIT ${limit}::int`
+
+export const newest = (sql: Sql) =>
+  sql<{ readonly id: EventId }>`SELECT coalesce(max(id), 0) AS id FROM events`.pipe(Effect.map((rows) => rows[0]?.id ?? beginning))
+
+export interface Scan {
+  readonly after: EventId
+  readonly limit: number
+}
+
+interface ScannedRow extends Omit<Event, "type"> {
+  readonly type: EventType | null
+}
+
+/** In order. Those of other types come without a type: so many rows are looked at, whatever their types. */
+export const scan = (sql: Sql, { organizationId, types }: EventSelection, { after: id, limit }: Scan) =>
+  sql<ScannedRow>`
+    SELECT id, organization_id, created_at, CASE WHEN wanted THEN type END AS type, CASE WHEN wanted THEN subject END AS subject,
+      CASE WHEN wanted THEN data END AS data
+    FROM (
+      SELECT *, ${types.length}::int = 0 OR type = ANY (${types}::text[]) AS wanted
+      FROM events WHERE organization_id = ${organizationId}::int AND id > ${id}::bigint ORDER BY id LIMIT ${limit}::int
+    ) AS page ORDER BY id`.pipe(
+    Effect.map((rows) => ({
+      events: rows.filter((row): row is Event => row.type !== null),
+      last: rows.at(-1)?.id,
+      isWhole: rows.length < limit
+    }))
+  )
+
+/** To one endpoint alone. The outbox, and not `events`: there is one way in. */
+export const addTest = (sql: Sql, organizationId: OrganizationId, endpointId: number) => sql`
+  SELECT add_event(${organizationId}::int, 'webhook.test', ${`webhook-endpoints/${endpointId}`}::text,
+    jsonb_build_object('webhook_endpoint_id', ${endpointId}::int))`
+
+/** The oldest ones that are too old, with their deliveries; how many they were. */
+export const prune = (sql: Sql) =>
+  sql`
+    DELETE FROM events WHERE id = ANY (ARRAY(SELECT id FROM events ORDER BY id LIMIT ${prunedAtOnce}::int))
+      AND created_at < now() - ${keptFor}::text::interval RETURNING id`.pipe(Effect.map((rows) => rows.length))

@@ -1,0 +1,142 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import type { EventType } from "./Event.ts"
+import type {
+  DeliveryState,
+  WebhookDelivery,
+  WebhookDeliveryId,
+  WebhookEndpoint,
+  WebhookEndpointId,
+  WebhookEndpointWithSecret
+} from "./WebhookEndpoint.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** What Postgres has as null, we have as undefined. */
+type Nullable<A> = { readonly [Key in keyof A]: undefined extends A[Key] ? Exclude<A[Key], undefined> | null : A[Key] }
+
+const endpointOf = <Row extends Nullable<WebhookEndpoint>>(row: Row) => ({ ...row, disabledReason: row.disabledReason ?? undefined })
+const deliveryOf = (row: Nullable<WebhookDelivery>): WebhookDelivery => ({
+  ...row,
+  lastAttemptAt: row.lastAttemptAt ?? undefined,
+  lastStatus: row.lastStatus ?? undefined,
+  lastError: row.lastError ?? undefined
+})
+
+const columns = (sql: Sql) =>
+  sql.literal("id, organization_id, url, description, event_types, enabled, disabled_reason, created_at, updated_at")
+
+const previousSecretFor = "24 hours"
+
+export interface EndpointSettings {
+  readonly url: string
+  readonly description: string
+  readonly eventTypes: ReadonlyArray<EventType>
+  readonly enabled: boolean
+}
+
+/** Whoever adds one waits here for the one before him: there are never more than the limit. */
+export const lock = (sql: Sql, organizationId: OrganizationId) => sql`
+  SELECT id FROM organizations WHERE id = ${organizationId} FOR NO KEY UPDATE`
+
+export const count = (sql: Sql, organizationId: OrganizationId) =>
+  sql<{ readonly count: number }>`
+    SELECT count(*)::int AS count FROM webhook_endpoints WHERE organization_id = ${organizationId}`.pipe(
+    Effect.map((rows) => rows[0]?.count ?? 0)
+  )
+
+export const insert = (sql: Sql, organizationId: OrganizationId, settings: EndpointSettings, secret: string) =>
+  sql<Nullable<WebhookEndpointWithSecret>>`
+    INSERT INTO webhook_endpoints (organization_id, url, description, event_types, enabled, secret)
+    VALUES (${organizationId}, ${settings.url}, ${settings.description}, ${settings.eventTypes}::text[], ${settings.enabled}, ${secret})
+    RETURNING ${columns(sql)}, secret`.pipe(Effect.map((rows) => rows.map(endpointOf)[0]))
+
+export const list = (sql: Sql, organizationId: OrganizationId, limit: number) =>
+  sql<Nullable<WebhookEndpoint>>`
+    SELECT ${columns(sql)} FROM webhook_endpoints WHERE organization_id = ${organizationId} ORDER BY id LIMIT ${limit}`.pipe(
+    Effect.map((rows) => rows.map(endpointOf))
+  )
+
+export const find = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId) =>
+  sql<Nullable<WebhookEndpoint>>`
+    SELECT ${columns(sql)} FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
+    Effect.map((rows) => rows.map(endpointOf)[0])
+  )
+
+/** An endpoint that is enabled again goes on with what has waited, at once. */
+export const update = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, to: Partial<EndpointSettings>) =>
+  sql<Nullable<WebhookEndpoint>>`
+    WITH due AS (
+      SELECT CASE WHEN ${to.enabled ?? null}::bool THEN pg_notify('trunkline_events', 'deliveries') END
+    )
+    UPDATE webhook_endpoints e SET url = coalesce(${to.url ?? null}::text, url),
+      description = coalesce(${to.description ?? null}::text, description),
+      event_types = coalesce(${to.eventTypes ?? null}::text[], event_types), enabled = coalesce(${to.enabled ?? null}::bool, enabled),
+      disabled_reason = CASE WHEN ${to.enabled ?? null}::bool IS NULL THEN disabled_reason END, failures = 0, version = version + 1,
+      next_due_at = (SELECT min(due_at) FROM webhook_deliveries WHERE endpoint_id = e.id AND state = 'pending'), updated_at = now()
+    FROM due WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(
+    Effect.map((rows) => rows.map(endpointOf)[0])
+  )
+
+/** The secret before signs as well for a day. */
+export const rotate = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, secret: string) =>
+  sql<Nullable<WebhookEndpointWithSecret>>`
+    UPDATE webhook_endpoints SET previous_secret = secret, previous_secret_until = now() + ${previousSecretFor}::text::interval,
+      secret = ${secret}, updated_at = now()
+    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}, secret`.pipe(
+    Effect.map((rows) => rows.map(endpointOf)[0])
+  )
+
+export const remove = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId) =>
+  sql`DELETE FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
+
+export interface DeliveryQuery {
+  readonly state: DeliveryState | undefined
+  /** Only older ones. */
+  readonly before: WebhookDeliveryId | undefined
+  readonly limit: number
+}
+
+/** Newest first. */
+export const deliveries = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, { before, limit, state }: DeliveryQuery) =>
+  sql<Nullable<WebhookDelivery>>`
+    SELECT d.id, d.endpoint_id, d.event_id, e.type AS event_type, e.subject, d.state, d.attempts, d.due_at, d.last_attempt_at, d.last_status,
+      d.last_error, d.created_at
+    FROM webhook_deliveries d JOIN events e ON e.id = d.event_id
+    WHERE d.organization_id = ${organizationId} AND d.endpoint_id = ${id} AND ${sql.and([
+      ...(state === undefined ? [] : [sql`d.state = ${state}`]),
+      ...(before === undefined ? [] : [sql`d.id < ${before}::bigint`]),
+      sql`true`
+    ])}
+    ORDER BY d.id DESC LIMIT ${limit}`.pipe(Effect.map((rows) => rows.map(deliveryOf)))
+
+export const deliveryState = (sql: Sql, organizationId: OrganizationId, endpointId: WebhookEndpointId, id: WebhookDeliveryId) =>
+  sql<{ readonly state: DeliveryState }>`
+    SELECT state FROM webhook_deliveries WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId} AND id = ${id}`.pipe(
+    Effect.map((rows) => rows[0]?.state)
+  )
+
+/** Dead ones start anew, oldest first; how many they were. */
+export const replay = (
+  sql: Sql,
+  organizationId: OrganizationId,
+  endpointId: WebhookEndpointId,
+  which: { readonly id: WebhookDeliveryId | undefined; readonly limit: number }
+) =>
+  sql<{ readonly count: number }>`
+    WITH replayed AS (
+      UPDATE webhook_deliveries SET state = 'pending', attempts = 0, due_at = now() WHERE state = 'dead' AND id = ANY (ARRAY(
+        SELECT id FROM webhook_deliveries
+        WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId} AND state = 'dead'
+          AND (${which.id ?? null}::bigint IS NULL OR id = ${which.id ?? null}::bigint)
+        ORDER BY id LIMIT ${which.limit}::int))
+      RETURNING id
+    ), due AS (
+      UPDATE webhook_endpoints SET version = version + 1, next_due_at = now(), failures = 0
+      WHERE organization_id = ${organizationId} AND id = ${endpointId} AND EXISTS (SELECT 1 FROM replayed)
+      RETURNING pg_notify('trunkline_events', 'deliveries')
+    )
+    SELECT count(*)::int AS count FROM replayed`.pipe(Effect.map((rows) => rows[0]?.count ?? 0))

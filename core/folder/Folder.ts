@@ -1,0 +1,14 @@
+/** A folder of agents. An agent lies in one folder or in none. */
+import { Schema } from "effect"
+
+export const FolderId = Schema.Int.pipe(Schema.brand("FolderId"))
+export type FolderId = typeof FolderId.Type
+
+export interface Folder {
+  readonly id: FolderId
+  readonly name: string
+  readonly createdAt: Date
+}
+
+export class FolderNotFound extends Schema.TaggedError<FolderNotFound>()("FolderNotFound", { id: Schema.Int }) {}
+export class FolderNameTaken extends Schema.TaggedError<FolderNameTaken>()("FolderNameTaken", { name: Schema.String }) {}

@@ -1,0 +1,47 @@
+/** The folders of an organization. Their names are unique in it. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import { type Folder, type FolderId, FolderNameTaken, FolderNotFound } from "./Folder.ts"
+import * as store from "./FolderStore.ts"
+
+export class Folders extends Context.Service<
+  Folders,
+  {
+    /** By name. */
+    readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<Folder>>
+    readonly create: (organizationId: OrganizationId, name: string) => Effect.Effect<Folder, FolderNameTaken>
+    readonly rename: (organizationId: OrganizationId, id: FolderId, name: string) => Effect.Effect<Folder, FolderNotFound | FolderNameTaken>
+    /** The agents in it stay, in no folder. */
+    readonly remove: (organizationId: OrganizationId, id: FolderId) => Effect.Effect<void, FolderNotFound>
+  }
+>()("core/folder/Folders") {
+  static readonly layer = Layer.effect(
+    Folders,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      return Folders.of({
+        list: Effect.fn("Folders.list")((organizationId) => Effect.orDie(store.list(sql, organizationId))),
+        create: Effect.fn("Folders.create")(function* (organizationId, name) {
+          const [folder] = yield* named(name, store.insert(sql, organizationId, name))
+          return folder ?? (yield* Effect.die("An inserted folder was not returned"))
+        }),
+        rename: Effect.fn("Folders.rename")(function* (organizationId, id, name) {
+          const [folder] = yield* named(name, store.rename(sql, organizationId, id, name))
+          return folder ?? (yield* new FolderNotFound({ id }))
+        }),
+        remove: Effect.fn("Folders.remove")(function* (organizationId, id) {
+          if (!(yield* Effect.orDie(store.remove(sql, organizationId, id)))) return yield* new FolderNotFound({ id })
+        })
+      })
+    })
+  )
+}
+
+const named = <A>(name: string, written: Effect.Effect<A, SqlError.SqlError>) =>
+  written.pipe(
+    Effect.catchReason("SqlError", "UniqueViolation", ({ constraint }, error) =>
+      constraint === "folders_name" ? Effect.fail(new FolderNameTaken({ name })) : Effect.die(error)
+    ),
+    Effect.catchTag("SqlError", Effect.die)
+  )

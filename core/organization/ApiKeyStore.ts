@@ -1,0 +1,64 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import type { ApiKey } from "./ApiKey.ts"
+import type { ApiKeyId, UserId } from "./Caller.ts"
+import type { Role } from "./Role.ts"
+
+type Sql = SqlClient.SqlClient
+const listLimit = 1000
+
+const columns = (sql: Sql) => sql.literal("id, name, key_prefix, role, created_at, last_used_at, archived_at")
+
+export interface FoundKey {
+  readonly organizationId: OrganizationId
+  readonly apiKeyId: ApiKeyId
+  readonly role: Role
+  readonly userId: UserId | null
+  /** What the user who made the key may do now. */
+  readonly userRole: Role | null
+}
+
+// The key of somebody who is no member any more is void. `last_used_at` is good to a minute, so that reading it costs no write per request.
+export const use = (sql: Sql, keyHash: string) =>
+  sql<FoundKey>`
+    WITH found AS (
+      SELECT k.id, k.organization_id, k.last_used_at, k.role, k.user_id, m.role AS user_role
+      FROM api_keys k LEFT JOIN memberships m ON m.organization_id = k.organization_id AND m.user_id = k.user_id
+      WHERE k.key_hash = ${keyHash} AND k.archived_at IS NULL AND (k.user_id IS NULL OR m.user_id IS NOT NULL)
+    ), used AS (
+      UPDATE api_keys k SET last_used_at = now() FROM found f
+      WHERE k.id = f.id AND (f.last_used_at IS NULL OR f.last_used_at < now() - interval '1 minute')
+    )
+    SELECT organization_id, id AS api_key_id, role, user_id, user_role FROM found`.pipe(Effect.map((rows) => rows[0]))
+
+export const list = (sql: Sql, organizationId: OrganizationId, withArchived: boolean) => sql<ApiKey>`
+  SELECT ${columns(sql)} FROM api_keys
+  WHERE organization_id = ${organizationId} AND (${withArchived} OR archived_at IS NULL) ORDER BY id LIMIT ${listLimit}`
+
+export const insert = (
+  sql: Sql,
+  key: {
+    readonly organizationId: OrganizationId
+    readonly name: string
+    readonly keyPrefix: string
+    readonly keyHash: string
+    readonly role: Role
+    readonly userId: UserId | undefined
+  }
+) => sql<ApiKey>`
+  INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, user_id)
+  VALUES (${key.organizationId}, ${key.name}, ${key.keyPrefix}, ${key.keyHash}, ${key.role}, ${key.userId ?? null}::int)
+  RETURNING ${columns(sql)}`
+
+export const roleOf = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) =>
+  sql<{ readonly role: Role }>`SELECT role FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
+    Effect.map((rows) => rows[0]?.role)
+  )
+
+/** What is archived already keeps its time. */
+export const archive = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) => sql`
+  UPDATE api_keys SET archived_at = coalesce(archived_at, now()) WHERE organization_id = ${organizationId} AND id = ${id}`
+
+export const reactivate = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) => sql`
+  UPDATE api_keys SET archived_at = NULL WHERE organization_id = ${organizationId} AND id = ${id}`

@@ -1,0 +1,108 @@
+/**
+ * Who changed what, and when. Entries are written a moment after the fact and many at a time, so that no request waits for its own; a
+ * node that is killed may lose its last ones. What was sent is never part of an entry.
+ */
+import { Context, Effect, Latch, Layer, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import type { ApiKeyId, Caller, UserId } from "./Caller.ts"
+import * as store from "./AuditLogStore.ts"
+import { CurrentTenant } from "./CurrentTenant.ts"
+
+export interface AuditEntry {
+  readonly caller: Caller
+  /** The operation's name, `startCampaign`. */
+  readonly action: string
+  /** `campaigns`. */
+  readonly resourceKind: string
+  readonly resourceId: string | undefined
+}
+
+export interface AuditRecord {
+  readonly id: number
+  readonly at: Date
+  readonly userId: UserId | null
+  /** As it is now. */
+  readonly userEmail: string | null
+  readonly apiKeyId: ApiKeyId | null
+  readonly apiKeyName: string | null
+  readonly action: string
+  readonly resourceKind: string
+  readonly resourceId: string | null
+}
+
+/** Entries of all organizations are written together, whoever's request happens to do it. */
+const ofAll = Effect.provideService(CurrentTenant, undefined)
+
+const waitingLimit = 10_000
+const batchLimit = 500
+const retryAfter = "1 second"
+const lastChance = "5 seconds"
+
+export class AuditLog extends Context.Service<
+  AuditLog,
+  {
+    /** Does not wait. When the database has been gone for long, entries are dropped, and that is logged. */
+    readonly record: (entry: AuditEntry) => Effect.Effect<void>
+    /** Newest first, what this node has recorded included. Only entries before `before`, the id of one. */
+    readonly list: (
+      organizationId: OrganizationId,
+      page: { readonly before: number | undefined; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<AuditRecord>>
+  }
+>()("core/organization/AuditLog") {
+  static readonly layer = Layer.effect(
+    AuditLog,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const waiting: Array<AuditEntry> = []
+      const news = Latch.makeUnsafe(false)
+      const one = Semaphore.makeUnsafe(1)
+
+      const writeBatch = Effect.suspend(() => {
+        const batch = waiting.slice(0, batchLimit)
+        return Effect.andThen(
+          store.insert(sql, batch),
+          Effect.sync(() => waiting.splice(0, batch.length))
+        )
+      })
+      // Not interrupted between the database and the list: an entry would be written twice.
+      const writeAll = Effect.gen(function* () {
+        while (waiting.length > 0) yield* Effect.uninterruptible(writeBatch)
+      }).pipe(one.withPermit, ofAll)
+      const writer = Effect.gen(function* () {
+        yield* news.await
+        news.closeUnsafe()
+        yield* writeAll
+      }).pipe(
+        Effect.catchCause((cause) =>
+          Effect.logWarning("entries of the audit log could not be written yet", cause).pipe(
+            Effect.andThen(Effect.sleep(retryAfter)),
+            Effect.andThen(news.open)
+          )
+        ),
+        Effect.forever
+      )
+      yield* Effect.addFinalizer(() =>
+        writeAll.pipe(
+          Effect.timeout(lastChance),
+          Effect.catchCause((cause) => Effect.logError("entries of the audit log were lost", cause))
+        )
+      )
+      yield* Effect.forkScoped(writer)
+
+      return AuditLog.of({
+        record: (entry) =>
+          Effect.suspend(() => {
+            if (waiting.length >= waitingLimit) return Effect.logError("an entry of the audit log was dropped")
+            waiting.push(entry)
+            news.openUnsafe()
+            return Effect.void
+          }),
+        list: Effect.fn("AuditLog.list")((organizationId, page) =>
+          Effect.orDie(Effect.andThen(writeAll, store.list(sql, organizationId, page)))
+        )
+      })
+    })
+  )
+}

@@ -1,0 +1,31 @@
+/** Secrets that the nodes of an installation share. Each is made by the first node that needs it, and stays. */
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { newSecret } from "./Secret.ts"
+
+export class InstallationSecrets extends Context.Service<
+  InstallationSecrets,
+  {
+    /** 43 characters. The same for the same name, on every node and after every start. */
+    readonly get: (name: string) => Effect.Effect<Redacted.Redacted>
+  }
+>()("core/organization/InstallationSecrets") {
+  static readonly layer = Layer.effect(
+    InstallationSecrets,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* Effect.context<SecureRandom.SecureRandom>()
+      return {
+        get: Effect.fn("InstallationSecrets.get")((name) => get(sql, name).pipe(Effect.orDie, Effect.provideContext(random)))
+      }
+    })
+  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}
+
+const get = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, name: string) {
+  const secret = yield* newSecret()
+  yield* sql`INSERT INTO installation_secrets (name, secret) VALUES (${name}, ${secret}) ON CONFLICT (name) DO NOTHING`
+  const [row] = yield* sql<{ readonly secret: string }>`SELECT secret FROM installation_secrets WHERE name = ${name}`
+  return row === undefined ? yield* Effect.die("An inserted secret was not found") : Redacted.make(row.secret)
+})

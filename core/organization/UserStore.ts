@@ -1,0 +1,80 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import type { UserId } from "./Caller.ts"
+import type { Role } from "./Role.ts"
+import type { Onboarding, User, UserOrganization } from "./User.ts"
+
+type Sql = SqlClient.SqlClient
+const listLimit = 1000
+
+const columns = (sql: Sql) => sql.literal("u.id, u.email, u.name, u.provider_id")
+/** The membership that a user acts by. */
+const current = (sql: Sql) => sql`
+  LEFT JOIN LATERAL (
+    SELECT m.organization_id, m.role FROM memberships m WHERE m.user_id = u.id
+    ORDER BY m.organization_id IS NOT DISTINCT FROM u.selected_organization_id DESC, m.created_at, m.organization_id LIMIT 1
+  ) m ON true`
+
+export interface Membership {
+  readonly organizationId: OrganizationId | null
+  readonly role: Role | null
+}
+
+/** No row when the address is taken. The user gets an organization to own. */
+export const insert = (
+  sql: Sql,
+  user: { readonly email: string; readonly name: string | undefined; readonly passwordHash: string },
+  concurrencyLimit: number
+) =>
+  sql<User & { readonly organizationId: OrganizationId }>`
+    WITH u AS (
+      INSERT INTO users (email, name, password_hash) VALUES (${user.email}, ${user.name ?? null}, ${user.passwordHash})
+      ON CONFLICT (email) DO NOTHING RETURNING id, email, name, provider_id
+    ), o AS (
+      INSERT INTO organizations (name, provider_id, concurrency_limit)
+      SELECT coalesce(name, email), 'org_' || provider_id, ${concurrencyLimit}::int FROM u RETURNING id
+    ), m AS (
+      INSERT INTO memberships (organization_id, user_id, role) SELECT o.id, u.id, 'owner' FROM o, u
+    )
+    SELECT ${columns(sql)}, o.id AS organization_id FROM u, o`.pipe(Effect.map((rows) => rows[0]))
+
+/** With what the password is checked against. */
+export const findByEmail = (sql: Sql, email: string) =>
+  sql<User & Membership & { readonly passwordHash: string }>`
+    SELECT ${columns(sql)}, u.password_hash, m.organization_id, m.role FROM users u ${current(sql)} WHERE u.email = ${email}`.pipe(
+    Effect.map((rows) => rows[0])
+  )
+
+export const find = (sql: Sql, id: UserId) =>
+  sql<User>`SELECT ${columns(sql)} FROM users u WHERE u.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
+
+export const membership = (sql: Sql, id: UserId) =>
+  sql<Membership>`SELECT m.organization_id, m.role FROM users u ${current(sql)} WHERE u.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
+
+export const organizations = (sql: Sql, id: UserId) =>
+  sql<UserOrganization>`
+    SELECT o.id, o.name, m.role, o.id IS NOT DISTINCT FROM c.organization_id AS is_selected
+    FROM memberships m JOIN organizations o ON o.id = m.organization_id
+    CROSS JOIN (SELECT m.organization_id FROM users u ${current(sql)} WHERE u.id = ${id}) c
+    WHERE m.user_id = ${id} ORDER BY m.created_at, o.id LIMIT ${listLimit}`
+
+/** No row when the user is no member. */
+export const select = (sql: Sql, id: UserId, organizationId: OrganizationId) =>
+  sql`
+    UPDATE users u SET selected_organization_id = m.organization_id FROM memberships m
+    WHERE u.id = ${id} AND m.user_id = u.id AND m.organization_id = ${organizationId} RETURNING u.id`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
+
+export const onboarding = (sql: Sql, id: UserId) =>
+  sql<{ readonly onboarding: Onboarding }>`SELECT onboarding FROM users WHERE id = ${id}`.pipe(Effect.map((rows) => rows[0]?.onboarding))
+
+/** Until the transaction ends nobody else changes it. */
+export const lockOnboarding = (sql: Sql, id: UserId) =>
+  sql<{ readonly onboarding: Onboarding }>`SELECT onboarding FROM users WHERE id = ${id} FOR NO KEY UPDATE`.pipe(
+    Effect.map((rows) => rows[0]?.onboarding)
+  )
+
+export const setOnboarding = (sql: Sql, id: UserId, onboarding: Onboarding) => sql`
+  UPDATE users SET onboarding = ${JSON.stringify(onboarding)}::text::jsonb WHERE id = ${id}`

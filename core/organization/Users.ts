@@ -1,0 +1,157 @@
+/** People: they sign up, log in, and act by their role in the organization that they have selected. */
+import { Cache, Context, Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import type { Caller, UserId } from "./Caller.ts"
+import { CurrentTenant } from "./CurrentTenant.ts"
+import { LoginLimit, type TooManyAttempts } from "./LoginLimit.ts"
+import { Passwords } from "./Passwords.ts"
+import { type InvalidToken, Tokens } from "./Tokens.ts"
+import {
+  EmailTaken,
+  LoginRefused,
+  NoOrganization,
+  type Onboarding,
+  type OnboardingChanges,
+  OrganizationNotFound,
+  SignupDisabled,
+  type User,
+  UserNotFound,
+  type UserOrganization
+} from "./User.ts"
+import * as store from "./UserStore.ts"
+
+export interface NewUser {
+  readonly email: string
+  readonly password: string
+  readonly name?: string | undefined
+}
+
+export interface Session {
+  readonly token: string
+  readonly user: User
+  /** Undefined for a user who belongs to none any more. */
+  readonly organizationId: OrganizationId | undefined
+}
+
+/** Who may sign up, and with what an organization that is made so begins. */
+export const SignupPolicy = Context.Reference<{ readonly isOpen: boolean; readonly concurrencyLimit: number }>(
+  "core/organization/SignupPolicy",
+  { defaultValue: () => ({ isOpen: true, concurrencyLimit: 10 }) }
+)
+
+const rememberedMillis = 1000
+const rememberedTokens = 10_000
+const longestToken = 2048
+const longestList = 1000
+
+export class Users extends Context.Service<
+  Users,
+  {
+    /** Makes an organization too, which the new user owns. */
+    readonly signUp: (user: NewUser) => Effect.Effect<Session, SignupDisabled | EmailTaken | TooManyAttempts>
+    /** Takes as long for an unknown address as for a wrong password. */
+    readonly logIn: (email: string, password: string) => Effect.Effect<Session, LoginRefused | TooManyAttempts>
+    /** Whose token this is. What a change of role took away may be allowed for up to a second more. */
+    readonly authenticate: (token: string) => Effect.Effect<Caller, InvalidToken | UserNotFound | NoOrganization>
+    /** Has this node ask the database again who may what. */
+    readonly forget: Effect.Effect<void>
+    readonly get: (id: UserId) => Effect.Effect<User, UserNotFound>
+    /** First joined first. */
+    readonly organizations: (id: UserId) => Effect.Effect<ReadonlyArray<UserOrganization>>
+    readonly select: (id: UserId, organizationId: OrganizationId) => Effect.Effect<void, OrganizationNotFound>
+    readonly onboarding: (id: UserId) => Effect.Effect<Onboarding, UserNotFound>
+    readonly setOnboarding: (id: UserId, changes: OnboardingChanges) => Effect.Effect<Onboarding, UserNotFound>
+  }
+>()("core/organization/Users") {
+  static readonly layer = Layer.effect(
+    Users,
+    Effect.gen(function* () {
+      const ports = {
+        sql: yield* SqlClient.SqlClient,
+        limit: yield* LoginLimit,
+        passwords: yield* Passwords,
+        tokens: yield* Tokens,
+        policy: yield* SignupPolicy
+      }
+      const { sql } = ports
+      const callers = yield* Cache.makeWith((token: string) => lookup(ports, token), {
+        capacity: rememberedTokens,
+        timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
+      })
+      return Users.of({
+        signUp: Effect.fn("Users.signUp")((user) => signUp(ports, user)),
+        logIn: Effect.fn("Users.logIn")((email, password) => logIn(ports, email.toLowerCase(), password)),
+        authenticate: (token) => Cache.get(callers, token),
+        forget: Cache.invalidateAll(callers),
+        get: Effect.fn("Users.get")((id) => found(store.find(sql, id))),
+        organizations: Effect.fn("Users.organizations")((id) => acrossTenants(Effect.orDie(store.organizations(sql, id)))),
+        select: Effect.fn("Users.select")(function* (id, organizationId) {
+          if (!(yield* acrossTenants(Effect.orDie(store.select(sql, id, organizationId))))) return yield* new OrganizationNotFound()
+          yield* Cache.invalidateAll(callers)
+        }),
+        onboarding: Effect.fn("Users.onboarding")((id) => found(store.onboarding(sql, id))),
+        setOnboarding: Effect.fn("Users.setOnboarding")((id, changes) => setOnboarding(sql, id, changes))
+      })
+    })
+  ).pipe(Layer.provide(LoginLimit.layer))
+}
+
+/** A user looks beyond the organization that the request is for. */
+const acrossTenants = Effect.provideService(CurrentTenant, undefined)
+
+interface Ports {
+  readonly sql: SqlClient.SqlClient
+  readonly limit: LoginLimit["Service"]
+  readonly passwords: Passwords["Service"]
+  readonly tokens: Tokens["Service"]
+  readonly policy: typeof SignupPolicy.Service
+}
+
+const found = <A, E>(row: Effect.Effect<A | undefined, E>): Effect.Effect<A, UserNotFound> =>
+  Effect.flatMap(Effect.orDie(row), (value) => (value === undefined ? Effect.fail(new UserNotFound()) : Effect.succeed(value)))
+
+const signUp = Effect.fnUntraced(function* (ports: Ports, { email, name, password }: NewUser) {
+  if (!ports.policy.isOpen) return yield* new SignupDisabled()
+  yield* ports.limit.signUp
+  const passwordHash = yield* ports.passwords.hash(password)
+  const user = { email: email.toLowerCase(), name, passwordHash }
+  const made = yield* Effect.orDie(store.insert(ports.sql, user, ports.policy.concurrencyLimit))
+  if (made === undefined) return yield* new EmailTaken()
+  return { token: yield* ports.tokens.issue(made), user: made, organizationId: made.organizationId }
+})
+
+const logIn = Effect.fnUntraced(function* (ports: Ports, email: string, password: string) {
+  yield* ports.limit.attempt(email)
+  const user = yield* Effect.orDie(store.findByEmail(ports.sql, email))
+  const isRight = yield* ports.passwords.verify(password, user?.passwordHash)
+  if (user === undefined || !isRight) return yield* new LoginRefused()
+  yield* ports.limit.succeeded(email)
+  return { token: yield* ports.tokens.issue(user), user, organizationId: user.organizationId ?? undefined }
+})
+
+const lookup = Effect.fnUntraced(function* ({ sql, tokens }: Ports, token: string) {
+  const userId = yield* tokens.verify(token.slice(0, longestToken))
+  const membership = yield* found(store.membership(sql, userId))
+  const { organizationId, role } = membership
+  if (organizationId === null || role === null) return yield* new NoOrganization()
+  return { organizationId, role, userId } satisfies Caller
+})
+
+const union = (one: ReadonlyArray<string>, other: ReadonlyArray<string> = []): ReadonlyArray<string> =>
+  [...new Set([...one, ...other])].slice(0, longestList)
+
+const setOnboarding = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: UserId, changes: OnboardingChanges) {
+  const change = Effect.gen(function* () {
+    const before = yield* found(store.lockOnboarding(sql, id))
+    const after: Onboarding = {
+      completedAt: changes.completedAt ?? before.completedAt,
+      skipped: changes.skipped ?? before.skipped,
+      seenTooltips: union(before.seenTooltips, changes.seenTooltips),
+      completedActions: union(before.completedActions, changes.completedActions)
+    }
+    yield* store.setOnboarding(sql, id, after)
+    return after
+  })
+  return yield* sql.withTransaction(change).pipe(Effect.catchTag("SqlError", Effect.die))
+})

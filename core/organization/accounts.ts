@@ -1,0 +1,14 @@
+/** Who may do what here, and who did: keys, users, members, settings and the audit log. */
+import { Layer } from "effect"
+import { ApiKeys } from "./ApiKeys.ts"
+import { AuditLog } from "./AuditLog.ts"
+import { Members } from "./Members.ts"
+import { OrganizationSettings } from "./OrganizationSettings.ts"
+import { Users } from "./Users.ts"
+
+export type Accounts = ApiKeys | AuditLog | Members | OrganizationSettings | Users
+
+/** Each once: members and keys are forgotten where they were remembered. */
+export const layer = Layer.mergeAll(Members.layer, OrganizationSettings.layer, AuditLog.layer).pipe(
+  Layer.provideMerge(Layer.merge(ApiKeys.layer, Users.layer))
+)

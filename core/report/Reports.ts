@@ -1,0 +1,160 @@
+/** What the runs of an organization come to: as tables to save, by day, and as usage. */
+import { Clock, Context, DateTime, Effect, Layer, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { AgentNotFound } from "../agent/Agent.ts"
+import { CampaignNotFound } from "../campaign/Campaign.ts"
+import { isTimeZone } from "../campaign/Schedule.ts"
+import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
+import type { RunDateInvalid, RunFilter, RunFilterInvalid } from "../run/RunFilter.ts"
+import { type UsageQuery, usageFilters } from "../run/Runs.ts"
+import { hasCampaign, type RunSelection } from "../run/RunStore.ts"
+import {
+  type DailyReport,
+  type DailyRun,
+  type Report,
+  ReportDayInvalid,
+  type ReportedDay,
+  type ReportRow,
+  type Share,
+  type UsageDay
+} from "./Report.ts"
+import * as store from "./ReportStore.ts"
+
+/** When the runs were created, inclusive. */
+export interface ReportDates {
+  readonly from: Date | undefined
+  readonly to: Date | undefined
+}
+
+export interface DayQuery {
+  /** `2026-01-31` */
+  readonly date: string
+  /** An IANA name. */
+  readonly timezone: string
+  readonly agentId?: AgentId | undefined
+}
+
+export interface Usage extends ReportedDay {
+  /** All days, newest first. */
+  readonly days: ReadonlyArray<UsageDay>
+}
+
+export class Reports extends Context.Service<
+  Reports,
+  {
+    readonly ofCampaign: (organizationId: OrganizationId, id: CampaignId, dates: ReportDates) => Effect.Effect<Report, CampaignNotFound>
+    readonly ofAgent: (organizationId: OrganizationId, id: AgentId, dates: ReportDates) => Effect.Effect<Report, AgentNotFound>
+    readonly ofOrganization: (
+      organizationId: OrganizationId,
+      query: Pick<UsageQuery, "endDate" | "filters" | "startDate">
+    ) => Effect.Effect<Report, RunFilterInvalid | RunDateInvalid>
+    readonly daily: (organizationId: OrganizationId, query: DayQuery) => Effect.Effect<DailyReport, ReportDayInvalid>
+    /** Newest first, at most 5000. */
+    readonly dailyRuns: (organizationId: OrganizationId, query: DayQuery) => Effect.Effect<ReadonlyArray<DailyRun>, ReportDayInvalid>
+    readonly agents: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<{ readonly id: AgentId; readonly name: string }>>
+    /** The month that it is by UTC, as a whole. */
+    readonly currentMonth: (organizationId: OrganizationId) => Effect.Effect<Usage>
+    /** So many days by UTC, today among them. */
+    readonly lastDays: (organizationId: OrganizationId, days: number) => Effect.Effect<Usage>
+  }
+>()("core/report/Reports") {
+  static readonly layer = Layer.effect(
+    Reports,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      Reports.of({
+        ofCampaign: Effect.fn("Reports.ofCampaign")(function* (organizationId, campaignId, dates) {
+          const isThere = yield* Effect.orDie(hasCampaign(sql, organizationId, campaignId))
+          if (!isThere) return yield* new CampaignNotFound({ id: campaignId })
+          return yield* reportOf(sql, { organizationId, campaignId, filters: datesOf(dates) })
+        }),
+        ofAgent: Effect.fn("Reports.ofAgent")(function* (organizationId, agentId, dates) {
+          const isThere = yield* Effect.orDie(store.hasAgent(sql, organizationId, agentId))
+          if (!isThere) return yield* new AgentNotFound({ id: agentId })
+          return yield* reportOf(sql, { organizationId, agentId, filters: datesOf(dates) })
+        }),
+        ofOrganization: Effect.fn("Reports.ofOrganization")(function* (organizationId, query) {
+          const filters = yield* Effect.fromResult(usageFilters(query))
+          return yield* reportOf(sql, { organizationId, filters })
+        }),
+        daily: Effect.fn("Reports.daily")(function* (organizationId, { agentId, ...query }) {
+          return yield* daily(sql, { organizationId, agentId, ...(yield* dayOf(query)) })
+        }),
+        dailyRuns: Effect.fn("Reports.dailyRuns")(function* (organizationId, { agentId, ...query }) {
+          return yield* Effect.orDie(store.runsOfDay(sql, { organizationId, agentId, ...(yield* dayOf(query)) }))
+        }),
+        agents: Effect.fn("Reports.agents")((organizationId) => Effect.orDie(store.agents(sql, organizationId))),
+        currentMonth: Effect.fn("Reports.currentMonth")(function* (organizationId) {
+          const now = new Date(yield* Clock.currentTimeMillis)
+          const first = (month: number) => new Date(Date.UTC(now.getUTCFullYear(), month, 1))
+          return yield* usage(sql, organizationId, { from: first(now.getUTCMonth()), until: first(now.getUTCMonth() + 1) })
+        }),
+        lastDays: Effect.fn("Reports.lastDays")(function* (organizationId, days) {
+          const tomorrow = (Math.floor((yield* Clock.currentTimeMillis) / dayMillis) + 1) * dayMillis
+          return yield* usage(sql, organizationId, { from: new Date(tomorrow - days * dayMillis), until: new Date(tomorrow) })
+        })
+      })
+    )
+  )
+}
+
+type Sql = SqlClient.SqlClient
+const dayMillis = 86_400_000
+
+const datesOf = (dates: ReportDates): ReadonlyArray<RunFilter> => [{ attribute: "dateRange", ...dates }]
+
+const reportOf = Effect.fnUntraced(function* (sql: Sql, selection: RunSelection) {
+  const report: Report = {
+    variables: yield* Effect.orDie(store.variables(sql, selection)),
+    batches: Stream.paginate<store.Cursor | undefined, ReadonlyArray<ReportRow>>(undefined, (after) =>
+      Effect.map(Effect.orDie(store.batch(sql, selection, after)), ({ next, rows }) => [[rows], Option.fromUndefinedOr(next)] as const)
+    )
+  }
+  return report
+})
+
+const dayPattern = /^(\d{4})-(\d\d)-(\d\d)$/
+
+const dayOf = Effect.fnUntraced(function* ({ date, timezone }: DayQuery) {
+  const wrong = new ReportDayInvalid({ reason: "Invalid date format. Use YYYY-MM-DD" })
+  const [, year, month, day] = (dayPattern.exec(date) ?? []).map(Number)
+  if (year === undefined || month === undefined || day === undefined) return yield* wrong
+  const midnight = new Date(Date.UTC(year, month - 1, day))
+  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return yield* wrong
+  if (!isTimeZone(timezone)) return yield* new ReportDayInvalid({ reason: `Invalid timezone: ${timezone}` })
+  const startOf = (at: Date) =>
+    Effect.map(
+      Effect.fromOption(DateTime.makeZoned(at, { timeZone: timezone, adjustForTimeZone: true })).pipe(Effect.mapError(() => wrong)),
+      DateTime.toDateUtc
+    )
+  return { from: yield* startOf(midnight), until: yield* startOf(new Date(midnight.getTime() + dayMillis)) }
+})
+
+const dispositionsShown = 5
+const durationBounds = [10, 30, 60, 120, 180]
+
+const share = (count: number, all: number): Share => ({ count, percentage: all === 0 ? 0 : Math.round((count / all) * 10_000) / 100 })
+
+const daily = Effect.fnUntraced(function* (sql: Sql, day: store.DaySelection) {
+  const totals = yield* store.dayTotals(sql, day, durationBounds)
+  const top = yield* store.dayDispositions(sql, day, dispositionsShown)
+  const shown = top.reduce((sum, { count }) => sum + count, 0)
+  const others = totals.disposed > shown ? [{ disposition: "Other", count: totals.disposed - shown }] : []
+  const timed = totals.durations.reduce((sum, count) => sum + count, 0)
+  const report: DailyReport = {
+    totalRuns: totals.runs,
+    transferred: totals.transferred,
+    dispositions: [...top, ...others].map(({ count, disposition }) => ({ disposition, ...share(count, totals.disposed) })),
+    durations: totals.durations.map((count, bucket) => ({
+      from: durationBounds[bucket - 1] ?? 0,
+      until: durationBounds[bucket],
+      ...share(count, timed)
+    }))
+  }
+  return report
+}, Effect.orDie)
+
+const usage = (sql: Sql, organizationId: OrganizationId, span: ReportedDay): Effect.Effect<Usage> =>
+  store.usageByDay(sql, organizationId, span).pipe(
+    Effect.map((days) => ({ ...span, days })),
+    Effect.orDie
+  )

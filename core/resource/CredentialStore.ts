@@ -1,0 +1,55 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import type { Credential, CredentialData, CredentialType } from "./Credential.ts"
+
+type Sql = SqlClient.SqlClient
+const listLimit = 1000
+
+export interface CredentialValues {
+  readonly name: string
+  readonly description: string | null
+  readonly credentialType: CredentialType
+  readonly data: CredentialData
+}
+
+const columns = (sql: Sql) => sql.literal("uuid, name, description, credential_type, created_at, updated_at")
+
+export const insert = (sql: Sql, organizationId: OrganizationId, credential: CredentialValues) => sql<Credential>`
+  INSERT INTO credentials (organization_id, name, description, credential_type, credential_data)
+  VALUES (${organizationId}, ${credential.name}, ${credential.description}, ${credential.credentialType},
+    ${JSON.stringify(credential.data)}::text::jsonb)
+  RETURNING ${columns(sql)}`
+
+export const list = (sql: Sql, organizationId: OrganizationId) => sql<Credential>`
+  SELECT ${columns(sql)} FROM credentials WHERE organization_id = ${organizationId} ORDER BY name LIMIT ${listLimit}`
+
+export const find = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
+  sql<Credential>`
+    SELECT ${columns(sql)} FROM credentials WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid`.pipe(
+    Effect.map((rows) => rows[0])
+  )
+
+/** With the secret, and until the transaction ends nobody else changes it. */
+export const lock = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
+  sql<CredentialValues>`
+    SELECT name, description, credential_type, credential_data AS data FROM credentials
+    WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid FOR UPDATE`.pipe(Effect.map((rows) => rows[0]))
+
+export const update = (sql: Sql, organizationId: OrganizationId, uuid: string, credential: CredentialValues) => sql<Credential>`
+  UPDATE credentials SET name = ${credential.name}, description = ${credential.description},
+    credential_type = ${credential.credentialType}, credential_data = ${JSON.stringify(credential.data)}::text::jsonb, updated_at = now()
+  WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid RETURNING ${columns(sql)}`
+
+export const remove = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
+  sql<Pick<Credential, "uuid">>`
+    DELETE FROM credentials WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid RETURNING uuid`.pipe(
+    Effect.map((rows) => rows[0])
+  )
+
+/** How many of these, each named once, are the organization's. */
+export const count = (sql: Sql, organizationId: OrganizationId, uuids: ReadonlyArray<string>) =>
+  sql<{ readonly count: number }>`
+    SELECT count(*)::int AS count FROM credentials WHERE organization_id = ${organizationId} AND uuid = ANY(${uuids}::uuid[])`.pipe(
+    Effect.map((rows) => rows[0]?.count ?? 0)
+  )

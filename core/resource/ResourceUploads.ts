@@ -1,0 +1,91 @@
+/**
+ * The way of a file into a recording or a document: an address is asked for, the bytes are put there, and then the resource is made of
+ * them, which uses the upload up. The bytes go past this: `receive`, write them under their key, `complete`.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { UploadRefused } from "../campaign/Uploads.ts"
+import type { OrganizationId } from "../Id.ts"
+import { hashOf, newSecret } from "../organization/Secret.ts"
+
+const expiresInSeconds = 1800
+/** The tail of a long name is kept, because it holds the extension. */
+const keptOfName = 180
+
+/** Nothing lies there that a resource could be made of; it may have been made already. */
+export class UploadMissing extends Schema.TaggedError<UploadMissing>()("UploadMissing", { key: Schema.String }) {}
+
+export interface ResourceFile {
+  readonly fileName: string
+  readonly mediaType: string
+  readonly maxBytes: number
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface ResourceTicket {
+  readonly key: string
+  /** Belongs into the upload address; only its hash is kept. */
+  readonly token: string
+  readonly expiresInSeconds: number
+}
+
+export class ResourceUploads extends Context.Service<
+  ResourceUploads,
+  {
+    /** For a file in `folder`, such as `recordings/1/r0123abcd`. */
+    readonly request: (organizationId: OrganizationId, folder: string, file: ResourceFile) => Effect.Effect<ResourceTicket>
+    /** Before the first byte. Until it is used up or expires an address may be used again: the last upload counts. */
+    readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
+    /** The bytes lie under their key. `fileHash` is their SHA-256, hexadecimal. */
+    readonly complete: (key: string, stored: { readonly sizeBytes: number; readonly fileHash: string }) => Effect.Effect<void>
+  }
+>()("core/resource/ResourceUploads") {
+  static readonly layer = Layer.effect(
+    ResourceUploads,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const crypto = yield* Effect.context<Digest.Digest | SecureRandom.SecureRandom>()
+      return ResourceUploads.of({
+        request: Effect.fn("ResourceUploads.request")((organizationId, folder, file) =>
+          Effect.provideContext(request(sql, organizationId, folder, file), crypto)
+        ),
+        receive: Effect.fn("ResourceUploads.receive")((key, token) => Effect.provideContext(receive(sql, key, token), crypto)),
+        complete: Effect.fn("ResourceUploads.complete")((key, { fileHash, sizeBytes }) =>
+          sql`UPDATE uploads SET size_bytes = ${sizeBytes}, file_hash = ${fileHash}, received_at = now() WHERE key = ${key}`.pipe(
+            Effect.asVoid,
+            Effect.orDie
+          )
+        )
+      })
+    })
+  ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
+}
+
+/** Fit to be the last part of a key: no hidden file, no option of some command line. */
+const safeName = (fileName: string): string => {
+  const kept = fileName.replace(/[^A-Za-z0-9._-]/g, "_").slice(-keptOfName)
+  return /^[A-Za-z0-9_]/.test(kept) ? kept : `_${kept}`
+}
+
+const request = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  folder: string,
+  { fileName, maxBytes, mediaType, metadata = {} }: ResourceFile
+) {
+  const key = `${folder}/${safeName(fileName)}`
+  const token = yield* newSecret()
+  yield* Effect.orDie(sql`
+    INSERT INTO uploads (key, organization_id, file_name, token_hash, expires_at, media_type, max_bytes, metadata)
+    VALUES (${key}, ${organizationId}, ${fileName}, ${yield* hashOf(token)}, now() + make_interval(secs => ${expiresInSeconds}),
+      ${mediaType}, ${maxBytes}, ${JSON.stringify(metadata)}::text::jsonb)`)
+  return { key, token, expiresInSeconds }
+})
+
+const receive = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: string, token: string) {
+  const [open] = yield* Effect.orDie(sql<{ readonly key: string; readonly maxBytes: number }>`
+    SELECT key, max_bytes FROM uploads
+    WHERE key = ${key} AND token_hash = ${yield* hashOf(token)} AND expires_at > now() AND max_bytes IS NOT NULL`)
+  return open ?? (yield* new UploadRefused())
+})

@@ -1,0 +1,65 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import type { UserId } from "../organization/Caller.ts"
+import type { Tool, ToolDefinition, ToolStatus } from "./Tool.ts"
+
+type Sql = SqlClient.SqlClient
+const listLimit = 1000
+
+const columns = (sql: Sql) =>
+  sql.literal(
+    "t.id, t.tool_uuid, t.name, t.description, t.category, t.icon, t.icon_color, t.status, t.definition, t.created_at, t.updated_at, " +
+      "t.created_by, u.provider_id AS creator_provider_id"
+  )
+
+export const insert = (
+  sql: Sql,
+  organizationId: OrganizationId,
+  tool: {
+    readonly name: string
+    readonly description: string | null
+    readonly icon: string | null
+    readonly iconColor: string | null
+    readonly definition: ToolDefinition
+    readonly createdBy: UserId | null
+  }
+) => sql<{ readonly toolUuid: string }>`
+  INSERT INTO tools (organization_id, name, description, category, icon, icon_color, definition, created_by)
+  VALUES (${organizationId}, ${tool.name}, ${tool.description}, ${tool.definition.type}, ${tool.icon}, ${tool.iconColor},
+    ${JSON.stringify(tool.definition)}::text::jsonb, ${tool.createdBy})
+  RETURNING tool_uuid`
+
+export const list = (sql: Sql, organizationId: OrganizationId, statuses: ReadonlyArray<ToolStatus>, category: string | null) => sql<Tool>`
+  SELECT ${columns(sql)} FROM tools t LEFT JOIN users u ON u.id = t.created_by
+  WHERE t.organization_id = ${organizationId} AND t.status = ANY(${statuses}::text[])
+    AND (${category}::text IS NULL OR t.category = ${category}::text)
+  ORDER BY t.name, t.id LIMIT ${listLimit}`
+
+export const find = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
+  sql<Tool>`
+    SELECT ${columns(sql)} FROM tools t LEFT JOIN users u ON u.id = t.created_by
+    WHERE t.organization_id = ${organizationId} AND t.tool_uuid = ${uuid}::uuid`.pipe(Effect.map((rows) => rows[0]))
+
+/** What is null stays as it is. */
+export const update = (
+  sql: Sql,
+  organizationId: OrganizationId,
+  uuid: string,
+  tool: {
+    readonly name: string | null
+    readonly description: string | null
+    readonly icon: string | null
+    readonly iconColor: string | null
+    readonly status: ToolStatus | null
+    readonly definition: ToolDefinition | null
+  }
+) => {
+  const definition = tool.definition === null ? null : JSON.stringify(tool.definition)
+  return sql`
+    UPDATE tools SET name = coalesce(${tool.name}::text, name), description = coalesce(${tool.description}::text, description),
+      icon = coalesce(${tool.icon}::text, icon), icon_color = coalesce(${tool.iconColor}::text, icon_color),
+      status = coalesce(${tool.status}::text, status), category = coalesce(${tool.definition?.type ?? null}::text, category),
+      definition = coalesce(${definition}::text::jsonb, definition), updated_at = now()
+    WHERE organization_id = ${organizationId} AND tool_uuid = ${uuid}::uuid`
+}

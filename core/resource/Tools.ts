@@ -1,0 +1,99 @@
+/** The tools of an organization. None is ever deleted: agents may still refer to it. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import type { UserId } from "../organization/Caller.ts"
+import type { CredentialNotFound } from "./Credential.ts"
+import { Credentials } from "./Credentials.ts"
+import { credentialsIn, type Tool, type ToolCategory, type ToolDefinition, ToolNotFound, type ToolStatus } from "./Tool.ts"
+import * as store from "./ToolStore.ts"
+import { isUuid } from "./Uuid.ts"
+
+export interface NewTool {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly icon?: string | undefined
+  readonly iconColor?: string | undefined
+  readonly definition: ToolDefinition
+  readonly createdBy?: UserId | undefined
+}
+
+/** What is left out stays as it is. With another definition comes its category. */
+export interface ToolChanges {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly icon?: string | undefined
+  readonly iconColor?: string | undefined
+  readonly status?: ToolStatus | undefined
+  readonly definition?: ToolDefinition | undefined
+}
+
+export interface ToolFilter {
+  /** Left out: all but the archived. */
+  readonly statuses?: ReadonlyArray<ToolStatus> | undefined
+  readonly category?: ToolCategory | undefined
+}
+
+const shownUnasked: ReadonlyArray<ToolStatus> = ["active", "draft"]
+
+export class Tools extends Context.Service<
+  Tools,
+  {
+    /** Fails when the definition names a credential that is not the organization's. */
+    readonly create: (organizationId: OrganizationId, tool: NewTool) => Effect.Effect<Tool, CredentialNotFound>
+    /** By name. */
+    readonly list: (organizationId: OrganizationId, filter: ToolFilter) => Effect.Effect<ReadonlyArray<Tool>>
+    readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Tool, ToolNotFound>
+    readonly update: (
+      organizationId: OrganizationId,
+      uuid: string,
+      changes: ToolChanges
+    ) => Effect.Effect<Tool, CredentialNotFound | ToolNotFound>
+    readonly archive: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Tool, ToolNotFound>
+    readonly unarchive: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Tool, ToolNotFound>
+  }
+>()("core/resource/Tools") {
+  static readonly layer = Layer.effect(
+    Tools,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const credentials = yield* Credentials
+      const get = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: string) {
+        const found = isUuid(uuid) ? yield* Effect.orDie(store.find(sql, organizationId, uuid)) : undefined
+        return found ?? (yield* new ToolNotFound({ uuid }))
+      })
+      const change = ({ toolUuid }: Tool, organizationId: OrganizationId, changes: ToolChanges) => {
+        const { definition = null, description = null, icon = null, iconColor = null, name = null, status = null } = changes
+        return Effect.orDie(store.update(sql, organizationId, toolUuid, { name, description, icon, iconColor, status, definition }))
+      }
+      const setStatus = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: string, status: ToolStatus) {
+        const before = yield* get(organizationId, uuid)
+        if (before.status !== status) yield* change(before, organizationId, { status })
+        return yield* get(organizationId, uuid)
+      })
+
+      return Tools.of({
+        create: Effect.fn("Tools.create")(function* (organizationId, tool) {
+          yield* credentials.mustHave(organizationId, credentialsIn(tool.definition))
+          const { createdBy = null, definition, description = null, icon = null, iconColor = null, name } = tool
+          const values = { name, description, icon, iconColor, definition, createdBy }
+          const [row] = yield* Effect.orDie(store.insert(sql, organizationId, values))
+          if (row === undefined) return yield* Effect.die("An inserted tool was not returned")
+          return yield* Effect.orDie(get(organizationId, row.toolUuid))
+        }),
+        list: Effect.fn("Tools.list")((organizationId, { category, statuses }) =>
+          Effect.orDie(store.list(sql, organizationId, statuses ?? shownUnasked, category ?? null))
+        ),
+        get: Effect.fn("Tools.get")(get),
+        update: Effect.fn("Tools.update")(function* (organizationId, uuid, changes) {
+          const before = yield* get(organizationId, uuid)
+          if (changes.definition !== undefined) yield* credentials.mustHave(organizationId, credentialsIn(changes.definition))
+          yield* change(before, organizationId, changes)
+          return yield* get(organizationId, uuid)
+        }),
+        archive: Effect.fn("Tools.archive")((organizationId, uuid) => setStatus(organizationId, uuid, "archived")),
+        unarchive: Effect.fn("Tools.unarchive")((organizationId, uuid) => setStatus(organizationId, uuid, "active"))
+      })
+    })
+  )
+}

@@ -1,0 +1,38 @@
+/** Which number a call shows to the callee. */
+
+/** The numbers of a configuration that calls may show: active ones of digits. */
+export interface CallerIds {
+  readonly preferred: string | undefined
+  readonly all: ReadonlyArray<string>
+}
+
+/** A callee's phone cannot show anything else. */
+const presentable = /^\+?\d{1,20}$/
+export const isPresentable = (address: string): boolean => presentable.test(address)
+
+/**
+ * The default, or else one of the others: callees are spread evenly over them, and each one sees the same number again as long as that is
+ * there, whatever becomes of the rest. Undefined when there is none.
+ */
+export const callerIdFor = ({ all, preferred }: CallerIds, to: string): string | undefined => {
+  if (preferred !== undefined || all.length < 2) return preferred ?? all[0]
+  let best: string | undefined
+  let bestWeight = -1
+  for (const number of all) {
+    const weight = hash(`${to} ${number}`)
+    if (weight > bestWeight) {
+      best = number
+      bestWeight = weight
+    }
+  }
+  return best
+}
+
+/** FNV-1a, with the bits mixed at the end: numbers that differ in their last digit only must not end up close to each other. */
+const hash = (text: string): number => {
+  let value = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193)
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35)
+  return (value ^ (value >>> 16)) >>> 0
+}

@@ -1,0 +1,96 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { AgentId, OrganizationId, PhoneNumberId, TelephonyConfigId } from "../Id.ts"
+import type { PhoneAddress } from "./PhoneAddress.ts"
+import { maxPhoneNumbers, type PhoneNumber } from "./PhoneNumber.ts"
+
+type Sql = SqlClient.SqlClient
+
+type Nullable = "countryCode" | "label" | "inboundAgentId" | "inboundAgentName"
+type PhoneNumberRow = Omit<PhoneNumber, Nullable> & { readonly [Name in Nullable]: PhoneNumber[Name] | null }
+
+const numberOf = (row: PhoneNumberRow): PhoneNumber => ({
+  ...row,
+  countryCode: row.countryCode ?? undefined,
+  label: row.label ?? undefined,
+  inboundAgentId: row.inboundAgentId ?? undefined,
+  inboundAgentName: row.inboundAgentName ?? undefined
+})
+
+const select = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId) => sql`
+  SELECT n.id, n.telephony_configuration_id, n.address, n.address_normalized, n.address_type, n.country_code, n.label, n.inbound_agent_id,
+    a.name AS inbound_agent_name, n.is_active, n.is_default_caller_id, n.extra_metadata, n.created_at, n.updated_at
+  FROM phone_numbers n LEFT JOIN agents a ON a.id = n.inbound_agent_id
+  WHERE n.organization_id = ${organizationId} AND n.telephony_configuration_id = ${configId}`
+
+export const list = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId) =>
+  sql<PhoneNumberRow>`${select(sql, organizationId, configId)} ORDER BY n.id LIMIT ${maxPhoneNumbers}`.pipe(
+    Effect.map((rows) => rows.map(numberOf))
+  )
+
+export const find = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId, id: PhoneNumberId) =>
+  sql<PhoneNumberRow>`${select(sql, organizationId, configId)} AND n.id = ${id}`.pipe(Effect.map((rows) => rows.map(numberOf)[0]))
+
+export const count = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId) =>
+  sql<{ readonly count: number }>`
+    SELECT count(*)::int AS count FROM phone_numbers
+    WHERE organization_id = ${organizationId} AND telephony_configuration_id = ${configId}`.pipe(Effect.map((rows) => rows[0]?.count ?? 0))
+
+/** It cannot be deleted before the transaction ends. */
+export const holdAgent = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
+  sql`SELECT id FROM agents WHERE organization_id = ${organizationId} AND id = ${id} FOR KEY SHARE`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
+
+export const insert = (
+  sql: Sql,
+  number: Pick<PhoneNumber, "telephonyConfigurationId" | "address" | "isActive" | "isDefaultCallerId" | "extraMetadata"> & {
+    readonly organizationId: OrganizationId
+    readonly normal: PhoneAddress
+    readonly countryCode: string | undefined
+    readonly label: string | undefined
+    readonly inboundAgentId: AgentId | undefined
+    readonly provider: string
+    readonly account: string | undefined
+  }
+) =>
+  sql<{ readonly id: PhoneNumberId }>`
+    INSERT INTO phone_numbers (organization_id, telephony_configuration_id, address, address_normalized, address_type, country_code, label,
+      inbound_agent_id, is_active, is_default_caller_id, extra_metadata, provider, account)
+    VALUES (${number.organizationId}, ${number.telephonyConfigurationId}, ${number.address}, ${number.normal.normalized}, ${number.normal.type},
+      ${number.countryCode ?? null}::text, ${number.label ?? null}::text, ${number.inboundAgentId ?? null}::int, ${number.isActive},
+      ${number.isDefaultCallerId}, ${JSON.stringify(number.extraMetadata)}::text::jsonb, ${number.provider}, ${number.account ?? null}::text)
+    RETURNING id`.pipe(Effect.map((rows) => rows[0]?.id))
+
+/** Undefined: stays as it is. */
+export interface StoredChanges {
+  readonly countryCode: string | undefined
+  readonly label: string | undefined
+  /** Null: nobody. */
+  readonly inboundAgentId: AgentId | null | undefined
+  readonly isActive: boolean | undefined
+  readonly extraMetadata: Readonly<Record<string, unknown>> | undefined
+}
+
+export const update = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId, id: PhoneNumberId, to: StoredChanges) =>
+  sql`
+    UPDATE phone_numbers SET updated_at = now(), country_code = coalesce(${to.countryCode ?? null}::text, country_code),
+      label = coalesce(${to.label ?? null}::text, label), is_active = coalesce(${to.isActive ?? null}::bool, is_active),
+      inbound_agent_id = CASE WHEN ${to.inboundAgentId === undefined} THEN inbound_agent_id ELSE ${to.inboundAgentId ?? null}::int END,
+      extra_metadata = coalesce(${to.extraMetadata === undefined ? null : JSON.stringify(to.extraMetadata)}::text::jsonb, extra_metadata)
+    WHERE organization_id = ${organizationId} AND telephony_configuration_id = ${configId} AND id = ${id} RETURNING id`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
+
+export const dropDefaultCaller = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId) => sql`
+  UPDATE phone_numbers SET is_default_caller_id = false, updated_at = now()
+  WHERE organization_id = ${organizationId} AND telephony_configuration_id = ${configId} AND is_default_caller_id`
+
+export const setDefaultCaller = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId, id: PhoneNumberId) => sql`
+  UPDATE phone_numbers SET is_default_caller_id = true, updated_at = now()
+  WHERE organization_id = ${organizationId} AND telephony_configuration_id = ${configId} AND id = ${id}`
+
+export const remove = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId, id: PhoneNumberId) =>
+  sql`
+    DELETE FROM phone_numbers WHERE organization_id = ${organizationId} AND telephony_configuration_id = ${configId} AND id = ${id}
+    RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))

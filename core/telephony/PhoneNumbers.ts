@@ -1,0 +1,185 @@
+/** The phone numbers of a telephony configuration. Whoever dials through it hears of each change after the commit. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AgentNotFound } from "../agent/Agent.ts"
+import type { AgentId, OrganizationId, PhoneNumberId, TelephonyConfigId } from "../Id.ts"
+import { Registry } from "../provider/Registry.ts"
+import { isPresentable } from "./CallerId.ts"
+import type { PhoneAddress } from "./PhoneAddress.ts"
+import {
+  CallerIdRefused,
+  maxPhoneNumbers,
+  type PhoneNumber,
+  PhoneNumberNotFound,
+  PhoneNumbersFull,
+  PhoneNumberTaken
+} from "./PhoneNumber.ts"
+import * as store from "./PhoneNumberStore.ts"
+import { TelephonyConfigNotFound } from "./TelephonyConfig.ts"
+import { accountOf } from "./TelephonyConfigs.ts"
+import * as configStore from "./TelephonyConfigStore.ts"
+import { TrunkSignals } from "./TrunkSignals.ts"
+
+export interface NewPhoneNumber {
+  readonly address: string
+  /** What `parse` made of the address. */
+  readonly normal: PhoneAddress
+  readonly countryCode?: string | undefined
+  readonly label?: string | undefined
+  readonly inboundAgentId?: AgentId | undefined
+  readonly isActive: boolean
+  readonly isDefaultCallerId: boolean
+  readonly extraMetadata: Readonly<Record<string, unknown>>
+}
+
+/** What is left out stays as it is; the address always does. */
+export interface PhoneNumberChanges {
+  readonly countryCode?: string | undefined
+  readonly label?: string | undefined
+  /** Null: nobody answers it any more. */
+  readonly inboundAgentId?: AgentId | null | undefined
+  readonly isActive?: boolean | undefined
+  readonly extraMetadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+export class PhoneNumbers extends Context.Service<
+  PhoneNumbers,
+  {
+    /** Oldest first. */
+    readonly list: (
+      organizationId: OrganizationId,
+      configId: TelephonyConfigId
+    ) => Effect.Effect<ReadonlyArray<PhoneNumber>, TelephonyConfigNotFound>
+    /** A new default takes the place of the one before. */
+    readonly create: (
+      organizationId: OrganizationId,
+      configId: TelephonyConfigId,
+      number: NewPhoneNumber
+    ) => Effect.Effect<PhoneNumber, TelephonyConfigNotFound | AgentNotFound | PhoneNumberTaken | PhoneNumbersFull | CallerIdRefused>
+    readonly get: (
+      organizationId: OrganizationId,
+      configId: TelephonyConfigId,
+      id: PhoneNumberId
+    ) => Effect.Effect<PhoneNumber, PhoneNumberNotFound>
+    readonly update: (
+      organizationId: OrganizationId,
+      configId: TelephonyConfigId,
+      id: PhoneNumberId,
+      changes: PhoneNumberChanges
+    ) => Effect.Effect<PhoneNumber, PhoneNumberNotFound | AgentNotFound>
+    /** What calls of the configuration show from now on. */
+    readonly setDefaultCaller: (
+      organizationId: OrganizationId,
+      configId: TelephonyConfigId,
+      id: PhoneNumberId
+    ) => Effect.Effect<PhoneNumber, PhoneNumberNotFound | CallerIdRefused>
+    readonly remove: (
+      organizationId: OrganizationId,
+      configId: TelephonyConfigId,
+      id: PhoneNumberId
+    ) => Effect.Effect<void, PhoneNumberNotFound>
+  }
+>()("core/telephony/PhoneNumbers") {
+  static readonly layer = Layer.effect(
+    PhoneNumbers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const registry = yield* Registry
+      const signals = yield* TrunkSignals
+      const get = Effect.fnUntraced(function* (organizationId: OrganizationId, configId: TelephonyConfigId, id: PhoneNumberId) {
+        const number = yield* Effect.orDie(store.find(sql, organizationId, configId, id))
+        return number ?? (yield* new PhoneNumberNotFound({ id }))
+      })
+      /** A client that goes away must not leave calls behind that show a number of before. */
+      const told = <A, E>(configId: TelephonyConfigId, change: Effect.Effect<A, E>) =>
+        Effect.uninterruptible(Effect.tap(change, () => signals.numbersChanged(configId)))
+
+      return PhoneNumbers.of({
+        list: Effect.fn("PhoneNumbers.list")(function* (organizationId, configId) {
+          const config = yield* Effect.orDie(configStore.find(sql, organizationId, configId))
+          if (config === undefined) return yield* new TelephonyConfigNotFound({ id: configId })
+          return yield* Effect.orDie(store.list(sql, organizationId, configId))
+        }),
+        create: Effect.fn("PhoneNumbers.create")(function* (organizationId, configId, number) {
+          const id = yield* told(configId, create(sql, registry, organizationId, configId, number))
+          return yield* Effect.orDie(get(organizationId, configId, id))
+        }),
+        get: Effect.fn("PhoneNumbers.get")(get),
+        update: Effect.fn("PhoneNumbers.update")(function* (organizationId, configId, id, changes) {
+          yield* told(configId, update(sql, { organizationId, configId, id }, changes))
+          return yield* get(organizationId, configId, id)
+        }),
+        setDefaultCaller: Effect.fn("PhoneNumbers.setDefaultCaller")(function* (organizationId, configId, id) {
+          yield* told(configId, setDefaultCaller(sql, { organizationId, configId, id }))
+          return yield* get(organizationId, configId, id)
+        }),
+        remove: Effect.fn("PhoneNumbers.remove")((organizationId, configId, id) =>
+          told(configId, remove(sql, { organizationId, configId, id }))
+        )
+      })
+    })
+  )
+}
+
+type Sql = SqlClient.SqlClient
+interface Which {
+  readonly organizationId: OrganizationId
+  readonly configId: TelephonyConfigId
+  readonly id: PhoneNumberId
+}
+
+const knownAgent = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId | null | undefined) {
+  if (id !== undefined && id !== null && !(yield* store.holdAgent(sql, organizationId, id))) return yield* new AgentNotFound({ id })
+})
+
+const create = Effect.fnUntraced(
+  function* (sql: Sql, registry: Registry["Service"], organizationId: OrganizationId, configId: TelephonyConfigId, number: NewPhoneNumber) {
+    const { countryCode, inboundAgentId, label, normal } = number
+    const config = yield* configStore.lock(sql, organizationId, configId)
+    if (config === undefined) return yield* new TelephonyConfigNotFound({ id: configId })
+    yield* knownAgent(sql, organizationId, inboundAgentId)
+    if (number.isDefaultCallerId && !isPresentable(normal.normalized)) return yield* new CallerIdRefused()
+    if ((yield* store.count(sql, organizationId, configId)) >= maxPhoneNumbers) return yield* new PhoneNumbersFull()
+    if (number.isDefaultCallerId) yield* store.dropDefaultCaller(sql, organizationId, configId)
+    const account = accountOf(registry.find(config.provider), config.credentials)
+    const row = { ...number, account, countryCode, inboundAgentId, label, organizationId, provider: config.provider }
+    const id = yield* store.insert(sql, { ...row, telephonyConfigurationId: configId })
+    return id ?? (yield* Effect.die("An inserted phone number was not returned"))
+  },
+  (create, sql, _, __, ___, { address }) =>
+    sql.withTransaction(create).pipe(
+      Effect.catchReason("SqlError", "UniqueViolation", ({ constraint }, error) => {
+        if (constraint === "phone_numbers_address") return Effect.fail(new PhoneNumberTaken({ address, by: "organization" }))
+        return constraint === "phone_numbers_account" ? Effect.fail(new PhoneNumberTaken({ address, by: "account" })) : Effect.die(error)
+      }),
+      Effect.catchTag("SqlError", Effect.die)
+    )
+)
+
+const update = Effect.fnUntraced(
+  function* (sql: Sql, { configId, id, organizationId }: Which, changes: PhoneNumberChanges) {
+    if ((yield* store.find(sql, organizationId, configId, id)) === undefined) return yield* new PhoneNumberNotFound({ id })
+    yield* knownAgent(sql, organizationId, changes.inboundAgentId)
+    const { countryCode, extraMetadata, inboundAgentId, isActive, label } = changes
+    const to = { countryCode, extraMetadata, inboundAgentId, isActive, label }
+    if (!(yield* store.update(sql, organizationId, configId, id, to))) return yield* new PhoneNumberNotFound({ id })
+  },
+  (update, sql) => Effect.catchTag(sql.withTransaction(update), "SqlError", Effect.die)
+)
+
+const setDefaultCaller = Effect.fnUntraced(
+  function* (sql: Sql, { configId, id, organizationId }: Which) {
+    // Whoever makes another one the default waits here: there is never a second one.
+    yield* configStore.lock(sql, organizationId, configId)
+    const number = yield* store.find(sql, organizationId, configId, id)
+    if (number === undefined) return yield* new PhoneNumberNotFound({ id })
+    if (!isPresentable(number.addressNormalized)) return yield* new CallerIdRefused()
+    yield* store.dropDefaultCaller(sql, organizationId, configId)
+    yield* store.setDefaultCaller(sql, organizationId, configId, id)
+  },
+  (setDefaultCaller, sql) => Effect.catchTag(sql.withTransaction(setDefaultCaller), "SqlError", Effect.die)
+)
+
+const remove = Effect.fnUntraced(function* (sql: Sql, { configId, id, organizationId }: Which) {
+  if (!(yield* Effect.orDie(store.remove(sql, organizationId, configId, id)))) return yield* new PhoneNumberNotFound({ id })
+})

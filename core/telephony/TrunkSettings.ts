@@ -1,0 +1,48 @@
+/** All that a live trunk has to know of its telephony configuration. For the engine only: credentials are unmasked. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
+import { type CallerIds, isPresentable } from "./CallerId.ts"
+
+export interface TrunkSetting {
+  readonly id: TelephonyConfigId
+  readonly organizationId: OrganizationId
+  readonly provider: string
+  readonly credentials: Readonly<Record<string, unknown>>
+  /** Calls that the trunk carries at once. */
+  readonly maxConcurrentCalls: number | undefined
+  readonly callerIds: CallerIds
+}
+
+export class TrunkSettings extends Context.Service<
+  TrunkSettings,
+  {
+    /** Not a tenant's query: the id comes from our own rows. Undefined: the configuration is gone. */
+    readonly find: (id: TelephonyConfigId) => Effect.Effect<TrunkSetting | undefined>
+  }
+>()("core/telephony/TrunkSettings") {
+  static readonly layer = Layer.effect(
+    TrunkSettings,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      TrunkSettings.of({ find: Effect.fn("TrunkSettings.find")((id) => Effect.orDie(find(sql, id))) })
+    )
+  )
+}
+
+const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: TelephonyConfigId) {
+  const [row] = yield* sql<
+    Omit<TrunkSetting, "maxConcurrentCalls" | "callerIds"> & {
+      readonly maxConcurrentCalls: number | null
+      readonly numbers: ReadonlyArray<{ readonly address: string; readonly isDefault: boolean }>
+    }
+  >`
+    SELECT c.id, c.organization_id, c.provider, c.credentials, c.max_concurrent_calls,
+      coalesce((SELECT jsonb_agg(jsonb_build_object('address', n.address_normalized, 'isDefault', n.is_default_caller_id) ORDER BY n.id)
+        FROM phone_numbers n WHERE n.telephony_configuration_id = c.id AND n.is_active), '[]') AS numbers
+    FROM telephony_configurations c WHERE c.id = ${id}::int`
+  if (row === undefined) return undefined
+  const { maxConcurrentCalls, numbers, ...rest } = row
+  const shown = numbers.filter(({ address }) => isPresentable(address))
+  const callerIds = { preferred: shown.find(({ isDefault }) => isDefault)?.address, all: shown.map(({ address }) => address) }
+  return { ...rest, maxConcurrentCalls: maxConcurrentCalls ?? undefined, callerIds }
+})

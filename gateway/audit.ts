@@ -1,0 +1,39 @@
+/** What goes into the audit log of a request that has changed something: which operation, on what, by whom. Nothing of what was sent. */
+import { Effect } from "effect"
+import { AuditLog } from "#core/organization/AuditLog.ts"
+import type { AnyGiven, Route } from "./Route.ts"
+
+/** Runs the handler; what it did is noted, and does not wait for that. */
+export const audited = <A, E, R>(
+  route: Pick<Route<unknown>, "method" | "name" | "path" | "tag">,
+  { caller, params }: AnyGiven,
+  handled: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | AuditLog> => {
+  if (route.method === "get" || caller === undefined) return handled
+  return Effect.tap(handled, (value) =>
+    AuditLog.use((log) =>
+      log.record({
+        caller,
+        action: route.name,
+        resourceKind: route.tag.toLowerCase().replaceAll(" ", "_"),
+        resourceId: idOf(value) ?? lastId(route.path, params)
+      })
+    )
+  )
+}
+
+/** Of what was made or changed, when the answer shows it. */
+const idOf = (value: unknown): string | undefined =>
+  typeof value === "object" && value !== null && "id" in value && (typeof value.id === "number" || typeof value.id === "string")
+    ? String(value.id)
+    : undefined
+
+/** The last one that the path names. */
+const lastId = (path: string, params: Readonly<Record<string, unknown>>): string | undefined => {
+  const name = path
+    .split("/")
+    .findLast((segment) => segment.startsWith(":"))
+    ?.slice(1)
+  const id = name === undefined ? undefined : params[name]
+  return id === undefined ? undefined : String(id)
+}

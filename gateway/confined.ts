@@ -1,0 +1,23 @@
+/** An answer for which the database shows nothing but what is the caller's, to the last byte of a file. */
+import { Effect, Stream } from "effect"
+import type { OrganizationId } from "#core/Id.ts"
+import type { Caller } from "#core/organization/Caller.ts"
+import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import type { Reply } from "./Endpoint.ts"
+
+export const confined = <R>(
+  caller: Caller | undefined,
+  isFile: boolean,
+  reply: Effect.Effect<Reply, never, R>
+): Effect.Effect<Reply, never, R> => {
+  if (caller === undefined) return reply
+  const { organizationId } = caller
+  const made = Effect.provideService(reply, CurrentTenant, organizationId)
+  // The server writes a file in a fiber of its own.
+  return isFile ? Effect.map(made, (file) => confinedFile(file, organizationId)) : made
+}
+
+const confinedFile = (file: Reply, organizationId: OrganizationId): Reply =>
+  typeof file.body === "string"
+    ? file
+    : { ...file, body: { ...file.body, stream: Stream.provideService(file.body.stream, CurrentTenant, organizationId) } }

@@ -1,0 +1,145 @@
+/**
+ * Events over websockets. A connection is accepted first and judged then, because a browser is told of a close code but not of a refused
+ * upgrade. It is one fiber, which waits while the socket is full; a socket that is closed is not touched any more.
+ */
+import { Cause, Duration, Effect, type Fiber, Schema, Stream } from "effect"
+import type { Static } from "typebox"
+import type * as uws from "uWebSockets.js"
+import { LiveEvents } from "#core/event/LiveEvents.ts"
+import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { authenticate, credentialHeaders, type Identities } from "./authenticate.ts"
+import { Closing } from "./Closing.ts"
+import { read, type Violation } from "./validation.ts"
+import { EventSocketQuery, eventWire, positionOf, selectionOf } from "./wire/Event.ts"
+
+export const socketPath = "/api/v1/events/ws"
+/** Whoever follows for longer comes back, and shows the credential anew. */
+export const socketLifetime = Duration.hours(1)
+
+const idleSeconds = 60
+const maxMessageBytes = 1024
+const maxBufferedBytes = 1_048_576
+/** For a full socket to take more. */
+const longestWait = "30 seconds"
+
+type Socket = uws.WebSocket<Connection>
+
+interface Connection {
+  readonly headers: Readonly<Record<string, string>>
+  readonly query: string
+  isOpen: boolean
+  /** Called when a full socket can take more. */
+  onDrain: () => void
+  fiber: Fiber.Fiber<void> | undefined
+}
+
+/** Why the server ends a connection. */
+class Ended extends Schema.TaggedError<Ended>()("Ended", { code: Schema.Int, reason: Schema.String }) {}
+
+export const mountLiveEvents = (app: uws.TemplatedApp): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
+  Effect.map(Effect.context<Closing | Identities | LiveEvents>(), (context) => {
+    const runFork = Effect.runForkWith(context)
+    app.ws<Connection>(socketPath, {
+      idleTimeout: idleSeconds,
+      sendPingsAutomatically: true,
+      maxPayloadLength: maxMessageBytes,
+      maxBackpressure: maxBufferedBytes,
+      maxLifetime: Duration.toMinutes(socketLifetime),
+      upgrade: (res, req, socket) =>
+        res.upgrade<Connection>(
+          connectionOf(req),
+          req.getHeader("sec-websocket-key"),
+          "",
+          req.getHeader("sec-websocket-extensions"),
+          socket
+        ),
+      open: (ws) => {
+        const connection = ws.getUserData()
+        connection.fiber = runFork(follow(ws, connection))
+      },
+      drain: (ws) => {
+        if (ws.getBufferedAmount() === 0) ws.getUserData().onDrain()
+      },
+      close: (ws) => {
+        const connection = ws.getUserData()
+        connection.isOpen = false
+        connection.fiber?.interruptUnsafe()
+      }
+    })
+  })
+
+/** Copied: `req` is void once its handler returns. */
+const connectionOf = (req: uws.HttpRequest): Connection => {
+  const headers: Record<string, string> = {}
+  for (const name of credentialHeaders) {
+    const value = req.getHeader(name)
+    if (value !== "") headers[name] = value
+  }
+  return { headers, query: req.getQuery() ?? "", isOpen: true, onDrain: () => undefined, fiber: undefined }
+}
+
+const follow = (ws: Socket, connection: Connection): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
+  Effect.matchCauseEffect(followed(ws, connection), {
+    onSuccess: () => Effect.sync(() => end(ws, connection, new Ended({ code: 1001, reason: "The service is shutting down" }))),
+    onFailure: (cause) => {
+      const ended = Cause.findErrorOption(cause)
+      if (ended._tag === "Some") return Effect.sync(() => end(ws, connection, ended.value))
+      if (Cause.hasInterruptsOnly(cause)) return Effect.void
+      const failed = new Ended({ code: 1011, reason: "Internal Server Error" })
+      return Effect.andThen(
+        Effect.logError("followed events failed", cause),
+        Effect.sync(() => end(ws, connection, failed))
+      )
+    }
+  })
+
+const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection) {
+  const query = yield* queryOf(connection)
+  const key = query.api_key === null ? {} : { "x-api-key": query.api_key }
+  const { organizationId } = yield* authenticate({ ...key, ...connection.headers }).pipe(
+    Effect.mapError(({ detail }) => new Ended({ code: 4401, reason: detail }))
+  )
+  const { begun } = yield* Closing
+  const events = yield* LiveEvents.use((_) => _.follow(selectionOf(organizationId, query), positionOf(query.last_event_id))).pipe(
+    Effect.mapError(() => new Ended({ code: 4429, reason: "Too many connections" }))
+  )
+  yield* events.pipe(
+    Stream.interruptWhen(begun),
+    Stream.runForEach((event) => send(ws, connection, JSON.stringify(eventWire(event)))),
+    Effect.provideService(CurrentTenant, organizationId)
+  )
+})
+
+const queryOf = ({ query }: Connection): Effect.Effect<Static<typeof EventSocketQuery>, Ended> => {
+  const found: Array<Violation> = []
+  const value = read(EventSocketQuery, Object.fromEntries(new URLSearchParams(query)), ["query"], found)
+  return found.length > 0
+    ? Effect.fail(new Ended({ code: 4400, reason: "Bad query" }))
+    : // Read against this schema just now, without a violation.
+      Effect.succeed(value as Static<typeof EventSocketQuery>)
+}
+
+/** Returns when the socket can take more. */
+const send = (ws: Socket, connection: Connection, text: string): Effect.Effect<void, Ended> =>
+  Effect.timeoutOrElse(taken(ws, connection, text), {
+    duration: longestWait,
+    orElse: () => Effect.fail(new Ended({ code: 4408, reason: "Nothing was read for too long" }))
+  })
+
+const taken = (ws: Socket, connection: Connection, text: string): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    // Closed: the fiber is about to be interrupted.
+    if (!connection.isOpen) return
+    const done = () => resume(Effect.void)
+    connection.onDrain = done
+    ws.cork(() => {
+      // 0: taken, but the socket is full.
+      if (ws.send(text) !== 0) done()
+    })
+  })
+
+const end = (ws: Socket, connection: Connection, { code, reason }: Ended): void => {
+  if (!connection.isOpen) return
+  connection.isOpen = false
+  ws.end(code, reason)
+}

@@ -1,0 +1,27 @@
+/** The API in few words, for readers with little patience: one line for each operation, by what it is about. */
+import type { Route } from "./Route.ts"
+
+const wordsOf: { readonly [Access in Route["access"]]: string } = {
+  "api-key": "",
+  "api-key-header": " (`X-API-Key` only)",
+  none: " (no credential)"
+}
+
+const lineOf = ({ access, method, path, summary }: Route<unknown>): string =>
+  `- \`${method.toUpperCase()} ${path.replaceAll(/:([a-z_]+)/g, "{$1}")}\`: ${summary}${wordsOf[access]}`
+
+export const llmsText = (routes: ReadonlyArray<Route<unknown>>): string => {
+  const tags = [...new Set(routes.map(({ tag }) => tag))]
+  const sections = tags.map((tag) => [`## ${tag}`, "", ...routes.filter((route) => route.tag === tag).map(lineOf), ""].join("\n"))
+  return [
+    "# Trunkline",
+    "",
+    "> Calls people with voice agents: single calls and whole campaigns. JSON over HTTP.",
+    "",
+    "- Credential: an API key in `X-API-Key`, or it or a login token as `Authorization: Bearer`.",
+    '- Errors: `{"detail": "..."}`; a request that does not fit answers 422, with a list of what is wrong where.',
+    "- Everything in detail: [OpenAPI 3.1](/api/v1/openapi.json), as a page: [documentation](/docs).",
+    "",
+    ...sections
+  ].join("\n")
+}

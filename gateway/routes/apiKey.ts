@@ -1,0 +1,72 @@
+/** /api/v1/user/api-keys */
+import { Effect } from "effect"
+import Type from "typebox"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { route, tagged } from "../Route.ts"
+import {
+  ApiKeyListQuery,
+  ApiKeyPath,
+  ApiKeyWire,
+  apiKeyWire,
+  Changed,
+  changed,
+  CreateApiKey,
+  newApiKeyOf,
+  NewApiKeyWire,
+  newApiKeyWire
+} from "../wire/ApiKey.ts"
+
+export const apiKeyRoutes = tagged("API keys", [
+  route({
+    method: "get",
+    path: "/api/v1/user/api-keys",
+    name: "listApiKeys",
+    summary: "List API keys, oldest first",
+    query: ApiKeyListQuery,
+    success: Type.Array(ApiKeyWire),
+    handle: ({ caller, query }) =>
+      ApiKeys.use((_) => _.list(caller.organizationId, query.include_archived)).pipe(Effect.map((keys) => keys.map(apiKeyWire)))
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/user/api-keys",
+    name: "createApiKey",
+    summary: "Make an API key",
+    description: "Nobody can make one that may more than himself. The key of a user never may more than that user may at the moment.",
+    needs: "admin",
+    body: CreateApiKey,
+    success: NewApiKeyWire,
+    errors: ["RoleTooLow"],
+    handle: ({ body, caller }) => ApiKeys.use((_) => _.create(caller, newApiKeyOf(body))).pipe(Effect.map(newApiKeyWire))
+  }),
+  route({
+    method: "delete",
+    path: "/api/v1/user/api-keys/:api_key_id",
+    name: "archiveApiKey",
+    summary: "Archive an API key: it is refused from now on",
+    needs: "admin",
+    params: ApiKeyPath,
+    success: Changed,
+    errors: ["ApiKeyNotFound", "RoleTooLow"],
+    handle: ({ caller, params }) =>
+      Effect.as(
+        ApiKeys.use((_) => _.archive(caller, params.api_key_id)),
+        changed("API key archived successfully")
+      )
+  }),
+  route({
+    method: "put",
+    path: "/api/v1/user/api-keys/:api_key_id/reactivate",
+    name: "reactivateApiKey",
+    summary: "Accept an archived API key again",
+    needs: "admin",
+    params: ApiKeyPath,
+    success: Changed,
+    errors: ["ApiKeyNotFound", "RoleTooLow"],
+    handle: ({ caller, params }) =>
+      Effect.as(
+        ApiKeys.use((_) => _.reactivate(caller, params.api_key_id)),
+        changed("API key reactivated successfully")
+      )
+  })
+])

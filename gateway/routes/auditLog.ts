@@ -1,0 +1,23 @@
+/** /api/v1/organizations/audit-log */
+import { Effect } from "effect"
+import { AuditLog } from "#core/organization/AuditLog.ts"
+import { route, tagged } from "../Route.ts"
+import { AuditLogQuery, AuditLogWire, auditLogWire, auditPageOf } from "../wire/Organization.ts"
+
+export const auditLogRoutes = tagged("Audit log", [
+  route({
+    method: "get",
+    path: "/api/v1/organizations/audit-log",
+    name: "listAuditLog",
+    summary: "Who changed what, newest first",
+    needs: "admin",
+    query: AuditLogQuery,
+    success: AuditLogWire,
+    handle: ({ caller, query }) => {
+      const { before, limit } = auditPageOf(query)
+      return AuditLog.use((_) => _.list(caller.organizationId, { before, limit: limit + 1 })).pipe(
+        Effect.map((entries) => auditLogWire(entries, limit))
+      )
+    }
+  })
+])

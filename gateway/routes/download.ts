@@ -1,0 +1,42 @@
+/** /api/v1/public/download: files of a run, for whoever has its token. */
+import { Effect } from "effect"
+import Type from "typebox"
+import { Runs } from "#core/run/Runs.ts"
+import { FileLinks } from "../FileLinks.ts"
+import { ArtifactUnsupported, NotFound } from "../Refusal.ts"
+import { redirect, tagged } from "../Route.ts"
+import { Site } from "../Site.ts"
+
+const linkSeconds = 3600
+const artifacts: ReadonlySet<string> = new Set(["recording", "transcript", "user_recording", "bot_recording"])
+const expired = () => Effect.fail(new NotFound({ detail: "Invalid or expired token" }))
+
+export const downloadRoutes = tagged("Files", [
+  redirect({
+    method: "get",
+    path: "/api/v1/public/download/workflow/:token/:artifact_type",
+    name: "downloadArtifact",
+    summary: "Go to a file of a call",
+    description:
+      "With the call's `public_access_token`. A recording has both sides in one file: `user_recording` and `bot_recording` are none.",
+    access: "none",
+    params: Type.Object({
+      token: Type.String(),
+      artifact_type: Type.String({ description: "`recording`, `transcript`, `user_recording` or `bot_recording`." })
+    }),
+    query: Type.Object({ inline: Type.Boolean({ default: false, description: "To be shown rather than saved." }) }),
+    errors: ["ArtifactUnsupported", "NotFound"],
+    handle: ({ params, query }) =>
+      Effect.gen(function* () {
+        const links = yield* FileLinks
+        const id = yield* Effect.catchTag(links.runOf(params.token), "LinkRefused", expired)
+        const name = params.artifact_type
+        if (!artifacts.has(name)) return yield* new ArtifactUnsupported()
+        const files = yield* Runs.use((_) => _.artifacts(id)).pipe(Effect.catchTag("RunNotFound", expired))
+        const key = name === "transcript" ? files.transcriptKey : name === "recording" ? files.recordingKey : undefined
+        if (key === undefined) return yield* new NotFound({ detail: `No ${name} available for this workflow run` })
+        const site = yield* Effect.flatMap(Site, ({ url }) => url)
+        return `${site}${yield* links.make({ key, seconds: linkSeconds, isInline: query.inline })}`
+      })
+  })
+])

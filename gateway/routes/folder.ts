@@ -1,0 +1,51 @@
+/** /api/v1/folder: folders of agents. */
+import { Effect } from "effect"
+import Type from "typebox"
+import { Folders } from "#core/folder/Folders.ts"
+import { route, tagged } from "../Route.ts"
+import { FolderInput, FolderPath, FolderWire, folderWire } from "../wire/Folder.ts"
+
+export const folderRoutes = tagged("Folders", [
+  route({
+    method: "get",
+    path: "/api/v1/folder/",
+    name: "listFolders",
+    summary: "List folders by name",
+    success: Type.Array(FolderWire),
+    handle: ({ caller }) => Folders.use((_) => _.list(caller.organizationId)).pipe(Effect.map((folders) => folders.map(folderWire)))
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/folder/",
+    name: "createFolder",
+    summary: "Create a folder",
+    body: FolderInput,
+    success: FolderWire,
+    errors: ["FolderNameTaken"],
+    handle: ({ body, caller }) => Folders.use((_) => _.create(caller.organizationId, body.name.trim())).pipe(Effect.map(folderWire))
+  }),
+  route({
+    method: "put",
+    path: "/api/v1/folder/:folder_id",
+    name: "renameFolder",
+    summary: "Rename a folder",
+    params: FolderPath,
+    body: FolderInput,
+    success: FolderWire,
+    errors: ["FolderNotFound", "FolderNameTaken"],
+    handle: ({ body, caller, params }) =>
+      Folders.use((_) => _.rename(caller.organizationId, params.folder_id, body.name.trim())).pipe(Effect.map(folderWire))
+  }),
+  route({
+    method: "delete",
+    path: "/api/v1/folder/:folder_id",
+    name: "deleteFolder",
+    summary: "Delete a folder",
+    description: "The agents in it stay, in no folder.",
+    params: FolderPath,
+    success: Type.Object({ success: Type.Literal(true) }, { title: "FolderDeleted" }),
+    errors: ["FolderNotFound"],
+    handle: ({ caller, params }) =>
+      Folders.use((_) => _.remove(caller.organizationId, params.folder_id)).pipe(Effect.as({ success: true as const }))
+  })
+])

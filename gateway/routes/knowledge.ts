@@ -1,0 +1,90 @@
+/** /api/v1/knowledge-base */
+import { Effect } from "effect"
+import { Documents } from "#core/resource/Documents.ts"
+import { FileStore } from "../FileStore.ts"
+import { route, tagged } from "../Route.ts"
+import { Site } from "../Site.ts"
+import { orUndefined } from "../wire/Field.ts"
+import {
+  DocumentList,
+  DocumentListQuery,
+  DocumentPath,
+  DocumentUpload,
+  documentUpload,
+  DocumentWire,
+  documentWire,
+  maxDocumentBytes,
+  newDocumentOf,
+  ProcessDocument,
+  RequestDocumentUpload
+} from "../wire/Knowledge.ts"
+import { Deleted } from "../wire/ResourceFile.ts"
+
+export const knowledgeRoutes = tagged("Knowledge base", [
+  route({
+    method: "post",
+    path: "/api/v1/knowledge-base/upload-url",
+    name: "requestDocumentUpload",
+    summary: "Ask for an address to upload a document to",
+    body: RequestDocumentUpload,
+    success: DocumentUpload,
+    handle: ({ body, caller }) =>
+      Effect.gen(function* () {
+        const metadata = orUndefined(body.custom_metadata)
+        const file = { fileName: body.filename, mediaType: body.mime_type, maxBytes: maxDocumentBytes, metadata }
+        const ticket = yield* Documents.use((_) => _.requestUpload(caller.organizationId, file))
+        return documentUpload(yield* Effect.flatMap(Site, ({ url }) => url), ticket)
+      })
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/knowledge-base/process-document",
+    name: "processDocument",
+    summary: "Make a document of what was uploaded",
+    description: "It is kept as it is, and complete at once: it is neither cut into pieces nor indexed for retrieval by meaning.",
+    body: ProcessDocument,
+    success: DocumentWire,
+    errors: ["UploadMissing"],
+    handle: ({ body, caller }) =>
+      Documents.use((_) => _.create(caller.organizationId, newDocumentOf(body, caller.userId))).pipe(Effect.map(documentWire))
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/knowledge-base/documents",
+    name: "listDocuments",
+    summary: "List documents, newest first",
+    query: DocumentListQuery,
+    success: DocumentList,
+    handle: ({ caller, query: { limit, offset, status } }) =>
+      (status === null || status === "completed"
+        ? Documents.use((_) => _.list(caller.organizationId, { limit, offset }))
+        : Effect.succeed([])
+      ).pipe(Effect.map((documents) => ({ documents: documents.map(documentWire), total: documents.length, limit, offset })))
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/knowledge-base/documents/:document_uuid",
+    name: "getDocument",
+    summary: "Read what is known of a document",
+    params: DocumentPath,
+    success: DocumentWire,
+    errors: ["DocumentNotFound"],
+    handle: ({ caller, params }) => Documents.use((_) => _.get(caller.organizationId, params.document_uuid)).pipe(Effect.map(documentWire))
+  }),
+  route({
+    method: "delete",
+    path: "/api/v1/knowledge-base/documents/:document_uuid",
+    name: "deleteDocument",
+    summary: "Delete a document and its file",
+    params: DocumentPath,
+    success: Deleted,
+    errors: ["DocumentNotFound"],
+    handle: ({ caller, params }) =>
+      Effect.gen(function* () {
+        const { storageKey } = yield* Documents.use((_) => _.remove(caller.organizationId, params.document_uuid))
+        yield* FileStore.use((_) => _.remove(storageKey))
+        return { success: true as const, message: "Document deleted successfully" }
+        // A client that goes away must not leave the file behind.
+      }).pipe(Effect.uninterruptible)
+  })
+])

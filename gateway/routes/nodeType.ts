@@ -1,0 +1,34 @@
+/** /api/v1/node-types: what agents are built from. */
+import { Effect } from "effect"
+import { nodeTypeOf, nodeTypes } from "#core/agent/NodeTypes.ts"
+import { NotFound } from "../Refusal.ts"
+import { route, tagged } from "../Route.ts"
+import { NodeSpec, nodeSpec, NodeTypeList, NodeTypePath, specVersion } from "../wire/NodeType.ts"
+
+const specs = { spec_version: specVersion, node_types: nodeTypes.map(nodeSpec) }
+
+export const nodeTypeRoutes = tagged("Agents", [
+  route({
+    method: "get",
+    path: "/api/v1/node-types",
+    name: "listNodeTypes",
+    summary: "List the types of nodes that agents are built from, by name",
+    success: NodeTypeList,
+    handle: () => Effect.succeed(specs)
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/node-types/:name",
+    name: "getNodeType",
+    summary: "Read a type of node",
+    params: NodeTypePath,
+    success: NodeSpec,
+    errors: ["NotFound"],
+    handle: ({ params }) => {
+      const type = nodeTypeOf(params.name)
+      return type === undefined
+        ? Effect.fail(new NotFound({ detail: `Unknown node type: '${params.name}'` }))
+        : Effect.succeed(nodeSpec(type))
+    }
+  })
+])

@@ -1,0 +1,127 @@
+/** /api/v1/organizations: the caller's organization, its members and its settings. */
+import { Effect } from "effect"
+import { Members } from "#core/organization/Members.ts"
+import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts"
+import { route, tagged } from "../Route.ts"
+import { Changed, changed } from "../wire/ApiKey.ts"
+import {
+  AddMember,
+  ChangeMember,
+  concurrencyOf,
+  ContextWire,
+  MemberList,
+  MemberPath,
+  MemberWire,
+  memberWire,
+  preferencesOf,
+  PreferencesWire,
+  preferencesWire,
+  SetSettings,
+  SettingsWire,
+  settingsWire
+} from "../wire/Organization.ts"
+
+const memberRoutes = tagged("Members", [
+  route({
+    method: "get",
+    path: "/api/v1/organizations/members",
+    name: "listMembers",
+    summary: "List members, first joined first",
+    success: MemberList,
+    handle: ({ caller }) =>
+      Members.use((_) => _.list(caller.organizationId)).pipe(Effect.map((members) => ({ members: members.map(memberWire) })))
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/organizations/members",
+    name: "addMember",
+    summary: "Add somebody who has signed up",
+    needs: "admin",
+    body: AddMember,
+    success: MemberWire,
+    errors: ["UserNotFound", "AlreadyMember", "RoleTooLow"],
+    handle: ({ body, caller }) => Members.use((_) => _.add(caller, body)).pipe(Effect.map(memberWire))
+  }),
+  route({
+    method: "patch",
+    path: "/api/v1/organizations/members/:user_id",
+    name: "changeMember",
+    summary: "Give a member another role",
+    needs: "admin",
+    params: MemberPath,
+    body: ChangeMember,
+    success: MemberWire,
+    errors: ["MemberNotFound", "RoleTooLow", "LastOwner"],
+    handle: ({ body, caller, params }) => Members.use((_) => _.setRole(caller, params.user_id, body.role)).pipe(Effect.map(memberWire))
+  }),
+  route({
+    method: "delete",
+    path: "/api/v1/organizations/members/:user_id",
+    name: "removeMember",
+    summary: "Remove a member, whose API keys are refused from now on",
+    needs: "admin",
+    params: MemberPath,
+    success: Changed,
+    errors: ["MemberNotFound", "RoleTooLow", "LastOwner"],
+    handle: ({ caller, params }) =>
+      Effect.as(
+        Members.use((_) => _.remove(caller, params.user_id)),
+        changed("Member removed successfully")
+      )
+  })
+])
+
+const settingsRoutes = tagged("Organization", [
+  route({
+    method: "get",
+    path: "/api/v1/organizations/context",
+    name: "getOrganizationContext",
+    summary: "For which organization who asks works",
+    success: ContextWire,
+    handle: ({ caller: { organizationId } }) =>
+      OrganizationSettings.use((_) => _.providerId(organizationId)).pipe(
+        Effect.map((providerId) => ({ organization_id: organizationId, organization_provider_id: providerId }))
+      )
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/preferences",
+    name: "getOrganizationPreferences",
+    summary: "Read the organization's preferences",
+    success: PreferencesWire,
+    handle: ({ caller }) => OrganizationSettings.use((_) => _.preferences(caller.organizationId)).pipe(Effect.map(preferencesWire))
+  }),
+  route({
+    method: "put",
+    path: "/api/v1/organizations/preferences",
+    name: "setOrganizationPreferences",
+    summary: "Replace the organization's preferences",
+    needs: "admin",
+    body: PreferencesWire,
+    success: PreferencesWire,
+    handle: ({ body, caller }) =>
+      OrganizationSettings.use((_) => _.setPreferences(caller.organizationId, preferencesOf(body))).pipe(Effect.map(preferencesWire))
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/settings",
+    name: "getOrganizationSettings",
+    summary: "How many calls the organization may have up",
+    success: SettingsWire,
+    handle: ({ caller }) => OrganizationSettings.use((_) => _.concurrency(caller.organizationId)).pipe(Effect.map(settingsWire))
+  }),
+  route({
+    method: "put",
+    path: "/api/v1/organizations/settings",
+    name: "setOrganizationSettings",
+    summary: "Set how many calls the organization may have up",
+    description: "Running campaigns go by it at once. Calls that are up go on.",
+    needs: "admin",
+    body: SetSettings,
+    success: SettingsWire,
+    handle: ({ body, caller }) =>
+      OrganizationSettings.use((_) => _.setConcurrency(caller.organizationId, concurrencyOf(body))).pipe(Effect.map(settingsWire))
+  })
+])
+
+export const organizationRoutes = [...memberRoutes, ...settingsRoutes]

@@ -1,0 +1,109 @@
+/** /api/v1/organizations/telephony-configs/{config_id}/phone-numbers */
+import { Effect } from "effect"
+import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
+import { route, tagged } from "../Route.ts"
+import {
+  CreatePhoneNumber,
+  newPhoneNumberOf,
+  phoneNumberChangesOf,
+  PhoneNumberDeleted,
+  PhoneNumberList,
+  PhoneNumberPath,
+  PhoneNumberWire,
+  phoneNumberWire,
+  UpdatePhoneNumber
+} from "../wire/PhoneNumber.ts"
+import { TelephonyConfigPath } from "../wire/Telephony.ts"
+import { configNotFound } from "./telephony.ts"
+
+const collection = "/api/v1/organizations/telephony-configs/:config_id/phone-numbers"
+const single = `${collection}/:number_id`
+
+export const phoneNumberRoutes = tagged("Telephony", [
+  route({
+    method: "get",
+    path: collection,
+    name: "listPhoneNumbers",
+    summary: "List the phone numbers of a telephony configuration, oldest first",
+    params: TelephonyConfigPath,
+    success: PhoneNumberList,
+    errors: ["NotFound"],
+    handle: ({ caller, params }) =>
+      PhoneNumbers.use((_) => _.list(caller.organizationId, params.config_id)).pipe(
+        Effect.mapError(configNotFound),
+        Effect.map((numbers) => ({ phone_numbers: numbers.map(phoneNumberWire) }))
+      )
+  }),
+  route({
+    method: "post",
+    path: collection,
+    name: "createPhoneNumber",
+    summary: "Add a phone number",
+    description:
+      "Calls through the configuration show its default caller id, or else one of its active numbers: always the same one to the same callee.",
+    needs: "admin",
+    params: TelephonyConfigPath,
+    body: CreatePhoneNumber,
+    success: PhoneNumberWire,
+    errors: ["NotFound", "AgentNotFound", "CallerIdRefused", "PhoneNumbersFull", "PhoneNumberTaken"],
+    handle: ({ body, caller, params }) =>
+      PhoneNumbers.use((_) => _.create(caller.organizationId, params.config_id, newPhoneNumberOf(body))).pipe(
+        Effect.mapError(configNotFound),
+        Effect.map(phoneNumberWire)
+      )
+  }),
+  route({
+    method: "get",
+    path: single,
+    name: "getPhoneNumber",
+    summary: "Read a phone number",
+    params: PhoneNumberPath,
+    success: PhoneNumberWire,
+    errors: ["PhoneNumberNotFound"],
+    handle: ({ caller, params }) =>
+      PhoneNumbers.use((_) => _.get(caller.organizationId, params.config_id, params.number_id)).pipe(Effect.map(phoneNumberWire))
+  }),
+  route({
+    method: "put",
+    path: single,
+    name: "updatePhoneNumber",
+    summary: "Change a phone number",
+    needs: "admin",
+    params: PhoneNumberPath,
+    body: UpdatePhoneNumber,
+    success: PhoneNumberWire,
+    errors: ["PhoneNumberNotFound", "AgentNotFound"],
+    handle: ({ body, caller, params }) =>
+      PhoneNumbers.use((_) => _.update(caller.organizationId, params.config_id, params.number_id, phoneNumberChangesOf(body))).pipe(
+        Effect.map(phoneNumberWire)
+      )
+  }),
+  route({
+    method: "post",
+    path: `${single}/set-default-caller`,
+    name: "setDefaultCallerId",
+    summary: "Show this number to whoever is called",
+    needs: "admin",
+    params: PhoneNumberPath,
+    success: PhoneNumberWire,
+    errors: ["PhoneNumberNotFound", "CallerIdRefused"],
+    handle: ({ caller, params }) =>
+      PhoneNumbers.use((_) => _.setDefaultCaller(caller.organizationId, params.config_id, params.number_id)).pipe(
+        Effect.map(phoneNumberWire)
+      )
+  }),
+  route({
+    method: "delete",
+    path: single,
+    name: "deletePhoneNumber",
+    summary: "Delete a phone number",
+    needs: "admin",
+    params: PhoneNumberPath,
+    success: PhoneNumberDeleted,
+    errors: ["PhoneNumberNotFound"],
+    handle: ({ caller, params }) =>
+      PhoneNumbers.use((_) => _.remove(caller.organizationId, params.config_id, params.number_id)).pipe(
+        Effect.as({ message: "Phone number deleted", provider_sync: null })
+      )
+  })
+])

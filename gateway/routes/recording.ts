@@ -1,0 +1,93 @@
+/** /api/v1/workflow-recordings */
+import { Effect } from "effect"
+import { Recordings } from "#core/resource/Recordings.ts"
+import { FileStore } from "../FileStore.ts"
+import { route, tagged } from "../Route.ts"
+import { Site } from "../Site.ts"
+import { orUndefined } from "../wire/Field.ts"
+import {
+  CreateRecording,
+  maxRecordingBytes,
+  newRecordingOf,
+  recordingChangesOf,
+  recordingFilterOf,
+  RecordingList,
+  RecordingListQuery,
+  RecordingPath,
+  RecordingUpload,
+  recordingUpload,
+  RecordingWire,
+  recordingWire,
+  RequestRecordingUpload,
+  UpdateRecording
+} from "../wire/Recording.ts"
+import { Deleted } from "../wire/ResourceFile.ts"
+
+export const recordingRoutes = tagged("Recordings", [
+  route({
+    method: "get",
+    path: "/api/v1/workflow-recordings/",
+    name: "listRecordings",
+    summary: "List recordings, newest first",
+    query: RecordingListQuery,
+    success: RecordingList,
+    handle: ({ caller, query }) =>
+      Recordings.use((_) => _.list(caller.organizationId, recordingFilterOf(query))).pipe(
+        Effect.map((recordings) => ({ recordings: recordings.map(recordingWire), total: recordings.length }))
+      )
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/workflow-recordings/upload-url",
+    name: "requestRecordingUpload",
+    summary: "Ask for an address to upload a recording to",
+    body: RequestRecordingUpload,
+    success: RecordingUpload,
+    errors: ["AgentNotFound"],
+    handle: ({ body, caller }) =>
+      Effect.gen(function* () {
+        const file = { fileName: body.filename, mediaType: body.mime_type, maxBytes: maxRecordingBytes }
+        const ticket = yield* Recordings.use((_) => _.requestUpload(caller.organizationId, file, orUndefined(body.workflow_id)))
+        return recordingUpload(yield* Effect.flatMap(Site, ({ url }) => url), ticket)
+      })
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/workflow-recordings/",
+    name: "createRecording",
+    summary: "Make a recording of what was uploaded",
+    body: CreateRecording,
+    success: RecordingWire,
+    errors: ["AgentNotFound", "UploadMissing", "RecordingIdTaken"],
+    handle: ({ body, caller }) =>
+      Recordings.use((_) => _.create(caller.organizationId, newRecordingOf(body, caller.userId))).pipe(Effect.map(recordingWire))
+  }),
+  route({
+    method: "patch",
+    path: "/api/v1/workflow-recordings/:recording_id",
+    name: "updateRecording",
+    summary: "Change what is known of a recording",
+    params: RecordingPath,
+    body: UpdateRecording,
+    success: RecordingWire,
+    errors: ["RecordingNotFound", "AgentNotFound", "RecordingIdTaken"],
+    handle: ({ body, caller, params }) =>
+      Recordings.use((_) => _.update(caller.organizationId, params.recording_id, recordingChangesOf(body))).pipe(Effect.map(recordingWire))
+  }),
+  route({
+    method: "delete",
+    path: "/api/v1/workflow-recordings/:recording_id",
+    name: "deleteRecording",
+    summary: "Delete a recording and its file",
+    params: RecordingPath,
+    success: Deleted,
+    errors: ["RecordingNotFound"],
+    handle: ({ caller, params }) =>
+      Effect.gen(function* () {
+        const { storageKey } = yield* Recordings.use((_) => _.remove(caller.organizationId, params.recording_id))
+        yield* FileStore.use((_) => _.remove(storageKey))
+        return { success: true as const, message: "Recording deleted successfully" }
+        // A client that goes away must not leave the file behind.
+      }).pipe(Effect.uninterruptible)
+  })
+])

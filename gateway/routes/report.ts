@@ -1,0 +1,138 @@
+/** Reports: of a campaign, an agent and the organization as CSV, of a day as JSON. */
+import { Clock, Effect, Stream } from "effect"
+import Type from "typebox"
+import { headerOf, lineOf } from "#core/report/ReportCsv.ts"
+import type { Report } from "#core/report/Report.ts"
+import { Reports } from "#core/report/Reports.ts"
+import type { FileLinks } from "../FileLinks.ts"
+import { NotFound } from "../Refusal.ts"
+import { type Content, download, route, tagged } from "../Route.ts"
+import type { Site } from "../Site.ts"
+import { CampaignPath } from "../wire/Campaign.ts"
+import {
+  AgentNameWire,
+  DailyQuery,
+  DailyReportWire,
+  dailyReportWire,
+  DailyRunWire,
+  dailyRunWire,
+  dayQueryOf,
+  reportDatesOf,
+  ReportQuery
+} from "../wire/Report.ts"
+import { AgentRunsPath } from "../wire/Run.ts"
+import { narrowingOf, UsageReportQuery } from "../wire/Usage.ts"
+import { publicUrls } from "./run.ts"
+
+const description =
+  "One line for each call, newest first, with a column for each variable that an agent has found out. Read from the database as it is sent."
+
+/** A batch of rows at a time is in memory, however long the report. */
+const csvOf = Effect.fnUntraced(function* ({ batches, variables }: Report, fileName: string) {
+  const links = yield* Effect.context<FileLinks | Site>()
+  const lines = batches.pipe(
+    Stream.mapEffect((rows) =>
+      Effect.forEach(rows, (row) => Effect.map(publicUrls(row), (urls) => lineOf(row, variables, urls))).pipe(
+        Effect.map((texts) => texts.join(""))
+      )
+    ),
+    Stream.provideContext(links)
+  )
+  const body = Stream.concat(Stream.make(headerOf(variables)), lines).pipe(
+    Stream.filter((text) => text !== ""),
+    Stream.map((text): Uint8Array => Buffer.from(text))
+  )
+  const content: Content = { mediaType: "text/csv; charset=utf-8", fileName, body }
+  return content
+})
+
+/** `20260131_235959` */
+const stampOf = (millis: number): string => {
+  const [date = "", time = ""] = new Date(millis).toISOString().split("T")
+  return `${date.replaceAll("-", "")}_${time.slice(0, 8).replaceAll(":", "")}`
+}
+
+export const reportRoutes = tagged("Reports", [
+  download({
+    method: "get",
+    path: "/api/v1/campaign/:campaign_id/report",
+    name: "getCampaignReport",
+    summary: "The calls of a campaign as CSV",
+    description,
+    params: CampaignPath,
+    query: ReportQuery,
+    mediaTypes: ["text/csv"],
+    errors: ["NotFound"],
+    handle: ({ caller, params, query }) =>
+      Reports.use((_) => _.ofCampaign(caller.organizationId, params.campaign_id, reportDatesOf(query))).pipe(
+        Effect.catchTag("CampaignNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Campaign ${id} not found` }))),
+        Effect.flatMap((report) => csvOf(report, `campaign_${params.campaign_id}_report.csv`))
+      )
+  }),
+  download({
+    method: "get",
+    path: "/api/v1/workflow/:workflow_id/report",
+    name: "getWorkflowReport",
+    summary: "The calls of an agent as CSV",
+    description,
+    params: AgentRunsPath,
+    query: ReportQuery,
+    mediaTypes: ["text/csv"],
+    errors: ["NotFound"],
+    handle: ({ caller, params, query }) =>
+      Reports.use((_) => _.ofAgent(caller.organizationId, params.workflow_id, reportDatesOf(query))).pipe(
+        Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Workflow with id ${id} not found` }))),
+        Effect.flatMap((report) => csvOf(report, `workflow_${params.workflow_id}_report.csv`))
+      )
+  }),
+  download({
+    method: "get",
+    path: "/api/v1/organizations/usage/runs/report",
+    name: "getUsageReport",
+    summary: "The calls of the organization as CSV",
+    description,
+    query: UsageReportQuery,
+    mediaTypes: ["text/csv"],
+    errors: ["RunFilterInvalid", "RunDateInvalid"],
+    handle: ({ caller, query }) =>
+      Effect.gen(function* () {
+        const report = yield* Reports.use((_) => _.ofOrganization(caller.organizationId, narrowingOf(query)))
+        return yield* csvOf(report, `usage_runs_${stampOf(yield* Clock.currentTimeMillis)}.csv`)
+      })
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/reports/daily",
+    name: "getDailyReport",
+    summary: "What the calls of a day came to",
+    query: DailyQuery,
+    success: DailyReportWire,
+    errors: ["ReportDayInvalid"],
+    handle: ({ caller, query }) =>
+      Reports.use((_) => _.daily(caller.organizationId, dayQueryOf(query))).pipe(Effect.map((report) => dailyReportWire(query, report)))
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/reports/daily/runs",
+    name: "listDailyRuns",
+    summary: "The calls of a day, newest first",
+    description: "At most 5000 of them; the report of the organization's usage has all.",
+    query: DailyQuery,
+    success: Type.Array(DailyRunWire),
+    errors: ["ReportDayInvalid"],
+    handle: ({ caller, query }) =>
+      Reports.use((_) => _.dailyRuns(caller.organizationId, dayQueryOf(query))).pipe(Effect.map((runs) => runs.map(dailyRunWire)))
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/reports/workflows",
+    name: "listReportedWorkflows",
+    summary: "The agents that a report can be narrowed to",
+    success: Type.Array(AgentNameWire),
+    handle: ({ caller }) =>
+      Effect.map(
+        Reports.use((_) => _.agents(caller.organizationId)),
+        (agents) => [...agents]
+      )
+  })
+])

@@ -1,0 +1,116 @@
+/** /api/v1/tools */
+import { Effect } from "effect"
+import Type from "typebox"
+import { toolCategories, toolStatuses } from "#core/resource/Tool.ts"
+import { Tools, type ToolFilter } from "#core/resource/Tools.ts"
+import { NotPossible } from "../Refusal.ts"
+import { route, tagged } from "../Route.ts"
+import { orUndefined } from "../wire/Field.ts"
+import {
+  CreateTool,
+  newToolOf,
+  ToolArchived,
+  toolChangesOf,
+  ToolListQuery,
+  ToolPath,
+  ToolWire,
+  toolWire,
+  UpdateTool
+} from "../wire/Tool.ts"
+
+const oneOf =
+  <Word extends string>(words: ReadonlyArray<Word>) =>
+  (text: string): text is Word =>
+    words.some((word) => word === text)
+const isStatus = oneOf(toolStatuses)
+const isCategory = oneOf(toolCategories)
+
+const filterOf = Effect.fnUntraced(function* (query: { readonly status: string | null; readonly category: string | null }) {
+  const words = orUndefined(query.status)
+    ?.split(",")
+    .map((word) => word.trim())
+  const unknown = words?.find((word) => !isStatus(word))
+  if (unknown !== undefined) {
+    return yield* new NotPossible({ detail: `Invalid status '${unknown}'. Must be one of: ${toolStatuses.join(", ")}` })
+  }
+  const category = orUndefined(query.category)
+  if (category !== undefined && !isCategory(category)) {
+    return yield* new NotPossible({ detail: `Invalid category '${category}'. Must be one of: ${toolCategories.join(", ")}` })
+  }
+  const filter: ToolFilter = { category, statuses: words?.filter(isStatus) }
+  return filter
+})
+
+export const toolRoutes = tagged("Tools", [
+  route({
+    method: "get",
+    path: "/api/v1/tools/",
+    name: "listTools",
+    summary: "List tools, by name",
+    query: ToolListQuery,
+    success: Type.Array(ToolWire),
+    errors: ["NotPossible"],
+    handle: ({ caller, query }) =>
+      filterOf(query).pipe(
+        Effect.flatMap((filter) => Tools.use((_) => _.list(caller.organizationId, filter))),
+        Effect.map((tools) => tools.map(toolWire))
+      )
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/tools/",
+    name: "createTool",
+    summary: "Create a tool",
+    body: CreateTool,
+    success: ToolWire,
+    errors: ["CredentialNotFound"],
+    handle: ({ body, caller }) =>
+      Tools.use((_) => _.create(caller.organizationId, newToolOf(body, caller.userId))).pipe(Effect.map(toolWire))
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/tools/:tool_uuid",
+    name: "getTool",
+    summary: "Read a tool",
+    params: ToolPath,
+    success: ToolWire,
+    errors: ["ToolNotFound"],
+    handle: ({ caller, params }) => Tools.use((_) => _.get(caller.organizationId, params.tool_uuid)).pipe(Effect.map(toolWire))
+  }),
+  route({
+    method: "put",
+    path: "/api/v1/tools/:tool_uuid",
+    name: "updateTool",
+    summary: "Change a tool",
+    params: ToolPath,
+    body: UpdateTool,
+    success: ToolWire,
+    errors: ["ToolNotFound", "CredentialNotFound"],
+    handle: ({ body, caller, params }) =>
+      Tools.use((_) => _.update(caller.organizationId, params.tool_uuid, toolChangesOf(body))).pipe(Effect.map(toolWire))
+  }),
+  route({
+    method: "delete",
+    path: "/api/v1/tools/:tool_uuid",
+    name: "archiveTool",
+    summary: "Archive a tool",
+    description: "It stays readable, and agents that refer to it keep it.",
+    params: ToolPath,
+    success: ToolArchived,
+    errors: ["ToolNotFound"],
+    handle: ({ caller, params }) =>
+      Tools.use((_) => _.archive(caller.organizationId, params.tool_uuid)).pipe(
+        Effect.map(({ toolUuid }) => ({ status: "archived" as const, tool_uuid: toolUuid }))
+      )
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/tools/:tool_uuid/unarchive",
+    name: "unarchiveTool",
+    summary: "Make an archived tool active again",
+    params: ToolPath,
+    success: ToolWire,
+    errors: ["ToolNotFound"],
+    handle: ({ caller, params }) => Tools.use((_) => _.unarchive(caller.organizationId, params.tool_uuid)).pipe(Effect.map(toolWire))
+  })
+])

@@ -1,0 +1,56 @@
+/** /api/v1/organizations/usage: all calls of an organization, and how long they took. */
+import { Effect } from "effect"
+import { Reports } from "#core/report/Reports.ts"
+import { Runs } from "#core/run/Runs.ts"
+import { route, tagged } from "../Route.ts"
+import {
+  BreakdownQuery,
+  BreakdownWire,
+  breakdownWire,
+  CurrentPeriodWire,
+  currentPeriodWire,
+  UsageListQuery,
+  UsagePageWire,
+  usagePageWire,
+  usageQueryOf,
+  usageRunWire
+} from "../wire/Usage.ts"
+import { publicUrls } from "./run.ts"
+
+export const usageRoutes = tagged("Usage", [
+  route({
+    method: "get",
+    path: "/api/v1/organizations/usage/runs",
+    name: "listUsageRuns",
+    summary: "List the calls of the organization",
+    query: UsageListQuery,
+    success: UsagePageWire,
+    errors: ["RunFilterInvalid", "RunDateInvalid"],
+    handle: ({ caller, query }) =>
+      Effect.gen(function* () {
+        const page = yield* Runs.use((_) => _.listOfOrganization(caller.organizationId, usageQueryOf(query)))
+        const runs = yield* Effect.forEach(page.runs, (run) =>
+          Effect.map(publicUrls(run), (urls) => usageRunWire(run, page.agentNames.get(run.agentId), urls))
+        )
+        return usagePageWire(page, runs)
+      })
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/usage/current-period",
+    name: "getCurrentUsage",
+    summary: "How long the calls of this month took",
+    description: "The calendar month by UTC.",
+    success: CurrentPeriodWire,
+    handle: ({ caller }) => Reports.use((_) => _.currentMonth(caller.organizationId)).pipe(Effect.map(currentPeriodWire))
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/usage/daily-breakdown",
+    name: "getDailyUsage",
+    summary: "Calls and minutes of each of the last days",
+    query: BreakdownQuery,
+    success: BreakdownWire,
+    handle: ({ caller, query }) => Reports.use((_) => _.lastDays(caller.organizationId, query.days)).pipe(Effect.map(breakdownWire))
+  })
+])

@@ -1,0 +1,34 @@
+/** Agents to begin with, and the words for what calls came to. */
+import Type, { type Static } from "typebox"
+import type { AgentTemplate } from "#core/agent/AgentTemplate.ts"
+import { instant } from "./Field.ts"
+import { definition } from "./Agent.ts"
+
+export const AgentTemplateWire = Type.Object(
+  {
+    id: Type.Integer(),
+    template_name: Type.String(),
+    template_description: Type.String(),
+    template_json: definition,
+    created_at: instant()
+  },
+  { title: "WorkflowTemplate" }
+)
+
+export const agentTemplateWire = (template: AgentTemplate): Static<typeof AgentTemplateWire> => ({
+  id: template.id,
+  template_name: template.name,
+  template_description: template.description,
+  template_json: template.definition,
+  created_at: template.createdAt
+})
+
+export const UseTemplate = Type.Object({ template_id: Type.Integer(), workflow_name: Type.String() }, { title: "UseWorkflowTemplate" })
+
+export const DispositionCodes = Type.Object(
+  {
+    codes: Type.Array(Type.String(), { description: "The engine's own, then what finished calls have come to besides." }),
+    end_task_reason_codes: Type.Array(Type.String(), { description: "Those of the engine's own that end an answered call." })
+  },
+  { title: "DispositionCodes" }
+)

@@ -1,0 +1,62 @@
+/** `/credentials`: secrets go in and never come out. */
+import Type, { type Static } from "typebox"
+import { type Credential, credentialTypes } from "#core/resource/Credential.ts"
+import type { CredentialChanges, NewCredential } from "#core/resource/Credentials.ts"
+import { instant, instantOf, nullable, object, optional, orUndefined } from "./Field.ts"
+
+export const CredentialPath = Type.Object({ credential_uuid: Type.String() })
+
+const name = Type.String({ minLength: 1, maxLength: 255 })
+const type = Type.Enum([...credentialTypes])
+const data = object(
+  "`none`: nothing; `api_key`: `header_name`, `api_key`; `bearer_token`: `token`; `basic_auth`: `username`, `password`; " +
+    "`custom_header`: `header_name`, `header_value`. Never read out again."
+)
+
+export const CreateCredential = Type.Object(
+  { name, description: optional(Type.String()), credential_type: type, credential_data: data },
+  { title: "CreateCredential" }
+)
+export const UpdateCredential = Type.Object(
+  { name: optional(name), description: optional(Type.String()), credential_type: optional(type), credential_data: optional(data) },
+  { title: "UpdateCredential", description: "What is left out, or null, stays as it is. Another type needs its data." }
+)
+
+export const newCredentialOf = (body: Static<typeof CreateCredential>): NewCredential => ({
+  name: body.name,
+  description: orUndefined(body.description),
+  credentialType: body.credential_type,
+  data: body.credential_data
+})
+export const credentialChangesOf = (body: Static<typeof UpdateCredential>): CredentialChanges => ({
+  name: orUndefined(body.name),
+  description: orUndefined(body.description),
+  credentialType: orUndefined(body.credential_type),
+  data: orUndefined(body.credential_data)
+})
+
+export const CredentialWire = Type.Object(
+  {
+    uuid: Type.String({ format: "uuid", description: "How tools refer to it." }),
+    name: Type.String(),
+    description: nullable(Type.String()),
+    credential_type: type,
+    created_at: instant(),
+    updated_at: nullable(instant())
+  },
+  { title: "Credential" }
+)
+
+export const credentialWire = (credential: Credential): Static<typeof CredentialWire> => ({
+  uuid: credential.uuid,
+  name: credential.name,
+  description: credential.description,
+  credential_type: credential.credentialType,
+  created_at: credential.createdAt.toISOString(),
+  updated_at: instantOf(credential.updatedAt ?? undefined)
+})
+
+export const CredentialDeleted = Type.Object(
+  { status: Type.Literal("deleted"), uuid: Type.String({ format: "uuid" }) },
+  { title: "CredentialDeleted" }
+)

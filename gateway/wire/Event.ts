@@ -1,0 +1,67 @@
+/** Events, in the shape in which they also go to webhooks: CloudEvents 1.0. */
+import Type, { type Static } from "typebox"
+import { cloudEventOf } from "#core/event/CloudEvent.ts"
+import { type Event, EventId, type EventSelection, type EventType, eventTypes } from "#core/event/Event.ts"
+import type { EventPage } from "#core/event/Events.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import { instant, object, optional, orUndefined } from "./Field.ts"
+
+export const EventWire = Type.Object(
+  {
+    specversion: Type.Literal("1.0"),
+    id: Type.String({ description: "A number that rises from event to event; where to go on from." }),
+    source: Type.String(),
+    type: Type.Enum([...eventTypes]),
+    subject: Type.String({ description: "`campaigns/{id}` or `runs/{id}`." }),
+    time: instant(),
+    datacontenttype: Type.Literal("application/json"),
+    data: object("What the event is about, as it was when it happened. Keys may be added.")
+  },
+  { title: "Event" }
+)
+
+export const eventWire = (event: Event): Static<typeof EventWire> => cloudEventOf(event)
+
+const position = (description: string) => optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }))
+const oneType = `(${eventTypes.join("|").replaceAll(".", "\\.")})`
+const types = optional(Type.String({ pattern: `^${oneType}(,${oneType})*$`, description: "Only these, with commas between." }))
+
+/** What passed the check is made of types with commas between. */
+const typesOf = (text: string | null): ReadonlyArray<EventType> => (text === null ? [] : (text.split(",") as ReadonlyArray<EventType>))
+
+export const selectionOf = (organizationId: OrganizationId, query: { readonly types: string | null }): EventSelection => ({
+  organizationId,
+  types: typesOf(query.types)
+})
+
+export const EventListQuery = Type.Object({
+  after_id: position("The id of the last event that is known already, or `next_after_id` of the page before."),
+  limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+  types
+})
+
+export const EventPageWire = Type.Object(
+  {
+    events: Type.Array(EventWire),
+    next_after_id: Type.Integer({ description: "`after_id` of the next page. There is nothing more for now when it stands still." })
+  },
+  { title: "EventPage" }
+)
+export const eventPageWire = ({ events, next }: EventPage): Static<typeof EventPageWire> => ({
+  events: events.map(eventWire),
+  next_after_id: next
+})
+
+const lastEventId = position("Begin with what happened after this event. Without it: with what happens from now on.")
+export const EventStreamQuery = Type.Object({ last_event_id: lastEventId, types })
+export const EventStreamHeaders = Type.Object({ "Last-Event-ID": lastEventId })
+export const EventSocketQuery = Type.Object({
+  last_event_id: lastEventId,
+  types,
+  api_key: optional(Type.String({ description: "For clients that cannot send headers." }))
+})
+
+export const positionOf = (value: number | null): EventId | undefined => {
+  const given = orUndefined(value)
+  return given === undefined ? undefined : EventId.make(given)
+}

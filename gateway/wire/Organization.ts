@@ -1,0 +1,133 @@
+/** Organizations: who belongs to them, what they set, and what was done in them. */
+import Type, { type Static } from "typebox"
+import { isTimeZone } from "#core/campaign/Schedule.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { AuditRecord } from "#core/organization/AuditLog.ts"
+import type { ApiKeyId, UserId } from "#core/organization/Caller.ts"
+import type { Member } from "#core/organization/Member.ts"
+import type { Concurrency, Preferences } from "#core/organization/OrganizationSettings.ts"
+import { Email, RoleWire } from "./Account.ts"
+import { id, instant, nullable, optional, orUndefined } from "./Field.ts"
+
+export const MemberPath = Type.Object({ user_id: id<UserId>() })
+
+export const AddMember = Type.Object({ email: Email, role: RoleWire }, { title: "AddMember" })
+export const ChangeMember = Type.Object({ role: RoleWire }, { title: "ChangeMember" })
+
+export const MemberWire = Type.Object(
+  { user_id: id<UserId>(), email: Type.String(), name: nullable(Type.String()), role: RoleWire, created_at: instant() },
+  { title: "Member" }
+)
+export const MemberList = Type.Object({ members: Type.Array(MemberWire) }, { title: "MemberList" })
+
+export const memberWire = (member: Member): Static<typeof MemberWire> => ({
+  user_id: member.userId,
+  email: member.email,
+  name: member.name,
+  role: member.role,
+  created_at: member.createdAt.toISOString()
+})
+
+export const ContextWire = Type.Object(
+  { organization_id: id<OrganizationId>(), organization_provider_id: nullable(Type.String()) },
+  { title: "OrganizationContext" }
+)
+
+export const PreferencesWire = Type.Object(
+  {
+    test_phone_number: optional(Type.String({ maxLength: 64 })),
+    timezone: optional(
+      Type.Refine(
+        Type.String({ maxLength: 64, description: "IANA name, `Europe/Berlin`." }),
+        isTimeZone,
+        (name) => `Invalid timezone: ${name}`
+      )
+    ),
+    external_pbx_integrations_enabled: Type.Boolean({ default: false })
+  },
+  { title: "OrganizationPreferences" }
+)
+
+export const preferencesOf = (body: Static<typeof PreferencesWire>): Preferences => ({
+  testPhoneNumber: body.test_phone_number,
+  timezone: body.timezone,
+  externalPbxIntegrationsEnabled: body.external_pbx_integrations_enabled
+})
+
+export const preferencesWire = (preferences: Preferences): Static<typeof PreferencesWire> => ({
+  test_phone_number: preferences.testPhoneNumber,
+  timezone: preferences.timezone,
+  external_pbx_integrations_enabled: preferences.externalPbxIntegrationsEnabled
+})
+
+const mostCalls = 100_000
+const calls = (description: string) => Type.Integer({ minimum: 0, maximum: mostCalls, description })
+
+export const SettingsWire = Type.Object(
+  {
+    concurrency_limit: calls("Calls that may be up at once. `0`: none."),
+    concurrency_reserve: calls("Of these, so many are kept for calls outside of campaigns.")
+  },
+  { title: "OrganizationSettings" }
+)
+
+export const SetSettings = Type.Refine(
+  Type.Object({ ...SettingsWire.properties }, { title: "SetOrganizationSettings" }),
+  (given) => given.concurrency_reserve <= given.concurrency_limit,
+  () => "concurrency_reserve must not be above concurrency_limit"
+)
+
+export const concurrencyOf = (body: Static<typeof SettingsWire>): Concurrency => ({
+  limit: body.concurrency_limit,
+  reserve: body.concurrency_reserve
+})
+
+export const settingsWire = ({ limit, reserve }: Concurrency): Static<typeof SettingsWire> => ({
+  concurrency_limit: limit,
+  concurrency_reserve: reserve
+})
+
+export const AuditLogQuery = Type.Object({
+  before: optional(Type.Integer({ minimum: 1, description: "Only entries older than this one: `next_before` of the page before." })),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 })
+})
+
+const AuditEntryWire = Type.Object(
+  {
+    id: Type.Integer(),
+    at: instant(),
+    user_id: nullable(id<UserId>("Who logged in, or made the key.")),
+    user_email: nullable(Type.String()),
+    api_key_id: nullable(id<ApiKeyId>("The key that was shown.")),
+    api_key_name: nullable(Type.String()),
+    action: Type.String({ description: "The operation's name in this documentation." }),
+    resource_kind: Type.String(),
+    resource_id: nullable(Type.String())
+  },
+  { title: "AuditEntry" }
+)
+export const AuditLogWire = Type.Object(
+  { entries: Type.Array(AuditEntryWire), next_before: nullable(Type.Integer({ description: "Null on the last page." })) },
+  { title: "AuditLog" }
+)
+
+export const auditPageOf = ({ before, limit }: Static<typeof AuditLogQuery>) => ({ before: orUndefined(before), limit })
+
+/** `entries` are one more than `limit` where there are older ones. */
+export const auditLogWire = (entries: ReadonlyArray<AuditRecord>, limit: number): Static<typeof AuditLogWire> => {
+  const shown = entries.slice(0, limit)
+  return {
+    entries: shown.map((entry) => ({
+      id: entry.id,
+      at: entry.at.toISOString(),
+      user_id: entry.userId,
+      user_email: entry.userEmail,
+      api_key_id: entry.apiKeyId,
+      api_key_name: entry.apiKeyName,
+      action: entry.action,
+      resource_kind: entry.resourceKind,
+      resource_id: entry.resourceId
+    })),
+    next_before: entries.length > limit ? (shown.at(-1)?.id ?? null) : null
+  }
+}

@@ -1,0 +1,134 @@
+/** `/workflow-recordings`: speech to play instead of speaking. */
+import Type, { type Static } from "typebox"
+import type { AgentId, OrganizationId, RecordingId } from "#core/Id.ts"
+import type { UserId } from "#core/organization/Caller.ts"
+import { type Recording, recordingIdPattern } from "#core/resource/Recording.ts"
+import type { NewRecording, RecordingChanges, RecordingFilter, RecordingTicket } from "#core/resource/Recordings.ts"
+import { id, instant, nullable, object, optional, orUndefined } from "./Field.ts"
+import { creator, creatorOf, fileName, mediaType, uploadUrl, uploadUrlOf } from "./ResourceFile.ts"
+
+export const maxRecordingBytes = 10_485_760
+/** Clients send it back to `/s3/signed-url`, which knows two words for it. */
+const storageBackend = "s3"
+
+export const RecordingPath = Type.Object({ recording_id: Type.String({ description: "Its `id` or its `recording_id`." }) })
+
+const recordingId = Type.String({ pattern: recordingIdPattern, description: "How prompts and contacts refer to it." })
+const details = {
+  workflow_id: optional(id<AgentId>("The agent that it was made for.")),
+  tts_provider: optional(Type.String()),
+  tts_model: optional(Type.String()),
+  tts_voice_id: optional(Type.String())
+}
+
+export const RecordingListQuery = Type.Object(details)
+
+export const RequestRecordingUpload = Type.Object(
+  {
+    filename: fileName,
+    mime_type: Type.String({ ...mediaType, default: "audio/wav" }),
+    file_size: optional(Type.Integer({ minimum: 1, maximum: maxRecordingBytes })),
+    workflow_id: details.workflow_id
+  },
+  { title: "RequestRecordingUpload" }
+)
+
+export const RecordingUpload = Type.Object(
+  {
+    upload_url: uploadUrl,
+    recording_id: Type.String(),
+    storage_key: Type.String(),
+    expires_in: Type.Integer({ description: "Seconds." })
+  },
+  { title: "RecordingUpload" }
+)
+
+export const recordingUpload = (siteUrl: string, ticket: RecordingTicket): Static<typeof RecordingUpload> => ({
+  upload_url: uploadUrlOf(siteUrl, ticket),
+  recording_id: ticket.recordingId,
+  storage_key: ticket.key,
+  expires_in: ticket.expiresInSeconds
+})
+
+export const CreateRecording = Type.Object(
+  {
+    recording_id: recordingId,
+    storage_key: Type.String({ description: "As it was given with the upload's address." }),
+    transcript: Type.String({ description: "What is said in it." }),
+    ...details,
+    metadata: optional(object())
+  },
+  { title: "CreateRecording" }
+)
+export const UpdateRecording = Type.Object(
+  {
+    recording_id: optional(recordingId),
+    transcript: optional(Type.String()),
+    ...details,
+    metadata: optional(object("Replaced as a whole."))
+  },
+  { title: "UpdateRecording", description: "What is left out, or null, stays as it is." }
+)
+
+export const recordingFilterOf = (query: Static<typeof RecordingListQuery>): RecordingFilter => ({
+  agentId: orUndefined(query.workflow_id),
+  ttsProvider: orUndefined(query.tts_provider),
+  ttsModel: orUndefined(query.tts_model),
+  ttsVoiceId: orUndefined(query.tts_voice_id)
+})
+export const newRecordingOf = (body: Static<typeof CreateRecording>, createdBy: UserId | undefined): NewRecording => ({
+  ...recordingFilterOf(body),
+  recordingId: body.recording_id,
+  storageKey: body.storage_key,
+  transcript: body.transcript,
+  metadata: orUndefined(body.metadata),
+  createdBy
+})
+export const recordingChangesOf = (body: Static<typeof UpdateRecording>): RecordingChanges => ({
+  ...recordingFilterOf(body),
+  recordingId: orUndefined(body.recording_id),
+  transcript: orUndefined(body.transcript),
+  metadata: orUndefined(body.metadata)
+})
+
+export const RecordingWire = Type.Object(
+  {
+    id: id<RecordingId>(),
+    recording_id: Type.String(),
+    workflow_id: nullable(id<AgentId>()),
+    organization_id: id<OrganizationId>(),
+    tts_provider: nullable(Type.String()),
+    tts_model: nullable(Type.String()),
+    tts_voice_id: nullable(Type.String()),
+    transcript: Type.String(),
+    storage_key: Type.String({ description: "Ask `/s3/signed-url` for an address of it." }),
+    storage_backend: Type.String(),
+    metadata: object(),
+    created_by: creator,
+    created_at: instant(),
+    is_active: Type.Boolean({ description: "What was deleted is not listed, so always true." })
+  },
+  { title: "Recording" }
+)
+
+export const recordingWire = (recording: Recording): Static<typeof RecordingWire> => ({
+  id: recording.id,
+  recording_id: recording.recordingId,
+  workflow_id: recording.agentId,
+  organization_id: recording.organizationId,
+  tts_provider: recording.ttsProvider,
+  tts_model: recording.ttsModel,
+  tts_voice_id: recording.ttsVoiceId,
+  transcript: recording.transcript,
+  storage_key: recording.storageKey,
+  storage_backend: storageBackend,
+  metadata: recording.metadata,
+  created_by: creatorOf(recording.createdBy),
+  created_at: recording.createdAt.toISOString(),
+  is_active: true
+})
+
+export const RecordingList = Type.Object(
+  { recordings: Type.Array(RecordingWire), total: Type.Integer({ description: "How many are in this answer." }) },
+  { title: "RecordingList" }
+)

@@ -1,0 +1,17 @@
+/** What recordings and documents have in common: a file that is put at an address first. */
+import Type from "typebox"
+import type { ResourceTicket } from "#core/resource/ResourceUploads.ts"
+
+export const fileName = Type.String({ minLength: 1, maxLength: 255 })
+export const mediaType = { minLength: 1, maxLength: 255 }
+
+export const uploadUrl = Type.String({ description: "PUT the bytes here, without a credential." })
+export const uploadUrlOf = (siteUrl: string, { key, token }: ResourceTicket): string =>
+  `${siteUrl}/api/v1/resource-uploads/${encodeURIComponent(token)}?${new URLSearchParams({ key })}`
+
+const nobody = 0
+export const creator = Type.Integer({ description: `The user who made it; ${nobody} for a key that belongs to no user.` })
+/** Clients of this API require a number. */
+export const creatorOf = (userId: number | null): number => userId ?? nobody
+
+export const Deleted = Type.Object({ success: Type.Literal(true), message: Type.String() }, { title: "ResourceDeleted" })

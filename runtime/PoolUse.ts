@@ -1,0 +1,47 @@
+/** How busy a connection pool is: statements and transactions that have a connection, and those that wait for one. */
+import { Context, Effect, type Scope } from "effect"
+
+export class PoolUse {
+  /** Have a connection. */
+  running = 0
+  private asked = 0
+
+  /** Wait for a connection. */
+  get waiting(): number {
+    return this.asked - this.running
+  }
+
+  /** A connection is held until the scope closes. */
+  readonly held: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
+    Effect.sync(() => {
+      this.asked++
+      this.running++
+    }),
+    () =>
+      Effect.sync(() => {
+        this.asked--
+        this.running--
+      })
+  )
+
+  /** `work`, which runs `lent` once it has its connection. */
+  readonly counted = <A, E, R>(work: (lent: () => void) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      this.asked++
+      let isLent = false
+      const lent = () => {
+        isLent = true
+        this.running++
+      }
+      return Effect.ensuring(
+        work(lent),
+        Effect.sync(() => {
+          this.asked--
+          if (isLent) this.running--
+        })
+      )
+    })
+}
+
+/** The pools of this process, by what they are for. */
+export class PoolUses extends Context.Service<PoolUses, { readonly engine: PoolUse; readonly requests: PoolUse }>()("runtime/PoolUses") {}

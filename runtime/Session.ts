@@ -1,0 +1,52 @@
+/** One connection to Postgres, as statements want it. */
+import type { PgConnection } from "@effect/sql-pg"
+import { Effect, Stream } from "effect"
+import { type SqlConnection, SqlError } from "effect/sql"
+
+type Rows = ReadonlyArray<PgConnection.Row>
+type Transform = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
+
+export class Session implements SqlConnection.Connection {
+  private readonly connection: PgConnection.PgConnection
+
+  constructor(connection: PgConnection.PgConnection) {
+    this.connection = connection
+  }
+
+  private rows(
+    sql: string,
+    params: ReadonlyArray<unknown>,
+    transform: Transform,
+    prepare: boolean
+  ): Effect.Effect<Rows, SqlError.SqlError> {
+    return Effect.map(this.connection.query(sql, params, prepare), ({ rows }) => (transform === undefined ? rows : transform(rows)))
+  }
+
+  execute(sql: string, params: ReadonlyArray<unknown>, transform: Transform) {
+    return this.rows(sql, params, transform, true)
+  }
+  executeUnprepared(sql: string, params: ReadonlyArray<unknown>, transform: Transform) {
+    return this.rows(sql, params, transform, false)
+  }
+  executeRaw(sql: string, params: ReadonlyArray<unknown>) {
+    return this.connection.query(sql, params)
+  }
+  executeValues(sql: string, params: ReadonlyArray<unknown>) {
+    return this.connection.queryValues(sql, params)
+  }
+  executeValuesUnprepared(sql: string, params: ReadonlyArray<unknown>) {
+    return this.connection.queryValues(sql, params, false)
+  }
+  executeStream(sql: string, params: ReadonlyArray<unknown>, transform: Transform) {
+    const rows = this.connection.stream(sql, params)
+    return transform === undefined ? rows : Stream.map(rows, (row) => transform([row])[0] ?? row)
+  }
+}
+
+/** To the COMMIT of a transaction that has failed Postgres answers `ROLLBACK`, and no error. */
+export const commit = (session: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.flatMap(session.executeRaw("COMMIT", []), (result) => {
+    if (!(result instanceof Object && "command" in result && result.command === "ROLLBACK")) return Effect.void
+    const cause = new Error("The transaction had failed and was rolled back")
+    return Effect.fail(new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause, message: cause.message, operation: "commit" }) }))
+  })

@@ -1,0 +1,131 @@
+/**
+ * Sends events to webhook endpoints, at least once each: what was sent and could not be recorded is sent again. An endpoint gets one turn
+ * after the other, of some deliveries each, and a turn ends at the first that fails; then others have theirs. Sleeps until the next
+ * delivery is due.
+ */
+import { Clock, Duration, Effect, FiberSet, Layer, Metric, Random } from "effect"
+import { nextTryIn, pauseAfter, retryAfterOf } from "#core/event/Backoff.ts"
+import { cloudEventOf } from "#core/event/CloudEvent.ts"
+import { type ClaimedEndpoint, type DueDelivery, type Tried, WebhookQueue } from "#core/event/WebhookQueue.ts"
+import { unending } from "./EventSequencer.ts"
+import { EventWakes } from "./EventWakes.ts"
+import { signatureOf } from "./webhookSignature.ts"
+import { WebhookSender } from "./WebhookSender.ts"
+
+const ENDPOINTS_AT_ONCE = 16
+const SENT_AT_ONCE = 4
+const SENT_PER_TURN = 40
+/** Nothing new is begun after that, so that a turn ends well before its lease. */
+const TURN_MILLIS = 30_000
+/** A lease that a dead node left behind is found by then. */
+const LONGEST_SLEEP = Duration.seconds(30)
+/** What is due may be in the hands of another node this very moment. */
+const SHORTEST_SLEEP = Duration.millis(20)
+
+const deliveries = Metric.counter("webhook_deliveries_total", { description: "Tries to deliver a webhook", incremental: true })
+const counted = (state: Tried["state"]) =>
+  Metric.update(Metric.withAttributes(deliveries, { result: state === "pending" ? "failed" : state }), 1)
+
+interface Try {
+  readonly tried: Tried
+  /** The endpoint said that it is gone for good. */
+  readonly isGone: boolean
+}
+
+const sleepFor = (dueInMillis: number | undefined) =>
+  dueInMillis === undefined
+    ? LONGEST_SLEEP
+    : Duration.clamp(Duration.millis(dueInMillis), { minimum: SHORTEST_SLEEP, maximum: LONGEST_SLEEP })
+
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const queue = yield* WebhookQueue
+    const wakes = yield* EventWakes
+    const turns = yield* FiberSet.make<void>()
+
+    const look = Effect.gen(function* () {
+      const free = ENDPOINTS_AT_ONCE - (yield* FiberSet.size(turns))
+      // A turn that ends wakes us.
+      const endpoints = free === 0 ? [] : yield* queue.claim(free)
+      for (const endpoint of endpoints) yield* FiberSet.run(turns, Effect.ensuring(turn(endpoint), Effect.sync(wakes.deliveries.up)))
+      const dueIn = free === endpoints.length ? undefined : yield* queue.nextDueIn
+      yield* wakes.deliveries.wait(sleepFor(dueIn))
+    })
+    const sender = yield* WebhookSender
+    const turn = (endpoint: ClaimedEndpoint) =>
+      takeTurn(endpoint).pipe(
+        Effect.provideService(WebhookQueue, queue),
+        Effect.provideService(WebhookSender, sender),
+        // The lease ends by itself, and then everything is tried again.
+        Effect.catchCause((cause) => Effect.logWarning("a webhook endpoint's turn was lost", cause)),
+        Effect.annotateLogs({ webhookEndpointId: endpoint.id })
+      )
+    yield* Effect.forkScoped(unending("webhooks could not be delivered", look))
+  })
+)
+
+/** What came of a turn so far. */
+interface Turn {
+  readonly tries: Array<Tried>
+  isGone: boolean
+}
+
+const takeTurn = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint) {
+  const queue = yield* WebhookQueue
+  const turn: Turn = { tries: [], isGone: false }
+  const settle = Effect.suspend(() => {
+    const { isGone, tries } = turn
+    const failures = tries.some(({ state }) => state !== "delivered") ? endpoint.failures + 1 : 0
+    return Effect.andThen(queue.record(endpoint, tries), queue.release(endpoint, { failures, pauseMillis: pauseAfter(failures), isGone }))
+  })
+  const due = yield* queue.due(endpoint, SENT_PER_TURN)
+  yield* sendAll(endpoint, due, turn).pipe(Effect.onInterrupt(() => Effect.ignore(Effect.timeout(settle, "2 seconds"))))
+  yield* settle
+  if (turn.isGone) yield* Effect.logWarning("a webhook endpoint is gone and was disabled")
+})
+
+const sendAll = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint, due: ReadonlyArray<DueDelivery>, turn: Turn) {
+  const until = (yield* Clock.currentTimeMillis) + TURN_MILLIS
+  let isOver = false
+  const sendOne = Effect.fnUntraced(function* (delivery: DueDelivery) {
+    if (isOver || (yield* Clock.currentTimeMillis) > until) return
+    const { isGone, tried } = yield* tryOnce(endpoint, delivery)
+    yield* counted(tried.state)
+    turn.tries.push(tried)
+    turn.isGone ||= isGone
+    isOver ||= tried.state !== "delivered"
+  })
+  yield* Effect.forEach(due, sendOne, { concurrency: SENT_AT_ONCE, discard: true })
+})
+
+const tryOnce = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint, { attempts, event, id }: DueDelivery) {
+  const sender = yield* WebhookSender
+  const now = yield* Clock.currentTimeMillis
+  const message = { id: String(event.id), timestamp: Math.floor(now / 1000), body: JSON.stringify(cloudEventOf(event)) }
+  const answer = yield* sender
+    .send({
+      url: endpoint.url,
+      headers: {
+        "content-type": "application/cloudevents+json",
+        "user-agent": "Trunkline-Webhooks",
+        "webhook-id": message.id,
+        "webhook-timestamp": String(message.timestamp),
+        "webhook-signature": signatureOf(message, endpoint.secrets)
+      },
+      body: message.body
+    })
+    .pipe(Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed({ status: undefined, retryAfter: "", reason })))
+  const { status } = answer
+  const error = "reason" in answer ? answer.reason : `status_${status}`
+  if (status !== undefined && status >= 200 && status < 300) {
+    return { tried: { id, state: "delivered", dueInMillis: 0, status, error: undefined }, isGone: false } satisfies Try
+  }
+  const wait = nextTryIn({
+    tries: attempts + 1,
+    chance: yield* Random.next,
+    retryAfterMillis: retryAfterOf(answer.retryAfter, now)
+  })
+  const isGone = status === 410
+  const isLast = isGone || wait === undefined
+  return { tried: { id, state: isLast ? "dead" : "pending", dueInMillis: wait ?? 0, status, error }, isGone } satisfies Try
+})

@@ -1,0 +1,17 @@
+/** What logging in needs of this installation: how passwords are kept, how tokens are signed, and whether anybody may sign up. */
+import { Effect, Layer } from "effect"
+import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
+import { SignupPolicy } from "#core/organization/Users.ts"
+import { Config } from "./config.ts"
+import * as passwords from "./passwords.ts"
+import * as tokens from "./tokens.ts"
+
+export const layer = Layer.unwrap(
+  Effect.map(Config, ({ jwtSecret, orgConcurrency, signup }) =>
+    Layer.mergeAll(
+      passwords.layer(),
+      tokens.layer(jwtSecret).pipe(Layer.provide(InstallationSecrets.layer)),
+      Layer.succeed(SignupPolicy, { isOpen: signup, concurrencyLimit: orgConcurrency })
+    )
+  )
+)

@@ -1,0 +1,47 @@
+/** Tokens of users as JWTs, signed with HS256. The secret is the operator's, or one that the nodes share through the database. */
+import { Clock, Effect, Layer, Redacted } from "effect"
+import { jwtVerify, SignJWT } from "jose"
+import { UserId } from "#core/organization/Caller.ts"
+import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
+import { InvalidToken, Tokens } from "#core/organization/Tokens.ts"
+
+const lifetimeSeconds = 720 * 3600
+const algorithm = "HS256"
+const secretName = "jwt"
+const userIdText = /^[1-9]\d{0,8}$/
+
+export const tokensOf = (secret: Redacted.Redacted): Tokens["Service"] => {
+  const key = new TextEncoder().encode(Redacted.value(secret))
+  return {
+    issue: ({ email, id }) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const seconds = Math.floor(now / 1000)
+        return Effect.promise(() =>
+          new SignJWT({ email })
+            .setProtectedHeader({ alg: algorithm, typ: "JWT" })
+            .setSubject(String(id))
+            .setIssuedAt(seconds)
+            .setExpirationTime(seconds + lifetimeSeconds)
+            .sign(key)
+        )
+      }),
+    verify: (token) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.tryPromise({
+          try: () => jwtVerify(token, key, { algorithms: [algorithm], currentDate: new Date(now), requiredClaims: ["sub", "exp"] }),
+          catch: () => new InvalidToken()
+        })
+      ).pipe(
+        Effect.flatMap(({ payload: { sub } }) =>
+          sub !== undefined && userIdText.test(sub) ? Effect.succeed(UserId.make(Number(sub))) : Effect.fail(new InvalidToken())
+        )
+      )
+  }
+}
+
+/** `given`: the operator's own secret. */
+export const layer = (given: Redacted.Redacted | undefined) =>
+  Layer.effect(
+    Tokens,
+    Effect.map(given === undefined ? InstallationSecrets.use((secrets) => secrets.get(secretName)) : Effect.succeed(given), tokensOf)
+  )

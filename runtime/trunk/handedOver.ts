@@ -1,0 +1,32 @@
+/**
+ * The calls of a trunk that another has taken the place of. Where the new settings lead to the same place at the provider, the new session
+ * sees these calls, and they are its own from now on: the old one may have lost its password, or its events. Elsewhere they stay with the
+ * old one, which is kept for as long as they last.
+ */
+import { Effect } from "effect"
+import type { CallId } from "#core/Id.ts"
+import type { Presence, Trunk } from "#core/provider/Adapter.ts"
+
+/** All that can be done to a call that has been placed. */
+export type CallControl = Omit<Trunk, "originate">
+
+/** `successor`: what has taken its place by now; undefined when the configuration is gone. */
+export const handedOver = (own: Trunk, successor: () => CallControl | undefined): CallControl => {
+  const sees = (presence: Presence) => presence === "ringing" || presence === "up"
+  const holderOf = (callId: CallId): Effect.Effect<CallControl> =>
+    Effect.suspend(() => {
+      const next = successor()
+      if (next === undefined) return Effect.succeed(own)
+      return next.lookup(callId).pipe(
+        Effect.map((presence) => (sees(presence) ? next : own)),
+        Effect.catch(() => Effect.succeed(own))
+      )
+    })
+  return {
+    hangup: (callId, cause) => Effect.flatMap(holderOf(callId), (holder) => holder.hangup(callId, cause)),
+    lookup: (callId) => Effect.flatMap(holderOf(callId), (holder) => holder.lookup(callId)),
+    openMedia: (callId) => Effect.flatMap(holderOf(callId), (holder) => holder.openMedia(callId)),
+    sendDtmf: (callId, digits) => Effect.flatMap(holderOf(callId), (holder) => holder.sendDtmf(callId, digits)),
+    adopt: (callId) => (successor() ?? own).adopt(callId)
+  }
+}

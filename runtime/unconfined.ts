@@ -1,0 +1,25 @@
+/**
+ * The engine's own work, which a request merely sets off: it outlives the request and knows no organization, so it must not stay behind the
+ * wall that the request stands behind.
+ */
+import { type Context, Effect, Layer } from "effect"
+import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+
+const outside = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => Effect.provideService(work, CurrentTenant, undefined)
+
+type Method = (...given: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
+
+/** The port that `layer` gives, all of whose methods work for nobody in particular. */
+export const unconfined = <Id, Port extends object, E, R>(
+  port: Context.Service<Id, Port>,
+  layer: Layer.Layer<Id, E, R>
+): Layer.Layer<Id, E, R> => {
+  const opened = Effect.map(port, (service) => {
+    // A port has nothing but methods that give effects.
+    const methods = Object.entries(service) as ReadonlyArray<[string, Method]>
+    const outer = methods.map(([name, method]): [string, Method] => [name, (...given) => outside(method(...given))])
+    // The same names, with methods of the same types.
+    return Object.fromEntries(outer) as Port
+  })
+  return Layer.effect(port, opened).pipe(Layer.provide(layer))
+}

@@ -1,0 +1,70 @@
+/**
+ * What a request costs that needs no query: an authenticated GET of the whole engine, beside the same JSON from uWebSockets alone and from
+ * Fastify. Counted by the core that each server spends, so that whoever asks cannot be what is slow; a server is one thread, so that this is
+ * what it answers in a second when it has one to itself. Taken in turns.
+ */
+import { Effect } from "effect"
+import type { Benchmark, Options } from "./Benchmark.ts"
+import { type Child, startChild } from "./Child.ts"
+import { cpuSecondsOf } from "./Cpu.ts"
+import { startDatabase } from "./Database.ts"
+import { startEngine } from "./Engine.ts"
+import { quantile } from "./Figure.ts"
+import { flood, type Target } from "./Requests.ts"
+
+const connections = 64
+const path = "/api/v1/organizations/telephony-providers/metadata"
+const rounds = 5
+const WARM_UP = "1 second"
+
+interface Server {
+  readonly child: Child
+  readonly target: Target
+}
+
+const startControl = Effect.fnUntraced(function* (serve: "bare" | "fastify", value: unknown) {
+  const child = yield* startChild({ file: "bareServersMain.ts" })
+  yield* child.next((message) => (message instanceof Object && "started" in message ? true : undefined))
+  const target = { path, key: "0123456789abcdef" }
+  const listening = child.next((message) => (message instanceof Object && "port" in message ? Number(message.port) : undefined))
+  const [port] = yield* Effect.all([listening, Effect.sync(() => child.send({ serve, value, ...target }))], { concurrency: "unbounded" })
+  return { child, target: { ...target, port } }
+})
+
+/** Answers to a second of the server's core. */
+const rateOf = ({ child, target }: Server, quick: boolean) =>
+  Effect.gen(function* () {
+    const answers = yield* flood(target, connections)
+    yield* Effect.sleep(WARM_UP)
+    const [from, began] = [answers(), yield* cpuSecondsOf(child)]
+    yield* Effect.sleep(quick ? "500 millis" : "3 seconds")
+    return (answers() - from) / ((yield* cpuSecondsOf(child)) - began)
+  }).pipe(Effect.scoped)
+
+const measure = ({ quick }: Options) =>
+  Effect.gen(function* () {
+    const engine = yield* startEngine(yield* startDatabase(), { file: "gatewayMain.ts" })
+    const value = yield* engine.get(path.replace("/api/v1", ""))
+    const ours: Server = { child: engine.child, target: { path, ...engine.address } }
+    const bare = yield* startControl("bare", value)
+    const fastify = yield* startControl("fastify", value)
+    const rates: { readonly [Name in "ours" | "bare" | "fastify"]: Array<number> } = { ours: [], bare: [], fastify: [] }
+    for (let round = 0; round < (quick ? 1 : rounds); round++) {
+      rates.bare.push(yield* rateOf(bare, quick))
+      rates.ours.push(yield* rateOf(ours, quick))
+      rates.fastify.push(yield* rateOf(fastify, quick))
+    }
+    const middle = { ours: quantile(rates.ours, 0.5), bare: quantile(rates.bare, 0.5), fastify: quantile(rates.fastify, 0.5) }
+    return [
+      {
+        name: "gateway, GET beside bare uWebSockets",
+        value: middle.ours,
+        unit: "/s",
+        goal: { atLeast: 0.8 * middle.bare },
+        control: middle.bare
+      },
+      { name: "gateway, GET beside Fastify", value: middle.ours, unit: "/s", control: middle.fastify }
+    ]
+  }).pipe(Effect.scoped)
+
+export const gateway: Benchmark = { name: "gateway", run: measure }

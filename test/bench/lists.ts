@@ -1,0 +1,103 @@
+/**
+ * How long lists take to be told with 1,000,000 runs in the table, all of one campaign; beside it the same lists with 1,000 of them, on
+ * another database, asked in turn. Filters, which count what they match, are not measured.
+ */
+import { Effect } from "effect"
+import type { Benchmark, Options } from "./Benchmark.ts"
+import { csvOf } from "./Contacts.ts"
+import { type Database, startDatabase } from "./Database.ts"
+import { startEmulator } from "./Emulator.ts"
+import type { EmulatorAddress } from "./emulatorMain.ts"
+import { createCampaign, type Engine, numberAt, prepare, startEngine } from "./Engine.ts"
+import { quantile } from "./Figure.ts"
+
+const few = 1000
+const insertedAtOnce = 100_000
+const warmUp = 50
+
+/** Finished runs as a campaign leaves them, and the count that it keeps; a second apart. */
+const insertRuns = ({ sql }: Database, campaignId: number, count: number) =>
+  Effect.promise(async () => {
+    for (let first = 1; first <= count; first += insertedAtOnce) {
+      const last = Math.min(count, first + insertedAtOnce - 1)
+      await sql`
+        INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, is_completed, created_at, completed_at,
+          initial_context, gathered_context, usage_info, logs)
+        SELECT c.organization_id, a.id, a.current_definition_id, c.id, gen_random_uuid(), 'WR-CAMPAIGN-' || c.id || '-' || n, 'ari', true,
+          '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 second', '2026-01-01T00:00:00Z'::timestamptz + n * interval '1 second',
+          jsonb_build_object('phone_number', '+1555' || n, 'called_number', '+1555' || n, 'first_name', 'Ada', 'direction', 'outbound'),
+          jsonb_build_object('mapped_call_disposition', 'user_hangup', 'call_tags', jsonb_build_array('user_hangup'), 'hangup_cause', 'normal_clearing'),
+          jsonb_build_object('llm', '{}'::jsonb, 'tts', '{}'::jsonb, 'stt', '{}'::jsonb, 'call_duration_seconds', n % 90),
+          jsonb_build_object('realtime_feedback_events', '[]'::jsonb, 'telephony_status_callbacks', '[]'::jsonb)
+        FROM campaigns c JOIN agents a ON a.id = c.agent_id CROSS JOIN generate_series(${first}::int, ${last}::int) AS n
+        WHERE c.id = ${campaignId}`
+    }
+    await sql`
+      INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count) VALUES (${campaignId}, ${count}, ${count})`
+    // As the database does by itself when it finds the time; not while something is measured.
+    await sql`VACUUM ANALYZE runs`
+    await sql`CHECKPOINT`
+  })
+
+const lists = [
+  ["campaigns", () => "/campaign/"],
+  ["agents", () => "/workflow/fetch"],
+  ["runs of a campaign", ({ campaignId }: Place) => `/campaign/${campaignId}/runs`],
+  ["runs of an agent", ({ agentId }: Place) => `/workflow/${agentId}/runs`],
+  ["runs of an organization", () => "/organizations/usage/runs"]
+] as const
+
+interface Place {
+  readonly engine: Engine
+  readonly agentId: number
+  readonly campaignId: number
+}
+
+/** An engine on a database of its own with so many runs. */
+const open = Effect.fnUntraced(function* (emulator: EmulatorAddress, runs: number) {
+  const database = yield* startDatabase()
+  const engine = yield* startEngine(database)
+  const agentId = yield* prepare(engine, emulator)
+  const campaignId = yield* createCampaign(engine, agentId, csvOf(1))
+  yield* insertRuns(database, campaignId, runs)
+  const total = numberAt(yield* engine.get("/organizations/usage/runs"), "total_count")
+  if (total !== runs) return yield* Effect.die(new Error(`${total} runs were told of ${runs}`))
+  return { engine, agentId, campaignId }
+})
+
+const millisOf = (place: Place, pathIn: (place: Place) => string) =>
+  Effect.gen(function* () {
+    const began = performance.now()
+    yield* place.engine.get(pathIn(place))
+    return performance.now() - began
+  })
+
+const measure = ({ quick }: Options) =>
+  Effect.gen(function* () {
+    const emulator = yield* startEmulator({ media: false })
+    const small = yield* open(emulator, few)
+    const large = yield* open(emulator, quick ? 10_000 : 1_000_000)
+    const requests = quick ? 100 : 500
+    const figures = yield* Effect.forEach(lists, ([name, pathIn]) =>
+      Effect.gen(function* () {
+        // The first of them plan their statements and fill caches.
+        for (let request = 0; request < warmUp; request++) yield* Effect.all([millisOf(small, pathIn), millisOf(large, pathIn)])
+        const control: Array<number> = []
+        const value: Array<number> = []
+        // In turn: whatever else the machine does slows both down.
+        for (let request = 0; request < requests; request++) {
+          control.push(yield* millisOf(small, pathIn))
+          value.push(yield* millisOf(large, pathIn))
+        }
+        const [slow, fast] = [quantile(value, 0.99), quantile(control, 0.99)]
+        return [
+          { name: `lists, ${name}, p50`, value: quantile(value, 0.5), unit: "ms", control: quantile(control, 0.5) },
+          { name: `lists, ${name}, p99`, value: slow, unit: "ms", control: fast },
+          { name: `lists, ${name}, p99, times slower`, value: slow / fast, unit: "", goal: { atMost: 1.5 } }
+        ]
+      })
+    )
+    return figures.flat()
+  }).pipe(Effect.scoped)
+
+export const listsOfRuns: Benchmark = { name: "lists", run: measure }

@@ -1,0 +1,113 @@
+/** Phone addresses made comparable, and which number a call shows. */
+import fc from "fast-check"
+import t from "tap"
+import { callerIdFor, isPresentable } from "#core/telephony/CallerId.ts"
+import { parse } from "#core/telephony/PhoneAddress.ts"
+
+t.test("given an address, then its line has one form", async (t) => {
+  const check = (text: string, country: string | undefined, type: string, normalized: string) =>
+    t.strictSame(parse(text, country), { type, normalized }, `${text} ${country ?? ""}`)
+  t.test("phone numbers", async () => {
+    check("+1 (555) 010-0001", undefined, "pstn", "+15550100001")
+    check("  +4930123456 ", "US", "pstn", "+4930123456")
+    check("555 010 0001", "US", "pstn", "+15550100001")
+    check("15550100001", "US", "pstn", "+15550100001")
+    check("030 123456", "DE", "pstn", "+4930123456")
+    check("030 123456", "de", "pstn", "+4930123456")
+    check("004930123456", "DE", "pstn", "+4930123456")
+    check("4930123456", "DE", "pstn", "+4930123456")
+    check("020 7946 0000", "GB", "pstn", "+442079460000")
+    check("06 1234 5678", "IT", "pstn", "+390612345678")
+    check("9123456789", "IN", "pstn", "+919123456789")
+    check("919123456789", "IN", "pstn", "+919123456789")
+    check("45123456", "DK", "pstn", "+4545123456")
+  })
+  t.test("SIP addresses", async () => {
+    check("SIP:Sales@PBX.Example.com:5060", undefined, "sip_uri", "sip:Sales@pbx.example.com")
+    check("sips:a@Example.com:5061;transport=TCP", undefined, "sip_uri", "sips:a@example.com;transport=TCP")
+    check("sip:a@example.com:5070", undefined, "sip_uri", "sip:a@example.com:5070")
+    check("sip:Example.com", undefined, "sip_uri", "sip:example.com")
+    check("sip:a@[2001:DB8::1]:5060", undefined, "sip_uri", "sip:a@[2001:db8::1]")
+  })
+  t.test("extensions", async () => {
+    check("1001", undefined, "sip_extension", "1001")
+    check("Front-Desk", undefined, "sip_extension", "frontdesk")
+    check("1234567890123456", undefined, "sip_extension", "1234567890123456")
+  })
+})
+
+t.test("given what is no address, then it is said why", async (t) => {
+  const check = (text: string, country: string | undefined, why: RegExp) => t.match(parse(text, country), why, `${text} ${country ?? ""}`)
+  check("5550100001", undefined, /need a country_code/)
+  check("5550100001", "JP", /need a country_code/)
+  check("   ", undefined, /empty/)
+  check("( - )", undefined, /neither a digit nor a letter/)
+  check("sip:", undefined, /sip:user@host/)
+  check("sip:a b@c d", undefined, /sip:user@host/)
+  check("+01234567", undefined, /no phone number/)
+  check("000000000", "DE", /no phone number/)
+  check("555010000112345", "FI", /at most 15 digits/)
+})
+
+t.test("given any text, then normalizing what was normalized changes nothing", async () => {
+  const countries = fc.option(fc.constantFrom("US", "DE", "IT", "IN", "GB", "JP"), { nil: undefined })
+  const texts = fc.oneof(
+    fc.string({ maxLength: 40 }),
+    fc.stringMatching(/^\+?[0-9 ()-]{0,24}$/),
+    fc.stringMatching(/^sips?:[a-zA-Z0-9.@:;=[\]-]{0,30}$/)
+  )
+  fc.assert(
+    fc.property(texts, countries, (text, country) => {
+      const once = parse(text, country)
+      if (typeof once === "string") return once.length > 0
+      const again = parse(once.normalized, country)
+      return typeof again === "object" && again.normalized === once.normalized && again.type === once.type
+    }),
+    { numRuns: 5000 }
+  )
+})
+
+t.test("given an E.164 number however it is punctuated, then it is itself in any country", async () => {
+  const number = fc.stringMatching(/^\+[1-9][0-9]{7,14}$/)
+  fc.assert(
+    fc.property(
+      number,
+      fc.array(fc.constantFrom(" ", "-", "(", ")"), { maxLength: 5 }),
+      fc.constantFrom("US", "DE", "IT"),
+      (e164, marks, country) => {
+        const punctuated = marks.reduce((text, mark, i) => text.slice(0, 2 + 2 * i) + mark + text.slice(2 + 2 * i), e164)
+        const { type, normalized } = parse(punctuated, country) as { type: string; normalized: string }
+        return type === "pstn" && normalized === e164
+      }
+    )
+  )
+})
+
+t.test("given caller ids", async (t) => {
+  const all = ["+15550000001", "+15550000002", "+15550000003"]
+  const callees = Array.from({ length: 3000 }, (_, i) => `+1999${String(i).padStart(7, "0")}`)
+  const shown = (numbers: ReadonlyArray<string>) => callees.map((to) => callerIdFor({ all: numbers, preferred: undefined }, to))
+
+  t.test("when one is the default, then every call shows it", async (t) => {
+    t.equal(callerIdFor({ all, preferred: "+15550000002" }, "+19990000001"), "+15550000002")
+  })
+  t.test("when there is none, then nothing is shown", async (t) => {
+    t.equal(callerIdFor({ all: [], preferred: undefined }, "+19990000001"), undefined)
+  })
+  t.test("when none is the default, then callees are spread evenly", async (t) => {
+    const counts = Object.values(Object.groupBy(shown(all), (number) => number ?? "")).map((each) => each?.length ?? 0)
+    t.equal(counts.length, 3)
+    t.ok(Math.min(...counts) > 900 && Math.max(...counts) < 1100, String(counts))
+  })
+  t.test("when one is removed, then only those who saw it see another", async (t) => {
+    const before = shown(all)
+    const after = shown(all.slice(0, 2))
+    t.strictSame(
+      before.filter((number, i) => number !== all[2] && number !== after[i]),
+      []
+    )
+  })
+  t.test("then digits can be shown, and names cannot", async (t) => {
+    t.strictSame(["+15550000001", "1001", "sip:a@b", "frontdesk", ""].map(isPresentable), [true, true, false, false, false])
+  })
+})

@@ -1,0 +1,217 @@
+/** Agents over HTTP: lists, drafts and versions, triggers, secrets, copies, templates. */
+import t from "tap"
+import { bodyOf, graph, type Json, openApi } from "./apiTest.ts"
+
+const { ask, askAsOther, makeAgent } = await openApi(t)
+
+const position = { x: 0, y: 0 }
+const end = { id: "2", type: "endCall", position, data: { name: "End", prompt: "Say goodbye." } }
+const edge = { id: "1-2", source: "1", target: "2", data: { label: "done", condition: "All is said." } }
+const finished = { ...graph, nodes: [...graph.nodes, end], edges: [edge] }
+const withTrigger = (trigger_path?: string) => ({
+  ...finished,
+  nodes: [...finished.nodes, { id: "t", type: "trigger", position, data: { name: "T", trigger_path } }]
+})
+const make = async (workflow_definition: object, name = "Made") =>
+  bodyOf(await ask("POST", "/workflow/create/definition", { name, workflow_definition }))
+const put = (agent: Json, change: object) => ask("PUT", `/workflow/${agent.id}`, change)
+const post = (agent: Json, action: string) => ask("POST", `/workflow/${agent.id}/${action}`)
+const read = async (agent: Json) => bodyOf(await ask("GET", `/workflow/fetch/${agent.id}`))
+const statusesOf = async (agent: Json, query = "") => {
+  const { json } = await ask("GET", `/workflow/${agent.id}/versions${query}`)
+  // Every answer is held against its schema.
+  return (json as ReadonlyArray<Json>).map(({ status, version_number }) => `${version_number} ${status}`)
+}
+const pathOf = (agent: Json): string => JSON.stringify(agent).match(/"trigger_path":"([^"]*)"/)?.[1] ?? ""
+
+t.test("given agents", async (t) => {
+  t.test("when they are counted and named, then by status", async (t) => {
+    const archived = await makeAgent()
+    const active = await makeAgent()
+    await ask("PUT", `/workflow/${archived.id}/status`, { status: "archived" })
+    t.strictSame((await ask("GET", "/workflow/count")).json, { total: 2, active: 1, archived: 1 })
+    t.strictSame((await ask("GET", "/workflow/summary?status=active")).json, [{ id: active.id, name: "Reminder" }])
+    t.match((await ask("GET", "/workflow/summary?status=x")).json, { detail: /^Invalid workflow status filter: \['x'\]/ })
+    t.strictSame((await askAsOther("GET", "/workflow/count")).json, { total: 0, active: 0, archived: 0 })
+  })
+
+  t.test("when a change is saved without a draft, then it is published as the next version", async (t) => {
+    const agent = await make(finished)
+    t.match((await put(agent, { template_context_variables: { first_name: "Ada" } })).json, {
+      version_number: 2,
+      version_status: "published",
+      template_context_variables: { first_name: "Ada" }
+    })
+    t.strictSame(await statusesOf(agent), ["2 published", "1 archived"])
+    t.strictSame(await statusesOf(agent, "?limit=1&offset=1"), ["1 archived"])
+    t.match(await ask("GET", `/workflow/${agent.id}/versions?limit=101`), { status: 422 })
+    t.match((await post(agent, "publish")).json, { detail: "No draft to publish" })
+  })
+
+  t.test("when there is a draft, then changes go into it until it is published", async (t) => {
+    const agent = await make(finished)
+    const draft = bodyOf(await post(agent, "create-draft"))
+    t.match(draft, { version_number: 2, status: "draft", workflow_json: finished, published_at: null })
+    const changed = bodyOf(await put(agent, { workflow_configurations: { max_call_duration: 60 } }))
+    t.match(changed, { version_number: 3, version_status: "draft", current_definition_id: agent["current_definition_id"] })
+    t.strictSame(await read(agent), changed)
+    t.match((await ask("PUT", `/workflow/${agent.id}/status`, { status: "active" })).json, {
+      version_number: 1,
+      version_status: "published"
+    })
+    const published = bodyOf(await post(agent, "publish"))
+    t.match(published, { version_number: 3, status: "published", published_at: String })
+    t.match(await read(agent), { version_number: 3, version_status: "published", current_definition_id: published.id })
+    t.strictSame(await statusesOf(agent), ["3 published", "2 archived", "1 archived"])
+  })
+
+  t.test("when a graph is not finished, then validate and publish name what is missing", async (t) => {
+    const agent = await make({ ...finished, nodes: graph.nodes, edges: [] })
+    t.strictSame((await post(agent, "validate")).json, { is_valid: true, errors: [] })
+    await post(agent, "create-draft")
+    const blank = { ...end, data: { prompt: " " } }
+    await put(agent, { workflow_definition: { nodes: [blank], edges: [{ ...edge, source: "2" }] } })
+    for (const action of ["validate", "publish"]) {
+      const answer = await post(agent, action)
+      t.equal(answer.status, 422)
+      t.match(answer.json, {
+        detail: [
+          {
+            type: "missing",
+            loc: ["body", "workflow_definition", "nodes", 0, "data", "name"],
+            ctx: { kind: "node", id: "2", field: "name" }
+          },
+          { msg: "Value error, prompt is required for end nodes", ctx: { kind: "node", id: "2", field: null } },
+          { msg: "Value error, Workflow must have at least one Start Call", ctx: { kind: "workflow", id: null } },
+          { msg: "Value error, End Call cannot have outgoing edges", ctx: { kind: "node", id: "2" } }
+        ]
+      })
+    }
+  })
+
+  t.test("when edges share a tool name, then 422 names the edge", async (t) => {
+    const twice = { ...finished, edges: [edge, { ...edge, id: "again" }] }
+    t.match(await ask("POST", "/workflow/create/definition", { name: "x", workflow_definition: twice }), {
+      status: 422,
+      json: { detail: [{ msg: /Transition tool name "done" is duplicated/, ctx: { kind: "edge", id: "again", field: "data.label" } }] }
+    })
+  })
+
+  t.test("when a tool would have an edge's name, then 422 names the node", async (t) => {
+    const tool = bodyOf(await ask("POST", "/tools/", { name: "Done", definition: { schema_version: 1, type: "end_call", config: {} } }))
+    const [start] = graph.nodes
+    const nodes = [{ ...start, data: { ...start?.data, tool_uuids: [tool["tool_uuid"]] } }, end]
+    t.match(await ask("POST", "/workflow/create/definition", { name: "x", workflow_definition: { ...finished, nodes } }), {
+      status: 422,
+      json: { detail: [{ msg: /"done" conflicts with custom tool "Done"/, ctx: { kind: "node", id: "1", field: "tool_uuids" } }] }
+    })
+    t.match(await askAsOther("POST", "/workflow/create/definition", { name: "x", workflow_definition: { ...finished, nodes } }), {
+      status: 200
+    })
+  })
+
+  t.test("when a setting is not of its kind, then 422 at its place, and nothing is stored", async (t) => {
+    const agent = await make(finished)
+    t.match(await put(agent, { name: "Renamed", workflow_configurations: { max_call_duration: 0 } }), {
+      status: 422,
+      json: {
+        detail: [{ loc: ["body", "workflow_configurations", "max_call_duration"], msg: "Input should be greater than or equal to 1" }]
+      }
+    })
+    t.match(await read(agent), { name: "Made", version_number: 1 })
+    t.match((await put(agent, { workflow_configurations: { dictionary: null, own: 1 } })).json, { workflow_configurations: { own: 1 } })
+  })
+
+  t.test("when it is copied, then the copy is another agent in the same folder", async (t) => {
+    const agent = await make(withTrigger("copied-from"), "Origin")
+    const folder = bodyOf(await ask("POST", "/folder/", { name: "Copies" }))
+    t.match((await ask("PUT", `/workflow/${agent.id}/folder`, { folder_id: folder.id })).json, { id: agent.id, folder_id: folder.id })
+    const copy = bodyOf(await post(agent, "duplicate"))
+    t.match(copy, { name: "Origin - Duplicate", version_number: 1, version_status: "published", status: "active" })
+    t.not(copy["workflow_uuid"], agent["workflow_uuid"])
+    t.match(pathOf(copy), /^[0-9a-f-]{36}$/)
+    // Every answer is held against its schema.
+    const listed = (await ask("GET", "/workflow/fetch")).json as ReadonlyArray<Json>
+    t.match(
+      listed.filter(({ folder_id }) => folder_id === folder.id),
+      [{ id: agent.id }, { id: copy.id }]
+    )
+  })
+})
+
+t.test("given API triggers", async (t) => {
+  t.test("when a path is left empty, then it becomes a UUID and stays", async (t) => {
+    const agent = await make(withTrigger())
+    t.match(pathOf(agent), /^[0-9a-f]{8}-/)
+    t.equal(pathOf(await read(agent)), pathOf(agent))
+    t.equal(pathOf(bodyOf(await put(agent, { workflow_definition: withTrigger("") }))), pathOf(agent))
+  })
+
+  t.test("when a path is taken, even by somebody else, then 409", async (t) => {
+    await make(withTrigger("taken"))
+    const taken = { status: 409, json: { detail: /^Trigger path is already in use/ } }
+    const body = { name: "x", workflow_definition: withTrigger("taken") }
+    t.match(await ask("POST", "/workflow/create/definition", body), taken)
+    t.match(await askAsOther("POST", "/workflow/create/definition", body), taken)
+    t.match(await put(await makeAgent(), { workflow_definition: withTrigger("taken") }), taken)
+  })
+
+  t.test("when a path is none, then 422 at its place", async (t) => {
+    t.match(await ask("POST", "/workflow/create/definition", { name: "x", workflow_definition: withTrigger("a/b") }), {
+      status: 422,
+      json: {
+        detail: [{ loc: ["body", "workflow_definition", "nodes", 2, "data", "trigger_path"], ctx: { id: "t", field: "trigger_path" } }]
+      }
+    })
+  })
+})
+
+t.test("given keys of other services, when an agent is read, then they are masked, and the mask may be sent back", async (t) => {
+  const qa = { id: "q", type: "qa", position, data: { name: "QA", qa_api_key: "sk-qa-12345678" } }
+  const agent = await make({ ...finished, nodes: [...finished.nodes, qa] })
+  const configured = bodyOf(await put(agent, { workflow_configurations: { model_overrides: { llm: { api_key: "sk-llm-87654321" } } } }))
+  const versions = (await ask("GET", `/workflow/${agent.id}/versions`)).json
+  for (const shown of [agent, configured, await read(agent), versions]) {
+    t.notMatch(JSON.stringify(shown), /sk-/)
+    t.match(JSON.stringify(shown), /\*{10}5678/)
+  }
+  await put(agent, {
+    workflow_definition: configured["workflow_definition"],
+    workflow_configurations: configured["workflow_configurations"]
+  })
+  const copy = JSON.stringify(await read(agent))
+  t.match(copy, /\*{10}5678.*\*{11}4321|\*{11}4321.*\*{10}5678/)
+})
+
+t.test("given templates", async (t) => {
+  t.test("when one is used, then it makes an agent that could be published", async (t) => {
+    const listed = await ask("GET", "/workflow/templates", undefined, { key: null })
+    t.match(listed.json, [{ id: 1, template_name: "Appointment reminder" }, { id: 2 }, { id: 3 }])
+    const agent = bodyOf(await ask("POST", "/workflow/templates/duplicate", { template_id: 2, workflow_name: "Leads" }))
+    t.match(agent, { name: "Leads", version_number: 1 })
+    t.strictSame((await post(agent, "validate")).json, { is_valid: true, errors: [] })
+  })
+
+  t.test("when there is none of that id, then 404", async (t) => {
+    t.match(await ask("POST", "/workflow/templates/duplicate", { template_id: 99, workflow_name: "x" }), {
+      status: 404,
+      json: { detail: "Workflow template with id 99 not found" }
+    })
+  })
+})
+
+t.test("given nothing but the engine, when the words for outcomes are asked for, then its own are told", async (t) => {
+  const { codes, end_task_reason_codes } = bodyOf(await ask("GET", "/organizations/disposition-codes"))
+  t.match(codes, ["call_duration_exceeded", "end_call_tool", "system_cancelled", "user_hangup", "voicemail_detected", "busy"])
+  t.ok(Array.isArray(end_task_reason_codes))
+})
+
+t.test("given somebody else's agent, when anything is done with it, then 404", async (t) => {
+  const agent = await makeAgent()
+  const lower = { status: 404, json: { detail: `Workflow with id ${agent.id} not found` } }
+  t.match(await askAsOther("GET", `/workflow/${agent.id}/versions`), lower)
+  for (const action of ["create-draft", "publish", "validate", "duplicate"]) {
+    t.match(await askAsOther("POST", `/workflow/${agent.id}/${action}`), lower)
+  }
+  t.match(await askAsOther("PUT", `/workflow/${agent.id}/folder`, { folder_id: null }), { status: 404 })
+})

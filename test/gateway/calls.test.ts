@@ -1,0 +1,314 @@
+/** Single calls: by the agent's id, by its triggers, as a test, and once only. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { bodyOf, graph, openApi } from "./apiTest.ts"
+
+const api = await openApi(t)
+const { ask, askAsOther, dialed, makeAgent } = api
+
+const telephony = async (name: string) =>
+  bodyOf(
+    await ask("POST", "/organizations/telephony-configs", {
+      name,
+      config: { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "a", app_password: "secret-1234" }
+    })
+  ).id
+const main = await telephony("main")
+const withSql = <A>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
+  api.database.run(Effect.flatMap(SqlClient.SqlClient, use))
+const number = (address: string, isActive = true) =>
+  withSql((sql) =>
+    sql<{ readonly id: number }>`
+      INSERT INTO phone_numbers (organization_id, telephony_configuration_id, address, address_normalized, address_type, is_active, provider)
+      VALUES (${api.organizationId}, ${main}, ${address}, ${address}, 'pstn', ${isActive}, 'ari') RETURNING id`.pipe(
+      Effect.map(([row]) => row?.id ?? 0)
+    )
+  )
+const good = { phone_number: "+15550100001" }
+const said = async (path: string, body: object, headers = {}) => {
+  const answer = await ask("POST", path, body, { headers })
+  return [answer.status, bodyOf(answer)["detail"]]
+}
+
+const trigger = (path: string) => ({
+  id: "2",
+  type: "trigger",
+  position: { x: 0, y: 1 },
+  data: { name: "API", trigger_path: path, enabled: true }
+})
+const triggered = async (path: string) =>
+  bodyOf(
+    await ask("POST", "/workflow/create/definition", {
+      name: "Triggered",
+      workflow_definition: { ...graph, nodes: [...graph.nodes, trigger(path)] }
+    })
+  )
+const currentOf = (agent: { readonly id: number }) =>
+  withSql((sql) =>
+    sql<{ readonly id: number }>`SELECT current_definition_id AS id FROM agents WHERE id = ${agent.id}`.pipe(Effect.map(([row]) => row?.id))
+  )
+/** A draft as it is, and nothing else of its making. */
+const makeDraft = (agent: { readonly id: number }) =>
+  withSql((sql) =>
+    sql<{ readonly id: number }>`
+      INSERT INTO agent_definitions (organization_id, agent_id, version_number, version_status, definition, template_context_variables)
+      SELECT organization_id, agent_id, version_number + 1, 'draft', definition, '{"first_name": "Draft"}' FROM agent_definitions
+      WHERE agent_id = ${agent.id} RETURNING id`.pipe(Effect.map(([row]) => row?.id))
+  )
+
+t.test("given an agent with a draft", async (t) => {
+  const agent = await makeAgent()
+  const draft = await makeDraft(agent)
+
+  t.test("when it is called as in production, then the published version runs", async (t) => {
+    const answer = await ask("POST", `/public/agent/workflow/${agent["workflow_uuid"]}`, { ...good, initial_context: { a: 1 } })
+    t.strictSame(answer.json, { status: "initiated", workflow_run_id: 11, workflow_run_name: "WR-API-0011" })
+    t.match(dialed.at(-1), { definitionId: await currentOf(agent), isTest: false, telephonyConfigurationId: main, from: undefined })
+    t.match(dialed.at(-1)?.initialContext, {
+      a: 1,
+      trigger_mode: "production",
+      agent_identifier: agent["workflow_uuid"],
+      agent_identifier_type: "workflow_uuid",
+      workflow_uuid: agent["workflow_uuid"]
+    })
+  })
+
+  t.test("when it is tested, then the draft runs, and without one the published version", async (t) => {
+    t.equal((await ask("POST", `/public/agent/test/workflow/${agent["workflow_uuid"]}`, good)).status, 200)
+    t.match(dialed.at(-1), { definitionId: draft, isTest: true, initialContext: { trigger_mode: "test" } })
+    const other = await makeAgent()
+    t.equal((await ask("POST", `/public/agent/test/workflow/${other["workflow_uuid"]}`, good)).status, 200)
+    t.match(dialed.at(-1), { definitionId: await currentOf(other), isTest: true })
+  })
+
+  t.test("when a number to show is named, then it has to be an active one of the configuration", async (t) => {
+    const path = `/public/agent/workflow/${agent["workflow_uuid"]}`
+    const shown = await number("+15550109001")
+    t.equal((await ask("POST", path, { ...good, from_phone_number_id: shown })).status, 200)
+    t.match(dialed.at(-1), { from: "+15550109001", initialContext: { from_phone_number_id: shown } })
+    const refused = [400, "from_phone_number_not_found"]
+    t.strictSame(await said(path, { ...good, from_phone_number_id: await number("+15550109002", false) }), refused)
+    t.strictSame(await said(path, { ...good, from_phone_number_id: 999 }), refused)
+  })
+})
+
+t.test("given an agent with an API trigger", async (t) => {
+  const agent = await triggered("spring-sale")
+
+  t.test("when it is called by the path, then the context says so", async (t) => {
+    t.equal((await ask("POST", "/public/agent/spring-sale", good)).status, 200)
+    t.match(dialed.at(-1), { agentId: agent.id, definitionId: await currentOf(agent) })
+    t.match(dialed.at(-1)?.initialContext, {
+      trigger_mode: "production",
+      agent_identifier: "spring-sale",
+      agent_identifier_type: "trigger_path",
+      agent_uuid: "spring-sale",
+      workflow_uuid: agent["workflow_uuid"]
+    })
+    t.equal((await ask("POST", "/public/agent/test/spring-sale", good)).status, 200)
+    t.match(dialed.at(-1), { agentId: agent.id, isTest: true, initialContext: { trigger_mode: "test" } })
+  })
+
+  t.test("when the path is only in the draft, then it works for tests alone", async (t) => {
+    const other = await triggered("only-draft")
+    const draft = await makeDraft(other)
+    await withSql((sql) => sql`UPDATE agent_triggers SET is_published = false, is_in_draft = true WHERE agent_id = ${other.id}`)
+    t.strictSame(await said("/public/agent/only-draft", good), [404, "Trigger not found in the selected Agent"])
+    t.equal((await ask("POST", "/public/agent/test/only-draft", good)).status, 200)
+    t.match(dialed.at(-1), { definitionId: draft })
+  })
+
+  t.test("when the path is nobody's, or another organization's, then 404", async (t) => {
+    t.strictSame(await said("/public/agent/nothing", good), [404, "Agent trigger not found"])
+    t.strictSame((await askAsOther("POST", "/public/agent/spring-sale", good)).json, { detail: "Agent trigger not found" })
+    t.strictSame((await askAsOther("POST", "/public/agent/test/spring-sale", good)).json, { detail: "Agent trigger not found" })
+  })
+
+  t.test("when the agent is archived, then 409 by every way", async (t) => {
+    await ask("PUT", `/workflow/${agent.id}/status`, { status: "archived" })
+    const inactive = [409, "Workflow is not active"]
+    t.strictSame(await said("/public/agent/spring-sale", good), inactive)
+    t.strictSame(await said("/public/agent/test/spring-sale", good), inactive)
+    t.strictSame(await said(`/public/agent/test/workflow/${agent["workflow_uuid"]}`, good), inactive)
+    t.strictSame(await said("/telephony/initiate-call", { ...good, workflow_id: agent.id }), inactive)
+  })
+
+  t.test("when there is no key in X-API-Key, then 422 with the rest, and 401 for a wrong one", async (t) => {
+    const answer = await ask("POST", "/public/agent/spring-sale", {}, { key: null })
+    t.match([answer.status, answer.json], [422, { detail: [{ loc: ["header", "X-API-Key"] }, { loc: ["body", "phone_number"] }] }])
+    t.match(await ask("POST", "/public/agent/test/spring-sale", good, { key: "wrong" }), {
+      status: 401,
+      json: { detail: "Invalid API key" }
+    })
+  })
+})
+
+t.test("given an agent to try out on the phone", async (t) => {
+  const agent = await makeAgent()
+  const draft = await makeDraft(agent)
+  const initiate = (body: object) => said("/telephony/initiate-call", { workflow_id: agent.id, ...good, ...body })
+
+  t.test("when a number is given, then the draft calls it, and the answer names the run", async (t) => {
+    const answer = await ask("POST", "/telephony/initiate-call", { workflow_id: agent.id, ...good })
+    t.strictSame([answer.status, answer.json], [200, { message: "Call initiated successfully with run name WR-API-0011" }])
+    t.match(dialed.at(-1), { agentId: agent.id, definitionId: draft, isTest: true, phoneNumber: "+15550100001", initialContext: {} })
+  })
+
+  t.test("when none is given, then the organization's own is called, if it has one", async (t) => {
+    const missing = [400, "Phone number must be provided in request or set in organization preferences"]
+    t.strictSame(await initiate({ phone_number: null }), missing)
+    await withSql((sql) => sql`UPDATE organizations SET test_phone_number = '+15550100007' WHERE id = ${api.organizationId}`)
+    t.equal((await initiate({ phone_number: null }))[0], 200)
+    t.equal(dialed.at(-1)?.phoneNumber, "+15550100007")
+    await withSql((sql) => sql`UPDATE organizations SET test_phone_number = NULL WHERE id = ${api.organizationId}`)
+    t.strictSame(await initiate({ phone_number: null, workflow_id: 99_999 }), missing, "asked for before the agent")
+  })
+
+  t.test("when it cannot be, then the answer says why", async (t) => {
+    t.strictSame(await initiate({ workflow_id: 99_999 }), [404, "Workflow not found"])
+    t.strictSame(await initiate({ telephony_configuration_id: 999 }), [400, "telephony_configuration_not_found"])
+    t.strictSame(await initiate({ from_phone_number_id: 999 }), [400, "from_phone_number_not_found"])
+    t.strictSame(await initiate({ phone_number: "123" }), [
+      400,
+      "Failed to initiate call: phone_number must be in E.164 format and start with '+'"
+    ])
+    t.strictSame(await initiate({ phone_number: "+15550100002" }), [400, "Failed to initiate call: number refused"])
+    t.strictSame(await initiate({ phone_number: "+15550100003" }), [429, "Concurrent call limit reached"])
+    const foreign = await askAsOther("POST", "/telephony/initiate-call", { workflow_id: agent.id, ...good })
+    t.strictSame([foreign.status, foreign.json], [400, { detail: "telephony_not_configured" }])
+  })
+
+  t.test("when a run is named, then it has had its call", async (t) => {
+    const run = (isCompleted: boolean) =>
+      withSql((sql) =>
+        sql<{ readonly id: number }>`
+          INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, is_completed, initial_context)
+          VALUES (${api.organizationId}, ${agent.id}, ${draft ?? 0}, gen_random_uuid(), 'WR', 'ari', ${isCompleted}, '{}') RETURNING id`.pipe(
+          Effect.map(([row]) => row?.id)
+        )
+      )
+    t.strictSame(await initiate({ workflow_run_id: 99_999 }), [400, "Workflow run not found"])
+    t.strictSame(await initiate({ workflow_run_id: await run(false) }), [409, "Workflow run already has an active call"])
+    t.strictSame(await initiate({ workflow_run_id: await run(true) }), [409, "Workflow run already has a finished call"])
+    const other = await makeAgent()
+    t.strictSame(await initiate({ workflow_id: other.id, workflow_run_id: await run(true) }), [400, "workflow_run_workflow_mismatch"])
+  })
+})
+
+t.test("given a request to call with a key", async (t) => {
+  const agent = await makeAgent()
+  const path = `/public/agent/workflow/${agent["workflow_uuid"]}`
+  const call = (key: string, body: object = good, to = path) => ask("POST", to, body, { headers: { "Idempotency-Key": key } })
+  const callIdOf = (key: string) =>
+    withSql((sql) =>
+      sql<{ readonly id: string }>`SELECT id FROM idempotency_keys WHERE key = ${key}`.pipe(Effect.map(([row]) => row?.id ?? ""))
+    )
+  /** As a process leaves it that dies before it has answered. */
+  const die = (key: string) =>
+    withSql((sql) => sql`UPDATE idempotency_keys SET status = NULL, body = NULL, leased_until = now() WHERE key = ${key}`)
+
+  t.test("when it is sent again, then the answer is the first one, and nobody is called twice", async (t) => {
+    const before = dialed.length
+    const first = await call("k-1", { ...good, initial_context: { a: 1, b: { c: 2, d: 3 } } })
+    const second = await call("k-1", { initial_context: { b: { d: 3, c: 2 }, a: 1 }, ...good })
+    t.strictSame([first.status, first.headers["idempotency-replayed"]], [200, undefined])
+    t.strictSame([second.status, second.text, second.headers["idempotency-replayed"]], [200, first.text, "true"])
+    t.equal(dialed.length, before + 1)
+    t.equal(dialed.at(-1)?.callId, await callIdOf("k-1"), "the call has the id that is kept with the key")
+  })
+
+  t.test("when the same key comes with other content, then 422", async (t) => {
+    const detail = "This Idempotency-Key was used for a request with other content"
+    t.match(await call("k-1", { phone_number: "+15550100009" }), { status: 422, json: { detail } })
+    const other = await makeAgent()
+    t.match(await call("k-1", good, `/public/agent/workflow/${other["workflow_uuid"]}`), { status: 422, json: { detail } })
+  })
+
+  t.test("when another route or organization uses the same key, then it is another request", async (t) => {
+    const before = dialed.length
+    const test = `/public/agent/test/workflow/${agent["workflow_uuid"]}`
+    t.equal((await call("k-1", good, test)).headers["idempotency-replayed"], undefined)
+    t.equal((await call("k-1", { workflow_id: agent.id, ...good }, "/telephony/initiate-call")).status, 200)
+    t.equal((await call("k-1", good, test)).headers["idempotency-replayed"], "true")
+    t.equal(dialed.length, before + 2)
+  })
+
+  t.test("when it was refused, then it is refused again without being tried", async (t) => {
+    const first = await call("k-2", { phone_number: "+15550100002" })
+    const before = dialed.length
+    const second = await call("k-2", { phone_number: "+15550100002" })
+    t.strictSame([first.status, second.status, second.text], [400, 400, first.text])
+    t.equal(dialed.length, before)
+  })
+
+  t.test("when it is still being answered, then 409", async (t) => {
+    await call("k-3")
+    await withSql(
+      (sql) => sql`
+      UPDATE idempotency_keys SET status = NULL, body = NULL, leased_until = now() + interval '1 minute' WHERE key = 'k-3'`
+    )
+    t.match(await call("k-3"), { status: 409, json: { detail: "A request with this Idempotency-Key is still being worked on" } })
+  })
+
+  t.test("when many come at once, then one calls", async (t) => {
+    const before = dialed.length
+    const answers = await Promise.all(Array.from({ length: 10 }, () => call("k-4")))
+    t.equal(dialed.length, before + 1)
+    t.ok(answers.every(({ status }) => status === 200 || status === 409))
+  })
+
+  t.test("when its process died before the call was begun, then the next one calls, under the same id", async (t) => {
+    await call("k-5")
+    const [id, before] = [await callIdOf("k-5"), dialed.length]
+    await die("k-5")
+    t.equal((await call("k-5")).status, 200)
+    t.strictSame([dialed.length, dialed.at(-1)?.callId], [before + 1, id])
+  })
+
+  t.test("when its process died after the call was begun, then the answer says what became of it, and nobody is called", async (t) => {
+    await call("k-6")
+    const id = await callIdOf("k-6")
+    const attempt = (state: string, sent: boolean) =>
+      withSql(
+        (sql) => sql`
+        INSERT INTO attempts (id, organization_id, telephony_configuration_id, node, state, sent_at)
+        VALUES (${id}::uuid, ${api.organizationId}, ${main}, 'n', ${state}, CASE WHEN ${sent} THEN now() END)
+        ON CONFLICT (id) DO UPDATE SET state = excluded.state, sent_at = excluded.sent_at`
+      )
+    const before = dialed.length
+    const next = async (state: string, sent: boolean) => {
+      await attempt(state, sent)
+      await die("k-6")
+      const { json, status } = await call("k-6")
+      return [status, json]
+    }
+    t.strictSame(await next("void", false), [400, { detail: "Failed to initiate call: It was never sent to the provider." }])
+    t.strictSame(await next("intent", false), [503, { detail: "It is not known yet whether the call was placed" }])
+    const [run] = await withSql(
+      (sql) => sql<{ readonly id: number }>`
+      INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
+      VALUES (${api.organizationId}, ${agent.id}, 1, ${id}::uuid, 'WR-API-6', 'ari', '{}') RETURNING id`
+    )
+    const initiated = [200, { status: "initiated", workflow_run_id: run?.id, workflow_run_name: "WR-API-6" }]
+    t.strictSame(await next("sent", true), initiated)
+    t.strictSame(await next("ended", true), initiated)
+    t.equal(dialed.length, before)
+  })
+
+  t.test("when a day has passed, then the key is new, and old ones are gone", async (t) => {
+    const before = dialed.length
+    await withSql((sql) => sql`UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE key <> 'k-5'`)
+    t.equal((await call("k-1", { phone_number: "+15550100008" })).status, 200)
+    t.strictSame([dialed.length, dialed.at(-1)?.phoneNumber], [before + 1, "+15550100008"])
+    const left = await withSql((sql) => sql<{ readonly key: string }>`SELECT key FROM idempotency_keys ORDER BY key`)
+    t.strictSame(
+      left.map(({ key }) => key),
+      ["k-1", "k-5"]
+    )
+  })
+
+  t.test("when the key is empty or too long, then 422", async (t) => {
+    t.equal((await call("k".repeat(256))).status, 422)
+  })
+})

@@ -1,0 +1,105 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { apiKey } from "#test/support/given.ts"
+import { bodyOf, openApi } from "./apiTest.ts"
+
+const api = await openApi(t)
+const { ask, askAsOther } = api
+
+const bearer = { name: "CRM", credential_type: "bearer_token", credential_data: { token: "very-secret-1" } }
+const create = async (more: object = {}) => bodyOf(await ask("POST", "/credentials/", { ...bearer, ...more }))
+const storedData = (uuid: string) =>
+  api.database.run(
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      sql<{ readonly data: unknown }>`SELECT credential_data AS data FROM credentials WHERE uuid = ${uuid}::uuid`.pipe(
+        Effect.map((rows) => rows[0]?.data)
+      )
+    )
+  )
+
+t.test("given a credential", async (t) => {
+  const made = await create({ description: "For the CRM" })
+  const uuid = String(made["uuid"])
+
+  t.test("when it is read in any way, then the secret is not in the answer", async (t) => {
+    t.match(made, { name: "CRM", description: "For the CRM", credential_type: "bearer_token", updated_at: null })
+    t.strictSame(Object.keys(made), ["uuid", "name", "description", "credential_type", "created_at", "updated_at"])
+    t.strictSame((await ask("GET", `/credentials/${uuid}`)).json, made)
+    t.strictSame((await ask("GET", "/credentials/")).json, [made])
+    t.strictSame(await storedData(uuid), { token: "very-secret-1" })
+  })
+
+  t.test("when it is changed, then what was left out stays", async (t) => {
+    const renamed = await ask("PUT", `/credentials/${uuid}`, { name: "CRM 2", description: null })
+    t.match(renamed.json, { uuid, name: "CRM 2", description: "For the CRM", updated_at: String })
+    t.strictSame(await storedData(uuid), { token: "very-secret-1" })
+    t.match((await ask("PUT", `/credentials/${uuid}`, { credential_data: { token: "other" } })).json, { name: "CRM 2" })
+    t.strictSame(await storedData(uuid), { token: "other" })
+  })
+
+  t.test("when it becomes one of another type, then it needs data of that type", async (t) => {
+    t.match(await ask("PUT", `/credentials/${uuid}`, { credential_type: "basic_auth" }), {
+      status: 400,
+      json: { detail: "Missing required field 'username' for credential type 'basic_auth'" }
+    })
+    t.match((await ask("PUT", `/credentials/${uuid}`, { credential_type: "none" })).json, { credential_type: "none" })
+    t.strictSame(await storedData(uuid), {}, "then a secret of the type before is gone")
+  })
+
+  t.test("when another has its name, then 409", async (t) => {
+    const other = await create({ name: "Second" })
+    const detail = "A credential with the name 'CRM 2' already exists"
+    t.match(await ask("POST", "/credentials/", { ...bearer, name: "CRM 2" }), { status: 409, json: { detail } })
+    t.match(await ask("PUT", `/credentials/${other["uuid"]}`, { name: "CRM 2" }), { status: 409, json: { detail } })
+    t.equal((await askAsOther("POST", "/credentials/", { ...bearer, name: "CRM 2" })).status, 200, "another organization may")
+  })
+
+  t.test("when it is somebody else's, or nobody's, then 404", async (t) => {
+    for (const path of [`/credentials/${uuid}`, "/credentials/no-uuid"]) {
+      for (const [method, json] of [["GET"], ["PUT", { name: "x" }], ["DELETE"]] as const) {
+        t.match(await askAsOther(method, path, json), { status: 404, json: { detail: "Credential not found" } })
+      }
+    }
+  })
+
+  t.test("when it is deleted, then it is gone", async (t) => {
+    t.strictSame((await ask("DELETE", `/credentials/${uuid}`)).json, { status: "deleted", uuid })
+    t.equal((await ask("GET", `/credentials/${uuid}`)).status, 404)
+    t.equal((await ask("DELETE", `/credentials/${uuid}`)).status, 404)
+  })
+})
+
+t.test("given data that its type cannot do without", async (t) => {
+  const refused = async (credential_type: string, credential_data: object, field: string) =>
+    t.match(await ask("POST", "/credentials/", { name: "x", credential_type, credential_data }), {
+      status: 400,
+      json: { detail: `Missing required field '${field}' for credential type '${credential_type}'` }
+    })
+  t.test("when it is not there, empty or no text, then 400 names it", async () => {
+    await refused("api_key", { header_name: "X-Key" }, "api_key")
+    await refused("bearer_token", { token: "" }, "token")
+    await refused("basic_auth", { username: "ada", password: 12 }, "password")
+    await refused("custom_header", {}, "header_name")
+  })
+  t.test("when the shape itself is wrong, then 422", async (t) => {
+    t.equal((await ask("POST", "/credentials/", { name: "x", credential_type: "magic", credential_data: {} })).status, 422)
+    t.equal((await ask("POST", "/credentials/", { name: "", credential_type: "none", credential_data: {} })).status, 422)
+    t.equal((await ask("POST", "/credentials/", { name: "x", credential_type: "none", credential_data: [] })).status, 422)
+  })
+})
+
+t.test("given a key that may not administer", async (t) => {
+  const key = "dgr_member_00000000"
+  await api.database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* apiKey(api.organizationId, key)
+      yield* sql`UPDATE api_keys SET role = 'member' WHERE key_prefix = ${key.slice(0, 8)}`
+    })
+  )
+  t.test("when it writes credentials, then 403, and it may list them", async (t) => {
+    t.equal((await ask("POST", "/credentials/", bearer, { key })).status, 403)
+    t.equal((await ask("GET", "/credentials/", undefined, { key })).status, 200)
+  })
+})

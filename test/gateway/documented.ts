@@ -1,0 +1,92 @@
+/** Holds answers against our own OpenAPI document, through somebody else's validator. What is not documented is not allowed. */
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
+import formats from "ajv-formats"
+import { type OpenApi, openApiOf } from "#gateway/openapi.ts"
+import type { Route } from "#gateway/Route.ts"
+import type { Answer } from "./gatewayTest.ts"
+
+/** Undefined: the answer is as documented. */
+export type Judge = (method: string, path: string, answer: Answer) => string | undefined
+
+type Json = { readonly [Name in string]?: unknown }
+const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** An object with properties has no others. */
+const closed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(closed)
+  if (!isJson(value)) return value
+  const parts = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, closed(part)]))
+  const isOpen =
+    value["type"] !== "object" || !isJson(value["properties"]) || "additionalProperties" in value || "patternProperties" in value
+  return isOpen ? parts : { ...parts, additionalProperties: false }
+}
+
+const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/")
+const matches = (pattern: string, path: string): boolean => {
+  const [wanted, given] = [segmentsOf(pattern), segmentsOf(path)]
+  return (
+    wanted.length === given.length && wanted.every((segment, at) => (segment.startsWith("{") ? given[at] !== "" : segment === given[at]))
+  )
+}
+/** Of two paths that match, the one whose first difference is a word, and not a parameter. */
+const byPrecision = (one: string, other: string): number => {
+  const mark = (path: string) =>
+    segmentsOf(path)
+      .map((segment) => (segment.startsWith("{") ? "1" : "0"))
+      .join("")
+  return mark(one) < mark(other) ? -1 : 1
+}
+const escaped = (part: string): string => part.replaceAll("~", "~0").replaceAll("/", "~1")
+
+export const judgeOf = (routes: ReadonlyArray<Route<unknown>>): Judge => {
+  const document = openApiOf(routes, "0.0.0")
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
+  formats.default(ajv)
+  ajv.addFormat("binary", true)
+  ajv.addSchema({ $id: "api", ...(isJson(document) ? { paths: closed(document.paths), components: closed(document.components) } : {}) })
+  const validators = new Map<string, ValidateFunction>()
+  const validatorOf = (pointer: string): ValidateFunction => {
+    const found = validators.get(pointer)
+    if (found !== undefined) return found
+    const compiled = ajv.compile({ $ref: `api#${pointer}` })
+    validators.set(pointer, compiled)
+    return compiled
+  }
+  const paths = Object.keys(document.paths).sort(byPrecision)
+  return (method, path, answer) => {
+    const [plain = path] = path.split("?")
+    const name = method === "HEAD" ? "get" : method.toLowerCase()
+    const pattern = paths.find((one) => matches(one, plain) && document.paths[one]?.[name] !== undefined)
+    if (pattern === undefined) return strayFault(validatorOf("/components/schemas/Error"), answer)
+    return faultAt(document, validatorOf, { pattern, name, isHead: method === "HEAD" }, answer)
+  }
+}
+
+const strayStatuses = [204, 307, 404, 405]
+const strayFault = (isError: ValidateFunction, answer: Answer): string | undefined => {
+  if (!strayStatuses.includes(answer.status)) return `nobody takes it, and the status is ${answer.status}`
+  return answer.text === "" || isError(answer.json) ? undefined : "its error has another shape"
+}
+
+interface Place {
+  readonly pattern: string
+  readonly name: string
+  readonly isHead: boolean
+}
+
+const faultAt = (
+  document: OpenApi,
+  validatorOf: (pointer: string) => ValidateFunction,
+  { isHead, name, pattern }: Place,
+  answer: Answer
+): string | undefined => {
+  const documented = document.paths[pattern]?.[name]?.responses[answer.status]
+  if (documented === undefined) return `${name} ${pattern} does not document ${answer.status}`
+  if (isHead || documented.content === undefined) return undefined
+  const [type = ""] = String(answer.headers["content-type"]).split(";")
+  if (!(type in documented.content)) return `${name} ${pattern} does not document ${type} for ${answer.status}`
+  if (type !== "application/json") return undefined
+  const at = ["paths", pattern, name, "responses", String(answer.status), "content", type, "schema"]
+  const validate = validatorOf(at.map((part) => `/${escaped(part)}`).join(""))
+  return validate(answer.json) ? undefined : `${name} ${pattern} ${answer.status}: ${JSON.stringify(validate.errors?.slice(0, 3))}`
+}

@@ -1,0 +1,343 @@
+/** Events as clients see them: asked for, followed as server-sent events, and by websocket. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { request } from "node:http"
+import t, { type Test } from "tap"
+import { WebSocket } from "ws"
+import { until } from "#test/support/engine.ts"
+import { openApi } from "./apiTest.ts"
+
+const api = await openApi(t)
+const { ask, askAsOther, makeCampaign } = api
+const key = "dgr_ours_0000000000"
+const otherKey = "dgr_other_000000000"
+
+interface Wire {
+  readonly id: string
+  readonly type: string
+  readonly subject: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+// What the API answers was held against its schema.
+const eventsOf = (answer: { readonly json: unknown }) =>
+  answer.json as { readonly events: ReadonlyArray<Wire>; readonly next_after_id: number }
+const list = async (query = "") => eventsOf(await ask("GET", `/events${query}`))
+/** Where we are when all that was written so far has its place. */
+const newest = async () => {
+  await until("order", async () => {
+    const waiting = await api.database.run(SqlClient.SqlClient.use((sql) => sql`SELECT 1 FROM event_outbox LIMIT 1`))
+    return waiting.length === 0 || undefined
+  })
+  let at = 0
+  while (true) {
+    const { events, next_after_id } = await list(`?after_id=${at}&limit=500`)
+    if (events.length === 0) return at
+    at = next_after_id
+  }
+}
+
+const setState = (id: number, state: string) =>
+  api.database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE campaigns SET state = ${state} WHERE id = ${id}`))
+/** A campaign that is started, paused, resumed and completed: five events. */
+const live = async () => {
+  const { id } = await makeCampaign()
+  for (const state of ["running", "paused", "running", "completed"]) await setState(id, state)
+  return id
+}
+const lived = ["campaign.created", "campaign.started", "campaign.paused", "campaign.resumed", "campaign.completed"]
+const typesOf = (events: ReadonlyArray<Wire>) => events.map(({ type }) => type)
+
+/** Server-sent events, as they come. */
+const stream = (t: Test, query = "", headers: Readonly<Record<string, string>> = {}) => {
+  const messages: Array<Wire> = []
+  const state = { text: "", status: 0, contentType: "", isOver: false }
+  const path = `/api/v1/events/stream${query}`
+  const asked = request({ host: "127.0.0.1", port: api.port, path, headers: { "x-api-key": key, ...headers } }, (response) => {
+    state.status = response.statusCode ?? 0
+    state.contentType = response.headers["content-type"] ?? ""
+    response.on("data", (chunk: Buffer) => {
+      state.text += chunk.toString()
+      const blocks = state.text.split("\n\n")
+      state.text = blocks.pop() ?? ""
+      for (const block of blocks) {
+        const [, data] = /^data: (.*)$/m.exec(block) ?? []
+        if (data !== undefined) messages.push(JSON.parse(data))
+      }
+    })
+    response.on("close", () => {
+      state.isOver = true
+    })
+  })
+  asked.on("error", () => {
+    state.isOver = true
+  })
+  asked.end()
+  t.teardown(() => asked.destroy())
+  const pause = (isPaused: boolean) => (isPaused ? asked.socket?.pause() : asked.socket?.resume())
+  return { messages, state, pause, close: () => asked.destroy() }
+}
+
+const socket = (t: Test, query = "", headers: Readonly<Record<string, string>> = { "x-api-key": key }) => {
+  const messages: Array<Wire> = []
+  const ws = new WebSocket(`ws://127.0.0.1:${api.port}/api/v1/events/ws${query}`, { headers })
+  ws.on("message", (data) => messages.push(JSON.parse(String(data))))
+  ws.on("error", () => undefined)
+  const opened = new Promise<void>((resolve) => ws.once("open", resolve))
+  const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
+    ws.once("close", (code, reason) => resolve({ code, reason: String(reason) }))
+  )
+  t.teardown(() => ws.terminate())
+  return { messages, opened, closed, close: () => ws.close() }
+}
+const count = (what: { readonly messages: ReadonlyArray<Wire> }, wanted: number) =>
+  until(`${wanted} events`, () => (what.messages.length >= wanted ? what.messages : undefined))
+
+t.test("given what happened to a campaign", async (t) => {
+  const before = await newest()
+  const id = await live()
+  const events = await until("events", async () => {
+    const found = (await list(`?after_id=${before}`)).events
+    return found.length >= lived.length ? found : undefined
+  })
+
+  t.test("when it is listed, then it is there in order, with what it was about", async (t) => {
+    t.strictSame(typesOf(events), lived)
+    t.match(events[0], {
+      specversion: "1.0",
+      source: `/organizations/${api.organizationId}`,
+      subject: `campaigns/${id}`,
+      data: { campaign_id: id, name: "Spring", state: "draft", total_rows: 2 }
+    })
+    t.match(events[2], { data: { state: "paused", previous_state: "running" } })
+  })
+
+  t.test("when it is paged through, then nothing is left out or comes twice", async (t) => {
+    const first = await list(`?after_id=${before}&limit=2`)
+    const second = await list(`?after_id=${first.next_after_id}&limit=2`)
+    const third = await list(`?after_id=${second.next_after_id}&limit=2`)
+    const end = await list(`?after_id=${third.next_after_id}`)
+    t.strictSame([...first.events, ...second.events, ...third.events], events)
+    t.strictSame(end, { events: [], next_after_id: third.next_after_id })
+  })
+
+  t.test("when some types are asked for, then only these", async (t) => {
+    const some = await list(`?after_id=${before}&types=campaign.paused,campaign.completed`)
+    t.strictSame(typesOf(some.events), ["campaign.paused", "campaign.completed"])
+    t.equal((await list(`?after_id=${before}&types=campaign.paused&limit=1`)).next_after_id, Number(events.at(-1)?.id))
+    t.match(await ask("GET", "/events?types=campaign.exploded"), { status: 422, json: { detail: [{ loc: ["query", "types"] }] } })
+    t.equal((await ask("GET", "/events?after_id=-1")).status, 422)
+    t.equal((await ask("GET", "/events?after_id=99999999999999999999")).status, 422)
+  })
+
+  t.test("when another organization asks, then there is nothing of it", async (t) => {
+    t.strictSame(eventsOf(await askAsOther("GET", "/events")).events, [])
+  })
+
+  t.test("when the campaign was stopped with a reason in its log, then the event names it", async (t) => {
+    const { id } = await makeCampaign()
+    const at = await newest()
+    await setState(id, "running")
+    await ask("POST", `/campaign/${id}/pause`)
+    const [, paused] = await until("events", async () => {
+      const found = (await list(`?after_id=${at}&types=campaign.started,campaign.paused`)).events
+      return found.length === 2 ? found : undefined
+    })
+    t.match(paused, { data: { reason: "campaign_paused" } })
+  })
+})
+
+t.test("given a change that is undone with its transaction", async (t) => {
+  t.test("when it is rolled back, then nothing is told of it", async (t) => {
+    const { id } = await makeCampaign()
+    const at = await newest()
+    await api.database.run(
+      SqlClient.SqlClient.use((sql) =>
+        Effect.ignore(sql.withTransaction(Effect.andThen(sql`UPDATE campaigns SET state = 'running' WHERE id = ${id}`, Effect.fail("no"))))
+      )
+    )
+    await setState(id, "failed")
+    const told = await until("event", async () => {
+      const { events } = await list(`?after_id=${at}`)
+      return events.some(({ type }) => type === "campaign.failed") ? events : undefined
+    })
+    t.strictSame(typesOf(told.filter(({ subject, type }) => subject === `campaigns/${id}` && type !== "campaign.created")), [
+      "campaign.failed"
+    ])
+  })
+})
+
+t.test("given two transactions, the first of which commits last", async (t) => {
+  t.test("when a follower has seen the second, then it sees the first too", async (t) => {
+    const after = await newest()
+    const follower = stream(t, `?last_event_id=${after}&types=campaign.started`)
+    const add = (n: number) =>
+      SqlClient.SqlClient.use((sql) => sql`SELECT add_event(${api.organizationId}, 'campaign.started', ${`campaigns/${n}`}, '{}')`)
+    await api.database.run(
+      SqlClient.SqlClient.use((sql) =>
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* add(1)
+            yield* Effect.promise(() => api.database.run(add(2)))
+            yield* Effect.promise(() => count(follower, 1))
+          })
+        )
+      )
+    )
+    const [first, second] = await count(follower, 2)
+    t.strictSame([first?.subject, second?.subject], ["campaigns/2", "campaigns/1"])
+    t.ok(Number(first?.id) < Number(second?.id))
+  })
+})
+
+for (const [name, open] of [
+  ["server-sent events", stream],
+  ["a websocket", socket]
+] as const) {
+  t.test(`given a client that follows by ${name}`, async (t) => {
+    t.test("when things happen, then it is told once and in order, and after a break goes on where it was", async (t) => {
+      const after = await newest()
+      const first = open(t, `?last_event_id=${after}`)
+      await live()
+      const seen = [...(await count(first, lived.length))]
+      t.strictSame(typesOf(seen), lived)
+      first.close()
+      await live()
+      const second = open(t, `?last_event_id=${seen[1]?.id}`)
+      await count(second, 3 + lived.length)
+      await live()
+      const more = await count(second, 3 + 2 * lived.length)
+      t.strictSame(typesOf(more), [...lived.slice(2), ...lived, ...lived])
+      const ids = [...seen.slice(0, 2), ...more].map(({ id }) => Number(id))
+      t.strictSame(
+        ids,
+        [...new Set(ids)].sort((a, b) => a - b)
+      )
+    })
+
+    t.test("when it names no event, or one that is still to come, then it is told of what happens from now on", async (t) => {
+      const plain = open(t, "?types=campaign.completed")
+      const ahead = open(t, "?types=campaign.completed&last_event_id=4000000000")
+      // Until both follow, what happens may be before their time.
+      await until("both", async () => {
+        await live()
+        return (plain.messages.length > 0 && ahead.messages.length > 0) || undefined
+      })
+      t.ok([...plain.messages, ...ahead.messages].every(({ type }) => type === "campaign.completed"))
+    })
+
+    t.test("when something happens to others, then it is not told", async (t) => {
+      const after = await newest()
+      const theirs = open(t, `?last_event_id=${after}`, { "x-api-key": otherKey })
+      const ours = open(t, `?last_event_id=${after}`)
+      await live()
+      await count(ours, lived.length)
+      t.strictSame(theirs.messages, [])
+    })
+  })
+}
+
+t.test("given a stream", async (t) => {
+  t.test("when a browser comes back, then its header counts for more than the address", async (t) => {
+    const after = await newest()
+    const id = await live()
+    const all = stream(t, `?last_event_id=${after}`)
+    const seen = await count(all, lived.length)
+    const back = stream(t, `?last_event_id=${after}`, { "last-event-id": String(seen[3]?.id) })
+    t.match(await count(back, 1), [{ type: "campaign.completed", subject: `campaigns/${id}` }])
+    t.match(back.state, { status: 200, contentType: "text/event-stream" })
+  })
+
+  t.test("when the credential or the query is wrong, then it does not begin", async (t) => {
+    t.equal((await ask("GET", "/events/stream", undefined, { key: null })).status, 401)
+    t.equal((await ask("GET", "/events/stream?last_event_id=x")).status, 422)
+  })
+})
+
+t.test("given a client that does not read", async (t) => {
+  t.test("when more happens than is kept for it, then it gets all of it nevertheless, once it reads", async (t) => {
+    const after = await newest()
+    const total = 6000
+    const query = "&types=campaign.redialed"
+    const slow = stream(t, `?last_event_id=${after}${query}`)
+    const fast = stream(t, `?last_event_id=${after}${query}`)
+    const add = (from: number, until: number) =>
+      api.database.run(
+        SqlClient.SqlClient.use(
+          (
+            sql
+          ) => sql`SELECT add_event(${api.organizationId}, 'campaign.redialed', 'campaigns/' || n, jsonb_build_object('filler', repeat('x', 4000)))
+            FROM generate_series(${from}::int, ${until}::int) AS n`
+        )
+      )
+    await add(1, 1)
+    await Promise.all([count(slow, 1), count(fast, 1)])
+    slow.pause(true)
+    await add(2, total)
+    await count(fast, total)
+    slow.pause(false)
+    const subjects = (await count(slow, total)).map(({ subject }) => subject)
+    t.strictSame(
+      subjects,
+      Array.from({ length: total }, (_, before) => `campaigns/${before + 1}`)
+    )
+  })
+})
+
+t.test("given a websocket", async (t) => {
+  t.test("when the credential is wrong or missing, then it is closed with 4401", async (t) => {
+    t.equal((await socket(t, "", {}).closed).code, 4401)
+    t.equal((await socket(t, "?api_key=wrong", {}).closed).code, 4401)
+    t.equal((await socket(t, `?api_key=${key}`, { "x-api-key": "wrong" }).closed).code, 4401)
+  })
+
+  t.test("when the query is wrong, then it is closed with 4400", async (t) => {
+    t.equal((await socket(t, "?last_event_id=x").closed).code, 4400)
+    t.equal((await socket(t, "?types=nothing").closed).code, 4400)
+  })
+
+  t.test("when the key comes in the address or as a bearer, then it is taken", async (t) => {
+    const after = await newest()
+    await live()
+    await count(socket(t, `?api_key=${key}&last_event_id=${after}`, {}), lived.length)
+    await count(socket(t, `?last_event_id=${after}`, { authorization: `Bearer ${key}` }), lived.length)
+  })
+
+  t.test("when it says too much, then it is closed", async (t) => {
+    const ws = new WebSocket(`ws://127.0.0.1:${api.port}/api/v1/events/ws`, { headers: { "x-api-key": key } })
+    const closed = new Promise((resolve) => ws.once("close", resolve))
+    ws.on("error", () => undefined)
+    ws.once("open", () => ws.send("x".repeat(5000)))
+    t.equal(await closed, 1006)
+  })
+
+  t.test("when its address is asked for without an upgrade, then 426", async (t) => {
+    t.match(await ask("GET", "/events/ws"), { status: 426, json: { detail: "This address is for websockets" } })
+  })
+
+  t.test("when a hundred are open, then the next one is refused", async (t) => {
+    const after = await newest()
+    await live()
+    const many = Array.from({ length: 100 }, () => socket(t, `?last_event_id=${after}`))
+    await Promise.all(many.map((one) => count(one, lived.length)))
+    await until("the limit", async () => {
+      const one = socket(t)
+      const ended = await Promise.race([one.closed, new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 100))])
+      one.close()
+      return ended?.code === 4429 || undefined
+    })
+    for (const one of many) one.close()
+    await Promise.all(many.map((one) => one.closed))
+  })
+})
+
+t.test("given that the service stops", async (t) => {
+  t.test("when somebody follows, then both ways end at once", async (t) => {
+    const after = await newest()
+    await live()
+    const followers = [stream(t, `?last_event_id=${after}`), socket(t, `?last_event_id=${after}`)] as const
+    await Promise.all(followers.map((one) => count(one, lived.length)))
+    await api.stop()
+    t.equal((await followers[1].closed).code, 1001)
+    await until("the stream's end", () => followers[0].state.isOver || undefined)
+  })
+})

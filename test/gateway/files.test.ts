@@ -1,0 +1,76 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { FileLinks } from "#gateway/FileLinks.ts"
+import { bodyOf, openApi } from "./apiTest.ts"
+
+const { ask, askAsOther, database, makeAgent, organizationId, writeFile } = await openApi(t)
+
+t.test("given files of an organization", async (t) => {
+  const agent = await makeAgent()
+  const [run] = await database.run(
+    Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql<{ id: number }>`
+      INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
+      SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR', 'ari', '{}' FROM agents WHERE id = ${agent.id} RETURNING id`
+    )
+  )
+  const transcript = `transcripts/${run?.id}.txt`
+  const document = `knowledge_base/${organizationId}/a/price list.pdf`
+  const keys = [
+    transcript,
+    `recordings/${run?.id}.wav`,
+    `recordings/${run?.id}/user.wav`,
+    `campaigns/${organizationId}/a.csv`,
+    document,
+    `recordings/${organizationId}/b/c.wav`
+  ]
+  await writeFile(transcript, "hello")
+  const of = (route: string, key: string) => `/s3/${route}?key=${encodeURIComponent(key)}`
+
+  t.test("when an address is asked for, then its owner gets one, and nobody else", async (t) => {
+    for (const key of keys) {
+      t.equal((await ask("GET", of("signed-url", key))).status, 200, key)
+      t.match(await askAsOther("GET", of("signed-url", key)), { status: 403, json: { detail: /^Access denied/ } }, key)
+      t.match(await askAsOther("GET", of("file-metadata", key)), { status: 403, json: { detail: /^Access denied/ } }, key)
+    }
+    for (const key of ["a", "transcripts/x.txt", "recordings/1/other.wav", "../etc/passwd", `campaigns/${organizationId}/`]) {
+      t.match(await ask("GET", of("signed-url", key)), { status: 400, json: { detail: "Invalid key format" } }, key)
+      t.match(await ask("GET", of("file-metadata", key)), { status: 400, json: { detail: "Invalid key format" } }, key)
+    }
+    t.match(await ask("GET", of("signed-url", "transcripts/9999999999.txt")), { status: 403 })
+    t.equal((await ask("GET", "/s3/signed-url")).status, 422)
+  })
+
+  t.test("when an address is opened, then the file is there until the signature is another", async (t) => {
+    const answer = bodyOf(await ask("GET", `${of("signed-url", transcript)}&expires_in=60&inline=true`))
+    t.equal(answer["expires_in"], 60)
+    const url = String(answer["url"])
+    const file = await fetch(url)
+    t.strictSame([file.status, file.headers.get("content-type"), await file.text()], [200, "text/plain; charset=utf-8", "hello"])
+    t.equal((await fetch(url.replace("inline=1", "inline=0"))).status, 403)
+    t.equal((await fetch(url.replace(/expires=\d+/, "expires=99999999999"))).status, 403)
+    const missing = bodyOf(await ask("GET", of("signed-url", document)))
+    t.equal((await fetch(String(missing["url"]))).status, 404)
+  })
+
+  t.test("when it is asked what a file is, then size and time, or null when there is none", async (t) => {
+    t.match(await ask("GET", of("file-metadata", transcript)), {
+      json: { key: transcript, metadata: { size: 5, last_modified: /Z$/, content_type: "text/plain; charset=utf-8" } }
+    })
+    t.strictSame((await ask("GET", of("file-metadata", `recordings/${run?.id}.wav`))).json, {
+      key: `recordings/${run?.id}.wav`,
+      metadata: null
+    })
+  })
+})
+
+t.test("given two nodes on one database, when one makes a link, then the other knows it", async (t) => {
+  const node = FileLinks.use(Effect.succeed).pipe(Effect.provide(Layer.fresh(FileLinks.layer)))
+  const path = await database.run(Effect.flatMap(node, (links) => links.make({ key: "a/b.txt", seconds: 60, isInline: false })))
+  const query = new URLSearchParams(path.split("?")[1])
+  const link = { key: "a/b.txt", expires: Number(query.get("expires")), isInline: false }
+  await t.resolves(database.run(Effect.flatMap(node, (links) => links.check(link, query.get("signature") ?? ""))))
+  await t.rejects(database.run(Effect.flatMap(node, (links) => links.check({ ...link, key: "a/c.txt" }, query.get("signature") ?? ""))))
+})

@@ -1,0 +1,215 @@
+/**
+ * Every endpoint, asked in every wrong way that its declaration lets us derive: without a credential, with a bad one, as somebody who may
+ * too little, with another organization's ids, with a malformed id, a body too large, of the wrong type, of nulls, with unknown keys.
+ * The expected answer follows from the route; none is a 500, and none has a byte of another organization in it.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import t from "tap"
+import Type from "typebox"
+import ari from "#adapters/ari/ari.ts"
+import { apiRoutes } from "#gateway/api.ts"
+import type { Route } from "#gateway/Route.ts"
+import { openApi } from "./apiTest.ts"
+import { type Answer, raw, type Sent } from "./gatewayTest.ts"
+import { nullsFor, sampleOf, violationsOf } from "./samples.ts"
+
+const api = await openApi(t)
+const routes = apiRoutes([ari])
+/** In every text that our organization has. */
+const mark = "Zq7canary"
+const viewerKey = "dgr_viewer_00000000"
+const unknownId = 2_147_483_000
+/** So many of our things does the other organization ask for, by each route. */
+const places = 20
+
+const isOpen = ({ access }: Route<unknown>) => access === "none"
+/** Answers as long as somebody listens. */
+const isEndless = ({ success }: Route<unknown>) => success._tag === "Content" && success.mediaTypes.includes("text/event-stream")
+const asked = routes.filter((route) => !isEndless(route))
+const jsonRoutes = asked.filter(({ body }) => body._tag === "Json")
+
+/** Above it are the ids of what is made while this runs, and so of nothing that the other organization has. */
+const firstId = 5000
+
+const wordFor = (route: Route<unknown>, name: string, given: { readonly id: string; readonly text: string }): string => {
+  const schema = route.params.properties[name]
+  return schema !== undefined && (Type.IsInteger(schema) || Type.IsNumber(schema)) ? given.id : encodeURIComponent(given.text)
+}
+const nobodys = { id: String(unknownId), text: "00000000-0000-4000-8000-00000000dead" }
+const pathOf = (route: Route<unknown>, given = nobodys) =>
+  route.path.replaceAll(/:([a-z_]+)/g, (_, name: string) => wordFor(route, name, given))
+const queryOf = (route: Route<unknown>): string => {
+  const sample = sampleOf(route.query)
+  return sample instanceof Object && Object.keys(sample).length > 0
+    ? `?${new URLSearchParams(Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, String(value)])))}`
+    : ""
+}
+const bodyOf = (route: Route<unknown>): unknown => (route.body._tag === "Json" ? sampleOf(route.body.schema, mark) : undefined)
+
+const ask = (
+  route: Route<unknown>,
+  sent: Sent = {},
+  { json = bodyOf(route), path = pathOf(route) }: { readonly json?: unknown; readonly path?: string } = {}
+) => api.ask(route.method.toUpperCase(), `${path}${queryOf(route)}`, json, sent)
+const named = (route: Route<unknown>) => `${route.method} ${route.path}`
+const shown = (route: Route<unknown>, answer: Answer) => `${named(route)}: ${answer.status} ${answer.text.slice(0, 200)}`
+
+t.before(() =>
+  api.database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role)
+        VALUES (${api.organizationId}, 'viewer', 'dgr_', ${createHash("sha256").update(viewerKey).digest("hex")}, 'viewer')`
+      yield* sql`SELECT setval(pg_get_serial_sequence(quote_ident(table_name), column_name), ${firstId}::int)
+        FROM information_schema.columns WHERE table_schema = 'public' AND is_identity = 'YES'`
+    })
+  )
+)
+
+t.test("given every route, when nobody asks, then the credential is what is missing", async (t) => {
+  for (const route of asked.filter((one) => !isOpen(one))) {
+    const answer = await ask(route, { key: null })
+    t.equal(answer.status, route.access === "api-key" ? 401 : 422, shown(route, answer))
+  }
+})
+
+t.test("given every route, when the credential is bad, then nobody is let in", async (t) => {
+  for (const route of asked.filter((one) => !isOpen(one))) {
+    const answer = await ask(route, { key: "tlk_nobody_has_this_key" })
+    t.equal(answer.status, 401, shown(route, answer))
+  }
+})
+
+t.test("given every route, when the role is too low, then it is forbidden", async (t) => {
+  for (const route of asked.filter((one) => !isOpen(one) && one.needs !== "viewer")) {
+    const answer = await ask(route, { key: viewerKey })
+    t.equal(answer.status, 403, shown(route, answer))
+  }
+})
+
+t.test("given every route, when a viewer may ask, then it is not forbidden", async (t) => {
+  for (const route of asked.filter((one) => one.access === "api-key" && one.needs === "viewer")) {
+    const answer = await ask(route, { key: viewerKey })
+    t.notMatch(answer.text, "Your role does not allow this", shown(route, answer))
+    t.ok(answer.status < 500, shown(route, answer))
+  }
+})
+
+t.test("given every route with an id, when the id is none, then 422 names it", async (t) => {
+  for (const route of asked) {
+    for (const [name, schema] of Object.entries(route.params.properties)) {
+      if (!Type.IsInteger(schema)) continue
+      const path = route.path.replace(`:${name}`, "x1").replaceAll(/:([a-z_]+)/g, (_, other: string) => wordFor(route, other, nobodys))
+      const answer = await ask(route, {}, { path })
+      t.match([answer.status, answer.json], [422, { detail: [{ type: "int_parsing", loc: ["path", name] }] }], shown(route, answer))
+    }
+  }
+})
+
+t.test("given every route with a body, when it is too large, then 413 without reading it", async (t) => {
+  for (const route of asked.filter(({ body }) => body._tag !== "None")) {
+    const limit = route.body._tag === "Upload" ? route.body.maxBytes : 1_048_576
+    const lines = [
+      `${route.method.toUpperCase()} ${pathOf(route)}${queryOf(route)} HTTP/1.1`,
+      "Host: a",
+      `Content-Length: ${limit + 1}`,
+      "",
+      ""
+    ]
+    t.match(await raw({ port: api.port }, lines.join("\r\n"), 100), /^HTTP\/1.1 413 /, named(route))
+  }
+})
+
+t.test("given every route with a JSON body, when the body is broken or of the wrong type, then 422 says where", async (t) => {
+  for (const route of jsonRoutes) {
+    const broken = await api.ask(route.method.toUpperCase(), `${pathOf(route)}${queryOf(route)}`, undefined, {
+      body: '{"a": ',
+      headers: { "content-type": "application/json" },
+      key: null
+    })
+    t.match([broken.status, broken.json], [422, { detail: [{ type: "json_invalid", loc: ["body", 6] }] }], shown(route, broken))
+    if (route.body._tag !== "Json") continue
+    for (const wrong of [[], "x", 1, true]) {
+      const expected = violationsOf(route.body.schema, wrong)
+      if (expected.length === 0) continue
+      const answer = await ask(route, {}, { json: wrong })
+      t.match([answer.status, answer.json], [422, { detail: [{ type: expected[0]?.type, loc: ["body"] }] }], shown(route, answer))
+    }
+  }
+})
+
+t.test("given every route with a JSON body, when everything in it is null, then what may not be null is named", async (t) => {
+  for (const route of jsonRoutes) {
+    if (route.body._tag !== "Json" || !Type.IsObject(route.body.schema)) continue
+    const nulls = nullsFor(route.body.schema)
+    const expected = violationsOf(route.body.schema, nulls)
+    const answer = await ask(route, {}, { json: nulls })
+    if (expected.length === 0) t.ok(answer.status < 500, shown(route, answer))
+    else t.match([answer.status, answer.json], [422, { detail: expected.map(({ loc, type }) => ({ loc, type })) }], shown(route, answer))
+  }
+})
+
+t.test("given every route with a JSON body, when there are unknown keys, then they change nothing", async (t) => {
+  for (const route of jsonRoutes) {
+    const sample = bodyOf(route)
+    if (!(sample instanceof Object)) continue
+    const without = await ask(route)
+    const answer = await ask(route, {}, { json: { ...sample, unknown_key_: { a: [1] }, constructor: 1, "": null } })
+    // The second of two that create the same may find the first.
+    const statuses = without.status === 200 ? [200, 409] : [without.status]
+    t.ok(statuses.includes(answer.status), `${shown(route, without)} and ${shown(route, answer)}`)
+  }
+})
+
+/** Everything in an answer by which something of ours can be asked for. */
+const namesIn = (value: unknown, name = ""): ReadonlyArray<string | number> => {
+  if (Array.isArray(value)) return value.flatMap((one) => namesIn(one, name))
+  if (typeof value === "object" && value !== null) return Object.entries(value).flatMap(([key, one]) => namesIn(one, key))
+  if (typeof value === "number" && /(^|_)id$/.test(name)) return [value]
+  return typeof value === "string" && /(^|_)(id|uuid|key|token|path)$/.test(name) && value.length > 7 ? [value] : []
+}
+
+t.test("given another organization", async (t) => {
+  const names = new Set<string | number>([(await api.makeCampaign({ name: mark })).id])
+  const makers = asked.filter((one) => !isOpen(one) && !one.path.includes(":"))
+  // Once to make things, once more for lists of what was made.
+  for (const route of [...makers.filter(({ method }) => method === "post"), ...makers.filter(({ method }) => method === "get")]) {
+    const answer = await ask(route)
+    t.ok(answer.status < 500, shown(route, answer))
+    for (const name of namesIn(answer.json)) if (typeof name === "string" || name > firstId) names.add(name)
+  }
+  const ids = [...names].filter((name) => typeof name === "number").map(String)
+  const texts = [...names].filter((name) => typeof name === "string")
+  t.ok(ids.length > 5 && texts.length > 5)
+  const given = Array.from({ length: Math.min(places, Math.max(ids.length, texts.length)) }, (_, at) => ({
+    id: ids[at % ids.length] ?? "",
+    text: texts[at % texts.length] ?? ""
+  }))
+
+  t.test("when it asks for what is ours, then it hears what it would hear of nothing", async (t) => {
+    for (const route of asked.filter((one) => !isOpen(one) && one.path.includes(":"))) {
+      const method = route.method.toUpperCase()
+      const unknown = await api.askAsOther(method, `${pathOf(route)}${queryOf(route)}`, bodyOf(route))
+      for (const one of given) {
+        const answer = await api.askAsOther(method, `${pathOf(route, one)}${queryOf(route)}`, bodyOf(route))
+        const normal = (text: string, { id, text: word }: typeof one) =>
+          text.replaceAll(new RegExp(`\\b${id}\\b`, "g"), "#").replaceAll(word, "#")
+        t.equal(
+          `${answer.status} ${normal(answer.text, one)}`,
+          `${unknown.status} ${normal(unknown.text, nobodys)}`,
+          `${named(route)} of ${JSON.stringify(one)}`
+        )
+      }
+    }
+  })
+
+  t.test("when it lists what it has, then nothing of ours is there", async (t) => {
+    for (const route of asked.filter((one) => one.method === "get" && !one.path.includes(":"))) {
+      const answer = await api.askAsOther("GET", `${route.path}${queryOf(route)}`)
+      t.notMatch(answer.text, mark, shown(route, answer))
+      t.ok(answer.status < 500, shown(route, answer))
+    }
+  })
+})

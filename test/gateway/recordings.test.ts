@@ -1,0 +1,176 @@
+import t from "tap"
+import { bodyOf, openApi } from "./apiTest.ts"
+
+const api = await openApi(t)
+const { ask, askAsOther, filesThere, makeAgent } = api
+
+const sound = Buffer.from("RIFF not really a sound")
+const put = (url: unknown, body: string | Buffer) => fetch(String(url), { method: "PUT", body, headers: { "content-type": "audio/wav" } })
+const request = async (more: object = {}) =>
+  bodyOf(await ask("POST", "/workflow-recordings/upload-url", { filename: "hello there.wav", ...more }))
+
+const uploaded = async () => {
+  const ticket = await request()
+  await put(ticket["upload_url"], sound)
+  return { recording_id: String(ticket["recording_id"]), storage_key: String(ticket["storage_key"]) }
+}
+const create = async (more: object = {}) =>
+  bodyOf(await ask("POST", "/workflow-recordings/", { ...(await uploaded()), transcript: "Hello there.", ...more }))
+const listed = async (query = "") => {
+  const { recordings, total } = bodyOf(await ask("GET", `/workflow-recordings/${query}`))
+  const ids = (recordings as unknown as ReadonlyArray<{ readonly id: number }>).map(({ id }) => id)
+  return { ids, total }
+}
+
+t.test("given no recording", async (t) => {
+  t.test("when they are listed, then the list is empty and well-formed", async (t) => {
+    t.strictSame((await ask("GET", "/workflow-recordings/")).json, { recordings: [], total: 0 })
+  })
+})
+
+t.test("given an address to upload to", async (t) => {
+  t.test("when the bytes are there, then they become a recording, once", async (t) => {
+    const ticket = await request()
+    t.match(ticket, { recording_id: /^r[0-9a-f]{8}$/, storage_key: /^recordings\/\d+\/r[0-9a-f]{8}\/hello_there\.wav$/, expires_in: 1800 })
+    const answer = await put(ticket["upload_url"], sound)
+    t.strictSame(await answer.json(), { file_key: ticket["storage_key"], file_size: sound.byteLength })
+
+    const { id: workflow_id } = await makeAgent()
+    const body = {
+      recording_id: ticket["recording_id"],
+      storage_key: ticket["storage_key"],
+      transcript: "Hello there.",
+      tts_provider: "elevenlabs",
+      workflow_id,
+      metadata: { original_filename: "hello there.wav" }
+    }
+    const made = await ask("POST", "/workflow-recordings/", body)
+    t.match(made.json, {
+      ...body,
+      tts_model: null,
+      storage_backend: "s3",
+      organization_id: api.organizationId,
+      is_active: true,
+      created_by: 0
+    })
+    t.equal((await ask("POST", "/workflow-recordings/", body)).status, 404, "then the upload is used up")
+    t.equal((await put(ticket["upload_url"], sound)).status, 403, "then nothing more is taken at its address")
+  })
+
+  t.test("when the bytes are not there, or are another's, then no recording is made of them", async (t) => {
+    const { recording_id, storage_key } = await request()
+    const missing = { status: 404, json: { detail: "Uploaded file not found" } }
+    const body = { recording_id, storage_key, transcript: "x" }
+    t.match(await ask("POST", "/workflow-recordings/", body), missing)
+    const ours = await uploaded()
+    t.match(await askAsOther("POST", "/workflow-recordings/", { ...ours, transcript: "x" }), missing)
+    t.match(await ask("POST", "/workflow-recordings/", { ...ours, recording_id: "another", transcript: "x" }), missing)
+    t.match(
+      await ask("POST", "/workflow-recordings/", {
+        ...ours,
+        storage_key: await api.upload("phone_number\n+15550100001\n"),
+        transcript: "x"
+      }),
+      missing
+    )
+  })
+
+  t.test("when the address was altered, then 403, and too many bytes are 413", async (t) => {
+    const url = String((await request())["upload_url"])
+    t.equal((await put(url.replace(/uploads\/..../, "uploads/AAAA"), sound)).status, 403)
+    t.equal((await put(url.replace("hello_there", "other"), sound)).status, 403)
+    const list = bodyOf(await ask("POST", "/s3/presigned-upload-url", { file_name: "list.csv", file_size: 1 }))
+    t.equal(
+      (await put(String(list["upload_url"]).replace("/uploads/", "/resource-uploads/"), sound)).status,
+      403,
+      "a list's address is none"
+    )
+    const before = filesThere().length
+    t.equal((await put(url, Buffer.alloc(10_485_761))).status, 413)
+    t.equal(filesThere().length, before, "then nothing of it is left")
+  })
+
+  t.test("when it is asked for with what is wrong, then 422, or 404 for an agent that is not the organization's", async (t) => {
+    const { id } = await makeAgent()
+    t.match(await askAsOther("POST", "/workflow-recordings/upload-url", { filename: "a.wav", workflow_id: id }), {
+      status: 404,
+      json: { detail: "Workflow not found" }
+    })
+    t.equal((await ask("POST", "/workflow-recordings/upload-url", {})).status, 422)
+    t.equal((await ask("POST", "/workflow-recordings/upload-url", { filename: "a.wav", file_size: 10_485_761 })).status, 422)
+    const hidden = await request({ filename: "../../.profile" })
+    t.match(hidden["storage_key"], /\/_\.\._\.\._\.profile$|\/_+[._]*profile$/)
+  })
+})
+
+t.test("given recordings", async (t) => {
+  const agent = await makeAgent()
+  const first = await create({ tts_provider: "openai", tts_model: "m1", tts_voice_id: "v1", workflow_id: agent.id })
+  const second = await create({ tts_provider: "openai", tts_model: "m2" })
+
+  t.test("when they are listed, then newest first, and filtered as asked", async (t) => {
+    const all = await listed("?tts_provider=openai")
+    t.strictSame(all, { ids: [second.id, first.id], total: 2 as never })
+    t.strictSame((await listed("?tts_model=m1")).ids, [first.id])
+    t.strictSame((await listed("?tts_voice_id=v1")).ids, [first.id])
+    t.strictSame((await listed(`?workflow_id=${agent.id}`)).ids, [first.id])
+    t.strictSame((await listed("?tts_provider=other")).ids, [])
+    t.equal((await ask("GET", "/workflow-recordings/?workflow_id=x")).status, 422)
+    t.strictSame((await askAsOther("GET", "/workflow-recordings/")).json, { recordings: [], total: 0 })
+  })
+
+  t.test("when one is changed, by its id or its name, then what was left out stays", async (t) => {
+    const renamed = await ask("PATCH", `/workflow-recordings/${first.id}`, { recording_id: "greeting-1", transcript: "Hi." })
+    t.match(renamed.json, {
+      id: first.id,
+      recording_id: "greeting-1",
+      transcript: "Hi.",
+      tts_model: "m1",
+      storage_key: first["storage_key"]
+    })
+    t.match((await ask("PATCH", "/workflow-recordings/greeting-1", { tts_model: "m3" })).json, {
+      id: first.id,
+      tts_model: "m3",
+      transcript: "Hi."
+    })
+    t.match(await ask("PATCH", `/workflow-recordings/${second.id}`, { recording_id: "greeting-1" }), {
+      status: 409,
+      json: { detail: "A recording with the ID 'greeting-1' already exists" }
+    })
+    const { recording_id: next, ...file } = await uploaded()
+    await ask("PATCH", `/workflow-recordings/${second.id}`, { recording_id: next })
+    t.equal((await ask("POST", "/workflow-recordings/", { ...file, recording_id: next, transcript: "x" })).status, 409)
+    for (const recording_id of ["12345", "with space", "", "x".repeat(65)]) {
+      t.equal((await ask("PATCH", `/workflow-recordings/${second.id}`, { recording_id })).status, 422)
+    }
+  })
+
+  t.test("when one is somebody else's, or nobody's, then 404", async (t) => {
+    for (const name of [String(first.id), "greeting-1", "99999999999", "no such", "2147483647"]) {
+      for (const method of ["PATCH", "DELETE"]) {
+        const answer = await askAsOther(method, `/workflow-recordings/${encodeURIComponent(name)}`, method === "PATCH" ? {} : undefined)
+        t.match(answer, { status: 404, json: { detail: "Recording not found" } })
+      }
+    }
+  })
+
+  t.test("when its file is asked for, then its bytes come back under a signed address, for the organization alone", async (t) => {
+    const query = `/s3/signed-url?${new URLSearchParams({ key: String(first["storage_key"]), storage_backend: String(first["storage_backend"]) })}`
+    const { url } = bodyOf(await ask("GET", query))
+    const file = await fetch(String(url))
+    t.equal(file.headers.get("content-type"), "audio/wav")
+    t.equal(await file.text(), sound.toString())
+    t.equal((await askAsOther("GET", query)).status, 403)
+  })
+
+  t.test("when one is deleted, then it is gone, and its file with it", async (t) => {
+    const file = String(first["storage_key"])
+    t.ok(filesThere().some((path) => file.endsWith(path)))
+    t.strictSame((await ask("DELETE", "/workflow-recordings/greeting-1")).json, {
+      success: true,
+      message: "Recording deleted successfully"
+    })
+    t.notOk(filesThere().some((path) => file.endsWith(path)))
+    t.equal((await ask("DELETE", `/workflow-recordings/${first.id}`)).status, 404)
+  })
+})

@@ -1,0 +1,95 @@
+/** /organizations/telephony-configs over HTTP: change, default, limits, deletion, warnings. */
+import t from "tap"
+import { bodyOf, openApi } from "./apiTest.ts"
+
+const { ask, askAsOther, makeCampaign } = await openApi(t)
+const path = "/organizations/telephony-configs"
+const config = { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "a", app_password: "password1", from_numbers: ["+1"] }
+const make = async (name: string, more: object = {}) => bodyOf(await ask("POST", path, { name, config, ...more }))
+const gone = { status: 404, json: { detail: "Telephony configuration not found" } }
+
+t.test("given a configuration, when it is changed", async (t) => {
+  const { id } = await make("a")
+  const put = async (json: unknown) => {
+    const { json: answer, status } = await ask("PUT", `${path}/${id}`, json)
+    return { json: answer, status }
+  }
+  t.test("in its name alone, then the rest stays", async (t) => {
+    t.match(await put({ name: "b" }), { status: 200, json: { id, name: "b", credentials: { app_password: "*****ord1" } } })
+  })
+  t.test("with its secret as it was shown, then it can be read the same again", async (t) => {
+    const changed = await put({ config: { ...config, app_password: "*****ord1", app_name: "other" }, name: null })
+    t.match(changed, { status: 200, json: { name: "b", credentials: { app_name: "other", app_password: "*****ord1" } } })
+    t.strictSame((await ask("GET", `${path}/${id}`)).json, changed.json)
+  })
+  t.test("in how many calls it carries, then null takes the limit away, and nothing leaves it", async (t) => {
+    t.match(await put({ max_concurrent_calls: 5 }), { json: { max_concurrent_calls: 5 } })
+    t.match(await put({}), { status: 200, json: { max_concurrent_calls: 5 } })
+    t.match(await put({ max_concurrent_calls: null }), { json: { max_concurrent_calls: null } })
+    t.match(await put({ max_concurrent_calls: 0 }), { status: 422, json: { detail: [{ type: "greater_than_equal" }] } })
+  })
+  t.test("to a name that is taken, then 409, and its own is not", async (t) => {
+    await make("taken")
+    t.match(await put({ name: "taken" }), { status: 409, json: { detail: /^A telephony configuration named 'taken' already exists/ } })
+    t.match(await put({ name: "b" }), { status: 200 })
+  })
+  t.test("in what it may not be, then it is said where", async (t) => {
+    t.match(await put({ name: "", config: { ...config, ari_endpoint: 1 } }), {
+      status: 422,
+      json: { detail: [{ type: "string_too_short" }, { loc: ["body", "config", "ari", "ari_endpoint"] }] }
+    })
+    t.match(await put({ config: { provider: "zzz" } }), { status: 422, json: { detail: [{ type: "union_tag_invalid" }] } })
+  })
+  t.test("or made with a field of another type, then it is said where", async (t) => {
+    t.match(await ask("POST", path, { name: "typed", config: { ...config, ari_endpoint: 1, app_name: null } }), {
+      status: 422,
+      json: {
+        detail: [{ type: "string_type", loc: ["body", "config", "ari", "ari_endpoint"] }, { loc: ["body", "config", "ari", "app_name"] }]
+      }
+    })
+  })
+  t.test("by another organization, or where there is none, then 404", async (t) => {
+    t.match(await askAsOther("PUT", `${path}/${id}`, { name: "x" }), gone)
+    t.match(await askAsOther("POST", `${path}/${id}/set-default-outbound`), gone)
+    t.match(await askAsOther("DELETE", `${path}/${id}`), gone)
+    t.match(await ask("PUT", `${path}/999999`, { name: "x" }), gone)
+    t.match(await ask("DELETE", `${path}/x`), { status: 422 })
+  })
+})
+
+t.test("given a default configuration, when another becomes it, then there is one default, and deleting it leaves none", async (t) => {
+  const first = await make("first", { is_default_outbound: true, max_concurrent_calls: 3 })
+  const second = await make("second")
+  t.match(await ask("POST", `${path}/${second.id}/set-default-outbound`), {
+    status: 200,
+    json: { id: second.id, is_default_outbound: true }
+  })
+  const defaults = async () => {
+    const { configurations } = bodyOf(await ask("GET", path)) as unknown as {
+      configurations: Array<{ id: number; is_default_outbound: boolean }>
+    }
+    return configurations.filter((one) => one.is_default_outbound).map((one) => one.id)
+  }
+  t.strictSame(await defaults(), [second.id])
+  t.match(await ask("GET", `${path}/${first.id}`), {
+    json: { max_concurrent_calls: 3, is_ready_for_outbound: true, outbound_blocked_reason: null }
+  })
+  const deleted = await ask("DELETE", `${path}/${second.id}`)
+  t.strictSame([deleted.status, deleted.json], [200, { message: "Telephony configuration deleted" }])
+  t.strictSame(await defaults(), [])
+  t.match(await ask("GET", `${path}/${second.id}`), gone)
+})
+
+t.test("given a campaign that names a configuration, when that is deleted, then 409", async (t) => {
+  const { id } = await make("used")
+  await makeCampaign({ telephony_configuration_id: id })
+  t.match(await ask("DELETE", `${path}/${id}`), {
+    status: 409,
+    json: { detail: `Telephony configuration ${id} is referenced by one or more campaigns and cannot be deleted.` }
+  })
+})
+
+t.test("given no configuration of those providers, then nothing is missing", async (t) => {
+  const { json, status } = await ask("GET", "/organizations/telephony-config-warnings")
+  t.strictSame([status, json], [200, { telnyx_missing_webhook_public_key_count: 0, vonage_missing_signature_secret_count: 0 }])
+})

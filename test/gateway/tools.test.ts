@@ -1,0 +1,176 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { apiKey } from "#test/support/given.ts"
+import { bodyOf, openApi } from "./apiTest.ts"
+
+const api = await openApi(t)
+const { ask, askAsOther } = api
+
+const http = { type: "http_api", config: { method: "POST", url: "https://crm.example/lookup" } }
+const create = async (name: string, definition: object = http, more: object = {}) =>
+  bodyOf(await ask("POST", "/tools/", { name, definition, ...more }))
+const names = async (query: string) => bodyOf(await ask("GET", `/tools/${query}`)) as unknown as ReadonlyArray<{ readonly name: string }>
+const namesOf = async (query = "") => (await names(query)).map(({ name }) => name)
+const credential = async (asking = ask) =>
+  bodyOf(await asking("POST", "/credentials/", { name: `c${Math.random()}`, credential_type: "none", credential_data: {} }))["uuid"]
+
+t.test("given tools of each type", async (t) => {
+  const lookup = await create("lookup", http, { description: "Looks the caller up", icon: null })
+  const uuid = String(lookup["tool_uuid"])
+
+  t.test("when one is created, then what was left out is filled in", async (t) => {
+    t.match(lookup, {
+      name: "lookup",
+      description: "Looks the caller up",
+      category: "http_api",
+      icon: null,
+      icon_color: "#3B82F6",
+      status: "active",
+      updated_at: null,
+      created_by: null,
+      definition: {
+        schema_version: 1,
+        type: "http_api",
+        config: { method: "POST", timeout_ms: 5000, headers: null, credential_uuid: null }
+      }
+    })
+    t.strictSame((await ask("GET", `/tools/${uuid}`)).json, lookup)
+    const definitionOf = async (name: string, definition: object) => (await create(name, definition))["definition"]
+    t.match(await definitionOf("calc", { type: "calculator" }), { schema_version: 1, type: "calculator" })
+    t.match(await definitionOf("bye", { type: "end_call", config: {} }), { config: { messageType: "none", endCallReason: false } })
+    t.match(await definitionOf("pass", { type: "transfer_call", config: { destination: "+15550100009" } }), {
+      config: { destination_source: "static", destination: "+15550100009", timeout: 30 }
+    })
+    t.match(await definitionOf("mcp", { type: "mcp", config: { url: "https://mcp.example" } }), {
+      config: { transport: "streamable_http", timeout_secs: 30, sse_read_timeout_secs: 300, tools_filter: [], discovered_tools: [] }
+    })
+  })
+
+  t.test("when they are listed, then by name, and filtered as asked", async (t) => {
+    t.strictSame(await namesOf(), ["bye", "calc", "lookup", "mcp", "pass"])
+    t.strictSame(await namesOf("?category=end_call"), ["bye"])
+    t.strictSame(await namesOf("?category=native"), [])
+    t.strictSame(await namesOf("?status=archived"), [])
+    t.match(await ask("GET", "/tools/?status=active,old"), {
+      status: 400,
+      json: { detail: "Invalid status 'old'. Must be one of: active, archived, draft" }
+    })
+    t.match(await ask("GET", "/tools/?category=magic"), {
+      status: 400,
+      json: {
+        detail: "Invalid category 'magic'. Must be one of: http_api, end_call, transfer_call, calculator, native, integration, mcp"
+      }
+    })
+    t.strictSame((await askAsOther("GET", "/tools/")).json, [])
+  })
+
+  t.test("when one is changed, then what was left out stays and its category follows its definition", async (t) => {
+    t.match((await ask("PUT", `/tools/${uuid}`, { name: "find" })).json, { name: "find", icon_color: "#3B82F6", updated_at: String })
+    const changed = await ask("PUT", `/tools/${uuid}`, { definition: { type: "calculator" }, status: "draft", icon: "plus" })
+    t.match(changed.json, { name: "find", category: "calculator", status: "draft", icon: "plus", definition: { type: "calculator" } })
+    t.ok((await namesOf()).includes("find"), "then a draft is listed")
+  })
+
+  t.test("when one is archived, then it is hidden until it is asked for, or active again", async (t) => {
+    for (const _ of [1, 2]) t.strictSame((await ask("DELETE", `/tools/${uuid}`)).json, { status: "archived", tool_uuid: uuid })
+    t.notOk((await namesOf()).includes("find"))
+    t.strictSame(await namesOf("?status=archived"), ["find"])
+    t.ok((await namesOf("?status=archived,active")).includes("calc"))
+    t.match((await ask("GET", `/tools/${uuid}`)).json, { status: "archived" })
+    t.match((await ask("POST", `/tools/${uuid}/unarchive`)).json, { status: "active" })
+    t.ok((await namesOf()).includes("find"))
+  })
+
+  t.test("when one is somebody else's, or nobody's, then 404", async (t) => {
+    for (const path of [`/tools/${uuid}`, "/tools/no-uuid", "/tools/00000000-0000-4000-8000-000000000000"]) {
+      for (const [method, json] of [["GET"], ["PUT", { name: "x" }], ["DELETE"]] as const) {
+        t.match(await askAsOther(method, path, json), { status: 404, json: { detail: "Tool not found" } })
+      }
+      t.equal((await askAsOther("POST", `${path}/unarchive`)).status, 404)
+    }
+  })
+
+  t.test("when the slash at the end is forgotten, then 307 to the right spelling", async (t) => {
+    for (const path of ["/tools", "/credentials", "/workflow-recordings"]) {
+      const answer = await ask("GET", `${path}?status=active`)
+      t.match([answer.status, answer.headers["location"]], [307, `/api/v1${path}/?status=active`])
+    }
+  })
+})
+
+t.test("given a definition that refers to a credential", async (t) => {
+  const withCredential = (uuid: unknown) => ({ ...http, config: { ...http.config, credential_uuid: uuid } })
+  const resolved = (uuid: unknown) => ({
+    type: "transfer_call",
+    config: { destination_source: "dynamic", resolver: { url: "https://crm.example", credential_uuid: uuid } }
+  })
+
+  t.test("when it is the organization's, then it is kept", async (t) => {
+    const uuid = await credential()
+    t.match(await create("own", withCredential(uuid)), { definition: { config: { credential_uuid: uuid } } })
+    t.match(await create("own resolver", resolved(uuid)), { definition: { config: { resolver: { credential_uuid: uuid } } } })
+  })
+
+  t.test("when it is another's, or no credential at all, then 404", async (t) => {
+    const { tool_uuid } = await create("to change")
+    for (const uuid of [await credential(askAsOther), "nothing"]) {
+      for (const definition of [withCredential(uuid), resolved(uuid)]) {
+        const expected = { status: 404, json: { detail: "Credential not found" } }
+        t.match(await ask("POST", "/tools/", { name: "x", definition }), expected)
+        t.match(await ask("PUT", `/tools/${tool_uuid}`, { definition }), expected)
+      }
+    }
+  })
+})
+
+t.test("given a key that a user made", async (t) => {
+  const key = "dgr_ada_000000000000"
+  const userId = await api.database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* apiKey(api.organizationId, key)
+      const [user] = yield* sql<{ readonly id: number }>`
+        INSERT INTO users (email, provider_id, password_hash) VALUES ('ada@example.com', 'provider-ada', '-') RETURNING id`
+      yield* sql`INSERT INTO memberships (organization_id, user_id, role) VALUES (${api.organizationId}, ${user?.id ?? 0}, 'member')`
+      yield* sql`UPDATE api_keys SET user_id = ${user?.id ?? 0} WHERE key_prefix = ${key.slice(0, 8)}`
+      return user?.id
+    })
+  )
+  t.test("when a tool is created with it, then the user made the tool", async (t) => {
+    const made = await ask("POST", "/tools/", { name: "hers", definition: http }, { key })
+    t.match(made.json, { created_by: { id: userId, provider_id: "provider-ada" } })
+  })
+})
+
+t.test("given a body that fits no tool", async (t) => {
+  const detail = async (json: object) => {
+    const answer = await ask("POST", "/tools/", json)
+    t.equal(answer.status, 422)
+    return bodyOf(answer)["detail"]
+  }
+
+  t.test("when category and type differ, then the rule is named", async (t) => {
+    t.match(await detail({ name: "x", category: "mcp", definition: http }), [
+      { type: "value_error", loc: ["body"], msg: "Value error, category 'mcp' must match definition.type 'http_api'" }
+    ])
+  })
+
+  t.test("when something is missing or out of bounds, then its place is named", async (t) => {
+    t.match(await detail({ name: "x", definition: {} }), [{ type: "union_tag_not_found", loc: ["body", "definition"] }])
+    t.match(await detail({ name: "x", definition: { type: "native" } }), [{ type: "union_tag_invalid" }])
+    t.match(await detail({ name: "x", definition: { type: "http_api", config: { method: "GET" } } }), [
+      { type: "missing", loc: ["body", "definition", "http_api", "config", "url"] }
+    ])
+    t.match(await detail({ name: "x", definition: { type: "transfer_call", config: { timeout: 200, destination: "+1" } } }), [
+      { type: "less_than_equal", loc: ["body", "definition", "transfer_call", "config", "timeout"] }
+    ])
+    t.match(await detail({ name: "x", definition: { type: "transfer_call", config: {} } }), [
+      { type: "value_error", msg: "Value error, destination is required when destination_source is 'static'" }
+    ])
+    t.match(await detail({ name: "x".repeat(256), definition: { type: "mcp", config: { url: "ftp://x" } } }), [
+      { type: "string_too_long" },
+      { type: "string_pattern_mismatch" }
+    ])
+  })
+})

@@ -1,0 +1,157 @@
+/**
+ * The SDK that clients of the existing product have, as it is published, against the whole engine: every call it offers, in the order in
+ * which somebody would build an agent with it and try it out.
+ */
+import { ApiError, DograhClient, SpecMismatchError, ValidationError, Workflow } from "@dograh/sdk"
+import t from "tap"
+import { numbersOf, World } from "#test/support/engine.ts"
+
+t.setTimeout(120_000)
+
+const [answers = ""] = numbersOf(1, ["01"])
+const start = { name: "Greeting", prompt: "Greet {{first_name}}.", greeting_type: "text", greeting: "Good morning." }
+
+interface Refusal {
+  readonly kind: "ApiError" | "SpecMismatchError" | "ValidationError" | "another error"
+  readonly status?: number
+  readonly message: string
+}
+
+/** What a call was refused with. */
+const refusal = async (call: Promise<unknown>): Promise<Refusal | undefined> => {
+  try {
+    await call
+    return undefined
+  } catch (error) {
+    // The SDK puts the status in front.
+    if (error instanceof ApiError) return { kind: "ApiError", status: error.statusCode, message: error.message.replace(/^\[\d+\] /, "") }
+    if (error instanceof SpecMismatchError) return { kind: "SpecMismatchError", message: error.message }
+    if (error instanceof ValidationError) return { kind: "ValidationError", message: error.message }
+    return { kind: "another error", message: String(error) }
+  }
+}
+
+t.test("given an engine without telephony, and the SDK with one of its keys", async (t) => {
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 50, talkMillis: 300 }, environment: { RECORDINGS: "off" } })
+  await world.sql`DELETE FROM telephony_configurations`
+  const client = new DograhClient({ baseUrl: `${world.engine.url}/`, apiKey: world.apiKey })
+
+  await t.test("when it asks for node types, then it learns what agents are made of", async (t) => {
+    const { node_types, spec_version } = await client.listNodeTypes()
+    t.equal(client.specVersion, spec_version)
+    t.ok(["startCall", "agentNode", "endCall"].every((name) => node_types.some((type) => type.name === name)))
+    const fresh = new DograhClient({ baseUrl: world.engine.url, apiKey: world.apiKey })
+    t.strictSame(
+      await fresh.getNodeType("startCall"),
+      node_types.find(({ name }) => name === "startCall")
+    )
+    t.match(await refusal(fresh.getNodeType("nope")), { kind: "SpecMismatchError" })
+  })
+
+  const workflow = new Workflow({ client, name: "Parcel" })
+  await t.test("when it builds an agent, then the node types served are what it checks against", async (t) => {
+    const first = await workflow.add({ type: "startCall", ...start })
+    const last = await workflow.add({ type: "endCall", name: "Goodbye", prompt: "Say goodbye.", position: [0, 200] })
+    workflow.edge(first, last, { label: "done", condition: "All is said.", transitionSpeech: "One moment.", transitionSpeechType: "text" })
+    t.match(await refusal(workflow.add({ type: "startCall", ...start, no_such_key: 1 })), { kind: "ValidationError" })
+    t.match(await refusal(workflow.add({ type: "endCall", name: " " })), { kind: "ValidationError" })
+  })
+
+  const definition = () => ({ ...workflow.toJson() })
+  const made = await client.createWorkflow({ body: { name: "Parcel", workflow_definition: definition() } })
+  await t.test("when it creates the agent, then it reads it back as it was built", async (t) => {
+    t.match(made, { name: "Parcel", status: "active", version_number: 1, total_runs: 0 })
+    t.strictSame(made.workflow_definition, definition())
+    t.strictSame(await client.getWorkflow(made.id), made)
+    const loaded = await client.loadWorkflow(made.id)
+    t.equal(loaded.name, "Parcel")
+    t.strictSame(loaded.toJson(), workflow.toJson())
+  })
+
+  await t.test("when it edits and saves the agent, then the change is there", async (t) => {
+    const loaded = await client.loadWorkflow(made.id)
+    const middle = await loaded.add({ type: "agentNode", name: "Ask", prompt: "Ask when to deliver." })
+    const first = loaded.findNode("1")
+    const last = loaded.findNode("2")
+    if (first === null || last === null) throw new Error("the nodes are gone")
+    t.equal(middle.id, "3", "then new nodes are numbered on")
+    loaded.edge(first, middle, { label: "ask", condition: "There is a question." })
+    loaded.edge(middle, last, { label: "done", condition: "It is answered." })
+    t.match(await client.saveWorkflow(made.id, loaded), { id: made.id })
+    t.strictSame((await client.loadWorkflow(made.id)).toJson(), loaded.toJson())
+  })
+
+  await t.test("when it lists and renames agents, then they are as they were left", async (t) => {
+    const ids = (await client.listWorkflows({ status: "active" })).map(({ id }) => id)
+    t.ok(ids.includes(made.id))
+    t.strictSame(
+      (await client.listWorkflows({ status: "archived" })).filter(({ id }) => id === made.id),
+      []
+    )
+    t.ok((await client.listWorkflows()).some(({ id }) => id === made.id))
+    const before = await client.getWorkflow(made.id)
+    const renamed = await client.updateWorkflow(made.id, { body: { name: "Parcel 2" } })
+    t.match(renamed, { name: "Parcel 2", version_number: before.version_number, workflow_definition: before.workflow_definition })
+    t.strictSame(await refusal(client.getWorkflow(999_999)), {
+      kind: "ApiError",
+      status: 404,
+      message: "Workflow with id 999999 not found"
+    })
+  })
+
+  await t.test("when it tries the agent out, then only telephony was missing", async (t) => {
+    const body = { workflow_id: made.id, phone_number: answers }
+    t.strictSame(await refusal(client.testPhoneCall({ body })), { kind: "ApiError", status: 400, message: "telephony_not_configured" })
+
+    await world.api.createConfig({
+      ari_endpoint: world.emulator.url,
+      app_name: world.emulator.user,
+      app_password: world.emulator.password
+    })
+    t.match(await client.testPhoneCall({ body }), { message: /^Call initiated successfully with run name / })
+    await world.seen("ended", 1)
+    t.strictSame(
+      world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number),
+      [answers]
+    )
+    t.strictSame(await refusal(client.testPhoneCall({ body: { ...body, telephony_configuration_id: 999_999 } })), {
+      kind: "ApiError",
+      status: 400,
+      message: "telephony_configuration_not_found"
+    })
+  })
+
+  await t.test("when it asks for what an agent can refer to, then it gets empty lists and what it creates", async (t) => {
+    t.strictSame(await client.listTools(), [])
+    t.strictSame(await client.listCredentials(), [])
+    t.strictSame(await client.listDocuments({ status: "completed", limit: 10, offset: 0 }), {
+      documents: [],
+      total: 0,
+      limit: 10,
+      offset: 0
+    })
+    t.strictSame(await client.listRecordings({ workflowId: made.id, ttsProvider: "openai" }), { recordings: [], total: 0 })
+    const tool = await client.createTool({
+      body: {
+        name: "Look up",
+        description: null,
+        category: "http_api",
+        icon: "globe",
+        icon_color: "#3B82F6",
+        definition: {
+          schema_version: 1,
+          type: "http_api",
+          config: { method: "GET", url: "https://crm.example/{{phone_number}}", timeout_ms: 3000 }
+        }
+      }
+    })
+    t.match(tool, { name: "Look up", category: "http_api", status: "active", definition: { config: { timeout_ms: 3000 } } })
+    t.strictSame(await client.listTools({ status: "active", category: "http_api" }), [tool])
+    t.match(await refusal(client.listTools({ status: "old" })), { status: 400, message: /^Invalid status 'old'/ })
+  })
+
+  await t.test("when its key is wrong, then it is told so", async (t) => {
+    const stranger = new DograhClient({ baseUrl: world.engine.url, apiKey: "dgr_wrong" })
+    t.strictSame(await refusal(stranger.listWorkflows()), { kind: "ApiError", status: 401, message: "Invalid or expired API key" })
+  })
+})

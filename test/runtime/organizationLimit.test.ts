@@ -1,0 +1,70 @@
+/** A running campaign whose organization gets another limit. */
+import { Effect, Layer } from "effect"
+import { TestRunner } from "effect/cluster"
+import t from "tap"
+import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { Signals } from "#core/Signals.ts"
+import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
+import * as CampaignSupervisor from "#runtime/campaign/CampaignSupervisor.ts"
+import { Desks } from "#runtime/campaign/Desk.ts"
+import { campaignId, ownershipOf, World } from "#test/support/fakes.ts"
+import { run } from "#test/support/run.ts"
+import { afterwards, campaign, fast, play, type Scene, steps, wait } from "#test/support/campaignScene.ts"
+
+const limited = ({ desks, world }: Scene, organizationShare: number) =>
+  afterwards(() => {
+    world.change({ organizationShare })
+    desks.find(campaignId)?.look()
+  })
+
+t.test("given a campaign that waits for slots", async (t) => {
+  t.test("when the limit is raised, then it dials on at once", async (t) => {
+    const { at, to } = await play(campaign(10, { ...fast, organizationShare: 2 }), (scene) =>
+      steps(wait("10 seconds"), limited(scene, 4), wait("10 seconds"))
+    )
+    t.strictSame(to, ["+15551", "+15552", "+15553", "+15554"])
+    t.ok(at.slice(2).every((millis) => millis >= 10_000 && millis < 10_100))
+  })
+  t.test("when it is lowered, then calls go on, and the next is dialed once there are fewer than it allows", async (t) => {
+    const { to } = await play(campaign(10, { ...fast, organizationShare: 3 }), (scene) =>
+      steps(wait("10 seconds"), limited(scene, 2), scene.ends(0), wait("1 second"), scene.ends(1), wait("1 second"))
+    )
+    t.strictSame(to, ["+15551", "+15552", "+15553", "+15554"])
+  })
+})
+
+t.test("given a campaign that some node owns, when word comes that something has changed, then its owner looks", async (t) => {
+  const looks = await run(
+    Effect.gen(function* () {
+      const world = new World()
+      const looks: Array<boolean> = []
+      const actor = Layer.effect(
+        CampaignActor,
+        Effect.map(Desks, (desks) => ({
+          run: (id) =>
+            Effect.gen(function* () {
+              const desk = desks.of(id)
+              yield* desk.news.await
+              looks.push(desk.rowChanged && desk.mayDial)
+            })
+        }))
+      )
+      const engine = CampaignSupervisor.layerSignals.pipe(
+        Layer.provideMerge(CampaignSupervisor.layer),
+        Layer.provideMerge(Layer.mergeAll(actor, Layer.succeed(CampaignOwnership, ownershipOf(world)))),
+        Layer.provideMerge(Layer.merge(Desks.layer, TestRunner.layer))
+      )
+      yield* Effect.gen(function* () {
+        const signals = yield* Signals
+        const desks = yield* Desks
+        desks.of(campaignId).open(1)
+        yield* Effect.forkChild(signals.campaignRunning(campaignId, "1"))
+        yield* wait(0)
+        yield* signals.campaignChanged(campaignId)
+        yield* wait(0)
+      }).pipe(Effect.provide(engine))
+      return looks
+    })
+  )
+  t.strictSame(looks, [true])
+})

@@ -1,0 +1,340 @@
+/** One trunk per configuration: what becomes of it, and of its calls, when the configuration changes. */
+import { Effect, Layer, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import t from "tap"
+import WebSocket from "ws"
+import ari from "#adapters/ari/ari.ts"
+import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import { type Adapter, type Presence, ProviderError, type TrunkContext, type TrunkEvent } from "#core/provider/Adapter.ts"
+import { Registry } from "#core/provider/Registry.ts"
+import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
+import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
+import { Config } from "#runtime/config.ts"
+import { awaitUp, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { run, runLive } from "#test/support/run.ts"
+
+const id = TelephonyConfigId.make(3)
+const callId = CallId.make("01890000-0000-7000-8000-000000000001")
+const dialed = { callId, ringTimeoutSeconds: 30, to: "+15550100011", from: undefined }
+
+/** A session that an adapter has opened. */
+interface Session {
+  readonly credentials: Readonly<Record<string, unknown>>
+  readonly context: TrunkContext
+  readonly log: Array<string>
+  presence: Presence
+  isOpen: boolean
+}
+
+class World {
+  readonly sessions: Array<Session> = []
+  /** The calls of the node. */
+  readonly live: Array<{ readonly attempt: { readonly callId: CallId }; readonly trunk: LiveTrunk }> = []
+  readonly heard: Array<TrunkEvent> = []
+  finds = 0
+  isDatabaseDown = false
+  setting: TrunkSetting | undefined = {
+    callerIds: { all: [], preferred: undefined },
+    credentials: { account: "a" },
+    id,
+    maxConcurrentCalls: undefined,
+    organizationId: OrganizationId.make(1),
+    provider: "fake"
+  }
+  change(setting: Partial<TrunkSetting>): void {
+    if (this.setting !== undefined) this.setting = { ...this.setting, ...setting }
+  }
+  readonly logs = () => this.sessions.map(({ log }) => log.join(", "))
+  readonly open = () => this.sessions.map(({ isOpen }) => isOpen)
+}
+
+const fake = (world: World, needsCallerId: boolean): Adapter => ({
+  fields: {},
+  manifest: { callsPerSecond: 1, contract: 1, displayName: "Fake", docsUrl: "", needsCallerId, originatesInFlight: 1, provider: "fake" },
+  connect: (credentials, context) =>
+    Effect.gen(function* () {
+      const session: Session = { context, credentials, isOpen: true, log: [], presence: "gone" }
+      world.sessions.push(session)
+      yield* Effect.addFinalizer(() => Effect.sync(() => void (session.isOpen = false)))
+      context.onStatus({ _tag: "Up" })
+      const note = (line: string) => Effect.sync(() => void session.log.push(line))
+      return {
+        adopt: () => void session.log.push("adopt"),
+        hangup: () => note("hangup"),
+        lookup: () => Effect.sync(() => session.presence),
+        openMedia: () => Effect.fail(new ProviderError({ detail: "", operation: "openMedia", provider: "fake" })),
+        originate: ({ from }) => Effect.as(note(`originate from ${from}`), { providerCallId: "" }),
+        reconnect: () => void session.log.push("reconnect"),
+        sendDtmf: () => note("dtmf")
+      }
+    })
+})
+
+const layerOf = (world: World, adapter: Adapter) =>
+  TrunkPool.layerSignals.pipe(
+    Layer.provideMerge(TrunkPool.layer),
+    Layer.provide(Registry.layerOf([adapter])),
+    Layer.provide(
+      Layer.succeed(TrunkSettings, {
+        find: () =>
+          Effect.suspend(() => {
+            world.finds++
+            return world.isDatabaseDown ? Effect.die(new Error("the database is down")) : Effect.succeed(world.setting)
+          })
+      })
+    ),
+    // A bad value is a mistake in the test.
+    Layer.provide(Layer.orDie(Config.layerOf({ NODE_NAME: "here" })))
+  )
+
+interface Scene {
+  readonly pool: TrunkPool["Service"]
+  readonly signals: TrunkSignals["Service"]
+  readonly trunk: LiveTrunk
+}
+const scene = Effect.fnUntraced(function* (world: World) {
+  const pool = yield* TrunkPool
+  pool.deliverTo({ live: () => world.live, onEvent: (_, event) => void world.heard.push(event) })
+  const signals = yield* TrunkSignals
+  const trunk = (yield* pool.get(id)) ?? (yield* Effect.die("no trunk"))
+  return { pool, signals, trunk } satisfies Scene
+})
+
+/** On a turned clock, with one open trunk. */
+const play = async (act: (scene: Scene, world: World) => Effect.Effect<unknown, unknown, Scope.Scope>, needsCallerId = false) => {
+  const world = new World()
+  await run(
+    scene(world).pipe(
+      Effect.flatMap((it) => act(it, world)),
+      Effect.provide(layerOf(world, fake(world, needsCallerId)))
+    )
+  )
+  return world
+}
+
+t.test("given other credentials", async (t) => {
+  t.test("when a call is up, then it keeps its trunk until it ends, and new calls go through the new one", async (t) => {
+    const world = await play(({ pool, signals, trunk }, world) =>
+      Effect.gen(function* () {
+        const woken: Array<string> = []
+        trunk.watch(() => woken.push("woken"))
+        world.live.push({ attempt: { callId }, trunk })
+        world.change({ credentials: { account: "b" } })
+        yield* signals.configurationChanged(id)
+        const next = yield* pool.get(id)
+        t.strictSame([trunk.isCurrent(), next?.isCurrent(), pool.all().length], [false, true, 1])
+        t.strictSame(woken, ["woken"], "whoever waits for the old one hears of it")
+        yield* trunk.trunk.hangup(callId, "normal_clearing")
+        yield* next?.originate(dialed) ?? Effect.void
+        yield* TestClock.adjust("10 minutes")
+        t.strictSame(world.open(), [true, true], "the old one lives with its call")
+        world.live.pop()
+        yield* TestClock.adjust("1 minute")
+        t.strictSame(world.open(), [false, true], "and no longer")
+      })
+    )
+    t.strictSame(
+      world.sessions.map(({ credentials }) => credentials),
+      [{ account: "a" }, { account: "b" }]
+    )
+    t.strictSame(world.logs(), ["hangup", "adopt, originate from undefined"])
+  })
+  t.test("when the new trunk sees the call, then it is the new one's", async (t) => {
+    const world = await play(({ signals, trunk }, world) =>
+      Effect.gen(function* () {
+        world.live.push({ attempt: { callId }, trunk })
+        world.change({ credentials: { account: "b" } })
+        yield* signals.configurationChanged(id)
+        const [, next] = world.sessions
+        if (next !== undefined) next.presence = "up"
+        yield* trunk.trunk.hangup(callId, "normal_clearing")
+        t.equal(yield* trunk.trunk.lookup(callId), "up")
+      })
+    )
+    t.strictSame(world.logs(), ["", "adopt, hangup"])
+  })
+  t.test("when a call was claimed for the old trunk and is dialed after that, then it goes out through the new one", async (t) => {
+    const world = await play(({ signals, trunk }, world) =>
+      Effect.gen(function* () {
+        world.change({ credentials: { account: "b" } })
+        yield* signals.configurationChanged(id)
+        yield* trunk.originate(dialed)
+      })
+    )
+    t.strictSame(world.logs(), ["", "originate from undefined"])
+  })
+  t.test("when the old trunk is down, then it is closed first, so that it never comes back", async (t) => {
+    await play(({ signals }, world) =>
+      Effect.gen(function* () {
+        world.sessions[0]?.context.onStatus({ _tag: "Down", detail: "gone", reason: "unreachable" })
+        world.change({ credentials: { account: "b" } })
+        yield* signals.configurationChanged(id)
+        t.strictSame(world.open(), [false, true])
+      })
+    )
+  })
+  t.test("when the database is away, then they are taken up as soon as it is back", async (t) => {
+    const world = await play(({ signals, trunk }, world) =>
+      Effect.gen(function* () {
+        world.isDatabaseDown = true
+        world.change({ credentials: { account: "b" } })
+        yield* signals.configurationChanged(id)
+        t.ok(trunk.isCurrent())
+        world.isDatabaseDown = false
+        yield* TestClock.adjust("6 seconds")
+        t.notOk(trunk.isCurrent())
+      })
+    )
+    t.equal(world.sessions.length, 2)
+  })
+})
+
+t.test("given a configuration that is deleted, then its trunk is closed, and a late call is refused", async (t) => {
+  const world = await play(({ pool, signals, trunk }, world) =>
+    Effect.gen(function* () {
+      world.setting = undefined
+      yield* signals.configurationChanged(id)
+      t.equal(yield* pool.get(id), undefined)
+      t.match(yield* Effect.flip(trunk.originate(dialed)), { _tag: "OriginateRefused", reason: "misconfigured" })
+      yield* TestClock.adjust("1 minute")
+      t.strictSame(world.open(), [false])
+    })
+  )
+  t.strictSame(world.logs(), [""])
+})
+
+t.test("given other numbers or limits, then the same trunk goes by them", async (t) => {
+  const world = await play(({ signals, trunk }, world) =>
+    Effect.gen(function* () {
+      const woken: Array<string> = []
+      trunk.watch(() => woken.push("woken"))
+      yield* trunk.originate(dialed)
+      world.change({ callerIds: { all: ["+15550000001"], preferred: undefined } })
+      yield* signals.numbersChanged(id)
+      yield* trunk.originate(dialed)
+      yield* trunk.originate({ ...dialed, from: "+15550000009" })
+      world.change({ maxConcurrentCalls: 4 })
+      yield* signals.configurationChanged(id)
+      t.strictSame([trunk.isCurrent(), trunk.maxConcurrentCalls(), woken.length], [true, 4, 2])
+    })
+  )
+  t.strictSame(world.logs(), ["originate from undefined, originate from +15550000001, originate from +15550000009"])
+})
+
+t.test("given a provider that needs a number, when there is none, then no call is placed", async (t) => {
+  const world = await play(
+    ({ trunk }) => Effect.map(Effect.flip(trunk.originate(dialed)), (error) => t.match(error, { reason: "misconfigured" })),
+    true
+  )
+  t.strictSame(world.logs(), [""])
+})
+
+t.test("given a trunk that is not open, when its configuration changes, then nothing is done", async (t) => {
+  const world = new World()
+  const asked = Effect.flatMap(TrunkSignals, (signals) => signals.configurationChanged(id))
+  await run(asked.pipe(Effect.provide(layerOf(world, fake(world, false)))))
+  t.strictSame([world.finds, world.sessions.length], [0, 0])
+})
+
+t.test("given a trunk that is down", async (t) => {
+  const down = (reason: "auth" | "replaced") => (world: World) =>
+    world.sessions.at(-1)?.context.onStatus({ _tag: "Down", detail: "gone", reason })
+  t.test("when somebody may have repaired it, then it tries again at once", async (t) => {
+    const world = await play(({ pool }, world) =>
+      Effect.andThen(
+        Effect.sync(() => down("auth")(world)),
+        pool.getRepaired(id)
+      )
+    )
+    t.strictSame(world.logs(), ["reconnect"])
+  })
+  t.test("when its configuration is saved as it was, then it tries again at once; a number changes nothing", async (t) => {
+    const world = await play(({ signals }, world) =>
+      Effect.andThen(
+        Effect.sync(() => down("auth")(world)),
+        Effect.andThen(signals.numbersChanged(id), signals.configurationChanged(id))
+      )
+    )
+    t.strictSame(world.logs(), ["reconnect"])
+  })
+  t.test("when another client took its place, then it is opened anew, and its calls with it", async (t) => {
+    const world = await play(({ pool, trunk }, world) =>
+      Effect.gen(function* () {
+        world.live.push({ attempt: { callId }, trunk })
+        down("replaced")(world)
+        const next = yield* pool.getRepaired(id)
+        t.strictSame([trunk.isCurrent(), next?.isCurrent(), next?.status()._tag], [false, true, "Up"])
+        t.equal(yield* pool.getRepaired(id), next, "once")
+      })
+    )
+    t.strictSame(world.logs(), ["", "adopt"])
+  })
+})
+
+t.test("given an emulated Asterisk", async (t) => {
+  const emulator = await startAriEmulator({ ringMillis: 20, media: false })
+  t.teardown(() => emulator.stop())
+  const credentials = {
+    ari_endpoint: emulator.url,
+    app_name: emulator.user,
+    app_password: emulator.password,
+    ws_client_name: "",
+    from_numbers: [],
+    dial_string: "PJSIP/{number}@trunk"
+  }
+  const onAsterisk = async (act: (scene: Scene, world: World) => Effect.Effect<unknown, unknown, Scope.Scope>) => {
+    const world = new World()
+    world.change({ credentials, provider: "ari" })
+    await runLive(
+      scene(world).pipe(
+        Effect.flatMap((it) => act(it, world)),
+        Effect.provide(layerOf(world, ari))
+      )
+    )
+    return world
+  }
+  const heard = (world: World, tag: TrunkEvent["_tag"]) =>
+    Effect.repeat(Effect.sleep(10), { until: () => world.heard.some(({ _tag }) => _tag === tag) }).pipe(Effect.timeout("10 seconds"))
+  const up = (trunk: LiveTrunk | undefined) => (trunk === undefined ? Effect.succeed(false) : awaitUp(trunk, 5000))
+
+  t.test("when the dial string changes in mid-call, then the call is heard of to its end", async (t) => {
+    const world = await onAsterisk(({ pool, signals, trunk }, world) =>
+      Effect.gen(function* () {
+        yield* up(trunk)
+        world.live.push({ attempt: { callId }, trunk })
+        yield* trunk.originate(dialed)
+        yield* heard(world, "Answered")
+        world.change({ credentials: { ...credentials, dial_string: "PJSIP/{digits}@trunk" } })
+        yield* signals.configurationChanged(id)
+        const next = yield* pool.get(id)
+        t.ok(yield* up(next))
+        yield* trunk.trunk.hangup(callId, "normal_clearing")
+        yield* heard(world, "HungUp")
+        yield* next?.originate({ ...dialed, callId: CallId.make(callId.replace(/1$/, "2")) }) ?? Effect.void
+      })
+    )
+    t.match(world.heard.at(-1), { _tag: "HungUp" })
+    t.strictSame(
+      emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number),
+      ["+15550100011", "15550100011"]
+    )
+  })
+  t.test("when another client takes the application, then the trunk is down until it is asked to come back", async (t) => {
+    await onAsterisk(({ pool, trunk }) =>
+      Effect.gen(function* () {
+        yield* up(trunk)
+        const app = `${emulator.user}.here.${id}`
+        const address = `${emulator.url.replace("http", "ws")}/ari/events?app=${app}&api_key=${emulator.user}:${emulator.password}`
+        const other = yield* Effect.acquireRelease(
+          Effect.sync(() => new WebSocket(address)),
+          (socket) => Effect.sync(() => socket.terminate())
+        )
+        other.on("error", () => {})
+        yield* Effect.repeat(Effect.sleep(10), { until: () => trunk.status()._tag === "Down" }).pipe(Effect.timeout("10 seconds"))
+        t.match(trunk.status(), { reason: "replaced" })
+        t.ok(yield* up(yield* pool.getRepaired(id)))
+      })
+    )
+  })
+})

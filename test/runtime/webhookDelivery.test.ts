@@ -1,0 +1,327 @@
+/** Events on their way to a real server of ours, from the change in the database to the signed request. */
+import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHmac } from "node:crypto"
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import type { AddressInfo } from "node:net"
+import t, { type Test } from "tap"
+import type { WebhookEndpointWithSecret } from "#core/event/WebhookEndpoint.ts"
+import { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
+import { WebhookQueue } from "#core/event/WebhookQueue.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import * as events from "#runtime/event/events.ts"
+import { WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
+import { clientLayer } from "#runtime/postgres.ts"
+import { until } from "#test/support/engine.ts"
+import * as given from "#test/support/given.ts"
+import { openDatabase } from "#test/support/postgres.ts"
+import { runLive } from "#test/support/run.ts"
+
+const database = await openDatabase(t)
+
+interface Received {
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  readonly path: string
+}
+interface Receiver {
+  readonly url: string
+  readonly received: Array<Received>
+  /** The statuses of the next answers; then 200. Undefined: none at all. */
+  readonly answers: Array<number | undefined>
+  readonly retryAfter: { seconds: number | undefined }
+}
+
+const receiver = async (t: Test): Promise<Receiver> => {
+  const received: Array<Received> = []
+  const answers: Receiver["answers"] = []
+  const retryAfter: Receiver["retryAfter"] = { seconds: undefined }
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString()
+    })
+    request.on("end", () => {
+      received.push({ headers: request.headers, body, path: request.url ?? "" })
+      const status = answers.length > 0 ? answers.shift() : 200
+      if (status === undefined) return void request.socket.destroy()
+      if (status === 302) response.setHeader("location", "/elsewhere")
+      if (retryAfter.seconds !== undefined) response.setHeader("retry-after", String(retryAfter.seconds))
+      return void response.writeHead(status).end("not read")
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // An address that is a port's number is what a server has that listens on one.
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=1`, received, answers, retryAfter }
+}
+
+const client = clientLayer(Redacted.make(database.url), { applicationName: "test" })
+/** A node that delivers, until the test ends. */
+const node = async (t: Test) => {
+  const scope = Scope.makeUnsafe()
+  const context = await Effect.runPromise(
+    Layer.buildWithScope(events.layerOf(true).pipe(Layer.provide(client), Layer.provide(Logger.layer([]))), scope)
+  )
+  t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  return <A, E>(effect: Effect.Effect<A, E, WebhookEndpoints>) => Effect.runPromise(Effect.provideContext(effect, context))
+}
+
+const settings = { description: "", eventTypes: [], enabled: true } as const
+const scene = async (t: Test) => {
+  const run = await node(t)
+  const to = await receiver(t)
+  const organizationId = await database.run(given.organization())
+  const endpoint = await run(WebhookEndpoints.use((_) => _.create(organizationId, { ...settings, url: to.url })))
+  const test = () => run(WebhookEndpoints.use((_) => _.test(organizationId, endpoint.id)))
+  return { endpoint, organizationId, run, test, to }
+}
+
+const query = { state: undefined, before: undefined, limit: 100 }
+const deliveriesOf = (run: Awaited<ReturnType<typeof node>>, organizationId: OrganizationId, { id }: WebhookEndpointWithSecret) =>
+  run(WebhookEndpoints.use((_) => _.deliveries(organizationId, id, query)))
+const arrived = (to: Receiver, count: number) => until(`${count} requests`, () => (to.received.length >= count ? to.received : undefined))
+
+/** As if the next try were due. */
+const makeDue = (id: number) =>
+  database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE webhook_deliveries SET due_at = now() WHERE endpoint_id = ${id} AND state = 'pending'`
+      yield* sql`UPDATE webhook_endpoints SET next_due_at = now(), version = version + 1 WHERE id = ${id}`
+      yield* sql`SELECT pg_notify('trunkline_events', 'deliveries')`
+    })
+  )
+
+const signedWith = ({ secret }: { readonly secret: string }, { body, headers }: Received): string =>
+  `v1,${createHmac("sha256", Buffer.from(secret.slice("whsec_".length), "base64"))
+    .update(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`)
+    .digest("base64")}`
+
+t.test("given a campaign and an endpoint for everything", async (t) => {
+  const { endpoint, organizationId, run, to } = await scene(t)
+
+  t.test("when the campaign is made, started and finished with its call, then each event arrives once, signed", async (t) => {
+    await database.run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { agentId, campaignId, definitionId, telephonyConfigurationId } = yield* given.campaign({ organizationId, contacts: 1 })
+        const callId = "00000000-0000-4000-8000-000000000077"
+        yield* sql`UPDATE campaigns SET state = 'running' WHERE id = ${campaignId}`
+        yield* sql`INSERT INTO attempts (id, organization_id, campaign_id, row_no, telephony_configuration_id, node, state)
+          VALUES (${callId}::uuid, ${organizationId}, ${campaignId}, 1, ${telephonyConfigurationId}, 'n', 'sent')`
+        yield* sql`INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context)
+          VALUES (${organizationId}, ${agentId}, ${definitionId}, ${campaignId}, ${callId}::uuid, 'WR-1', 'ari', '{"phone_number": "+15550000001"}')`
+        yield* sql`UPDATE attempts SET state = 'answered' WHERE id = ${callId}::uuid`
+        yield* sql`
+          WITH ended AS (UPDATE attempts SET state = 'ended', outcome = 'answered', hangup_cause = 'normal_clearing' WHERE id = ${callId}::uuid RETURNING id)
+          UPDATE runs SET is_completed = true, usage_info = '{"call_duration_seconds": 1.5}',
+            gathered_context = '{"mapped_call_disposition": "user_hangup"}' FROM ended WHERE attempt_id = ended.id`
+        yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${campaignId}`
+      })
+    )
+    const requests = await arrived(to, 5)
+    const sent = requests.map(({ body }) => JSON.parse(body)).sort((a, b) => Number(a.id) - Number(b.id))
+    t.strictSame(
+      sent.map(({ type }) => type),
+      ["campaign.created", "campaign.started", "run.answered", "run.completed", "campaign.completed"]
+    )
+    t.match(sent[3], {
+      specversion: "1.0",
+      source: `/organizations/${organizationId}`,
+      subject: /^runs\/\d+$/,
+      time: /Z$/,
+      datacontenttype: "application/json",
+      data: {
+        phone_number: "+15550000001",
+        outcome: "answered",
+        hangup_cause: "normal_clearing",
+        disposition: "user_hangup",
+        duration_seconds: 1.5,
+        row: 1
+      }
+    })
+    t.match(sent[4], { data: { state: "completed", previous_state: "running", total_rows: 1 } })
+    for (const request of requests) {
+      t.equal(request.headers["webhook-signature"], signedWith(endpoint, request))
+      t.equal(request.headers["webhook-id"], JSON.parse(request.body).id)
+      t.equal(request.headers["content-type"], "application/cloudevents+json")
+      t.equal(request.path, "/hook?a=1")
+    }
+    const delivered = await until("records", async () => {
+      const found = await deliveriesOf(run, organizationId, endpoint)
+      return found.every(({ state }) => state === "delivered") ? found : undefined
+    })
+    t.strictSame(
+      delivered.map(({ attempts, lastStatus }) => [attempts, lastStatus]),
+      Array.from({ length: 5 }, () => [1, 200])
+    )
+  })
+
+  t.test("when the secret was just changed, then both sign", async (t) => {
+    const rotated = await run(WebhookEndpoints.use((_) => _.rotate(organizationId, endpoint.id)))
+    to.received.length = 0
+    await run(WebhookEndpoints.use((_) => _.test(organizationId, endpoint.id)))
+    const [request] = await arrived(to, 1)
+    t.not(rotated.secret, endpoint.secret)
+    t.equal(request?.headers["webhook-signature"], request && `${signedWith(rotated, request)} ${signedWith(endpoint, request)}`)
+  })
+})
+
+t.test("given an endpoint that does not take what is sent", async (t) => {
+  const { endpoint, organizationId, run, test, to } = await scene(t)
+  const latest = async (what: string, attempts: number) => {
+    const found = await until(what, async () => {
+      const [one] = await deliveriesOf(run, organizationId, endpoint)
+      return one?.attempts === attempts ? one : undefined
+    })
+    return { ...found, waits: Math.round((found.dueAt.getTime() - (found.lastAttemptAt?.getTime() ?? 0)) / 1000) }
+  }
+
+  t.test("when it answers 500, leads elsewhere or hangs up, then it is asked again later each time, and then takes it", async (t) => {
+    to.answers.push(500, 302, undefined)
+    await test()
+    const first = await latest("first failure", 1)
+    t.match(first, { state: "pending", lastStatus: 500, lastError: "status_500" })
+    t.ok(first.waits >= 4 && first.waits <= 6, `${first.waits} s`)
+    await makeDue(endpoint.id)
+    t.match(await latest("second failure", 2), { state: "pending", lastStatus: 302, lastError: "status_302" })
+    await makeDue(endpoint.id)
+    const third = await latest("third failure", 3)
+    t.match(third, { state: "pending", lastStatus: undefined, lastError: "connection_lost" })
+    t.ok(third.waits >= 1600 && third.waits <= 2000, `${third.waits} s`)
+    await makeDue(endpoint.id)
+    t.match(await latest("success", 4), { state: "delivered", lastStatus: 200, lastError: undefined })
+    t.equal(to.received.length, 4)
+    t.equal(new Set(to.received.map(({ headers }) => headers["webhook-id"])).size, 1)
+    t.notOk(to.received.some(({ path }) => path === "/elsewhere"))
+  })
+
+  t.test("when it asks for more time, then it gets it", async (t) => {
+    to.answers.push(429)
+    to.retryAfter.seconds = 3600
+    await test()
+    t.match(await latest("failure", 1), { state: "pending", waits: 3600 })
+    to.retryAfter.seconds = undefined
+    await makeDue(endpoint.id)
+    await latest("success", 2)
+  })
+
+  t.test("when all tries are over, then it is dead, and can be sent anew", async (t) => {
+    to.answers.push(500, 500)
+    await test()
+    await latest("failure", 1)
+    await database.run(
+      SqlClient.SqlClient.use(
+        (sql) => sql`UPDATE webhook_deliveries SET attempts = 9 WHERE endpoint_id = ${endpoint.id} AND state = 'pending'`
+      )
+    )
+    await makeDue(endpoint.id)
+    const dead = await latest("last failure", 10)
+    t.equal(dead.state, "dead")
+    t.equal(await run(WebhookEndpoints.use((_) => _.replayAll(organizationId, endpoint.id))), 1)
+    t.match(await latest("success", 1), { id: dead.id, state: "delivered" })
+    t.equal(await run(WebhookEndpoints.use((_) => _.replayAll(organizationId, endpoint.id))), 0)
+  })
+})
+
+t.test("given an endpoint that has had enough", async (t) => {
+  const { endpoint, organizationId, run, test, to } = await scene(t)
+
+  t.test("when it says that it is gone, then it is disabled and hears nothing more, until it is enabled", async (t) => {
+    to.answers.push(410)
+    await test()
+    const get = () => run(WebhookEndpoints.use((_) => _.get(organizationId, endpoint.id)))
+    await until("its end", async () => (await get()).disabledReason)
+    t.match(await get(), { enabled: false, disabledReason: "gone" })
+    t.match(await deliveriesOf(run, organizationId, endpoint), [{ state: "dead", attempts: 1, lastStatus: 410 }])
+    await run(WebhookEndpoints.use((_) => _.update(organizationId, endpoint.id, { enabled: true })))
+    t.match(await get(), { enabled: true, disabledReason: undefined })
+    to.received.length = 0
+    await test()
+    await arrived(to, 1)
+  })
+})
+
+t.test("given two nodes and many events", async (t) => {
+  const { endpoint, organizationId, run, to } = await scene(t)
+  await node(t)
+
+  t.test("when another endpoint never answers, then this one gets every event exactly once", async (t) => {
+    const dead = await receiver(t)
+    dead.answers.push(...Array.from({ length: 500 }, () => undefined))
+    await run(WebhookEndpoints.use((_) => _.create(organizationId, { ...settings, url: dead.url })))
+    const wanted = 300
+    await database.run(
+      SqlClient.SqlClient.use(
+        (sql) =>
+          sql`SELECT add_event(${organizationId}, 'campaign.started', 'campaigns/' || n, '{}') FROM generate_series(1, ${wanted}::int) AS n`
+      )
+    )
+    await until("all of them", async () => (to.received.length >= wanted ? true : undefined), 20_000)
+    await until("records", async () => {
+      const pending = await run(WebhookEndpoints.use((_) => _.deliveries(organizationId, endpoint.id, { ...query, state: "pending" })))
+      return pending.length === 0 || undefined
+    })
+    t.equal(new Set(to.received.map(({ body }) => JSON.parse(body).subject)).size, wanted)
+    t.equal(to.received.length, wanted)
+    t.ok(dead.received.length < 20)
+  })
+})
+
+t.test("given an endpoint of a node that died in its turn", async (t) => {
+  const organizationId = await database.run(given.organization())
+  const to = await receiver(t)
+
+  t.test("when its lease is over, then another node goes on", async (t) => {
+    await database.run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* WebhookQueue
+        yield* sql`INSERT INTO webhook_endpoints (organization_id, url, description, event_types, enabled, secret, next_due_at)
+          VALUES (${organizationId}, ${to.url}, '', '{}', true, 'whsec_AAAA', now())`
+        const [event] = yield* sql<{ readonly id: number }>`INSERT INTO events (organization_id, type, subject, data, created_at)
+          VALUES (${organizationId}, 'campaign.started', 'campaigns/1', '{}', now()) RETURNING id`
+        yield* sql`INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id)
+          SELECT organization_id, id, ${event?.id ?? 0}::bigint FROM webhook_endpoints WHERE organization_id = ${organizationId}`
+        const claimed = Effect.map(queue.claim(10), (endpoints) => endpoints.filter(({ url }) => url === to.url).length)
+        t.strictSame([yield* claimed, yield* claimed], [1, 0])
+        yield* sql`UPDATE webhook_endpoints SET leased_until = now() - interval '1 second' WHERE organization_id = ${organizationId}`
+      }).pipe(Effect.provide(WebhookQueue.layer))
+    )
+    await node(t)
+    t.match((await arrived(to, 1)).length, 1)
+  })
+})
+
+t.test("given targets that have to be public", async (t) => {
+  const to = await receiver(t)
+  const port = new URL(to.url).port
+  const send = (url: string, privateTargets: boolean) =>
+    runLive(
+      WebhookSender.use((_) => _.send({ url, headers: {}, body: "{}" })).pipe(
+        Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed(reason)),
+        Effect.provide(WebhookSender.layer.pipe(Layer.provide(Layer.succeed(PrivateTargets, privateTargets))))
+      )
+    )
+
+  t.test("when a name or a number leads to this machine, then no connection is made", async (t) => {
+    for (const host of ["localhost", "127.0.0.1", "[::1]", "2130706433", "[::ffff:127.0.0.1]"]) {
+      t.equal(await send(`http://${host}:${port}/`, false), "address_not_public", host)
+    }
+    t.equal(to.received.length, 0)
+  })
+
+  t.test("when they need not be, then it is", async (t) => {
+    t.match(await send(`http://localhost:${port}/`, true), { status: 200 })
+  })
+
+  t.test("when nobody listens or the name is none, then it is said in a word", async (t) => {
+    t.equal(await send("http://127.0.0.1:1/", true), "connection_refused")
+    t.equal(await send("http://no-such-name.invalid/", true), "name_not_found")
+  })
+})

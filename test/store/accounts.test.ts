@@ -1,0 +1,369 @@
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import t from "tap"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { AuditLog } from "#core/organization/AuditLog.ts"
+import { type Caller, UserId } from "#core/organization/Caller.ts"
+import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
+import { LoginLimit } from "#core/organization/LoginLimit.ts"
+import { Members } from "#core/organization/Members.ts"
+import { Organizations } from "#core/organization/Organizations.ts"
+import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts"
+import { Passwords } from "#core/organization/Passwords.ts"
+import type { Role } from "#core/organization/Role.ts"
+import { Tokens } from "#core/organization/Tokens.ts"
+import { SignupPolicy, Users } from "#core/organization/Users.ts"
+import * as passwords from "#runtime/passwords.ts"
+import { tokensOf } from "#runtime/tokens.ts"
+import { install, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
+
+const { heard, run } = await install(t)
+
+const ownerOf = (organizationId = ours, role: Role = "owner"): Caller => ({ organizationId, role })
+const signUp = (email: string, password = "correct horse") => Users.use((_) => _.signUp({ email, password }))
+const added = (email: string, role: Role) =>
+  Effect.gen(function* () {
+    const { user } = yield* signUp(email)
+    yield* Members.use((_) => _.add(ownerOf(), { email, role }))
+    return user
+  })
+
+t.test("given a user who signed up", async (t) => {
+  t.test("when the token is shown, then it is the owner of an organization of his own", async (t) => {
+    const { caller, organizationId, stored, user } = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { organizationId, token, user } = yield* signUp("Ada@Example.org")
+        const caller = yield* Users.use((_) => _.authenticate(token))
+        return { caller, organizationId, user, stored: yield* sql`SELECT password_hash FROM users WHERE id = ${user.id}` }
+      })
+    )
+    t.strictSame(caller, { organizationId, role: "owner", userId: user.id })
+    t.equal(user.email, "ada@example.org")
+    t.match(stored, [{ passwordHash: /^scrypt\$16\$8\$1\$[\w-]{22}\$[\w-]{43}$/ }])
+  })
+
+  t.test("when somebody signs up with the same address, in whatever case, then it is taken", async (t) => {
+    t.equal(await run(tag(signUp("ADA@example.org"))), "EmailTaken")
+  })
+
+  t.test("when he logs in, then only with the right password, and an unknown address is refused alike", async (t) => {
+    const logIn = (email: string, password: string) => Users.use((_) => tag(_.logIn(email, password)))
+    const answers = await run(
+      Effect.all([
+        logIn("ADA@EXAMPLE.ORG", "correct horse"),
+        logIn("ada@example.org", "wrong horse"),
+        logIn("nobody@example.org", "correct horse")
+      ])
+    )
+    t.strictSame(answers, ["none", "LoginRefused", "LoginRefused"])
+  })
+
+  t.test("when a token is altered, somebody else's, or of nobody, then it is refused", async (t) => {
+    const elsewhere = tokensOf(Redacted.make("the secret of another installation altogether"))
+    const here = tokensOf(Redacted.make("the secret of the tokens in these tests"))
+    const user = { id: UserId.make(1), email: "ada@example.org" }
+    const refused = await run(
+      Effect.gen(function* () {
+        const users = yield* Users
+        const good = yield* here.issue(user)
+        const nobody = yield* here.issue({ ...user, id: UserId.make(999_999) })
+        const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${good.split(".")[1]}.`
+        const tokens = [`${good}x`, yield* elsewhere.issue(user), unsigned, "x", nobody]
+        return yield* Effect.forEach(tokens, (token) => tag(users.authenticate(token)))
+      })
+    )
+    t.strictSame(refused, ["InvalidToken", "InvalidToken", "InvalidToken", "InvalidToken", "UserNotFound"])
+  })
+})
+
+t.test("given an installation that nobody may sign up to, when somebody does, then it is refused", async (t) => {
+  const closed = Users.layer.pipe(
+    Layer.provide(Layer.succeed(SignupPolicy, { isOpen: false, concurrencyLimit: 1 })),
+    Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))),
+    Layer.provide(passwords.layer())
+  )
+  const { answer, users } = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const answer = yield* tag(signUp("late@example.org")).pipe(Effect.provide(Layer.fresh(closed)))
+      return { answer, users: yield* sql`SELECT id FROM users WHERE email = 'late@example.org'` }
+    })
+  )
+  t.equal(answer, "SignupDisabled")
+  t.strictSame(users, [])
+})
+
+t.test("given a token, when 30 days have gone, then it is refused", async (t) => {
+  const tokens = tokensOf(Redacted.make("the secret of the tokens in these tests"))
+  const [before, after] = await Effect.runPromise(
+    Effect.gen(function* () {
+      const token = yield* tokens.issue({ id: UserId.make(7), email: "a@example.org" })
+      yield* TestClock.adjust("719 hours")
+      const before = yield* tag(tokens.verify(token))
+      yield* TestClock.adjust("2 hours")
+      return [before, yield* tag(tokens.verify(token))]
+    }).pipe(Effect.provide(TestClock.layer()))
+  )
+  t.strictSame([before, after], ["none", "InvalidToken"])
+})
+
+t.test("given passwords as they are really kept", async (t) => {
+  const [right, wrong, nobody, hashes] = await Effect.runPromise(
+    Effect.gen(function* () {
+      const { hash, verify } = yield* Passwords
+      const [one, other] = [yield* hash("pässword 1"), yield* hash("pässword 1")]
+      return [
+        yield* verify("pa\u0308ssword 1", one),
+        yield* verify("password 1", one),
+        yield* verify("pässword 1", undefined),
+        [one, other]
+      ] as const
+    }).pipe(Effect.provide(passwords.layer()))
+  )
+  t.strictSame([right, wrong, nobody], [true, false, false], "however the umlaut was typed")
+  t.equal(new Set(hashes).size, 2)
+  t.match(hashes[0], /^scrypt\$32768\$8\$3\$/)
+})
+
+t.test("given log-ins that fail", async (t) => {
+  const tried = (email: string) => LoginLimit.use((_) => tag(_.attempt(email)))
+  const play = <A>(work: Effect.Effect<A, never, LoginLimit>) =>
+    Effect.runPromise(work.pipe(Effect.provide(LoginLimit.layer), Effect.provide(TestClock.layer())))
+
+  t.test("when ten have failed for one address, then it has to wait, and others need not", async (t) => {
+    const answers = await play(
+      Effect.gen(function* () {
+        for (let times = 0; times < 10; times++) yield* tried("a")
+        const now = [yield* tried("a"), yield* tried("b")]
+        yield* TestClock.adjust("5 minutes")
+        return [...now, yield* tried("a")]
+      })
+    )
+    t.strictSame(answers, ["TooManyAttempts", "none", "none"])
+  })
+
+  t.test("when many fail for many addresses, then everybody has to wait", async (t) => {
+    const answers = await play(
+      Effect.gen(function* () {
+        const first = yield* Effect.forEach(Array.from({ length: 300 }), (_, at) => tried(`user ${at}`))
+        return [new Set(first).size, yield* tried("another")]
+      })
+    )
+    t.strictSame(answers, [1, "TooManyAttempts"])
+  })
+
+  t.test("when they succeed in the end, then nothing is held against the address", async (t) => {
+    const answers = await play(
+      Effect.gen(function* () {
+        const limit = yield* LoginLimit
+        for (let times = 0; times < 10; times++) yield* tried("a")
+        yield* limit.succeeded("a")
+        return yield* tried("a")
+      })
+    )
+    t.equal(answers, "none")
+  })
+})
+
+t.test("given secrets of the installation, when they are asked for again, then they are the same", async (t) => {
+  const [first, again, other] = await run(
+    Effect.gen(function* () {
+      const secrets = yield* InstallationSecrets
+      const [first, again] = yield* Effect.all([secrets.get("one"), secrets.get("one")], { concurrency: 2 })
+      return [first, again, yield* secrets.get("other")].map(Redacted.value)
+    }).pipe(Effect.provide(Layer.fresh(InstallationSecrets.layer)))
+  )
+  t.match(first, /^[\w-]{43}$/)
+  t.equal(again, first)
+  t.not(other, first)
+})
+
+t.test("given members", async (t) => {
+  t.test("when an admin decides over an owner or makes one, then it is not allowed", async (t) => {
+    const answers = await run(
+      Effect.gen(function* () {
+        const members = yield* Members
+        const owner = yield* added("owner@example.org", "owner")
+        yield* signUp("new@example.org")
+        const admin = ownerOf(ours, "admin")
+        return [
+          yield* tag(members.add(admin, { email: "new@example.org", role: "owner" })),
+          yield* tag(members.setRole(admin, owner.id, "viewer")),
+          yield* tag(members.remove(admin, owner.id)),
+          yield* tag(members.add(admin, { email: "NEW@example.org", role: "member" })),
+          yield* tag(members.add(admin, { email: "new@example.org", role: "member" })),
+          yield* tag(members.add(admin, { email: "nobody@example.org", role: "member" }))
+        ]
+      })
+    )
+    t.strictSame(answers, ["RoleTooLow", "RoleTooLow", "RoleTooLow", "none", "AlreadyMember", "UserNotFound"])
+  })
+
+  t.test("when two owners leave at the same time, then one of them stays", async (t) => {
+    const { answers, owners } = await run(
+      Effect.gen(function* () {
+        const members = yield* Members
+        yield* added("second@example.org", "owner")
+        const owners = (yield* members.list(ours)).filter(({ role }) => role === "owner")
+        const answers = yield* Effect.forEach(owners, ({ userId }) => tag(members.remove(ownerOf(), userId)), { concurrency: 2 })
+        return { answers, owners: (yield* members.list(ours)).filter(({ role }) => role === "owner").length }
+      })
+    )
+    t.strictSame([...answers].sort(), ["LastOwner", "none"])
+    t.equal(owners, 1)
+  })
+
+  t.test("when the last owner shall become less, then an owner is needed first", async (t) => {
+    const answer = await run(
+      Effect.gen(function* () {
+        const members = yield* Members
+        const [owner] = (yield* members.list(ours)).filter(({ role }) => role === "owner")
+        return yield* tag(members.setRole(ownerOf(), owner?.userId ?? UserId.make(0), "admin"))
+      })
+    )
+    t.equal(answer, "LastOwner")
+  })
+
+  t.test("when it is another organization's, then there is no such member", async (t) => {
+    const answers = await run(
+      Effect.gen(function* () {
+        const members = yield* Members
+        const [member] = yield* members.list(ours)
+        const id = member?.userId ?? UserId.make(0)
+        return [yield* tag(members.setRole(ownerOf(theirs), id, "viewer")), yield* tag(members.remove(ownerOf(theirs), id))]
+      })
+    )
+    t.strictSame(answers, ["MemberNotFound", "MemberNotFound"])
+  })
+
+  t.test("when a user selects another organization, then the same token is for that one, until the user is removed there", async (t) => {
+    const { after, away, own, roles, stranger } = await run(
+      Effect.gen(function* () {
+        const users = yield* Users
+        const { organizationId: own, token, user } = yield* signUp("both@example.org")
+        yield* Members.use((_) => _.add(ownerOf(), { email: user.email, role: "member" }))
+        const stranger = yield* tag(users.select(user.id, theirs))
+        yield* users.select(user.id, ours)
+        const away = yield* users.authenticate(token)
+        const listed = yield* users.organizations(user.id)
+        yield* Members.use((_) => _.remove(ownerOf(), user.id))
+        const after = yield* users.authenticate(token)
+        return { after, away, own, stranger, roles: listed.map(({ isSelected, role }) => [role, isSelected]) }
+      })
+    )
+    t.equal(stranger, "OrganizationNotFound")
+    t.match(away, { organizationId: ours, role: "member" })
+    t.strictSame(roles, [
+      ["owner", false],
+      ["member", true]
+    ])
+    t.match(after, { organizationId: own, role: "owner" })
+  })
+})
+
+t.test("given keys that users made", async (t) => {
+  t.test("when the role of the user sinks, then so does what the key may, and a removed user's key is void", async (t) => {
+    const { first, sunk, void_ } = await run(
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const members = yield* Members
+        const user = yield* added("maker@example.org", "admin")
+        const { key } = yield* keys.create({ organizationId: ours, role: "admin", userId: user.id }, { name: "k", role: undefined })
+        const authenticate = keys.authenticate(Redacted.value(key))
+        const first = yield* authenticate
+        yield* members.setRole(ownerOf(), user.id, "viewer")
+        const sunk = yield* authenticate
+        yield* members.remove(ownerOf(), user.id)
+        return { first, sunk, void_: yield* tag(authenticate) }
+      })
+    )
+    t.equal(first.role, "admin")
+    t.equal(sunk.role, "viewer")
+    t.equal(void_, "InvalidApiKey")
+  })
+
+  t.test("when more is asked for than the caller may, then it is refused", async (t) => {
+    const answers = await run(
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const { made } = yield* keys.create(ownerOf(), { name: "owner's", role: "owner" })
+        const admin = ownerOf(ours, "admin")
+        return [
+          yield* tag(keys.create(admin, { name: "k", role: "owner" })),
+          yield* tag(keys.archive(admin, made.id)),
+          yield* tag(keys.archive(ownerOf(theirs), made.id)),
+          yield* tag(keys.archive(ownerOf(), made.id)),
+          yield* tag(keys.archive(ownerOf(), made.id))
+        ]
+      })
+    )
+    t.strictSame(answers, ["RoleTooLow", "RoleTooLow", "ApiKeyNotFound", "none", "none"])
+  })
+
+  t.test("when one is called like the operator's own, then it is left alone by a change of that", async (t) => {
+    const role = await run(
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const organizations = yield* Organizations
+        const { key } = yield* keys.create(ownerOf(), { name: "bootstrap", role: "viewer" })
+        yield* organizations.bootstrap(Redacted.make("operator-key-000001"), 1)
+        yield* organizations.bootstrap(Redacted.make("operator-key-000002"), 1)
+        const replaced = yield* tag(keys.authenticate("operator-key-000001"))
+        return [replaced, (yield* keys.authenticate(Redacted.value(key))).role, (yield* keys.authenticate("operator-key-000002")).role]
+      })
+    )
+    t.strictSame(role, ["InvalidApiKey", "viewer", "owner"])
+  })
+})
+
+t.test("given a running campaign, when its organization's limit changes, then it is told, and no other is", async (t) => {
+  const { id, set } = await run(
+    Effect.gen(function* () {
+      yield* makeConfig("default", true)
+      const { id } = yield* makeCampaign()
+      yield* makeCampaign()
+      yield* Campaigns.use((_) => _.start(ours, id))
+      heard.length = 0
+      const settings = yield* OrganizationSettings
+      yield* settings.setConcurrency(theirs, { limit: 1, reserve: 0 })
+      const set = yield* settings.setConcurrency(ours, { limit: 20, reserve: 5 })
+      return { id, set }
+    })
+  )
+  t.strictSame(set, { limit: 20, reserve: 5 })
+  t.strictSame(heard, [`changed ${id}`])
+})
+
+t.test("given the audit log", async (t) => {
+  t.test("when entries of several organizations wait, then whoever looks has all written and sees his own", async (t) => {
+    const { mine, others, page } = await run(
+      Effect.gen(function* () {
+        const log = yield* AuditLog
+        const record = (organizationId: typeof ours, action: string) =>
+          log.record({ caller: { organizationId, role: "owner" }, action, resourceKind: "campaigns", resourceId: "7" })
+        for (let at = 0; at < 5; at++) yield* record(ours, `a${at}`)
+        yield* record(theirs, "b")
+        const mine = yield* Effect.provideService(log.list(ours, { before: undefined, limit: 100 }), CurrentTenant, ours)
+        const page = yield* log.list(ours, { before: mine[2]?.id, limit: 2 })
+        return { mine, page, others: yield* log.list(theirs, { before: undefined, limit: 100 }) }
+      })
+    )
+    t.strictSame(
+      mine.map(({ action }) => action),
+      ["a4", "a3", "a2", "a1", "a0"]
+    )
+    t.match(mine[0], { userId: null, apiKeyId: null, resourceKind: "campaigns", resourceId: "7" })
+    t.strictSame(
+      page.map(({ action }) => action),
+      ["a1", "a0"]
+    )
+    t.strictSame(
+      others.map(({ action }) => action),
+      ["b"]
+    )
+  })
+})

@@ -1,0 +1,309 @@
+/** Versions, drafts, triggers, folders and dispositions of agents. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import type { JsonObject } from "#core/agent/Agent.ts"
+import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import { Agents } from "#core/agent/Agents.ts"
+import type { AgentChanges } from "#core/agent/AgentEditing.ts"
+import { FolderId } from "#core/folder/Folder.ts"
+import { Folders } from "#core/folder/Folders.ts"
+import { AgentId } from "#core/Id.ts"
+import * as given from "#test/support/given.ts"
+import { definition, install, makeAgent, ours, tag, theirs } from "./services.ts"
+
+const { run } = await install(t)
+const update = (id: AgentId, changes: AgentChanges) => Agents.use((_) => _.update(ours, id, changes))
+const versionsOf = (id: AgentId) =>
+  Agents.use((_) => _.versions(ours, id, { limit: 100, offset: 0 })).pipe(
+    Effect.map((versions) => versions.map(({ versionNumber, versionStatus }) => `${versionNumber} ${versionStatus}`))
+  )
+const withTrigger = (trigger_path?: string): JsonObject => ({
+  ...definition(),
+  nodes: [...definition().nodes, { id: "t", type: "trigger", position: { x: 0, y: 0 }, data: { name: "T", trigger_path } }]
+})
+const byPath = (path: string, organizationId = ours) => Agents.use((_) => _.getByTrigger(organizationId, path))
+const withFolders = <A, E, R>(effect: Effect.Effect<A, E, R | Folders>) => Effect.provide(effect, Folders.layer)
+
+t.test("given a draft", async (t) => {
+  t.test("when it is changed, then calls keep the published version until the draft is published", async (t) => {
+    const made = await run(
+      Effect.gen(function* () {
+        const agents = yield* Agents
+        const { id, currentDefinitionId } = yield* makeAgent()
+        const draft = yield* agents.createDraft(ours, id)
+        const same = yield* agents.createDraft(ours, id)
+        const changed = yield* update(id, { definition: definition("Draft.") })
+        const again = yield* update(id, { configurations: { max_call_duration: 60 } })
+        const before = { called: yield* agents.get(ours, id), versions: yield* versionsOf(id) }
+        const published = yield* agents.publish(ours, id)
+        const after = { called: yield* agents.get(ours, id), versions: yield* versionsOf(id) }
+        return { currentDefinitionId, draft, same, changed, again, before, published, after, none: yield* tag(agents.publish(ours, id)) }
+      })
+    )
+    t.match(made.draft, { versionNumber: 2, versionStatus: "draft", publishedAt: null })
+    t.equal(made.same.definitionId, made.draft.definitionId)
+    t.match(made.changed, { versionNumber: 3, versionStatus: "draft", currentDefinitionId: made.currentDefinitionId })
+    t.match(made.again, { versionNumber: 4, definition: definition("Draft."), configurations: { max_call_duration: 60 } })
+    t.match(made.before.called, { versionNumber: 1, definition: definition(), currentDefinitionId: made.currentDefinitionId })
+    t.strictSame(made.before.versions, ["4 draft", "3 archived", "2 archived", "1 published"])
+    t.match(made.published, { versionNumber: 4, versionStatus: "published" })
+    t.match(made.after.called, {
+      versionNumber: 4,
+      currentDefinitionId: made.published.definitionId,
+      configurations: { max_call_duration: 60 }
+    })
+    t.strictSame(made.after.versions, ["4 published", "3 archived", "2 archived", "1 archived"])
+    t.equal(made.none, "AgentDraftMissing")
+  })
+
+  t.test("when a version was called with, then a later change leaves it as it was", async (t) => {
+    const content = await run(
+      Effect.gen(function* () {
+        const versions = yield* AgentVersions
+        const { id, workflowUuid } = yield* makeAgent()
+        const { definitionId } = yield* Agents.use((_) => _.createDraft(ours, id))
+        yield* versions.get(definitionId)
+        yield* update(id, { definition: definition("Later.") })
+        const { draftDefinitionId } = yield* Agents.use((_) => _.getByUuid(ours, workflowUuid))
+        const now = draftDefinitionId === null ? undefined : yield* versions.get(draftDefinitionId)
+        return [(yield* versions.get(definitionId)).definition, now?.definition]
+      }).pipe(Effect.provide(AgentVersions.layer))
+    )
+    t.strictSame(content, [definition(), definition("Later.")])
+  })
+
+  t.test("when its graph is not finished, then it is not published", async (t) => {
+    const tags = await run(
+      Effect.gen(function* () {
+        const agents = yield* Agents
+        const { id } = yield* makeAgent()
+        yield* agents.createDraft(ours, id)
+        yield* update(id, { definition: { nodes: [], edges: [] } })
+        const refused = [yield* tag(agents.publish(ours, id)), yield* tag(agents.validate(ours, id))]
+        yield* update(id, { definition: {} })
+        return [...refused, yield* tag(agents.validate(ours, id)), yield* tag(agents.publish(ours, id))]
+      })
+    )
+    t.strictSame(tags, ["AgentDefinitionRefused", "AgentDefinitionRefused", "none", "none"])
+  })
+
+  t.test("when many begin one and publish at once, then there is one of each", async (t) => {
+    const versions = await run(
+      Effect.gen(function* () {
+        const agents = yield* Agents
+        const { id } = yield* makeAgent()
+        const drafts = yield* Effect.all(
+          Array.from({ length: 6 }, () => agents.createDraft(ours, id)),
+          { concurrency: 6 }
+        )
+        const published = yield* Effect.all(
+          Array.from({ length: 6 }, () => tag(agents.publish(ours, id))),
+          { concurrency: 6 }
+        )
+        return [new Set(drafts.map(({ definitionId }) => definitionId)).size, published.filter((one) => one === "none").length]
+      })
+    )
+    t.strictSame(versions, [1, 1])
+  })
+})
+
+t.test("given API triggers", async (t) => {
+  t.test("when one is stored, then its agent is found by it, by its own organization alone", async (t) => {
+    const made = await run(
+      Effect.gen(function* () {
+        const agents = yield* Agents
+        const agent = yield* agents.create(ours, { name: "T", definition: withTrigger("spring") })
+        const found = yield* byPath("spring")
+        yield* agents.createDraft(ours, agent.id)
+        yield* update(agent.id, { definition: withTrigger("summer") })
+        const both = [yield* byPath("spring"), yield* byPath("summer")]
+        yield* agents.publish(ours, agent.id)
+        return {
+          agent,
+          found,
+          both,
+          after: yield* byPath("summer"),
+          tags: [yield* tag(byPath("spring")), yield* tag(byPath("summer", theirs)), yield* tag(byPath("none"))]
+        }
+      })
+    )
+    t.match(made.found, {
+      id: made.agent.id,
+      name: "T",
+      status: "active",
+      workflowUuid: made.agent.workflowUuid,
+      publishedDefinitionId: made.agent.currentDefinitionId,
+      draftDefinitionId: null,
+      isPublished: true,
+      isInDraft: false
+    })
+    t.match(made.both, [
+      { isPublished: true, isInDraft: false },
+      { isPublished: false, isInDraft: true }
+    ])
+    t.match(made.after, { isPublished: true, isInDraft: false })
+    t.strictSame(new Set(made.tags), new Set(["AgentTriggerNotFound"]))
+  })
+
+  t.test("when one is turned off, then its path stays the agent's, and no version has it", async (t) => {
+    const found = await run(
+      Effect.gen(function* () {
+        const { id } = yield* Agents.use((_) => _.create(ours, { name: "Off", definition: withTrigger("off") }))
+        const [start] = definition().nodes
+        const off = { id: "t", type: "trigger", data: { name: "T", enabled: false, trigger_path: "off" } }
+        yield* update(id, { definition: { nodes: [start, off], edges: [] } })
+        return yield* byPath("off")
+      })
+    )
+    t.match(found, { isPublished: false, isInDraft: false })
+  })
+
+  t.test("when the path is another agent's, then it is taken, whoever asks", async (t) => {
+    const made = await run(
+      Effect.gen(function* () {
+        const agents = yield* Agents
+        const { id } = yield* agents.create(ours, { name: "A", definition: withTrigger("mine") })
+        yield* agents.setStatus(ours, id, "archived")
+        const other = yield* makeAgent()
+        const tags = [
+          yield* tag(agents.create(theirs, { name: "B", definition: withTrigger("mine") })),
+          yield* tag(agents.create(ours, { name: "B", definition: withTrigger("mine") })),
+          yield* tag(update(other.id, { name: "Renamed", definition: withTrigger("mine") })),
+          yield* tag(update(id, { definition: withTrigger("mine") }))
+        ]
+        const unchanged = yield* agents.get(ours, other.id)
+        yield* update(id, { definition: definition() })
+        return { tags, unchanged, freed: yield* tag(agents.create(theirs, { name: "B", definition: withTrigger("mine") })) }
+      })
+    )
+    t.strictSame(made.tags, ["AgentTriggerTaken", "AgentTriggerTaken", "AgentTriggerTaken", "none"])
+    t.match(made.unchanged, { name: "Ada", versionNumber: 1 })
+    t.equal(made.freed, "none")
+  })
+
+  t.test("when two agents swap their paths again and again at once, then nobody waits for ever", async (t) => {
+    const tags = await run(
+      Effect.gen(function* () {
+        const agents = yield* Agents
+        const a = yield* agents.create(ours, { name: "A", definition: withTrigger("left") })
+        const b = yield* agents.create(ours, { name: "B", definition: withTrigger("right") })
+        return yield* Effect.all(
+          Array.from({ length: 10 }, (_, i) => [
+            tag(update(a.id, { definition: withTrigger(i % 2 === 0 ? "right" : "left") })),
+            tag(update(b.id, { definition: withTrigger(i % 2 === 0 ? "left" : "right") }))
+          ]).flat(),
+          { concurrency: 8 }
+        )
+      })
+    )
+    t.strictSame(
+      tags.filter((one) => one !== "none" && one !== "AgentTriggerTaken"),
+      []
+    )
+  })
+
+  t.test("when an agent is copied, then the copy has a path of its own and all else", async (t) => {
+    const made = await run(
+      Effect.gen(function* () {
+        const agents = yield* Agents
+        const { id } = yield* agents.create(ours, {
+          name: "A",
+          definition: withTrigger("origin"),
+          configurations: { model_overrides: { llm: { api_key: "sk-1234567" } } }
+        })
+        const copy = yield* agents.duplicate(ours, id)
+        const path = JSON.stringify(copy.definition).match(/"trigger_path":"([^"]*)"/)?.[1] ?? ""
+        return { copy, found: (yield* byPath(path)).id, origin: (yield* byPath("origin")).id, id }
+      })
+    )
+    t.match(made.copy, { name: "A - Duplicate", versionNumber: 1, configurations: { model_overrides: { llm: { api_key: "sk-1234567" } } } })
+    t.strictSame([made.found, made.origin], [made.copy.id, made.id])
+  })
+})
+
+t.test("given masked secrets that come back, then the stored ones stay", async (t) => {
+  const stored = await run(
+    Effect.gen(function* () {
+      const { id } = yield* makeAgent()
+      yield* update(id, { configurations: { model_overrides: { llm: { api_key: "sk-12345678" } } } })
+      return yield* update(id, { configurations: { model_overrides: { llm: { api_key: "*******5678", model: "m" } } } })
+    })
+  )
+  t.strictSame(stored.configurations, { model_overrides: { llm: { api_key: "sk-12345678", model: "m" } } })
+})
+
+t.test("given folders", async (t) => {
+  t.test("when an agent is put into one, then it is there until the folder goes", async (t) => {
+    const made = await run(
+      withFolders(
+        Effect.gen(function* () {
+          const agents = yield* Agents
+          const folders = yield* Folders
+          const { id } = yield* makeAgent()
+          const folder = yield* folders.create(ours, "Spring")
+          const foreign = yield* folders.create(theirs, "Spring")
+          const inside = yield* agents.setFolder(ours, id, folder.id)
+          const tags = [
+            yield* tag(folders.create(ours, "Spring")),
+            yield* tag(folders.rename(theirs, folder.id, "Mine")),
+            yield* tag(folders.remove(theirs, folder.id)),
+            yield* tag(agents.setFolder(ours, id, foreign.id)),
+            yield* tag(agents.setFolder(ours, id, FolderId.make(99_999))),
+            yield* tag(agents.setFolder(theirs, id, foreign.id)),
+            yield* tag(agents.setFolder(ours, AgentId.make(99_999), null))
+          ]
+          const still = yield* agents.get(ours, id)
+          yield* folders.remove(ours, folder.id)
+          return { folder, inside, tags, still, after: yield* agents.get(ours, id), left: yield* folders.list(ours) }
+        })
+      )
+    )
+    t.equal(made.inside.folderId, made.folder.id)
+    t.equal(made.still.folderId, made.folder.id)
+    t.strictSame(made.tags, [
+      "FolderNameTaken",
+      "FolderNotFound",
+      "FolderNotFound",
+      "FolderNotFound",
+      "FolderNotFound",
+      "AgentNotFound",
+      "AgentNotFound"
+    ])
+    t.strictSame([made.after.folderId, made.left], [null, []])
+  })
+})
+
+t.test("given finished runs, then their agent has learned what they came to, each word once", async (t) => {
+  const made = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const agents = yield* Agents
+      const organizationId = yield* given.organization()
+      const { agentId, definitionId } = yield* given.agent(organizationId)
+      yield* sql`
+        INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
+        SELECT ${organizationId}::int, ${agentId}::int, ${definitionId}::int, gen_random_uuid(), 'run', 'fake', '{}' FROM generate_series(1, 300)`
+      const none = yield* agents.dispositionCodes(organizationId)
+      yield* sql`
+        UPDATE runs SET is_completed = true, gathered_context = CASE id % 3 WHEN 0 THEN NULL ELSE
+          jsonb_build_object('call_disposition', CASE id % 3 WHEN 1 THEN 'user_hangup' ELSE 'callback' END) END
+        WHERE agent_id = ${agentId}`
+      const learned = (yield* agents.get(organizationId, agentId)).dispositionCodes
+      yield* sql`UPDATE runs SET is_completed = false WHERE agent_id = ${agentId}`
+      yield* sql`
+        UPDATE runs SET is_completed = true, gathered_context = jsonb_build_object('call_disposition', repeat('x', 200) || id)
+        WHERE agent_id = ${agentId} AND id % 2 = 0`
+      yield* sql`
+        UPDATE runs SET is_completed = true, gathered_context = jsonb_build_object('call_disposition', 'free text ' || id)
+        WHERE agent_id = ${agentId} AND NOT is_completed`
+      yield* sql`UPDATE runs SET is_completed = false WHERE agent_id = ${agentId}`
+      yield* sql`
+        UPDATE runs SET is_completed = true, gathered_context = jsonb_build_object('call_disposition', 'more ' || id) WHERE agent_id = ${agentId}`
+      return { none, learned, most: yield* agents.dispositionCodes(organizationId), others: yield* agents.dispositionCodes(theirs) }
+    })
+  )
+  t.strictSame([made.none, made.learned, made.others], [[], ["callback", "user_hangup"], []])
+  t.equal(made.most.length, 200)
+  t.ok(made.most.every((code) => code.length <= 100))
+})

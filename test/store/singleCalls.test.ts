@@ -1,0 +1,68 @@
+/** What is written down of a single call before it is dialed. */
+import { Effect, Exit } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { Agents } from "#core/agent/Agents.ts"
+import { AttemptStore, runName } from "#core/call/AttemptStore.ts"
+import type { SingleCall } from "#core/call/Dialer.ts"
+import { callId, definition, install, makeAgent, makeConfig, ours } from "./services.ts"
+
+const { run } = await install(t)
+
+t.test("given an agent with template variables of its own", async (t) => {
+  const { agent, other, telephony } = await run(
+    Effect.gen(function* () {
+      const agents = yield* Agents
+      const templateContextVariables = { first_name: "Ada", city: "Rome", provider: "mine" }
+      const agent = yield* agents.create(ours, { name: "Ada", definition: definition(), templateContextVariables })
+      return { agent, other: yield* makeAgent(), telephony: yield* makeConfig("main") }
+    })
+  )
+  const call: SingleCall = {
+    organizationId: ours,
+    agentId: agent.id,
+    definitionId: agent.currentDefinitionId,
+    isTest: true,
+    telephonyConfigurationId: telephony.id,
+    phoneNumber: "+14155550100",
+    from: undefined,
+    callId: undefined,
+    initialContext: { first_name: "Bob" }
+  }
+  const begin = (id: typeof callId, more: Partial<SingleCall>) =>
+    AttemptStore.use((store) => store.begin({ ...call, ...more }, { callId: id, node: "n", provider: "fake" }))
+  const idOf = (last: number) => `${callId.slice(0, -1)}${last}` as typeof callId // The same shape.
+
+  t.test("when it is tested, then they are known to it, after what the request says and what is known of the call", async (t) => {
+    const { attempt, row } = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const attempt = yield* begin(callId, {})
+        const [row] = yield* sql`SELECT name, agent_definition_id FROM runs WHERE attempt_id = ${callId}::uuid`
+        return { attempt, row }
+      })
+    )
+    t.match(attempt.initialContext, { first_name: "Bob", city: "Rome", provider: "fake", called_number: "+14155550100" })
+    t.strictSame(row, { name: runName(callId), agentDefinitionId: agent.currentDefinitionId })
+  })
+
+  t.test("when it is called in production, then they are not", async (t) => {
+    const { initialContext } = await run(begin(idOf(2), { isTest: false }))
+    t.notOk("city" in initialContext)
+  })
+
+  t.test("when the version is another agent's, or the id has been used, then nothing is written", async (t) => {
+    const { left, results } = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const results = [
+          yield* Effect.exit(begin(idOf(3), { definitionId: other.currentDefinitionId })),
+          yield* Effect.exit(begin(callId, {}))
+        ]
+        return { left: yield* sql`SELECT id FROM attempts UNION ALL SELECT attempt_id FROM runs`, results }
+      })
+    )
+    t.strictSame(results.map(Exit.isFailure), [true, true])
+    t.equal(left.length, 4, "of the two calls before")
+  })
+})

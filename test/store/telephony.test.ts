@@ -1,0 +1,283 @@
+/** Telephony configurations that change and go, and their phone numbers, on a real database. */
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import type { Agent } from "#core/agent/Agent.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { AgentId, CallId, PhoneNumberId, type TelephonyConfigId } from "#core/Id.ts"
+import { parse } from "#core/telephony/PhoneAddress.ts"
+import { PhoneNumbers, type NewPhoneNumber } from "#core/telephony/PhoneNumbers.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
+import { install, makeAgent, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
+
+const { heard, run } = await install(t)
+
+const numberOf = (address: string, more: Partial<NewPhoneNumber> = {}): NewPhoneNumber => {
+  const normal = parse(address)
+  if (typeof normal === "string") throw new Error(normal)
+  return { address, normal, isActive: true, isDefaultCallerId: false, extraMetadata: {}, ...more }
+}
+
+t.test("given a configuration, when it is changed", async (t) => {
+  const changed = (changes: Parameters<TelephonyConfigs["Service"]["update"]>[2], name: string) =>
+    run(
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs
+        const { id } = yield* makeConfig(name)
+        const after = yield* configs.update(ours, id, changes)
+        const setting = yield* TrunkSettings.use((settings) => settings.find(id))
+        return { after, id, setting }
+      })
+    )
+  t.test("with its secret masked, then the secret stays and the rest is new", async (t) => {
+    const credentials = { account: "AC2", token: "*******9876" }
+    const { after, id, setting } = await changed({ name: "b1", config: { provider: "fake", credentials }, maxConcurrentCalls: 7 }, "a1")
+    t.match(after, { name: "b1", credentials, maxConcurrentCalls: 7 })
+    t.match(setting, { credentials: { account: "AC2", token: "secret-9876" }, maxConcurrentCalls: 7 })
+    t.equal(heard.at(-1), `configuration ${id}`)
+  })
+  t.test("with another secret, then that is stored", async (t) => {
+    const { setting } = await changed({ config: { provider: "fake", credentials: { account: "AC1", token: "other-1234" } } }, "a2")
+    t.match(setting, { credentials: { token: "other-1234" } })
+  })
+  t.test("in nothing, then it is what it was", async (t) => {
+    const { after } = await changed({}, "a3")
+    t.match(after, { name: "a3", maxConcurrentCalls: undefined, credentials: { account: "AC1" } })
+  })
+  t.test("to another provider, to a name that is taken, or as somebody else, then nothing changes", async (t) => {
+    const failures = await run(
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs
+        yield* makeConfig("taken")
+        const { id } = yield* makeConfig("a4")
+        const before = heard.length
+        const failures = [
+          yield* tag(configs.update(ours, id, { config: { provider: "other", credentials: {} } })),
+          yield* tag(configs.update(ours, id, { name: "taken", maxConcurrentCalls: 1 })),
+          yield* tag(configs.update(theirs, id, { name: "mine" })),
+          yield* tag(configs.setDefault(theirs, id)),
+          yield* tag(configs.remove(theirs, id))
+        ]
+        const { maxConcurrentCalls, name } = yield* configs.get(ours, id)
+        return [...failures, name, maxConcurrentCalls, heard.length - before]
+      })
+    )
+    const gone = "TelephonyConfigNotFound"
+    t.strictSame(failures, ["TelephonyProviderFixed", "TelephonyConfigNameTaken", gone, gone, gone, "a4", undefined, 0])
+  })
+  t.test("to be the default, by many at once, then there is one default", async (t) => {
+    const defaults = await run(
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs
+        const made = yield* Effect.forEach(["d1", "d2", "d3", "d4"], (name) => makeConfig(name))
+        yield* Effect.forEach(made, ({ id }) => configs.setDefault(ours, id), { concurrency: 4 })
+        return (yield* configs.list(ours)).filter(({ isDefaultOutbound }) => isDefaultOutbound).length
+      })
+    )
+    t.equal(defaults, 1)
+  })
+})
+
+t.test("given a configuration, when it is deleted", async (t) => {
+  t.test("while nobody uses it, then it is gone with its numbers, and its trunk hears of it", async (t) => {
+    const { left, numbers, told } = await run(
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* makeConfig("x1")
+        yield* PhoneNumbers.use((_) => _.create(ours, id, numberOf("+15550109999")))
+        yield* configs.remove(ours, id)
+        const numbers = yield* sql`SELECT id FROM phone_numbers WHERE telephony_configuration_id = ${id}`
+        return { left: yield* tag(configs.get(ours, id)), numbers: numbers.length, told: heard.at(-1) === `configuration ${id}` }
+      })
+    )
+    t.strictSame([left, numbers, told], ["TelephonyConfigNotFound", 0, true])
+  })
+  t.test("while a campaign refers to it, whatever its state, then it stays", async (t) => {
+    const failure = await run(
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* makeConfig("x2")
+        const campaign = yield* makeCampaign({ telephonyConfigurationId: id })
+        yield* sql`UPDATE campaigns SET state = 'completed' WHERE id = ${campaign.id}`
+        return yield* Effect.flip(configs.remove(ours, id))
+      })
+    )
+    t.match(failure, { _tag: "TelephonyConfigInUse", by: "campaigns" })
+  })
+  t.test("while a single call is up, then it stays until that is over", async (t) => {
+    const { after, during } = await run(
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs
+        const { id } = yield* makeConfig("x3")
+        const callId = CallId.make("01890000-0000-7000-8000-0000000000a1")
+        yield* begun(id, callId)
+        const during = yield* Effect.flip(configs.remove(ours, id))
+        yield* AttemptStore.use((store) => store.undo(callId, 0, false))
+        return { after: yield* tag(configs.remove(ours, id)), during }
+      })
+    )
+    t.match(during, { _tag: "TelephonyConfigInUse", by: "calls" })
+    t.equal(after, "none")
+  })
+  t.test("in the same moment as calls begin, then no call is left that has no configuration", async (t) => {
+    const orphans = await run(
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs
+        const sql = yield* SqlClient.SqlClient
+        const agent = yield* makeAgent()
+        for (let round = 0; round < 10; round++) {
+          const { id } = yield* makeConfig(`race ${round}`)
+          const calls = Array.from({ length: 4 }, (_, i) => CallId.make(`01890000-0000-7000-8000-0000000${round}000${i}`))
+          const deletion = yield* Effect.forkChild(tag(configs.remove(ours, id)))
+          yield* Effect.forEach(calls, (callId) => tag(begun(id, callId, agent)), { concurrency: 4 })
+          yield* Fiber.join(deletion)
+        }
+        return yield* sql`
+          SELECT id FROM attempts a WHERE NOT EXISTS (SELECT 1 FROM telephony_configurations WHERE id = a.telephony_configuration_id)
+            AND state IN ('intent', 'sent', 'answered')`
+      })
+    )
+    t.strictSame(orphans, [])
+  })
+})
+
+const begun = (id: TelephonyConfigId, callId: CallId, by?: Agent) =>
+  Effect.gen(function* () {
+    const agent = by ?? (yield* makeAgent())
+    const call = { agentId: agent.id, callId, definitionId: agent.currentDefinitionId, from: undefined, initialContext: {}, isTest: false }
+    const single = { ...call, organizationId: ours, phoneNumber: "+15550100001", telephonyConfigurationId: id }
+    return yield* AttemptStore.use((store) => store.begin(single, { callId, node: "here", provider: "fake" }))
+  })
+
+t.test("given phone numbers", async (t) => {
+  t.test("when one is the default and another becomes it, then the trunk shows that one", async (t) => {
+    const { first, last, told } = await run(
+      Effect.gen(function* () {
+        const numbers = yield* PhoneNumbers
+        const settings = yield* TrunkSettings
+        const { id } = yield* makeConfig("n1")
+        yield* numbers.create(ours, id, numberOf("+15550200001", { isDefaultCallerId: true }))
+        const second = yield* numbers.create(ours, id, numberOf("+15550200002"))
+        yield* numbers.create(ours, id, numberOf("+15550200003", { isActive: false }))
+        yield* numbers.create(ours, id, numberOf("sip:a@example.com"))
+        const first = (yield* settings.find(id))?.callerIds
+        yield* numbers.setDefaultCaller(ours, id, second.id)
+        const told = heard.at(-1) === `numbers ${id}`
+        return { first, last: (yield* settings.find(id))?.callerIds.preferred, told }
+      })
+    )
+    t.strictSame(first, { preferred: "+15550200001", all: ["+15550200001", "+15550200002"] })
+    t.strictSame([last, told], ["+15550200002", true])
+  })
+  t.test("when many become the default at once, then one is", async (t) => {
+    const defaults = await run(
+      Effect.gen(function* () {
+        const numbers = yield* PhoneNumbers
+        const { id } = yield* makeConfig("n2")
+        const made = yield* Effect.forEach([1, 2, 3, 4], (last) => numbers.create(ours, id, numberOf(`+1555020010${last}`)))
+        yield* Effect.forEach(made, (number) => numbers.setDefaultCaller(ours, id, number.id), { concurrency: 4 })
+        return (yield* numbers.list(ours, id)).filter(({ isDefaultCallerId }) => isDefaultCallerId).length
+      })
+    )
+    t.equal(defaults, 1)
+  })
+  t.test("when something of another organization is named, then it is not there", async (t) => {
+    const failures = await run(
+      Effect.gen(function* () {
+        const numbers = yield* PhoneNumbers
+        const config = yield* makeConfig("n3")
+        const foreignAgent = yield* makeAgent("Be kind.", theirs)
+        const { id } = yield* numbers.create(ours, config.id, numberOf("+15550200201"))
+        const other = yield* makeConfig("n4")
+        return [
+          yield* tag(numbers.list(theirs, config.id)),
+          yield* tag(numbers.create(theirs, config.id, numberOf("+15550200202"))),
+          yield* tag(numbers.create(ours, config.id, numberOf("+15550200203", { inboundAgentId: foreignAgent.id }))),
+          yield* tag(numbers.get(theirs, config.id, id)),
+          yield* tag(numbers.get(ours, other.id, id)),
+          yield* tag(numbers.update(ours, config.id, id, { inboundAgentId: AgentId.make(99_999) })),
+          yield* tag(numbers.update(theirs, config.id, id, { label: "x" })),
+          yield* tag(numbers.setDefaultCaller(theirs, config.id, id)),
+          yield* tag(numbers.remove(theirs, config.id, id)),
+          yield* tag(numbers.remove(ours, config.id, PhoneNumberId.make(99_999)))
+        ]
+      })
+    )
+    const [config, number, agent] = ["TelephonyConfigNotFound", "PhoneNumberNotFound", "AgentNotFound"]
+    t.strictSame(failures, [config, config, agent, number, number, agent, number, number, number, number])
+  })
+  t.test("when the same line is added again, in whatever form, then it is refused", async (t) => {
+    const failure = await run(
+      Effect.gen(function* () {
+        const numbers = yield* PhoneNumbers
+        const config = yield* makeConfig("n5")
+        const other = yield* makeConfig("n6")
+        yield* numbers.create(ours, config.id, numberOf("+15550200301"))
+        return yield* Effect.flip(numbers.create(ours, other.id, numberOf("+1 (555) 020-0301")))
+      })
+    )
+    t.match(failure, { _tag: "PhoneNumberTaken", by: "organization" })
+  })
+  t.test("when another organization has it under the same account, then it is refused, and so is the account", async (t) => {
+    const { account, number, free } = await run(
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs
+        const numbers = yield* PhoneNumbers
+        const hosted = (name: string, organizationId: typeof ours, account: string) =>
+          configs.create(organizationId, { name, provider: "hosted", credentials: { account, token: "t" }, isDefaultOutbound: false })
+        const here = yield* hosted("h1", ours, "AC7")
+        const there = yield* hosted("h1", theirs, "AC7")
+        const elsewhere = yield* hosted("h2", theirs, "AC8")
+        yield* numbers.create(ours, here.id, numberOf("+15550200401"))
+        const number = yield* Effect.flip(numbers.create(theirs, there.id, numberOf("+15550200401")))
+        const free = yield* tag(numbers.create(theirs, elsewhere.id, numberOf("+15550200401")))
+        const config = { provider: "hosted", credentials: { account: "AC7", token: "t" } }
+        return { account: yield* Effect.flip(configs.update(theirs, elsewhere.id, { config })), number, free }
+      })
+    )
+    t.match(number, { _tag: "PhoneNumberTaken", by: "account" })
+    t.equal(free, "none")
+    t.match(account, { _tag: "TelephonyAccountTaken" })
+  })
+  t.test("when a provider needs one, then its configuration is ready with the first active one", async (t) => {
+    const reasons = await run(
+      Effect.gen(function* () {
+        const configs = yield* TelephonyConfigs
+        const numbers = yield* PhoneNumbers
+        const settings = { credentials: { account: "AC9", token: "t" }, isDefaultOutbound: false }
+        const { id } = yield* configs.create(ours, { ...settings, name: "ready", provider: "hosted" })
+        const before = (yield* configs.get(ours, id)).outboundBlockedReason
+        const campaign = yield* makeCampaign({ telephonyConfigurationId: id })
+        const refused = yield* Effect.flip(Campaigns.use((_) => _.start(ours, campaign.id)))
+        const number = yield* numbers.create(ours, id, numberOf("+15550200501", { isActive: false }))
+        const inactive = (yield* configs.get(ours, id)).outboundBlockedReason
+        yield* numbers.update(ours, id, number.id, { isActive: true })
+        return { before, inactive, refused, after: yield* configs.get(ours, id) }
+      })
+    )
+    t.match(reasons.before, /need a number to dial from.*your Hosted account/)
+    t.equal(reasons.inactive, reasons.before)
+    t.match(reasons.refused, {
+      _tag: "CampaignNotReady",
+      reason: /^'ready' is not ready for outbound calls\. Outbound calls need a number/
+    })
+    t.match(reasons.after, { outboundBlockedReason: undefined, phoneNumberCount: 1 })
+  })
+  t.test("when a configuration is full, then it takes no more", async (t) => {
+    const failure = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* makeConfig("full")
+        yield* sql`
+          INSERT INTO phone_numbers (organization_id, telephony_configuration_id, address, address_normalized, address_type, provider)
+          SELECT ${ours}::int, ${id}::int, n::text, '+1666' || n, 'pstn', 'fake' FROM generate_series(1000001, 1001000) n`
+        return yield* tag(PhoneNumbers.use((_) => _.create(ours, id, numberOf("+15550200601"))))
+      })
+    )
+    t.equal(failure, "PhoneNumbersFull")
+  })
+})
