@@ -14,6 +14,7 @@ import { confined } from "./confined.ts"
 import { type Asked, type Endpoint, failure, json, type Reply } from "./Endpoint.ts"
 import { contentReply } from "./content.ts"
 import { decodeText, isStorable, notStorable, type Parsed, parse } from "./json.ts"
+import { known } from "./known.ts"
 import { type NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
 import type { AnyGiven, Content, Route } from "./Route.ts"
 import { missing, read, type Violation } from "./validation.ts"
@@ -24,6 +25,8 @@ const noQuery: Readonly<Record<string, string>> = {}
 export interface AnswerOptions {
   /** Whether every answer is held against its own schema; one that does not fit becomes a 500. For tests. */
   readonly checksAnswers: boolean
+  /** The caller of a key, where that is known already. */
+  readonly remembered: (rawKey: string) => Caller | undefined
 }
 
 /** What every route stands on. */
@@ -41,7 +44,7 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
       const body = bodyOf(route, asked)
       if (body !== undefined && body._tag === "Refused") return Effect.succeed(unprocessable([body.violation]))
       if (body !== undefined && body._tag === "Unreadable") return Effect.succeed(failure(400, "There was an error parsing the body"))
-      return Effect.matchEffect(callerOf(route, asked), {
+      return matched(callerOf(route, asked, options), {
         onFailure: (error) => Effect.succeed(refuse(error)),
         onSuccess: (caller) => {
           const given = givenOf(route, asked, body, caller)
@@ -50,6 +53,15 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
       })
     }
   }
+}
+
+/** What is known already needs no fiber: neither then does the answer, if it is known as well. */
+const matched = <A, E, R, S>(
+  effect: Effect.Effect<A, E, R>,
+  cases: { readonly onSuccess: (value: A) => Effect.Effect<Reply, never, S>; readonly onFailure: (error: E) => Effect.Effect<Reply> }
+): Effect.Effect<Reply, never, R | S> => {
+  const value = known(effect)
+  return value === undefined ? Effect.matchEffect(effect, cases) : cases.onSuccess(value.value)
 }
 
 /** Only what is looked at: each costs a copy. */
@@ -70,14 +82,24 @@ const checked = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Res
 }
 
 const handled = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Respond): Effect.Effect<Reply, never, R | AuditLog> => {
-  const reply = Effect.match(audited(route, given, route.handle(given)), { onFailure: refuse, onSuccess: (value) => respond(value, asked) })
+  const reply = matched(audited(route, given, route.handle(given)), {
+    onFailure: (error) => Effect.succeed(refuse(error)),
+    onSuccess: (value) => Effect.succeed(respond(value, asked))
+  })
   return confined(given.caller, route.success._tag === "Content", route.around === undefined ? reply : route.around(given, reply))
 }
 
 type Unwelcome = NotAuthenticated | RoleTooLow
 
-const callerOf = <R>(route: Route<R>, asked: Asked): Effect.Effect<Caller | undefined, Unwelcome, Identities> =>
-  route.access === "api-key" ? allowed(route, authenticate(asked.headers)) : Effect.undefined
+const callerOf = <R>(
+  route: Route<R>,
+  { headers }: Asked,
+  { remembered }: AnswerOptions
+): Effect.Effect<Caller | undefined, Unwelcome, Identities> => {
+  if (route.access !== "api-key") return Effect.undefined
+  const caller = remembered(headers["x-api-key"] ?? "")
+  return caller !== undefined && includes(caller.role, route.needs) ? Effect.succeed(caller) : allowed(route, authenticate(headers))
+}
 
 const allowed = <R>(
   { needs }: Route<R>,
@@ -122,7 +144,7 @@ const givenOf = <R>(
     caller,
     params: readNamed(route.params, asked.params, "path", found),
     query: readNamed(route.query, asked.query === "" ? noQuery : lastOfEach(asked.query), "query", found),
-    headers: readNamed(route.headers, asNamed(headerNames(route), asked.headers), "header", found),
+    headers: isEmpty(route.headers.properties) ? {} : readNamed(route.headers, asNamed(headerNames(route), asked.headers), "header", found),
     body: readBody(route, asked, body, found)
   }
   // Read against the route's own schemas just now, without a violation.

@@ -9,6 +9,7 @@ import type { LiveEvents } from "#core/event/LiveEvents.ts"
 import type { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
 import type { Idempotency } from "#core/Idempotency.ts"
 import type { Uploads } from "#core/campaign/Uploads.ts"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Accounts } from "#core/organization/accounts.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -123,7 +124,11 @@ export const serve = <R>(
   { checksAnswers = false, ...options }: GatewayOptions,
   mount?: ServerOptions<R | GatewayNeeds>["mount"]
 ): Layer.Layer<Gateway, ListenFailed, Exclude<R, Closing> | GatewayNeeds | Site> =>
-  serverLayer({ ...options, mount, endpoints: routes.map((route) => endpointOf(route, { checksAnswers })) }).pipe(
+  Layer.unwrap(
+    Effect.map(ApiKeys, ({ remembered }) =>
+      serverLayer({ ...options, mount, endpoints: routes.map((route) => endpointOf(route, { checksAnswers, remembered })) })
+    )
+  ).pipe(
     Layer.tap((context) => Site.use((site) => site.listensOn(Context.get(context, Gateway).port))),
     Layer.provide(Closing.layer)
   )

@@ -4,13 +4,15 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import type { Reply } from "./Endpoint.ts"
+import { known } from "./known.ts"
 
 export const confined = <R>(
   caller: Caller | undefined,
   isFile: boolean,
   reply: Effect.Effect<Reply, never, R>
 ): Effect.Effect<Reply, never, R> => {
-  if (caller === undefined) return reply
+  // What is known already has asked the database nothing.
+  if (caller === undefined || (known(reply) !== undefined && !isFile)) return reply
   const { organizationId } = caller
   const made = Effect.provideService(reply, CurrentTenant, organizationId)
   // The server writes a file in a fiber of its own.

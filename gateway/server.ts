@@ -1,5 +1,5 @@
 /**
- * The sockets; this file and liveEvents.ts know uWebSockets. A request is copied out of its memory before the first asynchronous step, and
+ * The sockets; this file, writeBody.ts and liveEvents.ts know uWebSockets. A request is copied out of its memory before the first asynchronous step, and
  * from then on is one fiber: interrupted when the client goes away, when it takes too long, and at last when the server closes. Every
  * answer is written at most once, inside `cork`; after an abort none is.
  */
@@ -11,7 +11,9 @@ import { bodyStream } from "./BodyStream.ts"
 import { Closing } from "./Closing.ts"
 import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply } from "./Endpoint.ts"
 import { writeHead } from "./head.ts"
+import { known } from "./known.ts"
 import { type Place, strayReply, straysOf } from "./routing.ts"
+import { write, writeChunk } from "./writeBody.ts"
 
 export class Gateway extends Context.Service<Gateway, { readonly host: string; readonly port: number }>()("gateway/Gateway") {}
 
@@ -174,7 +176,8 @@ class UwsServer<R> implements Server {
     return (res, req) => {
       const exchange = begin(res, req, { route, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
       if (this.isDraining) return this.send(exchange, shuttingDown)
-      const asked: Asked = { id: exchange.id, ...copied(req, endpoint.headers, names), bytes: noBytes, stream: Stream.empty }
+      const { headers, params, query } = copied(req, endpoint.headers, names)
+      const asked: Asked = { id: exchange.id, params, query, headers, bytes: noBytes, stream: Stream.empty }
       // Without a body to wait for, the answer may be out at once.
       if (endpoint.body === "none") this.answer(exchange, endpoint, asked)
       if (!exchange.isOver) this.keep(exchange)
@@ -230,7 +233,13 @@ class UwsServer<R> implements Server {
   }
 
   private answer(exchange: Exchange, endpoint: Endpoint<R>, asked: Asked): void {
-    const fiber = this.runFork(Effect.suspend(() => endpoint.answer(asked)))
+    const answer: Effect.Effect<Reply, never, R> = Result.getOrElse(
+      Result.try(() => endpoint.answer(asked)),
+      (defect) => Effect.die(defect)
+    )
+    const now = known(answer)
+    if (now !== undefined) return this.send(exchange, now.value)
+    const fiber = this.runFork(answer)
     exchange.fiber = fiber
     fiber.addObserver((exit) => {
       if (Exit.isSuccess(exit)) return this.send(exchange, exit.value)
@@ -315,7 +324,19 @@ const begin = (
   res: uws.HttpResponse,
   req: uws.HttpRequest,
   start: Pick<Exchange, "route" | "isHead" | "deadline" | "isComplete">
-): Exchange => ({ ...start, id: requestId(req), res, isPaused: false, isCorked: true, isStreaming: false, isOver: false, fiber: undefined })
+): Exchange => ({
+  id: requestId(req),
+  route: start.route,
+  res,
+  isHead: start.isHead,
+  deadline: start.deadline,
+  isComplete: start.isComplete,
+  isPaused: false,
+  isCorked: true,
+  isStreaming: false,
+  isOver: false,
+  fiber: undefined
+})
 
 const corked = ({ isCorked, res }: Exchange, write: () => void): void => {
   if (isCorked) write()
@@ -340,6 +361,8 @@ const copied = (
 ): Pick<Asked, "params" | "query" | "headers"> => {
   const headers: Record<string, string> = {}
   for (const name of headerNames) {
+    // A key wins over a token.
+    if (name === "authorization" && "x-api-key" in headers) continue
     const value = req.getHeader(name)
     if (value !== "") headers[name] = value
   }
@@ -365,34 +388,3 @@ const decoded = (segment: string): string =>
 const noBytes = new Uint8Array(0)
 
 const tooLarge = (limit: number): Reply => failure(413, `The request body is larger than ${limit} bytes`)
-
-/** Returns when the socket can take more. */
-const writeChunk = (exchange: Exchange, chunk: Uint8Array): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const { res } = exchange
-    if (exchange.isOver || chunk.byteLength === 0) return resume(Effect.void)
-    res.cork(() => {
-      if (res.write(chunk)) return resume(Effect.void)
-      res.onWritable(() => {
-        resume(Effect.void)
-        return true
-      })
-    })
-  })
-
-/** Returns when the socket has taken all of the chunk. */
-const write = (exchange: Exchange, chunk: Uint8Array, total: number, done: () => void): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const { res } = exchange
-    if (exchange.isOver) return
-    const from = res.getWriteOffset()
-    const attempt = (at: number): boolean => {
-      const [isTaken, isDone] = res.tryEnd(at === from ? chunk : chunk.subarray(at - from), total)
-      if (isDone) done()
-      if (isTaken || isDone) resume(Effect.void)
-      return isTaken
-    }
-    res.cork(() => {
-      if (!attempt(from)) res.onWritable(attempt)
-    })
-  })

@@ -1,5 +1,5 @@
 /** The keys that requests carry. Every request authenticates, so what was found is remembered for a moment. */
-import { Cache, Context, Effect, Exit, Layer, Redacted } from "effect"
+import { Cache, Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
@@ -26,6 +26,8 @@ export class ApiKeys extends Context.Service<
   {
     /** Whose key this is. A key that another node has archived may be accepted for up to a second more. */
     readonly authenticate: (rawKey: string) => Effect.Effect<Caller, InvalidApiKey>
+    /** The same for a key that was asked for just now: at once, and undefined for any other. */
+    readonly remembered: (rawKey: string) => Caller | undefined
     /** Has this node ask the database again who may what. */
     readonly forget: Effect.Effect<void>
     /** Oldest first. */
@@ -45,12 +47,26 @@ export class ApiKeys extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const crypto = yield* Effect.context<Digest.Digest | SecureRandom.SecureRandom>()
+      const clock = yield* Clock.Clock
+      let latest = new Map<string, { readonly caller: Caller; readonly until: number }>()
+      const lookedUp = Effect.fnUntraced(function* (rawKey: string) {
+        const found = latest
+        const until = clock.currentTimeMillisUnsafe() + rememberedMillis
+        const caller = yield* lookup(sql, rawKey)
+        if (found.size >= rememberedKeys) found.clear()
+        // Into the memory of when it was asked for: one that was forgotten meanwhile is not added to.
+        found.set(rawKey, { caller, until })
+        return caller
+      })
       // Refusals are not remembered: made-up keys would push out the real ones.
-      const callers = yield* Cache.makeWith((rawKey: string) => lookup(sql, rawKey), {
+      const callers = yield* Cache.makeWith(lookedUp, {
         capacity: rememberedKeys,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
       })
-      const forget = Cache.invalidateAll(callers)
+      const forget = Effect.suspend(() => {
+        latest = new Map()
+        return Cache.invalidateAll(callers)
+      })
       const change = (write: typeof store.archive) => (caller: Caller, id: ApiKeyId) =>
         Effect.gen(function* () {
           const role = yield* Effect.orDie(store.roleOf(sql, caller.organizationId, id))
@@ -62,6 +78,10 @@ export class ApiKeys extends Context.Service<
       return ApiKeys.of({
         authenticate: (rawKey) =>
           rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : Cache.get(callers, rawKey),
+        remembered: (rawKey) => {
+          const found = latest.get(rawKey)
+          return found !== undefined && clock.currentTimeMillisUnsafe() < found.until ? found.caller : undefined
+        },
         forget,
         list: Effect.fn("ApiKeys.list")((organizationId, withArchived) => Effect.orDie(store.list(sql, organizationId, withArchived))),
         create: Effect.fn("ApiKeys.create")((caller, key) => Effect.provideContext(create(sql, caller, key), crypto)),

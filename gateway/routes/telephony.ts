@@ -33,8 +33,9 @@ export const configNotFound = <E>(error: E): Exclude<E, TelephonyConfigNotFound>
       (error as Exclude<E, TelephonyConfigNotFound>)
 
 /** What a configuration may hold is what this engine's adapters ask for. */
-export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) =>
-  tagged("Telephony", [
+export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) => {
+  const providers = adapters.map(providerWire)
+  return tagged("Telephony", [
     route({
       method: "post",
       path: collection,
@@ -135,6 +136,7 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) =>
       name: "listTelephonyProviders",
       summary: "The providers of this engine, and what their configurations ask for",
       success: ProviderList,
-      handle: () => Effect.succeed({ providers: adapters.map(providerWire) })
+      handle: () => Effect.succeed({ providers })
     })
   ])
+}

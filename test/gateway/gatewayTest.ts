@@ -19,7 +19,10 @@ export const caller = { organizationId: OrganizationId.make(7), apiKeyId: ApiKey
 
 /** Nobody has logged in, and what is done is noted nowhere. */
 export const keys = Layer.mergeAll(
-  Layer.mock(ApiKeys, { authenticate: (key) => (key === goodKey ? Effect.succeed(caller) : Effect.fail(new InvalidApiKey())) }),
+  Layer.mock(ApiKeys, {
+    remembered: () => undefined,
+    authenticate: (key) => (key === goodKey ? Effect.succeed(caller) : Effect.fail(new InvalidApiKey()))
+  }),
   Layer.mock(Users, { authenticate: () => Effect.fail(new InvalidToken()) }),
   Layer.mock(AuditLog, { record: () => Effect.void })
 )
