@@ -6,43 +6,12 @@ import { apiRoutes } from "#gateway/api.ts"
 import type { Route } from "#gateway/Route.ts"
 import { openApi } from "./apiTest.ts"
 import type { Answer, Sent } from "./gatewayTest.ts"
+import { hostileValues as values, hostileWords as words } from "./samples.ts"
 
 const api = await openApi(t)
 /** An answer without an end, for which nobody can wait. */
 const isEndless = ({ success }: Route<unknown>): boolean => success._tag === "Content" && success.mediaTypes.includes("text/event-stream")
 const routes = apiRoutes([ari]).filter((route) => !isEndless(route))
-
-const values: ReadonlyArray<unknown> = [
-  null,
-  true,
-  0,
-  -1,
-  1.5,
-  1e300,
-  2 ** 31,
-  Number.MAX_SAFE_INTEGER,
-  "",
-  "0",
-  "x",
-  "é😀",
-  "a\u0000b",
-  "\ud800",
-  "'; DROP TABLE runs; --",
-  "x".repeat(20_000),
-  [],
-  [null],
-  [[]],
-  {},
-  { a: null },
-  { __proto__: 1 },
-  { constructor: { prototype: 1 } },
-  [{ id: 1 }, 5],
-  { nodes: null },
-  { nodes: [null], edges: [{}] },
-  { nodes: [{ id: 1 }], edges: {} },
-  { nodes: {}, edges: "x" }
-]
-const words = ["0", "-1", "1.5", "99999999999", "x", "%00", "%ff", "..%2f..%2fetc", "null", "1e3", "%20", "9".repeat(400)]
 
 const filled = (path: string, word: string) => path.replaceAll(/:[a-z_]+/g, word)
 const propertiesOf = (schema: TSchema): ReadonlyArray<string> => (Type.IsObject(schema) ? Object.keys(schema.properties) : [])

@@ -31,7 +31,8 @@ export const hostileValues: ReadonlyArray<unknown> = [
   [{ id: 1 }, 5],
   { nodes: null },
   { nodes: [null], edges: [{}] },
-  { nodes: [{ id: 1 }], edges: {} }
+  { nodes: [{ id: 1 }], edges: {} },
+  { nodes: {}, edges: "x" }
 ]
 export const hostileWords = ["0", "-1", "1.5", "99999999999", "x", "%00", "%ff", "..%2f..%2fetc", "null", "1e3", "%20", "9".repeat(400)]
 
