@@ -12,7 +12,7 @@ export interface Asked {
   readonly id: string
   /** By name, decoded. */
   readonly params: Readonly<Record<string, string>>
-  /** What follows the `?`, as it came. */
+  /** What follows the `?`, as it came; empty where the endpoint does not look at it. */
   readonly query: string
   /** The headers that the endpoint has listed, by lower-case name; one that is absent or empty is not in it. */
   readonly headers: Readonly<Record<string, string>>
@@ -41,6 +41,7 @@ export interface Endpoint<R> {
   readonly path: string
   /** Lower-case names. */
   readonly headers: ReadonlyArray<string>
+  readonly hasQuery: boolean
   readonly body: "none" | "bytes" | "stream"
   readonly bodyLimit: number
   readonly answer: (asked: Asked) => Effect.Effect<Reply, never, R>

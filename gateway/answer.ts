@@ -38,6 +38,7 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
     method: route.method,
     path: route.path,
     headers: wantedHeaders(route),
+    hasQuery: !isEmpty(route.query.properties),
     body: route.body._tag === "Json" ? "bytes" : route.body._tag === "Upload" ? "stream" : "none",
     bodyLimit: route.body._tag === "Upload" ? route.body.maxBytes : bodyLimit,
     answer: (asked) => {

@@ -18,7 +18,8 @@ const commonHeaders: ReadonlyArray<readonly [string, string]> = [
 ]
 const linesOf = (headers: Reply["headers"]): string => headers.map(([name, value]) => `\r\n${name}: ${value}`).join("")
 const commonLines = linesOf(commonHeaders)
-const jsonLines = linesOf(jsonHeaders) + commonLines
+/** Of JSON, which nobody shows in a frame, and from which no link leads on. */
+const jsonLines = linesOf([...jsonHeaders, ...commonHeaders.filter(([name]) => name !== "x-frame-options" && name !== "referrer-policy")])
 
 // All headers go out as further lines of the first: each call into the server costs as much as a whole route does.
 export const writeHead = (res: Written, id: string, { headers, status }: Reply): void => {

@@ -176,7 +176,7 @@ class UwsServer<R> implements Server {
     return (res, req) => {
       const exchange = begin(res, req, { route, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
       if (this.isDraining) return this.send(exchange, shuttingDown)
-      const { headers, params, query } = copied(req, endpoint.headers, names)
+      const { headers, params, query } = copied(req, endpoint, names)
       const asked: Asked = { id: exchange.id, params, query, headers, bytes: noBytes, stream: Stream.empty }
       // Without a body to wait for, the answer may be out at once.
       if (endpoint.body === "none") this.answer(exchange, endpoint, asked)
@@ -350,17 +350,17 @@ const pathNames = (path: string): ReadonlyArray<string> =>
 
 const requestId = (req: uws.HttpRequest): string => {
   const given = req.getHeader("x-request-id")
-  return requestIdPattern.test(given) ? given : randomUUID()
+  return given !== "" && requestIdPattern.test(given) ? given : randomUUID()
 }
 
 /** `req` is void once the handler returns. */
 const copied = (
   req: uws.HttpRequest,
-  headerNames: ReadonlyArray<string>,
+  endpoint: Pick<Endpoint<never>, "headers" | "hasQuery">,
   names: ReadonlyArray<string>
 ): Pick<Asked, "params" | "query" | "headers"> => {
   const headers: Record<string, string> = {}
-  for (const name of headerNames) {
+  for (const name of endpoint.headers) {
     // A key wins over a token.
     if (name === "authorization" && "x-api-key" in headers) continue
     const value = req.getHeader(name)
@@ -370,7 +370,7 @@ const copied = (
   names.forEach((name, at) => {
     params[name] = decoded(req.getParameter(at) ?? "")
   })
-  return { headers, params, query: queryOf(req) }
+  return { headers, params, query: endpoint.hasQuery ? queryOf(req) : "" }
 }
 
 /** Undefined without a `?`, whatever its declaration says. */
