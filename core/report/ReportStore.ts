@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "../Id.ts"
-import { type RunSelection, where } from "../run/RunStore.ts"
+import { type Row, type RunSelection, where } from "../run/RunStore.ts"
 import type { DailyRun, ReportedDay, ReportRow, UsageDay } from "./Report.ts"
 
 type Sql = SqlClient.SqlClient
@@ -32,11 +32,7 @@ export interface Cursor {
   readonly id: RunId
 }
 
-type Found = {
-  readonly [Key in keyof ReportRow]: undefined extends ReportRow[Key] ? Exclude<ReportRow[Key], undefined> | null : ReportRow[Key]
-} & {
-  readonly cursor: string
-}
+type Found = Row<ReportRow> & { readonly cursor: string }
 
 const rowOf = (row: Found): ReportRow => ({
   ...row,

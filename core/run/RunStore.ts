@@ -7,9 +7,9 @@ import type { RunFilter } from "./RunFilter.ts"
 type Sql = SqlClient.SqlClient
 
 /** What Postgres has as null, we have as undefined. */
-type Row = { readonly [Key in keyof Run]: undefined extends Run[Key] ? Exclude<Run[Key], undefined> | null : Run[Key] }
+export type Row<A> = { readonly [Key in keyof A]: undefined extends A[Key] ? Exclude<A[Key], undefined> | null : A[Key] }
 
-const runOf = (row: Row): Run => ({
+const runOf = (row: Row<Run>): Run => ({
   ...row,
   campaignId: row.campaignId ?? undefined,
   completedAt: row.completedAt ?? undefined,
@@ -28,7 +28,7 @@ const columns = (sql: Sql) =>
     transcript_key, recording_key`)
 
 export const find = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, id: RunId) =>
-  sql<Row>`
+  sql<Row<Run>>`
     SELECT ${columns(sql)} FROM runs WHERE id = ${id} AND organization_id = ${organizationId} AND agent_id = ${agentId}`.pipe(
     Effect.map((rows) => rows.map(runOf)[0])
   )
@@ -129,7 +129,7 @@ export const list = (
     page.by === "duration"
       ? `(r.usage_info ->> 'call_duration_seconds')::float8 ${direction} NULLS LAST, r.id ${direction}`
       : `r.created_at ${direction}, r.id ${direction}`
-  return sql<Row>`
+  return sql<Row<Run>>`
     SELECT ${columns(sql)} FROM runs r ${where(sql, selection)}
     ORDER BY ${sql.literal(order)} LIMIT ${page.limit} OFFSET ${page.offset}`.pipe(Effect.map((rows) => rows.map(runOf)))
 }
