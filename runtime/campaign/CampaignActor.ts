@@ -218,7 +218,9 @@ export class CampaignActor extends Context.Service<
 
       /** A contact that is claimed and has no call to carry on with it. */
       const unclaim = Effect.fnUntraced(function* ({ callId }: Claimed["attempts"][number]) {
-        yield* Effect.ignoreCause(store.undo(callId, yield* Clock.currentTimeMillis, false))
+        yield* store
+          .undo(callId, yield* Clock.currentTimeMillis, false)
+          .pipe(Effect.catchCause((cause) => Effect.logError("a claim could not be given back, and is left to the sweep", cause)))
         slots.release(callId)
       })
 

@@ -161,11 +161,13 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     function* ({ record, runId }: VoicePlan) {
       if (!record) return undefined
       const key = recordingKey(runId)
+      yield* files.stat(key)
       yield* repair(yield* files.path(key))
       const { bytes } = yield* files.stat(key)
       return bytes > headerBytes ? key : undefined
     },
-    Effect.catch(() => Effect.undefined)
+    Effect.catchTag("FileNotFound", () => Effect.undefined),
+    Effect.catch((error) => Effect.as(Effect.logError("a recording could not be salvaged", error), undefined))
   )
 
   return { prepare, attach, salvage }
