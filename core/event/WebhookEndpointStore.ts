@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import type { Row } from "../Row.ts"
 import type { EventType } from "./Event.ts"
 import type {
   DeliveryState,
@@ -13,11 +14,8 @@ import type {
 
 type Sql = SqlClient.SqlClient
 
-/** What Postgres has as null, we have as undefined. */
-type Nullable<A> = { readonly [Key in keyof A]: undefined extends A[Key] ? Exclude<A[Key], undefined> | null : A[Key] }
-
-const endpointOf = <Row extends Nullable<WebhookEndpoint>>(row: Row) => ({ ...row, disabledReason: row.disabledReason ?? undefined })
-const deliveryOf = (row: Nullable<WebhookDelivery>): WebhookDelivery => ({
+const endpointOf = <Found extends Row<WebhookEndpoint>>(row: Found) => ({ ...row, disabledReason: row.disabledReason ?? undefined })
+const deliveryOf = (row: Row<WebhookDelivery>): WebhookDelivery => ({
   ...row,
   lastAttemptAt: row.lastAttemptAt ?? undefined,
   lastStatus: row.lastStatus ?? undefined,
@@ -47,26 +45,26 @@ export const count = (sql: Sql, organizationId: OrganizationId) =>
   )
 
 export const insert = (sql: Sql, organizationId: OrganizationId, settings: EndpointSettings, secret: string) =>
-  sql<Nullable<WebhookEndpointWithSecret>>`
+  sql<Row<WebhookEndpointWithSecret>>`
     INSERT INTO webhook_endpoints (organization_id, url, description, event_types, enabled, secret)
     VALUES (${organizationId}, ${settings.url}, ${settings.description}, ${settings.eventTypes}::text[], ${settings.enabled}, ${secret})
     RETURNING ${columns(sql)}, secret`.pipe(Effect.map((rows) => rows.map(endpointOf)[0]))
 
 export const list = (sql: Sql, organizationId: OrganizationId, limit: number) =>
-  sql<Nullable<WebhookEndpoint>>`
+  sql<Row<WebhookEndpoint>>`
     SELECT ${columns(sql)} FROM webhook_endpoints WHERE organization_id = ${organizationId} ORDER BY id LIMIT ${limit}`.pipe(
     Effect.map((rows) => rows.map(endpointOf))
   )
 
 export const find = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId) =>
-  sql<Nullable<WebhookEndpoint>>`
+  sql<Row<WebhookEndpoint>>`
     SELECT ${columns(sql)} FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
     Effect.map((rows) => rows.map(endpointOf)[0])
   )
 
 /** An endpoint that is enabled again goes on with what has waited, at once. */
 export const update = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, to: Partial<EndpointSettings>) =>
-  sql<Nullable<WebhookEndpoint>>`
+  sql<Row<WebhookEndpoint>>`
     WITH due AS (
       SELECT CASE WHEN ${to.enabled ?? null}::bool THEN pg_notify('trunkline_events', 'deliveries') END
     )
@@ -81,7 +79,7 @@ export const update = (sql: Sql, organizationId: OrganizationId, id: WebhookEndp
 
 /** The secret before signs as well for a day. */
 export const rotate = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, secret: string) =>
-  sql<Nullable<WebhookEndpointWithSecret>>`
+  sql<Row<WebhookEndpointWithSecret>>`
     UPDATE webhook_endpoints SET previous_secret = secret, previous_secret_until = now() + ${previousSecretFor}::text::interval,
       secret = ${secret}, updated_at = now()
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}, secret`.pipe(
@@ -102,7 +100,7 @@ export interface DeliveryQuery {
 
 /** Newest first. */
 export const deliveries = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, { before, limit, state }: DeliveryQuery) =>
-  sql<Nullable<WebhookDelivery>>`
+  sql<Row<WebhookDelivery>>`
     SELECT d.id, d.endpoint_id, d.event_id, e.type AS event_type, e.subject, d.state, d.attempts, d.due_at, d.last_attempt_at, d.last_status,
       d.last_error, d.created_at
     FROM webhook_deliveries d JOIN events e ON e.id = d.event_id

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import { refusedAs } from "../uniqueness.ts"
 import { type Folder, type FolderId, FolderNameTaken, FolderNotFound } from "./Folder.ts"
 import * as store from "./FolderStore.ts"
 
@@ -39,9 +40,4 @@ export class Folders extends Context.Service<
 }
 
 const named = <A>(name: string, written: Effect.Effect<A, SqlError.SqlError>) =>
-  written.pipe(
-    Effect.catchReason("SqlError", "UniqueViolation", ({ constraint }, error) =>
-      constraint === "folders_name" ? Effect.fail(new FolderNameTaken({ name })) : Effect.die(error)
-    ),
-    Effect.catchTag("SqlError", Effect.die)
-  )
+  written.pipe(refusedAs({ folders_name: () => new FolderNameTaken({ name }) }), Effect.catchTag("SqlError", Effect.die))

@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "../Id.ts"
-import { type Row, type RunSelection, where } from "../run/RunStore.ts"
+import type { Row } from "../Row.ts"
+import { type RunSelection, where } from "../run/RunStore.ts"
 import type { DailyRun, ReportedDay, ReportRow, UsageDay } from "./Report.ts"
 
 type Sql = SqlClient.SqlClient

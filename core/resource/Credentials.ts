@@ -1,7 +1,8 @@
 /** The credentials of an organization. A tool may name one that is gone: its calls then go out without. */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import { refusedAs } from "../uniqueness.ts"
 import {
   type Credential,
   type CredentialData,
@@ -90,8 +91,7 @@ const create = Effect.fnUntraced(
     const [row] = yield* store.insert(sql, organizationId, { ...credential, description: credential.description ?? null })
     return row ?? (yield* Effect.die("An inserted credential was not returned"))
   },
-  (create, _, __, { name }) =>
-    create.pipe(Effect.catchReason("SqlError", "UniqueViolation", taken(name)), Effect.catchTag("SqlError", Effect.die))
+  (create, _, __, { name }) => create.pipe(taken(name), Effect.catchTag("SqlError", Effect.die))
 )
 
 const update = Effect.fnUntraced(
@@ -110,14 +110,8 @@ const update = Effect.fnUntraced(
     const [row] = yield* store.update(sql, organizationId, uuid, after)
     return row ?? (yield* Effect.die("A locked credential was not updated"))
   },
-  (update, sql, _, __, { name }) =>
-    sql
-      .withTransaction(update)
-      .pipe(Effect.catchReason("SqlError", "UniqueViolation", taken(name)), Effect.catchTag("SqlError", Effect.die))
+  (update, sql, _, __, { name }) => sql.withTransaction(update).pipe(taken(name), Effect.catchTag("SqlError", Effect.die))
 )
 
 /** Two credentials of one organization never have the same name. */
-const taken =
-  (name = "") =>
-  ({ constraint }: SqlError.UniqueViolation, error: SqlError.SqlError) =>
-    constraint === "credentials_name" ? Effect.fail(new CredentialNameTaken({ name })) : Effect.die(error)
+const taken = (name = "") => refusedAs({ credentials_name: () => new CredentialNameTaken({ name }) })

@@ -1,10 +1,11 @@
 /** The recordings of an organization. */
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "../agent/Agent.ts"
 import type { AgentId, OrganizationId } from "../Id.ts"
 import type { UserId } from "../organization/Caller.ts"
+import { refusedAs } from "../uniqueness.ts"
 import { nameOf, type Recording, RecordingIdTaken, RecordingNotFound } from "./Recording.ts"
 import * as store from "./RecordingStore.ts"
 import { type ResourceFile, type ResourceTicket, ResourceUploads, UploadMissing } from "./ResourceUploads.ts"
@@ -110,8 +111,7 @@ const create = Effect.fnUntraced(
     const made = isOurs ? yield* store.insert(sql, organizationId, values) : undefined
     return made ?? (yield* new UploadMissing({ key: storageKey }))
   },
-  (create, _, __, { recordingId }) =>
-    create.pipe(Effect.catchReason("SqlError", "UniqueViolation", taken(recordingId)), Effect.catchTag("SqlError", Effect.die))
+  (create, _, __, { recordingId }) => create.pipe(taken(recordingId), Effect.catchTag("SqlError", Effect.die))
 )
 
 const locked = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, name: string) {
@@ -135,10 +135,7 @@ const update = Effect.fnUntraced(
     })
     return after ?? (yield* Effect.die("A locked recording was not updated"))
   },
-  (update, sql, _, __, { recordingId }) =>
-    sql
-      .withTransaction(update)
-      .pipe(Effect.catchReason("SqlError", "UniqueViolation", taken(recordingId)), Effect.catchTag("SqlError", Effect.die))
+  (update, sql, _, __, { recordingId }) => sql.withTransaction(update).pipe(taken(recordingId), Effect.catchTag("SqlError", Effect.die))
 )
 
 const remove = Effect.fnUntraced(
@@ -151,7 +148,4 @@ const remove = Effect.fnUntraced(
 )
 
 /** Two recordings of one organization never have the same `recordingId`. */
-const taken =
-  (recordingId = "") =>
-  ({ constraint }: SqlError.UniqueViolation, error: SqlError.SqlError) =>
-    constraint === "recordings_recording_id" ? Effect.fail(new RecordingIdTaken({ recordingId })) : Effect.die(error)
+const taken = (recordingId = "") => refusedAs({ recordings_recording_id: () => new RecordingIdTaken({ recordingId }) })

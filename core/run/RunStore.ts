@@ -1,13 +1,11 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { AgentId, CampaignId, OrganizationId, RunId } from "../Id.ts"
+import type { Row } from "../Row.ts"
 import type { Run } from "./Run.ts"
 import type { RunFilter } from "./RunFilter.ts"
 
 type Sql = SqlClient.SqlClient
-
-/** What Postgres has as null, we have as undefined. */
-export type Row<A> = { readonly [Key in keyof A]: undefined extends A[Key] ? Exclude<A[Key], undefined> | null : A[Key] }
 
 const runOf = (row: Row<Run>): Run => ({
   ...row,

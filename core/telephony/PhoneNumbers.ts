@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "../agent/Agent.ts"
 import type { AgentId, OrganizationId, PhoneNumberId, TelephonyConfigId } from "../Id.ts"
 import { Registry } from "../provider/Registry.ts"
+import { refusedAs } from "../uniqueness.ts"
 import { isPresentable } from "./CallerId.ts"
 import type { PhoneAddress } from "./PhoneAddress.ts"
 import {
@@ -148,9 +149,9 @@ const create = Effect.fnUntraced(
   },
   (create, sql, _, __, ___, { address }) =>
     sql.withTransaction(create).pipe(
-      Effect.catchReason("SqlError", "UniqueViolation", ({ constraint }, error) => {
-        if (constraint === "phone_numbers_address") return Effect.fail(new PhoneNumberTaken({ address, by: "organization" }))
-        return constraint === "phone_numbers_account" ? Effect.fail(new PhoneNumberTaken({ address, by: "account" })) : Effect.die(error)
+      refusedAs({
+        phone_numbers_address: () => new PhoneNumberTaken({ address, by: "organization" }),
+        phone_numbers_account: () => new PhoneNumberTaken({ address, by: "account" })
       }),
       Effect.catchTag("SqlError", Effect.die)
     )

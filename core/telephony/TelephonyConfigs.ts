@@ -1,10 +1,11 @@
 /** The telephony configurations of an organization, and which of them a call goes through when none was named. */
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
 import type { Adapter } from "../provider/Adapter.ts"
 import { mask, masked, unmasked } from "../provider/Credential.ts"
 import { Registry } from "../provider/Registry.ts"
+import { refusedAs } from "../uniqueness.ts"
 import {
   TelephonyAccountTaken,
   type TelephonyConfig,
@@ -120,12 +121,7 @@ export class TelephonyConfigs extends Context.Service<
 
 type Sql = SqlClient.SqlClient
 
-const nameTaken =
-  (name: string) =>
-  <A, E, R>(change: Effect.Effect<A, E | SqlError.SqlError, R>) =>
-    Effect.catchReason(change, "SqlError", "UniqueViolation", ({ constraint }, error) =>
-      constraint === "telephony_configurations_name" ? Effect.fail(new TelephonyConfigNameTaken({ name })) : Effect.die(error)
-    )
+const nameTaken = (name: string) => refusedAs({ telephony_configurations_name: () => new TelephonyConfigNameTaken({ name }) })
 
 const create = Effect.fnUntraced(
   function* (sql: Sql, organizationId: OrganizationId, config: NewTelephonyConfig) {
@@ -152,7 +148,7 @@ const update = Effect.fnUntraced(
     if (row === undefined) return yield* Effect.die("A locked telephony configuration is gone")
     yield* store
       .setAccount(sql, organizationId, id, accountOf(adapter, row.credentials))
-      .pipe(Effect.catchReason("SqlError", "UniqueViolation", () => Effect.fail(new TelephonyAccountTaken())))
+      .pipe(refusedAs({ phone_numbers_account: () => new TelephonyAccountTaken() }))
     return row
   },
   (update, sql, _, __, ___, { name }) => sql.withTransaction(update).pipe(nameTaken(name ?? ""), Effect.catchTag("SqlError", Effect.die))
