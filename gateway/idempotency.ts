@@ -60,6 +60,8 @@ const replyOf = (taken: Exclude<Taken, { readonly _tag: "Ours" }>): Reply => {
   }
 }
 
-/** A fault of ours may be gone at the next try. */
+const tooMany = 429
+
+/** A fault of ours may be gone at the next try, and so may what was in the way of a request that there was no room for. */
 const keptOf = ({ body, status }: Reply): KeptAnswer | undefined =>
-  typeof body === "string" && status < 500 ? { status, body } : undefined
+  typeof body === "string" && status < 500 && status !== tooMany ? { status, body } : undefined

@@ -242,6 +242,15 @@ t.test("given a request to call with a key", async (t) => {
     t.equal(dialed.length, before)
   })
 
+  t.test("when there was no room for it, then the next one is a try of its own", async (t) => {
+    const full = { phone_number: "+15550100003" }
+    const first = await call("k-7", full)
+    const before = dialed.length
+    const second = await call("k-7", full)
+    t.strictSame([first.status, second.status, second.headers["idempotency-replayed"]], [429, 429, undefined])
+    t.equal(dialed.length, before + 1)
+  })
+
   t.test("when it is still being answered, then 409", async (t) => {
     await call("k-3")
     await withSql(
