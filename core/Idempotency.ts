@@ -11,8 +11,7 @@ import type { OrganizationId } from "./Id.ts"
 const keptHours = 24
 /** Longer than any request is worked on. */
 const leaseSeconds = 60
-/** Each answer that is kept takes more of its organization's old ones away than it adds. */
-const purgedAtOnce = 10
+export const prunedAtOnce = 1000
 
 export interface IdempotencyKey {
   readonly organizationId: OrganizationId
@@ -107,15 +106,18 @@ const claim = (sql: Sql, { key, organizationId, route }: IdempotentRequest, hash
   RETURNING id`
 
 const keep = (sql: Sql, { key, organizationId, route }: IdempotencyKey, id: string, { body, status }: KeptAnswer) => sql`
-  WITH old AS (
-    DELETE FROM idempotency_keys WHERE organization_id = ${organizationId} AND (route, key) IN (
-      SELECT route, key FROM idempotency_keys
-      WHERE organization_id = ${organizationId} AND created_at < now() - make_interval(hours => ${keptHours}) AND id <> ${id}::uuid
-      ORDER BY created_at LIMIT ${purgedAtOnce} FOR UPDATE SKIP LOCKED)
-  )
   UPDATE idempotency_keys SET status = ${status}, body = ${body}
   WHERE organization_id = ${organizationId} AND route = ${route} AND key = ${key} AND id = ${id}::uuid AND status IS NULL`
 
 const release = (sql: Sql, { key, organizationId, route }: IdempotencyKey, id: string) => sql`
   UPDATE idempotency_keys SET leased_until = now()
   WHERE organization_id = ${organizationId} AND route = ${route} AND key = ${key} AND id = ${id}::uuid AND status IS NULL`
+
+/** The oldest keys of all organizations that are too old to count, unless somebody works under them; how many they were. */
+export const prune = (sql: Sql) =>
+  sql`
+    DELETE FROM idempotency_keys WHERE (organization_id, route, key) IN (
+      SELECT organization_id, route, key FROM idempotency_keys
+      WHERE created_at < now() - make_interval(hours => ${keptHours}) AND (status IS NOT NULL OR leased_until <= now())
+      ORDER BY created_at LIMIT ${prunedAtOnce}::int FOR UPDATE SKIP LOCKED)
+    RETURNING key`.pipe(Effect.map((rows) => rows.length))

@@ -1,6 +1,7 @@
 /** The one table from domain error to HTTP. An error that a route may give and that is not here does not compile. */
 import { Schema } from "effect"
-import type { AgentConfigurationsRefused } from "#core/agent/AgentConfigurations.ts"
+import type { AgentConfigurationsRefused, ConfigurationProblem } from "#core/agent/AgentConfigurations.ts"
+import { maskedMessage } from "#core/agent/AgentSecrets.ts"
 import type {
   AgentArchived,
   AgentDefinitionRefused,
@@ -28,6 +29,8 @@ import type { UploadRefused } from "#core/campaign/Uploads.ts"
 import type { ApiKeyNotFound } from "#core/organization/ApiKey.ts"
 import type { TooManyAttempts } from "#core/organization/LoginLimit.ts"
 import type { AlreadyMember, LastOwner, MemberNotFound } from "#core/organization/Member.ts"
+import type { ModelSecretMasked, ModelsMissing } from "#core/organization/ModelConfiguration.ts"
+import { maxModelDocumentSize, type ModelDocumentRefused, type ModelDocumentTooLarge } from "#core/organization/ModelDocument.ts"
 import type { RoleTooLow } from "#core/organization/Role.ts"
 import type * as user from "#core/organization/User.ts"
 import type { CredentialDataRefused, CredentialNameTaken, CredentialNotFound } from "#core/resource/Credential.ts"
@@ -37,6 +40,7 @@ import type { UploadMissing } from "#core/resource/ResourceUploads.ts"
 import type { ToolNotFound } from "#core/resource/Tool.ts"
 import type { ReportDayInvalid } from "#core/report/Report.ts"
 import type { TooManyFollowers } from "#core/event/LiveEvents.ts"
+import type { NodeWebhookNotDead, NodeWebhookNotFound } from "#core/event/NodeWebhook.ts"
 import type {
   TooManyWebhookEndpoints,
   WebhookDeliveryNotDead,
@@ -60,6 +64,7 @@ import type {
   TelephonyConfigNameTaken,
   TelephonyConfigNotFound,
   TelephonyNotConfigured,
+  TelephonyNotReady,
   TelephonyProviderFixed
 } from "#core/telephony/TelephonyConfig.ts"
 import { type BodyTooLarge, failure, type Reply } from "./Endpoint.ts"
@@ -130,6 +135,12 @@ export type DomainError =
   | user.LoginNeeded
   | user.LoginRefused
   | MemberNotFound
+  | ModelDocumentRefused
+  | ModelDocumentTooLarge
+  | ModelSecretMasked
+  | ModelsMissing
+  | NodeWebhookNotDead
+  | NodeWebhookNotFound
   | NotAuthenticated
   | NotReady
   | NotFound
@@ -158,6 +169,7 @@ export type DomainError =
   | TelephonyConfigNameTaken
   | TelephonyConfigNotFound
   | TelephonyNotConfigured
+  | TelephonyNotReady
   | TelephonyProviderFixed
   | TooManyAttempts
   | ToolNotFound
@@ -195,22 +207,21 @@ const problem = (found: GraphProblem): Violation => ({
   input: null,
   ctx: { error: {}, kind: found.kind, id: found.id, field: fieldOf(found) }
 })
+const misfit =
+  (...at: ReadonlyArray<string>) =>
+  ({ message, path }: ConfigurationProblem): Violation => ({
+    type: message === "Field required" ? "missing" : "value_error",
+    loc: [...at, ...path],
+    msg: message,
+    input: null
+  })
 
 const ambiguousRoute =
   "Inbound calls cannot be uniquely routed when the same number is configured against the same provider account in more than one place."
 
 const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   AgentArchived: [409, () => "Workflow is not active"],
-  AgentConfigurationsRefused: [
-    422,
-    ({ problems }) =>
-      problems.map(({ message, path }) => ({
-        type: message === "Field required" ? "missing" : "value_error",
-        loc: ["body", "workflow_configurations", ...path],
-        msg: message,
-        input: null
-      }))
-  ],
+  AgentConfigurationsRefused: [422, ({ problems }) => problems.map(misfit("body", "workflow_configurations"))],
   AgentDefinitionRefused: [422, ({ problems }) => problems.map(problem)],
   AgentDraftMissing: [400, () => "No draft to publish"],
   AgentNotFound: [404, () => "Workflow not found"],
@@ -258,6 +269,25 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   LoginNeeded: [403, () => "Only a user who has logged in may do this"],
   LoginRefused: [401, () => "Invalid email or password"],
   MemberNotFound: [404, () => "Member not found"],
+  ModelDocumentRefused: [422, ({ problems }) => problems.map(misfit("body"))],
+  ModelDocumentTooLarge: [
+    422,
+    () => [valueError(["body"], null, `All services together may be at most ${maxModelDocumentSize} bytes of JSON`)]
+  ],
+  ModelSecretMasked: [400, ({ kind, name }) => maskedMessage(`${kind} ${name}`)],
+  ModelsMissing: [
+    422,
+    ({ problems }) =>
+      problems.map(({ kind, message }) => ({
+        type: "value_error",
+        loc: [kind],
+        msg: `${kind}: ${message}`,
+        input: null,
+        ctx: { model: kind }
+      }))
+  ],
+  NodeWebhookNotDead: [409, ({ state }) => `Only dead deliveries can be sent anew (current state: ${state})`],
+  NodeWebhookNotFound: [404, () => "Webhook delivery not found"],
   NotAuthenticated: [401, ({ detail }) => detail],
   NotReady: [503, ({ detail }) => detail],
   NotFound: [404, ({ detail }) => detail],
@@ -309,6 +339,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   ],
   TelephonyConfigNotFound: [400, () => "telephony_configuration_not_found"],
   TelephonyNotConfigured: [400, () => "Telephony provider not configured for this organization"],
+  TelephonyNotReady: [400, ({ name, reason }) => `'${name}' is not ready for outbound calls. ${reason}`],
   TelephonyProviderFixed: [400, () => "Provider cannot be changed; create a new configuration instead."],
   TooManyAttempts: [429, () => "Too many attempts, try again in a few minutes"],
   ToolNotFound: [404, () => "Tool not found"],

@@ -9,6 +9,7 @@ import type { Caller } from "#core/organization/Caller.ts"
 import type { Role } from "#core/organization/Role.ts"
 import type { BodyTooLarge, Method, Reply } from "./Endpoint.ts"
 import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
+import type { Listed } from "./wire/Page.ts"
 
 /**
  * - `api-key`: a key in `X-API-Key` or `Authorization`, asked for before anything but the body's syntax.
@@ -42,7 +43,8 @@ export type Body =
 export type Success =
   /** To another address, for now: 302. */
   | { readonly _tag: "Redirect" }
-  | { readonly _tag: "Json"; readonly schema: TSchema }
+  /** `isListed`: part of a list, whose handler tells where the next part is. */
+  | { readonly _tag: "Json"; readonly schema: TSchema; readonly isListed: boolean }
   | { readonly _tag: "Content"; readonly mediaTypes: ReadonlyArray<string> }
 
 /** What every kind of route declares. */
@@ -91,7 +93,14 @@ export interface Route<out R = never> {
   readonly errors: ReadonlyArray<DomainTag>
   readonly handle: (given: AnyGiven) => Effect.Effect<unknown, DomainError, R>
   /** What is done around answering a request whose caller is known, such as giving an earlier answer in its place. */
-  readonly around: (<A>(given: AnyGiven, reply: Effect.Effect<Reply, never, A>) => Effect.Effect<Reply, never, A | R>) | undefined
+  readonly around:
+    | (<A>(
+        given: AnyGiven,
+        reply: Effect.Effect<Reply, never, A>,
+        /** What it was known by. */
+        credential: Readonly<Record<string, string>>
+      ) => Effect.Effect<Reply, never, A | R>)
+    | undefined
 }
 
 const nothing: Nothing = Type.Object({})
@@ -141,9 +150,35 @@ export const route = <
 ): Route<R> => ({
   ...declared(declaration, {
     body: declaration.body === undefined ? { _tag: "None" } : { _tag: "Json", schema: declaration.body },
-    success: { _tag: "Json", schema: declaration.success },
+    success: { _tag: "Json", schema: declaration.success, isListed: false },
     errors: declaration.errors ?? []
   }),
+  handle: erased(declaration.handle)
+})
+
+/** A list that may be long: nothing in, a part of it out. */
+export const list = <
+  R,
+  SuccessSchema extends TSchema,
+  const Tags extends ReadonlyArray<DomainTag> = readonly [],
+  Query extends TObject = Nothing
+>(
+  declaration: Omit<Declaration<Nothing, Query, Nothing, "api-key">, "method" | "params"> & {
+    readonly success: SuccessSchema
+    readonly errors?: Tags
+    readonly handle: (
+      given: Given<Nothing, Query, Nothing, "api-key", undefined>
+    ) => Effect.Effect<Listed<Static<SuccessSchema>>, ErrorOf<Tags[number]>, R>
+  }
+): Route<R> => ({
+  ...declared(
+    { ...declaration, method: "get" },
+    {
+      body: { _tag: "None" },
+      success: { _tag: "Json", schema: declaration.success, isListed: true },
+      errors: declaration.errors ?? []
+    }
+  ),
   handle: erased(declaration.handle)
 })
 
@@ -169,7 +204,7 @@ export const upload = <
 ): Route<R> => ({
   ...declared(declaration, {
     body: { _tag: "Upload", mediaTypes: declaration.mediaTypes, maxBytes: declaration.maxBytes },
-    success: { _tag: "Json", schema: declaration.success },
+    success: { _tag: "Json", schema: declaration.success, isListed: false },
     errors: declaration.errors
   }),
   handle: erased(declaration.handle)

@@ -18,6 +18,7 @@ import { known } from "./known.ts"
 import { type NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
 import type { AnyGiven, Content, Route } from "./Route.ts"
 import { missing, read, type Violation } from "./validation.ts"
+import type { Listed } from "./wire/Page.ts"
 
 const bodyLimit = 1_048_576
 const noQuery: Readonly<Record<string, string>> = {}
@@ -87,7 +88,11 @@ const handled = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Res
     onFailure: (error) => Effect.succeed(refuse(error)),
     onSuccess: (value) => Effect.succeed(respond(value, asked))
   })
-  return confined(given.caller, route.success._tag === "Content", route.around === undefined ? reply : route.around(given, reply))
+  return confined(
+    given.caller,
+    route.success._tag === "Content",
+    route.around === undefined ? reply : route.around(given, reply, asked.headers)
+  )
 }
 
 type Unwelcome = NotAuthenticated | RoleTooLow
@@ -110,17 +115,35 @@ const allowed = <R>(
 
 type Respond = (value: unknown, asked: Asked) => Reply
 
-const responder = <R>({ name, success }: Route<R>, { checksAnswers }: AnswerOptions): Respond => {
+const responder = <R>({ name, path, success }: Route<R>, { checksAnswers }: AnswerOptions): Respond => {
   // `download` lets nothing else than Content through.
   if (success._tag === "Content") return (value, asked) => contentReply(value as Content, asked.headers["range"])
   // And `redirect` nothing else than an address.
   if (success._tag === "Redirect") return (value) => ({ status: 302, headers: [["location", value as string]], body: "" })
-  if (!checksAnswers) return (value) => json(200, value)
-  const validator = Compile(success.schema)
-  return (value) => {
-    if (!validator.Check(value)) throw new Error(`${name} does not answer as declared: ${JSON.stringify(validator.Errors(value))}`)
+  const validator = checksAnswers ? Compile(success.schema) : undefined
+  const answer = (value: unknown): Reply => {
+    if (validator?.Check(value) === false) {
+      throw new Error(`${name} does not answer as declared: ${JSON.stringify(validator.Errors(value))}`)
+    }
     return json(200, value)
   }
+  if (!success.isListed) return answer
+  return (value, asked) => {
+    // And `list` nothing else than a part of one.
+    const { body, next } = value as Listed<unknown>
+    const reply = answer(body)
+    return next === undefined ? reply : { ...reply, headers: [...reply.headers, ["link", linkTo(path, asked.query, next)]] }
+  }
+}
+
+/** The same request for the next part. */
+const linkTo = (path: string, query: string, next: NonNullable<Listed<unknown>["next"]>): string => {
+  const parameters = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(next)) {
+    if (value === undefined) parameters.delete(name)
+    else parameters.set(name, value)
+  }
+  return `<${path}?${parameters}>; rel="next"`
 }
 
 const jsonType = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json\s*(?:;|$)/i

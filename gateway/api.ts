@@ -6,6 +6,7 @@ import type { Campaigns } from "#core/campaign/Campaigns.ts"
 import type { Folders } from "#core/folder/Folders.ts"
 import type { Events } from "#core/event/Events.ts"
 import type { LiveEvents } from "#core/event/LiveEvents.ts"
+import type { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
 import type { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
 import type { Idempotency } from "#core/Idempotency.ts"
 import type { Uploads } from "#core/campaign/Uploads.ts"
@@ -39,7 +40,9 @@ import { fileRoutes } from "./routes/file.ts"
 import { folderRoutes } from "./routes/folder.ts"
 import { healthRoutes } from "./routes/health.ts"
 import { knowledgeRoutes } from "./routes/knowledge.ts"
+import { modelConfigurationRoutes } from "./routes/modelConfiguration.ts"
 import { nodeTypeRoutes } from "./routes/nodeType.ts"
+import { nodeWebhookRoutes } from "./routes/nodeWebhook.ts"
 import { phoneNumberRoutes } from "./routes/phoneNumber.ts"
 import { recordingRoutes } from "./routes/recording.ts"
 import { resourceUploadRoutes } from "./routes/resourceUpload.ts"
@@ -48,6 +51,7 @@ import { reportRoutes } from "./routes/report.ts"
 import { runRoutes } from "./routes/run.ts"
 import { telephonyRoutes } from "./routes/telephony.ts"
 import { toolRoutes } from "./routes/tool.ts"
+import { userConfigurationRoutes } from "./routes/userConfiguration.ts"
 import { usageRoutes } from "./routes/usage.ts"
 import { webhookRoutes } from "./routes/webhook.ts"
 import { workflowRoutes } from "./routes/workflow.ts"
@@ -68,6 +72,7 @@ export type ApiNeeds =
   | Folders
   | Idempotency
   | LiveEvents
+  | NodeWebhooks
   | PhoneNumbers
   | Readiness
   | Reports
@@ -87,6 +92,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...nodeTypeRoutes,
     ...folderRoutes,
     ...runRoutes,
+    ...nodeWebhookRoutes,
     ...reportRoutes,
     ...usageRoutes,
     ...callRoutes,
@@ -102,6 +108,8 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...accountRoutes,
     ...apiKeyRoutes,
     ...organizationRoutes,
+    ...userConfigurationRoutes,
+    ...modelConfigurationRoutes,
     ...auditLogRoutes,
     ...eventRoutes,
     ...webhookRoutes,

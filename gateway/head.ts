@@ -10,7 +10,7 @@ interface Written {
 /** Any origin may read answers, none may send a browser's own credentials along. */
 const commonHeaders: ReadonlyArray<readonly [string, string]> = [
   ["access-control-allow-origin", "*"],
-  ["access-control-expose-headers", "x-request-id, content-disposition"],
+  ["access-control-expose-headers", "x-request-id, content-disposition, link"],
   ["x-content-type-options", "nosniff"],
   ["x-frame-options", "DENY"],
   ["referrer-policy", "no-referrer"],

@@ -9,18 +9,15 @@ import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { authenticate, credentialHeaders, type Identities } from "./authenticate.ts"
 import { Closing } from "./Closing.ts"
+import { credentialLost, FollowingTimes, longestFollowing } from "./following.ts"
+import type { NotAuthenticated } from "./Refusal.ts"
 import { read, type Violation } from "./validation.ts"
 import { EventSocketQuery, eventWire, positionOf, selectionOf } from "./wire/Event.ts"
 
 export const socketPath = "/api/v1/events/ws"
-/** Whoever follows for longer comes back, and shows the credential anew. */
-export const socketLifetime = Duration.hours(1)
 
-const idleSeconds = 60
 const maxMessageBytes = 1024
 const maxBufferedBytes = 1_048_576
-/** For a full socket to take more. */
-const longestWait = "30 seconds"
 
 type Socket = uws.WebSocket<Connection>
 
@@ -37,14 +34,15 @@ interface Connection {
 class Ended extends Schema.TaggedError<Ended>()("Ended", { code: Schema.Int, reason: Schema.String }) {}
 
 export const mountLiveEvents = (app: uws.TemplatedApp): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
-  Effect.map(Effect.context<Closing | Identities | LiveEvents>(), (context) => {
-    const runFork = Effect.runForkWith(context)
+  Effect.gen(function* () {
+    const runFork = Effect.runForkWith(yield* Effect.context<Closing | Identities | LiveEvents>())
+    const { idleSeconds } = yield* FollowingTimes
     app.ws<Connection>(socketPath, {
       idleTimeout: idleSeconds,
       sendPingsAutomatically: true,
       maxPayloadLength: maxMessageBytes,
       maxBackpressure: maxBufferedBytes,
-      maxLifetime: Duration.toMinutes(socketLifetime),
+      maxLifetime: Duration.toMinutes(longestFollowing),
       upgrade: (res, req, socket) =>
         res.upgrade<Connection>(
           connectionOf(req),
@@ -96,19 +94,22 @@ const follow = (ws: Socket, connection: Connection): Effect.Effect<void, never, 
 const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection) {
   const query = yield* queryOf(connection)
   const key = query.api_key === null ? {} : { "x-api-key": query.api_key }
-  const { organizationId } = yield* authenticate({ ...key, ...connection.headers }).pipe(
-    Effect.mapError(({ detail }) => new Ended({ code: 4401, reason: detail }))
-  )
+  const credential = { ...key, ...connection.headers }
+  const caller = yield* Effect.mapError(authenticate(credential), unwelcome)
+  const { organizationId } = caller
   const { begun } = yield* Closing
   const events = yield* LiveEvents.use((_) => _.follow(selectionOf(organizationId, query), positionOf(query.last_event_id))).pipe(
     Effect.mapError(() => new Ended({ code: 4429, reason: "Too many connections" }))
   )
-  yield* events.pipe(
+  const told = events.pipe(
     Stream.interruptWhen(begun),
     Stream.runForEach((event) => send(ws, connection, JSON.stringify(eventWire(event)))),
     Effect.provideService(CurrentTenant, organizationId)
   )
+  yield* Effect.raceFirst(told, Effect.mapError(credentialLost(credential, caller), unwelcome))
 })
+
+const unwelcome = ({ detail }: NotAuthenticated): Ended => new Ended({ code: 4401, reason: detail })
 
 const queryOf = ({ query }: Connection): Effect.Effect<Static<typeof EventSocketQuery>, Ended> => {
   const found: Array<Violation> = []
@@ -121,10 +122,12 @@ const queryOf = ({ query }: Connection): Effect.Effect<Static<typeof EventSocket
 
 /** Returns when the socket can take more. */
 const send = (ws: Socket, connection: Connection, text: string): Effect.Effect<void, Ended> =>
-  Effect.timeoutOrElse(taken(ws, connection, text), {
-    duration: longestWait,
-    orElse: () => Effect.fail(new Ended({ code: 4408, reason: "Nothing was read for too long" }))
-  })
+  Effect.flatMap(FollowingTimes, ({ longestWait }) =>
+    Effect.timeoutOrElse(taken(ws, connection, text), {
+      duration: longestWait,
+      orElse: () => Effect.fail(new Ended({ code: 4408, reason: "Nothing was read for too long" }))
+    })
+  )
 
 const taken = (ws: Socket, connection: Connection, text: string): Effect.Effect<void> =>
   Effect.callback((resume) => {

@@ -29,6 +29,7 @@ interface Media {
 
 interface Answer {
   readonly description: string
+  readonly headers?: Readonly<Record<string, JsonSchema>>
   readonly content?: Readonly<Record<string, Media>>
 }
 
@@ -95,6 +96,7 @@ const tags: Readonly<Record<string, string>> = {
   Telephony: "Accounts with providers, and the numbers to call from.",
   Tools: "What agents can do besides talking.",
   Usage: "How much was called.",
+  "User configurations": "Which speech and language services the organization has set up.",
   Webhooks: "Where events are sent to."
 }
 
@@ -172,6 +174,12 @@ const requestBodyOf = ({ body }: Route<unknown>, components: Components): Pick<O
   return { requestBody: { required: true, content } }
 }
 
+const linkHeader: JsonSchema = {
+  description: 'There is more: the address of the next part, relative to this one, as `rel="next"`. Absent from the last part.',
+  schema: { type: "string" },
+  example: '</api/v1/workflow/fetch?limit=1000&after=1000>; rel="next"'
+}
+
 const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 const problem = (description: string, name = "Error"): Answer => ({ description, content: { "application/json": { schema: refer(name) } } })
 
@@ -214,7 +222,8 @@ const successes = (success: Route["success"], components: Components): ReadonlyA
   if (success._tag === "Redirect") return [["302", { description: "At the address in `Location`" }]]
   if (success._tag === "Json") {
     const media = { schema: components.output(success.schema), example: exampleOf(success.schema) }
-    return [["200", { description: "Done", content: { "application/json": media } }]]
+    const headers = success.isListed ? { headers: { Link: linkHeader } } : {}
+    return [["200", { description: "Done", ...headers, content: { "application/json": media } }]]
   }
   const content = Object.fromEntries(success.mediaTypes.map((type) => [type, { schema: type === "application/json" ? {} : bytesSchema }]))
   return [

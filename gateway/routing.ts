@@ -17,13 +17,19 @@ const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/")
 const matches = (pattern: ReadonlyArray<string>, path: ReadonlyArray<string>): boolean =>
   pattern.length === path.length && pattern.every((segment, at) => (segment.startsWith(":") ? path[at] !== "" : segment === path[at]))
 
-export const straysOf = (places: ReadonlyArray<Place>): ((path: string) => Stray) => {
+/** Routes that clients of the existing product may ask for, and whose path is one of ours too, with a word in place of a parameter. */
+const absent: ReadonlyArray<Place> = [{ method: "post", path: "/api/v1/workflow-recordings/transcribe" }]
+const isAbsent = (method: string, path: string): boolean => absent.some((place) => place.method === method && place.path === path)
+
+/** `method` in lower case. */
+export const straysOf = (places: ReadonlyArray<Place>): ((method: string, path: string) => Stray) => {
   const patterns = places.map(({ method, path }) => ({ method, segments: segmentsOf(path) }))
   const methodsAt = (path: string): ReadonlyArray<Method> => {
     const segments = segmentsOf(path)
     return patterns.filter((pattern) => matches(pattern.segments, segments)).map(({ method }) => method)
   }
-  return (path) => {
+  return (method, path) => {
+    if (isAbsent(method, path)) return { _tag: "NotFound" }
     const methods = methodsAt(path)
     if (methods.length > 0) return { _tag: "OtherMethod", allow: allowOf(methods) }
     const other = path.endsWith("/") ? path.slice(0, -1) : `${path}/`

@@ -1,16 +1,17 @@
 /**
- * The sockets; this file, writeBody.ts and liveEvents.ts know uWebSockets. A request is copied out of its memory before the first asynchronous step, and
- * from then on is one fiber: interrupted when the client goes away, when it takes too long, and at last when the server closes. Every
- * answer is written at most once, inside `cork`; after an abort none is.
+ * The sockets; this file, copied.ts, writeBody.ts and liveEvents.ts know uWebSockets. A request is copied out of its memory before the first
+ * asynchronous step, and from then on is one fiber: interrupted when the client goes away, when it takes too long, and at last when the
+ * server closes. Every answer is written at most once, inside `cork`; after an abort none is.
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Result, Schedule, Schema, Stream } from "effect"
-import { randomUUID } from "node:crypto"
 import { setImmediate } from "node:timers/promises"
 import * as uws from "uWebSockets.js"
 import { bodyStream } from "./BodyStream.ts"
 import { Closing } from "./Closing.ts"
+import { copied, pathNames, queryOf, requestId } from "./copied.ts"
 import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply } from "./Endpoint.ts"
 import { writeHead } from "./head.ts"
+import { CurrentHttpFigures, type HttpFigures, type RouteFigures } from "./HttpFigures.ts"
 import { known } from "./known.ts"
 import { type Place, strayReply, straysOf } from "./routing.ts"
 import { write, writeChunk } from "./writeBody.ts"
@@ -48,10 +49,12 @@ export interface ServerOptions<R> {
 /** One request and its answer. */
 interface Exchange {
   readonly id: string
-  readonly route: string
+  readonly figures: RouteFigures
   readonly res: uws.HttpResponse
   readonly isHead: boolean
   deadline: number
+  /** When its fiber began, in nanoseconds that only ever grow; undefined for an answer that is known at once. */
+  beganAt: bigint | undefined
   /** All of the body has come. */
   isComplete: boolean
   isPaused: boolean
@@ -64,8 +67,6 @@ interface Exchange {
   fiber: Fiber.Fiber<unknown> | undefined
 }
 
-const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
-
 export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, ListenFailed, R | Closing> =>
   Layer.effect(
     Gateway,
@@ -73,7 +74,7 @@ export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, Listen
       const runFork = Effect.runForkWith(yield* Effect.context<R>())
       const clock = yield* Clock.Clock
       const limits = { ...defaultLimits, ...options.limits }
-      const server = new UwsServer(options.endpoints, limits, runFork, () => clock.currentTimeMillisUnsafe())
+      const server = new UwsServer(options.endpoints, limits, runFork, clock, yield* CurrentHttpFigures)
       yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
       if (options.mount !== undefined) yield* options.mount(server.app)
       const socket = yield* Effect.acquireRelease(listen(server.app, options), (socket) => close(server, socket, limits.drainMillis))
@@ -126,21 +127,23 @@ class UwsServer<R> implements Server {
   private isDraining = false
   private readonly limits: Limits
   private readonly runFork: RunFork<R>
-  private readonly now: () => number
+  private readonly clock: Clock.Clock
 
-  constructor(endpoints: ReadonlyArray<Endpoint<R>>, limits: Limits, runFork: RunFork<R>, now: () => number) {
+  constructor(endpoints: ReadonlyArray<Endpoint<R>>, limits: Limits, runFork: RunFork<R>, clock: Clock.Clock, figures: HttpFigures) {
     this.limits = limits
     this.runFork = runFork
-    this.now = now
+    this.clock = clock
     for (const endpoint of endpoints) {
-      register(this.app, endpoint, this.enter(endpoint, false))
-      if (endpoint.method === "get") this.app.head(endpoint.path, this.enter(endpoint, true))
+      const { method, path } = endpoint
+      register(this.app, endpoint, this.enter(endpoint, figures.of(method.toUpperCase(), path), false))
+      if (method === "get") this.app.head(path, this.enter(endpoint, figures.of("HEAD", path), true))
     }
     const stray = straysOf(endpoints)
     const lost = (res: uws.HttpResponse, req: uws.HttpRequest): void => {
-      const exchange = begin(res, req, { route: "none", isHead: req.getMethod() === "head", deadline: 0, isComplete: true })
+      const method = req.getMethod()
+      const exchange = begin(res, req, { figures: figures.ofStray(method), isHead: method === "head", deadline: 0, isComplete: true })
       const wanted = req.getHeader("access-control-request-headers")
-      this.send(exchange, strayReply(stray(req.getUrl()), { method: req.getMethod(), query: queryOf(req), wanted }))
+      this.send(exchange, strayReply(stray(method, req.getUrl()), { method, query: queryOf(req), wanted }))
     }
     // The first pattern does not match the root.
     this.app.any("/*", lost).any("/", lost)
@@ -169,12 +172,15 @@ class UwsServer<R> implements Server {
     Fiber.interruptAll([...this.live].flatMap(({ fiber }) => (fiber === undefined ? [] : [fiber])))
   )
 
-  private enter(endpoint: Endpoint<R>, isHead: boolean): (res: uws.HttpResponse, req: uws.HttpRequest) => void {
+  private now(): number {
+    return this.clock.currentTimeMillisUnsafe()
+  }
+
+  private enter(endpoint: Endpoint<R>, figures: RouteFigures, isHead: boolean): Handler {
     const names = pathNames(endpoint.path)
-    const route = `${endpoint.method.toUpperCase()} ${endpoint.path}`
     const millis = { none: this.limits.answerMillis, bytes: this.limits.bodyMillis, stream: this.limits.uploadMillis }[endpoint.body]
     return (res, req) => {
-      const exchange = begin(res, req, { route, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
+      const exchange = begin(res, req, { figures, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
       if (this.isDraining) return this.send(exchange, shuttingDown)
       const { headers, params, query } = copied(req, endpoint, names)
       const asked: Asked = { id: exchange.id, params, query, headers, bytes: noBytes, stream: Stream.empty }
@@ -239,6 +245,7 @@ class UwsServer<R> implements Server {
     )
     const now = known(answer)
     if (now !== undefined) return this.send(exchange, now.value)
+    exchange.beganAt = this.clock.monotonicTimeNanosUnsafe()
     const fiber = this.runFork(answer)
     exchange.fiber = fiber
     fiber.addObserver((exit) => {
@@ -253,6 +260,7 @@ class UwsServer<R> implements Server {
   private send(exchange: Exchange, reply: Reply): void {
     if (exchange.isOver) return
     if (exchange.isStreaming) return this.cutOff(exchange)
+    this.count(exchange, reply)
     const { body } = reply
     const { isHead, res } = exchange
     if (typeof body !== "string" && body.bytes !== 0 && !isHead) return this.stream(exchange, reply, body)
@@ -267,6 +275,11 @@ class UwsServer<R> implements Server {
       if (bytes !== undefined) res.writeHeader("content-length", String(bytes))
       return res.endWithoutBody()
     })
+  }
+
+  private count({ beganAt, figures }: Exchange, { status }: Reply): void {
+    figures.answered(status)
+    if (beganAt !== undefined) figures.seconds.observe(Number(this.clock.monotonicTimeNanosUnsafe() - beganAt) / 1e9)
   }
 
   private stream(exchange: Exchange, reply: Reply, body: Flow): void {
@@ -302,14 +315,15 @@ class UwsServer<R> implements Server {
     if (this.isDraining && this.live.size === 0) Deferred.doneUnsafe(this.drained, Exit.void)
   }
 
-  private report(message: string, { id, route }: Exchange, cause: Cause.Cause<unknown>): void {
-    this.runFork(Effect.logError(message, cause).pipe(Effect.annotateLogs({ requestId: id, route })))
+  private report(message: string, { figures: { method, route }, id }: Exchange, cause: Cause.Cause<unknown>): void {
+    this.runFork(Effect.logError(message, cause).pipe(Effect.annotateLogs({ requestId: id, route: `${method} ${route}` })))
   }
 }
 
-type Register = (pattern: string, handler: (res: uws.HttpResponse, req: uws.HttpRequest) => void) => unknown
+type Handler = (res: uws.HttpResponse, req: uws.HttpRequest) => void
+type Register = (pattern: string, handler: Handler) => unknown
 
-const register = (app: uws.TemplatedApp, { method, path }: Place, handler: Parameters<Register>[1]): void => {
+const register = (app: uws.TemplatedApp, { method, path }: Place, handler: Handler): void => {
   const methods: { readonly [Name in Method]: Register } = {
     get: (pattern, handle) => app.get(pattern, handle),
     post: (pattern, handle) => app.post(pattern, handle),
@@ -323,13 +337,14 @@ const register = (app: uws.TemplatedApp, { method, path }: Place, handler: Param
 const begin = (
   res: uws.HttpResponse,
   req: uws.HttpRequest,
-  start: Pick<Exchange, "route" | "isHead" | "deadline" | "isComplete">
+  start: Pick<Exchange, "figures" | "isHead" | "deadline" | "isComplete">
 ): Exchange => ({
   id: requestId(req),
-  route: start.route,
+  figures: start.figures,
   res,
   isHead: start.isHead,
   deadline: start.deadline,
+  beganAt: undefined,
   isComplete: start.isComplete,
   isPaused: false,
   isCorked: true,
@@ -344,46 +359,6 @@ const corked = ({ isCorked, res }: Exchange, write: () => void): void => {
 }
 
 const shuttingDown = failure(503, "The service is shutting down")
-
-const pathNames = (path: string): ReadonlyArray<string> =>
-  path.split("/").flatMap((segment) => (segment.startsWith(":") ? [segment.slice(1)] : []))
-
-const requestId = (req: uws.HttpRequest): string => {
-  const given = req.getHeader("x-request-id")
-  return given !== "" && requestIdPattern.test(given) ? given : randomUUID()
-}
-
-/** `req` is void once the handler returns. */
-const copied = (
-  req: uws.HttpRequest,
-  endpoint: Pick<Endpoint<never>, "headers" | "hasQuery">,
-  names: ReadonlyArray<string>
-): Pick<Asked, "params" | "query" | "headers"> => {
-  const headers: Record<string, string> = {}
-  for (const name of endpoint.headers) {
-    // A key wins over a token.
-    if (name === "authorization" && "x-api-key" in headers) continue
-    const value = req.getHeader(name)
-    if (value !== "") headers[name] = value
-  }
-  const params: Record<string, string> = {}
-  names.forEach((name, at) => {
-    params[name] = decoded(req.getParameter(at) ?? "")
-  })
-  return { headers, params, query: endpoint.hasQuery ? queryOf(req) : "" }
-}
-
-/** Undefined without a `?`, whatever its declaration says. */
-const queryOf = (req: uws.HttpRequest): string => req.getQuery() ?? ""
-
-/** What is badly encoded stays as it is, and fits no schema that matters. */
-const decoded = (segment: string): string =>
-  segment.includes("%")
-    ? Result.getOrElse(
-        Result.try(() => decodeURIComponent(segment)),
-        () => segment
-      )
-    : segment
 
 const noBytes = new Uint8Array(0)
 

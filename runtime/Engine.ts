@@ -8,32 +8,39 @@
  *     |  `- CallActor         one per live attempt
  *     |     `- VoiceSession   audio in and out
  *     |- TrunkPool            one live trunk per telephony configuration
- *     |- events               what happened, to those who follow it and to webhooks
- *     `- Recovered, sweep     what a former process left; work that the events missed
+ *     |- events               what happened, to those who follow it and to webhooks; what the webhook nodes of agents send
+ *     |- Recovered, sweep     what a former process left; work that the events missed
+ *     `- Housekeeping         deletes what nobody needs any more
  *
  * What stands lower is built first and closed last: when the node stops, campaigns stop claiming, then calls get their time to end, then
  * the trunks close.
  */
-import { Duration, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { SingleRunner } from "effect/cluster"
 import { Digest } from "effect/crypto"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { Dialer } from "#core/call/Dialer.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
+import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { Signals } from "#core/Signals.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { CallActor } from "./call/CallActor.ts"
 import { CallJournal } from "./call/CallJournal.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
+import { ContextFetcher } from "./call/ContextFetcher.ts"
 import * as SingleCalls from "./call/SingleCalls.ts"
 import { CallRate } from "./CallRate.ts"
 import { CampaignActor } from "./campaign/CampaignActor.ts"
 import * as CampaignSupervisor from "./campaign/CampaignSupervisor.ts"
 import { Desks } from "./campaign/Desk.ts"
+import { Config } from "./config.ts"
 import { Deadlines } from "./Deadlines.ts"
+import * as Housekeeping from "./Housekeeping.ts"
 import * as events from "./event/events.ts"
+import { WebhookSender } from "./event/WebhookSender.ts"
 import { layerSweep, Recovered } from "./Recovery.ts"
 import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
@@ -54,8 +61,18 @@ const cluster = SingleRunner.layer({
   }
 }).pipe(Layer.provide(Digest.layerWebCrypto))
 
+/** It asks at the addresses that webhooks may be sent to. */
+const fetcher = Layer.unwrap(
+  Effect.map(Config, ({ webhookPrivateTargets }) =>
+    ContextFetcher.layer.pipe(
+      Layer.provide([CredentialSecrets.layer, WebhookSender.layer]),
+      Layer.provide(Layer.succeed(PrivateTargets, webhookPrivateTargets))
+    )
+  )
+)
+
 const calls = CallSupervisor.layer.pipe(
-  Layer.provideMerge(CallActor.layer),
+  Layer.provideMerge(CallActor.layer.pipe(Layer.provide(fetcher))),
   Layer.provideMerge(CallJournal.layer),
   Layer.provideMerge(unconfined(TrunkSignals, TrunkPool.layerSignals)),
   Layer.provideMerge(TrunkPool.layer)
@@ -63,8 +80,8 @@ const calls = CallSupervisor.layer.pipe(
 
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
 
-/** Needs a database, the adapters, the agent's voice and the settings; gives the API its `Signals`, `TrunkSignals` and `Dialer`, and its events. */
-export const layer = Layer.mergeAll(campaigns, layerSweep, unconfined(Dialer, SingleCalls.layer)).pipe(
+/** Needs a database, the adapters, the agent's voice, the addresses of files and the settings; gives the API its `Signals`, `TrunkSignals` and `Dialer`, and its events. */
+export const layer = Layer.mergeAll(campaigns, layerSweep, Housekeeping.layer, unconfined(Dialer, SingleCalls.layer)).pipe(
   Layer.provideMerge(unconfined(Signals, CampaignSupervisor.layerSignals)),
   Layer.provideMerge(cluster),
   Layer.provideMerge(Recovered.layer),

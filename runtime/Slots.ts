@@ -5,7 +5,7 @@
  *
  * This is a fast copy of what the live attempts in Postgres say; it is rebuilt from them at start.
  */
-import { Context, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 
 export interface SlotScope {
   /** `campaign:7`, `organization:1`, `trunk:3`. */
@@ -33,98 +33,111 @@ export class Slots extends Context.Service<
     /** Idempotent. */
     readonly release: (holder: string) => void
     readonly used: (key: string) => number
+    /** When the holder's slot became free, if that was while its queue waited for one: milliseconds of a clock that only ever grows. */
+    readonly freedAt: (holder: string) => number | undefined
   }
 >()("runtime/Slots") {
-  static readonly layerMemory = Layer.sync(Slots, () => {
-    const used = new Map<string, number>()
-    const held = new Map<string, ReadonlyArray<SlotScope>>()
-    const waiting: Array<Waiter> = []
-    let reservations = 0
+  static readonly layerMemory = Layer.effect(
+    Slots,
+    Effect.map(Clock.Clock, (clock) => {
+      const used = new Map<string, number>()
+      const held = new Map<string, Held>()
+      const waiting: Array<Waiter> = []
+      let reservations = 0
 
-    const fits = (scopes: ReadonlyArray<SlotScope>) => scopes.every(({ key, limit }) => limit === undefined || (used.get(key) ?? 0) < limit)
-    const adopt = (holder: string, scopes: ReadonlyArray<SlotScope>) => {
-      if (held.has(holder)) return
-      held.set(holder, scopes)
-      for (const { key } of scopes) used.set(key, (used.get(key) ?? 0) + 1)
-    }
-    const drop = (holder: string) => {
-      const scopes = held.get(holder)
-      if (scopes === undefined) return
-      held.delete(holder)
-      for (const { key } of scopes) {
-        const left = (used.get(key) ?? 0) - 1
-        if (left > 0) used.set(key, left)
-        else used.delete(key)
+      const fits = (scopes: ReadonlyArray<SlotScope>) =>
+        scopes.every(({ key, limit }) => limit === undefined || (used.get(key) ?? 0) < limit)
+      const adopt = (holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: number) => {
+        if (held.has(holder)) return
+        held.set(holder, { freedAt, scopes })
+        for (const { key } of scopes) used.set(key, (used.get(key) ?? 0) + 1)
       }
-    }
-    /** Each slot that is free goes to the first in the queue that can use it, who then stands last; it is kept until he comes. */
-    const serve = () => {
-      for (let at = 0; at < waiting.length; ) {
-        const waiter = waiting[at]
-        if (waiter === undefined || !fits(waiter.scopes)) {
-          at++
-          continue
+      const drop = (holder: string) => {
+        const slot = held.get(holder)
+        if (slot === undefined) return
+        held.delete(holder)
+        for (const { key } of slot.scopes) {
+          const left = (used.get(key) ?? 0) - 1
+          if (left > 0) used.set(key, left)
+          else used.delete(key)
         }
-        waiting.splice(at, 1)
-        const kept = `reservation:${++reservations}`
-        adopt(kept, waiter.scopes)
-        waiter.kept.push(kept)
-        if (waiter.kept.length < waiter.wants) waiting.push(waiter)
-        at = 0
-        waiter.wake()
       }
-    }
-    const release = (holder: string) => {
-      drop(holder)
-      if (waiting.length > 0) serve()
-    }
-    const tryTake = (holder: string, scopes: ReadonlyArray<SlotScope>) => {
-      if (!fits(scopes)) return false
-      adopt(holder, scopes)
-      return true
-    }
-
-    return {
-      queue: (wake) => {
-        const waiter: Waiter = { kept: [], scopes: [], wake, wants: 0 }
-        const giveBack = () => {
-          for (const kept of waiter.kept.splice(0)) drop(kept)
-        }
-        const leaveQueue = () => {
-          const at = waiting.indexOf(waiter)
-          if (at >= 0) waiting.splice(at, 1)
-        }
-        return {
-          leave: () => {
-            leaveQueue()
-            if (waiter.kept.length === 0) return
-            giveBack()
-            serve()
-          },
-          take: (holders, scopes) => {
-            // What was kept for us is exchanged for slots in the same breath, so nobody can come between.
-            giveBack()
-            const taken: Array<string> = []
-            for (const holder of holders) {
-              if (!tryTake(holder, scopes)) break
-              taken.push(holder)
-            }
-            waiter.scopes = scopes
-            waiter.wants = holders.length - taken.length
-            if (waiter.wants === 0) leaveQueue()
-            else if (!waiting.includes(waiter)) waiting.push(waiter)
-            // Limits may have changed since the slots were kept: what we cannot use others perhaps can.
-            serve()
-            return taken
+      /** Each slot that is free goes to the first in the queue that can use it, who then stands last; it is kept until he comes. */
+      const serve = () => {
+        for (let at = 0; at < waiting.length; ) {
+          const waiter = waiting[at]
+          if (waiter === undefined || !fits(waiter.scopes)) {
+            at++
+            continue
           }
+          waiting.splice(at, 1)
+          const kept = `reservation:${++reservations}`
+          adopt(kept, waiter.scopes, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
+          waiter.kept.push(kept)
+          if (waiter.kept.length < waiter.wants) waiting.push(waiter)
+          at = 0
+          waiter.wake()
         }
-      },
-      tryTake,
-      adopt,
-      release,
-      used: (key) => used.get(key) ?? 0
-    }
-  })
+      }
+      const release = (holder: string) => {
+        drop(holder)
+        if (waiting.length > 0) serve()
+      }
+      const tryTake = (holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: number) => {
+        if (!fits(scopes)) return false
+        adopt(holder, scopes, freedAt)
+        return true
+      }
+
+      return {
+        queue: (wake) => {
+          const waiter: Waiter = { kept: [], scopes: [], wake, wants: 0 }
+          const giveBack = () => {
+            for (const kept of waiter.kept.splice(0)) drop(kept)
+          }
+          const leaveQueue = () => {
+            const at = waiting.indexOf(waiter)
+            if (at >= 0) waiting.splice(at, 1)
+          }
+          return {
+            leave: () => {
+              leaveQueue()
+              if (waiter.kept.length === 0) return
+              giveBack()
+              serve()
+            },
+            take: (holders, scopes) => {
+              // What was kept for us is exchanged for slots in the same breath, so nobody can come between.
+              const freed = waiter.kept.map((kept) => held.get(kept)?.freedAt)
+              giveBack()
+              const taken: Array<string> = []
+              for (const holder of holders) {
+                if (!tryTake(holder, scopes, freed[taken.length])) break
+                taken.push(holder)
+              }
+              waiter.scopes = scopes
+              waiter.wants = holders.length - taken.length
+              if (waiter.wants === 0) leaveQueue()
+              else if (!waiting.includes(waiter)) waiting.push(waiter)
+              // Limits may have changed since the slots were kept: what we cannot use others perhaps can.
+              serve()
+              return taken
+            }
+          }
+        },
+        tryTake,
+        adopt,
+        release,
+        used: (key) => used.get(key) ?? 0,
+        freedAt: (holder) => held.get(holder)?.freedAt
+      }
+    })
+  )
+}
+
+interface Held {
+  readonly scopes: ReadonlyArray<SlotScope>
+  readonly freedAt: number | undefined
 }
 
 interface Waiter {

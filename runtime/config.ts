@@ -182,6 +182,12 @@ const table = {
       allowed: "on or off"
     }
   ),
+  auditDays: required(integer(0, 36_500), {
+    name: "AUDIT_DAYS",
+    default: "365",
+    description: "Days that entries of the audit log are kept. `0` keeps them for ever.",
+    allowed: "a whole number from 0 to 36500"
+  }),
   webhookPrivateTargets: required(
     mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
     {

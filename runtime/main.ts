@@ -11,6 +11,7 @@ import { Folders } from "#core/folder/Folders.ts"
 import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/organization/accounts.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
+import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
 import * as resources from "#core/resource/resources.ts"
 import { Reports } from "#core/report/Reports.ts"
 import { Runs } from "#core/run/Runs.ts"
@@ -18,6 +19,7 @@ import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import * as Api from "#gateway/api.ts"
 import { FileLinks } from "#gateway/FileLinks.ts"
+import * as publicFiles from "#gateway/publicFiles.ts"
 import { Gateway } from "#gateway/server.ts"
 import { Site } from "#gateway/Site.ts"
 import packageJson from "../package.json" with { type: "json" }
@@ -29,12 +31,15 @@ import * as ports from "./ports.ts"
 import * as postgres from "./postgres.ts"
 import * as CsvSource from "./storage/CsvSource.ts"
 import { Files } from "./storage/Files.ts"
+import { RecordingBytes } from "./storage/RecordingBytes.ts"
 import * as telemetry from "./telemetry.ts"
 import * as FliteTts from "./voice/FliteTts.ts"
+import { RecordedSpeech } from "./voice/RecordedSpeech.ts"
 import { VoiceAgent } from "./voice/VoiceSession.ts"
 
 const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(join(dataDir, "files"))))
-const voice = VoiceAgent.layer.pipe(Layer.provide(FliteTts.layer()))
+const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))
+const voice = VoiceAgent.layer.pipe(Layer.provide([FliteTts.layer(), recorded]))
 const site = Layer.unwrap(
   Effect.map(Config, (settings) => Site.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
 )
@@ -75,7 +80,9 @@ const service = welcome.pipe(
   Layer.provide(gateway),
   Layer.provide(Layer.mergeAll(api, ports.layer, site)),
   Layer.provide(Engine.layer),
-  Layer.provide(Layer.mergeAll(plugins.layer, voice, postgres.layer)),
+  Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, site]))),
+  Layer.provide(voice),
+  Layer.provide(Layer.mergeAll(plugins.layer, postgres.layer)),
   Layer.provide(files)
 )
 

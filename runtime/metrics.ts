@@ -1,35 +1,81 @@
-/** What the engine counts, under the trade's names, and what its process takes. Never a label with a phone number or an organization. */
-import { Effect, Metric } from "effect"
+/** What the engine counts, under the trade's names, and what its process takes. Never a label with a phone number, an organization or a campaign. */
+import { Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { monitorEventLoopDelay } from "node:perf_hooks"
+import type { Histogram } from "#core/Histogram.ts"
+import { type CallFigures, CurrentCallFigures } from "./call/CallFigures.ts"
 import { Config } from "./config.ts"
 import { PoolUses } from "./PoolUse.ts"
+import { counter, type Family, gauge, histogram, textOf } from "./prometheusText.ts"
 
-export const callsOriginated = Metric.counter("calls_originated_total", { description: "Dial requests sent", incremental: true })
-export const callsLive = Metric.gauge("calls_live", { description: "Calls of this node, from the dial request to the end" })
-
-interface Family {
-  readonly name: string
-  readonly type: "gauge" | "counter"
-  readonly help: string
-  /** By label, which is empty for the only one. */
-  readonly values: ReadonlyArray<readonly [label: string, value: number]>
+/** What is asked for whenever the figures are. */
+export interface Sources {
+  readonly liveCalls: () => number
+  readonly runningCampaigns: () => number
+  /** Whether each trunk of this node can carry calls. */
+  readonly trunks: () => ReadonlyArray<boolean>
+  readonly routes: () => Iterable<{
+    readonly method: string
+    readonly route: string
+    readonly answers: ReadonlyArray<readonly [status: number, count: number]>
+    readonly seconds: Histogram
+  }>
 }
-
-const gauge = (name: string, help: string, ...values: Family["values"]): Family => ({ name, type: "gauge", help, values })
-const one = (value: number) => ["", value] as const
-
-const textOf = ({ help, name, type, values }: Family): string =>
-  [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...values.map(([label, value]) => `${name}${label} ${value}`), ""].join("\n")
 
 const processFamilies = (): ReadonlyArray<Family> => {
   const { heapUsed, rss } = process.memoryUsage()
   const { system, user } = process.cpuUsage()
   return [
-    { name: "process_cpu_seconds_total", type: "counter", help: "Time spent on a core", values: [one((system + user) / 1e6)] },
-    gauge("process_resident_memory_bytes", "Memory of the process", one(rss)),
-    gauge("nodejs_heap_used_bytes", "Memory of its JavaScript objects", one(heapUsed)),
-    gauge("process_uptime_seconds", "Since its start", one(process.uptime()))
+    counter("process_cpu_seconds_total", "Time spent on a core", (system + user) / 1e6),
+    gauge("process_resident_memory_bytes", "Memory of the process", rss),
+    gauge("nodejs_heap_used_bytes", "Memory of its JavaScript objects", heapUsed),
+    gauge("process_uptime_seconds", "Since its start", process.uptime())
+  ]
+}
+
+const callFamilies = ({ answered, ended, originated, postDialSeconds, refillSeconds, talkSeconds }: CallFigures): ReadonlyArray<Family> => [
+  counter("calls_originated_total", "Dial requests sent", originated),
+  counter("calls_answered_total", "Calls that were answered", answered),
+  counter(
+    "calls_ended_total",
+    "Calls that have ended, by what they came to",
+    [...ended].map(([outcome, count]) => [{ outcome }, count])
+  ),
+  histogram(
+    "post_dial_delay_seconds",
+    "From the dial request to ringing or answer, whichever was first",
+    [...postDialSeconds].map(([provider, seconds]) => [{ provider }, seconds])
+  ),
+  histogram("call_duration_seconds", "From the answer to the end of the call", talkSeconds),
+  histogram("slot_refill_seconds", "From a slot's becoming free, while a campaign waited for one, to the next dial request", refillSeconds)
+]
+
+const nodeFamilies = ({ liveCalls, runningCampaigns, trunks }: Sources): ReadonlyArray<Family> => {
+  const all = trunks()
+  const up = all.filter((isUp) => isUp).length
+  return [
+    gauge("calls_live", "Calls of this node, from the dial request to the end", liveCalls()),
+    gauge("campaigns_running", "Campaigns that this node dials for", runningCampaigns()),
+    gauge("trunks_up", "Trunks of this node that can carry calls", up),
+    gauge("trunks_down", "Trunks of this node that are down or not connected yet", all.length - up)
+  ]
+}
+
+const httpFamilies = ({ routes }: Sources): ReadonlyArray<Family> => {
+  const all = [...routes()]
+  return [
+    counter(
+      "http_requests_total",
+      "Requests that were answered",
+      all.flatMap(({ answers, method, route }) =>
+        answers.map(([status, count]) => [{ method, route, status: String(status) }, count] as const)
+      )
+    ),
+    histogram(
+      "http_request_duration_seconds",
+      "From the whole request to the beginning of its answer; without answers that were known at once",
+      all.filter(({ seconds }) => seconds.count > 0).map(({ method, route, seconds }) => [{ method, route }, seconds])
+    )
   ]
 }
 
@@ -37,10 +83,17 @@ const resolutionMillis = 20
 /** What a timer is late by that has nothing before it. */
 const seconds = (nanos: number): number => (Number.isFinite(nanos) ? Math.max(0, nanos / 1e9 - resolutionMillis / 1000) : 0)
 
+/** The figures of the cluster come without a word about them. */
+const withHelp = (text: string): string =>
+  text.replace(/^(# HELP .*\n)?# TYPE (\S+) /gm, (found, help: string | undefined, name: string) =>
+    help === undefined ? `# HELP ${name} ${name.replaceAll("_", " ")}\n${found}` : found
+  )
+
 /** All of it in the text format of Prometheus; undefined where METRICS is off. */
-export const exposition = Effect.gen(function* () {
+export const exposition = Effect.fnUntraced(function* (sources: Sources) {
   if (!(yield* Config).metrics) return undefined
   const pools = yield* PoolUses
+  const calls = yield* CurrentCallFigures
   const delay = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const monitor = monitorEventLoopDelay({ resolution: resolutionMillis })
@@ -50,33 +103,32 @@ export const exposition = Effect.gen(function* () {
     (monitor) => Effect.sync(() => monitor.disable())
   )
   // Since it was last asked.
-  const lateness = Effect.sync(() => {
-    const [p50, p99, max] = [delay.percentile(50), delay.percentile(99), delay.max].map(seconds)
+  const lateness = () => {
+    const family = gauge("event_loop_delay_seconds", "How late timers are", [
+      [{ quantile: "0.5" }, seconds(delay.percentile(50))],
+      [{ quantile: "0.99" }, seconds(delay.percentile(99))],
+      [{ quantile: "1" }, seconds(delay.max)]
+    ])
     delay.reset()
-    return gauge(
-      "event_loop_delay_seconds",
-      "How late timers are",
-      ['{quantile="0.5"}', p50 ?? 0],
-      ['{quantile="0.99"}', p99 ?? 0],
-      ['{quantile="1"}', max ?? 0]
-    )
-  })
+    return family
+  }
   const poolFamilies = () => [
-    gauge(
-      "postgres_statements_running",
-      "Statements and transactions with a connection",
-      ['{pool="engine"}', pools.engine.running],
-      ['{pool="requests"}', pools.requests.running]
-    ),
-    gauge(
-      "postgres_statements_waiting",
-      "Statements and transactions that wait for a connection",
-      ['{pool="engine"}', pools.engine.waiting],
-      ['{pool="requests"}', pools.requests.waiting]
-    )
+    gauge("postgres_statements_running", "Statements and transactions with a connection", [
+      [{ pool: "engine" }, pools.engine.running],
+      [{ pool: "requests" }, pools.requests.running]
+    ]),
+    gauge("postgres_statements_waiting", "Statements and transactions that wait for a connection", [
+      [{ pool: "engine" }, pools.engine.waiting],
+      [{ pool: "requests" }, pools.requests.waiting]
+    ])
   ]
-  return Effect.gen(function* () {
-    const families = [...processFamilies(), yield* lateness, ...poolFamilies()]
-    return `${(yield* PrometheusMetrics.format()).trimEnd()}\n${families.map(textOf).join("")}`
-  })
+  const families = () => [
+    ...callFamilies(calls),
+    ...nodeFamilies(sources),
+    ...httpFamilies(sources),
+    ...processFamilies(),
+    lateness(),
+    ...poolFamilies()
+  ]
+  return Effect.map(PrometheusMetrics.format(), (counted) => `${withHelp(counted)}${families().map(textOf).join("")}`)
 })

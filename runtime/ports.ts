@@ -3,8 +3,11 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Exposition } from "#gateway/Exposition.ts"
 import { FileStore } from "#gateway/FileStore.ts"
+import { CurrentHttpFigures } from "#gateway/HttpFigures.ts"
 import { Readiness } from "#gateway/Readiness.ts"
 import { RunOwners } from "#gateway/RunOwners.ts"
+import { CallSupervisor } from "./call/CallSupervisor.ts"
+import { Desks } from "./campaign/Desk.ts"
 import * as metrics from "./metrics.ts"
 import { Files } from "./storage/Files.ts"
 import { TrunkPool, whyDown } from "./trunk/TrunkPool.ts"
@@ -48,6 +51,20 @@ const runOwners = Layer.effect(
 
 const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal))
 
-const figures = Layer.effect(Exposition, metrics.exposition)
+const figures = Layer.effect(
+  Exposition,
+  Effect.gen(function* () {
+    const calls = yield* CallSupervisor
+    const desks = yield* Desks
+    const pool = yield* TrunkPool
+    const http = yield* CurrentHttpFigures
+    return yield* metrics.exposition({
+      liveCalls: calls.live,
+      runningCampaigns: desks.open,
+      trunks: () => pool.all().map((trunk) => trunk.status()._tag === "Up"),
+      routes: () => http.all()
+    })
+  })
+)
 
 export const layer = Layer.mergeAll(figures, readiness, runOwners, fileStore)

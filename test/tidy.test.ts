@@ -130,7 +130,9 @@ t.test("banned words", async (t) => {
 
 // --- types and casts
 
-const isInComment = (before: string) => /^\s*(\*|\/\*)/.test(before) || before.includes("//")
+/** Of the part of a line before a match. */
+const isInComment = (before: string) =>
+  /^\s*\*/.test(before) || before.includes("//") || before.lastIndexOf("/*") > before.lastIndexOf("*/")
 /** Where `pattern` stands in a type: what the type stripper leaves blank. */
 const inTypes = ({ path, text }: Source, pattern: RegExp): ReadonlyArray<{ readonly line: number; readonly at: string }> => {
   const stripped = stripTypeScriptTypes(text)

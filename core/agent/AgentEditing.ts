@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { FolderId } from "../folder/Folder.ts"
 import type { AgentId, OrganizationId } from "../Id.ts"
+import * as organizationModels from "../organization/ModelConfigurationStore.ts"
 import {
   type AgentContent,
   AgentDefinitionRefused,
@@ -14,12 +15,13 @@ import {
   AgentTriggerTaken,
   type AgentVersionRecord,
   type GraphProblem,
+  isObject,
   type JsonObject,
   type VersionStatus
 } from "./Agent.ts"
 import { AgentConfigurationsRefused, problemsOf as configurationProblems, sparse } from "./AgentConfigurations.ts"
 import * as Graph from "./AgentGraph.ts"
-import { unmasked } from "./AgentSecrets.ts"
+import { keptBack, maskedMessage, stillMasked, unmasked } from "./AgentSecrets.ts"
 import * as agents from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
 import * as versions from "./AgentVersionStore.ts"
@@ -59,10 +61,29 @@ const refusedFor = (check: (definition: JsonObject) => ReadonlyArray<GraphProble
 const storable = refusedFor(Graph.check)
 export const publishable = refusedFor(problemsOf)
 
-const configured = (sent: JsonObject, stored: JsonObject) => {
-  const configurations = sparse(unmasked(sent, stored))
-  const problems = configurationProblems(configurations)
-  return problems.length === 0 ? Effect.succeed(configurations) : Effect.fail(new AgentConfigurationsRefused({ problems }))
+const configured = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, sent: JsonObject, stored: JsonObject) {
+  const configurations = sparse(yield* withSecrets(sql, organizationId, sent, stored))
+  const masks = stillMasked(configurations).map(({ name, path }) => ({ path, message: maskedMessage(name) }))
+  const problems = [...configurationProblems(configurations), ...masks]
+  if (problems.length > 0) return yield* new AgentConfigurationsRefused({ problems })
+  return configurations
+})
+
+const override = "model_configuration_v2_override"
+
+/** Where the agent has no models of its own yet, an editor begins with the organization's, and sends their masks. */
+const withSecrets = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, sent: JsonObject, stored: JsonObject) {
+  const known = unmasked(sent, stored)
+  const own = known[override]
+  if (isObject(stored[override]) || !isObject(own) || stillMasked(own).length === 0) return known
+  return { ...known, [override]: unmasked(own, (yield* organizationModels.find(sql, organizationId)) ?? {}) }
+})
+
+/** Refused where a secret would go to another provider than it is of. */
+const drawn = (sent: JsonObject, stored: JsonObject) => {
+  const kept = keptBack(sent, stored)
+  const problems = kept.map(({ name, path }) => Graph.problemAt(sent, path, maskedMessage(name)))
+  return Effect.as(refusedUnlessEmpty(problems), unmasked(sent, stored))
 }
 
 const inserted = Effect.fnUntraced(function* <Row, E>(rows: Effect.Effect<ReadonlyArray<Row>, E>) {
@@ -125,8 +146,9 @@ export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
     definition:
       definition === undefined
         ? before.definition
-        : yield* TriggerPath.withPaths(unmasked(definition, before.definition), before.definition),
-    configurations: configurations === undefined ? before.configurations : yield* configured(configurations, before.configurations),
+        : yield* TriggerPath.withPaths(yield* drawn(definition, before.definition), before.definition),
+    configurations:
+      configurations === undefined ? before.configurations : yield* configured(sql, organizationId, configurations, before.configurations),
     templateContextVariables: templateContextVariables ?? before.templateContextVariables,
     status: draft === undefined ? "published" : "draft"
   })

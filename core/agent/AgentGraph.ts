@@ -32,6 +32,14 @@ export const check = (definition: JsonObject): ReadonlyArray<GraphProblem> => {
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 const idOf = (part: unknown): string | null => (isObject(part) ? (textOf(part["id"]) ?? null) : null)
 
+/** A problem with what is at this place of a definition. */
+export const problemAt = (definition: JsonObject, path: ReadonlyArray<string | number>, message: string): GraphProblem => {
+  const [list, index] = path
+  const parts = list === "nodes" || list === "edges" ? definition[list] : undefined
+  const part: unknown = Array.isArray(parts) && typeof index === "number" ? parts[index] : undefined
+  return { kind: part === undefined ? "workflow" : list === "nodes" ? "node" : "edge", id: idOf(part), path, message }
+}
+
 const listProblem = (name: string, value: unknown): ReadonlyArray<GraphProblem> =>
   Array.isArray(value)
     ? []
@@ -148,11 +156,15 @@ const partsOf = (definition: JsonObject, name: "nodes" | "edges"): ReadonlyArray
     : []
 }
 
+/** The data of the node that a conversation begins at; empty without one. */
+export const startDataOf = (definition: JsonObject): JsonObject =>
+  partsOf(definition, "nodes").find(({ type }) => type === "startCall")?.data ?? {}
+
 /** The template of what the agent says first; undefined when it says nothing, or plays a recording. */
 export const greetingOf = (definition: JsonObject): string | undefined => {
-  const start = partsOf(definition, "nodes").find(({ type }) => type === "startCall")
-  if (start === undefined || start.data["greeting_type"] === "audio") return undefined
-  const greeting = textOf(start.data["greeting"]) ?? ""
+  const start = startDataOf(definition)
+  if (start["greeting_type"] === "audio") return undefined
+  const greeting = textOf(start["greeting"]) ?? ""
   return greeting.trim() === "" ? undefined : greeting
 }
 

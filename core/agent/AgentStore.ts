@@ -2,12 +2,13 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { FolderId } from "../folder/Folder.ts"
 import type { AgentDefinitionId, AgentId, CampaignId, OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import { runsOfAgent } from "../run/RunCount.ts"
 import type { NamedTool } from "./ToolNames.ts"
 import type { Agent, AgentCount, AgentStatus, AgentSummary, CallableAgent } from "./Agent.ts"
 
 type Sql = SqlClient.SqlClient
-const listLimit = 1000
+const codesLimit = 1000
 
 const summary = (sql: Sql) =>
   sql.literal(`a.id, a.name, a.status, a.created_at, a.folder_id, a.workflow_uuid, ${runsOfAgent} AS total_runs`)
@@ -43,13 +44,25 @@ export const findByUuid = (sql: Sql, organizationId: OrganizationId, workflowUui
     Effect.map((rows) => rows[0])
   )
 
-export const list = (sql: Sql, organizationId: OrganizationId, statuses: ReadonlyArray<AgentStatus>) => sql<AgentSummary>`
-  SELECT ${summary(sql)} FROM agents a
-  WHERE a.organization_id = ${organizationId} AND a.status = ANY(${statuses}::text[]) ORDER BY a.id LIMIT ${listLimit}`
+export interface AgentSelection extends Page {
+  readonly statuses: ReadonlyArray<AgentStatus>
+  /** Only those that follow this one. */
+  readonly after?: AgentId | undefined
+}
 
-export const names = (sql: Sql, organizationId: OrganizationId, statuses: ReadonlyArray<AgentStatus>) => sql<Pick<Agent, "id" | "name">>`
+const selected = (sql: Sql, organizationId: OrganizationId, { after, limit, offset, statuses }: AgentSelection) => sql`
+  SELECT id FROM agents
+  WHERE organization_id = ${organizationId} AND id > coalesce(${after ?? null}::int, 0) AND status = ANY(${statuses}::text[])
+  ORDER BY id LIMIT ${limit}::int OFFSET ${offset}::int`
+
+/** The page is found before anything is counted for it. */
+export const list = (sql: Sql, organizationId: OrganizationId, selection: AgentSelection) => sql<AgentSummary>`
+  SELECT ${summary(sql)} FROM agents a
+  WHERE a.organization_id = ${organizationId} AND a.id = ANY(ARRAY(${selected(sql, organizationId, selection)})) ORDER BY a.id`
+
+export const names = (sql: Sql, organizationId: OrganizationId, selection: AgentSelection) => sql<Pick<Agent, "id" | "name">>`
   SELECT id, name FROM agents
-  WHERE organization_id = ${organizationId} AND status = ANY(${statuses}::text[]) ORDER BY id LIMIT ${listLimit}`
+  WHERE organization_id = ${organizationId} AND id = ANY(ARRAY(${selected(sql, organizationId, selection)})) ORDER BY id`
 
 export const count = (sql: Sql, organizationId: OrganizationId) =>
   sql<AgentCount>`
@@ -99,7 +112,7 @@ export const pauseCampaigns = (sql: Sql, organizationId: OrganizationId, id: Age
 /** Every word that a finished call of the organization has come to, in alphabetical order. */
 export const dispositionCodes = (sql: Sql, organizationId: OrganizationId) =>
   sql<{ readonly code: string }>`
-    SELECT DISTINCT code FROM agent_dispositions WHERE organization_id = ${organizationId} ORDER BY code LIMIT ${listLimit}`.pipe(
+    SELECT DISTINCT code FROM agent_dispositions WHERE organization_id = ${organizationId} ORDER BY code LIMIT ${codesLimit}`.pipe(
     Effect.map((rows) => rows.map(({ code }) => code))
   )
 

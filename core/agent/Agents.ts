@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type FolderId, FolderNotFound } from "../folder/Folder.ts"
 import type { AgentId, OrganizationId } from "../Id.ts"
+import { firstPage } from "../Page.ts"
 import { Signals } from "../Signals.ts"
 import {
   type Agent,
@@ -28,19 +29,19 @@ import * as versions from "./AgentVersionStore.ts"
 import * as TriggerPath from "./TriggerPath.ts"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const allStatuses: ReadonlyArray<AgentStatus> = ["active", "archived"]
+const wholeList: store.AgentSelection = { ...firstPage, statuses: ["active", "archived"] }
 
 export class Agents extends Context.Service<
   Agents,
   {
     /** With version 1 published. */
     readonly create: (organizationId: OrganizationId, agent: NewAgent) => Effect.Effect<Agent, AgentDefinitionRefused | AgentTriggerTaken>
-    /** All of them unless `statuses` says which; newest last. */
-    readonly list: (organizationId: OrganizationId, statuses?: ReadonlyArray<AgentStatus>) => Effect.Effect<ReadonlyArray<AgentSummary>>
+    /** Of every status unless it is said which, newest last; a thousand of them unless a limit is given. */
+    readonly list: (organizationId: OrganizationId, selection?: Partial<store.AgentSelection>) => Effect.Effect<ReadonlyArray<AgentSummary>>
     /** As `list`, names only. */
     readonly names: (
       organizationId: OrganizationId,
-      statuses?: ReadonlyArray<AgentStatus>
+      selection?: Partial<store.AgentSelection>
     ) => Effect.Effect<ReadonlyArray<Pick<Agent, "id" | "name">>>
     readonly count: (organizationId: OrganizationId) => Effect.Effect<AgentCount>
     /** With the published version: what calls are made with. */
@@ -101,9 +102,11 @@ export class Agents extends Context.Service<
           const id = yield* random(editing.create(sql, organizationId, agent))
           return yield* Effect.orDie(get(organizationId, id))
         }),
-        list: Effect.fn("Agents.list")((organizationId, statuses = allStatuses) => Effect.orDie(store.list(sql, organizationId, statuses))),
-        names: Effect.fn("Agents.names")((organizationId, statuses = allStatuses) =>
-          Effect.orDie(store.names(sql, organizationId, statuses))
+        list: Effect.fn("Agents.list")((organizationId, selection) =>
+          Effect.orDie(store.list(sql, organizationId, { ...wholeList, ...selection }))
+        ),
+        names: Effect.fn("Agents.names")((organizationId, selection) =>
+          Effect.orDie(store.names(sql, organizationId, { ...wholeList, ...selection }))
         ),
         count: Effect.fn("Agents.count")((organizationId) => Effect.orDie(store.count(sql, organizationId))),
         get: Effect.fn("Agents.get")(get),

@@ -33,7 +33,7 @@ const webhook: NodeType = {
   name: "webhook",
   displayName: "Webhook",
   description: "A request to an address of yours once the call is over.",
-  hint: "Joined to nothing; an agent may have several.",
+  hint: "Joined to nothing; an agent may have several, of which the first hundred send.",
   category: "integration",
   icon: "Link2",
   properties: [
@@ -57,7 +57,7 @@ const webhook: NodeType = {
     }),
     property("fixed_collection", "custom_headers", {
       displayName: "Headers",
-      description: "Further headers of the request.",
+      description: "Further headers of the request. One that is named like a secret is not sent: a credential is the place for secrets.",
       properties: [
         property("string", "key", { displayName: "Name", description: "The header's name.", required: true, placeholder: "X-Source" }),
         property("string", "value", { displayName: "Value", description: "The header's value, with {{variables}}.", required: true })

@@ -25,14 +25,52 @@ const clock = /^current_(time|weekday)(?:_(.+))?$/
  * `now` in epoch milliseconds. `current_time` and `current_weekday` take precedence over the context; without a zone of their own they
  * are told in the first zone that the template names, else in UTC. What is missing becomes the empty string.
  */
-export const render = (template: string, context: Readonly<Record<string, unknown>>, now: number): string => {
+export const render = (template: string, context: Context, now: number): string =>
+  renderWithin(template, context, now, { left: Number.POSITIVE_INFINITY })
+
+type Context = Readonly<Record<string, unknown>>
+
+/** So many characters may still be written; below zero it is over, and nothing more is put in. */
+interface Budget {
+  left: number
+}
+
+const renderWithin = (template: string, context: Context, now: number, budget: Budget): string => {
   const text = template.replaceAll("\\n", "\n")
   const zone = firstZone(text) ?? "UTC"
+  budget.left -= text.length
   return text.replace(placeholder, (_, path: string, filter: string | undefined) => {
-    const value = clockWords(path, zone, now) ?? lookup(context, path)
-    if (value === undefined || value === null || value === "") return filter === undefined ? "" : fallback(path, filter.trim())
-    return typeof value === "object" ? JSON.stringify(value) : String(value)
+    if (budget.left < 0) return ""
+    const written = writtenFor(clockWords(path, zone, now) ?? lookup(context, path), path, filter)
+    budget.left -= written.length
+    return written
   })
+}
+
+const writtenFor = (value: unknown, path: string, filter: string | undefined): string => {
+  if (value === undefined || value === null || value === "") return filter === undefined ? "" : fallback(path, filter.trim())
+  return typeof value === "object" ? JSON.stringify(value) : String(value)
+}
+
+const deepest = 100
+
+/**
+ * A JSON value with every text in it rendered, the names of members too; what is no text stays as it is. Undefined when that would take
+ * more than `limit` characters or a hundred levels: a short template can ask for a long context many times over.
+ */
+export const renderJson = (template: unknown, context: Context, now: number, limit: number): { readonly value: unknown } | undefined => {
+  const budget = { left: limit }
+  const rendered = (text: string) => renderWithin(text, context, now, budget)
+  const part = (value: unknown, depth: number): unknown => {
+    if (depth > deepest) budget.left = -1
+    if (budget.left < 0) return null
+    if (typeof value === "string") return rendered(value)
+    if (Array.isArray(value)) return value.map((one) => part(one, depth + 1))
+    if (typeof value !== "object" || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [rendered(name), part(one, depth + 1)]))
+  }
+  const value = part(template, 0)
+  return budget.left < 0 ? undefined : { value }
 }
 
 /** The names that the contact itself must bring: no dotted path, no name with a fallback, none that the system supplies. First seen first. */

@@ -64,6 +64,10 @@ export interface RunRecord {
 export interface AttemptEnd {
   readonly outcome: Outcome
   readonly cause: HangupCause
+  /** The number that the callee was shown, for the run's context; undefined when there was none, or nobody knows any more. */
+  readonly callerNumber?: string | undefined
+  /** What was fetched for the call; the run's context has it from now on. */
+  readonly fetchedContext?: Readonly<Record<string, unknown>> | undefined
   /** Epoch milliseconds. */
   readonly answeredAt: number | undefined
   readonly endedAt: number

@@ -9,6 +9,7 @@ import type { AgentDefinitionId, CallId, CampaignId, OrganizationId, RunId, Tele
 import type { AttemptEnd, CampaignPart, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
 import { countsAsFailedCall, isBreakerFailure } from "./Outcome.ts"
 import { CallNotPlaced, type SingleCall } from "./Dialer.ts"
+import { reservedNames } from "./ReservedNames.ts"
 
 export interface Claim {
   readonly campaignId: CampaignId
@@ -119,12 +120,14 @@ const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
       INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context, gathered_context)
       SELECT owned.organization_id, owned.agent_id, agents.current_definition_id, owned.id, call_id,
         'WR-CAMPAIGN-' || owned.id || '-' || row_no, ${claim.provider}::text,
-        context || jsonb_build_object(
-          'phone_number', phone_number, 'called_number', phone_number, 'direction', 'outbound', 'campaign_id', owned.id,
-          'provider', ${claim.provider}::text, 'telephony_configuration_id', ${claim.telephonyConfigurationId}::int,
+        jsonb_build_object(
+          'phone_number', phone_number, 'direction', 'outbound', 'campaign_id', owned.id,
+          'telephony_configuration_id', ${claim.telephonyConfigurationId}::int,
           'source_uuid', 'csv_' || owned.id || '_row_' || row_no || CASE WHEN retries_used > 0 THEN '_retry_' || retries_used ELSE '' END)
         || CASE WHEN retries_used = 0 THEN '{}'::jsonb
-           ELSE jsonb_build_object('is_retry', true, 'retry_attempt', retries_used, 'retry_reason', retry_reason) END,
+           ELSE jsonb_build_object('is_retry', true, 'retry_attempt', retries_used, 'retry_reason', retry_reason) END
+        || (context - ${reservedNames}::text[])
+        || jsonb_build_object('called_number', phone_number, 'provider', ${claim.provider}::text),
         CASE WHEN retries_used = 0 THEN NULL
              ELSE jsonb_build_object('call_tags', jsonb_build_array('retry', 'retry_reason_' || retry_reason)) END
       FROM dialing CROSS JOIN owned JOIN agents ON agents.id = owned.agent_id
@@ -151,6 +154,14 @@ const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
 /** By the end of the id: how it begins is the time, and the same for calls of the same minute. */
 export const runName = (callId: CallId): string => `WR-API-${callId.slice(-12)}`
 
+/** What the agent's own variables and the caller may say otherwise. */
+const knownOf = ({ from, phoneNumber, telephonyConfigurationId }: SingleCall) => ({
+  phone_number: phoneNumber,
+  direction: "outbound",
+  telephony_configuration_id: telephonyConfigurationId,
+  ...(from === undefined ? {} : { caller_number: from })
+})
+
 const beginSingle = Effect.fnUntraced(function* (
   sql: Sql,
   call: SingleCall,
@@ -174,9 +185,8 @@ const beginSingle = Effect.fnUntraced(function* (
     )
     INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
     SELECT ${call.organizationId}::int, ${call.agentId}::int, version.id, ${as.callId}::uuid, ${runName(as.callId)}, ${as.provider}::text,
-      variables || ${JSON.stringify(call.initialContext)}::text::jsonb || jsonb_build_object(
-        'phone_number', ${call.phoneNumber}::text, 'called_number', ${call.phoneNumber}::text, 'direction', 'outbound',
-        'provider', ${as.provider}::text, 'telephony_configuration_id', ${call.telephonyConfigurationId}::int)
+      ${JSON.stringify(knownOf(call))}::text::jsonb || (variables || ${JSON.stringify(call.initialContext)}::text::jsonb) - ${reservedNames}::text[]
+        || jsonb_build_object('called_number', ${call.phoneNumber}::text, 'provider', ${as.provider}::text)
     FROM version
     RETURNING id AS run_id, agent_definition_id, initial_context`
   if (row === undefined) return yield* new CallNotPlaced({ reason: "Its agent or telephony configuration is gone." })
@@ -221,7 +231,8 @@ const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
 const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: AttemptEnd, decided: Decided | undefined) {
   const fate = decided?.fate
   const waits = fate?.state === "retry_wait" ? fate : undefined
-  const { record } = end
+  const { fetchedContext, record } = end
+  const fetched = fetchedContext === undefined ? null : JSON.stringify(fetchedContext)
   const [row] = yield* sql<{
     readonly found: boolean
     readonly campaign: { readonly completed: boolean; readonly entry: boolean } | null
@@ -245,8 +256,12 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
         gathered_context = ${JSON.stringify(record.gatheredContext)}::text::jsonb || jsonb_build_object('call_tags',
           coalesce(runs.gathered_context -> 'call_tags', '[]') || ${JSON.stringify(record.gatheredContext["call_tags"] ?? [])}::text::jsonb),
         usage_info = ${JSON.stringify(record.usageInfo)}::text::jsonb, logs = ${JSON.stringify(record.logs)}::text::jsonb,
-        transcript_key = ${record.transcriptKey ?? null}::text, recording_key = ${record.recordingKey ?? null}::text
+        transcript_key = ${record.transcriptKey ?? null}::text, recording_key = ${record.recordingKey ?? null}::text,
+        initial_context = CASE WHEN ${end.callerNumber ?? null}::text IS NULL AND ${fetched}::text IS NULL THEN runs.initial_context
+          ELSE jsonb_strip_nulls(jsonb_build_object('caller_number', ${end.callerNumber ?? null}::text)) || runs.initial_context
+            || coalesce(${fetched}::text::jsonb, '{}') END
       FROM ended WHERE runs.attempt_id = ended.id
+      RETURNING runs.id
     ), settled AS (
       UPDATE contacts SET state = ${fate?.state ?? "failed"}, last_outcome = ${end.outcome},
         retries_used = retries_used + ${waits === undefined ? 0 : 1}::int, retry_reason = ${waits?.reason ?? null}::text,
@@ -265,7 +280,8 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
         completed_at = CASE WHEN campaigns.state = 'running' AND ${waits === undefined}::bool
           AND completed_rows + failed_rows + cancelled_rows + 1 = total_rows
           THEN to_timestamp(${end.endedAt}::float8 / 1000) ELSE completed_at END
-      FROM settled WHERE campaigns.id = settled.campaign_id
+      -- The run first: its event precedes that of the campaign that is completed with it.
+      FROM settled WHERE campaigns.id = settled.campaign_id AND (SELECT count(*) FROM recorded) IS NOT NULL
       RETURNING campaigns.id, campaigns.organization_id, campaigns.state, total_rows, completed_rows, failed_rows, cancelled_rows
     ), logged AS (
       INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)

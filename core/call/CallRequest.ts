@@ -1,7 +1,7 @@
 /** What a client asks of a single call, and why it may not get it. */
 import { Schema } from "effect"
 import type { AgentId, CallId, PhoneNumberId, RunId, TelephonyConfigId } from "../Id.ts"
-import type { ApiKeyId } from "../organization/Caller.ts"
+import type { ApiKeyId, UserId } from "../organization/Caller.ts"
 
 /** Not E.164 with a leading `+`. */
 export class PhoneNumberRefused extends Schema.TaggedError<PhoneNumberRefused>()("PhoneNumberRefused", {}) {}
@@ -30,6 +30,8 @@ export interface AgentCall extends AnyRequest {
   readonly phoneNumber: string
   readonly initialContext?: Readonly<Record<string, unknown>> | undefined
   readonly apiKeyId?: ApiKeyId | undefined
+  /** Undefined for a key that no user made. */
+  readonly apiKeyCreatedBy?: UserId | undefined
   /** Runs the agent's draft, if there is one. */
   readonly isTest?: boolean | undefined
 }

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AgentArchived, AgentNotFound, type AgentTriggerNotFound, type CallableAgent, type TriggeredAgent } from "../agent/Agent.ts"
 import { Agents } from "../agent/Agents.ts"
 import type { OrganizationId, PhoneNumberId, RunId, TelephonyConfigId } from "../Id.ts"
-import type { TelephonyConfigNotFound, TelephonyNotConfigured } from "../telephony/TelephonyConfig.ts"
+import { ready, type TelephonyConfigNotFound, type TelephonyNotConfigured, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
 import {
   CallerNumberNotFound,
@@ -19,10 +19,9 @@ import {
 } from "./CallRequest.ts"
 import * as store from "./CallStore.ts"
 import { CallNotPlaced, type ConcurrencyExhausted, Dialer, type SingleCall } from "./Dialer.ts"
+import { reservedNames } from "./ReservedNames.ts"
 
 const e164 = /^\+[1-9]\d{6,14}$/
-/** Names that only the engine may give a meaning to. */
-const reserved: ReadonlySet<string> = new Set(["provider", "runtime_configuration", "mps_correlation_id", "called_number"])
 
 export interface StartedCall {
   readonly runId: RunId
@@ -34,6 +33,7 @@ type NotDialed =
   | AgentArchived
   | TelephonyConfigNotFound
   | TelephonyNotConfigured
+  | TelephonyNotReady
   | CallerNumberNotFound
   | PhoneNumberRefused
   | ConcurrencyExhausted
@@ -93,7 +93,7 @@ const earlier = Effect.fnUntraced(function* (
 
 const start = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, call: CallRequest) {
   const agent = yield* agentOf(ports, organizationId, call)
-  const config = yield* ports.configs.resolve(organizationId, call.telephonyConfigurationId)
+  const config = yield* Effect.flatMap(ports.configs.resolve(organizationId, call.telephonyConfigurationId), ready)
   const from = yield* callerNumber(ports.sql, organizationId, config.id, call.fromPhoneNumberId)
   return yield* dial(ports, call.phoneNumber, {
     organizationId,
@@ -124,7 +124,7 @@ const versionOf = (agent: CallableAgent, isTest: boolean | undefined) =>
 
 const test = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, call: TestCallRequest) {
   const { sql } = ports
-  const config = yield* ports.configs.resolve(organizationId, call.telephonyConfigurationId)
+  const config = yield* Effect.flatMap(ports.configs.resolve(organizationId, call.telephonyConfigurationId), ready)
   const phoneNumber = call.phoneNumber ?? (yield* Effect.orDie(store.testPhoneNumber(sql, organizationId)))
   if (phoneNumber === undefined || phoneNumber === "") return yield* new TestNumberMissing()
   const found = yield* Effect.orDie(store.findAgent(sql, organizationId, call.agentId))
@@ -177,5 +177,6 @@ const contextOf = (call: CallRequest, { workflowUuid }: CallableAgent): Readonly
   workflow_uuid: workflowUuid,
   ...(call.fromPhoneNumberId === undefined ? {} : { from_phone_number_id: call.fromPhoneNumberId }),
   ...(call.apiKeyId === undefined ? {} : { api_key_id: call.apiKeyId }),
-  ...Object.fromEntries(Object.entries(call.initialContext ?? {}).filter(([name]) => !reserved.has(name)))
+  ...(call.apiKeyCreatedBy === undefined ? {} : { api_key_created_by: call.apiKeyCreatedBy }),
+  ...Object.fromEntries(Object.entries(call.initialContext ?? {}).filter(([name]) => !reservedNames.includes(name)))
 })

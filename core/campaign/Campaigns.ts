@@ -8,9 +8,8 @@ import { AgentArchived, type AgentNotFound } from "../agent/Agent.ts"
 import { requiredVariablesOf } from "../agent/AgentGraph.ts"
 import { Agents } from "../agent/Agents.ts"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
-import { Registry } from "../provider/Registry.ts"
 import { Signals } from "../Signals.ts"
-import type { TelephonyConfigNotFound } from "../telephony/TelephonyConfig.ts"
+import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
 import { CampaignNotFound, CampaignNotReady, CampaignStateConflict, type SourceRefused } from "./Campaign.ts"
 import type { CampaignProgress } from "./CampaignProgress.ts"
@@ -52,16 +51,21 @@ const wholeList: store.CampaignSelection = { limit: 1000, offset: 0 }
 /** Dial requests per second that a new campaign gets. */
 export const DefaultRateLimit = Context.Reference<number>("core/campaign/DefaultRateLimit", { defaultValue: () => 1 })
 
-export type StartRefused = CampaignNotFound | CampaignStateConflict | CampaignNotReady | AgentArchived | TelephonyConfigNotFound
+type NotCreated = AgentNotFound | AgentArchived | SourceNotFound | SourceRefused | TelephonyConfigNotFound | TelephonyNotReady
+
+export type StartRefused =
+  | CampaignNotFound
+  | CampaignStateConflict
+  | CampaignNotReady
+  | AgentArchived
+  | TelephonyConfigNotFound
+  | TelephonyNotReady
 
 export class Campaigns extends Context.Service<
   Campaigns,
   {
     /** Reads the whole list of contacts. Nothing is left behind when it is refused. */
-    readonly create: (
-      organizationId: OrganizationId,
-      campaign: NewCampaign
-    ) => Effect.Effect<store.LoggedCampaign, AgentNotFound | AgentArchived | SourceNotFound | SourceRefused | TelephonyConfigNotFound>
+    readonly create: (organizationId: OrganizationId, campaign: NewCampaign) => Effect.Effect<store.LoggedCampaign, NotCreated>
     /** Newest first, each with ten log entries; a thousand of them unless a limit is given. */
     readonly list: (
       organizationId: OrganizationId,
@@ -98,7 +102,6 @@ export class Campaigns extends Context.Service<
         sql: yield* SqlClient.SqlClient,
         agents: yield* Agents,
         configs: yield* TelephonyConfigs,
-        registry: yield* Registry,
         signals: yield* Signals,
         source: yield* ContactSource,
         rateLimit: yield* DefaultRateLimit
@@ -155,7 +158,6 @@ interface Ports {
   readonly sql: Sql
   readonly agents: Agents["Service"]
   readonly configs: TelephonyConfigs["Service"]
-  readonly registry: Registry["Service"]
   readonly signals: Signals["Service"]
   readonly source: ContactSource["Service"]
   readonly rateLimit: number
@@ -190,6 +192,7 @@ const create = Effect.fnUntraced(
         const lastSyncedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
         const sync: store.StoredSync = { status: "completed", lastSyncedAt, error: null, ...summary, warnings, variables }
         yield* store.settle(sql, organizationId, row.id, { hash, sync, telephonyConfigurationId })
+        yield* records.keep
         return row.id
       })
     )
@@ -203,6 +206,7 @@ const unsearchable = "The agent's definition could not be searched for template 
 /** Without one named, the default is taken for good; without a default, one is looked for at the start. */
 const chosenConfig = (configs: TelephonyConfigs["Service"], organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>
   configs.resolve(organizationId, id).pipe(
+    Effect.flatMap(ready),
     Effect.map((config): TelephonyConfigId | undefined => config.id),
     Effect.catchTag("TelephonyNotConfigured", () => Effect.succeed(undefined))
   )
@@ -224,19 +228,14 @@ const run = Effect.fnUntraced(function* (ports: Ports, organizationId: Organizat
   if (now?.state === "running") yield* signals.campaignRunning(id, String(now.dialEpoch))
 })
 
-const usableConfig = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: TelephonyConfigId | undefined) {
-  const config = yield* ports.configs
-    .resolve(organizationId, id)
-    .pipe(
-      Effect.catchTag("TelephonyNotConfigured", () =>
-        Effect.fail(new CampaignNotReady({ reason: "No telephony configuration: add one, or make one the default for outbound calls." }))
-      )
-    )
-  if (ports.registry.find(config.provider) === undefined)
-    return yield* new CampaignNotReady({ reason: `The telephony provider '${config.provider}' is not installed.` })
-  if (config.outboundBlockedReason === undefined) return config.id
-  return yield* new CampaignNotReady({ reason: `'${config.name}' is not ready for outbound calls. ${config.outboundBlockedReason}` })
-})
+const usableConfig = (ports: Ports, organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>
+  ports.configs.resolve(organizationId, id).pipe(
+    Effect.catchTag("TelephonyNotConfigured", () =>
+      Effect.fail(new CampaignNotReady({ reason: "No telephony configuration: add one, or make one the default for outbound calls." }))
+    ),
+    Effect.flatMap(ready),
+    Effect.map((config) => config.id)
+  )
 
 /** The agent may have come to need more since the contacts were read. */
 const satisfied = (required: ReadonlyArray<string>, variables: store.SourceVariables) => {

@@ -11,6 +11,11 @@ export interface SourceRecords {
   readonly next: Effect.Effect<ReadonlyArray<ReadonlyArray<string>>, SourceRefused>
   /** SHA-256 of the bytes, hexadecimal. To be asked for after the end. */
   readonly hash: Effect.Effect<string>
+  /**
+   * A campaign was made of it: it stays. To be run last in the transaction that makes the campaign; fails when the list was given up while
+   * it was read.
+   */
+  readonly keep: Effect.Effect<void, SourceNotFound>
 }
 
 export class ContactSource extends Context.Service<

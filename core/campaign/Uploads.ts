@@ -45,6 +45,8 @@ export class Uploads extends Context.Service<
     readonly complete: (key: string, sizeBytes: number) => Effect.Effect<void>
     /** A file whose bytes are there. */
     readonly find: (organizationId: OrganizationId, key: string) => Effect.Effect<Upload, SourceNotFound>
+    /** From the end of the transaction on, the file stays. Last in it, since others who use the file wait for that end. */
+    readonly use: (organizationId: OrganizationId, key: string) => Effect.Effect<void, SourceNotFound>
   }
 >()("core/campaign/Uploads") {
   static readonly layer = Layer.effect(
@@ -63,6 +65,9 @@ export class Uploads extends Context.Service<
         find: Effect.fn("Uploads.find")(function* (organizationId, key) {
           const found = keyPattern.test(key) ? yield* Effect.orDie(find(sql, organizationId, key)) : undefined
           return found ?? (yield* new SourceNotFound({ sourceId: key }))
+        }),
+        use: Effect.fn("Uploads.use")(function* (organizationId, key) {
+          if (!(yield* Effect.orDie(use(sql, organizationId, key)))) return yield* new SourceNotFound({ sourceId: key })
         })
       })
     })
@@ -84,6 +89,14 @@ const find = (sql: SqlClient.SqlClient, organizationId: OrganizationId, key: str
   sql<Upload>`
     SELECT key, organization_id, file_name, size_bytes FROM uploads
     WHERE organization_id = ${organizationId} AND key = ${key} AND received_at IS NOT NULL`.pipe(Effect.map((rows) => rows[0]))
+
+/** False when it has been given up in the meantime. */
+const use = (sql: SqlClient.SqlClient, organizationId: OrganizationId, key: string) =>
+  sql`
+    UPDATE uploads SET used_at = coalesce(used_at, now())
+    WHERE organization_id = ${organizationId} AND key = ${key} AND received_at IS NOT NULL RETURNING key`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
 
 const receive = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: string, token: string) {
   if (!keyPattern.test(key)) return yield* new UploadRefused()

@@ -1,6 +1,6 @@
 /**
  * What happened to a campaign or a run of an organization. Written by the database's triggers together with the change itself, so that there
- * is no change without its event and no event without its change. Kept for seven days.
+ * is no change without its event and no event without its change. Kept for seven days; whoever was away for longer is told so.
  */
 import { Schema } from "effect"
 import type { OrganizationId } from "../Id.ts"
@@ -26,7 +26,9 @@ export const eventTypes = [
   /** Asked for, to try a webhook endpoint; goes to that endpoint alone. */
   "webhook.test"
 ] as const
-export type EventType = (typeof eventTypes)[number]
+/** Told to a follower who goes on from an event that is not kept any more, or that there never was: some may be missing from here on. */
+export const gapType = "events.gap"
+export type EventType = (typeof eventTypes)[number] | typeof gapType
 
 export interface Event {
   readonly id: EventId

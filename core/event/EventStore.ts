@@ -7,7 +7,7 @@ type Sql = SqlClient.SqlClient
 
 /** Events that are put in order at once. */
 export const sequencedAtOnce = 500
-const keptFor = "7 days"
+export const keptFor = "7 days"
 export const prunedAtOnce = 1000
 /** Any constant does, as long as nobody else locks the same. */
 const sequencerLock = 7_265_873
@@ -61,6 +61,17 @@ export const after = (sql: Sql, id: EventId, limit: number) =>
 export const newest = (sql: Sql) =>
   sql<{ readonly id: EventId }>`SELECT coalesce(max(id), 0) AS id FROM events`.pipe(Effect.map((rows) => rows[0]?.id ?? beginning))
 
+export interface Kept {
+  readonly oldest: EventId
+  readonly newest: EventId
+}
+
+/** Of all organizations. */
+export const kept = (sql: Sql) =>
+  sql<Kept>`SELECT coalesce(min(id), 0) AS oldest, coalesce(max(id), 0) AS newest FROM events`.pipe(
+    Effect.map((rows) => rows[0] ?? { oldest: beginning, newest: beginning })
+  )
+
 export interface Scan {
   readonly after: EventId
   readonly limit: number
@@ -81,6 +92,7 @@ export const scan = (sql: Sql, { organizationId, types }: EventSelection, { afte
     ) AS page ORDER BY id`.pipe(
     Effect.map((rows) => ({
       events: rows.filter((row): row is Event => row.type !== null),
+      first: rows[0]?.id,
       last: rows.at(-1)?.id,
       isWhole: rows.length < limit
     }))
@@ -91,8 +103,16 @@ export const addTest = (sql: Sql, organizationId: OrganizationId, endpointId: nu
   SELECT add_event(${organizationId}::int, 'webhook.test', ${`webhook-endpoints/${endpointId}`}::text,
     jsonb_build_object('webhook_endpoint_id', ${endpointId}::int))`
 
-/** The oldest ones that are too old, with their deliveries; how many they were. */
+/**
+ * The oldest ones that are too old, with their deliveries; how many they were. Those that are left follow one another without a gap, and
+ * the newest is always left: it tells how far the ids have come.
+ */
 export const prune = (sql: Sql) =>
   sql`
-    DELETE FROM events WHERE id = ANY (ARRAY(SELECT id FROM events ORDER BY id LIMIT ${prunedAtOnce}::int))
-      AND created_at < now() - ${keptFor}::text::interval RETURNING id`.pipe(Effect.map((rows) => rows.length))
+    WITH oldest AS MATERIALIZED (
+      SELECT id, created_at < now() - ${keptFor}::text::interval AS is_old FROM events ORDER BY id LIMIT ${prunedAtOnce}::int
+    )
+    DELETE FROM events WHERE id = ANY (ARRAY(
+      SELECT id FROM oldest
+      WHERE id < least((SELECT max(id) FROM events), (SELECT min(id) FROM oldest WHERE NOT is_old))))
+    RETURNING id`.pipe(Effect.map((rows) => rows.length))

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Event, EventId, EventSelection } from "./Event.ts"
-import * as store from "./EventStore.ts"
+import { readEvents } from "./EventReading.ts"
 
 /** Rows that one page looks at: with a choice of types, it may find few among many. */
 const scannedAtOnce = 1000
@@ -26,7 +26,7 @@ export class Events extends Context.Service<
       Events.of({
         list: Effect.fn("Events.list")(function* (selection, { after, limit }) {
           const rows = selection.types.length === 0 ? limit : scannedAtOnce
-          const { events, last } = yield* Effect.orDie(store.scan(sql, selection, { after, limit: rows }))
+          const { events, last } = yield* Effect.orDie(readEvents(sql, selection, { after, limit: rows }))
           const shown = events.slice(0, limit)
           // When some are left for later, the next page begins behind the last one shown; else behind all that were looked at.
           const next = shown.length < events.length ? shown.at(-1)?.id : last

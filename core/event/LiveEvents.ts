@@ -10,7 +10,7 @@ export class LiveEvents extends Context.Service<
   {
     /**
      * The events after `after` and then those that happen, each one once and in order, without end, as fast as they are taken. Undefined:
-     * only those that happen from now on. What is no longer kept is left out.
+     * only those that happen from now on. Where what is no longer kept would be, there is a notice.
      */
     readonly follow: (selection: EventSelection, after: EventId | undefined) => Effect.Effect<Stream.Stream<Event>, TooManyFollowers>
   }

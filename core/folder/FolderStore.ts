@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import type { Folder, FolderId } from "./Folder.ts"
 
 type Sql = SqlClient.SqlClient
-const listLimit = 1000
 
-export const list = (sql: Sql, organizationId: OrganizationId) => sql<Folder>`
-  SELECT id, name, created_at FROM folders WHERE organization_id = ${organizationId} ORDER BY name LIMIT ${listLimit}`
+export const list = (sql: Sql, organizationId: OrganizationId, { limit, offset }: Page) => sql<Folder>`
+  SELECT id, name, created_at FROM folders WHERE organization_id = ${organizationId} ORDER BY name LIMIT ${limit} OFFSET ${offset}`
 
 export const insert = (sql: Sql, organizationId: OrganizationId, name: string) => sql<Folder>`
   INSERT INTO folders (organization_id, name) VALUES (${organizationId}, ${name}) RETURNING id, name, created_at`

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import { refusedAs } from "../uniqueness.ts"
 import { type Folder, type FolderId, FolderNameTaken, FolderNotFound } from "./Folder.ts"
 import * as store from "./FolderStore.ts"
@@ -10,7 +11,7 @@ export class Folders extends Context.Service<
   Folders,
   {
     /** By name. */
-    readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<Folder>>
+    readonly list: (organizationId: OrganizationId, page: Page) => Effect.Effect<ReadonlyArray<Folder>>
     readonly create: (organizationId: OrganizationId, name: string) => Effect.Effect<Folder, FolderNameTaken>
     readonly rename: (organizationId: OrganizationId, id: FolderId, name: string) => Effect.Effect<Folder, FolderNotFound | FolderNameTaken>
     /** The agents in it stay, in no folder. */
@@ -22,7 +23,7 @@ export class Folders extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       return Folders.of({
-        list: Effect.fn("Folders.list")((organizationId) => Effect.orDie(store.list(sql, organizationId))),
+        list: Effect.fn("Folders.list")((organizationId, page) => Effect.orDie(store.list(sql, organizationId, page))),
         create: Effect.fn("Folders.create")(function* (organizationId, name) {
           const [folder] = yield* named(name, store.insert(sql, organizationId, name))
           return folder ?? (yield* Effect.die("An inserted folder was not returned"))

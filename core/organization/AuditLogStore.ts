@@ -1,8 +1,10 @@
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { AuditEntry, AuditRecord } from "./AuditLog.ts"
 
 type Sql = SqlClient.SqlClient
+export const prunedAtOnce = 1000
 
 const rowOf = ({ action, caller, resourceId, resourceKind }: AuditEntry) => ({
   organization_id: caller.organizationId,
@@ -28,3 +30,9 @@ export const list = (
   LEFT JOIN api_keys k ON k.id = a.api_key_id AND k.organization_id = a.organization_id
   WHERE a.organization_id = ${organizationId} AND a.id < coalesce(${before ?? null}::bigint, 9223372036854775807)
   ORDER BY a.id DESC LIMIT ${limit}`
+
+/** The oldest entries of all organizations that are older than so many days; how many they were. */
+export const prune = (sql: Sql, days: number) =>
+  sql`
+    DELETE FROM audit_log WHERE id = ANY (ARRAY(SELECT id FROM audit_log ORDER BY id LIMIT ${prunedAtOnce}::int FOR UPDATE SKIP LOCKED))
+      AND at < now() - make_interval(days => ${days}::int) RETURNING id`.pipe(Effect.map((rows) => rows.length))

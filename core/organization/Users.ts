@@ -48,6 +48,8 @@ const longestList = 1000
 export class Users extends Context.Service<
   Users,
   {
+    /** Whether anybody may sign up. */
+    readonly isSignupOpen: boolean
     /** Makes an organization too, which the new user owns. */
     readonly signUp: (user: NewUser) => Effect.Effect<Session, SignupDisabled | EmailTaken | TooManyAttempts>
     /** Takes as long for an unknown address as for a wrong password. */
@@ -80,6 +82,7 @@ export class Users extends Context.Service<
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
       })
       return Users.of({
+        isSignupOpen: ports.policy.isOpen,
         signUp: Effect.fn("Users.signUp")((user) => signUp(ports, user)),
         logIn: Effect.fn("Users.logIn")((email, password) => logIn(ports, email.toLowerCase(), password)),
         authenticate: (token) => Cache.get(callers, token),

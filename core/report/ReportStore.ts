@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import type { Row } from "../Row.ts"
 import { type RunSelection, where } from "../run/RunStore.ts"
 import type { DailyRun, ReportedDay, ReportRow, UsageDay } from "./Report.ts"
@@ -118,8 +119,11 @@ export const runsOfDay = (sql: Sql, day: DaySelection) => sql<DailyRun>`
   FROM runs r JOIN agents a ON a.id = r.agent_id
   WHERE ${ofDay(sql, day)} ORDER BY r.created_at DESC, r.id DESC LIMIT ${dailyRuns}`
 
-export const agents = (sql: Sql, organizationId: OrganizationId) => sql<{ readonly id: AgentId; readonly name: string }>`
-  SELECT id, name FROM agents WHERE organization_id = ${organizationId} ORDER BY id LIMIT 1000`
+export const agents = (sql: Sql, organizationId: OrganizationId, { limit, offset }: Page) => sql<{
+  readonly id: AgentId
+  readonly name: string
+}>`
+  SELECT id, name FROM agents WHERE organization_id = ${organizationId} ORDER BY id LIMIT ${limit} OFFSET ${offset}`
 
 /**
  * By UTC, from the day of `from` up to, and without, the one of `until`. Runs are read only of days that may still change; a day that is

@@ -5,6 +5,7 @@ import { AgentNotFound } from "../agent/Agent.ts"
 import { CampaignNotFound } from "../campaign/Campaign.ts"
 import { isTimeZone } from "../campaign/Schedule.ts"
 import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import type { RunDateInvalid, RunFilter, RunFilterInvalid } from "../run/RunFilter.ts"
 import { type UsageQuery, usageFilters } from "../run/Runs.ts"
 import { hasCampaign, type RunSelection } from "../run/RunStore.ts"
@@ -51,7 +52,10 @@ export class Reports extends Context.Service<
     readonly daily: (organizationId: OrganizationId, query: DayQuery) => Effect.Effect<DailyReport, ReportDayInvalid>
     /** Newest first, at most 5000. */
     readonly dailyRuns: (organizationId: OrganizationId, query: DayQuery) => Effect.Effect<ReadonlyArray<DailyRun>, ReportDayInvalid>
-    readonly agents: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<{ readonly id: AgentId; readonly name: string }>>
+    readonly agents: (
+      organizationId: OrganizationId,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<{ readonly id: AgentId; readonly name: string }>>
     /** The month that it is by UTC, as a whole. */
     readonly currentMonth: (organizationId: OrganizationId) => Effect.Effect<Usage>
     /** So many days by UTC, today among them. */
@@ -82,7 +86,7 @@ export class Reports extends Context.Service<
         dailyRuns: Effect.fn("Reports.dailyRuns")(function* (organizationId, { agentId, ...query }) {
           return yield* Effect.orDie(store.runsOfDay(sql, { organizationId, agentId, ...(yield* dayOf(query)) }))
         }),
-        agents: Effect.fn("Reports.agents")((organizationId) => Effect.orDie(store.agents(sql, organizationId))),
+        agents: Effect.fn("Reports.agents")((organizationId, page) => Effect.orDie(store.agents(sql, organizationId, page))),
         currentMonth: Effect.fn("Reports.currentMonth")(function* (organizationId) {
           const now = new Date(yield* Clock.currentTimeMillis)
           const first = (month: number) => new Date(Date.UTC(now.getUTCFullYear(), month, 1))

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import type { Credential, CredentialData, CredentialType } from "./Credential.ts"
 
 type Sql = SqlClient.SqlClient
-const listLimit = 1000
 
 export interface CredentialValues {
   readonly name: string
@@ -21,14 +21,20 @@ export const insert = (sql: Sql, organizationId: OrganizationId, credential: Cre
     ${JSON.stringify(credential.data)}::text::jsonb)
   RETURNING ${columns(sql)}`
 
-export const list = (sql: Sql, organizationId: OrganizationId) => sql<Credential>`
-  SELECT ${columns(sql)} FROM credentials WHERE organization_id = ${organizationId} ORDER BY name LIMIT ${listLimit}`
+export const list = (sql: Sql, organizationId: OrganizationId, { limit, offset }: Page) => sql<Credential>`
+  SELECT ${columns(sql)} FROM credentials WHERE organization_id = ${organizationId} ORDER BY name LIMIT ${limit} OFFSET ${offset}`
 
 export const find = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
   sql<Credential>`
     SELECT ${columns(sql)} FROM credentials WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid`.pipe(
     Effect.map((rows) => rows[0])
   )
+
+/** With the secret, to be shown to whom the credential is for. */
+export const secretOf = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
+  sql<Pick<CredentialValues, "credentialType" | "data">>`
+    SELECT credential_type, credential_data AS data FROM credentials
+    WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid`.pipe(Effect.map((rows) => rows[0]))
 
 /** With the secret, and until the transaction ends nobody else changes it. */
 export const lock = (sql: Sql, organizationId: OrganizationId, uuid: string) =>

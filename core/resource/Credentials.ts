@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import { refusedAs } from "../uniqueness.ts"
 import {
   type Credential,
@@ -38,7 +39,7 @@ export class Credentials extends Context.Service<
       credential: NewCredential
     ) => Effect.Effect<Credential, CredentialDataRefused | CredentialNameTaken>
     /** By name. */
-    readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<Credential>>
+    readonly list: (organizationId: OrganizationId, page: Page) => Effect.Effect<ReadonlyArray<Credential>>
     readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Credential, CredentialNotFound>
     readonly update: (
       organizationId: OrganizationId,
@@ -56,7 +57,7 @@ export class Credentials extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       return Credentials.of({
         create: Effect.fn("Credentials.create")((organizationId, credential) => create(sql, organizationId, credential)),
-        list: Effect.fn("Credentials.list")((organizationId) => Effect.orDie(store.list(sql, organizationId))),
+        list: Effect.fn("Credentials.list")((organizationId, page) => Effect.orDie(store.list(sql, organizationId, page))),
         get: Effect.fn("Credentials.get")(function* (organizationId, uuid) {
           const found = isUuid(uuid) ? yield* Effect.orDie(store.find(sql, organizationId, uuid)) : undefined
           return found ?? (yield* new CredentialNotFound({ uuid }))

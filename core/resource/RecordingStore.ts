@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RecordingId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import type { UserId } from "../organization/Caller.ts"
 import type { Recording, RecordingName } from "./Recording.ts"
 
 type Sql = SqlClient.SqlClient
-const listLimit = 1000
 
 const columns = (sql: Sql) =>
   sql.literal(
@@ -46,23 +46,28 @@ export interface RecordingFilter {
   readonly ttsVoiceId: string | null
 }
 
-export const list = (sql: Sql, organizationId: OrganizationId, filter: RecordingFilter) => sql<Recording>`
+export const list = (sql: Sql, organizationId: OrganizationId, filter: RecordingFilter, { limit, offset }: Page) => sql<Recording>`
   SELECT ${columns(sql)} FROM recordings
   WHERE organization_id = ${organizationId}
     AND (${filter.agentId}::int IS NULL OR agent_id = ${filter.agentId}::int)
     AND (${filter.ttsProvider}::text IS NULL OR tts_provider = ${filter.ttsProvider}::text)
     AND (${filter.ttsModel}::text IS NULL OR tts_model = ${filter.ttsModel}::text)
     AND (${filter.ttsVoiceId}::text IS NULL OR tts_voice_id = ${filter.ttsVoiceId}::text)
-  ORDER BY id DESC LIMIT ${listLimit}`
+  ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`
 
-/** Until the transaction ends nobody else changes it. */
-export const lock = (sql: Sql, organizationId: OrganizationId, name: RecordingName) => {
-  const named = name._tag === "Id" ? sql`id = ${name.id}` : sql`recording_id = ${name.recordingId}`
-  return sql<Recording>`
-    SELECT ${columns(sql)} FROM recordings WHERE organization_id = ${organizationId} AND ${named} FOR UPDATE`.pipe(
+const named = (sql: Sql, name: RecordingName) => (name._tag === "Id" ? sql`id = ${name.id}` : sql`recording_id = ${name.recordingId}`)
+
+export const find = (sql: Sql, organizationId: OrganizationId, name: RecordingName) =>
+  sql<Recording>`SELECT ${columns(sql)} FROM recordings WHERE organization_id = ${organizationId} AND ${named(sql, name)}`.pipe(
     Effect.map((rows) => rows[0])
   )
-}
+
+/** Until the transaction ends nobody else changes it. */
+export const lock = (sql: Sql, organizationId: OrganizationId, name: RecordingName) =>
+  sql<Recording>`
+    SELECT ${columns(sql)} FROM recordings WHERE organization_id = ${organizationId} AND ${named(sql, name)} FOR UPDATE`.pipe(
+    Effect.map((rows) => rows[0])
+  )
 
 export const update = (sql: Sql, organizationId: OrganizationId, id: RecordingId, recording: RecordingValues) => sql<Recording>`
   UPDATE recordings SET recording_id = ${recording.recordingId}, agent_id = ${recording.agentId}, tts_provider = ${recording.ttsProvider},

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "../agent/Agent.ts"
 import type { AgentId, OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import type { UserId } from "../organization/Caller.ts"
 import { refusedAs } from "../uniqueness.ts"
 import { nameOf, type Recording, RecordingIdTaken, RecordingNotFound } from "./Recording.ts"
@@ -51,7 +52,7 @@ export class Recordings extends Context.Service<
       recording: NewRecording
     ) => Effect.Effect<Recording, AgentNotFound | RecordingIdTaken | UploadMissing>
     /** Newest first. */
-    readonly list: (organizationId: OrganizationId, filter: RecordingFilter) => Effect.Effect<ReadonlyArray<Recording>>
+    readonly list: (organizationId: OrganizationId, filter: RecordingFilter, page: Page) => Effect.Effect<ReadonlyArray<Recording>>
     /** `name` is an id or a `recordingId`. */
     readonly update: (
       organizationId: OrganizationId,
@@ -77,8 +78,8 @@ export class Recordings extends Context.Service<
           return { ...ticket, recordingId }
         }),
         create: Effect.fn("Recordings.create")((organizationId, recording) => create(sql, organizationId, recording)),
-        list: Effect.fn("Recordings.list")((organizationId, filter) =>
-          Effect.orDie(store.list(sql, organizationId, { ...voiceOf(filter), agentId: filter.agentId ?? null }))
+        list: Effect.fn("Recordings.list")((organizationId, filter, page) =>
+          Effect.orDie(store.list(sql, organizationId, { ...voiceOf(filter), agentId: filter.agentId ?? null }, page))
         ),
         update: Effect.fn("Recordings.update")((organizationId, name, changes) => update(sql, organizationId, name, changes)),
         remove: Effect.fn("Recordings.remove")((organizationId, name) => remove(sql, organizationId, name))

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import type { UserId } from "../organization/Caller.ts"
 import type { Tool, ToolDefinition, ToolStatus } from "./Tool.ts"
 
 type Sql = SqlClient.SqlClient
-const listLimit = 1000
 
 const columns = (sql: Sql) =>
   sql.literal(
@@ -30,11 +30,16 @@ export const insert = (
     ${JSON.stringify(tool.definition)}::text::jsonb, ${tool.createdBy})
   RETURNING tool_uuid`
 
-export const list = (sql: Sql, organizationId: OrganizationId, statuses: ReadonlyArray<ToolStatus>, category: string | null) => sql<Tool>`
+export interface ToolSelection extends Page {
+  readonly statuses: ReadonlyArray<ToolStatus>
+  readonly category: string | null
+}
+
+export const list = (sql: Sql, organizationId: OrganizationId, { category, limit, offset, statuses }: ToolSelection) => sql<Tool>`
   SELECT ${columns(sql)} FROM tools t LEFT JOIN users u ON u.id = t.created_by
   WHERE t.organization_id = ${organizationId} AND t.status = ANY(${statuses}::text[])
     AND (${category}::text IS NULL OR t.category = ${category}::text)
-  ORDER BY t.name, t.id LIMIT ${listLimit}`
+  ORDER BY t.name, t.id LIMIT ${limit} OFFSET ${offset}`
 
 export const find = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
   sql<Tool>`

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import type { UserId } from "../organization/Caller.ts"
 import type { CredentialNotFound } from "./Credential.ts"
 import { Credentials } from "./Credentials.ts"
@@ -42,7 +43,7 @@ export class Tools extends Context.Service<
     /** Fails when the definition names a credential that is not the organization's. */
     readonly create: (organizationId: OrganizationId, tool: NewTool) => Effect.Effect<Tool, CredentialNotFound>
     /** By name. */
-    readonly list: (organizationId: OrganizationId, filter: ToolFilter) => Effect.Effect<ReadonlyArray<Tool>>
+    readonly list: (organizationId: OrganizationId, filter: ToolFilter, page: Page) => Effect.Effect<ReadonlyArray<Tool>>
     readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Tool, ToolNotFound>
     readonly update: (
       organizationId: OrganizationId,
@@ -81,8 +82,8 @@ export class Tools extends Context.Service<
           if (row === undefined) return yield* Effect.die("An inserted tool was not returned")
           return yield* Effect.orDie(get(organizationId, row.toolUuid))
         }),
-        list: Effect.fn("Tools.list")((organizationId, { category, statuses }) =>
-          Effect.orDie(store.list(sql, organizationId, statuses ?? shownUnasked, category ?? null))
+        list: Effect.fn("Tools.list")((organizationId, { category = null, statuses = shownUnasked }, page) =>
+          Effect.orDie(store.list(sql, organizationId, { ...page, category, statuses }))
         ),
         get: Effect.fn("Tools.get")(get),
         update: Effect.fn("Tools.update")(function* (organizationId, uuid, changes) {

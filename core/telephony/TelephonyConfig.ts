@@ -1,5 +1,5 @@
 /** A telephony configuration: the account at a provider through which calls go. Its credentials leave the engine only masked. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
 
 export interface TelephonyConfig {
@@ -26,6 +26,11 @@ export class TelephonyConfigNameTaken extends Schema.TaggedError<TelephonyConfig
 }) {}
 /** None was named, none is the default, and there is not exactly one. */
 export class TelephonyNotConfigured extends Schema.TaggedError<TelephonyNotConfigured>()("TelephonyNotConfigured", {}) {}
+/** No call can go out through it, for a reason that the operator can mend. */
+export class TelephonyNotReady extends Schema.TaggedError<TelephonyNotReady>()("TelephonyNotReady", {
+  name: Schema.String,
+  reason: Schema.String
+}) {}
 export class TelephonyProviderFixed extends Schema.TaggedError<TelephonyProviderFixed>()("TelephonyProviderFixed", {}) {}
 export class TelephonyConfigInUse extends Schema.TaggedError<TelephonyConfigInUse>()("TelephonyConfigInUse", {
   id: Schema.Int,
@@ -33,3 +38,9 @@ export class TelephonyConfigInUse extends Schema.TaggedError<TelephonyConfigInUs
 }) {}
 /** With the account that was given, a number of the configuration would belong to two organizations. */
 export class TelephonyAccountTaken extends Schema.TaggedError<TelephonyAccountTaken>()("TelephonyAccountTaken", {}) {}
+
+/** For whoever is about to have calls go out through it. */
+export const ready = (config: TelephonyConfig): Effect.Effect<TelephonyConfig, TelephonyNotReady> =>
+  config.outboundBlockedReason === undefined
+    ? Effect.succeed(config)
+    : Effect.fail(new TelephonyNotReady({ name: config.name, reason: config.outboundBlockedReason }))

@@ -15,6 +15,7 @@ const dialErrors = [
   "AgentArchived",
   "TelephonyConfigNotFound",
   "TelephonyNotConfigured",
+  "TelephonyNotReady",
   "CallerNumberNotFound",
   "PhoneNumberRefused",
   "ConcurrencyExhausted",

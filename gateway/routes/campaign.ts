@@ -8,7 +8,7 @@ import { FileLinks } from "../FileLinks.ts"
 import { FileStore } from "../FileStore.ts"
 import { idempotent } from "../idempotency.ts"
 import { NotFound, Unprocessable } from "../Refusal.ts"
-import { route, tagged } from "../Route.ts"
+import { list, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
 import {
   CampaignDefaultsWire,
@@ -29,10 +29,18 @@ import {
   UpdateCampaign
 } from "../wire/Campaign.ts"
 import { orUndefined } from "../wire/Field.ts"
+import { listedById, pageOf } from "../wire/Page.ts"
 import { RunListQuery, RunPageWire, runPageWire, runQueryOf } from "../wire/Run.ts"
 import { publicRuns } from "./run.ts"
 
-const startErrors = ["CampaignNotFound", "CampaignStateConflict", "CampaignNotReady", "AgentArchived", "TelephonyConfigNotFound"] as const
+const startErrors = [
+  "CampaignNotFound",
+  "CampaignStateConflict",
+  "CampaignNotReady",
+  "AgentArchived",
+  "TelephonyConfigNotFound",
+  "TelephonyNotReady"
+] as const
 
 const linkSeconds = 3600
 
@@ -61,7 +69,7 @@ export const campaignRoutes = tagged("Campaigns", [
         "The whole list is read and checked; a file with a bad row is refused, and nothing is dialed until the campaign is started.",
       body: CreateCampaign,
       success: CampaignWire,
-      errors: ["AgentNotFound", "AgentArchived", "SourceNotFound", "SourceRefused", "TelephonyConfigNotFound"],
+      errors: ["AgentNotFound", "AgentArchived", "SourceNotFound", "SourceRefused", "TelephonyConfigNotFound", "TelephonyNotReady"],
       handle: ({ body, caller }) =>
         Effect.gen(function* () {
           const campaign = { ...newCampaignOf(body), creationId: yield* RequestId }
@@ -69,8 +77,7 @@ export const campaignRoutes = tagged("Campaigns", [
         })
     })
   ),
-  route({
-    method: "get",
+  list({
     path: "/api/v1/campaign/",
     name: "listCampaigns",
     summary: "List campaigns, newest first",
@@ -79,11 +86,10 @@ export const campaignRoutes = tagged("Campaigns", [
     errors: ["Unprocessable"],
     handle: ({ caller, query }) =>
       Effect.gen(function* () {
-        const { limit, offset } = query
         const states = yield* statesOf(orUndefined(query.state))
-        const selection = { limit, offset, states, name: orUndefined(query.name), after: orUndefined(query.after) }
+        const selection = { ...pageOf(query), states, name: orUndefined(query.name), after: orUndefined(query.after) }
         const campaigns = yield* Campaigns.use((_) => _.list(caller.organizationId, selection))
-        return { campaigns: campaigns.map(campaignWire) }
+        return listedById(query, campaigns, (shown) => ({ campaigns: shown.map(campaignWire) }))
       })
   }),
   route({

@@ -2,7 +2,8 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { Credentials } from "#core/resource/Credentials.ts"
-import { route, tagged } from "../Route.ts"
+import { list, route, tagged } from "../Route.ts"
+import { listed, pageOf, PageQuery } from "../wire/Page.ts"
 import {
   CreateCredential,
   credentialChangesOf,
@@ -15,14 +16,16 @@ import {
 } from "../wire/Credential.ts"
 
 export const credentialRoutes = tagged("Credentials", [
-  route({
-    method: "get",
+  list({
     path: "/api/v1/credentials/",
     name: "listCredentials",
     summary: "List credentials, by name",
+    query: PageQuery,
     success: Type.Array(CredentialWire),
-    handle: ({ caller }) =>
-      Credentials.use((_) => _.list(caller.organizationId)).pipe(Effect.map((credentials) => credentials.map(credentialWire)))
+    handle: ({ caller, query }) =>
+      Credentials.use((_) => _.list(caller.organizationId, pageOf(query))).pipe(
+        Effect.map((credentials) => listed(query, credentials, (shown) => shown.map(credentialWire)))
+      )
   }),
   route({
     method: "post",

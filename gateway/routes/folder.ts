@@ -2,17 +2,21 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { Folders } from "#core/folder/Folders.ts"
-import { route, tagged } from "../Route.ts"
+import { list, route, tagged } from "../Route.ts"
+import { listed, pageOf, PageQuery } from "../wire/Page.ts"
 import { FolderInput, FolderPath, FolderWire, folderWire } from "../wire/Folder.ts"
 
 export const folderRoutes = tagged("Folders", [
-  route({
-    method: "get",
+  list({
     path: "/api/v1/folder/",
     name: "listFolders",
     summary: "List folders by name",
+    query: PageQuery,
     success: Type.Array(FolderWire),
-    handle: ({ caller }) => Folders.use((_) => _.list(caller.organizationId)).pipe(Effect.map((folders) => folders.map(folderWire)))
+    handle: ({ caller, query }) =>
+      Folders.use((_) => _.list(caller.organizationId, pageOf(query))).pipe(
+        Effect.map((folders) => listed(query, folders, (shown) => shown.map(folderWire)))
+      )
   }),
   route({
     method: "post",

@@ -1,5 +1,6 @@
 /** /api/v1/health */
 import { Effect } from "effect"
+import { Users } from "#core/organization/Users.ts"
 import { Exposition } from "../Exposition.ts"
 import { NotFound, NotReady } from "../Refusal.ts"
 import { Readiness } from "../Readiness.ts"
@@ -16,15 +17,21 @@ export const healthRoutes = tagged("Health", [
     access: "none",
     success: HealthWire,
     handle: () =>
-      Effect.flatMap(Site, (site) =>
-        Effect.map(site.url, (url) => ({
+      Effect.gen(function* () {
+        const site = yield* Site
+        const { isSignupOpen } = yield* Users
+        return {
           status: "ok" as const,
           version: site.version,
-          backend_api_endpoint: url,
+          backend_api_endpoint: yield* site.url,
           deployment_mode: "oss" as const,
-          auth_provider: "local" as const
-        }))
-      )
+          auth_provider: "local" as const,
+          signup_enabled: isSignupOpen,
+          turn_enabled: false as const,
+          force_turn_relay: false as const,
+          tunnel_url: null
+        }
+      })
   }),
   route({
     method: "get",
@@ -32,7 +39,8 @@ export const healthRoutes = tagged("Health", [
     name: "getReadiness",
     summary: "Whether it can do its work",
     access: "none",
-    description: "503 while the database does not answer. A trunk that is down stops its own campaigns only, and is listed.",
+    description:
+      "503 while the database does not answer. A trunk that is down stops its own campaigns only, and is listed with the reason; so are those that are not connected yet. Trunks are opened by the first call through them.",
     success: ReadyWire,
     errors: ["NotReady"],
     handle: () =>
@@ -43,6 +51,7 @@ export const healthRoutes = tagged("Health", [
         return {
           status: "ready" as const,
           postgres: "up" as const,
+          redis: "not_used" as const,
           trunks: trunks.map(({ isUp, provider, reason, telephonyConfigurationId }) => ({
             telephony_configuration_id: telephonyConfigurationId,
             provider,
@@ -58,7 +67,8 @@ export const healthRoutes = tagged("Health", [
     name: "getMetrics",
     summary: "Figures of this node for Prometheus",
     access: "none",
-    description: "Counts and measures of calls, connections and the process; nothing about any organization. 404 where it is switched off.",
+    description:
+      "Counts and measures of calls, requests, connections and the process; nothing about any organization. 404 where it is switched off.",
     mediaTypes: ["text/plain"],
     errors: ["NotFound"],
     handle: () =>

@@ -1,6 +1,7 @@
 /** /api/v1/organizations: the caller's organization, its members and its settings. */
 import { Effect } from "effect"
 import { Members } from "#core/organization/Members.ts"
+import { ModelConfigurations } from "#core/organization/ModelConfigurations.ts"
 import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts"
 import { route, tagged } from "../Route.ts"
 import { Changed, changed } from "../wire/ApiKey.ts"
@@ -9,6 +10,7 @@ import {
   ChangeMember,
   concurrencyOf,
   ContextWire,
+  contextWire,
   MemberList,
   MemberPath,
   MemberWire,
@@ -79,9 +81,11 @@ const settingsRoutes = tagged("Organization", [
     summary: "For which organization who asks works",
     success: ContextWire,
     handle: ({ caller: { organizationId } }) =>
-      OrganizationSettings.use((_) => _.providerId(organizationId)).pipe(
-        Effect.map((providerId) => ({ organization_id: organizationId, organization_provider_id: providerId }))
-      )
+      Effect.gen(function* () {
+        const { providerId } = yield* OrganizationSettings
+        const { document } = yield* ModelConfigurations
+        return contextWire(organizationId, yield* providerId(organizationId), yield* document(organizationId))
+      })
   }),
   route({
     method: "get",

@@ -2,9 +2,10 @@
 import { Effect } from "effect"
 import { Recordings } from "#core/resource/Recordings.ts"
 import { FileStore } from "../FileStore.ts"
-import { route, tagged } from "../Route.ts"
+import { list, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
 import { orUndefined } from "../wire/Field.ts"
+import { listed, pageOf } from "../wire/Page.ts"
 import {
   CreateRecording,
   maxRecordingBytes,
@@ -24,16 +25,15 @@ import {
 import { Deleted } from "../wire/ResourceFile.ts"
 
 export const recordingRoutes = tagged("Recordings", [
-  route({
-    method: "get",
+  list({
     path: "/api/v1/workflow-recordings/",
     name: "listRecordings",
     summary: "List recordings, newest first",
     query: RecordingListQuery,
     success: RecordingList,
     handle: ({ caller, query }) =>
-      Recordings.use((_) => _.list(caller.organizationId, recordingFilterOf(query))).pipe(
-        Effect.map((recordings) => ({ recordings: recordings.map(recordingWire), total: recordings.length }))
+      Recordings.use((_) => _.list(caller.organizationId, recordingFilterOf(query), pageOf(query))).pipe(
+        Effect.map((recordings) => listed(query, recordings, (shown) => ({ recordings: shown.map(recordingWire), total: shown.length })))
       )
   }),
   route({

@@ -6,9 +6,10 @@ import type { Report } from "#core/report/Report.ts"
 import { Reports } from "#core/report/Reports.ts"
 import type { FileLinks } from "../FileLinks.ts"
 import { NotFound } from "../Refusal.ts"
-import { type Content, download, route, tagged } from "../Route.ts"
+import { type Content, download, list, route, tagged } from "../Route.ts"
 import type { Site } from "../Site.ts"
 import { CampaignPath } from "../wire/Campaign.ts"
+import { listed, pageOf, PageQuery } from "../wire/Page.ts"
 import {
   AgentNameWire,
   DailyQuery,
@@ -123,16 +124,16 @@ export const reportRoutes = tagged("Reports", [
     handle: ({ caller, query }) =>
       Reports.use((_) => _.dailyRuns(caller.organizationId, dayQueryOf(query))).pipe(Effect.map((runs) => runs.map(dailyRunWire)))
   }),
-  route({
-    method: "get",
+  list({
     path: "/api/v1/organizations/reports/workflows",
     name: "listReportedWorkflows",
     summary: "The agents that a report can be narrowed to",
+    query: PageQuery,
     success: Type.Array(AgentNameWire),
-    handle: ({ caller }) =>
+    handle: ({ caller, query }) =>
       Effect.map(
-        Reports.use((_) => _.agents(caller.organizationId)),
-        (agents) => [...agents]
+        Reports.use((_) => _.agents(caller.organizationId, pageOf(query))),
+        (agents) => listed(query, agents, (shown) => [...shown])
       )
   })
 ])

@@ -4,7 +4,8 @@ import Type from "typebox"
 import { toolCategories, toolStatuses } from "#core/resource/Tool.ts"
 import { Tools, type ToolFilter } from "#core/resource/Tools.ts"
 import { NotPossible } from "../Refusal.ts"
-import { route, tagged } from "../Route.ts"
+import { list, route, tagged } from "../Route.ts"
+import { listed, pageOf } from "../wire/Page.ts"
 import { orUndefined } from "../wire/Field.ts"
 import {
   CreateTool,
@@ -42,8 +43,7 @@ const filterOf = Effect.fnUntraced(function* (query: { readonly status: string |
 })
 
 export const toolRoutes = tagged("Tools", [
-  route({
-    method: "get",
+  list({
     path: "/api/v1/tools/",
     name: "listTools",
     summary: "List tools, by name",
@@ -52,8 +52,8 @@ export const toolRoutes = tagged("Tools", [
     errors: ["NotPossible"],
     handle: ({ caller, query }) =>
       filterOf(query).pipe(
-        Effect.flatMap((filter) => Tools.use((_) => _.list(caller.organizationId, filter))),
-        Effect.map((tools) => tools.map(toolWire))
+        Effect.flatMap((filter) => Tools.use((_) => _.list(caller.organizationId, filter, pageOf(query)))),
+        Effect.map((tools) => listed(query, tools, (shown) => shown.map(toolWire)))
       )
   }),
   route({

@@ -1,12 +1,13 @@
 /** /api/v1/workflow: agents. */
 import { Effect } from "effect"
-import Type from "typebox"
+import Type, { type Static } from "typebox"
 import type { AgentStatus } from "#core/agent/Agent.ts"
 import { agentTemplates } from "#core/agent/AgentTemplate.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { allCodes, endReasons } from "#core/agent/Disposition.ts"
+import type { AgentId } from "#core/Id.ts"
 import { NotFound, Unprocessable } from "../Refusal.ts"
-import { route, tagged } from "../Route.ts"
+import { list, route, tagged } from "../Route.ts"
 import {
   agentChangesOf,
   AgentCountWire,
@@ -24,9 +25,21 @@ import {
   UpdateAgent
 } from "../wire/Agent.ts"
 import { AgentTemplateWire, agentTemplateWire, DispositionCodes, UseTemplate } from "../wire/AgentTemplate.ts"
-import { optional, orUndefined } from "../wire/Field.ts"
+import { id, optional, orUndefined } from "../wire/Field.ts"
+import { listedById, pageOf, pageQuery } from "../wire/Page.ts"
 
-const FetchQuery = Type.Object({ status: optional(Type.String({ description: "`active`, `archived`, or both with a comma between." })) })
+const FetchQuery = Type.Object({
+  status: optional(Type.String({ description: "`active`, `archived`, or both with a comma between." })),
+  ...pageQuery,
+  after: optional(id<AgentId>("The last agent of the page before."))
+})
+
+const selectionOf = (query: Static<typeof FetchQuery>) =>
+  Effect.map(statusesOf(orUndefined(query.status)), (statuses) => ({
+    ...pageOf(query),
+    after: orUndefined(query.after),
+    ...(statuses === undefined ? {} : { statuses })
+  }))
 
 const isStatus = (word: string): word is AgentStatus => agentStatuses.some((status) => status === word)
 const quoted = (words: ReadonlyArray<string>): string => `[${words.map((word) => `'${word}'`).join(", ")}]`
@@ -53,8 +66,7 @@ export const workflowRoutes = tagged("Agents", [
     errors: ["AgentDefinitionRefused", "AgentTriggerTaken"],
     handle: ({ body, caller }) => Agents.use((_) => _.create(caller.organizationId, newAgentOf(body))).pipe(Effect.map(agentWire))
   }),
-  route({
-    method: "get",
+  list({
     path: "/api/v1/workflow/fetch",
     name: "listWorkflows",
     summary: "List agents",
@@ -62,9 +74,9 @@ export const workflowRoutes = tagged("Agents", [
     success: Type.Array(AgentListItem),
     errors: ["Unprocessable"],
     handle: ({ caller, query }) =>
-      statusesOf(orUndefined(query.status)).pipe(
-        Effect.flatMap((statuses) => Agents.use((_) => _.list(caller.organizationId, statuses))),
-        Effect.map((agents) => agents.map(agentListItem))
+      selectionOf(query).pipe(
+        Effect.flatMap((selection) => Agents.use((_) => _.list(caller.organizationId, selection))),
+        Effect.map((agents) => listedById(query, agents, (shown) => shown.map(agentListItem)))
       )
   }),
   route({
@@ -113,8 +125,7 @@ export const workflowRoutes = tagged("Agents", [
         Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new NotFound({ detail: `Workflow with ID ${id} not found` }) })
       )
   }),
-  route({
-    method: "get",
+  list({
     path: "/api/v1/workflow/summary",
     name: "listWorkflowNames",
     summary: "List the names of agents",
@@ -122,9 +133,9 @@ export const workflowRoutes = tagged("Agents", [
     success: Type.Array(AgentName),
     errors: ["Unprocessable"],
     handle: ({ caller, query }) =>
-      statusesOf(orUndefined(query.status)).pipe(
-        Effect.flatMap((statuses) => Agents.use((_) => _.names(caller.organizationId, statuses))),
-        Effect.map((agents) => agents.map(({ id, name }) => ({ id, name })))
+      selectionOf(query).pipe(
+        Effect.flatMap((selection) => Agents.use((_) => _.names(caller.organizationId, selection))),
+        Effect.map((agents) => listedById(query, agents, (shown) => shown.map(({ id, name }) => ({ id, name }))))
       )
   }),
   route({

@@ -84,6 +84,12 @@ export type FolderDeleted = { readonly success: true }
 
 export type WorkflowRunPageOfWorkflow = { readonly runs: ReadonlyArray<WorkflowRun>; readonly total_count: number; readonly page: number; readonly limit: number; readonly total_pages: number; readonly applied_filters: ReadonlyArray<{ readonly [name: string]: unknown }> | null }
 
+export type RunWebhook = { /** The same at every try: `X-Dograh-Delivery-Id` of the request. */ readonly id: string; readonly node_id: string; /** The node's. */ readonly name: string; readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly url: string; readonly state: "pending" | "succeeded" | "dead_letter"; readonly attempts: number; readonly next_attempt_at: string | null; readonly last_attempt_at: string | null; readonly last_status: number | null; readonly last_error: string | null; readonly created_at: string }
+
+export type RunWebhookList = { readonly deliveries: ReadonlyArray<RunWebhook> }
+
+export type QueuedDeliveries = { /** Deliveries that will be sent. */ readonly queued: number }
+
 export type DailyMetrics = { readonly total_runs: number; /** Calls that were transferred. */ readonly xfer_count: number }
 
 export type DispositionShare = { readonly disposition: string; readonly count: number; /** 0 to 100. */ readonly percentage: number }
@@ -189,17 +195,50 @@ export type Member = { readonly user_id: number; readonly email: string; readonl
 
 export type MemberList = { readonly members: ReadonlyArray<Member> }
 
-export type OrganizationContext = { readonly organization_id: number; readonly organization_provider_id: string | null }
+/** There are no managed services here. */
+export type ModelServices = { /** `organization_v2`: services are set up, and `/organizations/model-configurations/v2` shows them. `legacy_user_v1`: some are, set at `/user/configurations/user`, but not all that a configuration there needs. `empty`: none is. */ readonly config_source: "organization_v2" | "legacy_user_v1" | "empty"; /** Whether `/organizations/model-configurations/v2` shows a configuration. */ readonly has_model_configuration_v2: boolean; readonly managed_service_version: null; readonly uses_managed_service_v2: false }
+
+export type OrganizationContext = { readonly organization_id: number; readonly organization_provider_id: string | null; readonly model_services: ModelServices }
 
 export type OrganizationPreferences = { readonly test_phone_number: string | null; readonly timezone: string | null; readonly external_pbx_integrations_enabled: boolean }
 
 export type OrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number }
 
+export type UserConfigurationDefaults = { /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly llm: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly tts: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly stt: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly embeddings: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly realtime: { readonly [name: string]: { readonly [name: string]: unknown } }; readonly default_providers: { readonly [name: string]: string }; /** An agent's settings where nothing was set. Calls go by `max_call_duration`; the others are kept for whoever reads them. */ readonly workflow_configurations: { readonly [name: string]: unknown } }
+
+export type UserConfiguration = { readonly llm: { readonly [name: string]: unknown } | null; readonly tts: { readonly [name: string]: unknown } | null; readonly stt: { readonly [name: string]: unknown } | null; readonly embeddings: { readonly [name: string]: unknown } | null; readonly realtime: { readonly [name: string]: unknown } | null; readonly is_realtime: boolean; readonly test_phone_number: string | null; readonly timezone: string | null; /** Nothing is charged for here. */ readonly organization_pricing: null }
+
+export type ModelStatusEntry = { readonly model: "all" | "llm" | "tts" | "stt" | "embeddings" | "realtime"; readonly message: string }
+
+export type ModelStatus = { readonly status: ReadonlyArray<ModelStatusEntry> }
+
+/** The services that count by the configuration's mode. Whether the engine has them, `/user/configurations/user/validate` says. */
+export type EffectiveModelConfiguration = { readonly llm: { readonly [name: string]: unknown } | null; readonly tts: { readonly [name: string]: unknown } | null; readonly stt: { readonly [name: string]: unknown } | null; readonly embeddings: { readonly [name: string]: unknown } | null; readonly realtime: { readonly [name: string]: unknown } | null; readonly is_realtime: boolean; readonly test_phone_number: string | null; readonly timezone: string | null }
+
+export type ModelConfiguration = { readonly configuration: { readonly [name: string]: unknown } | null; readonly effective_configuration: EffectiveModelConfiguration; /** `organization_v2`: services are set up, and `/organizations/model-configurations/v2` shows them. `legacy_user_v1`: some are, set at `/user/configurations/user`, but not all that a configuration there needs. `empty`: none is. */ readonly source: "organization_v2" | "legacy_user_v1" | "empty" }
+
+/** What is stored of what was left out. */
+export type HostedModelDefaults = { readonly voice: string; readonly speed: number; readonly language: string }
+
+/** Nothing: no models are hosted here. */
+export type HostedModelChoices = { readonly voices: ReadonlyArray<string>; readonly allow_custom_input: false; readonly speeds: ReadonlyArray<number>; readonly languages: ReadonlyArray<string>; readonly multilingual_languages: ReadonlyArray<string>; readonly defaults: HostedModelDefaults }
+
+export type PipelineModelChoices = { /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly llm: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly tts: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly stt: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly embeddings: { readonly [name: string]: { readonly [name: string]: unknown } }; readonly default_providers: { readonly [name: string]: string } }
+
+export type RealtimeModelChoices = { /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly realtime: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly llm: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly embeddings: { readonly [name: string]: { readonly [name: string]: unknown } }; readonly default_providers: { readonly [name: string]: string } }
+
+export type OwnModelChoices = { readonly pipeline: PipelineModelChoices; readonly realtime: RealtimeModelChoices }
+
+export type ModelConfigurationDefaults = { readonly dograh: HostedModelChoices; readonly byok: OwnModelChoices }
+
+/** Nothing is charged for here. */
+export type ModelPricing = { readonly platform_usage: null; readonly dograh_model: null }
+
 export type AuditEntry = { readonly id: number; readonly at: string; readonly user_id: number | null; readonly user_email: string | null; readonly api_key_id: number | null; readonly api_key_name: string | null; /** The operation's name in this documentation. */ readonly action: string; readonly resource_kind: string; readonly resource_id: string | null }
 
 export type AuditLog = { readonly entries: ReadonlyArray<AuditEntry>; readonly next_before: number | null }
 
-export type Event = { readonly specversion: "1.0"; /** A number that rises from event to event; where to go on from. */ readonly id: string; readonly source: string; readonly type: "campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "webhook.test"; /** `campaigns/{id}` or `runs/{id}`. */ readonly subject: string; readonly time: string; readonly datacontenttype: "application/json"; /** What the event is about, as it was when it happened. Keys may be added. */ readonly data: { readonly [name: string]: unknown } }
+export type Event = { readonly specversion: "1.0"; /** A number that rises from event to event; where to go on from. */ readonly id: string; readonly source: string; /** `events.gap`, whatever types were asked for: what followed the event to go on from is no longer kept, or there is no such event; what happened between `after_id` and `until_id` in `data` has to be looked up. */ readonly type: "campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "webhook.test" | "events.gap"; /** `campaigns/{id}` or `runs/{id}`; `events` for a gap. */ readonly subject: string; readonly time: string; readonly datacontenttype: "application/json"; /** What the event is about, as it was when it happened. Keys may be added. */ readonly data: { readonly [name: string]: unknown } }
 
 export type EventPage = { readonly events: ReadonlyArray<Event>; /** `after_id` of the next page. There is nothing more for now when it stands still. */ readonly next_after_id: number }
 
@@ -211,17 +250,15 @@ export type WebhookEndpointList = { readonly endpoints: ReadonlyArray<WebhookEnd
 
 export type WebhookEndpointDeleted = { readonly message: string }
 
-export type QueuedDeliveries = { /** Deliveries that will be sent. */ readonly queued: number }
-
 export type WebhookDelivery = { readonly id: number; readonly endpoint_id: number; readonly event_id: number; readonly event_type: string; readonly subject: string; readonly state: "pending" | "delivered" | "dead"; readonly attempts: number; readonly next_attempt_at: string | null; readonly last_attempt_at: string | null; readonly last_status: number | null; readonly last_error: string | null; readonly created_at: string }
 
 export type WebhookDeliveryList = { readonly deliveries: ReadonlyArray<WebhookDelivery> }
 
-export type Health = { readonly status: "ok"; readonly version: string; readonly backend_api_endpoint: string; readonly deployment_mode: "oss"; readonly auth_provider: "local" }
+export type Health = { readonly status: "ok"; readonly version: string; readonly backend_api_endpoint: string; readonly deployment_mode: "oss"; readonly auth_provider: "local"; /** Whether anybody may sign up. */ readonly signup_enabled: boolean; /** There is no TURN server: calls are by telephone. */ readonly turn_enabled: false; readonly force_turn_relay: false; /** The engine opens no tunnel to itself. */ readonly tunnel_url: null }
 
 export type TrunkReadiness = { readonly telephony_configuration_id: number; readonly provider: string; readonly status: "up" | "down"; readonly reason: string | null }
 
-export type Ready = { readonly status: "ready"; readonly postgres: "up"; readonly trunks: ReadonlyArray<TrunkReadiness> }
+export type Ready = { readonly status: "ready"; readonly postgres: "up"; /** An engine is one node, which coordinates in memory. */ readonly redis: "not_used"; readonly trunks: ReadonlyArray<TrunkReadiness> }
 
 export type RetryConfigInput = { readonly enabled?: boolean; /** One attempt more than this, at most. */ readonly max_retries?: number; readonly retry_delay_seconds?: number; readonly retry_on_busy?: boolean; readonly retry_on_no_answer?: boolean; readonly retry_on_voicemail?: boolean }
 
@@ -239,7 +276,7 @@ export type RedialCampaign = { readonly name?: string | null; readonly retry_on_
 
 export type CreateWorkflow = { readonly name: string; /** The graph: `nodes`, `edges`, and whatever else an editor keeps in it. */ readonly workflow_definition: { readonly [name: string]: unknown } }
 
-/** What is left out, or null, stays as it is. */
+/** What is left out, or null, stays as it is. A secret sent as it was shown, masked, stays as it is while the provider beside it does. */
 export type UpdateWorkflow = { readonly name?: string | null; readonly workflow_definition?: { readonly [name: string]: unknown } | null; readonly template_context_variables?: { readonly [name: string]: unknown } | null; readonly workflow_configurations?: { readonly [name: string]: unknown } | null }
 
 export type SetWorkflowStatus = { readonly status: "active" | "archived" }
@@ -301,7 +338,7 @@ export type CreateCredential = { readonly name: string; readonly description?: s
 /** What is left out, or null, stays as it is. Another type needs its data. */
 export type UpdateCredential = { readonly name?: string | null; readonly description?: string | null; readonly credential_type?: "none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header" | null; readonly credential_data?: { readonly [name: string]: unknown } | null }
 
-export type RequestRecordingUpload = { readonly filename: string; readonly mime_type?: string; readonly file_size?: number | null; readonly workflow_id?: number | null }
+export type RequestRecordingUpload = { readonly filename: string; /** Calls play WAV (PCM, float, mu-law, A-law) and MP3, the first five minutes; what it is, the file itself says. */ readonly mime_type?: string; readonly file_size?: number | null; readonly workflow_id?: number | null }
 
 export type CreateRecording = { /** How prompts and contacts refer to it. */ readonly recording_id: string; /** As it was given with the upload's address. */ readonly storage_key: string; /** What is said in it. */ readonly transcript: string; readonly workflow_id?: number | null; readonly tts_provider?: string | null; readonly tts_model?: string | null; readonly tts_voice_id?: string | null; readonly metadata?: { readonly [name: string]: unknown } | null }
 
@@ -331,6 +368,23 @@ export type OrganizationPreferencesInput = { readonly test_phone_number?: string
 
 export type SetOrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number }
 
+/** What is left out, or null, stays as it is. A service is replaced as a whole; a secret in it that is left out, or sent as it was shown, masked, stays as it is while `provider` does. At most 65536 bytes of JSON for all services together. */
+export type SetUserConfiguration = { readonly llm?: { readonly [name: string]: unknown } | null; readonly tts?: { readonly [name: string]: unknown } | null; readonly stt?: { readonly [name: string]: unknown } | null; readonly embeddings?: { readonly [name: string]: unknown } | null; readonly realtime?: { readonly [name: string]: unknown } | null; readonly is_realtime?: boolean | null; readonly test_phone_number?: string | null; readonly timezone?: string | null }
+
+/** Models that the existing product hosts. There are none here: it is kept, and no call uses it. */
+export type HostedModels = { readonly api_key: string; readonly voice?: string; readonly speed?: number; readonly language?: string }
+
+/** In mode `pipeline` all but `embeddings` have to be there. */
+export type PipelineModels = { readonly llm?: { readonly [name: string]: unknown } | null; readonly tts?: { readonly [name: string]: unknown } | null; readonly stt?: { readonly [name: string]: unknown } | null; readonly embeddings?: { readonly [name: string]: unknown } | null }
+
+/** In mode `realtime` all but `embeddings` have to be there. */
+export type RealtimeModels = { readonly realtime?: { readonly [name: string]: unknown } | null; readonly llm?: { readonly [name: string]: unknown } | null; readonly embeddings?: { readonly [name: string]: unknown } | null }
+
+export type OwnModels = { /** Which of the two below counts, and has to be there. */ readonly mode: "pipeline" | "realtime"; readonly pipeline?: PipelineModels | null; readonly realtime?: RealtimeModels | null }
+
+/** Replaces what there is. A secret of a service that is left out, or sent as it was shown, masked, stays as it is while `provider` does. At most 65536 bytes of JSON. */
+export type SetModelConfiguration = { readonly version?: 2; /** Which of the two below counts, and has to be there. */ readonly mode: "dograh" | "byok"; readonly dograh?: HostedModels | null; readonly byok?: OwnModels | null }
+
 export type CreateWebhookEndpoint = { /** `https://` or `http://`, at a public address. */ readonly url: string; readonly description?: string; /** Empty: every type. */ readonly event_types?: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed">; readonly enabled?: boolean }
 
 export type UpdateWebhookEndpoint = { readonly url?: string | null; readonly description?: string | null; readonly event_types?: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed"> | null; readonly enabled?: boolean | null }
@@ -352,7 +406,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/campaign/"
     readonly params: {  }
-    readonly query: { /** One or more states, separated by commas. */ readonly state?: string; /** A part of the name, in capitals or not. */ readonly name?: string; readonly limit?: number; /** How many to pass over; `after` is faster. */ readonly offset?: number; /** The last campaign of the page before. */ readonly after?: number }
+    readonly query: { /** One or more states, separated by commas. */ readonly state?: string; /** A part of the name, in capitals or not. */ readonly name?: string; readonly limit?: number; /** How many to pass over. */ readonly offset?: number; /** The last campaign of the page before. */ readonly after?: number }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CampaignList
@@ -484,7 +538,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/workflow/fetch"
     readonly params: {  }
-    readonly query: { /** `active`, `archived`, or both with a comma between. */ readonly status?: string }
+    readonly query: { /** `active`, `archived`, or both with a comma between. */ readonly status?: string; readonly limit?: number; /** How many to pass over. */ readonly offset?: number; /** The last agent of the page before. */ readonly after?: number }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowListItem>
@@ -528,7 +582,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/workflow/summary"
     readonly params: {  }
-    readonly query: { /** `active`, `archived`, or both with a comma between. */ readonly status?: string }
+    readonly query: { /** `active`, `archived`, or both with a comma between. */ readonly status?: string; readonly limit?: number; /** How many to pass over. */ readonly offset?: number; /** The last agent of the page before. */ readonly after?: number }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowName>
@@ -671,11 +725,11 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/folder/"
     readonly params: {  }
-    readonly query: {  }
+    readonly query: { readonly limit?: number; /** How many to pass over. */ readonly offset?: number }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<Folder>
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 422 | 431 | 500 | 503
   }
   /** Create a folder */
   readonly createFolder: {
@@ -754,6 +808,28 @@ export interface Operations {
     readonly answer: Blob
     readonly errors: 401 | 404 | 416 | 422 | 431 | 500 | 503
   }
+  /** List what the agent's webhook nodes have sent for a call */
+  readonly listRunWebhooks: {
+    readonly method: "GET"
+    readonly path: "/api/v1/workflow/{workflow_id}/runs/{run_id}/webhooks"
+    readonly params: { readonly workflow_id: number; readonly run_id: number }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: RunWebhookList
+    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+  }
+  /** Send a dead delivery of a call anew */
+  readonly replayRunWebhook: {
+    readonly method: "POST"
+    readonly path: "/api/v1/workflow/{workflow_id}/runs/{run_id}/webhooks/{delivery_id}/replay"
+    readonly params: { readonly workflow_id: number; readonly run_id: number; readonly delivery_id: string }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: QueuedDeliveries
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+  }
   /** The calls of a campaign as CSV */
   readonly getCampaignReport: {
     readonly method: "GET"
@@ -814,11 +890,11 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/organizations/reports/workflows"
     readonly params: {  }
-    readonly query: {  }
+    readonly query: { readonly limit?: number; /** How many to pass over. */ readonly offset?: number }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowName>
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 422 | 431 | 500 | 503
   }
   /** List the calls of the organization */
   readonly listUsageRuns: {
@@ -1144,7 +1220,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/tools/"
     readonly params: {  }
-    readonly query: { /** `active`, `archived`, `draft`, or several with commas between. Left out: all but the archived. */ readonly status?: string; /** The type of the definition. */ readonly category?: string }
+    readonly query: { /** `active`, `archived`, `draft`, or several with commas between. Left out: all but the archived. */ readonly status?: string; /** The type of the definition. */ readonly category?: string; readonly limit?: number; /** How many to pass over. */ readonly offset?: number }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<Tool>
@@ -1210,11 +1286,11 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/credentials/"
     readonly params: {  }
-    readonly query: {  }
+    readonly query: { readonly limit?: number; /** How many to pass over. */ readonly offset?: number }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<Credential>
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 422 | 431 | 500 | 503
   }
   /** Create a credential */
   readonly createCredential: {
@@ -1265,7 +1341,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/workflow-recordings/"
     readonly params: {  }
-    readonly query: { /** The agent that it was made for. */ readonly workflow_id?: number; readonly tts_provider?: string; readonly tts_model?: string; readonly tts_voice_id?: string }
+    readonly query: { /** The agent that it was made for. */ readonly workflow_id?: number; readonly tts_provider?: string; readonly tts_model?: string; readonly tts_voice_id?: string; readonly limit?: number; /** How many to pass over. */ readonly offset?: number }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: RecordingList
@@ -1611,6 +1687,94 @@ export interface Operations {
     readonly body: SetOrganizationSettings
     readonly answer: OrganizationSettings
     readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+  }
+  /** Which speech and language services there are, and what an agent's settings are by default */
+  readonly getUserConfigurationDefaults: {
+    readonly method: "GET"
+    readonly path: "/api/v1/user/configurations/defaults"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: UserConfigurationDefaults
+    readonly errors: 431 | 500 | 503
+  }
+  /** Read what the organization has set up */
+  readonly getUserConfiguration: {
+    readonly method: "GET"
+    readonly path: "/api/v1/user/configurations/user"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: UserConfiguration
+    readonly errors: 401 | 431 | 500 | 503
+  }
+  /** Change what the organization has set up */
+  readonly setUserConfiguration: {
+    readonly method: "PUT"
+    readonly path: "/api/v1/user/configurations/user"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: SetUserConfiguration
+    readonly answer: UserConfiguration
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+  }
+  /** Whether this engine has what the organization has set up */
+  readonly validateUserConfiguration: {
+    readonly method: "GET"
+    readonly path: "/api/v1/user/configurations/user/validate"
+    readonly params: {  }
+    readonly query: { /** Changes nothing: each request is checked. */ readonly validity_ttl_seconds?: number }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: ModelStatus
+    readonly errors: 401 | 422 | 431 | 500 | 503
+  }
+  /** Read what the organization has set up, as one document */
+  readonly getModelConfiguration: {
+    readonly method: "GET"
+    readonly path: "/api/v1/organizations/model-configurations/v2"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: ModelConfiguration
+    readonly errors: 401 | 431 | 500 | 503
+  }
+  /** Replace what the organization has set up */
+  readonly setModelConfiguration: {
+    readonly method: "PUT"
+    readonly path: "/api/v1/organizations/model-configurations/v2"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: SetModelConfiguration
+    readonly answer: ModelConfiguration
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+  }
+  /** Which speech and language services there are to choose from */
+  readonly getModelConfigurationDefaults: {
+    readonly method: "GET"
+    readonly path: "/api/v1/organizations/model-configurations/v2/defaults"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: ModelConfigurationDefaults
+    readonly errors: 401 | 431 | 500 | 503
+  }
+  /** What calls cost by what is set up */
+  readonly getModelPricing: {
+    readonly method: "GET"
+    readonly path: "/api/v1/organizations/model-configurations/v2/pricing"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: ModelPricing
+    readonly errors: 401 | 431 | 500 | 503
   }
   /** Who changed what, newest first */
   readonly listAuditLog: {

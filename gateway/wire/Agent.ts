@@ -22,7 +22,11 @@ export const UpdateAgent = Type.Object(
     template_context_variables: optional(object("Name to value, for test calls only.")),
     workflow_configurations: optional(object("Replaced as a whole."))
   },
-  { title: "UpdateWorkflow", description: "What is left out, or null, stays as it is." }
+  {
+    title: "UpdateWorkflow",
+    description:
+      "What is left out, or null, stays as it is. A secret sent as it was shown, masked, stays as it is while the provider beside it does."
+  }
 )
 export const SetAgentStatus = Type.Object({ status: AgentStatusWire }, { title: "SetWorkflowStatus" })
 export const SetAgentFolder = Type.Object(

@@ -24,12 +24,13 @@ export const StartCall = Type.Object(
 
 /** `requestId`: what the call is known by before it is made. */
 export const agentCallOf = (
-  { apiKeyId }: Caller,
+  { apiKeyId, userId }: Caller,
   body: Static<typeof StartCall>,
   isTest: boolean,
   requestId: string | undefined
 ): AgentCall => ({
   apiKeyId,
+  apiKeyCreatedBy: userId,
   isTest,
   phoneNumber: body.phone_number,
   initialContext: orUndefined(body.initial_context),

@@ -20,6 +20,7 @@ import {
   scheduleWire
 } from "./CampaignSettings.ts"
 import { id, instant, instantOf, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+import { pageQuery } from "./Page.ts"
 
 export const CampaignPath = Type.Object({ campaign_id: id<CampaignId>() })
 
@@ -96,8 +97,7 @@ export const redialOf = (body: Static<typeof RedialCampaign>): NewRedial => ({
 export const CampaignListQuery = Type.Object({
   state: optional(Type.String({ description: "One or more states, separated by commas." })),
   name: optional(Type.String({ maxLength: 255, description: "A part of the name, in capitals or not." })),
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }),
-  offset: Type.Integer({ minimum: 0, maximum: 100_000, default: 0, description: "How many to pass over; `after` is faster." }),
+  ...pageQuery,
   after: optional(id<CampaignId>("The last campaign of the page before."))
 })
 

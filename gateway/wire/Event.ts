@@ -1,7 +1,7 @@
 /** Events, in the shape in which they also go to webhooks: CloudEvents 1.0. */
 import Type, { type Static } from "typebox"
 import { cloudEventOf } from "#core/event/CloudEvent.ts"
-import { type Event, EventId, type EventSelection, type EventType, eventTypes } from "#core/event/Event.ts"
+import { type Event, EventId, type EventSelection, type EventType, eventTypes, gapType } from "#core/event/Event.ts"
 import type { EventPage } from "#core/event/Events.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import { instant, object, optional, orUndefined } from "./Field.ts"
@@ -11,8 +11,11 @@ export const EventWire = Type.Object(
     specversion: Type.Literal("1.0"),
     id: Type.String({ description: "A number that rises from event to event; where to go on from." }),
     source: Type.String(),
-    type: Type.Enum([...eventTypes]),
-    subject: Type.String({ description: "`campaigns/{id}` or `runs/{id}`." }),
+    type: Type.Enum([...eventTypes, gapType], {
+      description:
+        "`events.gap`, whatever types were asked for: what followed the event to go on from is no longer kept, or there is no such event; what happened between `after_id` and `until_id` in `data` has to be looked up."
+    }),
+    subject: Type.String({ description: "`campaigns/{id}` or `runs/{id}`; `events` for a gap." }),
     time: instant(),
     datacontenttype: Type.Literal("application/json"),
     data: object("What the event is about, as it was when it happened. Keys may be added.")

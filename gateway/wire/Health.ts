@@ -9,7 +9,11 @@ export const HealthWire = Type.Object(
     version: Type.String(),
     backend_api_endpoint: Type.String(),
     deployment_mode: Type.Literal("oss"),
-    auth_provider: Type.Literal("local")
+    auth_provider: Type.Literal("local"),
+    signup_enabled: Type.Boolean({ description: "Whether anybody may sign up." }),
+    turn_enabled: Type.Literal(false, { description: "There is no TURN server: calls are by telephone." }),
+    force_turn_relay: Type.Literal(false),
+    tunnel_url: Type.Null({ description: "The engine opens no tunnel to itself." })
   },
   { title: "Health" }
 )
@@ -18,6 +22,7 @@ export const ReadyWire = Type.Object(
   {
     status: Type.Literal("ready"),
     postgres: Type.Literal("up"),
+    redis: Type.Literal("not_used", { description: "An engine is one node, which coordinates in memory." }),
     trunks: Type.Array(
       Type.Object(
         {

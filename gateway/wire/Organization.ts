@@ -5,9 +5,11 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { AuditRecord } from "#core/organization/AuditLog.ts"
 import type { ApiKeyId, UserId } from "#core/organization/Caller.ts"
 import type { Member } from "#core/organization/Member.ts"
+import type { ModelDocument } from "#core/organization/ModelDocument.ts"
 import type { Concurrency, Preferences } from "#core/organization/OrganizationSettings.ts"
 import { Email, RoleWire } from "./Account.ts"
 import { id, instant, nullable, optional, orUndefined } from "./Field.ts"
+import { ModelSource, sourceOf } from "./ModelSource.ts"
 
 export const MemberPath = Type.Object({ user_id: id<UserId>() })
 
@@ -29,20 +31,50 @@ export const memberWire = (member: Member): Static<typeof MemberWire> => ({
 })
 
 export const ContextWire = Type.Object(
-  { organization_id: id<OrganizationId>(), organization_provider_id: nullable(Type.String()) },
+  {
+    organization_id: id<OrganizationId>(),
+    organization_provider_id: nullable(Type.String()),
+    model_services: Type.Object(
+      {
+        config_source: ModelSource,
+        has_model_configuration_v2: Type.Boolean({
+          description: "Whether `/organizations/model-configurations/v2` shows a configuration."
+        }),
+        managed_service_version: Type.Null(),
+        uses_managed_service_v2: Type.Literal(false)
+      },
+      { title: "ModelServices", description: "There are no managed services here." }
+    )
+  },
   { title: "OrganizationContext" }
+)
+
+export const contextWire = (
+  organizationId: OrganizationId,
+  providerId: string | null,
+  models: ModelDocument | undefined
+): Static<typeof ContextWire> => ({
+  organization_id: organizationId,
+  organization_provider_id: providerId,
+  model_services: {
+    config_source: sourceOf(models),
+    has_model_configuration_v2: sourceOf(models) === "organization_v2",
+    managed_service_version: null,
+    uses_managed_service_v2: false
+  }
+})
+
+export const TestPhoneNumber = Type.String({ maxLength: 64 })
+export const TimeZone = Type.Refine(
+  Type.String({ maxLength: 64, description: "IANA name, `Europe/Berlin`." }),
+  isTimeZone,
+  (name) => `Invalid timezone: ${name}`
 )
 
 export const PreferencesWire = Type.Object(
   {
-    test_phone_number: optional(Type.String({ maxLength: 64 })),
-    timezone: optional(
-      Type.Refine(
-        Type.String({ maxLength: 64, description: "IANA name, `Europe/Berlin`." }),
-        isTimeZone,
-        (name) => `Invalid timezone: ${name}`
-      )
-    ),
+    test_phone_number: optional(TestPhoneNumber),
+    timezone: optional(TimeZone),
     external_pbx_integrations_enabled: Type.Boolean({ default: false })
   },
   { title: "OrganizationPreferences" }

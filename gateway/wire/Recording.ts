@@ -1,10 +1,12 @@
 /** `/workflow-recordings`: speech to play instead of speaking. */
 import Type, { type Static } from "typebox"
 import type { AgentId, OrganizationId, RecordingId } from "#core/Id.ts"
+import type { Page } from "#core/Page.ts"
 import type { UserId } from "#core/organization/Caller.ts"
 import { type Recording, recordingIdPattern } from "#core/resource/Recording.ts"
 import type { NewRecording, RecordingChanges, RecordingFilter, RecordingTicket } from "#core/resource/Recordings.ts"
 import { id, instant, nullable, object, optional, orUndefined } from "./Field.ts"
+import { pageQuery } from "./Page.ts"
 import { creator, creatorOf, fileName, mediaType, uploadUrl, uploadUrlOf } from "./ResourceFile.ts"
 
 export const maxRecordingBytes = 10_485_760
@@ -21,12 +23,16 @@ const details = {
   tts_voice_id: optional(Type.String())
 }
 
-export const RecordingListQuery = Type.Object(details)
+export const RecordingListQuery = Type.Object({ ...details, ...pageQuery })
 
 export const RequestRecordingUpload = Type.Object(
   {
     filename: fileName,
-    mime_type: Type.String({ ...mediaType, default: "audio/wav" }),
+    mime_type: Type.String({
+      ...mediaType,
+      default: "audio/wav",
+      description: "Calls play WAV (PCM, float, mu-law, A-law) and MP3, the first five minutes; what it is, the file itself says."
+    }),
     file_size: optional(Type.Integer({ minimum: 1, maximum: maxRecordingBytes })),
     workflow_id: details.workflow_id
   },
@@ -70,7 +76,7 @@ export const UpdateRecording = Type.Object(
   { title: "UpdateRecording", description: "What is left out, or null, stays as it is." }
 )
 
-export const recordingFilterOf = (query: Static<typeof RecordingListQuery>): RecordingFilter => ({
+export const recordingFilterOf = (query: Omit<Static<typeof RecordingListQuery>, keyof Page>): RecordingFilter => ({
   agentId: orUndefined(query.workflow_id),
   ttsProvider: orUndefined(query.tts_provider),
   ttsModel: orUndefined(query.tts_model),

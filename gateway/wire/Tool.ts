@@ -5,6 +5,7 @@ import type { UserId } from "#core/organization/Caller.ts"
 import { type Tool, toolCategories, toolStatuses, toolTypes } from "#core/resource/Tool.ts"
 import type { NewTool, ToolChanges } from "#core/resource/Tools.ts"
 import { id, instant, instantOf, nullable, object, optional, orUndefined } from "./Field.ts"
+import { pageQuery } from "./Page.ts"
 import { ToolDefinitionWire } from "./ToolDefinition.ts"
 
 export const ToolPath = Type.Object({ tool_uuid: Type.String() })
@@ -12,7 +13,8 @@ export const ToolListQuery = Type.Object({
   status: optional(
     Type.String({ description: "`active`, `archived`, `draft`, or several with commas between. Left out: all but the archived." })
   ),
-  category: optional(Type.String({ description: "The type of the definition." }))
+  category: optional(Type.String({ description: "The type of the definition." })),
+  ...pageQuery
 })
 
 const name = Type.String({ minLength: 1, maxLength: 255 })

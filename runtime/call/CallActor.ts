@@ -2,16 +2,18 @@
  * One live call is one fiber: the mailbox is its only input, `transition` its only judgement. It records before it acts, so that after a
  * crash the attempts in Postgres tell which calls to look for. It never restarts: a call whose actor fails is hung up.
  */
-import { Clock, Context, Effect, Fiber, Layer, Metric, Queue } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Queue } from "effect"
 import { CallCommand, CallEvent, type CallState, isOver, type Step, transition } from "#core/call/Call.ts"
 import type { HangupCause } from "#core/call/HangupCause.ts"
 import { guardMillis } from "#core/campaign/Pacing.ts"
 import { OriginateDoubtful, type OriginateRefused, ProviderError } from "#core/provider/Adapter.ts"
 import { Deadlines } from "../Deadlines.ts"
-import { callsOriginated } from "../metrics.ts"
 import { VoiceAgent } from "../voice/VoiceSession.ts"
+import { CurrentCallFigures } from "./CallFigures.ts"
 import { CallJournal, type Recorded } from "./CallJournal.ts"
+import { ContextFetcher } from "./ContextFetcher.ts"
 import { PassDialPoint } from "./DialPoint.ts"
+import { fetchOpening } from "./Fetching.ts"
 import type { Dialing, LiveCall } from "./LiveCall.ts"
 import { endOf } from "./RunReport.ts"
 
@@ -50,7 +52,9 @@ export class CallActor extends Context.Service<
       const journal = yield* CallJournal
       const deadlines = yield* Deadlines
       const agent = yield* VoiceAgent
+      const fetcher = yield* ContextFetcher
       const pass = yield* PassDialPoint
+      const figures = yield* CurrentCallFigures
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
       const tell = (call: LiveCall, event: CallEvent) => {
@@ -88,7 +92,7 @@ export class CallActor extends Context.Service<
       const send = Effect.fnUntraced(function* (call: LiveCall) {
         const dialing = call.dialing
         if (dialing === undefined) return
-        const { dialAt, permit, phoneNumber } = dialing
+        const { dialAt, freedAt, permit, phoneNumber } = dialing
         const { callId } = call.attempt
         const mayLeave = () => call.dialing === dialing && now() <= dialAt + LATEST_MILLIS && permit.holds(now())
         // The permit is asked before the mark that the request may have left, and after it, because marking takes time.
@@ -96,8 +100,14 @@ export class CallActor extends Context.Service<
         if (!(yield* keepRate(dialing)) || !mayLeave()) return void withdraw(call)
         pass("marked sent")
         call.dialing = undefined
-        yield* Metric.update(callsOriginated, 1)
-        const request = { callId, from: dialing.from, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
+        call.sentAt = now()
+        figures.originated++
+        if (freedAt !== undefined)
+          figures.refillSeconds.observe(Math.max(0, Number(clock.monotonicTimeNanosUnsafe()) / 1e6 - freedAt) / 1000)
+        const from = dialing.from ?? call.trunk.callerIdFor(phoneNumber)
+        call.callerNumber = from
+        call.fetching?.leave(from)
+        const request = { callId, from, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
         yield* call.trunk.originate(request).pipe(
           Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(new OriginateDoubtful({ detail: "no reply" })) }),
           Effect.match({
@@ -125,6 +135,12 @@ export class CallActor extends Context.Service<
           () => Effect.sync(() => permit?.left())
         )
       })
+
+      /** What the call opens with is made while the phone rings. */
+      const prepare = ({ fetching, voice }: LiveCall) =>
+        fetching === undefined
+          ? agent.prepare(voice)
+          : Effect.flatMap(fetchOpening(fetching, fetcher), (opening) => agent.prepare({ ...voice, ...opening }))
 
       const converse = Effect.fnUntraced(
         function* (call: LiveCall) {
@@ -167,9 +183,16 @@ export class CallActor extends Context.Service<
         const fork = <A>(effect: Effect.Effect<A>) => Effect.forkChild(guarded(effect), { startImmediately: true })
         return yield* CallCommand.match(command, {
           AttachVoice: () => (needsAudio(call) ? fork(converse(call)) : Effect.void),
-          Hangup: ({ cause }) => (withdraw(call) ? Effect.void : fork(hangup(call, cause))),
+          Hangup: ({ cause }) => {
+            call.fetching?.stop()
+            return withdraw(call) ? Effect.void : fork(hangup(call, cause))
+          },
           Look: () => fork(look(call)),
-          Originate: () => Effect.andThen(fork(agent.prepare(call.voice)), fork(originate(call))),
+          Originate: () =>
+            Effect.flatMap(fork(prepare(call)), (preparing) => {
+              if (call.fetching !== undefined) call.fetching.fiber = preparing
+              return fork(originate(call))
+            }),
           SetDeadline: ({ afterMillis }) =>
             Effect.sync(() => {
               call.deadline?.clear()
@@ -188,6 +211,7 @@ export class CallActor extends Context.Service<
       const live = Effect.fnUntraced(function* (call: LiveCall, first: Step) {
         let { commands, state } = first
         let started: ReadonlyArray<Fiber.Fiber<unknown>> = []
+        const { provider } = call.trunk.adapter.manifest
         while (!isOver(state)) {
           // What is done would be kept in memory for as long as the call lasts.
           started = started.filter(isRunning)
@@ -196,6 +220,7 @@ export class CallActor extends Context.Service<
             if (fiber !== undefined) started = [...started, fiber]
           }
           const step = transition(state, yield* Queue.take(call.mailbox), call.limits)
+          figures.moved(provider, call.sentAt, state, step.state, now())
           if (step.state._tag === "Up" && state._tag !== "Up") {
             pass("answered")
             started = [...started, ...(yield* recordAnswer(call, step.state.answeredAt))]
@@ -205,6 +230,7 @@ export class CallActor extends Context.Service<
           state = step.state
         }
         call.deadline?.clear()
+        call.fetching?.stop()
         return { state, started }
       })
 
@@ -245,7 +271,8 @@ export class CallActor extends Context.Service<
 
 const isRunning = (fiber: Fiber.Fiber<unknown>) => fiber.pollUnsafe() === undefined
 
-const needsAudio = ({ voice }: LiveCall) => voice.greeting !== undefined || voice.record || voice.detectMachine
+const needsAudio = ({ voice }: LiveCall) =>
+  voice.greeting !== undefined || voice.recording !== undefined || voice.later !== undefined || voice.record || voice.detectMachine
 
 const guarded = <A>(effect: Effect.Effect<A>) => Effect.tapCause(effect, (cause) => Effect.logError("a call's command failed", cause))
 

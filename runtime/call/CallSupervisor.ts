@@ -2,21 +2,22 @@
  * The live calls of this node: starts their actors, brings them the events of all trunks, and ends them in order when the node stops.
  * Calls are not cluster entities: a restart of Postgres must not end a conversation.
  */
-import { Clock, Context, Effect, FiberSet, Layer, Metric, Queue } from "effect"
-import { greetingOf, maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
+import { Clock, Context, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
+import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
-import { render } from "#core/agent/Template.ts"
 import type { AgentPart, Attempt, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import { CallEvent, type CallLimits, dial, type Step } from "#core/call/Call.ts"
+import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import { Config } from "../config.ts"
 import { Slots } from "../Slots.ts"
-import { callsLive } from "../metrics.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
-import type { VoicePlan } from "../voice/VoiceSession.ts"
+import type { PlannedOpening, VoicePlan } from "../voice/VoiceSession.ts"
 import { CallActor, type Over } from "./CallActor.ts"
 import type { Recorded } from "./CallJournal.ts"
+import { Fetching } from "./Fetching.ts"
 import { type Dialing, LiveCall } from "./LiveCall.ts"
+import { plannedOpening } from "./plannedOpening.ts"
 
 const { Answered, EndAsked, HungUp, Rang } = CallEvent.cases
 
@@ -95,26 +96,36 @@ export class CallSupervisor extends Context.Service<
             Effect.map(({ how, recorded }) => watcher.recorded?.(how, recorded)),
             Effect.tapCause((cause) => Effect.logError("a call's actor failed", cause)),
             Effect.ensuring(
-              Effect.suspend(() => {
+              Effect.sync(() => {
                 calls.delete(callId)
                 slots.release(callId)
-                return Metric.update(callsLive, calls.size)
               })
             ),
             Effect.ignore,
             Effect.annotateLogs({ callId, ...(campaign === undefined ? {} : { campaignId: campaign.campaignId }) })
           )
-        yield* Metric.update(callsLive, calls.size)
         yield* FiberSet.run(fibers, life)
       })
 
       const callOf = Effect.fnUntraced(function* (attempt: Attempt & AgentPart, trunk: LiveTrunk, dialing: Dialing | undefined) {
         const { callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
-        const { configurations, definition } = yield* versions.get(attempt.agentDefinitionId)
-        const greeting = greetingOf(definition)
+        const { agentId, configurations, definition } = yield* versions.get(attempt.agentDefinitionId)
+        // The run has this number when the call is over.
+        const known = { caller_number: numberShown(trunk, dialing), ...attempt.initialContext }
+        // What a former process has fetched for its call is lost with it.
+        const fetch = dialing === undefined ? undefined : preCallFetchOf(definition)
+        const fetching =
+          fetch === undefined || dialing === undefined
+            ? undefined
+            : new Fetching({ agentId, definition, fetch, known, organizationId, to: dialing.phoneNumber })
+        const opening: PlannedOpening =
+          fetching === undefined
+            ? yield* Effect.annotateLogs(plannedOpening(definition, known), { callId })
+            : { greeting: undefined, recording: undefined }
         const voice: VoicePlan = {
+          ...opening,
           detectMachine: isOn(configurations["voicemail_detection"]),
-          greeting: greeting === undefined ? undefined : render(greeting, attempt.initialContext, yield* Clock.currentTimeMillis),
+          later: fetching === undefined ? undefined : Deferred.await(fetching.opening),
           organizationId,
           record: recordings,
           runId
@@ -126,7 +137,8 @@ export class CallSupervisor extends Context.Service<
           limits,
           voice,
           yield* mailbox,
-          dialing
+          dialing,
+          fetching
         )
       })
 
@@ -159,6 +171,10 @@ export class CallSupervisor extends Context.Service<
 const HANGUP_MILLIS = 5000
 
 const mailbox = Queue.make<CallEvent>({ capacity: MAILBOX_CAPACITY, strategy: "dropping" })
+
+/** As far as it is known yet; undefined for a call of a former process, which tells itself if it knew. */
+const numberShown = (trunk: LiveTrunk, dialing: Dialing | undefined): string | undefined =>
+  dialing === undefined ? undefined : (dialing.from ?? trunk.callerIdFor(dialing.phoneNumber))
 
 const isOn = (setting: unknown) => typeof setting === "object" && setting !== null && "enabled" in setting && setting.enabled === true
 

@@ -5,6 +5,7 @@ import type { CallEvent, CallLimits } from "#core/call/Call.ts"
 import type { Deadline } from "../Deadlines.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import type { VoicePlan, VoiceSession } from "../voice/VoiceSession.ts"
+import type { Fetching } from "./Fetching.ts"
 
 /** Why a call may be dialed; asked again at the last moment. Shared by the calls of a campaign. */
 export interface Permit {
@@ -26,14 +27,20 @@ export interface Dialing {
   /** For a request that missed its moment: the next one, from now on. */
   readonly reserve: (now: number) => number
   readonly permit: Permit
+  /** When the slot became free that it takes, if its campaign waited for one: milliseconds that only ever grow. */
+  readonly freedAt?: number | undefined
   /** The provider has taken the request, or it is unknown whether it has. */
   readonly placed?: () => void
 }
 
 export class LiveCall {
   dialing: Dialing | undefined
+  /** When the request left, unless another process sent it: epoch milliseconds. */
+  sentAt: number | undefined
   deadline: Deadline | undefined
   session: VoiceSession | undefined
+  /** The number that the callee is shown, from the request on. */
+  callerNumber: string | undefined
   /** Keys that the callee has pressed. */
   keys = ""
   readonly attempt: Attempt
@@ -41,6 +48,8 @@ export class LiveCall {
   readonly limits: CallLimits
   readonly voice: VoicePlan
   readonly mailbox: Queue.Queue<CallEvent>
+  /** Undefined: nothing is fetched for it. */
+  readonly fetching: Fetching | undefined
 
   constructor(
     attempt: Attempt,
@@ -48,7 +57,8 @@ export class LiveCall {
     limits: CallLimits,
     voice: VoicePlan,
     mailbox: Queue.Queue<CallEvent>,
-    dialing: Dialing | undefined
+    dialing: Dialing | undefined,
+    fetching: Fetching | undefined
   ) {
     this.attempt = attempt
     this.trunk = trunk
@@ -56,5 +66,6 @@ export class LiveCall {
     this.voice = voice
     this.mailbox = mailbox
     this.dialing = dialing
+    this.fetching = fetching
   }
 }

@@ -2,6 +2,7 @@
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallState } from "#core/call/Call.ts"
 import { failureClassOf, isBreakerFailure, type Outcome, outcomeOf } from "#core/call/Outcome.ts"
+import { withProblem } from "../voice/Transcript.ts"
 import type { VoiceReport } from "../voice/VoiceSession.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
@@ -31,18 +32,26 @@ const dispositionOf = (ended: CallState & { readonly _tag: "Ended" }, outcome: O
   }
 }
 
+export const outcomeOfEnd = ({ answeredAt, cause }: CallState & { readonly _tag: "Ended" }): Outcome =>
+  outcomeOf({ answered: answeredAt !== undefined, cause, machine: cause === "machine_detected" })
+
+const eventsOf = ({ fetching }: LiveCall, events: VoiceReport["events"]) =>
+  fetching?.problem === undefined ? events : withProblem(events, fetching.problem)
+
 export const endOf = (
   call: LiveCall,
   ended: CallState & { readonly _tag: "Ended" },
   voice: Partial<Pick<VoiceReport, "events" | "gathered" | "recordingKey" | "transcriptKey" | "usage">> | undefined
 ): AttemptEnd => {
   const { answeredAt, cause, endedAt } = ended
-  const outcome = outcomeOf({ answered: answeredAt !== undefined, cause, machine: cause === "machine_detected" })
+  const outcome = outcomeOfEnd(ended)
   const disposition = dispositionOf(ended, outcome)
   const tags = answeredAt === undefined ? [disposition, "not_connected", `telephony_${disposition}`] : [disposition]
   if (call.keys !== "") tags.push("user_speech")
   return {
     answeredAt,
+    callerNumber: call.callerNumber,
+    fetchedContext: call.fetching?.context,
     cause,
     endedAt,
     outcome,
@@ -59,7 +68,7 @@ export const endOf = (
         provider: call.trunk.adapter.manifest.provider
       },
       logs: {
-        realtime_feedback_events: voice?.events ?? [],
+        realtime_feedback_events: eventsOf(call, voice?.events ?? []),
         telephony_status_callbacks: [
           {
             call_id: call.attempt.callId,

@@ -50,19 +50,20 @@ export const layer = Layer.effect(
         ]
         const placed = yield* Deferred.make<void, CallNotPlaced>()
         const reserve = (now: number) => rate.reserve([{ key: `trunk:${call.telephonyConfigurationId}`, rate: trunk.rate }], now)
+        const from = call.from ?? trunk.callerIdFor(call.phoneNumber)
         // A client that goes away leaves neither a slot nor an attempt without a call behind.
         const attempt = yield* Effect.uninterruptible(
           Effect.gen(function* () {
             if (!slots.tryTake(callId, scopes)) return yield* new ConcurrencyExhausted()
             const attempt = yield* store
-              .begin(call, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
+              .begin({ ...call, from }, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
               .pipe(Effect.onError(() => Effect.sync(() => slots.release(callId))))
             const dialAt = reserve(yield* Clock.currentTimeMillis)
             yield* supervisor
               .start(
                 attempt,
                 trunk,
-                { dialAt, from: call.from, marked: false, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve },
+                { dialAt, from, marked: false, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve },
                 {
                   recorded: (how) =>
                     Deferred.doneUnsafe(placed, Effect.fail(new CallNotPlaced({ reason: how._tag === "Void" ? how.reason : how.cause })))

@@ -209,9 +209,9 @@ export class CampaignActor extends Context.Service<
         for (const [index, { retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
           const campaign = { breakerEnabled: breaker?.enabled ?? false, campaignId, retriesUsed, retry, rowNo, settingsVersion }
           const dialAt = reserve(yield* Clock.currentTimeMillis)
-          yield* Effect.onError(
-            supervisor.start({ ...attempt, campaign }, trunk, { dialAt, marked: index < leaving, permit, reserve }, watcher),
-            () => Effect.forEach(attempts.slice(index), unclaim, { discard: true })
+          const dialing = { dialAt, freedAt: slots.freedAt(attempt.callId), marked: index < leaving, permit, reserve }
+          yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
+            Effect.forEach(attempts.slice(index), unclaim, { discard: true })
           )
         }
       })

@@ -87,6 +87,8 @@ export class Desks extends Context.Service<
   {
     readonly of: (id: CampaignId) => Desk
     readonly find: (id: CampaignId) => Desk | undefined
+    /** Campaigns that this node runs. */
+    readonly open: () => number
     /** For calls of the campaign: they may outlive the owner that dialed them, and then report to the next. */
     readonly watcher: (id: CampaignId) => CallWatcher
     /** Has the campaign's actor look at its row, and returns once no request can leave that was permitted before. */
@@ -104,6 +106,11 @@ export class Desks extends Context.Service<
         return desk
       },
       find: (id) => desks.get(id),
+      open: () => {
+        let open = 0
+        for (const desk of desks.values()) if (desk.isOpen) open++
+        return open
+      },
       watcher: (id) => ({ recorded: (how, recorded) => desks.get(id)?.hear(how, recorded) }),
       close: (id) => {
         const desk = desks.get(id)

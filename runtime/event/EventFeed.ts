@@ -6,7 +6,8 @@
 import { type Cause, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Event, type EventId, type EventSelection, isSelected } from "#core/event/Event.ts"
-import { after, newest, scan } from "#core/event/EventStore.ts"
+import { readEvents } from "#core/event/EventReading.ts"
+import { after, newest } from "#core/event/EventStore.ts"
 import { LiveEvents, TooManyFollowers } from "#core/event/LiveEvents.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
@@ -90,7 +91,7 @@ export const layer = Layer.effect(
       const recorded = (until: EventId | undefined) =>
         Stream.paginate(undefined, () => {
           if (at === undefined || (until !== undefined && at >= until)) return Effect.succeed([[], Option.none()] as const)
-          return Effect.orDie(scan(sql, selection, { after: at, limit: READ_AT_ONCE })).pipe(
+          return Effect.orDie(readEvents(sql, selection, { after: at, limit: READ_AT_ONCE })).pipe(
             Effect.map((page) => {
               at = page.last ?? at
               return [page.events, page.isWhole ? Option.none() : Option.some(undefined)] as const
@@ -103,8 +104,6 @@ export const layer = Layer.effect(
         yield* Effect.addFinalizer(() => Effect.sync(() => followers.remove(follower)))
         const joined = yield* attach(follower)
         at ??= joined
-        // An id that nobody was given yet: there is nothing to skip.
-        if (at === from && at > (yield* newestOfAll)) at = joined
         const handed = Stream.fromQueue(queue).pipe(
           // What a page had already.
           Stream.filter(({ id }) => id > (at ?? joined)),

@@ -23,13 +23,15 @@ export class EventWakes extends Context.Service<
     readonly events: Wake
     /** A delivery may be due. */
     readonly deliveries: Wake
+    /** A webhook node may have something to send. */
+    readonly nodeWebhooks: Wake
   }
 >()("runtime/event/EventWakes") {
   static readonly layer = Layer.effect(
     EventWakes,
     Effect.gen(function* () {
       const pg = yield* PgClient.PgClient
-      const wakes = { outbox: makeWake(), events: makeWake(), deliveries: makeWake() }
+      const wakes = { outbox: makeWake(), events: makeWake(), deliveries: makeWake(), nodeWebhooks: makeWake() }
       const byPayload = new Map(Object.entries(wakes))
       const listening = Effect.gen(function* () {
         const notifications = yield* pg.listen(channel)

@@ -1,11 +1,11 @@
 /**
- * One POST to a stranger's server. The connection is made to the very address that was checked: a name that leads elsewhere a moment later
- * leads nowhere. Redirects are not followed, what the server says besides its status is not read, and proxies of the environment are not
- * asked.
+ * One request to a stranger's server. The connection is made to the very address that was checked: a name that leads elsewhere a moment later
+ * leads nowhere. Redirects are not followed, what the server says besides its status is read only where it is asked for, and proxies of the
+ * environment are not asked.
  */
-import { Context, Effect, Layer, Schema } from "effect"
-import { lookup } from "node:dns"
-import { request as httpRequest, type RequestOptions } from "node:http"
+import { Context, type Duration, Effect, Layer, Schema } from "effect"
+import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns"
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http"
 import { request as httpsRequest } from "node:https"
 import type { LookupFunction } from "node:net"
 import { isPublicAddress } from "#core/event/Address.ts"
@@ -14,44 +14,68 @@ import { hostOf, PrivateTargets, whyRefused } from "#core/event/WebhookEndpoint.
 const TIMEOUT = "15 seconds"
 
 export interface Sent {
+  /** Unless it says otherwise, a POST. */
+  readonly method?: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** Undefined: there is none. */
+  readonly body: string | undefined
+  /** Until there is an answer; 15 seconds unless it says otherwise. */
+  readonly timeout?: Duration.Input
+  /** The most bytes that the body of the answer may have. Undefined: it is not read. */
+  readonly bodyBytes?: number
 }
 export interface Answered {
   readonly status: number
   /** As it came; empty when there was none. */
   readonly retryAfter: string
+  /** Undefined unless it was asked for. */
+  readonly body?: string
 }
 /** No answer. The reason is a short word for the endpoint's owner, and says nothing of what is in our network. */
 export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { reason: Schema.String }) {}
+
+type Resolve = (
+  name: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, found: Array<LookupAddress>) => void
+) => void
+
+/** How names become addresses. */
+export const Resolver = Context.Reference<Resolve>("runtime/event/Resolver", { defaultValue: () => lookup })
 
 export class WebhookSender extends Context.Service<WebhookSender, { readonly send: (sent: Sent) => Effect.Effect<Answered, NoAnswer> }>()(
   "runtime/event/WebhookSender"
 ) {
   static readonly layer = Layer.effect(
     WebhookSender,
-    Effect.map(PrivateTargets, (privateTargets) => ({
-      send: (sent) =>
-        post(sent, privateTargets).pipe(
-          Effect.timeoutOrElse({ duration: TIMEOUT, orElse: () => Effect.fail(new NoAnswer({ reason: "timeout" })) })
-        )
-    }))
+    Effect.gen(function* () {
+      // Whoever may be sent anything anywhere is looked up by node:net itself.
+      const onlyTo = (yield* PrivateTargets) ? undefined : publicOnly(yield* Resolver)
+      return {
+        send: (sent) =>
+          post(sent, onlyTo).pipe(
+            Effect.timeoutOrElse({ duration: sent.timeout ?? TIMEOUT, orElse: () => Effect.fail(new NoAnswer({ reason: "timeout" })) })
+          )
+      }
+    })
   )
 }
 
 const notPublic = "address_not_public"
 
 /** Asked by node:net for the addresses to connect to; it is given those alone that it may. */
-const publicOnly: LookupFunction = (hostname, options, done) => {
-  lookup(hostname, { ...options, all: true }, (error, found) => {
-    if (error !== null) return done(error, [])
-    const allowed = found.filter(({ address }) => isPublicAddress(address))
-    const [first] = allowed
-    if (first === undefined) return done(Object.assign(new Error(notPublic), { code: notPublic }), [])
-    return options.all === true ? done(null, allowed) : done(null, first.address, first.family)
-  })
-}
+const publicOnly =
+  (resolve: Resolve): LookupFunction =>
+  (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error !== null) return done(error, [])
+      const allowed = found.filter(({ address }) => isPublicAddress(address))
+      const [first] = allowed
+      if (first === undefined) return done(Object.assign(new Error(notPublic), { code: notPublic }), [])
+      return options.all === true ? done(null, allowed) : done(null, first.address, first.family)
+    })
+  }
 
 const words: Readonly<Record<string, string>> = {
   [notPublic]: notPublic,
@@ -65,28 +89,46 @@ const reasonOf = (error: Error & { readonly code?: string }): string =>
   words[error.code ?? ""] ??
   (error.code?.startsWith("ERR_TLS") || error.code?.includes("CERT") ? "certificate_refused" : "connection_failed")
 
-const post = (sent: Sent, privateTargets: boolean): Effect.Effect<Answered, NoAnswer> =>
+const post = (sent: Sent, onlyTo: LookupFunction | undefined): Effect.Effect<Answered, NoAnswer> =>
   Effect.callback((resume) => {
     const url = new URL(sent.url)
     // Of an address in figures nobody asks `lookup`. The rest was checked when it was written down, maybe under other settings.
-    if (whyRefused(sent.url, privateTargets) !== undefined) return resume(Effect.fail(new NoAnswer({ reason: notPublic })))
+    if (whyRefused(sent.url, onlyTo === undefined) !== undefined) return resume(Effect.fail(new NoAnswer({ reason: notPublic })))
     const options: RequestOptions = {
-      method: "POST",
+      method: sent.method ?? "POST",
       host: hostOf(url),
       port: url.port === "" ? undefined : url.port,
       path: `${url.pathname}${url.search}`,
-      headers: { ...sent.headers, host: url.host, "content-length": Buffer.byteLength(sent.body) },
+      headers: { ...sent.headers, host: url.host, ...(sent.body === undefined ? {} : { "content-length": Buffer.byteLength(sent.body) }) },
       // A connection of its own: a kept one might have been made under another check.
       agent: false,
-      ...(privateTargets ? {} : { lookup: publicOnly })
+      ...(onlyTo === undefined ? {} : { lookup: onlyTo })
     }
     const request = url.protocol === "https:" ? httpsRequest(options) : httpRequest(options)
     request.on("response", (response) => {
-      resume(Effect.succeed({ status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"] ?? "" }))
-      request.destroy()
+      const answered = { status: response.statusCode ?? 0, retryAfter: response.headers["retry-after"] ?? "" }
+      const end = (body: Effect.Effect<Partial<Answered>, NoAnswer>) => {
+        resume(Effect.map(body, (read) => ({ ...answered, ...read })))
+        request.destroy()
+      }
+      if (sent.bodyBytes === undefined) end(Effect.succeed({}))
+      else readBody(response, sent.bodyBytes, end)
     })
     // After an answer, this is our own end of the connection, and nobody listens any more.
     request.on("error", (error) => resume(Effect.fail(new NoAnswer({ reason: reasonOf(error) }))))
     request.end(sent.body)
     return Effect.sync(() => void request.destroy())
   })
+
+/** `end` is told at least once; what it is told later counts for nothing. */
+const readBody = (response: IncomingMessage, most: number, end: (body: Effect.Effect<Pick<Answered, "body">, NoAnswer>) => void) => {
+  const chunks: Array<Buffer> = []
+  let bytes = 0
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > most) end(Effect.fail(new NoAnswer({ reason: "answer_too_large" })))
+    else chunks.push(chunk)
+  })
+  response.on("end", () => end(Effect.succeed({ body: new TextDecoder().decode(Buffer.concat(chunks)) })))
+  response.on("error", (error) => end(Effect.fail(new NoAnswer({ reason: reasonOf(error) }))))
+}

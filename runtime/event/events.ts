@@ -1,6 +1,8 @@
-/** Events from the outbox to those who follow them, and to webhooks. */
+/** Events from the outbox to those who follow them, and to webhooks; and what the webhook nodes of agents send. */
 import { Effect, Layer } from "effect"
 import { Events } from "#core/event/Events.ts"
+import { NodeWebhookQueue } from "#core/event/NodeWebhookQueue.ts"
+import { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
 import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
 import { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
 import { WebhookQueue } from "#core/event/WebhookQueue.ts"
@@ -8,6 +10,7 @@ import { Config } from "../config.ts"
 import * as EventFeed from "./EventFeed.ts"
 import * as EventSequencer from "./EventSequencer.ts"
 import { EventWakes } from "./EventWakes.ts"
+import * as NodeWebhookDelivery from "./NodeWebhookDelivery.ts"
 import * as WebhookDelivery from "./WebhookDelivery.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
@@ -15,8 +18,18 @@ const delivery = WebhookDelivery.layer.pipe(Layer.provide([WebhookQueue.layer, W
 
 /** With the services through which the API sees events. */
 export const layerOf = (privateTargets: boolean) =>
-  Layer.mergeAll(EventFeed.layer, EventSequencer.layer, delivery, Events.layer, WebhookEndpoints.layer).pipe(
+  Layer.mergeAll(EventFeed.layer, EventSequencer.layer, delivery, Events.layer, NodeWebhooks.layer, WebhookEndpoints.layer).pipe(
     Layer.provide([EventWakes.layer, Layer.succeed(PrivateTargets, privateTargets)])
   )
 
-export const layer = Layer.unwrap(Effect.map(Config, ({ webhookPrivateTargets }) => layerOf(webhookPrivateTargets)))
+/** Sends what webhook nodes send. */
+export const nodeWebhooksOf = (privateTargets: boolean, sender: Layer.Layer<WebhookSender> = WebhookSender.layer) =>
+  NodeWebhookDelivery.layer.pipe(
+    Layer.provide([NodeWebhookQueue.layer, sender]),
+    Layer.provide([EventWakes.layer, Layer.succeed(PrivateTargets, privateTargets)])
+  )
+
+/** All of it. */
+export const layer = Layer.unwrap(
+  Effect.map(Config, ({ webhookPrivateTargets }) => Layer.mergeAll(layerOf(webhookPrivateTargets), nodeWebhooksOf(webhookPrivateTargets)))
+)

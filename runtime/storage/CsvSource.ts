@@ -41,7 +41,8 @@ export const layer = Layer.effect(
           next: Effect.tryPromise({ try: () => csv.next(), catch: (error) => error }).pipe(
             Effect.catch((error) => (error instanceof SourceRefused ? Effect.fail(error) : Effect.die(error)))
           ),
-          hash: Effect.sync(() => csv.hash.digest("hex"))
+          hash: Effect.sync(() => csv.hash.digest("hex")),
+          keep: uploads.use(organizationId, sourceId)
         }
       })
     })

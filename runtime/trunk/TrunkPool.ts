@@ -26,6 +26,8 @@ export interface LiveTrunk extends TrunkHealth {
   readonly trunk: CallControl
   /** Places a call. Without a number to show, it shows one of the configuration's. */
   readonly originate: Trunk["originate"]
+  /** The number of the configuration that `to` is shown, as things stand; undefined when there is none. */
+  readonly callerIdFor: (to: string) => string | undefined
   /** False once another trunk has taken its place, or the configuration is gone. */
   readonly isCurrent: () => boolean
   /** At most so many requests of this trunk wait for a reply. */
@@ -197,8 +199,9 @@ const noCallerId = Effect.fail(new OriginateRefused({ reason: "misconfigured", d
 const liveOf = (session: Session, adapter: Adapter, health: TrunkHealth, rate: number, current: () => LiveTrunk | undefined): LiveTrunk => {
   const old = handedOver(session.trunk, () => current()?.trunk)
   const isCurrent = () => current() === live
+  const shown = (to: string) => callerIdFor(session.setting.callerIds, to)
   const place: LiveTrunk["originate"] = (request) => {
-    const from = request.from ?? callerIdFor(session.setting.callerIds, request.to)
+    const from = request.from ?? shown(request.to)
     return from === undefined && adapter.manifest.needsCallerId === true ? noCallerId : session.trunk.originate({ ...request, from })
   }
   const live: LiveTrunk = {
@@ -209,6 +212,7 @@ const liveOf = (session: Session, adapter: Adapter, health: TrunkHealth, rate: n
       return isCurrent() ? session.trunk : old
     },
     originate: (request) => Effect.suspend(() => (isCurrent() ? place(request) : (current()?.originate(request) ?? gone))),
+    callerIdFor: (to) => (isCurrent() ? shown(to) : current()?.callerIdFor(to)),
     isCurrent,
     originating: Semaphore.makeUnsafe(adapter.manifest.originatesInFlight),
     rate,

@@ -1,5 +1,5 @@
 /**
- * The control plane of a call's voice: has the greeting spoken, notes what is said and pressed, and makes the report. It starts the
+ * The control plane of a call's voice: has the greeting spoken or played, notes what is said and pressed, and makes the report. It starts the
  * media plane and hears from it only what is rare.
  */
 import { Clock, Duration, Effect, Fiber } from "effect"
@@ -8,24 +8,38 @@ import { Files, recordingKey, transcriptKey } from "../storage/Files.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
+import { RecordedSpeech, RecordingUnplayable } from "./RecordedSpeech.ts"
 import { headerBytes, repair, startRecording } from "./Recording.ts"
 import { heardPart, makeTranscript } from "./Transcript.ts"
-import { Tts } from "./Tts.ts"
+import { Tts, type TtsError } from "./Tts.ts"
 import { openLine } from "./VoiceLine.ts"
 import type { VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSession.ts"
 
 // A disk that hangs must not keep a call's actor.
 const storeTimeout = Duration.seconds(10)
+/** A callee who has answered waits no longer for a recording; then he is spoken to. */
+const recordingTimeout = Duration.seconds(5)
+
+/** What a call opens with, spoken or recorded. */
+interface Opening {
+  readonly speech: Uint8Array
+  /** What is said in it. */
+  readonly text: string
+  readonly engine: string
+  readonly voice: string
+  /** Synthesized for it. */
+  readonly characters: number
+}
 
 /** What becomes known while the call lasts. */
 interface Noted {
   answeredBy: AmdVerdict | undefined
-  /** Of the greeting, once synthesized. */
-  characters: number
+  opening: Opening | undefined
   closing: Fiber.Fiber<VoiceReport> | undefined
 }
 
-const greetingOf = (plan: VoicePlan): string | undefined => plan.greeting?.trim() || undefined
+/** Undefined when there is nothing to say. */
+type Opened<E> = Effect.Effect<Opening | undefined, E>
 
 /** Undefined, and logged, when it could not be stored in time. */
 const stored = <E>(key: string, write: Effect.Effect<unknown, E>): Effect.Effect<string | undefined> =>
@@ -47,7 +61,7 @@ const open = Effect.fnUntraced(function* (
   const epoch = yield* Clock.currentTimeMillis
   const openedAt = pacer.now()
   const recording = plan.record ? startRecording(recordingPath) : undefined
-  const noted: Noted = { answeredBy: undefined, characters: 0, closing: undefined }
+  const noted: Noted = { answeredBy: undefined, opening: undefined, closing: undefined }
   const line = openLine(
     media,
     pacer,
@@ -70,13 +84,16 @@ const open = Effect.fnUntraced(function* (
 })
 type Voice = Effect.Success<ReturnType<typeof open>>
 
+const spokenOf = ({ opening }: Noted): Readonly<Record<string, number>> =>
+  opening === undefined || opening.characters === 0 ? {} : { [`${opening.engine}#0|||${opening.voice}`]: opening.characters }
+
 /** Only what was played counts as said. Gives the time to the first of it. */
-const noteGreeting = ({ epochOf, line, openedAt, plan, transcript }: Voice, tts: Tts["Service"]): number | undefined => {
+const noteGreeting = ({ epochOf, line, noted: { opening }, openedAt, transcript }: Voice): number | undefined => {
   const spoken = line.spoken()
-  if (spoken === undefined) return undefined
+  if (spoken === undefined || opening === undefined) return undefined
   const millis = Math.max(0, spoken.from - openedAt)
-  const text = heardPart(greetingOf(plan) ?? "", spoken.share)
-  transcript.firstAudio({ at: epochOf(spoken.from), millis, engine: tts.engine, voice: tts.voice })
+  const text = heardPart(opening.text, spoken.share)
+  transcript.firstAudio({ at: epochOf(spoken.from), millis, engine: opening.engine, voice: opening.voice })
   if (text !== "") transcript.said({ speaker: "assistant", text, at: epochOf(spoken.from), until: epochOf(spoken.until) })
   return millis
 }
@@ -85,27 +102,59 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const tts = yield* Tts
   const files = yield* Files
 
-  const greet = Effect.fnUntraced(
-    function* (voice: Voice, greeting: string) {
-      const speech = yield* tts.speak(greeting)
-      voice.noted.characters = greeting.length
-      voice.line.say(speech)
-    },
-    (greeted, voice) =>
+  const recordings = yield* RecordedSpeech
+
+  const recorded = ({ organizationId, recording }: VoicePlan): Opened<RecordingUnplayable> => {
+    if (recording === undefined) return Effect.undefined
+    return recordings.find(organizationId, recording).pipe(
+      Effect.map(({ recordingId, speech, transcript }) => ({
+        speech,
+        text: transcript.trim(),
+        engine: "recording",
+        voice: recordingId,
+        characters: 0
+      })),
+      Effect.timeoutOrElse({
+        duration: recordingTimeout,
+        orElse: () => Effect.fail(new RecordingUnplayable({ reason: "NotMade", cause: "it took too long" }))
+      })
+    )
+  }
+  const spoken = ({ greeting }: VoicePlan): Opened<TtsError> => {
+    const text = greeting?.trim() ?? ""
+    if (text === "") return Effect.undefined
+    return Effect.map(tts.speak(text), (speech) => ({ speech, text, engine: tts.engine, voice: tts.voice, characters: text.length }))
+  }
+
+  /** It is told of in the run and in the log, by neither's text; the call goes on. */
+  const unless =
+    (voice: Voice, told: { readonly error: string; readonly processor: string; readonly logged: string }) =>
+    <E>(opened: Opened<E>): Opened<never> =>
       Effect.catchCause(
-        greeted,
+        opened,
         Effect.fnUntraced(function* (cause) {
-          voice.transcript.problem({ at: yield* Clock.currentTimeMillis, error: "The greeting could not be spoken", processor: tts.engine })
-          yield* Effect.logWarning("greeting not spoken", cause)
+          voice.transcript.problem({ at: yield* Clock.currentTimeMillis, error: told.error, processor: told.processor })
+          yield* Effect.logWarning(told.logged, cause)
+          return undefined
         })
       )
-  )
+
+  const greet = Effect.fnUntraced(function* (voice: Voice) {
+    const unplayed = { error: "The recorded greeting could not be played", processor: "recording", logged: "recorded greeting not played" }
+    const unspoken = { error: "The greeting could not be spoken", processor: tts.engine, logged: "greeting not spoken" }
+    const { later } = voice.plan
+    const plan = later === undefined ? voice.plan : { ...voice.plan, ...(yield* later) }
+    const opening = (yield* recorded(plan).pipe(unless(voice, unplayed))) ?? (yield* spoken(plan).pipe(unless(voice, unspoken)))
+    if (opening === undefined) return
+    voice.noted.opening = opening
+    voice.line.say(opening.speech)
+  })
 
   const close = Effect.fnUntraced(function* (voice: Voice): Effect.fn.Return<VoiceReport> {
     const { digits, line, noted, openedAt, plan, recording, transcript } = voice
     line.hangUp()
     const seconds = (pacer.now() - openedAt) / 1000
-    const firstAudioMillis = noteGreeting(voice, tts)
+    const firstAudioMillis = noteGreeting(voice)
     const text = transcript.text()
     const answeredBy = plan.detectMachine ? (noted.answeredBy ?? "unknown") : undefined
     const [recorded, written] = yield* Effect.all(
@@ -125,7 +174,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
       transcriptKey: written,
       usage: {
         llm: {},
-        tts: noted.characters === 0 ? {} : { [`${tts.engine}#0|||${tts.voice}`]: noted.characters },
+        tts: spokenOf(noted),
         stt: {},
         call_duration_seconds: seconds
       },
@@ -141,8 +190,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
       const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(voice)))))
       const path = yield* Effect.orDie(files.path(recordingKey(plan.runId)))
       const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path), finish)
-      const greeting = greetingOf(plan)
-      if (greeting !== undefined) yield* Effect.forkScoped(greet(voice, greeting), { startImmediately: true })
+      yield* Effect.forkScoped(greet(voice), { startImmediately: true })
       const dtmf: VoiceSession["dtmf"] = (digit, at) => {
         if (voice.noted.closing !== undefined || !voice.digits.press(digit)) return
         voice.transcript.said({ speaker: "user", text: `pressed ${digit}`, at, until: at })
@@ -152,10 +200,11 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     (attached, plan) => Effect.annotateLogs(attached, { runId: plan.runId })
   )
 
-  const prepare = (plan: VoicePlan): Effect.Effect<void> => {
-    const greeting = greetingOf(plan)
-    return greeting === undefined ? Effect.void : Effect.ignore(tts.speak(greeting))
-  }
+  const prepare = (plan: VoicePlan): Effect.Effect<void> =>
+    Effect.catchCause(recorded(plan), () => Effect.undefined).pipe(
+      Effect.flatMap((opening) => (opening === undefined ? spoken(plan) : Effect.undefined)),
+      Effect.ignore
+    )
 
   const salvage = Effect.fnUntraced(
     function* ({ record, runId }: VoicePlan) {

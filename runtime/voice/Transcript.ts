@@ -16,11 +16,18 @@ export interface FeedbackEvent {
   readonly turn: number
 }
 
+/** What went wrong, and in which part of the engine. */
+export interface Problem {
+  readonly at: number
+  readonly error: string
+  readonly processor: string
+}
+
 export interface Transcript {
   /** Times in epoch milliseconds; in any order. */
   readonly said: (utterance: Utterance) => void
   readonly firstAudio: (metric: { readonly at: number; readonly millis: number; readonly engine: string; readonly voice: string }) => void
-  readonly problem: (problem: { readonly at: number; readonly error: string; readonly processor: string }) => void
+  readonly problem: (problem: Problem) => void
   /** `[time] user: text`, a line per utterance; empty when nobody said anything. */
   readonly text: () => string
   readonly events: () => ReadonlyArray<FeedbackEvent>
@@ -43,6 +50,12 @@ const noteOf = ({ at, speaker, text, until }: Utterance): Noted => {
     : { type: "rtf-bot-text", at, payload }
 }
 
+const noteOfProblem = ({ at, error, processor }: Problem): Noted => ({
+  type: "rtf-pipeline-error",
+  at,
+  payload: { error, fatal: false, processor }
+})
+
 export const makeTranscript = (): Transcript => {
   const utterances: Array<Utterance> = []
   const notes: Array<Noted> = []
@@ -53,8 +66,8 @@ export const makeTranscript = (): Transcript => {
     firstAudio: ({ at, engine, millis, voice }) => {
       notes.push({ type: "rtf-ttfb-metric", at, payload: { ttfb_seconds: millis / 1000, processor: engine, model: voice } })
     },
-    problem: ({ at, error, processor }) => {
-      notes.push({ type: "rtf-pipeline-error", at, payload: { error, fatal: false, processor } })
+    problem: (problem) => {
+      notes.push(noteOfProblem(problem))
     },
     text: () =>
       utterances
@@ -69,6 +82,14 @@ export const makeTranscript = (): Transcript => {
       })
     }
   }
+}
+
+/** The events of a conversation with a problem that came about beside it. */
+export const withProblem = (events: ReadonlyArray<FeedbackEvent>, problem: Problem): ReadonlyArray<FeedbackEvent> => {
+  const { payload, type } = noteOfProblem(problem)
+  const timestamp = iso(problem.at)
+  const before = events.filter((event) => event.timestamp <= timestamp)
+  return [...before, { type, payload, timestamp, turn: before.at(-1)?.turn ?? 0 }, ...events.slice(before.length)]
 }
 
 /** The part of a text that was heard when only a part of its speech was played: whole words, by the share of the characters. */

@@ -4,17 +4,29 @@
  */
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { RecordingName } from "#core/resource/Recording.ts"
 import type { Files } from "../storage/Files.ts"
 import { type FramePacer, makeFramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
 import { makeLiveVoice } from "./LiveVoice.ts"
+import type { RecordedSpeech } from "./RecordedSpeech.ts"
+import type { FeedbackEvent } from "./Transcript.ts"
 import type { Tts } from "./Tts.ts"
 
-export interface VoicePlan {
-  readonly runId: number
-  readonly organizationId: number
-  /** Rendered; undefined when the agent stays silent. */
+/** What a call opens with. */
+export interface PlannedOpening {
+  /** Of the organization, to open with. Undefined: the greeting is spoken. */
+  readonly recording: RecordingName | undefined
+  /** Rendered; undefined when the agent stays silent. Beside a recording it is spoken only when that cannot be played. */
   readonly greeting: string | undefined
+}
+
+export interface VoicePlan extends PlannedOpening {
+  readonly runId: number
+  readonly organizationId: OrganizationId
+  /** What the call opens with instead, once that is known: until then the callee hears noise. Never fails, and takes ten seconds at most. */
+  readonly later?: Effect.Effect<PlannedOpening> | undefined
   readonly record: boolean
   readonly detectMachine: boolean
 }
@@ -37,7 +49,7 @@ export interface VoiceUsage {
 export interface VoiceReport {
   readonly transcriptText: string
   /** `realtime_feedback_events` of the run's logs. */
-  readonly events: ReadonlyArray<object>
+  readonly events: ReadonlyArray<FeedbackEvent>
   readonly digits: string
   readonly recordingKey: string | undefined
   readonly transcriptKey: string | undefined
@@ -61,9 +73,9 @@ export interface VoiceSession {
 export class VoiceAgent extends Context.Service<
   VoiceAgent,
   {
-    /** While the phone rings: has the greeting synthesized, so that it starts with the first frame. Never fails; may be skipped. */
+    /** While the phone rings: has the greeting synthesized or decoded, so that it starts with the first frame. Never fails; may be skipped. */
     readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
-    /** The greeting begins at once. Closing the scope stops the audio; `finish` works before and after. `emit` must not throw. */
+    /** The greeting begins as soon as it is known and ready. Closing the scope stops the audio; `finish` works before and after. `emit` must not throw. */
     readonly attach: (
       plan: VoicePlan,
       media: MediaStream,
@@ -74,9 +86,9 @@ export class VoiceAgent extends Context.Service<
   }
 >()("runtime/voice/VoiceAgent") {
   /** A pacer of one's own turns the frames by hand, in tests. */
-  static readonly layerPacedBy = (pacer: FramePacer): Layer.Layer<VoiceAgent, never, Tts | Files> =>
+  static readonly layerPacedBy = (pacer: FramePacer): Layer.Layer<VoiceAgent, never, Tts | RecordedSpeech | Files> =>
     Layer.effect(VoiceAgent, makeLiveVoice(pacer))
-  static readonly layer: Layer.Layer<VoiceAgent, never, Tts | Files> = Layer.unwrap(
+  static readonly layer: Layer.Layer<VoiceAgent, never, Tts | RecordedSpeech | Files> = Layer.unwrap(
     Effect.sync(() => VoiceAgent.layerPacedBy(makeFramePacer()))
   )
   /** Touches no audio, synthesizes nothing, stores nothing; keys are still collected. */

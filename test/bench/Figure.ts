@@ -11,9 +11,12 @@ export interface Figure {
 }
 export type Goal = { readonly atMost: number } | { readonly atLeast: number }
 
-const goalText = (goal: Goal): string => ("atMost" in goal ? `<= ${goal.atMost}` : `>= ${goal.atLeast}`)
-const isMet = (value: number, goal: Goal): boolean => ("atMost" in goal ? value <= goal.atMost : value >= goal.atLeast)
+/** Three digits that count, and of a larger number all before the point. */
 const rounded = (value: number): number => Number(value.toPrecision(Math.max(3, Math.trunc(Math.abs(value)).toString().length)))
+const shown = (value: number): string => rounded(value).toLocaleString("en", { maximumSignificantDigits: 21 })
+const goalText = (goal: Goal, show: (value: number) => string): string =>
+  "atMost" in goal ? `<= ${show(goal.atMost)}` : `>= ${show(goal.atLeast)}`
+const isMet = (value: number, goal: Goal): boolean => ("atMost" in goal ? value <= goal.atMost : value >= goal.atLeast)
 const ratioOf = ({ control, value }: Figure): number | null =>
   control === undefined || control === 0 ? null : Number((value / control).toFixed(2))
 
@@ -22,7 +25,7 @@ export const json = (figure: Figure): string =>
     name: figure.name,
     value: rounded(figure.value),
     unit: figure.unit,
-    goal: figure.goal === undefined ? null : goalText(figure.goal),
+    goal: figure.goal === undefined ? null : goalText(figure.goal, (value) => String(rounded(value))),
     control: figure.control === undefined ? null : rounded(figure.control),
     ratio: ratioOf(figure)
   })
@@ -31,10 +34,10 @@ const header = ["name", "value", "unit", "goal", "control", "ratio"]
 const numbers = [1, 4, 5]
 const cellsOf = (figure: Figure): ReadonlyArray<string> => [
   figure.name,
-  rounded(figure.value).toLocaleString("en"),
+  shown(figure.value),
   figure.unit,
-  figure.goal === undefined ? "" : `${goalText(figure.goal)}${isMet(figure.value, figure.goal) ? "" : "  MISSED"}`,
-  figure.control === undefined ? "" : rounded(figure.control).toLocaleString("en"),
+  figure.goal === undefined ? "" : `${goalText(figure.goal, shown)}${isMet(figure.value, figure.goal) ? "" : "  MISSED"}`,
+  figure.control === undefined ? "" : shown(figure.control),
   ratioOf(figure)?.toFixed(2) ?? ""
 ]
 

@@ -32,6 +32,20 @@ const absent: ReadonlyArray<readonly [method: string, path: string]> = [
   ["POST", "/organizations/usage/mps-credits/purchase-url"],
   ["GET", "/mcp"],
   ["POST", "/mcp"],
+  ["POST", "/workflow/create/template"],
+  ["POST", "/workflow/ambient-noise/upload-url"],
+  ["POST", "/organizations/telephony-configs/1/reactivate"],
+  ["GET", "/organizations/telephony-configs/1/trunks"],
+  ["POST", "/organizations/telephony-configs/1/trunks"],
+  ["GET", "/organizations/billing/credits"],
+  ["GET", "/organizations/langfuse-credentials"],
+  ["POST", "/organizations/langfuse-credentials"],
+  ["DELETE", "/organizations/langfuse-credentials"],
+  ["GET", "/organizations/model-configurations/v2/migration-preview"],
+  ["POST", "/organizations/model-configurations/v2/migrate"],
+  ["GET", "/health/active-calls"],
+  ["GET", "/health/autoscale-metric"],
+  ["POST", "/workflow-recordings/transcribe"],
   ["POST", `/tools/${uuid}/test`],
   ["POST", `/tools/${uuid}/mcp/refresh`]
 ]
@@ -44,9 +58,18 @@ t.test("given a route of the existing product that is left out", async (t) => {
     })
   }
 
-  // Its path is also that of a recording called `transcribe`, which can be changed and deleted, but not posted to.
-  t.test("when POST /workflow-recordings/transcribe is asked for, then 405", async (t) => {
-    const answer = await ask("POST", "/workflow-recordings/transcribe", {})
-    t.strictSame([answer.status, answer.json, answer.headers["allow"]], [405, { detail: "Method Not Allowed" }, "DELETE, PATCH"])
+  // Its path is also that of a recording called `transcribe`.
+  t.test(
+    "when something else than POST is asked of /workflow-recordings/transcribe, then it is a recording that there is not",
+    async (t) => {
+      const other = await ask("GET", "/workflow-recordings/transcribe")
+      t.strictSame([other.status, other.headers["allow"]], [405, "DELETE, PATCH"])
+      t.equal((await ask("DELETE", "/workflow-recordings/transcribe")).status, 404)
+    }
+  )
+
+  t.test("when its path is one of ours with another method, then 405 says which", async (t) => {
+    const answer = await ask("POST", "/workflow/1/runs", {})
+    t.strictSame([answer.status, answer.json, answer.headers["allow"]], [405, { detail: "Method Not Allowed" }, "GET, HEAD"])
   })
 })

@@ -38,7 +38,7 @@ t.test("given somebody without an account", async (t) => {
     t.match(ada.user, { email: "ada@example.org", name: "Ada", organization_id: Number, provider_id: /^usr_[0-9a-f-]{36}$/ })
     t.strictSame(said(await ada.ask("GET", "/auth/me")), [200, ada.user])
     t.strictSame(said(await ada.ask("GET", "/user/auth/user")), [200, { id: ada.user.id, is_superuser: false }])
-    t.strictSame((await ada.ask("GET", "/organizations/context")).json, {
+    t.match((await ada.ask("GET", "/organizations/context")).json, {
       organization_id: ada.user["organization_id"],
       organization_provider_id: `org_${String(ada.user["provider_id"])}`
     })

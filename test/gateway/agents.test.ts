@@ -1,8 +1,11 @@
 /** Agents over HTTP: lists, drafts and versions, triggers, secrets, copies, templates. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import t from "tap"
 import { bodyOf, graph, type Json, openApi } from "./apiTest.ts"
+import type { Answer } from "./gatewayTest.ts"
 
-const { ask, askAsOther, makeAgent } = await openApi(t)
+const { ask, askAsOther, database, makeAgent } = await openApi(t)
 
 const position = { x: 0, y: 0 }
 const end = { id: "2", type: "endCall", position, data: { name: "End", prompt: "Say goodbye." } }
@@ -181,6 +184,79 @@ t.test("given keys of other services, when an agent is read, then they are maske
   })
   const copy = JSON.stringify(await read(agent))
   t.match(copy, /\*{10}5678.*\*{11}4321|\*{11}4321.*\*{10}5678/)
+})
+
+t.test("given keys of other services that come back masked beside another provider", async (t) => {
+  const said = ({ json, status }: Answer): unknown => [status, json]
+  const message = (name: string) => `The ${name} appears to be masked. Please provide the actual value, not the masked value.`
+  const refusedAt = (...path: ReadonlyArray<string | number>) => [
+    422,
+    { detail: [{ type: "value_error", loc: ["body", ...path], msg: message(String(path.at(-1))) }] }
+  ]
+  /** What the current version has, unmasked. */
+  const stored = async ({ id }: Json) => {
+    const [version] = await database.run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql`SELECT definition, configurations FROM agent_definitions WHERE agent_id = ${Number(id)} ORDER BY id DESC LIMIT 1`
+      })
+    )
+    return version
+  }
+
+  t.test("when it is among the agent's own models, then it is refused at its place, and nothing is stored", async (t) => {
+    const agent = await make(finished)
+    const overrides = (provider: string, api_key: string) => ({
+      workflow_configurations: { model_overrides: { llm: { provider, api_key, model: "m" } } }
+    })
+    await put(agent, overrides("openai", "sk-llm-87654321"))
+    const before = await stored(agent)
+    t.match(
+      said(await put(agent, overrides("groq", "***********4321"))),
+      refusedAt("workflow_configurations", "model_overrides", "llm", "api_key")
+    )
+    t.strictSame(await stored(agent), before)
+    t.equal((await put(agent, overrides("openai", "***********4321"))).status, 200)
+    t.match(await stored(agent), { configurations: overrides("openai", "sk-llm-87654321").workflow_configurations })
+    t.equal((await put(agent, overrides("groq", "sk-groq-1"))).status, 200)
+    t.match(await stored(agent), { configurations: overrides("groq", "sk-groq-1").workflow_configurations })
+  })
+
+  t.test("when it is a node's, then 422 names the node, wherever it is now", async (t) => {
+    const qa = (qa_provider: string, qa_api_key: string) => ({
+      ...finished,
+      nodes: [{ id: "q", type: "qa", position, data: { name: "QA", qa_provider, qa_api_key } }, ...finished.nodes]
+    })
+    const change = (qa_provider: string, qa_api_key: string) => put(agent, { workflow_definition: qa(qa_provider, qa_api_key) })
+    const agent = await make(qa("openai", "sk-qa-12345678"))
+    const before = await stored(agent)
+    const refused = await change("azure", "**********5678")
+    t.match(said(refused), refusedAt("workflow_definition", "nodes", 0, "data", "qa_api_key"))
+    t.match(refused.json, { detail: [{ ctx: { kind: "node", id: "q", field: "qa_api_key" } }] })
+    t.strictSame(await stored(agent), before)
+    t.equal((await change("openai", "**********5678")).status, 200)
+    t.match(await stored(agent), { definition: { nodes: [{ data: { qa_provider: "openai", qa_api_key: "sk-qa-12345678" } }] } })
+    t.equal((await change("azure", "azure-key")).status, 200)
+  })
+
+  t.test("when the agent's models are begun from the organization's, then their masks stand for its keys", async (t) => {
+    const models = "/organizations/model-configurations/v2"
+    const llm = { provider: "openai", api_key: "sk-org-12345678" }
+    const own = (given: object) => ({ version: 2, mode: "byok", byok: { mode: "realtime", realtime: { realtime: given, llm: given } } })
+    const overridden = (given: object) => ({ workflow_configurations: { model_configuration_v2_override: own(given) } })
+    await ask("PUT", models, own(llm))
+    const agent = await make(finished)
+    const shown = bodyOf(await ask("GET", models))["configuration"]
+    const place = ["workflow_configurations", "model_configuration_v2_override", "byok", "realtime", "realtime", "api_key"]
+    t.match(said(await put(agent, overridden({ provider: "groq", api_key: "***********5678" }))), refusedAt(...place))
+    t.equal((await put(agent, { workflow_configurations: { model_configuration_v2_override: shown } })).status, 200)
+    t.match(await stored(agent), { configurations: overridden(llm).workflow_configurations })
+    // Once the agent has models of its own, the organization's are nothing to it.
+    await ask("PUT", models, own({ provider: "openai", api_key: "sk-new-99998888" }))
+    t.match(said(await put(agent, overridden({ provider: "openai", api_key: "***********8888" }))), refusedAt(...place))
+    t.equal((await put(agent, overridden({ provider: "openai", api_key: "***********5678" }))).status, 200)
+    t.match(await stored(agent), { configurations: overridden(llm).workflow_configurations })
+  })
 })
 
 t.test("given templates", async (t) => {

@@ -126,8 +126,8 @@ const judge = judgeOf(routes)
 /** `/docs` and the like. */
 const outside = routes.map(({ path }) => path).filter((path) => !path.startsWith("/api/"))
 
-/** Every answer is held against the OpenAPI document. */
-export const openApi = async (t: Test): Promise<TestApi> => {
+/** Every answer is held against the OpenAPI document. `references` stand in for what the gateway would otherwise go by. */
+export const openApi = async (t: Test, references: Layer.Layer<never> = Layer.empty): Promise<TestApi> => {
   const folder = mkdtempSync(join(tmpdir(), "gateway-"))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const database = await openDatabase(t)
@@ -175,7 +175,7 @@ export const openApi = async (t: Test): Promise<TestApi> => {
   )
   const gateway = await started(
     t,
-    Layer.orDie(Api.layer({ host: "127.0.0.1", port: 0, checksAnswers: true }).pipe(Layer.provide(services)))
+    Layer.orDie(Api.layer({ host: "127.0.0.1", port: 0, checksAnswers: true }).pipe(Layer.provide(services), Layer.provide(references)))
   )
   const asking =
     (key: string) =>

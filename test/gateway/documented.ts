@@ -82,6 +82,8 @@ const faultAt = (
 ): string | undefined => {
   const documented = document.paths[pattern]?.[name]?.responses[answer.status]
   if (documented === undefined) return `${name} ${pattern} does not document ${answer.status}`
+  if (answer.headers["link"] !== undefined && documented.headers?.["Link"] === undefined)
+    return `${name} ${pattern} does not document a Link for ${answer.status}`
   if (isHead || documented.content === undefined) return undefined
   const [type = ""] = String(answer.headers["content-type"]).split(";")
   if (!(type in documented.content)) return `${name} ${pattern} does not document ${type} for ${answer.status}`

@@ -1,26 +1,20 @@
 /** Events as clients see them: asked for, followed as server-sent events, and by websocket. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { request } from "node:http"
-import t, { type Test } from "tap"
+import t from "tap"
 import { WebSocket } from "ws"
 import { until } from "#test/support/engine.ts"
 import { openApi } from "./apiTest.ts"
+import { followersOf, told, type Told } from "./followers.ts"
 
 const api = await openApi(t)
 const { ask, askAsOther, makeCampaign } = api
 const key = "dgr_ours_0000000000"
 const otherKey = "dgr_other_000000000"
 
-interface Wire {
-  readonly id: string
-  readonly type: string
-  readonly subject: string
-  readonly data: Readonly<Record<string, unknown>>
-}
 // What the API answers was held against its schema.
 const eventsOf = (answer: { readonly json: unknown }) =>
-  answer.json as { readonly events: ReadonlyArray<Wire>; readonly next_after_id: number }
+  answer.json as { readonly events: ReadonlyArray<Told>; readonly next_after_id: number }
 const list = async (query = "") => eventsOf(await ask("GET", `/events${query}`))
 /** Where we are when all that was written so far has its place. */
 const newest = async () => {
@@ -45,52 +39,10 @@ const live = async () => {
   return id
 }
 const lived = ["campaign.created", "campaign.started", "campaign.paused", "campaign.resumed", "campaign.completed"]
-const typesOf = (events: ReadonlyArray<Wire>) => events.map(({ type }) => type)
+const typesOf = (events: ReadonlyArray<Told>) => events.map(({ type }) => type)
 
-/** Server-sent events, as they come. */
-const stream = (t: Test, query = "", headers: Readonly<Record<string, string>> = {}) => {
-  const messages: Array<Wire> = []
-  const state = { text: "", status: 0, contentType: "", isOver: false }
-  const path = `/api/v1/events/stream${query}`
-  const asked = request({ host: "127.0.0.1", port: api.port, path, headers: { "x-api-key": key, ...headers } }, (response) => {
-    state.status = response.statusCode ?? 0
-    state.contentType = response.headers["content-type"] ?? ""
-    response.on("data", (chunk: Buffer) => {
-      state.text += chunk.toString()
-      const blocks = state.text.split("\n\n")
-      state.text = blocks.pop() ?? ""
-      for (const block of blocks) {
-        const [, data] = /^data: (.*)$/m.exec(block) ?? []
-        if (data !== undefined) messages.push(JSON.parse(data))
-      }
-    })
-    response.on("close", () => {
-      state.isOver = true
-    })
-  })
-  asked.on("error", () => {
-    state.isOver = true
-  })
-  asked.end()
-  t.teardown(() => asked.destroy())
-  const pause = (isPaused: boolean) => (isPaused ? asked.socket?.pause() : asked.socket?.resume())
-  return { messages, state, pause, close: () => asked.destroy() }
-}
-
-const socket = (t: Test, query = "", headers: Readonly<Record<string, string>> = { "x-api-key": key }) => {
-  const messages: Array<Wire> = []
-  const ws = new WebSocket(`ws://127.0.0.1:${api.port}/api/v1/events/ws${query}`, { headers })
-  ws.on("message", (data) => messages.push(JSON.parse(String(data))))
-  ws.on("error", () => undefined)
-  const opened = new Promise<void>((resolve) => ws.once("open", resolve))
-  const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
-    ws.once("close", (code, reason) => resolve({ code, reason: String(reason) }))
-  )
-  t.teardown(() => ws.terminate())
-  return { messages, opened, closed, close: () => ws.close() }
-}
-const count = (what: { readonly messages: ReadonlyArray<Wire> }, wanted: number) =>
-  until(`${wanted} events`, () => (what.messages.length >= wanted ? what.messages : undefined))
+const { socket, stream } = followersOf(api, key)
+const count = told
 
 t.test("given what happened to a campaign", async (t) => {
   const before = await newest()
@@ -220,9 +172,11 @@ for (const [name, open] of [
       // Until both follow, what happens may be before their time.
       await until("both", async () => {
         await live()
-        return (plain.messages.length > 0 && ahead.messages.length > 0) || undefined
+        return (plain.messages.length > 0 && ahead.messages.length > 1) || undefined
       })
-      t.ok([...plain.messages, ...ahead.messages].every(({ type }) => type === "campaign.completed"))
+      const [notice, ...since] = ahead.messages
+      t.match(notice, { type: "events.gap", data: { after_id: 4000000000 } })
+      t.ok([...plain.messages, ...since].every(({ type }) => type === "campaign.completed"))
     })
 
     t.test("when something happens to others, then it is not told", async (t) => {
@@ -242,7 +196,7 @@ t.test("given a stream", async (t) => {
     const id = await live()
     const all = stream(t, `?last_event_id=${after}`)
     const seen = await count(all, lived.length)
-    const back = stream(t, `?last_event_id=${after}`, { "last-event-id": String(seen[3]?.id) })
+    const back = stream(t, `?last_event_id=${after}`, { "x-api-key": key, "last-event-id": String(seen[3]?.id) })
     t.match(await count(back, 1), [{ type: "campaign.completed", subject: `campaigns/${id}` }])
     t.match(back.state, { status: 200, contentType: "text/event-stream" })
   })
@@ -325,6 +279,7 @@ t.test("given a websocket", async (t) => {
       one.close()
       return ended?.code === 4429 || undefined
     })
+    t.equal((await ask("GET", "/events/stream")).status, 429)
     for (const one of many) one.close()
     await Promise.all(many.map((one) => one.closed))
   })

@@ -23,7 +23,7 @@ export const keys = Layer.mergeAll(
     remembered: () => undefined,
     authenticate: (key) => (key === goodKey ? Effect.succeed(caller) : Effect.fail(new InvalidApiKey()))
   }),
-  Layer.mock(Users, { authenticate: () => Effect.fail(new InvalidToken()) }),
+  Layer.mock(Users, { isSignupOpen: true, authenticate: () => Effect.fail(new InvalidToken()) }),
   Layer.mock(AuditLog, { record: () => Effect.void })
 )
 export const site = Site.layer({ version: "9.9.9", urlOf: (port) => `http://127.0.0.1:${port}` })
@@ -83,12 +83,19 @@ export const send = ({ port }: { readonly port: number }, method: string, path: 
     const type = "json" in sent ? { "content-type": "application/json" } : {}
     const request = httpRequest({ host: "127.0.0.1", port, method, path, headers: { ...key, ...type, ...sent.headers } }, (response) => {
       const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      const answer = { status: response.statusCode ?? 0, headers: response.headers }
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk)
+        // It would go on for as long as somebody listens.
+        if (response.headers["content-type"] !== "text/event-stream") return
+        resolve({ ...answer, text: chunk.toString(), json: undefined })
+        request.destroy()
+      })
       response.on("error", reject)
       response.on("end", () => {
         const text = Buffer.concat(chunks).toString()
         const isJson = response.headers["content-type"]?.startsWith("application/json") === true && text !== ""
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined })
+        resolve({ ...answer, text, json: isJson ? JSON.parse(text) : undefined })
       })
     })
     request.on("error", reject)

@@ -25,10 +25,7 @@ const unknownId = 2_147_483_000
 const places = 20
 
 const isOpen = ({ access }: Route<unknown>) => access === "none"
-/** Answers as long as somebody listens. */
-const isEndless = ({ success }: Route<unknown>) => success._tag === "Content" && success.mediaTypes.includes("text/event-stream")
-const asked = routes.filter((route) => !isEndless(route))
-const jsonRoutes = asked.filter(({ body }) => body._tag === "Json")
+const jsonRoutes = routes.filter(({ body }) => body._tag === "Json")
 
 /** Above it are the ids of what is made while this runs, and so of nothing that the other organization has. */
 const firstId = 5000
@@ -51,8 +48,12 @@ const bodyOf = (route: Route<unknown>): unknown => (route.body._tag === "Json" ?
 const ask = (
   route: Route<unknown>,
   sent: Sent = {},
-  { json = bodyOf(route), path = pathOf(route) }: { readonly json?: unknown; readonly path?: string } = {}
-) => api.ask(route.method.toUpperCase(), `${path}${queryOf(route)}`, json, sent)
+  {
+    json = bodyOf(route),
+    path = pathOf(route),
+    query = queryOf(route)
+  }: { readonly json?: unknown; readonly path?: string; readonly query?: string } = {}
+) => api.ask(route.method.toUpperCase(), `${path}${query}`, json, sent)
 const named = (route: Route<unknown>) => `${route.method} ${route.path}`
 const shown = (route: Route<unknown>, answer: Answer) => `${named(route)}: ${answer.status} ${answer.text.slice(0, 200)}`
 
@@ -69,28 +70,28 @@ t.before(() =>
 )
 
 t.test("given every route, when nobody asks, then the credential is what is missing", async (t) => {
-  for (const route of asked.filter((one) => !isOpen(one))) {
+  for (const route of routes.filter((one) => !isOpen(one))) {
     const answer = await ask(route, { key: null })
     t.equal(answer.status, route.access === "api-key" ? 401 : 422, shown(route, answer))
   }
 })
 
 t.test("given every route, when the credential is bad, then nobody is let in", async (t) => {
-  for (const route of asked.filter((one) => !isOpen(one))) {
+  for (const route of routes.filter((one) => !isOpen(one))) {
     const answer = await ask(route, { key: "tlk_nobody_has_this_key" })
     t.equal(answer.status, 401, shown(route, answer))
   }
 })
 
 t.test("given every route, when the role is too low, then it is forbidden", async (t) => {
-  for (const route of asked.filter((one) => !isOpen(one) && one.needs !== "viewer")) {
+  for (const route of routes.filter((one) => !isOpen(one) && one.needs !== "viewer")) {
     const answer = await ask(route, { key: viewerKey })
     t.equal(answer.status, 403, shown(route, answer))
   }
 })
 
 t.test("given every route, when a viewer may ask, then it is not forbidden", async (t) => {
-  for (const route of asked.filter((one) => one.access === "api-key" && one.needs === "viewer")) {
+  for (const route of routes.filter((one) => one.access === "api-key" && one.needs === "viewer")) {
     const answer = await ask(route, { key: viewerKey })
     t.notMatch(answer.text, "Your role does not allow this", shown(route, answer))
     t.ok(answer.status < 500, shown(route, answer))
@@ -98,7 +99,7 @@ t.test("given every route, when a viewer may ask, then it is not forbidden", asy
 })
 
 t.test("given every route with an id, when the id is none, then 422 names it", async (t) => {
-  for (const route of asked) {
+  for (const route of routes) {
     for (const [name, schema] of Object.entries(route.params.properties)) {
       if (!Type.IsInteger(schema)) continue
       const path = route.path.replace(`:${name}`, "x1").replaceAll(/:([a-z_]+)/g, (_, other: string) => wordFor(route, other, nobodys))
@@ -108,8 +109,18 @@ t.test("given every route with an id, when the id is none, then 422 names it", a
   }
 })
 
+t.test("given every route with a query, when a number in it is none, then 422 names it", async (t) => {
+  for (const route of routes.filter((one) => !isOpen(one))) {
+    for (const [name, schema] of Object.entries(route.query.properties)) {
+      if (!violationsOf(schema, "x1").some(({ type }) => type === "int_parsing")) continue
+      const answer = await ask(route, {}, { query: `${queryOf(route) || "?"}&${name}=x1` })
+      t.match([answer.status, answer.json], [422, { detail: [{ type: "int_parsing", loc: ["query", name] }] }], shown(route, answer))
+    }
+  }
+})
+
 t.test("given every route with a body, when it is too large, then 413 without reading it", async (t) => {
-  for (const route of asked.filter(({ body }) => body._tag !== "None")) {
+  for (const route of routes.filter(({ body }) => body._tag !== "None")) {
     const limit = route.body._tag === "Upload" ? route.body.maxBytes : 1_048_576
     const lines = [
       `${route.method.toUpperCase()} ${pathOf(route)}${queryOf(route)} HTTP/1.1`,
@@ -173,7 +184,7 @@ const namesIn = (value: unknown, name = ""): ReadonlyArray<string | number> => {
 
 t.test("given another organization", async (t) => {
   const names = new Set<string | number>([(await api.makeCampaign({ name: mark })).id])
-  const makers = asked.filter((one) => !isOpen(one) && !one.path.includes(":"))
+  const makers = routes.filter((one) => !isOpen(one) && !one.path.includes(":"))
   // Once to make things, once more for lists of what was made.
   for (const route of [...makers.filter(({ method }) => method === "post"), ...makers.filter(({ method }) => method === "get")]) {
     const answer = await ask(route)
@@ -189,7 +200,7 @@ t.test("given another organization", async (t) => {
   }))
 
   t.test("when it asks for what is ours, then it hears what it would hear of nothing", async (t) => {
-    for (const route of asked.filter((one) => !isOpen(one) && one.path.includes(":"))) {
+    for (const route of routes.filter((one) => !isOpen(one) && one.path.includes(":"))) {
       const method = route.method.toUpperCase()
       const unknown = await api.askAsOther(method, `${pathOf(route)}${queryOf(route)}`, bodyOf(route))
       for (const one of given) {
@@ -206,7 +217,7 @@ t.test("given another organization", async (t) => {
   })
 
   t.test("when it lists what it has, then nothing of ours is there", async (t) => {
-    for (const route of asked.filter((one) => one.method === "get" && !one.path.includes(":"))) {
+    for (const route of routes.filter((one) => one.method === "get" && !one.path.includes(":"))) {
       const answer = await api.askAsOther("GET", `${route.path}${queryOf(route)}`)
       t.notMatch(answer.text, mark, shown(route, answer))
       t.ok(answer.status < 500, shown(route, answer))

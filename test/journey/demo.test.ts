@@ -10,6 +10,8 @@ import type { Summary } from "#test/demo/Summary.ts"
 
 const run = promisify(execFile)
 const demo = fileURLToPath(new URL("../demo/demo.ts", import.meta.url))
+/** Holds the answers that the demo gets against the API's document. */
+const documented = ["--import", fileURLToPath(new URL("../support/documentedFetch.ts", import.meta.url))]
 const longestMillis = 240_000
 
 /** Without tap's own environment, which has every Node it sees report its coverage. */
@@ -23,7 +25,7 @@ t.test("given nothing but the project", { timeout: longestMillis + 60_000 }, asy
   const args = ["--json", "--contacts", "40", "--data", join(folder, "data")]
 
   await t.test("when the demo calls 40 contacts, then all of them come to what their numbers stand for", async (t) => {
-    const { stdout } = await run("env", [...environment, process.execPath, demo, ...args], { timeout: longestMillis })
+    const { stdout } = await run("env", [...environment, process.execPath, ...documented, demo, ...args], { timeout: longestMillis })
     // Of the demo's own making.
     const summary = JSON.parse(stdout) as Summary
     t.strictSame(summary.problems, [])

@@ -76,6 +76,7 @@ t.test("settings", async (t) => {
     ["LOG_FORMAT", "yaml"],
     ["METRICS", "true"],
     ["RECORDINGS", "true"],
+    ["AUDIT_DAYS", "-1"],
     ["WEBHOOK_PRIVATE_TARGETS", "yes"]
   ]
   t.test("given a bad value, then it is named with what is allowed, and a secret is not repeated", async (t) => {

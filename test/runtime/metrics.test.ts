@@ -1,50 +1,138 @@
-import { Effect, Layer, Metric } from "effect"
+import { Effect, Layer } from "effect"
 import t from "tap"
+import { CallState } from "#core/call/Call.ts"
+import { Histogram } from "#core/Histogram.ts"
+import { CallFigures, CurrentCallFigures } from "#runtime/call/CallFigures.ts"
 import { Config } from "#runtime/config.ts"
-import { callsOriginated, exposition } from "#runtime/metrics.ts"
+import { exposition, type Sources } from "#runtime/metrics.ts"
 import { PoolUse, PoolUses } from "#runtime/PoolUse.ts"
+import { histogram, textOf } from "#runtime/prometheusText.ts"
+import { growth, parse, countOf } from "#test/support/prometheus.ts"
+
+const { Closing, Dialing, Ended, Ringing, Up, Void } = CallState.cases
+const looks = { missed: 0, silences: 0 }
+const dialing = Dialing.make({ doubtful: false, giveUpAt: 90_000, ...looks })
+const ringing = Ringing.make({ giveUpAt: 90_000, ...looks })
+const up = Up.make({ answeredAt: 4000 })
 
 const pools = { engine: new PoolUse(), requests: new PoolUse() }
+const seconds = new Histogram([0.01, 0.1])
+for (const value of [0.004, 0.01, 0.05, 7]) seconds.observe(value)
+const sources: Sources = {
+  liveCalls: () => 3,
+  runningCampaigns: () => 2,
+  trunks: () => [true, false, true],
+  routes: () => [
+    {
+      method: "GET",
+      route: "/api/v1/campaign/:campaign_id",
+      answers: [
+        [200, 5],
+        [404, 1]
+      ],
+      seconds
+    },
+    { method: "GET", route: "/api/v1/health", answers: [[200, 9]], seconds: new Histogram([1]) }
+  ]
+}
 const told = <A, E>(
   environment: Readonly<Record<string, string>>,
-  read: (figures: Effect.Effect<string> | undefined) => Effect.Effect<A, E>
+  read: (figures: Effect.Effect<string> | undefined) => Effect.Effect<A, E>,
+  calls = new CallFigures()
 ) =>
-  Effect.flatMap(exposition, read).pipe(
+  Effect.flatMap(exposition(sources), read).pipe(
     Effect.scoped,
-    Effect.provide(Layer.merge(Layer.succeed(PoolUses, pools), Config.layerOf(environment))),
+    Effect.provide(Layer.mergeAll(Layer.succeed(PoolUses, pools), Layer.succeed(CurrentCallFigures, calls), Config.layerOf(environment))),
     Effect.runPromise
   )
-/** `name{labels} value` of each line that is no comment. */
-const valuesIn = (text: string): ReadonlyMap<string, number> =>
-  new Map(
-    text
-      .split("\n")
-      .filter((line) => line !== "" && !line.startsWith("#"))
-      .map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))])
-  )
+const read = async (calls = new CallFigures()) => parse(await told({}, (figures) => figures ?? Effect.succeed(""), calls))
 
 t.test("given metrics, when they are read, then there are figures of calls, connections and the process", async (t) => {
-  const text = await told({}, (figures) =>
-    Effect.gen(function* () {
-      yield* Metric.update(callsOriginated, 2)
-      // One statement has a connection, and one waits.
-      const waiting = pools.engine.counted(() => figures ?? Effect.succeed(""))
-      return yield* pools.engine.counted((lent) => Effect.andThen(Effect.sync(lent), waiting))
-    })
-  )
-  const values = valuesIn(text)
-  t.equal(values.get("calls_originated_total"), 2)
-  t.equal(values.get('postgres_statements_running{pool="engine"}'), 1)
-  t.equal(values.get('postgres_statements_waiting{pool="engine"}'), 1)
-  t.equal(values.get('postgres_statements_running{pool="requests"}'), 0)
-  t.ok((values.get("process_resident_memory_bytes") ?? 0) > 1e6)
-  t.ok((values.get("process_cpu_seconds_total") ?? 0) > 0)
-  t.ok(values.has('event_loop_delay_seconds{quantile="0.99"}'))
-  t.notOk([...values.values()].some(Number.isNaN))
+  const text = await told({}, (figures) => {
+    // One statement has a connection, and one waits.
+    const waiting = pools.engine.counted(() => figures ?? Effect.succeed(""))
+    return pools.engine.counted((lent) => Effect.andThen(Effect.sync(lent), waiting))
+  })
+  const figures = parse(text)
+  t.equal(countOf(figures, 'postgres_statements_running{pool="engine"}'), 1)
+  t.equal(countOf(figures, 'postgres_statements_waiting{pool="engine"}'), 1)
+  t.equal(figures.values.get('postgres_statements_running{pool="requests"}'), 0)
+  t.ok(countOf(figures, "process_resident_memory_bytes") > 1e6)
+  t.ok(countOf(figures, "process_cpu_seconds_total") > 0)
+  t.ok(figures.values.has('event_loop_delay_seconds{quantile="0.99"}'))
   t.strictSame([pools.engine.running, pools.engine.waiting], [0, 0])
-  for (const name of new Set([...values.keys()].map((key) => key.replace(/\{.*|_(bucket|sum|count)$/, "")))) {
-    t.match(text, new RegExp(`# TYPE ${name} (counter|gauge|histogram|summary)`))
+  t.strictSame(
+    ["calls_live", "campaigns_running", "trunks_up", "trunks_down", "calls_originated_total"].map((name) => figures.values.get(name)),
+    [3, 2, 2, 1, 0]
+  )
+  t.equal(figures.values.get('calls_ended_total{outcome="no_answer"}'), 0, "what has not happened yet is there, with 0")
+})
+
+t.test("given answers of routes, when they are read, then each is told by method, pattern and status", async (t) => {
+  const figures = await read()
+  const route = 'method="GET",route="/api/v1/campaign/:campaign_id"'
+  t.strictSame(growth({ types: new Map(), values: new Map() }, figures, /^http_/), {
+    [`http_requests_total{${route},status="200"}`]: 5,
+    [`http_requests_total{${route},status="404"}`]: 1,
+    'http_requests_total{method="GET",route="/api/v1/health",status="200"}': 9,
+    [`http_request_duration_seconds_bucket{${route},le="0.01"}`]: 2,
+    [`http_request_duration_seconds_bucket{${route},le="0.1"}`]: 3,
+    [`http_request_duration_seconds_bucket{${route},le="+Inf"}`]: 4,
+    [`http_request_duration_seconds_sum{${route}}`]: 7.064,
+    [`http_request_duration_seconds_count{${route}}`]: 4
+  })
+})
+
+t.test("given calls, when they go on, then it is counted once what they come to", async (t) => {
+  const check = (what: string, states: ReadonlyArray<CallState>, expected: Readonly<Record<string, number>>, sentAt?: number) =>
+    t.test(what, async (t) => {
+      const calls = new CallFigures()
+      const before = await read(calls)
+      for (const [at, state] of states.entries()) calls.moved("acme", sentAt, states[at - 1] ?? state, state, 2500)
+      t.strictSame(growth(before, await read(calls), /^(calls_(answered|ended)|(post_dial|call_dur).*_(sum|count))/), expected)
+    })
+  const ended = (more: { readonly answeredAt?: number } = {}) => Ended.make({ cause: "normal_clearing", endedAt: 16_500, ...more })
+  const delay = { 'post_dial_delay_seconds_sum{provider="acme"}': 1.5, 'post_dial_delay_seconds_count{provider="acme"}': 1 }
+  const answered = {
+    calls_answered_total: 1,
+    'calls_ended_total{outcome="answered"}': 1,
+    call_duration_seconds_sum: 12.5,
+    call_duration_seconds_count: 1
   }
+
+  check(
+    "answered after it rang",
+    [dialing, dialing, ringing, ringing, up, up, ended({ answeredAt: 4000 })],
+    { ...delay, ...answered },
+    1000
+  )
+  check("answered at once", [dialing, up, ended({ answeredAt: 4000 })], { ...delay, ...answered }, 1000)
+  check("sent by another process", [dialing, up, ended({ answeredAt: 4000 })], answered)
+  check("never rang", [dialing, ended()], { 'calls_ended_total{outcome="no_answer"}': 1 }, 1000)
+  check("never placed", [dialing, Void.make({ at: 2, reason: "unreachable" })], {}, 1000)
+  const closing = Closing.make({ cause: "machine_detected", placed: true, answeredAt: 4000, ...looks })
+  const machine = Ended.make({ answeredAt: 4000, cause: "machine_detected", endedAt: 16_500 })
+  const { 'calls_ended_total{outcome="answered"}': _, ...conversation } = answered
+  check("a machine", [up, closing, machine], {
+    'calls_ended_total{outcome="voicemail"}': 1,
+    call_duration_seconds_sum: 12.5,
+    call_duration_seconds_count: 1
+  })
+  check("answered while it was hung up", [Closing.make({ cause: "ring_timeout", placed: true, ...looks }), closing, machine], {
+    ...conversation,
+    'calls_ended_total{outcome="voicemail"}': 1
+  })
+})
+
+t.test("given values on both sides of the bounds, when they are told, then a bucket holds all up to its own bound", async (t) => {
+  const figures = parse(textOf(histogram("x_seconds", "X", [[{ of: 'a"\\\n' }, seconds]])))
+  t.strictSame(Object.fromEntries(figures.values), {
+    'x_seconds_bucket{of="a\\"\\\\\\n",le="0.01"}': 2,
+    'x_seconds_bucket{of="a\\"\\\\\\n",le="0.1"}': 3,
+    'x_seconds_bucket{of="a\\"\\\\\\n",le="+Inf"}': 4,
+    'x_seconds_sum{of="a\\"\\\\\\n"}': 7.064,
+    'x_seconds_count{of="a\\"\\\\\\n"}': 4
+  })
 })
 
 t.test("given METRICS=off, when they are read, then there are none", async (t) => {

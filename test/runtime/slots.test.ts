@@ -50,6 +50,28 @@ t.test("given a queue that wants three slots of two, then it gets two, and the t
   t.strictSame(waiter.take(names(3, 1), [organization(2)]), ["call3"])
 })
 
+t.test("given a queue that waits, when slots become free, then it is known since when of those who take them", async (t) => {
+  const told = await run(
+    Effect.gen(function* () {
+      const { freedAt, queue, release, tryTake } = yield* Slots
+      const waiter = queue(nobody)
+      yield* TestClock.adjust(1000)
+      waiter.take(names(0, 4), [organization(2)])
+      yield* TestClock.adjust(7)
+      release("call0")
+      yield* TestClock.adjust(5)
+      release("call1")
+      yield* TestClock.adjust(100)
+      waiter.take(names(4, 2), [organization(3)])
+      tryTake("single", [organization(3)])
+      const taken = ["call0", "call4", "call5", "single"].map(freedAt)
+      release("call4")
+      return [...taken, freedAt("call4")]
+    }).pipe(Effect.provide(Slots.layerMemory))
+  )
+  t.strictSame(told, [undefined, 1007, 1012, undefined, undefined])
+})
+
 t.test("given a slot that is kept for a queue", async (t) => {
   const kept = () => {
     const pool = slots()

@@ -1,21 +1,20 @@
 /** A call's voice as its actor sees it: the embedded speech, whole sessions over a loopback, the files they leave. */
-import { Context, Effect, Fiber, Exit, Layer, References, type Scope } from "effect"
+import { Context, Effect, Fiber, Exit, Layer, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
-import type { MediaStream } from "#core/call/Media.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
-import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
-import { encodeSample } from "#runtime/voice/Mulaw.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
-import { VoiceAgent, type VoiceEvent, type VoicePlan } from "#runtime/voice/VoiceSession.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
+import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "voice-session-"))
 t.teardown(() => rm(folder, { recursive: true }))
 const files = Files.layerLocal(folder)
+const calling = callingWith(files)
 
 /** A worker that echoes how many texts it was asked for, and dies of one. */
 const fakeWorker = new URL(
@@ -125,57 +124,6 @@ t.test("the embedded voice", async (t) => {
   })
 })
 
-/** The callee's end of the line, in a process where time is turned by hand. */
-const loopback = () => {
-  let now = 0
-  let wake: (() => void) | undefined
-  const pacer = makeFramePacer({
-    now: () => now,
-    wake: (_delay, run) => {
-      wake = run
-      return () => {
-        wake = undefined
-      }
-    }
-  })
-  const sent: Array<Uint8Array> = []
-  const listeners: Array<Parameters<MediaStream["listen"]>[0]> = []
-  const callee = new Uint8Array(160)
-  const media: MediaStream = { send: (frame) => sent.push(frame), clear: () => {}, listen: (listener) => listeners.push(listener) }
-  /** Frames of 20 ms, in which the callee is heard as loud as this. */
-  const talk = (frames: number, loudness = 0) => {
-    for (let frame = 0; frame < frames; frame++) {
-      for (const at of callee.keys()) callee[at] = encodeSample(loudness * Math.sin(at * at))
-      for (const listener of listeners) listener.frame(callee)
-      const due = wake
-      wake = undefined
-      due?.()
-      now += 20
-    }
-  }
-  const end = (why: string) => {
-    for (const listener of listeners) listener.closed(why)
-  }
-  return { pacer, media, sent, talk, end }
-}
-const plan: VoicePlan = { runId: 7, organizationId: 1, greeting: "Hello and good morning to you", record: true, detectMachine: true }
-const eventsOf = () => {
-  const events: Array<VoiceEvent> = []
-  return { events, emit: (event: VoiceEvent) => void events.push(event) }
-}
-const calling = <A, E>(
-  line: ReturnType<typeof loopback>,
-  act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>,
-  tts: Layer.Layer<Tts> = Tts.layerSilent
-) =>
-  Effect.runPromise(
-    Effect.scoped(act).pipe(
-      Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, files])),
-      Effect.provideService(References.MinimumLogLevel, "None")
-    )
-  )
-const isNoise = (frame: Uint8Array | undefined) => frame?.every((code) => (code & 0x7f) > 0x60) ?? false
-
 t.test("a session speaks its greeting at once, hears the callee, and reports", async (t) => {
   const line = loopback()
   const { emit, events } = eventsOf()
@@ -277,7 +225,7 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
       session.dtmf("5", 1000)
       return yield* session.finish
     }),
-    broken
+    { tts: broken }
   )
   t.strictSame(events, [])
   t.ok(line.sent.length === 50 && line.sent.every(isNoise))

@@ -9,6 +9,7 @@ import type { AgentChanges } from "#core/agent/AgentEditing.ts"
 import { FolderId } from "#core/folder/Folder.ts"
 import { Folders } from "#core/folder/Folders.ts"
 import { AgentId } from "#core/Id.ts"
+import { firstPage } from "#core/Page.ts"
 import * as given from "#test/support/given.ts"
 import { definition, install, makeAgent, ours, tag, theirs } from "./services.ts"
 
@@ -255,7 +256,7 @@ t.test("given folders", async (t) => {
           ]
           const still = yield* agents.get(ours, id)
           yield* folders.remove(ours, folder.id)
-          return { folder, inside, tags, still, after: yield* agents.get(ours, id), left: yield* folders.list(ours) }
+          return { folder, inside, tags, still, after: yield* agents.get(ours, id), left: yield* folders.list(ours, firstPage) }
         })
       )
     )

@@ -269,6 +269,6 @@ t.test("without a default a campaign is created without a configuration, and one
   )
   t.equal(before, undefined)
   t.match(none, { _tag: "CampaignNotReady", reason: /No telephony configuration/ })
-  t.match(unknown, { _tag: "CampaignNotReady", reason: /'nosuch' is not installed/ })
+  t.match(unknown, { _tag: "TelephonyNotReady", reason: /'nosuch' is not installed/ })
   t.ok(startedWith)
 })

@@ -180,7 +180,7 @@ t.test("agents are listed by status, and are not there for others", async (t) =>
         tag(agents.setStatus(theirs, id, "active")),
         tag(agents.get(ours, AgentId.make(99_999)))
       ])
-      return { tags, archived: yield* agents.list(ours, ["archived"]), total: (yield* agents.list(ours)).length }
+      return { tags, archived: yield* agents.list(ours, { statuses: ["archived"] }), total: (yield* agents.list(ours)).length }
     })
   )
   t.strictSame(new Set(tags), new Set(["AgentNotFound"]))

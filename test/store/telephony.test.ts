@@ -251,20 +251,21 @@ t.test("given phone numbers", async (t) => {
         const settings = { credentials: { account: "AC9", token: "t" }, isDefaultOutbound: false }
         const { id } = yield* configs.create(ours, { ...settings, name: "ready", provider: "hosted" })
         const before = (yield* configs.get(ours, id)).outboundBlockedReason
+        const notMade = yield* Effect.flip(makeCampaign({ telephonyConfigurationId: id }))
+        const number = yield* numbers.create(ours, id, numberOf("+15550200501"))
         const campaign = yield* makeCampaign({ telephonyConfigurationId: id })
+        yield* numbers.update(ours, id, number.id, { isActive: false })
         const refused = yield* Effect.flip(Campaigns.use((_) => _.start(ours, campaign.id)))
-        const number = yield* numbers.create(ours, id, numberOf("+15550200501", { isActive: false }))
         const inactive = (yield* configs.get(ours, id)).outboundBlockedReason
         yield* numbers.update(ours, id, number.id, { isActive: true })
-        return { before, inactive, refused, after: yield* configs.get(ours, id) }
+        return { before, inactive, notMade, refused, after: yield* configs.get(ours, id) }
       })
     )
     t.match(reasons.before, /need a number to dial from.*your Hosted account/)
     t.equal(reasons.inactive, reasons.before)
-    t.match(reasons.refused, {
-      _tag: "CampaignNotReady",
-      reason: /^'ready' is not ready for outbound calls\. Outbound calls need a number/
-    })
+    const notReady = { _tag: "TelephonyNotReady", name: "ready", reason: /^Outbound calls need a number/ }
+    t.match(reasons.notMade, notReady)
+    t.match(reasons.refused, notReady)
     t.match(reasons.after, { outboundBlockedReason: undefined, phoneNumberCount: 1 })
   })
   t.test("when a configuration is full, then it takes no more", async (t) => {

@@ -8,7 +8,7 @@ import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { Recorded } from "#runtime/call/CallJournal.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
-import { VoiceAgent, type VoiceEvent } from "#runtime/voice/VoiceSession.ts"
+import { VoiceAgent, type VoiceEvent, type VoicePlan, type VoiceSession } from "#runtime/voice/VoiceSession.ts"
 import { campaignId, configurationId, layerOf, organizationId, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 
@@ -26,6 +26,10 @@ export class Scene {
   readonly recorded: Array<Recorded> = []
   readonly waits = { entered: 0, left: 0 }
   permitted: () => boolean = () => true
+  /** How the conversation was to go. */
+  plan: VoicePlan | undefined
+  /** Of the contact. */
+  context: Readonly<Record<string, unknown>> = {}
   hears: (event: VoiceEvent) => void = () => {}
   preparing: Effect.Effect<void> = Effect.void
   /** For so long others' requests keep the trunk busy. */
@@ -38,11 +42,14 @@ export class Scene {
       settled
     )
   readonly voice = Layer.succeed(VoiceAgent, {
-    attach: (_plan, _media, emit) =>
-      Effect.sync(() => {
+    attach: (plan, _media, emit) =>
+      Effect.gen({ self: this }, function* () {
+        const { later } = plan
+        this.plan = plan
         this.world.log.push("voice")
         this.hears = emit
-        return {
+        if (later !== undefined) yield* Effect.forkScoped(Effect.map(later, ({ greeting }) => this.world.log.push(`says ${greeting}`)))
+        const session: VoiceSession = {
           dtmf: (digit) => this.world.log.push(`key ${digit}`),
           finish: Effect.as(
             Effect.sync(() => this.world.log.push("finish")),
@@ -58,6 +65,7 @@ export class Scene {
             }
           )
         }
+        return session
       }),
     salvage: () => Effect.undefined,
     prepare: () =>
@@ -88,7 +96,7 @@ export const dial = Effect.fnUntraced(function* (scene: Scene) {
       agentId: AgentId.make(1),
       callId,
       campaign: { breakerEnabled: false, campaignId, retriesUsed: 0, retry, rowNo: 1, settingsVersion: 1 },
-      initialContext: {},
+      initialContext: scene.context,
       organizationId,
       phoneNumber: "+15551",
       runId: RunId.make(1),

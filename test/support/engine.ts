@@ -16,6 +16,7 @@ import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
 import type { TelephonyConfigWire } from "#gateway/wire/Telephony.ts"
 import type { RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import "./documentedFetch.ts"
 import { openDatabase, witness } from "./postgres.ts"
 
 export type Campaign = Static<typeof CampaignWire>

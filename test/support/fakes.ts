@@ -5,6 +5,7 @@
 import { Clock, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
+import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { AttemptStore, type Claim, type Finished } from "#core/call/AttemptStore.ts"
 import type { MediaStream } from "#core/call/Media.ts"
 import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
@@ -25,6 +26,7 @@ import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.
 import { CallActor } from "#runtime/call/CallActor.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import { ContextFetcher } from "#runtime/call/ContextFetcher.ts"
 import { CallRate } from "#runtime/CallRate.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import { Desks } from "#runtime/campaign/Desk.ts"
@@ -81,6 +83,11 @@ export class World {
   claiming: Effect.Effect<void> = Effect.void
   /** What finding the version of an agent takes. */
   finding: Effect.Effect<void> = Effect.void
+  definition: Readonly<Record<string, unknown>> = {}
+  /** What is there to be fetched for a call. */
+  fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
+  /** How calls were written down at their end. */
+  readonly ends: Array<AttemptEnd> = []
   state: "running" | "paused" | "completed" = "running"
   readonly statements: Array<string> = []
   readonly entries: Array<string> = []
@@ -248,7 +255,11 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
         () => (request.leaving > 0 ? Effect.suspend(() => world.marking) : Effect.void)
       )
     ),
-  finish: (callId, end, decided) => statement(world, "finish", () => finish(world, callId, end.outcome, decided)),
+  finish: (callId, end, decided) =>
+    statement(world, "finish", () => {
+      world.ends.push(end)
+      return finish(world, callId, end.outcome, decided)
+    }),
   left: () => Effect.succeed([]),
   sent: (callId) =>
     Effect.andThen(
@@ -291,9 +302,13 @@ export const layerOf = (
     // The journal only brackets statements with it.
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
     Layer.succeed(AgentVersions, {
-      // Of a version, the supervisor reads these two.
-      get: () => Effect.suspend(() => Effect.as(world.finding, { configurations: {}, definition: {} } as never))
+      // Of a version, the supervisor reads these.
+      get: () =>
+        Effect.suspend(() =>
+          Effect.as(world.finding, { agentId: world.plan.agentId, configurations: {}, definition: world.definition } as never)
+        )
     }),
+    Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk) }),
     Registry.layerOf([adapterOf(world)]),
     // A bad value is a mistake in the test.

@@ -1,0 +1,82 @@
+/**
+ * What an agent's owner is asked as a call leaves, and what his answer adds to the context of the call. Pure. What calls run with was maybe
+ * never checked, and the answer is a stranger's: nothing in either is taken for granted.
+ */
+import { isObject, type JsonObject } from "../agent/Agent.ts"
+import { startDataOf } from "../agent/AgentGraph.ts"
+import { reservedNames } from "./ReservedNames.ts"
+
+export interface PreCallFetch {
+  readonly url: string
+  readonly credentialUuid: string | undefined
+}
+
+const textIn = (part: JsonObject, name: string): string => {
+  const value = part[name]
+  return typeof value === "string" ? value.trim() : ""
+}
+
+/** All calls of the engine are outbound. Without a mode, the older switch says it. */
+const isWanted = (start: JsonObject): boolean => {
+  const mode = textIn(start, "pre_call_fetch_mode")
+  return mode === "" ? start["pre_call_fetch_enabled"] === true : mode === "always" || mode === "outbound"
+}
+
+/** Undefined: the calls of this agent fetch nothing. */
+export const preCallFetchOf = (definition: JsonObject): PreCallFetch | undefined => {
+  const start = startDataOf(definition)
+  const url = textIn(start, "pre_call_fetch_url")
+  if (url === "" || !isWanted(start)) return undefined
+  const credential = textIn(start, "pre_call_fetch_credential_uuid")
+  return { url, credentialUuid: credential === "" ? undefined : credential }
+}
+
+/** The body of the request. Outbound calls are told of by the same name as inbound ones. */
+export const questionOf = (call: { readonly agentId: number; readonly from: string | undefined; readonly to: string }): string =>
+  JSON.stringify({
+    event: "call_inbound",
+    call_inbound: { agent_id: call.agentId, from_number: call.from ?? "", to_number: call.to }
+  })
+
+/** What the body of an answer adds to the context; undefined when it cannot be understood. */
+export const fetchedContextOf = (body: string): JsonObject | undefined => {
+  const answer = parsed(body)
+  if (!isObject(answer)) return undefined
+  const wrapped = isObject(answer["call_inbound"]) ? answer["call_inbound"] : {}
+  const given = givenIn(wrapped) ?? givenIn(answer) ?? {}
+  const context = isObject(given) ? storable(given, 1) : undefined
+  if (!isObject(context)) return undefined
+  return Object.fromEntries(Object.entries(context).filter(([name]) => !reservedNames.includes(name)))
+}
+
+/** The second name is the older one. */
+const givenIn = (answer: JsonObject): unknown => answer["initial_context"] ?? answer["dynamic_variables"]
+
+/** Undefined when it is no JSON. The error would quote it. */
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** What lies deeper is dropped. */
+const deepest = 100
+
+/** No NUL, no half of a surrogate pair. */
+const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
+
+/** JSON without the parts that Postgres cannot store, or that are JSON no more: numbers beyond all bounds. Undefined: nothing is left. */
+const storable = (value: unknown, depth: number): unknown => {
+  if (typeof value === "string") return isStorable(value) ? value : undefined
+  if (typeof value === "number") return Number.isFinite(value) ? value : undefined
+  if (typeof value !== "object" || value === null) return value
+  if (depth > deepest) return undefined
+  if (Array.isArray(value)) return value.map((part) => storable(part, depth + 1)).filter((part) => part !== undefined)
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([name, part]) => [name, storable(part, depth + 1)] as const)
+      .filter(([name, part]) => part !== undefined && isStorable(name))
+  )
+}

@@ -1,0 +1,25 @@
+/** Credentials with their secrets, for what the engine asks of others. Read each time, and kept nowhere. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import type { CredentialData, CredentialType } from "./Credential.ts"
+import * as store from "./CredentialStore.ts"
+import { isUuid } from "./Uuid.ts"
+
+export class CredentialSecrets extends Context.Service<
+  CredentialSecrets,
+  {
+    /** Undefined when the organization has none of that id. */
+    readonly find: (
+      organizationId: OrganizationId,
+      uuid: string
+    ) => Effect.Effect<{ readonly credentialType: CredentialType; readonly data: CredentialData } | undefined>
+  }
+>()("core/resource/CredentialSecrets") {
+  static readonly layer = Layer.effect(
+    CredentialSecrets,
+    Effect.map(SqlClient.SqlClient, (sql) => ({
+      find: (organizationId, uuid) => (isUuid(uuid) ? Effect.orDie(store.secretOf(sql, organizationId, uuid)) : Effect.undefined)
+    }))
+  )
+}

@@ -1,0 +1,27 @@
+/** The speech and language services that this engine has, by their kind and the provider's name. */
+
+export const serviceKinds = ["llm", "tts", "stt", "embeddings", "realtime"] as const
+export type ServiceKind = (typeof serviceKinds)[number]
+
+export interface ServiceProvider {
+  readonly title: string
+  readonly description: string
+  readonly voices: readonly [string, ...ReadonlyArray<string>]
+}
+
+/** The voice with which every agent speaks. */
+export const offlineVoice = { engine: "flite", voice: "slt" } as const
+
+export const voiceServices: { readonly [Kind in ServiceKind]: Readonly<Record<string, ServiceProvider>> } = {
+  llm: {},
+  tts: {
+    [offlineVoice.engine]: {
+      title: "Flite",
+      description: "Speech made by the engine itself, offline and without a key. US English.",
+      voices: [offlineVoice.voice]
+    }
+  },
+  stt: {},
+  embeddings: {},
+  realtime: {}
+}

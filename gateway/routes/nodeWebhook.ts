@@ -1,0 +1,41 @@
+/** /api/v1/workflow/{workflow_id}/runs/{run_id}/webhooks: what the webhook nodes of an agent have sent for a call. */
+import { Effect } from "effect"
+import { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
+import { route, tagged } from "../Route.ts"
+import { NodeWebhookList, NodeWebhookPath, nodeWebhookWire } from "../wire/NodeWebhook.ts"
+import { RunPath } from "../wire/Run.ts"
+import { Queued } from "../wire/Webhook.ts"
+
+const all = "/api/v1/workflow/:workflow_id/runs/:run_id/webhooks"
+
+export const nodeWebhookRoutes = tagged("Runs", [
+  route({
+    method: "get",
+    path: all,
+    name: "listRunWebhooks",
+    summary: "List what the agent's webhook nodes have sent for a call",
+    description:
+      "One delivery for each enabled webhook node of the version that was on the call, in the order of the nodes. None before the call is over. Connection errors and the statuses 408, 425, 429, 500, 502, 503 and 504 are tried again, five times in all; anything else but 2xx is final.",
+    params: RunPath,
+    success: NodeWebhookList,
+    errors: ["RunNotFound"],
+    handle: ({ caller, params }) =>
+      NodeWebhooks.use((_) => _.list(caller.organizationId, params.workflow_id, params.run_id)).pipe(
+        Effect.map((found) => ({ deliveries: found.map(nodeWebhookWire) }))
+      )
+  }),
+  route({
+    method: "post",
+    path: `${all}/:delivery_id/replay`,
+    name: "replayRunWebhook",
+    summary: "Send a dead delivery of a call anew",
+    description: "With the same bytes; after seven days, with what the call's record says now.",
+    params: NodeWebhookPath,
+    success: Queued,
+    errors: ["RunNotFound", "NodeWebhookNotFound", "NodeWebhookNotDead"],
+    handle: ({ caller, params }) =>
+      NodeWebhooks.use((_) => _.replay(caller.organizationId, params.workflow_id, params.run_id, params.delivery_id)).pipe(
+        Effect.as({ queued: 1 })
+      )
+  })
+])

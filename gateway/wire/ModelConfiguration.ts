@@ -1,0 +1,152 @@
+/** `/organizations/model-configurations/v2`: the speech and language services of the organization, all at once. */
+import Type, { type Static } from "typebox"
+import { masked } from "#core/agent/AgentSecrets.ts"
+import { kindsInUse } from "#core/organization/ModelConfiguration.ts"
+import type { UserConfiguration } from "#core/organization/ModelConfigurations.ts"
+import { isComplete, maxModelDocumentSize } from "#core/organization/ModelDocument.ts"
+import { nullable, object, optional } from "./Field.ts"
+import { ModelSource, sourceOf } from "./ModelSource.ts"
+import {
+  defaultProviders,
+  defaultProvidersHere,
+  providers,
+  schemasOf,
+  shownConfiguration,
+  shownConfigurationOf
+} from "./UserConfiguration.ts"
+
+const hostedDefaults = { voice: "default", speed: 1, language: "multi" } as const
+
+const HostedModels = Type.Object(
+  {
+    api_key: Type.String(),
+    voice: Type.String({ default: hostedDefaults.voice }),
+    speed: Type.Number({ minimum: 0.5, maximum: 2, default: hostedDefaults.speed }),
+    language: Type.String({ default: hostedDefaults.language })
+  },
+  { title: "HostedModels", description: "Models that the existing product hosts. There are none here: it is kept, and no call uses it." }
+)
+
+const service = () => optional(object("`provider`, and whatever that takes."))
+const PipelineModels = Type.Object(
+  { llm: service(), tts: service(), stt: service(), embeddings: service() },
+  { title: "PipelineModels", description: "In mode `pipeline` all but `embeddings` have to be there." }
+)
+const RealtimeModels = Type.Object(
+  { realtime: service(), llm: service(), embeddings: service() },
+  { title: "RealtimeModels", description: "In mode `realtime` all but `embeddings` have to be there." }
+)
+
+export const SetModelConfiguration = Type.Object(
+  {
+    version: Type.Literal(2, { default: 2 }),
+    mode: Type.Enum(["dograh", "byok"], { description: "Which of the two below counts, and has to be there." }),
+    dograh: optional(HostedModels),
+    byok: optional(
+      Type.Object(
+        {
+          mode: Type.Enum(["pipeline", "realtime"], { description: "Which of the two below counts, and has to be there." }),
+          pipeline: optional(PipelineModels),
+          realtime: optional(RealtimeModels)
+        },
+        { title: "OwnModels" }
+      )
+    )
+  },
+  {
+    title: "SetModelConfiguration",
+    description:
+      "Replaces what there is. A secret of a service that is left out, or sent as it was shown, masked, stays as it is while `provider` " +
+      `does. At most ${maxModelDocumentSize} bytes of JSON.`
+  }
+)
+
+export const ModelConfigurationWire = Type.Object(
+  {
+    configuration: nullable(object("As it was sent; secrets are masked. Null: `source` says why.")),
+    effective_configuration: Type.Object(shownConfiguration, {
+      title: "EffectiveModelConfiguration",
+      description:
+        "The services that count by the configuration's mode. Whether the engine has them, `/user/configurations/user/validate` says."
+    }),
+    source: ModelSource
+  },
+  { title: "ModelConfiguration" }
+)
+
+export const modelConfigurationWire = (configuration: UserConfiguration): Static<typeof ModelConfigurationWire> => {
+  const { document, models } = configuration
+  return {
+    configuration: document === undefined || !isComplete(document) ? null : masked(document),
+    effective_configuration: shownConfigurationOf(configuration, kindsInUse(models)),
+    source: sourceOf(document)
+  }
+}
+
+const nothing = <Item extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Number>>(item: Item) =>
+  Type.Array(item, { maxItems: 0 })
+
+export const ModelConfigurationDefaultsWire = Type.Object(
+  {
+    dograh: Type.Object(
+      {
+        voices: nothing(Type.String()),
+        allow_custom_input: Type.Literal(false),
+        speeds: nothing(Type.Number()),
+        languages: nothing(Type.String()),
+        multilingual_languages: nothing(Type.String()),
+        defaults: Type.Object(
+          { voice: Type.String(), speed: Type.Number(), language: Type.String() },
+          { title: "HostedModelDefaults", description: "What is stored of what was left out." }
+        )
+      },
+      { title: "HostedModelChoices", description: "Nothing: no models are hosted here." }
+    ),
+    byok: Type.Object(
+      {
+        pipeline: Type.Object(
+          { llm: providers(), tts: providers(), stt: providers(), embeddings: providers(), default_providers: defaultProviders() },
+          { title: "PipelineModelChoices" }
+        ),
+        realtime: Type.Object(
+          { realtime: providers(), llm: providers(), embeddings: providers(), default_providers: defaultProviders() },
+          { title: "RealtimeModelChoices" }
+        )
+      },
+      { title: "OwnModelChoices" }
+    )
+  },
+  { title: "ModelConfigurationDefaults" }
+)
+
+export const modelConfigurationDefaults: Static<typeof ModelConfigurationDefaultsWire> = {
+  dograh: {
+    voices: [],
+    allow_custom_input: false,
+    speeds: [],
+    languages: [],
+    multilingual_languages: [],
+    defaults: hostedDefaults
+  },
+  byok: {
+    pipeline: {
+      llm: schemasOf("llm"),
+      tts: schemasOf("tts"),
+      stt: schemasOf("stt"),
+      embeddings: schemasOf("embeddings"),
+      default_providers: defaultProvidersHere
+    },
+    realtime: {
+      realtime: schemasOf("realtime"),
+      llm: schemasOf("llm"),
+      embeddings: schemasOf("embeddings"),
+      default_providers: defaultProvidersHere
+    }
+  }
+}
+
+export const ModelPricing = Type.Object(
+  { platform_usage: Type.Null(), dograh_model: Type.Null() },
+  { title: "ModelPricing", description: "Nothing is charged for here." }
+)
+export const noPrices: Static<typeof ModelPricing> = { platform_usage: null, dograh_model: null }

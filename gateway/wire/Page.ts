@@ -1,0 +1,35 @@
+/** The parts in which long lists are given. An answer after which there is more says in its `Link` header where that is. */
+import Type from "typebox"
+import type { Page } from "#core/Page.ts"
+
+export const pageQuery = {
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }),
+  offset: Type.Integer({ minimum: 0, maximum: 100_000, default: 0, description: "How many to pass over." })
+}
+export const PageQuery = Type.Object(pageQuery)
+
+/** One more than is shown. */
+export const pageOf = ({ limit, offset }: Page): Page => ({ limit: limit + 1, offset })
+
+export interface Listed<Body> {
+  readonly body: Body
+  /** What the query of the next part has in place of this one's; undefined when this is the last. */
+  readonly next: Readonly<Record<"offset" | "after", string | undefined>> | undefined
+}
+
+/** Of rows asked for with `pageOf`. */
+export const listed = <Row, Body>(query: Page, rows: ReadonlyArray<Row>, bodyOf: (shown: ReadonlyArray<Row>) => Body): Listed<Body> => {
+  const more = rows.length > query.limit
+  const next = { offset: String(query.offset + query.limit), after: undefined }
+  return { body: bodyOf(more ? rows.slice(0, query.limit) : rows), next: more ? next : undefined }
+}
+
+/** The same of rows whose ids are asked for with `after`: the next part begins after the last one shown. */
+export const listedById = <Row extends { readonly id: number }, Body>(
+  query: Page,
+  rows: ReadonlyArray<Row>,
+  bodyOf: (shown: ReadonlyArray<Row>) => Body
+): Listed<Body> => {
+  const { body, next } = listed(query, rows, bodyOf)
+  return { body, next: next && { offset: undefined, after: String(rows[query.limit - 1]?.id) } }
+}

@@ -1,0 +1,150 @@
+/** `/user/configurations`: the speech and language services of the organization, and what there is to choose from. */
+import Type, { type Static } from "typebox"
+import { masked } from "#core/agent/AgentSecrets.ts"
+import { configurationDefaults } from "#core/agent/ConfigurationDefaults.ts"
+import type { UserConfiguration, UserConfigurationChanges } from "#core/organization/ModelConfigurations.ts"
+import { maxModelDocumentSize } from "#core/organization/ModelDocument.ts"
+import { offlineVoice, type ServiceKind, type ServiceProvider, serviceKinds, voiceServices } from "#core/voice/VoiceServices.ts"
+import { nullable, object, optional, orUndefined } from "./Field.ts"
+import { TestPhoneNumber, TimeZone } from "./Organization.ts"
+
+const service = () => optional(object("`{}` takes the service away."))
+
+export const SetUserConfiguration = Type.Object(
+  {
+    llm: service(),
+    tts: service(),
+    stt: service(),
+    embeddings: service(),
+    realtime: service(),
+    is_realtime: optional(Type.Boolean()),
+    test_phone_number: optional(TestPhoneNumber),
+    timezone: optional(TimeZone)
+  },
+  {
+    title: "SetUserConfiguration",
+    description:
+      "What is left out, or null, stays as it is. A service is replaced as a whole; a secret in it that is left out, or sent as it was shown, " +
+      `masked, stays as it is while \`provider\` does. At most ${maxModelDocumentSize} bytes of JSON for all services together.`
+  }
+)
+
+export const changesOf = (body: Static<typeof SetUserConfiguration>): UserConfigurationChanges => ({
+  models: {
+    llm: orUndefined(body.llm),
+    tts: orUndefined(body.tts),
+    stt: orUndefined(body.stt),
+    embeddings: orUndefined(body.embeddings),
+    realtime: orUndefined(body.realtime),
+    isRealtime: orUndefined(body.is_realtime)
+  },
+  preferences: {
+    ...(body.test_phone_number === null ? {} : { testPhoneNumber: body.test_phone_number }),
+    ...(body.timezone === null ? {} : { timezone: body.timezone })
+  }
+})
+
+const shownService = () => nullable(object("As it was sent; secrets are masked."))
+
+/** What both routes show of what is set up. */
+export const shownConfiguration = {
+  llm: shownService(),
+  tts: shownService(),
+  stt: shownService(),
+  embeddings: shownService(),
+  realtime: shownService(),
+  is_realtime: Type.Boolean(),
+  test_phone_number: nullable(Type.String({ description: "That of the organization's preferences." })),
+  timezone: nullable(Type.String({ description: "That of the organization's preferences." }))
+}
+const ShownConfiguration = Type.Object(shownConfiguration)
+
+export const shownConfigurationOf = (
+  { models, preferences }: UserConfiguration,
+  kinds: ReadonlyArray<ServiceKind>
+): Static<typeof ShownConfiguration> => {
+  const shown = (kind: ServiceKind) => (kinds.includes(kind) && models[kind] !== null ? masked(models[kind]) : null)
+  return {
+    llm: shown("llm"),
+    tts: shown("tts"),
+    stt: shown("stt"),
+    embeddings: shown("embeddings"),
+    realtime: shown("realtime"),
+    is_realtime: models.isRealtime,
+    test_phone_number: preferences.testPhoneNumber,
+    timezone: preferences.timezone
+  }
+}
+
+export const UserConfigurationWire = Type.Object(
+  { ...shownConfiguration, organization_pricing: Type.Null({ description: "Nothing is charged for here." }) },
+  { title: "UserConfiguration" }
+)
+
+export const userConfigurationWire = (configuration: UserConfiguration): Static<typeof UserConfigurationWire> => ({
+  ...shownConfigurationOf(configuration, serviceKinds),
+  organization_pricing: null
+})
+
+export const providers = () =>
+  Type.Unsafe<Readonly<Record<string, Readonly<Record<string, unknown>>>>>(
+    Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
+      description: "By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind."
+    })
+  )
+
+export const defaultProviders = () => Type.Unsafe<Readonly<Record<string, string>>>(Type.Record(Type.String(), Type.String()))
+export const defaultProvidersHere: Readonly<Record<string, string>> = { tts: offlineVoice.engine }
+
+export const UserConfigurationDefaultsWire = Type.Object(
+  {
+    llm: providers(),
+    tts: providers(),
+    stt: providers(),
+    embeddings: providers(),
+    realtime: providers(),
+    default_providers: defaultProviders(),
+    workflow_configurations: object(
+      "An agent's settings where nothing was set. Calls go by `max_call_duration`; the others are kept for whoever reads them."
+    )
+  },
+  { title: "UserConfigurationDefaults" }
+)
+
+const schemaOf = (name: string, { description, title, voices }: ServiceProvider): Readonly<Record<string, unknown>> => ({
+  title,
+  description,
+  type: "object",
+  properties: {
+    provider: { type: "string", const: name, default: name },
+    voice: { type: "string", enum: voices, default: voices[0] }
+  },
+  required: ["provider"]
+})
+
+export const schemasOf = (kind: ServiceKind) =>
+  Object.fromEntries(Object.entries(voiceServices[kind]).map(([name, provider]) => [name, schemaOf(name, provider)]))
+
+export const userConfigurationDefaults: Static<typeof UserConfigurationDefaultsWire> = {
+  llm: schemasOf("llm"),
+  tts: schemasOf("tts"),
+  stt: schemasOf("stt"),
+  embeddings: schemasOf("embeddings"),
+  realtime: schemasOf("realtime"),
+  default_providers: defaultProvidersHere,
+  workflow_configurations: configurationDefaults
+}
+
+export const ValidateQuery = Type.Object({
+  validity_ttl_seconds: Type.Integer({ minimum: 0, maximum: 86_400, default: 60, description: "Changes nothing: each request is checked." })
+})
+
+export const ModelStatus = Type.Object(
+  {
+    status: Type.Array(Type.Object({ model: Type.Enum(["all", ...serviceKinds]), message: Type.String() }, { title: "ModelStatusEntry" }))
+  },
+  { title: "ModelStatus" }
+)
+
+/** In the words that clients know. */
+export const allWell: Static<typeof ModelStatus> = { status: [{ model: "all", message: "ok" }] }

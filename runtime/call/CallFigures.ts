@@ -1,0 +1,48 @@
+/** What becomes of the calls of this process, as plain numbers. By provider and outcome at most, of which there are a few. */
+import { Context } from "effect"
+import type { CallState } from "#core/call/Call.ts"
+import { Outcome } from "#core/call/Outcome.ts"
+import { Histogram } from "#core/Histogram.ts"
+import { outcomeOfEnd } from "./RunReport.ts"
+
+const postDialBounds = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 20, 30]
+const talkBounds = [1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600]
+const refillBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+export class CallFigures {
+  /** Dial requests sent. */
+  originated = 0
+  answered = 0
+  readonly ended = new Map<Outcome, number>(Outcome.literals.map((outcome) => [outcome, 0]))
+  /** By provider: from the dial request to ringing or answer, whichever was first. */
+  readonly postDialSeconds = new Map<string, Histogram>()
+  /** Of calls that were answered. */
+  readonly talkSeconds = new Histogram(talkBounds)
+  /** From a slot's becoming free, while a campaign waited for one, to the dial request that used it. */
+  readonly refillSeconds = new Histogram(refillBounds)
+
+  /** A call of `provider`, whose request left at `sentAt` if that was in this process, went on from one state to the next. */
+  moved(provider: string, sentAt: number | undefined, before: CallState, after: CallState, at: number): void {
+    if (sentAt !== undefined && before._tag === "Dialing" && (after._tag === "Ringing" || after._tag === "Up")) {
+      this.postDial(provider).observe((at - sentAt) / 1000)
+    }
+    if (answeredAtOf(before) === undefined && answeredAtOf(after) !== undefined) this.answered++
+    if (after._tag !== "Ended") return
+    const outcome = outcomeOfEnd(after)
+    this.ended.set(outcome, (this.ended.get(outcome) ?? 0) + 1)
+    if (after.answeredAt !== undefined) this.talkSeconds.observe((after.endedAt - after.answeredAt) / 1000)
+  }
+
+  private postDial(provider: string): Histogram {
+    const histogram = this.postDialSeconds.get(provider) ?? new Histogram(postDialBounds)
+    this.postDialSeconds.set(provider, histogram)
+    return histogram
+  }
+}
+
+const answeredAtOf = (state: CallState): number | undefined => ("answeredAt" in state ? state.answeredAt : undefined)
+
+/** Of this process. */
+export const CurrentCallFigures = Context.Reference<CallFigures>("runtime/call/CurrentCallFigures", {
+  defaultValue: () => new CallFigures()
+})

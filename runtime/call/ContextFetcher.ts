@@ -1,0 +1,65 @@
+/** Asks an agent's owner what the agent is to know of a call: one request, not repeated, and ten seconds for all of it. */
+import { Context, Effect, Layer, Schema } from "effect"
+import type { JsonObject } from "#core/agent/Agent.ts"
+import { fetchedContextOf, type PreCallFetch } from "#core/call/PreCallFetch.ts"
+import { writtenHeaders } from "#core/event/RequestHeaders.ts"
+import { whyRefused } from "#core/event/WebhookEndpoint.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import { credentialHeader } from "#core/resource/credentialHeader.ts"
+import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
+import { WebhookSender } from "../event/WebhookSender.ts"
+
+const TIMEOUT = "10 seconds"
+const MOST_BYTES = 256 * 1024
+const ownHeaders = [
+  ["Content-Type", "application/json"],
+  ["Accept", "application/json"],
+  ["User-Agent", "Trunkline"]
+] as const
+
+/** The reason is a short word for the agent's owner, and says nothing of what is in our network or in the answer. */
+export class NothingFetched extends Schema.TaggedError<NothingFetched>()("NothingFetched", { reason: Schema.String }) {}
+const nothing = (reason: string) => new NothingFetched({ reason })
+
+export interface Question extends PreCallFetch {
+  readonly organizationId: OrganizationId
+  readonly body: string
+}
+
+export class ContextFetcher extends Context.Service<
+  ContextFetcher,
+  { readonly fetch: (question: Question) => Effect.Effect<JsonObject, NothingFetched> }
+>()("runtime/call/ContextFetcher") {
+  static readonly layer = Layer.effect(
+    ContextFetcher,
+    Effect.gen(function* () {
+      const secrets = yield* CredentialSecrets
+      const sender = yield* WebhookSender
+
+      /** Without the credential that the agent names, nothing is sent. */
+      const headersFor = Effect.fnUntraced(function* ({ credentialUuid, organizationId }: Question) {
+        if (credentialUuid === undefined) return writtenHeaders(ownHeaders, undefined)
+        const found = yield* secrets.find(organizationId, credentialUuid)
+        if (found === undefined) return yield* nothing("credential_not_found")
+        return writtenHeaders(ownHeaders, credentialHeader(found.credentialType, found.data))
+      })
+
+      const ask = Effect.fnUntraced(function* (question: Question) {
+        const { body, url } = question
+        // Where it leads is for the sender to judge.
+        if (whyRefused(url, true) !== undefined) return yield* nothing("url_refused")
+        const headers = yield* headersFor(question)
+        if (headers === undefined) return yield* nothing("credential_unusable")
+        const answer = yield* sender
+          .send({ url, headers, body, bodyBytes: MOST_BYTES, timeout: TIMEOUT })
+          .pipe(Effect.mapError(({ reason }) => nothing(reason)))
+        if (answer.status < 200 || answer.status > 299) return yield* nothing(`status_${answer.status}`)
+        return fetchedContextOf(answer.body ?? "") ?? (yield* nothing("answer_unusable"))
+      })
+
+      return {
+        fetch: (question) => Effect.timeoutOrElse(ask(question), { duration: TIMEOUT, orElse: () => Effect.fail(nothing("timeout")) })
+      }
+    })
+  )
+}

@@ -1,0 +1,171 @@
+/**
+ * Sends what the webhook nodes of agents send when a call is over, at least once each: what was sent and could not be recorded is sent
+ * again, under the same id. Sleeps until something is due.
+ */
+import { Clock, Duration, Effect, FiberSet, Layer, Metric } from "effect"
+import type { WebhookMethod, WebhookNode } from "#core/agent/WebhookNode.ts"
+import { type ClaimedNodeWebhook, type NodeWebhookJob, NodeWebhookQueue, type TriedNodeWebhook } from "#core/event/NodeWebhookQueue.ts"
+import { headersOf, type Rendered, renderRequest } from "#core/event/NodeWebhookRequest.ts"
+import { outcomeOf } from "#core/event/NodeWebhookTries.ts"
+import { whyRefused } from "#core/event/WebhookEndpoint.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import { credentialHeader } from "#core/resource/credentialHeader.ts"
+import { PublicFiles } from "#core/run/PublicFiles.ts"
+import { unending } from "./EventSequencer.ts"
+import { EventWakes } from "./EventWakes.ts"
+import { type Sent, WebhookSender } from "./WebhookSender.ts"
+
+const SENT_AT_ONCE = 64
+/** A receiver that takes its time keeps no more than these waiting. */
+const SENT_AT_ONCE_OF_ORGANIZATION = 16
+const TIMEOUT = "30 seconds"
+/** A transaction that found another one notifying did not: it may have committed just after we looked. */
+const BREATH = "50 millis"
+const LONGEST_SLEEP = Duration.seconds(5)
+const SHORTEST_SLEEP = Duration.millis(20)
+const RELEASE_TIMEOUT = "2 seconds"
+const PRUNE_EVERY = "10 minutes"
+const PRUNE_BREATH = "200 millis"
+
+const deliveries = Metric.counter("node_webhook_deliveries_total", {
+  description: "Tries to deliver what a webhook node sends",
+  incremental: true
+})
+const counted = ({ state }: TriedNodeWebhook) =>
+  Metric.update(Metric.withAttributes(deliveries, { result: state === "pending" ? "failed" : state }), 1)
+
+const sleepFor = (dueInMillis: number | undefined) =>
+  dueInMillis === undefined
+    ? LONGEST_SLEEP
+    : Duration.clamp(Duration.millis(dueInMillis), { minimum: SHORTEST_SLEEP, maximum: LONGEST_SLEEP })
+
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const queue = yield* NodeWebhookQueue
+    const wakes = yield* EventWakes
+    const context = yield* Effect.context<NodeWebhookQueue | PublicFiles | WebhookSender>()
+    const fibers = yield* FiberSet.make<void>()
+    const sending = new Map<OrganizationId, number>()
+    const count = (organizationId: OrganizationId, more: 1 | -1) => {
+      const now = (sending.get(organizationId) ?? 0) + more
+      if (now === 0) sending.delete(organizationId)
+      else sending.set(organizationId, now)
+    }
+    const sent = (claimed: ClaimedNodeWebhook) =>
+      Effect.ensuring(
+        Effect.provideContext(deliver(claimed), context),
+        Effect.sync(() => {
+          count(claimed.organizationId, -1)
+          wakes.nodeWebhooks.up()
+        })
+      )
+
+    const look = Effect.gen(function* () {
+      const free = SENT_AT_ONCE - [...sending.values()].reduce((sum, one) => sum + one, 0)
+      if (free === 0) return yield* wakes.nodeWebhooks.wait(LONGEST_SLEEP)
+      const claimed = yield* queue.claim({ limit: free, limitOfOrganization: SENT_AT_ONCE_OF_ORGANIZATION, sending })
+      for (const one of claimed) {
+        count(one.organizationId, 1)
+        yield* FiberSet.run(fibers, sent(one))
+      }
+      if (claimed.length === 0) return yield* wakes.nodeWebhooks.wait(sleepFor(yield* queue.nextDueIn))
+      yield* Effect.sleep(BREATH)
+      wakes.nodeWebhooks.up()
+    })
+    yield* Effect.forkScoped(unending("webhooks of agents could not be delivered", look))
+
+    const pruneAll = Effect.gen(function* () {
+      while (yield* queue.prune) yield* Effect.sleep(PRUNE_BREATH)
+      yield* Effect.sleep(PRUNE_EVERY)
+    })
+    yield* Effect.forkScoped(unending("what agents' webhooks have sent could not be forgotten", pruneAll))
+  })
+)
+
+const deliver = (claimed: ClaimedNodeWebhook) =>
+  tryOnce(claimed).pipe(
+    // A fault of ours counts as a try, so that it does not come back for ever. Where the database is at fault, the lease ends by itself.
+    Effect.catchCause((cause) =>
+      Effect.andThen(Effect.logWarning("a webhook of an agent was not delivered", cause), settle(claimed, "internal_error"))
+    ),
+    Effect.catchCause((cause) => Effect.logWarning("what came of an agent's webhook was not recorded", cause)),
+    Effect.onInterrupt(() =>
+      NodeWebhookQueue.use((queue) => queue.release(claimed)).pipe(
+        Effect.timeout(RELEASE_TIMEOUT),
+        Effect.catchCause(() => Effect.void)
+      )
+    ),
+    Effect.annotateLogs({ deliveryId: claimed.id, runId: claimed.runId })
+  )
+
+const record = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook, tried: TriedNodeWebhook) {
+  const queue = yield* NodeWebhookQueue
+  yield* queue.record(claimed, tried)
+  yield* counted(tried)
+})
+const settle = (claimed: ClaimedNodeWebhook, answer: number | string) =>
+  record(claimed, { ...outcomeOf(answer, claimed.attempts + 1), wasSent: true })
+
+/** What keeps it from being sent, now and later. */
+interface Refused {
+  readonly refused: string
+}
+const refused = (word: string): Refused => ({ refused: word })
+
+const tryOnce = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook) {
+  const queue = yield* NodeWebhookQueue
+  const sender = yield* WebhookSender
+  const job = yield* queue.jobOf(claimed)
+  if (job === undefined) return
+  const request = yield* requestOf(claimed, job)
+  if ("refused" in request) {
+    return yield* record(claimed, {
+      state: "dead_letter",
+      dueInMillis: 0,
+      status: undefined,
+      error: request.refused,
+      wasSent: false
+    })
+  }
+  const answer = yield* sender.send(request).pipe(
+    Effect.map(({ status }): number | string => status),
+    Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed(reason))
+  )
+  yield* settle(claimed, answer)
+})
+
+const requestOf = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook, job: NodeWebhookJob) {
+  const { node } = job
+  if (node === undefined) return refused("node_missing")
+  if (node.method === undefined) return refused("method_unknown")
+  if (node.url === "") return refused("url_missing")
+  // Where it leads is for the sender to judge.
+  if (whyRefused(node.url, true) !== undefined) return refused("url_refused")
+  const rendered = yield* renderedOnce(claimed, job, node, node.method)
+  if (rendered === undefined) return refused("payload_too_large")
+  const credential = yield* credentialOf(claimed, node)
+  if ("refused" in credential) return credential
+  const headers = headersOf(rendered.headers, credential.header, { id: claimed.id, runId: claimed.runId, attempt: claimed.attempts + 1 })
+  if (headers === undefined) return refused("credential_unusable")
+  const request: Sent = { method: node.method, url: node.url, headers, body: rendered.body, timeout: TIMEOUT }
+  return request
+})
+
+const renderedOnce = Effect.fnUntraced(function* (
+  claimed: ClaimedNodeWebhook,
+  { rendered, run }: NodeWebhookJob,
+  node: WebhookNode,
+  method: WebhookMethod
+) {
+  if (rendered !== undefined) return rendered
+  const addresses = yield* PublicFiles.use((_) => _.addressesOf(run))
+  const fresh: Rendered | undefined = renderRequest(node, method, run, addresses, yield* Clock.currentTimeMillis)
+  return fresh && (yield* NodeWebhookQueue.use((queue) => queue.keep(claimed, fresh)))
+})
+
+/** Read at every try and kept nowhere else. Without the one that the node names, nothing is sent. */
+const credentialOf = Effect.fnUntraced(function* ({ organizationId }: ClaimedNodeWebhook, { credentialUuid }: WebhookNode) {
+  if (credentialUuid === undefined) return { header: undefined }
+  const found = yield* NodeWebhookQueue.use((queue) => queue.credential(organizationId, credentialUuid))
+  return found === undefined ? refused("credential_not_found") : { header: credentialHeader(found.credentialType, found.data) }
+})

@@ -1,0 +1,20 @@
+/** Where the bytes of an uploaded recording come from: of this node's files, unless recordings are kept elsewhere. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { Files } from "./Files.ts"
+
+export class RecordingMissing extends Schema.TaggedError<RecordingMissing>()("RecordingMissing", { cause: Schema.Defect() }) {}
+
+export class RecordingBytes extends Context.Service<
+  RecordingBytes,
+  {
+    /** The whole file; uploads are bounded. */
+    readonly read: (storageKey: string) => Effect.Effect<Uint8Array, RecordingMissing>
+  }
+>()("runtime/storage/RecordingBytes") {
+  static readonly layerFiles = Layer.effect(
+    RecordingBytes,
+    Effect.map(Files, (files) => ({
+      read: (storageKey) => Effect.mapError(files.read(storageKey), (cause) => new RecordingMissing({ cause }))
+    }))
+  )
+}

@@ -1,0 +1,76 @@
+/** Uploaded recordings as speech for the phone: decoded in a worker thread, so that no frame of a call waits for it. */
+import { Context, Duration, Effect, Layer, Schema } from "effect"
+import type { OrganizationId } from "#core/Id.ts"
+import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
+import type { RecordingName } from "#core/resource/Recording.ts"
+import { RecordingBytes } from "../storage/RecordingBytes.ts"
+import type { RecordingRequest } from "./recordingWorker.ts"
+import { makeSpeechWorker } from "./SpeechWorker.ts"
+
+export class RecordingUnplayable extends Schema.TaggedError<RecordingUnplayable>()("RecordingUnplayable", {
+  /** `Unknown`: the organization has no such recording. `Missing`: its file is gone. `NotMade`: nothing can be heard of it, or not in time. */
+  reason: Schema.Literals(["Unknown", "Missing", "NotMade"]),
+  cause: Schema.optionalKey(Schema.Defect())
+}) {}
+
+export interface RecordedLine {
+  /** Whole frames, shared with other calls: not to be written to. */
+  readonly speech: Uint8Array
+  readonly recordingId: string
+  /** What is said in it. */
+  readonly transcript: string
+}
+
+const idle = Duration.seconds(20)
+// Five minutes, the longest recording, are 2.4 MB.
+const cacheBytes = 32 * 1024 * 1024
+const decodeTimeout = Duration.seconds(15)
+// What lies under a storage key never changes: a file that is no sound is not decoded for each call.
+const maxMute = 1000
+
+export class RecordedSpeech extends Context.Service<
+  RecordedSpeech,
+  { readonly find: (organizationId: OrganizationId, name: RecordingName) => Effect.Effect<RecordedLine, RecordingUnplayable> }
+>()("runtime/voice/RecordedSpeech") {
+  static readonly layer: Layer.Layer<RecordedSpeech, never, PlayedRecordings | RecordingBytes> = Layer.effect(
+    RecordedSpeech,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const recordings = yield* PlayedRecordings
+  const { read } = yield* RecordingBytes
+  const worker = yield* makeSpeechWorker<RecordingRequest, RecordingUnplayable>({
+    name: "recordings",
+    program: new URL("./recordingWorker.ts", import.meta.url),
+    cacheBytes,
+    idle,
+    timeout: decodeTimeout
+  })
+  const mute = new Set<string>()
+  const noteMute = (storageKey: string) => {
+    if (mute.size >= maxMute) mute.clear()
+    mute.add(storageKey)
+  }
+  const bytesOf = (storageKey: string) =>
+    read(storageKey).pipe(
+      Effect.mapBoth({
+        onFailure: ({ cause }) => new RecordingUnplayable({ reason: "Missing", cause }),
+        onSuccess: (bytes): RecordingRequest => ({ bytes })
+      })
+    )
+  const find = Effect.fnUntraced(function* (organizationId: OrganizationId, name: RecordingName) {
+    const found = yield* recordings.find(organizationId, name)
+    if (found === undefined) return yield* new RecordingUnplayable({ reason: "Unknown" })
+    if (mute.has(found.storageKey)) return yield* new RecordingUnplayable({ reason: "NotMade" })
+    const speech = yield* worker.speech(found.storageKey, bytesOf(found.storageKey)).pipe(
+      Effect.catchTag("SpeechNotMade", (cause) => {
+        if (cause.reason === "Nothing") noteMute(found.storageKey)
+        return Effect.fail(new RecordingUnplayable({ reason: "NotMade", cause }))
+      })
+    )
+    return { speech, recordingId: found.recordingId, transcript: found.transcript }
+  })
+  return RecordedSpeech.of({ find })
+})

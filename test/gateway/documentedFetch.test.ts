@@ -1,0 +1,50 @@
+/** That stories are held against the API's document: a server that answers what no engine may answer is found out. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import t from "tap"
+import "#test/support/documentedFetch.ts"
+
+interface Given {
+  readonly status?: number
+  readonly type?: string
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+let given: Given = { body: "" }
+const server = createServer((_, response) => {
+  response.writeHead(given.status ?? 200, { "content-type": given.type ?? "application/json", ...given.headers }).end(given.body)
+})
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+t.teardown(() => {
+  server.close()
+  server.closeAllConnections()
+})
+// An address that is a port's number is what a server has that listens on one.
+const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+const asked = (answer: Given, path = "/api/v1/workflow/count", method = "GET") => {
+  given = answer
+  return fetch(base + path, { method })
+}
+const counts = '{"total": 1, "active": 1, "archived": 0}'
+
+t.test("given an answer as it is documented, when it is fetched, then it is there, unread", async (t) => {
+  t.strictSame(await (await asked({ body: counts })).json(), { total: 1, active: 1, archived: 0 })
+  t.equal((await asked({ status: 401, body: '{"detail": "Invalid or expired API key"}' })).status, 401)
+  t.equal(await (await asked({ body: "a,b\n", type: "text/csv; charset=utf-8" }, "/api/v1/campaign/1/report")).text(), "a,b\n")
+})
+
+t.test("given one that is not, when it is fetched, then that fails", async (t) => {
+  const fails = (what: RegExp, ...answer: Parameters<typeof asked>) => t.rejects(asked(...answer), { message: what })
+  await fails(/does not document 418/, { status: 418, body: '{"detail": "x"}' })
+  await fails(/does not document text\/html/, { type: "text/html", body: counts })
+  await fails(/additional/, { body: '{"total": 1, "active": 1, "archived": 0, "deleted": 0}' })
+  await fails(/required/, { body: '{"total": 1}' })
+  await fails(/another shape|required/, { status: 401, body: '{"error": "x"}' })
+  await fails(/does not document a Link/, { body: counts, headers: { link: '</>; rel="next"' } })
+  await fails(/nobody takes it/, { body: "{}" }, "/api/v1/no/such/route")
+})
+
+t.test("given another server, when it is fetched from, then it may answer what it likes", async (t) => {
+  t.equal((await asked({ status: 418, body: "x" }, "/hook")).status, 418)
+})

@@ -1,0 +1,249 @@
+/** What those who follow events see of the database, where they go on after a break, and for how long they may. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import t, { type Test } from "tap"
+import { prune, prunedAtOnce } from "#core/event/EventStore.ts"
+import { FollowingTimes } from "#gateway/following.ts"
+import { until, untilTrue } from "#test/support/engine.ts"
+import * as given from "#test/support/given.ts"
+import { bodyOf, openApi } from "./apiTest.ts"
+import { followersOf, type Told, told } from "./followers.ts"
+
+const times = { heartbeat: "15 seconds", idleSeconds: 60, longestWait: "30 seconds", credentialCheck: "20 millis" } as const
+const api = await openApi(t, Layer.succeed(FollowingTimes, times))
+const { ask, database, organizationId } = api
+const { run } = database
+const ways = followersOf(api, "dgr_ours_0000000000")
+const bothWays = ["socket", "stream"] as const
+
+const add = (subjects: ReadonlyArray<string>, organization: number = organizationId) =>
+  run(
+    SqlClient.SqlClient.use(
+      (sql) => sql`SELECT add_event(${organization}::int, 'campaign.started', subject, '{}') FROM unnest(${subjects}::text[]) AS subject`
+    )
+  )
+const settled = () =>
+  untilTrue("order", async () => (await run(SqlClient.SqlClient.use((sql) => sql`SELECT 1 FROM event_outbox LIMIT 1`))).length === 0)
+
+interface Page {
+  readonly events: ReadonlyArray<Told>
+  readonly next_after_id: number
+}
+// What the API answers was held against its schema.
+const pageOf = async (query: string) => (await ask("GET", `/events${query}`)).json as Page
+/** Adds events, and gives them with their ids. */
+const added = async (subjects: ReadonlyArray<string>, organization?: number) => {
+  await add(subjects, organization)
+  await settled()
+  return await run(
+    SqlClient.SqlClient.use(
+      (sql) =>
+        sql<{ readonly id: number; readonly subject: string }>`SELECT id, subject FROM events WHERE subject = ANY (${subjects}) ORDER BY id`
+    )
+  )
+}
+const subjectsOf = (events: ReadonlyArray<{ readonly subject: string }>) => events.map(({ subject }) => subject)
+
+t.test("given an event that the database shows to no tenant", async (t) => {
+  const [before] = await added(["campaigns/1"])
+  await run(
+    SqlClient.SqlClient.use(
+      (sql) => sql`CREATE POLICY hidden ON events AS RESTRICTIVE FOR SELECT TO trunkline_tenant USING (subject <> 'campaigns/hidden')`
+    )
+  )
+  t.teardown(() => run(SqlClient.SqlClient.use((sql) => sql`DROP POLICY hidden ON events`)))
+  await added(["campaigns/hidden", "campaigns/shown"])
+
+  for (const way of bothWays) {
+    t.test(`when somebody follows by ${way}, then it is read behind the wall, as by any other request`, async (t) => {
+      const follower = ways[way](t, `?last_event_id=${before?.id}`)
+      t.equal((await told(follower, 1))[0]?.subject, "campaigns/shown")
+      const subject = `campaigns/later-${way}`
+      await add([subject])
+      await until("what happens later", () => follower.messages.find((one) => one.subject === subject))
+      t.notOk(follower.messages.some((one) => one.subject === "campaigns/hidden"))
+    })
+  }
+})
+
+/** As if these had happened eight days ago, and the old ones had been deleted since. */
+const grownOld = (last: number | undefined) =>
+  run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE events SET created_at = created_at - interval '8 days' WHERE id <= ${last ?? 0}::bigint`
+      while ((yield* prune(sql)) === prunedAtOnce);
+    })
+  )
+
+/** All that is listed after the event, page by page. */
+const listed = async (after: number, types = "") => {
+  const events: Array<Told> = []
+  for (let at = after; ; ) {
+    const page = await pageOf(`?after_id=${at}&limit=3${types}`)
+    if (page.next_after_id === at) return { at, events }
+    events.push(...page.events)
+    at = page.next_after_id
+  }
+}
+
+t.test("given events of which the older half is not kept any more", async (t) => {
+  const names = Array.from({ length: 10 }, (_, at) => `campaigns/old-${at}`)
+  const old = await added(names.slice(0, 5))
+  const kept = await added(names.slice(5))
+  await grownOld(old.at(-1)?.id)
+  const [first, last] = [old[1]?.id ?? 0, old[4]?.id ?? 0]
+
+  const isTold = (t: Test, [notice, ...rest]: ReadonlyArray<Told>) => {
+    t.match(notice, { type: "events.gap", id: String(last), subject: "events", data: { after_id: first, until_id: last } })
+    t.strictSame(subjectsOf(rest), subjectsOf(kept))
+  }
+
+  t.test("when it is gone on from one that is gone, then there is a notice first, and then what is kept", async (t) => {
+    isTold(t, (await listed(first)).events)
+    for (const way of bothWays) isTold(t, [...(await told(ways[way](t, `?last_event_id=${first}`), 1 + kept.length))])
+  })
+
+  t.test("when some types are asked for, then the notice comes all the same", async (t) => {
+    t.match((await listed(first, "&types=campaign.failed")).events, [{ type: "events.gap" }])
+    for (const way of bothWays) {
+      const follower = ways[way](t, `?last_event_id=${first}&types=campaign.failed`)
+      t.match(await told(follower, 1), [{ type: "events.gap", id: String(last) }])
+    }
+  })
+
+  t.test("when it is gone on from the last one that is gone, then nothing is missing and nothing is said", async (t) => {
+    t.strictSame(subjectsOf((await listed(last)).events), subjectsOf(kept))
+    for (const way of bothWays) {
+      t.strictSame(subjectsOf(await told(ways[way](t, `?last_event_id=${last}`), kept.length)), subjectsOf(kept))
+    }
+  })
+
+  t.test("when nobody has seen anything yet, then nothing is said", async (t) => {
+    t.strictSame(subjectsOf((await pageOf("?limit=500")).events), subjectsOf(kept))
+  })
+
+  t.test("when only others' are left, then the notice comes once, and says where to go on", async (t) => {
+    const other = await run(given.organization())
+    const [others] = await added(["campaigns/others"], other)
+    const mine = kept.at(-2)?.id ?? 0
+    await grownOld(kept.at(-1)?.id)
+    const { at, events } = await listed(mine)
+    t.match(events, [{ type: "events.gap", data: { after_id: mine, until_id: others?.id } }])
+    t.equal(at, others?.id)
+    t.strictSame(await pageOf(`?after_id=${at}`), { events: [], next_after_id: at })
+    const [since] = await added(["campaigns/since"])
+    t.strictSame(subjectsOf((await pageOf(`?after_id=${at}`)).events), ["campaigns/since"])
+    for (const way of bothWays) {
+      const follower = ways[way](t, `?last_event_id=${mine}`)
+      t.match(await told(follower, 2), [{ type: "events.gap", id: String(Number(since?.id) - 1) }, { subject: "campaigns/since" }])
+    }
+  })
+
+  t.test("when all are old, then the newest is kept, so that ids still tell how far one is", async (t) => {
+    const [newest] = await added(["campaigns/newest"])
+    await grownOld(newest?.id)
+    t.strictSame(subjectsOf((await pageOf("")).events), ["campaigns/newest"])
+    t.strictSame(await pageOf(`?after_id=${newest?.id}`), { events: [], next_after_id: newest?.id })
+  })
+})
+
+t.test("given an id that no event ever had, when it is gone on from, then a notice says where things stand", async (t) => {
+  const [newest] = await added(["campaigns/before"])
+  const ahead = 4_000_000_000
+  const { events, at } = await listed(ahead)
+  t.match(events, [{ type: "events.gap", data: { after_id: ahead, until_id: newest?.id } }])
+  t.equal(at, newest?.id)
+  for (const way of bothWays) {
+    const follower = ways[way](t, `?last_event_id=${ahead}`)
+    const [notice] = await told(follower, 1)
+    t.match(notice, { type: "events.gap", id: String((await listed(0)).at) })
+    const subject = `campaigns/after-${way}`
+    await add([subject])
+    await until("what happens then", () => follower.messages.find((one) => one.subject === subject))
+  }
+})
+
+t.test("given old events out of time with their order, when they are deleted, then none is before one that is kept", async (t) => {
+  const some = await added(["campaigns/a", "campaigns/b", "campaigns/c"])
+  await run(
+    SqlClient.SqlClient.use(
+      (sql) =>
+        sql`UPDATE events SET created_at = now() - interval '8 days' WHERE id < ${some[0]?.id ?? 0}::bigint OR subject = 'campaigns/b'`
+    )
+  )
+  await grownOld(0)
+  t.strictSame(subjectsOf((await pageOf("?limit=500")).events), ["campaigns/a", "campaigns/b", "campaigns/c"])
+})
+
+const statement = (work: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
+  run(SqlClient.SqlClient.use((sql) => Effect.orDie(work(sql))))
+
+for (const way of bothWays) {
+  const over = (follower: ReturnType<(typeof ways)["socket"]> | ReturnType<(typeof ways)["stream"]>) =>
+    "closed" in follower ? follower.closed : follower.ended()
+  const isClosed = (t: Test, how: unknown) => (way === "socket" ? t.match(how, { code: 4401 }) : t.equal(how, true))
+  const headersOf = (key: string) => ({ authorization: `Bearer ${key}` })
+  const followFrom = async (t: Test, key: string) => {
+    const [{ id } = { id: 0 }] = await added([`campaigns/${way}-${key.slice(-6)}`])
+    const follower = ways[way](t, `?last_event_id=${id - 1}`, headersOf(key))
+    await told(follower, 1)
+    return follower
+  }
+
+  t.test(`given somebody who follows by ${way} with a key, when the key is archived, then it ends, and others go on`, async (t) => {
+    const made = bodyOf(await ask("POST", "/user/api-keys", { name: "follower" }))
+    const follower = await followFrom(t, String(made["api_key"]))
+    const other = ways[way](t)
+    await ask("DELETE", `/user/api-keys/${made.id}`)
+    isClosed(t, await over(follower))
+    const subject = `campaigns/still-${way}`
+    await untilTrue("what others are told", async () => {
+      await add([subject])
+      return other.messages.some((one) => one.subject === subject)
+    })
+  })
+
+  t.test(`given a user who follows by ${way}, when the membership ends, then so does that`, async (t) => {
+    const email = `${way}@example.com`
+    const signed = bodyOf(await ask("POST", "/auth/signup", { email, password: "correct horse battery" }, { key: null }))
+    await statement(
+      (sql) => sql`
+      WITH u AS (SELECT id FROM users WHERE email = ${email}), m AS (
+        INSERT INTO memberships (organization_id, user_id, role) SELECT ${organizationId}::int, id, 'viewer' FROM u)
+      UPDATE users SET selected_organization_id = ${organizationId}::int WHERE email = ${email}`
+    )
+    // What was remembered of the user a second ago is of the organization before.
+    const follower = await until("membership", async () => {
+      const me = await ask("GET", "/organizations/context", undefined, { key: null, headers: headersOf(String(signed["token"])) })
+      return bodyOf(me)["organization_id"] === organizationId ? await followFrom(t, String(signed["token"])) : undefined
+    })
+    await statement(
+      (sql) =>
+        sql`DELETE FROM memberships WHERE organization_id = ${organizationId} AND user_id = (SELECT id FROM users WHERE email = ${email})`
+    )
+    // There is another organization to be in, whose events these are not.
+    isClosed(t, await over(follower))
+  })
+
+  t.test(`given a key of a user, who follows by ${way}, when the membership ends, then so does that`, async (t) => {
+    const key = `tlk_of_a_user_${way}`
+    const email = `key-${way}@example.com`
+    await ask("POST", "/auth/signup", { email, password: "correct horse battery" }, { key: null })
+    const hash = createHash("sha256").update(key).digest("hex")
+    await statement(
+      (sql) => sql`
+      WITH u AS (SELECT id FROM users WHERE email = ${email}), m AS (
+        INSERT INTO memberships (organization_id, user_id, role) SELECT ${organizationId}::int, id, 'viewer' FROM u)
+      INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, user_id)
+      SELECT ${organizationId}::int, 'theirs', 'tlk_', ${hash}, 'viewer', id FROM u`
+    )
+    const follower = await followFrom(t, key)
+    await statement(
+      (sql) =>
+        sql`DELETE FROM memberships WHERE organization_id = ${organizationId} AND user_id = (SELECT id FROM users WHERE email = ${email})`
+    )
+    isClosed(t, await over(follower))
+  })
+}

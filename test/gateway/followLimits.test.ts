@@ -1,0 +1,181 @@
+/** Connections that follow events: kept alive, given up when nobody reads, and ended with the credential. The events are made up here. */
+import { Effect, Layer, Logger, Stream } from "effect"
+import t, { type Test } from "tap"
+import { type Event, EventId } from "#core/event/Event.ts"
+import { Events } from "#core/event/Events.ts"
+import { LiveEvents } from "#core/event/LiveEvents.ts"
+import { OrganizationId } from "#core/Id.ts"
+import { ApiKeys, InvalidApiKey } from "#core/organization/ApiKeys.ts"
+import { AuditLog } from "#core/organization/AuditLog.ts"
+import { ApiKeyId, type Caller } from "#core/organization/Caller.ts"
+import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { InvalidToken } from "#core/organization/Tokens.ts"
+import { Users } from "#core/organization/Users.ts"
+import { serve } from "#gateway/api.ts"
+import { FollowingTimes } from "#gateway/following.ts"
+import { mountLiveEvents } from "#gateway/liveEvents.ts"
+import { eventRoutes } from "#gateway/routes/event.ts"
+import { until, untilTrue } from "#test/support/engine.ts"
+import { type Follower, followersOf, told } from "./followers.ts"
+import { site, started } from "./gatewayTest.ts"
+
+const key = "dgr_follower"
+const organizationId = OrganizationId.make(7)
+const caller: Caller = { organizationId, apiKeyId: ApiKeyId.make(3), role: "viewer" }
+
+const eventOf = (id: number, filler: string): Event => ({
+  id: EventId.make(id),
+  organizationId,
+  type: "campaign.started",
+  subject: `campaigns/${id}`,
+  data: { filler },
+  createdAt: new Date(0)
+})
+
+interface Scene {
+  /** What a credential is good for when it is looked at; undefined: for nothing. */
+  caller: Caller | undefined
+  /** Thrown when it is looked at. */
+  fault: Error | undefined
+  /** For whom it was looked up. */
+  readonly lookedUpFor: Array<OrganizationId | undefined>
+  /** Followers that were let go. */
+  ended: number
+}
+
+/** A gateway whose events, when `events` gives no others, are one and then nothing. */
+const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, events?: Stream.Stream<Event>, answerMillis = 30_000) => {
+  const state: Scene = { caller, fault: undefined, lookedUpFor: [], ended: 0 }
+  const authenticate = Effect.gen(function* () {
+    state.lookedUpFor.push(yield* CurrentTenant)
+    if (state.fault !== undefined) return yield* Effect.die(state.fault)
+    return state.caller ?? (yield* new InvalidApiKey())
+  })
+  const followed = (events ?? Stream.concat(Stream.make(eventOf(1, "")), Stream.never)).pipe(
+    Stream.ensuring(
+      Effect.sync(() => {
+        state.ended += 1
+      })
+    )
+  )
+  const ports = Layer.mergeAll(
+    Layer.mock(ApiKeys, { remembered: () => undefined, authenticate: () => authenticate }),
+    Layer.mock(Users, { isSignupOpen: true, authenticate: () => Effect.fail(new InvalidToken()) }),
+    Layer.mock(AuditLog, { record: () => Effect.void }),
+    Layer.mock(Events, {}),
+    Layer.succeed(LiveEvents, { follow: () => Effect.succeed(followed) }),
+    Layer.succeed(FollowingTimes, {
+      heartbeat: "15 seconds",
+      idleSeconds: 60,
+      longestWait: "30 seconds",
+      credentialCheck: "30 seconds",
+      ...times
+    }),
+    Logger.layer([]),
+    site
+  )
+  const gateway = await started(
+    t,
+    serve(eventRoutes, { host: "127.0.0.1", port: 0, limits: { answerMillis } }, mountLiveEvents).pipe(Layer.provide(ports))
+  )
+  return { ...followersOf(gateway, key), state }
+}
+
+t.test("given somebody who follows by websocket, when nothing happens, then pings keep the line, if they are answered", async (t) => {
+  const { socket } = await scene(t, { idleSeconds: 8 })
+  const [alive, mute] = [socket(t), socket(t, "", { "x-api-key": key }, { autoPong: false })]
+  await Promise.all([told(alive, 1), told(mute, 1)])
+  t.equal((await mute.closed).code, 1006)
+  t.ok(alive.state.pings > 0)
+  alive.close()
+  t.equal((await alive.closed).code, 1005, "it was open until then")
+})
+
+t.test("given somebody who follows by server-sent events, when nothing happens, then comments keep the line", async (t) => {
+  const { stream } = await scene(t, { heartbeat: "10 millis" }, undefined, 200)
+  const follower = stream(t)
+  await untilTrue("three times as long as a line may be silent", () => follower.state.comments > 60)
+  t.strictSame([follower.messages.length, follower.state.isOver], [1, false])
+})
+
+/** More than sockets and buffers hold. */
+const endless = Stream.range(1, Number.MAX_SAFE_INTEGER).pipe(Stream.map((id) => eventOf(id, "x".repeat(50_000))))
+
+t.test("given a websocket that is not read from, when it has been full for too long, then it is closed with 4408", async (t) => {
+  const { socket, state } = await scene(t, { longestWait: "100 millis" }, endless)
+  const slow = socket(t)
+  await slow.opened
+  slow.pause(true)
+  await untilTrue("end of the waiting", () => state.ended === 1)
+  slow.pause(false)
+  t.match(await slow.closed, { code: 4408 })
+  isInOrder(t, slow)
+})
+
+t.test("given a stream that is not read from, when it has been full for too long, then it is cut off", async (t) => {
+  const { state, stream } = await scene(t, {}, endless, 200)
+  const slow = stream(t)
+  await told(slow, 1)
+  slow.pause(true)
+  await untilTrue("end of the waiting", () => state.ended === 1)
+  slow.pause(false)
+  await slow.ended()
+  t.equal(slow.state.isWhole, false)
+  isInOrder(t, slow)
+})
+
+/** What came is the beginning of what there was. */
+const isInOrder = (t: Test, { messages }: Follower): void => {
+  t.ok(messages.length > 0)
+  t.strictSame(
+    messages.map(({ id }) => Number(id)),
+    messages.map((_, at) => at + 1)
+  )
+}
+
+for (const way of ["socket", "stream"] as const) {
+  const open = async (t: Test) => {
+    const { [way]: follow, state } = await scene(t, { credentialCheck: "10 millis" })
+    const follower = follow(t)
+    await told(follower, 1)
+    /** It is looked at a few times more. */
+    const checked = async () => {
+      const before = state.lookedUpFor.length
+      await untilTrue("checks", () => state.lookedUpFor.length > before + 3)
+    }
+    const over = () => ("closed" in follower ? follower.closed : follower.ended())
+    return { checked, over, state }
+  }
+  const isClosed = (t: Test, how: unknown) => (way === "socket" ? t.match(how, { code: 4401 }) : t.equal(how, true))
+
+  t.test(`given somebody who follows by ${way}, when the credential stays good, then it is asked for again and again`, async (t) => {
+    const { checked, state } = await open(t)
+    await checked()
+    t.equal(state.ended, 0)
+    t.strictSame([...new Set(state.lookedUpFor)], [undefined], "beyond the organization, as keys are")
+  })
+
+  t.test(`given somebody who follows by ${way}, when the credential is void, then it ends`, async (t) => {
+    const { over, state } = await open(t)
+    state.caller = undefined
+    isClosed(t, await over())
+    await until("its end", () => (state.ended === 1 ? true : undefined))
+  })
+
+  t.test(`given somebody who follows by ${way}, when the credential is another organization's, then it ends`, async (t) => {
+    const { over, state } = await open(t)
+    state.caller = { ...caller, organizationId: OrganizationId.make(8) }
+    isClosed(t, await over())
+  })
+
+  t.test(`given somebody who follows by ${way}, when it cannot be asked for a while, then nothing ends`, async (t) => {
+    const { checked, over, state } = await open(t)
+    state.fault = new Error("no database")
+    await checked()
+    state.fault = undefined
+    await checked()
+    t.equal(state.ended, 0)
+    state.caller = undefined
+    isClosed(t, await over())
+  })
+}

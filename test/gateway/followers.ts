@@ -1,0 +1,78 @@
+/** Clients that follow events by both ways, as browsers and libraries do. */
+import { request } from "node:http"
+import type { Test } from "tap"
+import { WebSocket } from "ws"
+import { until } from "#test/support/engine.ts"
+
+/** An event as clients get it. */
+export interface Told {
+  readonly id: string
+  readonly type: string
+  readonly subject: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+export interface Follower {
+  readonly messages: ReadonlyArray<Told>
+}
+type Headers = Readonly<Record<string, string>>
+
+/** Settled when it has been told of so many. */
+export const told = (follower: Follower, count: number) =>
+  until(`${count} events`, () => (follower.messages.length >= count ? follower.messages : undefined))
+
+/** Both ways, with this key unless other headers are given. They end with the test. */
+export const followersOf = (gateway: { readonly port: number }, key: string) => {
+  /** Server-sent events. */
+  const stream = (t: Test, query = "", headers: Headers = { "x-api-key": key }) => {
+    const messages: Array<Told> = []
+    const state = { text: "", status: 0, contentType: "", comments: 0, isOver: false, isWhole: false }
+    const path = `/api/v1/events/stream${query}`
+    const asked = request({ host: "127.0.0.1", port: gateway.port, path, headers }, (response) => {
+      state.status = response.statusCode ?? 0
+      state.contentType = response.headers["content-type"] ?? ""
+      response.on("data", (chunk: Buffer) => {
+        state.text += chunk.toString()
+        const blocks = state.text.split("\n\n")
+        state.text = blocks.pop() ?? ""
+        for (const block of blocks) {
+          const [, data] = /^data: (.*)$/m.exec(block) ?? []
+          if (data !== undefined) messages.push(JSON.parse(data))
+          if (block.startsWith(":")) state.comments += 1
+        }
+      })
+      response.on("error", () => undefined)
+      response.on("close", () => {
+        state.isOver = true
+        state.isWhole = response.complete
+      })
+    })
+    asked.on("error", () => {
+      state.isOver = true
+    })
+    asked.end()
+    t.teardown(() => asked.destroy())
+    const pause = (isPaused: boolean) => (isPaused ? asked.socket?.pause() : asked.socket?.resume())
+    const ended = () => until("end of the stream", () => state.isOver || undefined)
+    return { messages, state, pause, ended, close: () => asked.destroy() }
+  }
+
+  const socket = (t: Test, query = "", headers: Headers = { "x-api-key": key }, options: { readonly autoPong?: boolean } = {}) => {
+    const messages: Array<Told> = []
+    const state = { pings: 0 }
+    const ws = new WebSocket(`ws://127.0.0.1:${gateway.port}/api/v1/events/ws${query}`, { headers, ...options })
+    ws.on("message", (data) => messages.push(JSON.parse(String(data))))
+    ws.on("ping", () => {
+      state.pings += 1
+    })
+    ws.on("error", () => undefined)
+    const opened = new Promise<void>((resolve) => ws.once("open", resolve))
+    const closed = new Promise<{ readonly code: number; readonly reason: string }>((resolve) =>
+      ws.once("close", (code, reason) => resolve({ code, reason: String(reason) }))
+    )
+    t.teardown(() => ws.terminate())
+    const pause = (isPaused: boolean) => (isPaused ? ws.pause() : ws.resume())
+    return { messages, state, opened, closed, pause, close: () => ws.close() }
+  }
+
+  return { socket, stream }
+}

@@ -1,0 +1,121 @@
+/** Lists that are longer than one answer: every one of them can be read to its end, and says when it has one. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { openApi } from "./apiTest.ts"
+
+const api = await openApi(t)
+const count = 1200
+
+await api.database.run(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { organizationId } = api
+    const [other] = yield* sql<{ readonly id: number }>`SELECT id FROM organizations WHERE id <> ${organizationId}`
+    for (const id of [organizationId, other?.id ?? 0]) {
+      const name = sql`'Name ' || lpad(n::text, 4, '0')`
+      const rows = sql`FROM generate_series(1, ${count}::int) n`
+      // Every third one is archived; the two organizations' ids lie between one another's.
+      yield* sql`INSERT INTO agents (organization_id, name, status)
+        SELECT ${id}::int, ${name}, CASE WHEN n % 3 = 0 THEN 'archived' ELSE 'active' END ${rows}`
+      yield* sql`INSERT INTO folders (organization_id, name) SELECT ${id}::int, ${name} ${rows}`
+      yield* sql`INSERT INTO credentials (organization_id, name, credential_type, credential_data) SELECT ${id}::int, ${name}, 'none', '{}' ${rows}`
+      yield* sql`INSERT INTO tools (organization_id, name, category, definition)
+        SELECT ${id}::int, ${name}, 'end_call', '{"schema_version": 1, "type": "end_call", "config": {}}' ${rows}`
+      yield* sql`INSERT INTO recordings (organization_id, recording_id, transcript, storage_key, metadata)
+        SELECT ${id}::int, ${name}, '', 'recordings/1/a/' || n, '{}' ${rows}`
+      yield* sql`INSERT INTO campaigns (organization_id, name, agent_id, source_type, source_id, source_hash, source_sync, rate_limit, retry_config, total_rows)
+        SELECT ${id}::int, ${name}, (SELECT min(id) FROM agents WHERE organization_id = ${id}), 'csv', 'x', '',
+          '{"status": "completed", "lastSyncedAt": null, "error": null, "rowsInFile": 1, "accepted": 1, "skipped": 0, "warnings": []}', 1,
+          '{"enabled": true, "maxRetries": 1, "retryDelaySeconds": 60, "retryOnBusy": true, "retryOnNoAnswer": true, "retryOnVoicemail": true}', 1
+        ${rows}`
+    }
+  })
+)
+
+interface Named {
+  readonly name?: string
+  readonly recording_id?: string
+}
+/** Of an answer that is a list, or has one. */
+const namesIn = (json: unknown): ReadonlyArray<string> => {
+  const list = Array.isArray(json) ? json : Object.values(json ?? {}).find(Array.isArray)
+  return (list ?? []).map(({ name, recording_id }: Named) => name ?? recording_id ?? "")
+}
+const nextIn = (link: unknown): string | undefined => /^<(\/api\/v1\/[^>]+)>; rel="next"$/.exec(String(link))?.[1]
+
+/** What each answer had, as long as there was a next one. */
+const read = async (path: string): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
+  const pages: Array<ReadonlyArray<string>> = []
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const { headers, json, status } = await api.ask("GET", next)
+    if (status !== 200 || pages.length > 10) throw new Error(`${next}: ${status}`)
+    pages.push(namesIn(json))
+    next = headers["link"] === undefined ? undefined : (nextIn(headers["link"]) ?? `no address in ${headers["link"]}`)
+  }
+  return pages
+}
+
+const names = Array.from({ length: count }, (_, at) => `Name ${String(at + 1).padStart(4, "0")}`)
+const backwards = names.toReversed()
+const active = names.filter((_, at) => (at + 1) % 3 !== 0)
+
+const lists: ReadonlyArray<readonly [path: string, inOrder: ReadonlyArray<string>]> = [
+  ["/workflow/fetch", names],
+  ["/workflow/summary", names],
+  ["/organizations/reports/workflows", names],
+  ["/folder/", names],
+  ["/credentials/", names],
+  ["/tools/", names],
+  ["/workflow-recordings/", backwards],
+  ["/campaign/", backwards]
+]
+
+for (const [path, inOrder] of lists) {
+  t.test(`given 1,200 of what ${path} lists`, async (t) => {
+    t.test("when nothing is said of pages, then a thousand come, and the way to the others", async (t) => {
+      const pages = await read(path)
+      t.strictSame(
+        pages.map(({ length }) => length),
+        [1000, 200]
+      )
+      t.strictSame(pages.flat(), inOrder)
+    })
+    t.test("when pages just fit, then the last one says that it is the last", async (t) => {
+      const pages = await read(`${path}?limit=600`)
+      t.strictSame(
+        pages.map(({ length }) => length),
+        [600, 600]
+      )
+      t.strictSame(pages.flat(), inOrder)
+    })
+    t.test("when some are passed over, then the others come", async (t) => {
+      t.strictSame((await read(`${path}?limit=500&offset=1100`)).flat(), inOrder.slice(1100))
+      t.strictSame((await read(`${path}?limit=500&offset=1200`)).flat(), [])
+      t.strictSame((await read(`${path}?limit=60&offset=1000`)).flat(), inOrder.slice(1000))
+    })
+    t.test("when the page is no page, then 422", async (t) => {
+      for (const query of ["limit=0", "limit=1001", "offset=-1", "limit=x"]) {
+        t.equal((await api.ask("GET", `${path}?${query}`)).status, 422, query)
+      }
+    })
+  })
+}
+
+t.test("given a filter, when the list goes on, then it goes on with the filter", async (t) => {
+  for (const path of ["/workflow/fetch", "/workflow/summary"]) {
+    const pages = await read(`${path}?status=active&limit=500`)
+    t.strictSame(
+      pages.map(({ length }) => length),
+      [500, 300]
+    )
+    t.strictSame(pages.flat(), active)
+  }
+})
+
+t.test("given an agent that goes while the list is read, when the next page comes, then no other is missing", async (t) => {
+  const { headers } = await api.ask("GET", "/workflow/fetch?status=active&limit=500")
+  await api.database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE agents SET status = 'archived' WHERE name = 'Name 0001'`))
+  const { json } = await api.ask("GET", nextIn(headers["link"]) ?? "")
+  t.strictSame(namesIn(json), active.slice(500))
+})

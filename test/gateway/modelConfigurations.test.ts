@@ -1,0 +1,251 @@
+/** The organization's speech and language services as one document, beside the other routes that tell of the same. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { openApi } from "./apiTest.ts"
+import type { Answer } from "./gatewayTest.ts"
+
+const api = await openApi(t)
+const { ask, askAsOther } = api
+
+const path = "/organizations/model-configurations/v2"
+const servicesPath = "/user/configurations/user"
+const read = async (asking = ask) => (await asking("GET", path)).json
+const put = (json: unknown) => ask("PUT", path, json)
+const said = ({ json, status }: Answer): unknown => [status, json]
+const services = async () => (await ask("GET", servicesPath)).json
+const putServices = (json: unknown) => ask("PUT", servicesPath, json)
+const context = async (asking = ask) => (await asking("GET", "/organizations/context")).json
+
+/** What the database has, unmasked. */
+const stored = () =>
+  api.database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      return yield* sql`SELECT configuration FROM model_configurations WHERE organization_id = ${api.organizationId}`
+    })
+  )
+
+const llm = { provider: "openai", model: "gpt", api_key: ["sk-first-11112222", "sk-other-33334444"], own: { temperature: 0.5, a: [null] } }
+const shownLlm = { ...llm, api_key: ["*************2222", "*************4444"] }
+const tts = { provider: "flite", voice: "slt" }
+const stt = { provider: "deepgram", api_key: "sk-stt-55556666" }
+const shownStt = { ...stt, api_key: "***********6666" }
+const byok = (mode: string, section: object) => ({ version: 2, mode: "byok", byok: { mode, [mode]: section } })
+const pipeline = byok("pipeline", { llm, tts, stt })
+const shownPipeline = byok("pipeline", { llm: shownLlm, tts, stt: shownStt })
+const noServices = {
+  llm: null,
+  tts: null,
+  stt: null,
+  embeddings: null,
+  realtime: null,
+  is_realtime: false,
+  test_phone_number: null,
+  timezone: null
+}
+const nothing = { configuration: null, effective_configuration: noServices, source: "empty" }
+
+t.test("given nothing that is set up, when it is read, then there is no configuration, and all routes say so", async (t) => {
+  t.strictSame(await read(), nothing)
+  t.match(await context(), { model_services: { config_source: "empty", has_model_configuration_v2: false } })
+})
+
+t.test("given a configuration", async (t) => {
+  t.test("when it is written, then it is read as it was sent, but for its secrets, and other routes say the same", async (t) => {
+    const answer = await put(pipeline)
+    const effective = { ...noServices, llm: shownLlm, tts, stt: shownStt }
+    t.match(said(answer), [200, { configuration: shownPipeline, effective_configuration: effective, source: "organization_v2" }])
+    t.strictSame(await read(), answer.json)
+    t.notMatch(answer.text, /sk-/)
+    t.match(await stored(), [{ configuration: pipeline }])
+    t.strictSame(await services(), { ...effective, organization_pricing: null })
+    t.match(await context(), {
+      model_services: {
+        config_source: "organization_v2",
+        has_model_configuration_v2: true,
+        managed_service_version: null,
+        uses_managed_service_v2: false
+      }
+    })
+  })
+
+  t.test("when what was read is sent back, by either route, then nothing changes", async (t) => {
+    const before = await stored()
+    await put(shownPipeline)
+    await put(((await read()) as { readonly configuration: object }).configuration)
+    await putServices(await services())
+    t.strictSame(await stored(), before)
+  })
+
+  t.test("when a mask or nothing is sent for a secret, then it stays, and another provider does not get it", async (t) => {
+    const { api_key: _, ...keyless } = stt
+    await put(byok("pipeline", { llm: { ...shownLlm, model: "gpt-next" }, tts, stt: keyless }))
+    t.match(await stored(), [{ configuration: byok("pipeline", { llm: { ...llm, model: "gpt-next" }, tts, stt }) }])
+    const before = await stored()
+    const refused = await put(byok("pipeline", { llm: { ...shownLlm, provider: "groq" }, tts, stt: { ...keyless, provider: "gladia" } }))
+    t.match(said(refused), [
+      422,
+      {
+        detail: [
+          {
+            loc: ["body", "byok", "pipeline", "llm", "api_key"],
+            msg: "The api_key appears to be masked. Please provide the actual value, not the masked value."
+          }
+        ]
+      }
+    ])
+    t.strictSame(await stored(), before)
+    t.match(await put(byok("pipeline", { llm, tts, stt: { ...keyless, provider: "gladia" } })), { status: 200 })
+    t.strictSame(((await services()) as { readonly stt: object }).stt, { provider: "gladia" })
+  })
+
+  t.test("when a service is set by itself, then the configuration has it", async (t) => {
+    await putServices({ stt, embeddings: { provider: "openai", api_key: "sk-emb-77778888" } })
+    t.match(await read(), {
+      configuration: byok("pipeline", { llm: shownLlm, tts, stt: shownStt, embeddings: { api_key: "***********8888" } }),
+      source: "organization_v2"
+    })
+  })
+
+  t.test("when the other mode is set, then only what counts in it is in effect, and nothing of before is left", async (t) => {
+    const realtime = { provider: "live", api_key: "sk-live-99990000" }
+    const answer = await put(byok("realtime", { realtime, llm: shownLlm }))
+    const shown = { ...realtime, api_key: "************0000" }
+    t.match(said(answer), [
+      200,
+      {
+        configuration: byok("realtime", { realtime: shown, llm: shownLlm }),
+        effective_configuration: { ...noServices, realtime: shown, llm: shownLlm, is_realtime: true }
+      }
+    ])
+    await putServices({ tts })
+    t.match(await read(), { configuration: { byok: { mode: "realtime", pipeline: { tts } } }, effective_configuration: { tts: null } })
+    t.match(await services(), { tts, stt: null, is_realtime: true })
+  })
+
+  t.test("when a service that its mode needs is taken away, then what is left is told of service by service", async (t) => {
+    await putServices({ llm: {} })
+    t.match(await read(), { configuration: null, effective_configuration: { llm: null, is_realtime: true }, source: "legacy_user_v1" })
+    t.match(await context(), { model_services: { config_source: "legacy_user_v1", has_model_configuration_v2: false } })
+    await putServices({ llm: {}, tts: {}, realtime: {}, is_realtime: false })
+    t.strictSame(await read(), nothing)
+    t.strictSame(await stored(), [])
+  })
+})
+
+t.test("given services that were set one by one", async (t) => {
+  t.test("when they are all that a configuration needs, then there is one, and a mask of theirs may be sent in it", async (t) => {
+    await putServices({ llm, tts })
+    t.match(await read(), { configuration: null, effective_configuration: { llm: shownLlm }, source: "legacy_user_v1" })
+    t.match(await put(byok("realtime", { realtime: tts, llm: shownLlm })), { status: 200 })
+    t.match(await stored(), [{ configuration: byok("realtime", { realtime: tts, llm }) }])
+    await putServices({ is_realtime: false, tts, stt })
+    t.match(await read(), { configuration: shownPipeline, source: "organization_v2" })
+  })
+
+  t.test("when both routes write at once, then neither loses what the other wrote", async (t) => {
+    await put(pipeline)
+    await Promise.all([
+      putServices({ embeddings: { provider: "one" } }),
+      putServices({ realtime: { provider: "two" } }),
+      ask("PUT", "/organizations/preferences", { timezone: "Asia/Tokyo" })
+    ])
+    t.match(await read(), {
+      configuration: {
+        byok: { pipeline: { llm: shownLlm, embeddings: { provider: "one" } }, realtime: { realtime: { provider: "two" } } }
+      },
+      effective_configuration: { embeddings: { provider: "one" }, realtime: null, timezone: "Asia/Tokyo" }
+    })
+  })
+})
+
+t.test("given models that the existing product hosts", async (t) => {
+  const hosted = { version: 2, mode: "dograh", dograh: { api_key: "sk-hosted-12345678", voice: "nova", speed: 1.2, language: "de" } }
+  const shown = { ...hosted, dograh: { ...hosted.dograh, api_key: "**************5678" } }
+
+  t.test("when they are set up, then that is kept, each service names them, and the engine says that it has them not", async (t) => {
+    t.match(said(await put(hosted)), [200, { configuration: shown, source: "organization_v2" }])
+    t.match(said(await put(shown)), [200, { configuration: shown }])
+    t.match(await stored(), [{ configuration: hosted }])
+    t.match(await services(), {
+      llm: { provider: "dograh", api_key: "**************5678" },
+      tts: { provider: "dograh", voice: "nova", speed: 1.2 },
+      stt: { provider: "dograh", language: "de" }
+    })
+    t.match(await context(), { model_services: { config_source: "organization_v2", uses_managed_service_v2: false } })
+    const checked = await ask("GET", `${servicesPath}/validate`)
+    t.match(said(checked), [422, { detail: [{ loc: ["llm"], msg: "llm: This engine has no llm provider 'dograh'" }] }])
+  })
+
+  t.test("when only preferences change, then they stay, and when a service does, then each stands for itself", async (t) => {
+    await putServices({ timezone: "UTC" })
+    t.match(await stored(), [{ configuration: hosted }])
+    await putServices({ llm })
+    t.match(await stored(), [
+      { configuration: { mode: "byok", dograh: hosted.dograh, byok: { pipeline: { llm, tts: { provider: "dograh", voice: "nova" } } } } }
+    ])
+  })
+
+  t.test("when all but the key is left out, then the defaults are stored", async (t) => {
+    t.match(await put({ mode: "dograh", dograh: { api_key: "sk-hosted" } }), {
+      status: 200,
+      json: { configuration: { version: 2, dograh: { voice: "default", speed: 1, language: "multi" } } }
+    })
+  })
+})
+
+t.test("given a configuration that makes no sense, when it is sent, then 422 at its place, and nothing is stored", async (t) => {
+  const before = await stored()
+  const check = async (json: unknown, detail: ReadonlyArray<object>) => t.match(said(await put(json)), [422, { detail }])
+  await check({ version: 1, mode: "own", byok: [] }, [
+    { loc: ["body", "version"], type: "literal_error" },
+    { loc: ["body", "mode"], type: "literal_error" },
+    { loc: ["body", "byok"], type: "model_attributes_type" }
+  ])
+  await check({ mode: "dograh" }, [{ loc: ["body", "dograh"], type: "missing" }])
+  await check({ mode: "dograh", dograh: { api_key: 5, speed: 3 } }, [
+    { loc: ["body", "dograh", "api_key"] },
+    { loc: ["body", "dograh", "speed"] }
+  ])
+  await check({ mode: "byok", byok: { mode: "pipeline", realtime: {} } }, [{ loc: ["body", "byok", "pipeline"], type: "missing" }])
+  await check(byok("pipeline", { llm, tts: "flite" }), [{ loc: ["body", "byok", "pipeline", "tts"], type: "dict_type" }])
+  await check(byok("pipeline", { llm, tts }), [{ loc: ["body", "byok", "pipeline", "stt"], type: "missing", msg: "Field required" }])
+  await check(byok("pipeline", { llm: { text: "x".repeat(65_536) }, tts, stt }), [{ loc: ["body"], msg: /at most 65536 bytes/ }])
+  t.strictSame(await stored(), before)
+})
+
+t.test("given another organization, when it reads, or sends a mask of ours, then it gets nothing of ours", async (t) => {
+  await put(pipeline)
+  t.strictSame(await read(askAsOther), nothing)
+  t.equal((await askAsOther("PUT", path, shownPipeline)).status, 422)
+  t.match(await askAsOther("PUT", path, byok("pipeline", { llm: tts, tts, stt: tts })), { status: 200 })
+  t.match(await context(askAsOther), { model_services: { config_source: "organization_v2" } })
+  t.match(await read(), { configuration: shownPipeline })
+})
+
+t.test(
+  "given those who may do less than an admin, when they read, then it is masked, and when they write, then they may not",
+  async (t) => {
+    for (const role of ["viewer", "member"]) {
+      const { json } = await ask("POST", "/user/api-keys", { name: role, role })
+      const key = String((json as Readonly<Record<string, unknown>>)["api_key"])
+      t.match(await ask("GET", path, undefined, { key }), { status: 200, json: { configuration: shownPipeline } })
+      t.equal((await ask("GET", `${path}/defaults`, undefined, { key })).status, 200)
+      t.equal((await ask("PUT", path, pipeline, { key })).status, 403)
+    }
+  }
+)
+
+t.test("given the engine, when it is asked what there is to choose from, then its own voice alone, at no price", async (t) => {
+  const { json } = await ask("GET", `${path}/defaults`)
+  const flite = { type: "object", properties: { provider: { const: "flite" }, voice: { enum: ["slt"] } } }
+  t.match(json, {
+    dograh: { voices: [], languages: [], speeds: [], defaults: { voice: "default", speed: 1, language: "multi" } },
+    byok: { pipeline: { tts: { flite }, default_providers: { tts: "flite" } }, realtime: { default_providers: { tts: "flite" } } }
+  })
+  const { pipeline, realtime } = (json as { readonly byok: { readonly pipeline: object; readonly realtime: object } }).byok
+  t.strictSame({ ...pipeline, tts: {} }, { llm: {}, tts: {}, stt: {}, embeddings: {}, default_providers: { tts: "flite" } })
+  t.strictSame(realtime, { realtime: {}, llm: {}, embeddings: {}, default_providers: { tts: "flite" } })
+  t.strictSame((await ask("GET", `${path}/pricing`)).json, { platform_usage: null, dograh_model: null })
+})

@@ -1,0 +1,128 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { PublicFiles } from "#core/run/PublicFiles.ts"
+import { RunId } from "#core/Id.ts"
+import { FileLinks } from "#gateway/FileLinks.ts"
+import * as publicFiles from "#gateway/publicFiles.ts"
+import { Site } from "#gateway/Site.ts"
+import { bodyOf, graph, openApi } from "./apiTest.ts"
+
+const { ask, askAsOther, database, port } = await openApi(t)
+const nobody = "00000000-0000-4000-8000-00000000dead"
+
+const webhook = (id: string, data: object) => ({ id, type: "webhook", position: { x: 0, y: 0 }, data })
+const definition = {
+  ...graph,
+  nodes: [
+    ...graph.nodes,
+    webhook("z", { name: "CRM", endpoint_url: "https://crm.example.com/calls", payload_template: { name: "Zq7private" } }),
+    webhook("a", { name: "Archive", http_method: "PUT", endpoint_url: "https://archive.example.com" }),
+    webhook("off", { name: "Off", enabled: false, endpoint_url: "https://off.example.com" })
+  ]
+}
+const agent = bodyOf(await ask("POST", "/workflow/create/definition", { name: "Reminder", workflow_definition: definition }))
+
+const begun = () =>
+  database.run(
+    SqlClient.SqlClient.use(
+      (sql) => sql<{ readonly id: number }>`
+        INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
+        SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR-API-1', 'ari', '{}' FROM agents WHERE id = ${agent.id}
+        RETURNING id`
+    ).pipe(Effect.map(([row]) => row?.id ?? 0))
+  )
+const end = (run: number) => database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE runs SET is_completed = true WHERE id = ${run}`))
+const die = (run: number) =>
+  database.run(
+    SqlClient.SqlClient.use(
+      (sql) => sql`UPDATE node_webhook_deliveries SET state = 'dead_letter', attempts = 5, last_status = 500, last_error = 'status_500',
+        settled_at = now() WHERE run_id = ${run} AND node_id = 'z'`
+    )
+  )
+const pathOf = (run: number) => `/workflow/${agent.id}/runs/${run}/webhooks`
+const list = async (run: number) =>
+  // Held against its schema when it was answered.
+  (
+    (await ask("GET", pathOf(run))).json as {
+      readonly deliveries: ReadonlyArray<Readonly<Record<string, unknown>> & { readonly id: string }>
+    }
+  ).deliveries
+
+t.test("given a call", async (t) => {
+  const run = await begun()
+
+  t.test("when it is not over, then nothing was sent", async (t) => {
+    t.strictSame(await list(run), [])
+  })
+
+  t.test("when it is over, then there is a delivery for each node that is switched on, without what it says", async (t) => {
+    await end(run)
+    const found = await list(run)
+    t.match(found, [
+      {
+        node_id: "z",
+        name: "CRM",
+        method: "POST",
+        url: "https://crm.example.com/calls",
+        state: "pending",
+        attempts: 0,
+        next_attempt_at: /Z$/
+      },
+      { node_id: "a", name: "Archive", method: "PUT", last_attempt_at: null, last_status: null, last_error: null }
+    ])
+    t.equal(found.length, 2)
+    t.notMatch(JSON.stringify(found), "Zq7private")
+  })
+
+  t.test("when one is dead, then it is sent anew, and only that", async (t) => {
+    await die(run)
+    const [dead, pending] = await list(run)
+    t.match(dead, { state: "dead_letter", next_attempt_at: null, last_status: 500, last_error: "status_500" })
+    t.strictSame((await ask("POST", `${pathOf(run)}/${dead?.id}/replay`)).json, { queued: 1 })
+    t.match((await list(run))[0], { id: dead?.id, state: "pending", attempts: 0 })
+    for (const one of [dead, pending]) {
+      const refused = await ask("POST", `${pathOf(run)}/${one?.id}/replay`)
+      t.match([refused.status, refused.json], [409, { detail: "Only dead deliveries can be sent anew (current state: pending)" }])
+    }
+  })
+})
+
+t.test("given a dead delivery of a call", async (t) => {
+  const [run, otherRun] = [await begun(), await begun()]
+  await end(run)
+  await die(run)
+  const [dead] = await list(run)
+
+  t.test("when another organization asks, then there is no such call", async (t) => {
+    for (const [method, path] of [
+      ["GET", pathOf(run)],
+      ["POST", `${pathOf(run)}/${dead?.id}/replay`]
+    ] as const) {
+      const answer = await askAsOther(method, path)
+      t.match([answer.status, answer.json], [404, { detail: "Workflow run not found" }], path)
+    }
+    t.match(await list(run), [{ state: "dead_letter" }, {}])
+  })
+
+  t.test("when it is asked for by the name of another call, agent or delivery, then there is none", async (t) => {
+    const ofOther = await ask("POST", `${pathOf(otherRun)}/${dead?.id}/replay`)
+    t.match([ofOther.status, ofOther.json], [404, { detail: "Webhook delivery not found" }])
+    t.equal((await ask("GET", `/workflow/${agent.id + 1}/runs/${run}/webhooks`)).status, 404)
+    for (const id of [nobody, "nothing"]) t.equal((await ask("POST", `${pathOf(run)}/${id}/replay`)).status, 404, id)
+    t.equal((await ask("POST", `${pathOf(run)}/%00/replay`)).status, 422)
+  })
+})
+
+t.test("given a run with files, when the engine asks where they are, then it gets addresses that work", async (t) => {
+  const run = RunId.make(await begun())
+  await database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE runs SET recording_key = 'recordings/' || id || '.wav' WHERE id = ${run}`))
+  const site = Layer.succeed(Site, { version: "", url: Effect.succeed(`http://127.0.0.1:${port}`), listensOn: () => Effect.void })
+  const addresses = await database.run(
+    PublicFiles.use((_) => _.addressesOf({ id: run, recordingKey: `recordings/${run}.wav`, transcriptKey: undefined })).pipe(
+      Effect.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, site])))
+    )
+  )
+  t.equal(addresses.transcript, undefined)
+  t.equal((await fetch(addresses.recording ?? "", { redirect: "manual" })).status, 302)
+})

@@ -1,0 +1,215 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { openApi } from "./apiTest.ts"
+import type { Answer } from "./gatewayTest.ts"
+
+const api = await openApi(t)
+const { ask, askAsOther } = api
+
+const path = "/user/configurations/user"
+const read = async () => (await ask("GET", path)).json
+const put = (json: unknown) => ask("PUT", path, json)
+const said = ({ json, status }: Answer): unknown => [status, json]
+const source = async (asking = ask) => (await asking("GET", "/organizations/context")).json
+
+/** What the database has, unmasked. */
+const stored = () =>
+  api.database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      return yield* sql`SELECT organization_id, configuration FROM model_configurations`
+    })
+  )
+
+const nothing = {
+  llm: null,
+  tts: null,
+  stt: null,
+  embeddings: null,
+  realtime: null,
+  is_realtime: false,
+  test_phone_number: null,
+  timezone: null,
+  organization_pricing: null
+}
+const llm = { provider: "openai", model: "gpt", api_key: ["sk-first-11112222", "sk-other-33334444"], temperature: 0.5, own: { a: [null] } }
+const shownLlm = { ...llm, api_key: ["*************2222", "*************4444"] }
+
+t.test("given nothing that is set up", async (t) => {
+  t.test("when it is read, then every key is there, and the context says so", async (t) => {
+    t.strictSame(await read(), nothing)
+    t.match(await source(), {
+      model_services: {
+        config_source: "empty",
+        has_model_configuration_v2: false,
+        managed_service_version: null,
+        uses_managed_service_v2: false
+      }
+    })
+  })
+
+  t.test("when only preferences are changed, then no service is set up", async (t) => {
+    t.strictSame(said(await put({ test_phone_number: "+15550100001", timezone: "Europe/Berlin" })), [
+      200,
+      { ...nothing, test_phone_number: "+15550100001", timezone: "Europe/Berlin" }
+    ])
+    t.strictSame(await stored(), [])
+    t.match(await source(), { model_services: { config_source: "empty" } })
+  })
+})
+
+t.test("given services that are set up", async (t) => {
+  t.test("when they are read, then they are as they were sent, but for their secrets", async (t) => {
+    const answer = await put({ llm, tts: { provider: "flite", voice: "slt" } })
+    t.match(said(answer), [200, { llm: shownLlm, tts: { provider: "flite", voice: "slt" }, stt: null, is_realtime: false }])
+    t.strictSame(await read(), answer.json)
+    t.notMatch(answer.text, /sk-/)
+    t.match(await stored(), [{ organizationId: api.organizationId, configuration: { byok: { pipeline: { llm } } } }])
+    t.match(await source(), { model_services: { config_source: "legacy_user_v1", has_model_configuration_v2: false } })
+  })
+
+  t.test("when what was read is sent back, then nothing changes", async (t) => {
+    const before = await stored()
+    const shown = await read()
+    t.strictSame(said(await put(shown)), [200, shown])
+    t.strictSame(await stored(), before)
+  })
+
+  t.test("when some are left out or null, then they stay", async (t) => {
+    const answer = await put({ llm: null, stt: { provider: "whisper" }, is_realtime: true, test_phone_number: null })
+    t.match(answer.json, { llm: shownLlm, stt: { provider: "whisper" }, is_realtime: true, test_phone_number: "+15550100001" })
+    t.match(await put({ is_realtime: false }), { json: { is_realtime: false, stt: { provider: "whisper" } } })
+  })
+
+  t.test("when a mask is sent with another provider, then it is refused, and nothing is changed", async (t) => {
+    const before = await stored()
+    const answer = await put({ llm: { ...shownLlm, provider: "groq" }, timezone: "UTC" })
+    t.strictSame(said(answer), [
+      400,
+      { detail: "The llm api_key appears to be masked. Please provide the actual value, not the masked value." }
+    ])
+    t.strictSame(await stored(), before)
+    t.match(await read(), { timezone: "Europe/Berlin" })
+  })
+
+  t.test("when they are too large or no objects, then 422 says so", async (t) => {
+    const large = await put({ realtime: { text: "x".repeat(65_536) } })
+    t.match(said(large), [422, { detail: [{ loc: ["body"], msg: /at most 65536 bytes/ }] }])
+    t.match(said(await put({ llm: "openai", tts: [], is_realtime: "maybe", timezone: "Mars/Base" })), [
+      422,
+      {
+        detail: [
+          { loc: ["body", "llm"], type: "dict_type" },
+          { loc: ["body", "tts"], type: "dict_type" },
+          { loc: ["body", "is_realtime"], type: "bool_parsing" },
+          { loc: ["body", "timezone"], msg: "Value error, Invalid timezone: Mars/Base" }
+        ]
+      }
+    ])
+  })
+
+  t.test("when several are set at once by several clients, then none is lost", async (t) => {
+    const kinds = ["llm", "tts", "stt", "embeddings", "realtime"]
+    await Promise.all(kinds.map((kind) => put({ [kind]: { provider: kind, api_key: `sk-${kind}-12345` } })))
+    const shown = await read()
+    for (const kind of kinds) t.match(shown, { [kind]: { provider: kind } })
+  })
+
+  t.test("when they are taken away, then nothing is left of them", async (t) => {
+    const empty = { llm: {}, tts: {}, stt: {}, embeddings: {}, realtime: {} }
+    t.match(said(await put(empty)), [200, { ...nothing, test_phone_number: "+15550100001", timezone: "Europe/Berlin" }])
+    t.strictSame(await stored(), [])
+    t.match(await source(), { model_services: { config_source: "empty" } })
+  })
+})
+
+t.test("given the organization's preferences", async (t) => {
+  t.test("when they are changed there or here, then both show it, and the others stay", async (t) => {
+    await ask("PUT", "/organizations/preferences", {
+      test_phone_number: "+15550100002",
+      timezone: "Asia/Tokyo",
+      external_pbx_integrations_enabled: true
+    })
+    t.match(await read(), { test_phone_number: "+15550100002", timezone: "Asia/Tokyo" })
+    await put({ timezone: "UTC" })
+    t.strictSame((await ask("GET", "/organizations/preferences")).json, {
+      test_phone_number: "+15550100002",
+      timezone: "UTC",
+      external_pbx_integrations_enabled: true
+    })
+  })
+})
+
+t.test("given another organization", async (t) => {
+  t.test("when it reads or changes its own, then ours is neither seen nor changed", async (t) => {
+    await put({ llm })
+    t.strictSame((await askAsOther("GET", path)).json, nothing)
+    t.match(await source(askAsOther), { model_services: { config_source: "empty" } })
+    const theirs = await askAsOther("PUT", path, { llm: { provider: "openai", api_key: "************2222" }, timezone: "Asia/Tokyo" })
+    t.equal(theirs.status, 400)
+    t.match(await askAsOther("PUT", path, { llm: {}, timezone: "Asia/Tokyo" }), { status: 200, json: { llm: null } })
+    t.match(await read(), { llm: shownLlm, timezone: "UTC" })
+  })
+})
+
+t.test("given those who may do less than an admin", async (t) => {
+  const keyOf = async (role: string) => {
+    const { json } = await ask("POST", "/user/api-keys", { name: role, role })
+    return String((json as Readonly<Record<string, unknown>>)["api_key"])
+  }
+  t.test("when they read, then it is masked, and when they write, then they may not", async (t) => {
+    for (const role of ["viewer", "member"]) {
+      const key = await keyOf(role)
+      t.match(await ask("GET", path, undefined, { key }), { status: 200, json: { llm: shownLlm } })
+      t.equal((await ask("PUT", path, { timezone: "UTC" }, { key })).status, 403)
+    }
+    t.equal((await ask("PUT", path, { timezone: "UTC" }, { key: await keyOf("admin") })).status, 200)
+  })
+})
+
+t.test(
+  "given services that the engine does not have, when they are validated, then each is named, and otherwise all is well",
+  async (t) => {
+    const validate = () => ask("GET", `${path}/validate?validity_ttl_seconds=86400`)
+    await put({ llm, tts: { provider: "elevenlabs", api_key: "sk-voice" } })
+    const answer = await validate()
+    t.match(said(answer), [
+      422,
+      {
+        detail: [
+          { loc: ["llm"], msg: "llm: This engine has no llm provider 'openai'", ctx: { model: "llm" } },
+          { loc: ["tts"], msg: "tts: This engine has no tts provider 'elevenlabs'", ctx: { model: "tts" } }
+        ]
+      }
+    ])
+    t.notMatch(answer.text, /sk-|2222/)
+    await put({ llm: {}, tts: { provider: "flite" } })
+    t.strictSame(said(await validate()), [200, { status: [{ model: "all", message: "ok" }] }])
+    t.match(said(await ask("GET", `${path}/validate?validity_ttl_seconds=86401`)), [
+      422,
+      { detail: [{ loc: ["query", "validity_ttl_seconds"] }] }
+    ])
+  }
+)
+
+t.test("given nobody who has logged in, when the defaults are asked for, then they tell of the engine's own voice alone", async (t) => {
+  const answer = await ask("GET", "/user/configurations/defaults", undefined, { key: null })
+  t.match(said(answer), [
+    200,
+    {
+      tts: { flite: { type: "object", properties: { provider: { const: "flite" }, voice: { enum: ["slt"], default: "slt" } } } },
+      default_providers: { tts: "flite" },
+      workflow_configurations: { max_call_duration: 300, ambient_noise_configuration: { enabled: false, volume: 0.3 }, dictionary: "" }
+    }
+  ])
+  t.match(answer.json, { llm: {}, stt: {}, embeddings: {}, realtime: {} })
+  t.strictSame(Object.keys((answer.json as { readonly tts: object }).tts), ["flite"])
+})
+
+t.test("given the defaults, when an agent is given them as its settings, then it can be stored", async (t) => {
+  const { json } = await ask("GET", "/user/configurations/defaults", undefined, { key: null })
+  const { id } = await api.makeAgent()
+  const { workflow_configurations } = json as { readonly workflow_configurations: object }
+  t.match(await ask("PUT", `/workflow/${id}`, { workflow_configurations }), { status: 200, json: { workflow_configurations } })
+})

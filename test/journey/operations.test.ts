@@ -1,0 +1,234 @@
+/** What an operator sees of a running engine: its figures, its health, and what it is not ready for. */
+import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t, { type Test } from "tap"
+import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
+import { attemptsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { countOf, type Figures, growth, parse } from "#test/support/prometheus.ts"
+
+t.setTimeout(180_000)
+t.jobs = 3
+
+const fast = { media: false, ringMillis: 200, talkMillis: 600 }
+const environment = { CALL_RATE: "1000", ORG_CONCURRENCY: "50", RECORDINGS: "off", TRUNK_RATE: "1000" }
+
+const textOf = async ({ engine }: World): Promise<string> => {
+  const response = await fetch(`${engine.url}/metrics`)
+  if (response.status !== 200) throw new Error(`/metrics: ${response.status}`)
+  return await response.text()
+}
+const figuresOf = async (world: World): Promise<Figures> => parse(await textOf(world))
+const statusOf = async ({ engine }: World, path: string, request: RequestInit = {}): Promise<number> =>
+  (await fetch(engine.url + path, request)).status
+
+t.test("given an engine with metrics", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment })
+  const {
+    api,
+    apiKey,
+    emulator: { log },
+    sql
+  } = world
+  await sql`UPDATE organizations SET name = 'Zq7canary'`
+  const before = await figuresOf(world)
+  // Answered; busy; rejected; rings, and nobody answers.
+  const numbers = numbersOf(14, ["01", "02", "07", "13"])
+  const slots = 2
+  const { id } = await world.campaign(numbers, { max_concurrency: slots, retry: { enabled: false } })
+
+  await t.test("when a campaign calls, then each figure grows by what the callees have seen", async (t) => {
+    await api.start(id)
+    await untilTrue("figures of a call", async () => {
+      const figures = await figuresOf(world)
+      return countOf(figures, "calls_live") > 0 && countOf(figures, "campaigns_running") === 1
+    })
+    await api.untilState(id, "completed")
+    await untilTrue("campaign that is over", async () => countOf(await figuresOf(world), "campaigns_running") === 0)
+    const text = await textOf(world)
+    const after = parse(text)
+    t.strictSame(
+      ["calls_live", "campaigns_running", "trunks_up", "trunks_down"].map((name) => [before, after].map(({ values }) => values.get(name))),
+      [
+        [0, 0],
+        [0, 0],
+        [0, 1],
+        [0, 0]
+      ]
+    )
+    const outcomes = Map.groupBy(await attemptsOf(sql, id), ({ outcome }) => outcome)
+    t.strictSame([...outcomes.keys()].toSorted(), ["answered", "busy", "failed", "no_answer"])
+    const rang = numbers.filter((number) => ["01", "13"].includes(number.slice(-2))).length
+    const ended = [...outcomes].map(([outcome, of]) => [`calls_ended_total{outcome="${outcome}"}`, of.length] as const)
+    t.strictSame(growth(before, after, /^(calls_.*_total|post_dial.*_count|call_dur.*_count|slot_.*_count)/), {
+      calls_originated_total: log.count("originate"),
+      calls_answered_total: log.count("answered"),
+      ...Object.fromEntries(ended),
+      'post_dial_delay_seconds_count{provider="ari"}': rang,
+      call_duration_seconds_count: log.count("answered"),
+      slot_refill_seconds_count: numbers.length - slots
+    })
+    const told = (await api.runs(id)).reduce((sum, run) => sum + Number(run.usage_info?.["call_duration_seconds"]), 0)
+    const talked = countOf(after, "call_duration_seconds_sum")
+    t.ok(Math.abs(talked - told) <= 0.01 * numbers.length, `talked for as long as the runs tell: ${talked} and ${told}`)
+  })
+
+  await t.test("when requests are answered, then they are counted by the route's pattern", async (t) => {
+    const key = { "x-api-key": apiKey }
+    const post = { method: "POST", headers: { ...key, "content-type": "application/json" }, body: "{" }
+    const first = await figuresOf(world)
+    const asked: ReadonlyArray<readonly [path: string, request: RequestInit, status: number]> = [
+      ["/api/v1/organizations/telephony-providers/metadata", { headers: key }, 200],
+      ["/api/v1/organizations/telephony-providers/metadata", { headers: key }, 200],
+      ["/api/v1/organizations/telephony-providers/metadata", {}, 401],
+      [`/api/v1/campaign/${id}`, { headers: key }, 200],
+      [`/api/v1/campaign/${id}`, { headers: key }, 200],
+      ["/api/v1/campaign/999999", { headers: key }, 404],
+      [`/api/v1/campaign/${id}/report`, { headers: key }, 200],
+      ["/api/v1/campaign/create", post, 422],
+      ["/api/v1/health", { method: "HEAD" }, 200],
+      ["/api/v1/health", { method: "POST" }, 405],
+      ["/api/v1/nowhere/+15550100001", { headers: key }, 404],
+      ["/api/v1/elsewhere", { headers: key }, 404],
+      ["/api/v1/health", { method: "PURGE" }, 405]
+    ]
+    for (const [path, request, status] of asked) t.equal(await statusOf(world, path, request), status, path)
+    const text = await textOf(world)
+    const second = parse(text)
+    t.strictSame(growth(first, second, /^http_requests_total/), {
+      'http_requests_total{method="GET",route="/api/v1/organizations/telephony-providers/metadata",status="200"}': 2,
+      'http_requests_total{method="GET",route="/api/v1/organizations/telephony-providers/metadata",status="401"}': 1,
+      'http_requests_total{method="GET",route="/api/v1/campaign/:campaign_id",status="200"}': 2,
+      'http_requests_total{method="GET",route="/api/v1/campaign/:campaign_id",status="404"}': 1,
+      'http_requests_total{method="GET",route="/api/v1/campaign/:campaign_id/report",status="200"}': 1,
+      'http_requests_total{method="POST",route="/api/v1/campaign/create",status="422"}': 1,
+      'http_requests_total{method="HEAD",route="/api/v1/health",status="200"}': 1,
+      'http_requests_total{method="POST",route="other",status="405"}': 1,
+      'http_requests_total{method="GET",route="other",status="404"}': 2,
+      'http_requests_total{method="OTHER",route="other",status="405"}': 1,
+      // The figures that this begins with.
+      'http_requests_total{method="GET",route="/metrics",status="200"}': 1
+    })
+    const durations = growth(first, second, /^http_request_duration_seconds_count/)
+    t.match(durations, {
+      'http_request_duration_seconds_count{method="GET",route="/api/v1/campaign/:campaign_id"}': 3,
+      'http_request_duration_seconds_count{method="GET",route="/api/v1/campaign/:campaign_id/report"}': 1
+    })
+    t.notOk(Object.keys(durations).some((name) => name.includes('route="other"')))
+
+    t.notMatch(text, /Zq7canary/, "no name of an organization")
+    t.notMatch(text, /Reminder/, "no name of a campaign or an agent")
+    const digits = [...numbers.map((number) => number.slice(1)), "15550100001"]
+    t.strictSame(
+      digits.filter((number) => text.includes(number)),
+      [],
+      "no phone number"
+    )
+    t.notMatch(text, new RegExp(`${apiKey}|${log.entries[0]?.channelId}`), "no key, and no call's id")
+  })
+
+  await t.test("when it is started with METRICS=off and SIGNUP=off, then there are no figures, and nobody may sign up", async (t) => {
+    const health = async () => (await api.ask("GET", "/health")).body
+    const signUp = (email: string) => api.ask("POST", "/auth/signup", { email, password: "correct horse" })
+    t.match(await health(), { signup_enabled: true })
+    t.equal((await signUp("ada@example.org")).status, 200)
+
+    await world.end("SIGTERM")
+    await world.launch({ METRICS: "off", SIGNUP: "off" })
+    t.equal(await statusOf(world, "/metrics"), 404)
+    t.match((await world.api.ask("GET", "/health")).body, { signup_enabled: false })
+    t.equal((await world.api.ask("POST", "/auth/signup", { email: "bob@example.org", password: "correct horse" })).status, 403)
+  })
+})
+
+t.test("given a trunk with a wrong password and one that nothing listens for", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment })
+  const { agentUuid, api, emulator } = world
+  const ready = () => api.ask("GET", "/health/ready")
+  t.strictSame(await ready(), { status: 200, body: { status: "ready", postgres: "up", redis: "not_used", trunks: [] } })
+
+  const right = emulator.password
+  emulator.setPassword("another one")
+  const nowhere = await api.ask("POST", "/organizations/telephony-configs", {
+    name: "nowhere",
+    config: { provider: "ari", ari_endpoint: "http://127.0.0.1:1", app_name: "trunkline", app_password: "secret" }
+  })
+  // Made by the service a line above.
+  const unreachable = (nowhere.body as { readonly id: number }).id
+  const [first] = await world.sql<Array<{ id: number }>>`SELECT id FROM telephony_configurations WHERE is_default_outbound`
+  const refused = first?.id ?? 0
+  const call = (telephony_configuration_id: number) =>
+    api.ask("POST", `/public/agent/workflow/${agentUuid}`, { phone_number: "+15550100001", telephony_configuration_id })
+
+  await t.test("when calls have been tried, then both are listed with the reason, and the engine is ready", async (t) => {
+    t.match(
+      [await call(refused), await call(unreachable)].map(({ status }) => status >= 400),
+      [true, true]
+    )
+    await until("trunks that are down", async () => (JSON.stringify(await ready()).split('"down"').length === 3 ? true : undefined))
+    const { body, status } = await ready()
+    t.equal(status, 200)
+    t.match(body, {
+      status: "ready",
+      trunks: [
+        { telephony_configuration_id: refused, provider: "ari", status: "down", reason: "Asterisk refused the ARI user (HTTP 401)" },
+        { telephony_configuration_id: unreachable, provider: "ari", status: "down", reason: "ECONNREFUSED" }
+      ]
+    })
+    t.notMatch(JSON.stringify(body), /secret|another one/)
+    const figures = await figuresOf(world)
+    t.strictSame([countOf(figures, "trunks_up"), countOf(figures, "trunks_down")], [0, 2])
+  })
+
+  await t.test("when the password is right again, then the next call finds it up", async (t) => {
+    emulator.setPassword(right)
+    await untilTrue("call through the repaired trunk", async () => (await call(refused)).status === 200)
+    t.match((await ready()).body, {
+      trunks: [
+        { status: "up", reason: null },
+        { status: "down", reason: "ECONNREFUSED" }
+      ]
+    })
+    const figures = await figuresOf(world)
+    t.strictSame([countOf(figures, "trunks_up"), countOf(figures, "trunks_down")], [1, 1])
+  })
+})
+
+/** A Postgres of its own, that a test may stop. */
+const ownPostgres = (t: Test) => {
+  const folder = mkdtempSync(join(tmpdir(), "trunkline-operations-"))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  // Postgres, which does not run as root, has to pass.
+  chmodSync(folder, 0o711)
+  let scope = Scope.makeUnsafe()
+  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  t.teardown(stop)
+  return {
+    stop,
+    start: async (): Promise<string> => {
+      scope = Scope.makeUnsafe()
+      const layer = EmbeddedPostgres.layer({ folder: join(folder, "postgres"), fast: true })
+      const context = await Effect.runPromise(Layer.buildWithScope(Layer.fresh(layer), scope))
+      return Redacted.value(Context.get(context, EmbeddedPostgres).url)
+    }
+  }
+}
+
+t.test("given an engine on a Postgres that is stopped", { buffered: true }, async (t) => {
+  const postgres = ownPostgres(t)
+  const url = await postgres.start()
+  const world = await World.open(t, { emulator: fast, environment: { ...environment, DATABASE_URL: url } })
+  const ready = () => statusOf(world, "/api/v1/health/ready")
+  t.equal(await ready(), 200)
+
+  await postgres.stop()
+  t.equal(await ready(), 503, "then it says at once that it is not ready")
+  t.strictSame((await world.api.ask("GET", "/health/ready")).body, { detail: "The database does not answer" })
+  t.equal(await statusOf(world, "/api/v1/health"), 200, "then it still answers what needs no database")
+  t.equal(countOf(await figuresOf(world), 'http_requests_total{method="GET",route="/api/v1/health/ready",status="503"}'), 2)
+
+  t.equal(await postgres.start(), url)
+  await untilTrue("readiness", async () => (await ready()) === 200)
+  t.equal((await world.api.ask("GET", "/campaign/")).status, 200, "then it goes on by itself once the database is back")
+})

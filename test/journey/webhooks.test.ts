@@ -1,0 +1,158 @@
+/** A campaign as a webhook endpoint is told of it, by an engine that dies in the middle, at a receiver that does not always take it. */
+import { createHmac } from "node:crypto"
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import type { AddressInfo } from "node:net"
+import t, { type Test } from "tap"
+import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+
+t.setTimeout(240_000)
+/** Until a call that nobody can find is written off, and the rest of the campaign. */
+const recoveryMillis = 100_000
+
+interface Received {
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  /** Undefined: it was left without an answer. */
+  readonly status: number | undefined
+}
+interface CloudEvent {
+  readonly id: string
+  readonly type: string
+  readonly subject: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Answers what `judge` says of the request at hand; undefined: nothing at all. */
+const receiver = async (t: Test, judge: (earlier: number) => number | undefined) => {
+  const received: Array<Received> = []
+  const server = createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      const status = judge(received.length)
+      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString(), status })
+      if (status !== undefined) response.writeHead(status).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // An address that is a port's number is what a server has that listens on one.
+  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+}
+
+/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md, by its text. */
+const isSigned = (secret: string, { body, headers }: Received): boolean => {
+  const bytes = Buffer.from(secret.replace("whsec_", ""), "base64")
+  const expected = createHmac("sha256", bytes)
+    .update([headers["webhook-id"], headers["webhook-timestamp"], body].join("."))
+    .digest("base64")
+  return String(headers["webhook-signature"]).split(" ").includes(`v1,${expected}`)
+}
+
+// The receiver takes no more than these fields for granted, and finds them in what it got.
+const eventOf = ({ body }: Received) => JSON.parse(body) as CloudEvent
+const isTaken = ({ status }: Received) => status === 200
+const byId = (a: CloudEvent, b: CloudEvent) => Number(a.id) - Number(b.id)
+
+/** As if the next tries, which are minutes and hours away, were due. */
+const makeDue = ({ sql }: World) => sql`
+  WITH due AS (UPDATE webhook_deliveries SET due_at = now() WHERE state = 'pending' AND due_at > now())
+  UPDATE webhook_endpoints SET next_due_at = now(), version = version + 1 WHERE next_due_at > now()
+  RETURNING pg_notify('trunkline_events', 'deliveries')`
+
+t.test("given an endpoint for everything and a campaign, when the engine is killed while it delivers, and goes on", async (t) => {
+  const world = await World.open(t, {
+    emulator: { media: false, ringMillis: 200, talkMillis: 500 },
+    environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", WEBHOOK_PRIVATE_TARGETS: "on" }
+  })
+  const { emulator, sql } = world
+  // The first three are refused, the ninth is still waiting for its answer when the engine dies, and later ones are refused now and then.
+  const held = 8
+  const { received, url } = await receiver(t, (earlier) =>
+    earlier === held ? undefined : earlier < 3 || (earlier > held && earlier % 6 === 0) ? 500 : 200
+  )
+  const registered = await world.api.ask("POST", "/organizations/webhook-endpoints", { url })
+  t.equal(registered.status, 200)
+  // It has just been registered: the answer is a webhook endpoint with its secret.
+  const { id: endpointId, secret } = registered.body as { readonly id: number; readonly secret: string }
+
+  const settings = { max_concurrency: 4, retry_config: { enabled: false } }
+  const { id } = await world.api.createCampaign(world.agentId, numbersOf(24, ["01", "02", "01", "03"]), settings)
+  await world.api.start(id)
+  await untilTrue("request that waits", async () => {
+    if (received.length <= held) await makeDue(world)
+    return received.length > held && emulator.log.count("ended") >= 4
+  })
+  await world.end("SIGKILL")
+  t.not((await world.api.ask("GET", "/health").catch(() => undefined))?.status, 200)
+  // As if the engine had been away for a while: what it has in doubt is settled sooner, and the turn that it was in is over.
+  await sql`UPDATE attempts SET sent_at = sent_at - interval '30 seconds' WHERE state = 'sent'`
+  await sql`UPDATE webhook_endpoints SET leased_until = now()`
+  await world.launch()
+  await world.api.untilState(id, "completed", recoveryMillis)
+  await untilTrue(
+    "deliveries of everything",
+    async () => {
+      await makeDue(world)
+      const [left] =
+        await sql`SELECT (SELECT count(*) FROM event_outbox) + (SELECT count(*) FROM webhook_deliveries WHERE state <> 'delivered') AS n`
+      return Number(left?.["n"]) === 0
+    },
+    60_000
+  )
+  await judge(t, world, id, 4)
+
+  t.strictSame(
+    received.filter((one) => !isSigned(secret, one)),
+    [],
+    "then every request is signed"
+  )
+  t.strictSame(
+    received.filter((one) => one.headers["webhook-id"] !== eventOf(one).id),
+    [],
+    "then the header names the event"
+  )
+  const bodies = Map.groupBy(received, ({ headers }) => String(headers["webhook-id"]))
+  t.strictSame(
+    [...bodies.values()].filter((same) => new Set(same.map(({ body }) => body)).size > 1),
+    [],
+    "then an event has the same body every time"
+  )
+  t.ok((bodies.get(String(received[held]?.headers["webhook-id"]))?.length ?? 0) > 1, "then what had no answer is sent again")
+  t.ok(received.filter(({ status }) => status === 500).length > 3, "some were refused, before and after")
+
+  const taken = received.filter(isTaken).map(eventOf)
+  const events = [...new Map(taken.map((event) => [event.id, event])).values()].sort(byId)
+  const attempts = await attemptsOf(sql, id)
+  const ended = attempts.filter(({ state }) => state === "ended")
+  const completed = events.filter(({ type }) => type === "run.completed")
+  t.strictSame(
+    completed.map(({ data }) => String(data["call_id"])).toSorted(),
+    ended.map((attempt) => attempt.id).toSorted(),
+    "then the end of every call has arrived"
+  )
+  t.strictSame(
+    new Map(completed.map(({ data }) => [data["call_id"], data["outcome"]])),
+    new Map(ended.map((attempt) => [attempt.id, attempt.outcome])),
+    "then with what became of it"
+  )
+  t.equal(new Set(completed.map(({ data }) => data["phone_number"])).size, 24, "then of every contact")
+  const life = events.filter(({ subject }) => subject === `campaigns/${id}`)
+  t.strictSame(
+    life.map(({ type }) => type),
+    ["campaign.created", "campaign.started", "campaign.completed"],
+    "then the campaign's life has arrived"
+  )
+  const types = events.map(({ type }) => type)
+  t.ok(types.indexOf("campaign.started") < types.findIndex((type) => type.startsWith("run.")), "then no call is before its start")
+  t.equal(types.at(-1), "campaign.completed", "then no call ends after the campaign")
+  const answeredLate = events.filter(
+    ({ subject, type }, at) => type === "run.answered" && events.slice(0, at).some((one) => one.subject === subject)
+  )
+  t.strictSame(answeredLate, [], "then a call is answered before it ends")
+  const deliveries = await sql`SELECT DISTINCT state FROM webhook_deliveries WHERE endpoint_id = ${endpointId}`
+  t.strictSame([...deliveries], [{ state: "delivered" }])
+})

@@ -1,0 +1,377 @@
+/** What webhook nodes send when a call is over, from the end of its run in the database to a real server of ours. */
+import { Effect, Layer } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import t from "tap"
+import type { NodeWebhook } from "#core/event/NodeWebhook.ts"
+import { NodeWebhookQueue } from "#core/event/NodeWebhookQueue.ts"
+import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
+import { type Sent, WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { until } from "#test/support/engine.ts"
+import { arrived, nodeWebhooks, type Receiver, receiver, webhook } from "#test/support/nodeWebhooks.ts"
+import { openDatabase } from "#test/support/postgres.ts"
+
+const database = await openDatabase(t)
+const { makeDue, node, query, scene } = nodeWebhooks(database)
+
+t.test("given an agent with a webhook node for each method", async (t) => {
+  const to = await receiver(t)
+  await node(t)
+  const { call, publish, settled } = await scene()
+  const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+  const data = { endpoint_url: to.url, payload_template: { name: "{{initial_context.first_name}}" } }
+  await publish(...methods.map((http_method) => webhook(http_method, { ...data, http_method })), webhook("none", data))
+
+  t.test("when a call is over, then each is sent once, with a body where the method has one", async (t) => {
+    const run = await call()
+    const requests = await arrived(to, 6)
+    const body = '{"name":"Ada","call_disposition":"user_hangup"}'
+    t.strictSame(requests.map(({ body, method }) => [method, body]).sort(), [
+      ["DELETE", ""],
+      ["GET", ""],
+      ["PATCH", body],
+      ["POST", body],
+      ["POST", body],
+      ["PUT", body]
+    ])
+    for (const { headers, method, path } of requests) {
+      t.match(headers, {
+        "content-type": "application/json",
+        "x-dograh-delivery-id": /^[0-9a-f-]{36}$/,
+        "x-dograh-workflow-run-id": String(run),
+        "x-dograh-delivery-attempt": "1"
+      })
+      t.equal(path, "/hook?a=1")
+      t.equal(headers["content-length"], method === "GET" || method === "DELETE" ? undefined : String(body.length))
+      t.equal(headers["transfer-encoding"], undefined)
+    }
+    t.equal(new Set(requests.map(({ headers }) => headers["x-dograh-delivery-id"])).size, 6)
+    t.match(await settled(run, { state: "succeeded" }), { nodeId: "GET", method: "GET", url: to.url, attempts: 1, lastStatus: 200 })
+  })
+})
+
+t.test("given a node with headers, a credential and a template", async (t) => {
+  const to = await receiver(t)
+  await node(t)
+  const { call, organizationId, publish, settled } = await scene()
+  const [credential] = await query<{ readonly uuid: string }>(
+    (sql) => sql`INSERT INTO credentials (organization_id, name, credential_type, credential_data)
+      VALUES (${organizationId}, 'crm', 'bearer_token', '{"token": "t0ken"}') RETURNING uuid`
+  )
+  await publish(
+    webhook("crm", {
+      name: "CRM",
+      endpoint_url: to.url,
+      credential_uuid: credential?.uuid,
+      custom_headers: [
+        { key: "X-Source", value: "{{workflow_name}}" },
+        { key: "X-Api-Key", value: "visible to everybody" }
+      ],
+      payload_template: {
+        "{{gathered_context.call_disposition}}": { seconds: "{{cost_info.call_duration_seconds}}", all: ["{{workflow_run_id}}", 1] },
+        recording: "{{recording_url}}",
+        transcript: "{{transcript_url}}",
+        none: "{{user_recording_url}}{{campaign_id}}"
+      }
+    })
+  )
+
+  t.test("when a call is over, then they are in the request, and what looks like a secret is not", async (t) => {
+    const run = await call({ recordingKey: "recordings/1.wav" })
+    const [request] = await arrived(to, 1)
+    t.match(request?.headers, { authorization: "Bearer t0ken", "x-source": "Reminder", "x-api-key": undefined })
+    t.strictSame(JSON.parse(request?.body ?? ""), {
+      user_hangup: { seconds: "1.5", all: [String(run), 1] },
+      recording: `https://files.example/${run}/recording`,
+      transcript: "",
+      none: "",
+      call_disposition: "user_hangup"
+    })
+    t.match(await settled(run, { state: "succeeded" }), { name: "CRM" })
+    const kept = await query((sql) => sql`SELECT d::text AS all FROM node_webhook_deliveries d WHERE run_id = ${run}`)
+    t.notMatch(JSON.stringify(kept), /t0ken|visible to everybody/, "no secret is kept with it")
+  })
+
+  t.test("when the credential is gone, then nothing is sent, and it is said why", async (t) => {
+    await query((sql) => sql`DELETE FROM credentials WHERE organization_id = ${organizationId}`)
+    const dead = await settled(await call(), { state: "dead_letter" })
+    t.match(dead, { lastError: "credential_not_found", attempts: 0, lastStatus: undefined, lastAttemptAt: undefined })
+    t.equal(to.received.length, 1)
+  })
+})
+
+t.test("given nodes that cannot be sent as they are", async (t) => {
+  const to = await receiver(t)
+  await node(t)
+  const { call, deliveries, publish } = await scene()
+  await publish(
+    webhook("nowhere", {}),
+    webhook("brew", { endpoint_url: to.url, http_method: "BREW" }),
+    webhook("broken", { endpoint_url: "not an address" }),
+    webhook("long", { endpoint_url: to.url, payload_template: "{{initial_context}}".repeat(1000) }),
+    webhook("x".repeat(9000), { endpoint_url: to.url })
+  )
+
+  t.test("when a call is over, then they are dead with the reason, and the others are sent", async (t) => {
+    const run = await call({ initialContext: JSON.stringify({ text: "x".repeat(2000) }) })
+    const found = await until("their ends", async () => {
+      const all = await deliveries(run)
+      return all.length === 5 && all.every(({ state }) => state !== "pending") ? all : undefined
+    })
+    t.strictSame(
+      found.map(({ lastError }) => lastError),
+      ["url_missing", "method_unknown", "url_refused", "payload_too_large", undefined]
+    )
+    t.equal(to.received.length, 1)
+  })
+})
+
+t.test("given a node whose receiver does not take what it gets", async (t) => {
+  const to = await receiver(t)
+  await node(t)
+  const { call, publish, replay, settled } = await scene()
+  await publish(webhook("a", { endpoint_url: to.url, payload_template: { at: "{{current_time}}", name: "{{workflow_name}}" } }))
+  const waits = ({ dueAt, lastAttemptAt }: NodeWebhook) => Math.round((dueAt.getTime() - (lastAttemptAt?.getTime() ?? 0)) / 1000)
+
+  t.test("when it answers 503 and then 200, then it gets the same bytes again under the same id", async (t) => {
+    to.answers.push(503)
+    const run = await call()
+    const failed = await settled(run, { attempts: 1 })
+    t.match(failed, { state: "pending", lastStatus: 503, lastError: "status_503" })
+    t.equal(waits(failed), 30)
+    await query((sql) => sql`UPDATE agents SET name = 'Renamed'`)
+    await makeDue(run)
+    t.match(await settled(run, { attempts: 2 }), { state: "succeeded", lastStatus: 200, lastError: undefined })
+    const [first, second] = await arrived(to, 2)
+    t.equal(second?.body, first?.body)
+    t.equal(second?.headers["x-dograh-delivery-id"], first?.headers["x-dograh-delivery-id"])
+    t.strictSame(
+      [first, second].map((one) => one?.headers["x-dograh-delivery-attempt"]),
+      ["1", "2"]
+    )
+  })
+
+  t.test("when it says 404 or leads elsewhere, then that is final", async (t) => {
+    for (const status of [404, 302]) {
+      to.received.length = 0
+      to.answers.push(status)
+      const dead = await settled(await call(), { state: "dead_letter" })
+      t.match(dead, { attempts: 1, lastStatus: status, lastError: `status_${status}` })
+      t.strictSame(
+        to.received.map(({ path }) => path),
+        ["/hook?a=1"]
+      )
+    }
+  })
+
+  t.test("when it fails five times, then it is dead, and can be sent anew", async (t) => {
+    to.received.length = 0
+    to.answers.push(500, 502, 503, 504, 429)
+    const run = await call()
+    const waited: Array<number> = []
+    for (const attempts of [1, 2, 3, 4]) {
+      waited.push(waits(await settled(run, { attempts })))
+      await makeDue(run)
+    }
+    const dead = await settled(run, { attempts: 5 })
+    t.match(dead, { state: "dead_letter", lastStatus: 429 })
+    t.strictSame(waited, [30, 60, 120, 240])
+    t.equal(await replay(run, dead), undefined)
+    t.match(await settled(run, { state: "succeeded" }), { id: dead.id, attempts: 1 })
+    t.equal(new Set(to.received.map(({ body, headers }) => `${headers["x-dograh-delivery-id"]} ${body}`)).size, 1)
+    t.match(await replay(run, dead), { _tag: "NodeWebhookNotDead", state: "succeeded" })
+    t.equal(to.received.length, 6)
+  })
+
+  t.test("when nobody listens there, then it is tried again", async (t) => {
+    await publish(webhook("a", { endpoint_url: "http://127.0.0.1:1/" }))
+    t.match(await settled(await call(), { attempts: 1 }), { state: "pending", lastStatus: undefined, lastError: "connection_refused" })
+  })
+})
+
+t.test("given nodes that are switched off, and a version that is not current any more", async (t) => {
+  const [old, current] = [await receiver(t), await receiver(t)]
+  await node(t)
+  const { agentId, call, deliveries, publish } = await scene()
+  const on = (to: Receiver) => webhook("on", { endpoint_url: to.url })
+
+  t.test("when a call is over, then only what is switched on is sent", async (t) => {
+    const off = (enabled: unknown, id: string) => webhook(id, { endpoint_url: old.url, enabled })
+    await publish(off(false, "off"), off(null, "null"), off("false", "text"), on(old), { id: "qa", type: "qa", data: {} })
+    const run = await call()
+    await arrived(old, 3)
+    t.strictSame(
+      (await deliveries(run)).map(({ nodeId }) => nodeId),
+      ["null", "text", "on"]
+    )
+  })
+
+  t.test("when a version without any is called, then nothing is written", async (t) => {
+    await publish()
+    t.strictSame(await deliveries(await call()), [])
+  })
+
+  t.test("when the agent was changed during the call, then the version that was on the call counts", async (t) => {
+    old.received.length = 0
+    await publish(on(old))
+    const [version] = await query<{ readonly id: number }>(
+      (sql) => sql`SELECT current_definition_id AS id FROM agents WHERE id = ${agentId}`
+    )
+    await publish(on(current))
+    await call({ agentDefinitionId: version?.id })
+    await arrived(old, 1)
+    await call()
+    await arrived(current, 1)
+    t.strictSame([old.received.length, current.received.length], [1, 1])
+  })
+})
+
+t.test("given a call that was never answered, when it is recorded, then its webhook says so", async (t) => {
+  const to = await receiver(t)
+  await node(t)
+  const { call, publish } = await scene()
+  await publish(webhook("a", { endpoint_url: to.url, payload_template: { seconds: "{{cost_info.call_duration_seconds}}" } }))
+  await call({ gatheredContext: '{"call_disposition": "busy"}', usageInfo: '{"call_duration_seconds": 0}' })
+  const [request] = await arrived(to, 1)
+  t.equal(request?.body, '{"seconds":"0","call_disposition":"busy"}')
+})
+
+t.test("given targets that have to be public, when a node's is not, then no connection is made, now or later", async (t) => {
+  const to = await receiver(t)
+  await node(t, { privateTargets: false })
+  const { call, publish, settled } = await scene()
+  for (const url of [to.url, to.url.replace("127.0.0.1", "localhost")]) {
+    await publish(webhook("a", { endpoint_url: url }))
+    t.match(await settled(await call(), { state: "dead_letter" }), { lastError: "address_not_public", lastStatus: undefined })
+  }
+  t.equal(to.received.length, 0)
+})
+
+t.test("given a receiver that holds what it gets", async (t) => {
+  const to = await receiver(t)
+  const { call, publish, settled } = await scene()
+  await publish(webhook("a", { endpoint_url: to.url }))
+
+  t.test("when its node is stopped, then the next one sends it again at once, under the same id", async (t) => {
+    to.holds = true
+    const stop = await node(t)
+    const run = await call()
+    await arrived(to, 1)
+    await stop()
+    to.holds = false
+    await node(t)
+    t.match(await settled(run, { state: "succeeded" }), { attempts: 1 })
+    t.equal(to.received.length, 2)
+    t.equal(new Set(to.received.map(({ headers }) => headers["x-dograh-delivery-id"])).size, 1)
+  })
+})
+
+t.test("given a node that died after it had sent and before it could record that", async (t) => {
+  const to = await receiver(t)
+  const { call, publish, settled } = await scene()
+  await publish(webhook("a", { endpoint_url: to.url }))
+  const run = await call()
+  const claim = { limit: 10, limitOfOrganization: 10, sending: new Map() }
+  const ofRun = Effect.map(
+    NodeWebhookQueue.use((_) => _.claim(claim)),
+    (claimed) => claimed.filter(({ runId }) => runId === run).length
+  )
+
+  t.test("when its lease is over, and not before, then another one sends it again", async (t) => {
+    const claims = await database.run(Effect.all([ofRun, ofRun]).pipe(Effect.provide(NodeWebhookQueue.layer)))
+    t.strictSame(claims, [1, 0])
+    await node(t)
+    const [leased] = await query<{ readonly seconds: number }>(
+      (sql) => sql`SELECT extract(epoch FROM due_at - now())::int AS seconds FROM node_webhook_deliveries WHERE run_id = ${run}`
+    )
+    t.ok((leased?.seconds ?? 0) > 60, "it is let alone for longer than any try takes")
+    t.equal(to.received.length, 0)
+    await makeDue(run)
+    t.match(await settled(run, { state: "succeeded" }), { attempts: 1 })
+    t.equal(to.received.length, 1)
+  })
+})
+
+t.test("given a fault of ours, when it meets a delivery, then that is a try, and it does not stay claimed", async (t) => {
+  const { call, publish, settled } = await scene()
+  await publish(webhook("a", { endpoint_url: "https://example.com/" }))
+  const asked: Array<Sent> = []
+  const faulty = Layer.succeed(WebhookSender, {
+    send: (sent) => {
+      asked.push(sent)
+      return Effect.die("a fault")
+    }
+  })
+  await node(t, { sender: faulty })
+  t.match(await settled(await call(), { attempts: 1 }), { state: "pending", lastStatus: undefined, lastError: "internal_error" })
+  t.match(asked, [{ timeout: "30 seconds" }])
+})
+
+t.test("given a receiver that does not answer, when the time is over, then it is given up", async (t) => {
+  const to = await receiver(t)
+  to.holds = true
+  const sent = { method: "GET", url: to.url, headers: {}, body: undefined, timeout: "100 millis" } as const
+  const answer = WebhookSender.use((_) => Effect.flip(_.send(sent))).pipe(
+    Effect.provide(WebhookSender.layer.pipe(Layer.provide(Layer.succeed(PrivateTargets, true))))
+  )
+  t.match(await Effect.runPromise(answer), { _tag: "NoAnswer", reason: "timeout" })
+  t.match(to.received, [{ method: "GET", body: "" }])
+})
+
+t.test("given two engine nodes and many calls", async (t) => {
+  const [to, slow] = [await receiver(t), await receiver(t)]
+  slow.holds = true
+  const [one, other] = [await scene(), await scene()]
+  await one.publish(webhook("a", { endpoint_url: to.url }))
+  await other.publish(webhook("a", { endpoint_url: slow.url }))
+  await Promise.all([node(t), node(t)])
+
+  t.test("when another organization's receiver holds all that it gets, then this one gets each exactly once", async (t) => {
+    for (let calls = 0; calls < 100; calls++) await other.call()
+    const runs = await Promise.all(Array.from({ length: 100 }, () => one.call()))
+    await arrived(to, runs.length)
+    await until("records", async () => {
+      const ends = await Promise.all(runs.map((run) => one.deliveries(run)))
+      return ends.every(([delivery]) => delivery?.state === "succeeded") || undefined
+    })
+    t.equal(to.received.length, runs.length)
+    t.equal(new Set(to.received.map(({ headers }) => headers["x-dograh-workflow-run-id"])).size, runs.length)
+    t.ok(slow.received.length <= 32, `${slow.received.length} were begun for the other`)
+  })
+})
+
+t.test("given what was sent long ago, when the engine starts, then its bytes are forgotten and all else stays", async (t) => {
+  const to = await receiver(t)
+  const stop = await node(t)
+  const { call, publish, settled } = await scene()
+  await publish(webhook("a", { endpoint_url: to.url }))
+  const runs = [await call(), await call()]
+  for (const run of runs) await settled(run, { state: "succeeded" })
+  await stop()
+  await query((sql) => sql`UPDATE node_webhook_deliveries SET settled_at = now() - interval '8 days' WHERE run_id = ${runs[0] ?? 0}`)
+  await node(t)
+  const kept = () =>
+    query<{ readonly hasBytes: boolean; readonly state: string }>(
+      (sql) => sql`SELECT headers IS NOT NULL OR body IS NOT NULL AS has_bytes, state FROM node_webhook_deliveries
+        WHERE run_id = ANY (${runs}::int[]) ORDER BY run_id`
+    )
+  await until("less to keep", async () => (await kept()).some(({ hasBytes }) => !hasBytes) || undefined)
+  t.strictSame(await kept(), [
+    { hasBytes: false, state: "succeeded" },
+    { hasBytes: true, state: "succeeded" }
+  ])
+})
+
+t.test("given a run with deliveries, when it is deleted, then they go with it", async (t) => {
+  const { call, publish } = await scene()
+  await publish(webhook("a", { endpoint_url: "http://127.0.0.1:1/" }))
+  const run = await call()
+  await query((sql) => sql`DELETE FROM runs WHERE id = ${run}`)
+  t.strictSame(await query((sql) => sql`SELECT 1 FROM node_webhook_deliveries WHERE run_id = ${run}`), [])
+})
+
+t.test("given all these tries, when the figures are read, then they are counted by what came of them", async (t) => {
+  const figures = await Effect.runPromise(PrometheusMetrics.format())
+  for (const result of ["succeeded", "failed", "dead_letter"]) {
+    t.match(figures, new RegExp(`node_webhook_deliveries_total\\{result="${result}"\\} [1-9]`))
+  }
+})

@@ -1,0 +1,285 @@
+/** The fetch before a call: when it is made, for how long the callee waits for it, and what becomes of the call without it. */
+import { Deferred, Effect, Layer } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import type { JsonObject } from "#core/agent/Agent.ts"
+import type { LeftAttempt } from "#core/call/Attempt.ts"
+import { recoverSent } from "#core/call/Call.ts"
+import { AgentDefinitionId, RunId } from "#core/Id.ts"
+import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import { ContextFetcher, NothingFetched } from "#runtime/call/ContextFetcher.ts"
+import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import { Tts } from "#runtime/voice/Tts.ts"
+import { type PlannedOpening, VoiceAgent } from "#runtime/voice/VoiceSession.ts"
+import { answered, callId, hungUp, nothing, play, Scene, settled, steps, wait } from "#test/support/callScene.ts"
+import { configurationId, layerOf, organizationId, refusal } from "#test/support/fakes.ts"
+import { type Fetcher, fetcherOf } from "#test/support/contextFetcher.ts"
+import { untilTrue } from "#test/support/engine.ts"
+import { run } from "#test/support/run.ts"
+import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
+
+const fetching = {
+  name: "Start",
+  prompt: "Greet.",
+  greeting: "Hello {{first_name}} of {{city}}",
+  pre_call_fetch_mode: "outbound",
+  pre_call_fetch_url: "https://crm.example/contacts"
+}
+const definition = { nodes: [{ id: "1", type: "startCall", data: fetching }], edges: [] }
+
+/** A call whose fetch comes to `outcome`. */
+const fetches =
+  (outcome: Effect.Effect<JsonObject, NothingFetched>, more: (scene: Scene) => void = nothing) =>
+  (scene: Scene): void => {
+    const { log } = scene.world
+    scene.world.definition = definition
+    scene.context = { first_name: "Bob", city: "Town" }
+    scene.world.fetch = (question) =>
+      Effect.suspend(() => {
+        const { agent_id, from_number, to_number } = JSON.parse(question.body).call_inbound
+        log.push(`fetch ${question.organizationId} ${agent_id} ${from_number}>${to_number}`)
+        return outcome
+      }).pipe(
+        Effect.tap(() => Effect.sync(() => log.push("fetched"))),
+        Effect.onInterrupt(() => Effect.sync(() => log.push("fetch interrupted")))
+      )
+    more(scene)
+  }
+const ada = { first_name: "Ada" }
+const asked = "fetch 1 1 >+15551"
+const begun = ["sent", "originate +15551", asked]
+const ending = ["line free, 0 slots", "finish", "ended answered"]
+/** What the run says of problems. */
+const problemsOf = (scene: Pick<Scene, "world">) => scene.world.ends.map(({ record }) => record.logs["realtime_feedback_events"])
+const talk = ({ says }: Pick<Scene, "says">) => steps(says(answered), wait("30 seconds"), says(hungUp("normal_clearing")))
+
+t.test(
+  "given an agent that fetches, when there is an answer before the callee's, then the call opens with it, and its run has it",
+  async (t) => {
+    const played = await play(fetches(Effect.delay(Effect.succeed(ada), "2 seconds")), (scene) => steps(wait("2 seconds"), talk(scene)))
+    t.strictSame(played.log, [...begun, "fetched", "prepared", "answered", "media", "voice", "says Hello Ada of Town", ...ending])
+    t.strictSame(
+      played.world.ends.map(({ fetchedContext }) => fetchedContext),
+      [ada]
+    )
+    t.strictSame(problemsOf(played), [[]])
+  }
+)
+
+t.test("given a number to show, then it is asked with it", async (t) => {
+  const { log } = await play(
+    fetches(Effect.succeed(ada), ({ world }) => {
+      if (world.trunk !== undefined) world.trunk = { ...world.trunk, callerIds: { all: ["+15550100999"], preferred: undefined } }
+    }),
+    () => settled
+  )
+  t.ok(log.includes("fetch 1 1 +15550100999>+15551"), log.join())
+})
+
+t.test("given a callee who is quicker than the answer, when it comes, then he is greeted by it", async (t) => {
+  const { log } = await play(fetches(Effect.delay(Effect.succeed(ada), "9 seconds")), (scene) => steps(wait("1 second"), talk(scene)))
+  t.strictSame(log.slice(0, 7), [...begun, "answered", "media", "voice", "fetched"])
+  t.strictSame(log.slice(7, 9).sort(), ["prepared", "says Hello Ada of Town"], "at once")
+  t.strictSame(log.slice(9), ending)
+})
+
+t.test("given a fetch that brings a greeting of its own, then that one is spoken, with what was fetched", async (t) => {
+  const greeting_override = { type: "text", text: "Dear {{first_name}}, {{caller_number | nobody}}" }
+  const { log } = await play(fetches(Effect.succeed({ ...ada, greeting_override })), talk)
+  t.ok(log.includes("says Dear Ada, nobody"), log.join())
+})
+
+t.test("given a fetch that fails, then the call goes on with what is known, and its run tells why", async (t) => {
+  const played = await play(fetches(Effect.delay(Effect.fail(new NothingFetched({ reason: "status_500" })), "3 seconds")), talk)
+  t.ok(played.log.includes("says Hello Bob of Town"), played.log.join())
+  t.strictSame(problemsOf(played), [
+    [
+      {
+        type: "rtf-pipeline-error",
+        payload: { error: "Nothing was fetched before the call: status_500", fatal: false, processor: "pre_call_fetch" },
+        timestamp: "1970-01-01T00:00:03.000Z",
+        turn: 0
+      }
+    ]
+  ])
+  t.strictSame(
+    played.world.ends.map(({ fetchedContext }) => fetchedContext),
+    [undefined]
+  )
+  const broken = await play(fetches(Effect.die(new Error("a fault"))), talk)
+  t.ok(broken.log.includes("says Hello Bob of Town"), "a fault of ours is no different")
+  t.match(problemsOf(broken), [[{ payload: { error: /internal_error$/ } }]])
+})
+
+t.test("given a fetch that failed before a callee did not answer, then the run tells that too", async (t) => {
+  const played = await play(fetches(Effect.fail(new NothingFetched({ reason: "timeout" }))), ({ says }) => says(hungUp("no_answer")))
+  t.match(problemsOf(played), [[{ payload: { error: /timeout$/ } }]])
+})
+
+t.test("given a call that comes to nothing while its fetch is under way, then the fetch is interrupted", async (t) => {
+  const check = async (name: string, act: (scene: Scene) => Effect.Effect<unknown>, rest: ReadonlyArray<string>) => {
+    const played = await play(fetches(Effect.never), act)
+    t.strictSame(played.log, [...begun, ...rest], name)
+    t.strictSame(problemsOf(played).flat(), [], `${name}: that is no problem`)
+  }
+  await check("busy", ({ says }) => says(hungUp("user_busy")), ["fetch interrupted", "line free, 0 slots", "ended busy"])
+  await check(
+    "hung up before the answer",
+    ({ says }) => steps(says({ _tag: "MachineDetected" }), wait("1 second"), says(hungUp("no_answer"))),
+    ["fetch interrupted", "hangup machine_detected", "line free, 0 slots", "ended voicemail"]
+  )
+  await check(
+    "hung up by the callee while he waited",
+    ({ says }) => steps(says(answered), wait("1 second"), says(hungUp("normal_clearing"))),
+    ["answered", "media", "voice", "fetch interrupted", ...ending]
+  )
+})
+
+t.test("given a call that may not leave, then nothing is fetched", async (t) => {
+  const { log } = await play(
+    fetches(Effect.succeed(ada), (scene) => {
+      scene.permitted = () => false
+    }),
+    () => settled
+  )
+  t.strictSame(log, ["void", "line free, 0 slots"])
+})
+
+t.test("given a call that may leave no more when it could, then nothing was fetched for it meanwhile", async (t) => {
+  const { log } = await play(
+    fetches(Effect.succeed(ada), ({ world }) => {
+      world.marking = Effect.sleep("2 seconds")
+    }),
+    (scene) =>
+      steps(
+        wait("1 second"),
+        Effect.sync(() => {
+          scene.permitted = () => false
+        }),
+        wait("2 seconds")
+      )
+  )
+  t.strictSame(log, ["sent", "void", "line free, 0 slots"])
+})
+
+t.test("given a provider that refuses the call, then the fetch is interrupted", async (t) => {
+  const { log } = await play(
+    fetches(Effect.never, ({ world }) => {
+      world.originate = Effect.delay(refusal("unreachable"), "1 second")
+    }),
+    () => wait("2 seconds")
+  )
+  t.strictSame(log, [...begun, "fetch interrupted", "void", "line free, 0 slots"])
+})
+
+t.test("given a call that a former process has left behind, when it is answered, then it opens with what its run has", async (t) => {
+  const scene = new Scene()
+  const { says, world } = scene
+  fetches(Effect.never)(scene)
+  world.attempts.set(callId, { contact: undefined, dialEpoch: 1, state: "sent" })
+  world.lookup = Effect.succeed("ringing")
+  const left: LeftAttempt = {
+    agentDefinitionId: AgentDefinitionId.make(1),
+    answeredAt: undefined,
+    callId,
+    campaign: undefined,
+    initialContext: scene.context,
+    organizationId,
+    runId: RunId.make(1),
+    sentAt: 0,
+    state: "sent",
+    telephonyConfigurationId: configurationId
+  }
+  await run(
+    Effect.gen(function* () {
+      const supervisor = yield* CallSupervisor
+      const trunk = yield* TrunkPool.use((pool) => pool.get(configurationId))
+      if (trunk === undefined) return yield* Effect.die("no trunk")
+      yield* supervisor.resume(left, trunk, (limits) => recoverSent(limits, 0), {})
+      yield* steps(settled, says(answered), says(hungUp("normal_clearing")))
+    }).pipe(Effect.provide(layerOf(world, { DRAIN: "0", RECORDINGS: "on" }, scene.voice)))
+  )
+  t.strictSame(world.log, ["look", "answered", "media", "voice", "finish", "ended answered"])
+  t.match(scene.plan, { greeting: "Hello Bob of Town", later: undefined })
+})
+
+t.test("given a server that gives no answer, when the callee has, then he waits no longer than ten seconds from the dial", async (t) => {
+  const slow = {
+    credential: Effect.delay(Effect.succeed({ credentialType: "none" as const, data: {} }), "6 seconds"),
+    send: () => Effect.never
+  }
+  const check = async (name: string, fetcher: Fetcher, pre_call_fetch_credential_uuid: string | undefined) => {
+    const played = await play(
+      (scene) => {
+        fetches(Effect.succeed(ada))(scene)
+        const data = { ...fetching, pre_call_fetch_credential_uuid }
+        scene.world.definition = { nodes: [{ id: "1", type: "startCall", data }], edges: [] }
+        scene.world.fetch = (asked) => ContextFetcher.use((_) => _.fetch(asked)).pipe(Effect.provide(fetcherOf(fetcher)))
+      },
+      ({ says, world }) =>
+        steps(
+          wait("4 seconds"),
+          says(answered),
+          wait("5900 millis"),
+          Effect.sync(() => world.log.push("9.9 seconds")),
+          wait("100 millis"),
+          Effect.sync(() => world.log.push("10 seconds")),
+          says(hungUp("normal_clearing"))
+        )
+    )
+    const said = played.log.filter((entry) => /says|seconds/.test(entry))
+    t.strictSame(said, ["9.9 seconds", "says Hello Bob of Town", "10 seconds"], name)
+    t.match(problemsOf(played), [[{ payload: { error: /: timeout$/ }, timestamp: "1970-01-01T00:00:10.000Z" }]])
+  }
+  await check("it hangs", { send: () => Effect.never }, undefined)
+  await check("the credential takes its part of them", slow, "c-1")
+})
+
+t.test(
+  "given a callee who has answered, when it is not known yet how he is greeted, then he hears noise, and then the greeting",
+  async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "fetched-voice-"))
+    t.teardown(() => rm(folder, { recursive: true }))
+    const line = loopback()
+    const { emit, events } = eventsOf()
+    const spoken: Array<string> = []
+    const tts = Layer.effect(
+      Tts,
+      Effect.map(Tts, (silent) => ({
+        ...silent,
+        speak: (text: string) =>
+          Effect.suspend(() => {
+            spoken.push(text)
+            return silent.speak(text)
+          })
+      }))
+    ).pipe(Layer.provide(Tts.layerSilent))
+    const report = await callingWith(Files.layerLocal(folder))(
+      line,
+      Effect.gen(function* () {
+        const agent = yield* VoiceAgent
+        const known = yield* Deferred.make<PlannedOpening>()
+        const given = { ...plan, detectMachine: false, greeting: undefined, later: Deferred.await(known) }
+        const session = yield* agent.attach(given, line.media, emit)
+        line.talk(50, 9000)
+        session.dtmf("1", 1000)
+        t.ok(line.sent.length === 50 && line.sent.every(isNoise), "noise")
+        yield* Deferred.succeed(known, { greeting: "Hello Ada", recording: undefined })
+        yield* Effect.promise(() => untilTrue("greeting", () => spoken.length > 0))
+        yield* Effect.yieldNow
+        line.talk(30)
+        return yield* session.finish
+      }),
+      { tts }
+    )
+    t.strictSame(line.sent.slice(50).map(isNoise).indexOf(true), 10, "two words")
+    t.strictSame(spoken, ["Hello Ada"])
+    t.strictSame(events, [{ _tag: "GreetingSpoken" }])
+    t.match(report.transcriptText, /assistant: Hello Ada\n/)
+    t.equal(report.recordingKey, "recordings/7.wav", "it is recorded from the answer on")
+    t.ok((report.firstAudioMillis ?? 0) >= 1000, "the callee waited so long")
+  }
+)

@@ -1,0 +1,120 @@
+/** Where a webhook may go: whatever an address says and whatever its name resolves to, nothing reaches a server of this machine. */
+import { Deferred, Effect, Layer } from "effect"
+import type { LookupAddress } from "node:dns"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import t, { type Test } from "tap"
+import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
+import { Resolver, WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { until } from "#test/support/engine.ts"
+import { runLive } from "#test/support/run.ts"
+
+/** Counted as public, and given to nobody: https://www.iana.org/assignments/ipv6-unicast-address-assignments */
+const nobodys = "3000::1"
+const addressOf = (address: string): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 })
+
+/** A server of this machine, on all its addresses, and how many have connected to it. */
+const insider = async (t: Test) => {
+  const seen = { connections: 0 }
+  const server = createServer((_, response) => void response.end())
+  server.on("connection", () => {
+    seen.connections += 1
+  })
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // An address that is a port's number is what a server has that listens on one.
+  return { seen, port: (server.address() as AddressInfo).port }
+}
+
+const senderOf = (answers: ReadonlyArray<ReadonlyArray<string>>, privateTargets = false) => {
+  const asked: Array<string> = []
+  const resolve: typeof Resolver.Service = (name, _, done) => {
+    const found = answers[Math.min(asked.length, answers.length - 1)] ?? []
+    asked.push(name)
+    done(null, found.map(addressOf))
+  }
+  const layer = WebhookSender.layer.pipe(Layer.provide([Layer.succeed(PrivateTargets, privateTargets), Layer.succeed(Resolver, resolve)]))
+  const send = (url: string) =>
+    WebhookSender.use((_) => _.send({ url, headers: {}, body: "{}" })).pipe(
+      Effect.map(({ status }) => String(status)),
+      Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed(reason)),
+      Effect.provide(layer)
+    )
+  return { asked, send }
+}
+
+t.test("given an address in figures, when it means this machine or one nearby, then no connection is made", async (t) => {
+  const { port, seen } = await insider(t)
+  const { asked, send } = senderOf([["127.0.0.1"]])
+  const loopback = ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001", "127.0.0.1."]
+  const mapped = [
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[0:0:0:0:0:ffff:7f00:0001]",
+    "[64:ff9b::7f00:1]",
+    "[::127.0.0.1]"
+  ]
+  const others = ["0.0.0.0", "0", "0x0", "10.0.0.1", "169.254.169.254", "[fe80::1]", "[fc00::1]", "１２７.0.0.1"]
+  for (const host of [...loopback, ...mapped, ...others]) {
+    t.equal(await runLive(send(`http://${host}:${port}/`)), "address_not_public", host)
+  }
+  t.strictSame(asked, [])
+  t.equal(seen.connections, 0)
+})
+
+t.test("given a name of this machine, when it ends in a dot or not, then it is not even looked up", async (t) => {
+  const { port, seen } = await insider(t)
+  const { asked, send } = senderOf([["127.0.0.1"]])
+  for (const host of ["localhost", "localhost.", "LOCALHOST", "a.localhost.", "db.internal", "printer.local."]) {
+    t.equal(await runLive(send(`http://${host}:${port}/`)), "address_not_public", host)
+  }
+  t.strictSame(asked, [])
+  t.equal(seen.connections, 0)
+})
+
+t.test("given a name, when all its addresses are inside, then no connection is made", async (t) => {
+  const { port, seen } = await insider(t)
+  const inside = ["127.0.0.1", "0.0.0.0", "::", "::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "64:ff9b::127.0.0.1", "fe80::1%lo", "10.1.2.3"]
+  for (const address of inside) {
+    const { asked, send } = senderOf([[address]])
+    t.equal(await runLive(send(`http://hooks.example.com.:${port}/`)), "address_not_public", address)
+    t.strictSame(asked, ["hooks.example.com."])
+  }
+  const { send } = senderOf([inside])
+  t.equal(await runLive(send(`http://hooks.example.com:${port}/`)), "address_not_public")
+  t.equal(seen.connections, 0)
+})
+
+/** Sends, and gives up as soon as the name has been looked up and whoever would be connected to then has been. */
+const sendUntilLookedUp = async (answers: ReadonlyArray<ReadonlyArray<string>>, port: number, isKnocked: () => boolean) => {
+  const { asked, send } = senderOf(answers)
+  const stop = Deferred.makeUnsafe<void>()
+  const sent = runLive(Effect.raceFirst(send(`http://hooks.example.com:${port}/`), Deferred.await(stop)))
+  await until("lookup", () => asked[0])
+  // What went to this machine before has arrived when this has.
+  const { send: sendInside } = senderOf([], true)
+  const status = await runLive(sendInside(`http://127.0.0.1:${port}/`))
+  await until("knock", () => isKnocked() || undefined)
+  await runLive(Deferred.succeed(stop, undefined))
+  await sent
+  return { asked, status }
+}
+
+t.test("given a name with addresses outside and inside, when it is sent to, then only to the one outside", async (t) => {
+  const { port, seen } = await insider(t)
+  const { asked, status } = await sendUntilLookedUp([["127.0.0.1", nobodys, "::1"]], port, () => seen.connections > 0)
+  t.strictSame([asked.length, status], [1, "200"])
+  t.equal(seen.connections, 1, "that of the other sender alone")
+})
+
+t.test("given a name that leads elsewhere a moment later, when it is sent to, then to the address that was checked", async (t) => {
+  const { port, seen } = await insider(t)
+  const { asked, status } = await sendUntilLookedUp([[nobodys], ["127.0.0.1"]], port, () => seen.connections > 0)
+  t.strictSame([asked.length, status], [1, "200"])
+  t.equal(seen.connections, 1, "that of the other sender alone")
+})

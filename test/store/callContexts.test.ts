@@ -1,0 +1,223 @@
+/** What a run knows of its call from the beginning, by whoever began it; and that nobody is called through what cannot call. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { Calls } from "#core/call/Calls.ts"
+import type { SingleCall } from "#core/call/Dialer.ts"
+import { CallId, RecordingId } from "#core/Id.ts"
+import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
+import { ApiKeyId, UserId } from "#core/organization/Caller.ts"
+import { Runs } from "#core/run/Runs.ts"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
+
+const { dialed, run } = await install(t)
+const main = await run(makeConfig("main", true))
+const callIdOf = (last: number) => CallId.make(`01890000-0000-7000-8000-${String(last).padStart(12, "0")}`)
+
+/** What the run of a call has by now. */
+const contextOf = (callId: CallId) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql<{ readonly initialContext: Readonly<Record<string, unknown>> }>`
+      SELECT initial_context FROM runs WHERE attempt_id = ${callId}::uuid`.pipe(Effect.map(([row]) => row?.initialContext ?? {}))
+  )
+const finish = (callId: CallId, callerNumber: string | undefined) =>
+  AttemptStore.use((store) =>
+    store.finish(
+      callId,
+      {
+        answeredAt: undefined,
+        callerNumber,
+        cause: "no_answer",
+        endedAt: Date.UTC(2030, 0),
+        outcome: "no_answer",
+        record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
+      },
+      { fate: { state: "failed" }, settingsVersion: 0 }
+    )
+  )
+const calledFrom = (number: string) =>
+  Runs.use((runs) =>
+    Effect.map(
+      runs.listOfOrganization(ours, {
+        page: 1,
+        limit: 100,
+        filters: JSON.stringify([{ attribute: "callerNumber", type: "text", value: { value: number } }])
+      }),
+      (page) => page.runs.map(({ callId }) => callId)
+    )
+  )
+
+const claimOf = Effect.fnUntraced(function* (csv: string, callIds: ReadonlyArray<CallId>) {
+  const sql = yield* SqlClient.SqlClient
+  const { id } = yield* makeCampaign({ sourceId: yield* upload(csv) })
+  yield* Campaigns.use((_) => _.start(ours, id))
+  yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
+    WHERE campaign_id = ${id} AND row_no = (SELECT max(row_no) FROM contacts WHERE campaign_id = ${id})`
+  const [row] = yield* sql<{ readonly dialEpoch: number; readonly ownerEpoch: number }>`
+    SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`
+  const epochs = { dialEpoch: row?.dialEpoch ?? 0, ownerEpoch: row?.ownerEpoch ?? 0 }
+  const claim = { ...epochs, callIds, campaignId: id, leaving: 2, node: "here", now: Date.UTC(2030, 0), provider: "fake" }
+  const { attempts } = yield* AttemptStore.use((store) => store.claim({ ...claim, telephonyConfigurationId: main.id }))
+  return { attempts, id }
+})
+
+t.test("given contacts with columns of names that the engine uses", async (t) => {
+  const csv = `phone_number,first_name,direction,called_number,provider,runtime_configuration,mps_correlation_id,caller_number
++14155550101,Ada,north,x,x,x,x,+19990001
++14155550102,Bob,south,x,x,x,x,+19990002
+`
+  const callIds = [callIdOf(1), callIdOf(2)]
+  const { attempts, id } = await run(claimOf(csv, callIds))
+  const fresh = attempts.find(({ retriesUsed }) => retriesUsed === 0)
+  const retried = attempts.find(({ retriesUsed }) => retriesUsed === 1)
+
+  t.test("when they are dialed, then the contact's words hold, except for the reserved ones", async (t) => {
+    t.strictSame(fresh?.initialContext, {
+      phone_number: "+14155550101",
+      first_name: "Ada",
+      direction: "north",
+      caller_number: "+19990001",
+      called_number: "+14155550101",
+      provider: "fake",
+      campaign_id: id,
+      source_uuid: `csv_${id}_row_2`,
+      telephony_configuration_id: main.id
+    })
+    const more = { is_retry: true, retry_attempt: 1, retry_reason: "busy", source_uuid: `csv_${id}_row_3_retry_1` }
+    t.match(retried?.initialContext, more)
+  })
+
+  t.test("when a call is over, then the contact's caller_number stays", async (t) => {
+    const context = await run(Effect.andThen(finish(fresh?.callId ?? callIdOf(0), "+15550001"), contextOf(fresh?.callId ?? callIdOf(0))))
+    t.equal(context["caller_number"], "+19990001")
+  })
+})
+
+t.test(
+  "given contacts without such columns, when their calls are over, then the runs are found by the number that was shown",
+  async (t) => {
+    const callIds = [callIdOf(11), callIdOf(12)]
+    const { before, found, shown, unknown } = await run(
+      Effect.gen(function* () {
+        const { attempts } = yield* claimOf("phone_number,first_name\n+14155550111,Ada\n+14155550112,Bob\n", callIds)
+        yield* finish(callIdOf(11), "+15550100777")
+        yield* finish(callIdOf(12), undefined)
+        const shown = yield* contextOf(callIdOf(11))
+        return { before: attempts, shown, unknown: yield* contextOf(callIdOf(12)), found: yield* calledFrom("0100777") }
+      })
+    )
+    t.strictSame(
+      before.map(({ initialContext }) => "caller_number" in initialContext),
+      [false, false]
+    )
+    t.match(shown, { caller_number: "+15550100777", called_number: /^\+1415555011[12]$/, direction: "outbound" })
+    t.notOk("caller_number" in unknown, "nobody knows it")
+    t.strictSame(found, [callIdOf(11)])
+  }
+)
+
+t.test("given a single call, when it is written down, then it knows its numbers, and the caller's own words hold", async (t) => {
+  const agent = await run(makeAgent())
+  const call: SingleCall = {
+    organizationId: ours,
+    agentId: agent.id,
+    definitionId: agent.currentDefinitionId,
+    isTest: false,
+    telephonyConfigurationId: main.id,
+    phoneNumber: "+14155550121",
+    from: "+15550100888",
+    callId: undefined,
+    initialContext: {}
+  }
+  const begun = (last: number, more: Partial<SingleCall>) =>
+    run(
+      AttemptStore.use((store) => store.begin({ ...call, ...more }, { callId: callIdOf(last), node: "n", provider: "fake" })).pipe(
+        Effect.andThen(contextOf(callIdOf(last)))
+      )
+    )
+  t.strictSame(await begun(21, {}), {
+    phone_number: "+14155550121",
+    called_number: "+14155550121",
+    caller_number: "+15550100888",
+    direction: "outbound",
+    provider: "fake",
+    telephony_configuration_id: main.id
+  })
+  t.notOk("caller_number" in (await begun(22, { from: undefined })))
+  const initialContext = { direction: "mine", caller_number: "mine", called_number: "x", provider: "x", mps_correlation_id: "x" }
+  const own = await begun(23, { initialContext })
+  t.match(own, { direction: "mine", caller_number: "mine", called_number: "+14155550121", provider: "fake" })
+  t.notOk("mps_correlation_id" in own)
+  t.strictSame(await run(calledFrom("0100888")), [callIdOf(21)])
+})
+
+t.test("given a key that a user made, when it starts a call, then the call knows both", async (t) => {
+  const { workflowUuid } = await run(makeAgent())
+  const request = { agentUuid: workflowUuid, phoneNumber: "+14155550131", apiKeyId: ApiKeyId.make(5) }
+  await run(Calls.use((_) => _.start(ours, { ...request, apiKeyCreatedBy: UserId.make(7) })))
+  t.match(dialed.at(-1)?.initialContext, { api_key_id: 5, api_key_created_by: 7 })
+  await run(Calls.use((_) => _.start(ours, request)))
+  t.notOk("api_key_created_by" in (dialed.at(-1)?.initialContext ?? {}))
+})
+
+t.test("given a configuration that has no number to call from, which its provider needs", async (t) => {
+  const settings = { credentials: { account: "AC9", token: "t" }, isDefaultOutbound: false }
+  const hosted = await run(TelephonyConfigs.use((_) => _.create(ours, { ...settings, name: "hosted", provider: "hosted" })))
+  const agent = await run(makeAgent())
+  const way = { phoneNumber: "+14155550141", telephonyConfigurationId: hosted.id }
+  const start = Calls.use((_) => _.start(ours, { ...way, agentUuid: agent.workflowUuid }))
+  const test = Calls.use((_) => _.test(ours, { ...way, agentId: agent.id }))
+
+  t.test("when somebody is to be called through it, then the call is refused before it is dialed", async (t) => {
+    const before = dialed.length
+    const failures = await run(Effect.all([Effect.flip(start), Effect.flip(test)]))
+    for (const failure of failures)
+      t.match(failure, { _tag: "TelephonyNotReady", name: "hosted", reason: /need a number to dial from.*your Hosted account/ })
+    t.equal(dialed.length, before)
+  })
+
+  t.test("when it has got one, then both are dialed", async (t) => {
+    const before = dialed.length
+    const normal = { type: "pstn", normalized: "+15550200777" } as const
+    const number = { address: normal.normalized, normal, isActive: true, isDefaultCallerId: false, extraMetadata: {} }
+    await run(PhoneNumbers.use((_) => _.create(ours, hosted.id, number)))
+    await run(Effect.all([start, test]))
+    t.equal(dialed.length, before + 2)
+  })
+})
+
+t.test("given recordings of two organizations, when a call looks for one, then it finds those of its own by either name", async (t) => {
+  const insert = (organizationId: number, recordingId: string) =>
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      sql<{ readonly id: number }>`
+        INSERT INTO recordings (organization_id, recording_id, transcript, storage_key, metadata)
+        VALUES (${organizationId}::int, ${recordingId}, 'Hello.', ${`recordings/${organizationId}/${recordingId}/a.wav`}, '{}') RETURNING id`.pipe(
+        Effect.map(([row]) => RecordingId.make(row?.id ?? 0))
+      )
+    )
+  const found = await run(
+    Effect.gen(function* () {
+      const { find } = yield* PlayedRecordings
+      const later = yield* find(ours, { _tag: "RecordingId", recordingId: "ra" })
+      const [own, foreign] = [yield* insert(ours, "ra"), yield* insert(theirs, "rb")]
+      return {
+        later,
+        byName: yield* find(ours, { _tag: "RecordingId", recordingId: "ra" }),
+        byId: yield* find(ours, { _tag: "Id", id: own }),
+        foreign: [
+          yield* find(ours, { _tag: "RecordingId", recordingId: "rb" }),
+          yield* find(ours, { _tag: "Id", id: foreign }),
+          yield* find(theirs, { _tag: "RecordingId", recordingId: "ra" })
+        ]
+      }
+    }).pipe(Effect.provide(PlayedRecordings.layer))
+  )
+  t.equal(found.later, undefined)
+  t.match(found.byName, { storageKey: "recordings/1/ra/a.wav", transcript: "Hello.", recordingId: "ra" }, "though it was missing before")
+  t.equal(found.byId?.storageKey, "recordings/1/ra/a.wav")
+  t.strictSame(found.foreign, [undefined, undefined, undefined])
+})

@@ -1,0 +1,136 @@
+/** What was fetched for a call, in the record of its run: with the end of the call, and whatever a stranger made of it. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import fc from "fast-check"
+import t from "tap"
+import type { AttemptEnd } from "#core/call/Attempt.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { fetchedContextOf } from "#core/call/PreCallFetch.ts"
+import { AgentDefinitionId, CallId } from "#core/Id.ts"
+import { Credentials } from "#core/resource/Credentials.ts"
+import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
+import { Calls } from "#core/call/Calls.ts"
+import { Agents } from "#core/agent/Agents.ts"
+import { install, makeAgent, makeConfig, ours, theirs } from "./services.ts"
+
+const { dialed, run } = await install(t)
+const config = await run(makeConfig("main", true))
+
+let calls = 0
+/** The run of a single call that has ended, and what it knew before. */
+const ended = Effect.fnUntraced(function* (end: Partial<AttemptEnd>) {
+  const sql = yield* SqlClient.SqlClient
+  const agent = yield* makeAgent()
+  const callId = CallId.make(`01890000-0000-7000-8000-${String(++calls).padStart(12, "0")}`)
+  yield* AttemptStore.use((store) =>
+    store.begin(
+      {
+        organizationId: ours,
+        agentId: agent.id,
+        definitionId: AgentDefinitionId.make(agent.currentDefinitionId),
+        isTest: false,
+        telephonyConfigurationId: config.id,
+        phoneNumber: "+15550000001",
+        from: undefined,
+        callId,
+        initialContext: { first_name: "Bob", city: "Town", provider: "theirs", runtime_configuration: 1, mps_correlation_id: 1 }
+      },
+      { callId, node: "here", provider: "fake" }
+    )
+  )
+  const context = sql<{ readonly initialContext: Readonly<Record<string, unknown>> }>`
+    SELECT initial_context FROM runs WHERE attempt_id = ${callId}::uuid`.pipe(Effect.map(([row]) => row?.initialContext ?? {}))
+  const before = yield* context
+  const finished = yield* AttemptStore.use((store) =>
+    store.finish(
+      callId,
+      {
+        answeredAt: undefined,
+        cause: "no_answer",
+        endedAt: Date.UTC(2030, 0),
+        outcome: "no_answer",
+        record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} },
+        ...end
+      },
+      undefined
+    )
+  )
+  return { after: yield* context, before, finished: finished._tag }
+})
+
+t.test("given a call for which something was fetched, when it is over, then its run has it over what was known", async (t) => {
+  const { after, before } = await run(ended({ callerNumber: "+15550100999", fetchedContext: { first_name: "Ada", cart: { total: 12.5 } } }))
+  t.strictSame(before, {
+    phone_number: "+15550000001",
+    direction: "outbound",
+    telephony_configuration_id: config.id,
+    first_name: "Bob",
+    city: "Town",
+    called_number: "+15550000001",
+    provider: "fake"
+  })
+  t.strictSame(after, { ...before, caller_number: "+15550100999", first_name: "Ada", cart: { total: 12.5 } })
+})
+
+t.test(
+  "given a call without a number to show, then what was fetched is there all the same, null and a number of its own too",
+  async (t) => {
+    const { after, before } = await run(ended({ fetchedContext: { nothing: null, caller_number: "+19990001" } }))
+    t.strictSame(after, { ...before, nothing: null, caller_number: "+19990001" })
+    const shown = await run(ended({ callerNumber: "+15550100999", fetchedContext: { caller_number: "+19990001" } }))
+    t.equal(shown.after["caller_number"], "+19990001")
+  }
+)
+
+t.test("given a call for which nothing was fetched, when it is over, then its run is as it was", async (t) => {
+  const { after, before } = await run(ended({}))
+  t.strictSame(after, before)
+  const empty = await run(ended({ fetchedContext: {} }))
+  t.strictSame(empty.after, empty.before)
+})
+
+t.test("given answers of which not everything can be stored, when their calls are over, then the ends are written", async (t) => {
+  const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\0", "\ud800", "x\udfff", "__proto__"))
+  const value = fc.oneof(text, fc.double(), fc.constant(null), fc.array(text), fc.dictionary(text, fc.oneof(text, fc.double())))
+  const levels = fc.nat(3000).map((depth): unknown => JSON.parse(`${"[".repeat(depth)}1${"]".repeat(depth)}`))
+  const contexts = fc.sample(fc.dictionary(text, fc.oneof(value, levels), { minKeys: 1 }), { numRuns: 60, seed: 7 })
+  const numbers = ["1e308", "5e-324", "-0", "12345678901234567890123", "1e999", "-1e999"].map((digits) => `{"n":${digits}}`)
+  const bodies = [...contexts.map((context) => JSON.stringify(context)), ...numbers].map((context) => `{"initial_context":${context}}`)
+  const known = bodies.map(fetchedContextOf)
+  for (const fetchedContext of known) {
+    const { after, before, finished } = await run(ended({ fetchedContext }))
+    t.equal(finished, "Done")
+    t.strictSame(after, JSON.parse(JSON.stringify({ ...before, ...fetchedContext })))
+  }
+  t.ok(known.filter((context) => Object.keys(context ?? {}).length > 0).length > 30, "most had something in them")
+})
+
+t.test("given a caller who brings names that are the engine's, when the call is begun, then they are not heard", async (t) => {
+  await run(
+    Effect.gen(function* () {
+      const { workflowUuid } = yield* Agents.use((_) => Effect.flatMap(makeAgent(), ({ id }) => _.get(ours, id)))
+      const initialContext = { first_name: "Ada", provider: 1, called_number: 1, runtime_configuration: 1, mps_correlation_id: 1 }
+      yield* Calls.use((_) => _.start(ours, { agentUuid: workflowUuid, phoneNumber: "+15550000001", initialContext }))
+    })
+  )
+  const context = dialed.at(-1)?.initialContext ?? {}
+  t.strictSame([context["first_name"], "provider" in context, "called_number" in context], ["Ada", false, false])
+  t.notOk("runtime_configuration" in context || "mps_correlation_id" in context)
+})
+
+t.test(
+  "given a credential, when the engine looks for it, then it finds that of its organization alone, and none that was deleted",
+  async (t) => {
+    const found = await run(
+      Effect.gen(function* () {
+        const credentials = yield* Credentials
+        const secrets = yield* CredentialSecrets
+        const { uuid } = yield* credentials.create(ours, { name: "crm", credentialType: "bearer_token", data: { token: "s3cret" } })
+        const found = [yield* secrets.find(ours, uuid), yield* secrets.find(theirs, uuid), yield* secrets.find(ours, "no-uuid")]
+        yield* credentials.remove(ours, uuid)
+        return [...found, yield* secrets.find(ours, uuid)]
+      }).pipe(Effect.provide([Credentials.layer, CredentialSecrets.layer]))
+    )
+    t.strictSame(found, [{ credentialType: "bearer_token", data: { token: "s3cret" } }, undefined, undefined, undefined])
+  }
+)

@@ -1,0 +1,104 @@
+/** Definitions that were stored before their trigger paths were registered, in a database that is brought up to date. */
+import { Effect, Layer, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import t from "tap"
+import { migrate } from "#runtime/migrate.ts"
+import { clientLayer } from "#runtime/postgres.ts"
+import { emptyDatabase } from "#test/support/postgres.ts"
+import { runLive } from "#test/support/run.ts"
+
+const own = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
+
+/** The engine's own migrations, as they were when `last` was the newest. */
+const until = (last: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), "trunkline-migrations-"))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  for (const file of readdirSync(own)) if (file.slice(0, 4) <= last) cpSync(join(own, file), join(folder, file))
+  return folder
+}
+
+interface Old {
+  readonly organization?: number
+  readonly status?: "active" | "archived"
+  readonly published?: ReadonlyArray<unknown>
+  readonly draft?: ReadonlyArray<unknown>
+  readonly archived?: ReadonlyArray<unknown>
+}
+const trigger = (trigger_path: unknown, more: object = {}) => ({ id: "t", type: "trigger", data: { trigger_path, ...more } })
+
+/** Its agents get the ids 1, 2, 3 and on. */
+const insert = Effect.fnUntraced(function* (agents: ReadonlyArray<Old>) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO organizations (name, concurrency_limit) VALUES ('One', 5), ('Two', 5)`
+  for (const { organization = 1, status = "active", ...versions } of agents) {
+    const [agent] = yield* sql<{ readonly id: number }>`
+      INSERT INTO agents (organization_id, name, status) VALUES (${organization}, 'Old', ${status}) RETURNING id`
+    for (const [index, versionStatus] of (["archived", "published", "draft"] as const).entries()) {
+      const nodes = versions[versionStatus]
+      if (nodes === undefined) continue
+      yield* sql`
+        INSERT INTO agent_definitions (organization_id, agent_id, version_number, version_status, definition)
+        VALUES (${organization}, ${agent?.id}::int, ${index + 1}, ${versionStatus}, ${JSON.stringify({ nodes, edges: [] })}::jsonb)`
+    }
+  }
+})
+
+const registered = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ readonly path: string }>`
+    SELECT path, organization_id AS organization, agent_id AS agent, is_published, is_in_draft FROM agent_triggers ORDER BY path COLLATE "C"`
+)
+
+const broughtUp = (last: string, fill: Effect.Effect<unknown, unknown, SqlClient.SqlClient>) =>
+  runLive(
+    Effect.flatMap(emptyDatabase, (url: Redacted.Redacted) =>
+      Effect.gen(function* () {
+        yield* migrate(until(last))
+        yield* fill
+        yield* migrate()
+        return yield* registered
+      }).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
+    )
+  )
+
+t.test(
+  "given definitions from before 0005, when the database is brought up to date, then their trigger paths are registered",
+  async (t) => {
+    const agents: ReadonlyArray<Old> = [
+      { published: [{ id: "1", type: "startCall", data: {} }, trigger("orders"), trigger("off", { enabled: false })] },
+      { published: [trigger("both")], draft: [trigger("both"), trigger("next")], archived: [trigger("former")] },
+      { organization: 2, published: [trigger("orders"), trigger("two")] },
+      { status: "archived", published: [trigger("kept")] },
+      { published: [trigger("a/b"), trigger("x".repeat(37)), trigger(7), trigger(null), trigger(""), { id: "t", type: "trigger" }, "odd"] },
+      { published: [trigger("twice"), trigger("twice")], draft: [] }
+    ]
+    t.strictSame(await broughtUp("0004", insert(agents)), [
+      { path: "both", organization: 1, agent: 2, isPublished: true, isInDraft: true },
+      { path: "kept", organization: 1, agent: 4, isPublished: true, isInDraft: false },
+      { path: "next", organization: 1, agent: 2, isPublished: false, isInDraft: true },
+      { path: "off", organization: 1, agent: 1, isPublished: false, isInDraft: false },
+      { path: "orders", organization: 1, agent: 1, isPublished: true, isInDraft: false },
+      { path: "twice", organization: 1, agent: 6, isPublished: true, isInDraft: false },
+      { path: "two", organization: 2, agent: 3, isPublished: true, isInDraft: false }
+    ])
+  }
+)
+
+t.test(
+  "given paths that saves have registered since, when the database is brought up to date, then they stay whose they are",
+  async (t) => {
+    const fill = Effect.gen(function* () {
+      yield* insert([{ published: [trigger("taken"), trigger("free")] }, { organization: 2, published: [trigger("taken")] }])
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO agent_triggers (path, organization_id, agent_id, is_published, is_in_draft) VALUES ('taken', 2, 2, true, false)`
+    })
+    t.strictSame(await broughtUp("0011", fill), [
+      { path: "free", organization: 1, agent: 1, isPublished: true, isInDraft: false },
+      { path: "taken", organization: 2, agent: 2, isPublished: true, isInDraft: false }
+    ])
+  }
+)

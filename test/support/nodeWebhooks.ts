@@ -1,0 +1,164 @@
+/** Calls of agents with webhook nodes, as the database sees them end, engine nodes that deliver, and a real server that receives. */
+import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Test } from "tap"
+import type { NodeWebhook } from "#core/event/NodeWebhook.ts"
+import { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
+import { type AgentId, type OrganizationId, RunId } from "#core/Id.ts"
+import { PublicFiles } from "#core/run/PublicFiles.ts"
+import * as events from "#runtime/event/events.ts"
+import type { WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { clientLayer } from "#runtime/postgres.ts"
+import { until } from "./engine.ts"
+import * as given from "./given.ts"
+import type { TestDatabase } from "./postgres.ts"
+
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+export interface Receiver {
+  readonly url: string
+  readonly received: Array<Received>
+  /** The statuses of the next answers; then 200. */
+  readonly answers: Array<number>
+  /** While it is true, nobody is answered. */
+  holds: boolean
+}
+
+export const receiver = async (t: Test): Promise<Receiver> => {
+  const to: { -readonly [Key in keyof Receiver]: Receiver[Key] } = { url: "", received: [], answers: [], holds: false }
+  const server = createServer((request, response) => {
+    let body = ""
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString()
+    })
+    request.on("end", () => {
+      to.received.push({ method: request.method ?? "", path: request.url ?? "", headers: request.headers, body })
+      if (!to.holds) response.writeHead(to.answers.shift() ?? 200, { location: "/elsewhere" }).end("not read")
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // An address that is a port's number is what a server has that listens on one.
+  to.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=1`
+  return to
+}
+
+const files = Layer.succeed(PublicFiles, {
+  addressesOf: ({ id, recordingKey, transcriptKey }) =>
+    Effect.succeed({
+      recording: recordingKey === undefined ? undefined : `https://files.example/${id}/recording`,
+      transcript: transcriptKey === undefined ? undefined : `https://files.example/${id}/transcript`
+    })
+})
+
+interface NodeOptions {
+  readonly privateTargets?: boolean
+  /** Instead of the one that sends. */
+  readonly sender?: Layer.Layer<WebhookSender>
+}
+
+/** An engine node that delivers, until it is stopped or the test ends. */
+const nodeOf =
+  ({ url }: TestDatabase) =>
+  async (t: Test, { privateTargets = true, sender }: NodeOptions = {}) => {
+    const scope = Scope.makeUnsafe()
+    const client = clientLayer(Redacted.make(url), { applicationName: "test" })
+    const layer = events.nodeWebhooksOf(privateTargets, sender).pipe(Layer.provide([client, files, Logger.layer([])]))
+    await Effect.runPromise(Layer.buildWithScope(layer, scope))
+    const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
+    t.teardown(stop)
+    return stop
+  }
+
+const queryOf =
+  ({ run }: TestDatabase) =>
+  <Row extends object>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
+    // The rows of a statement of ours.
+    run(SqlClient.SqlClient.use(statement)) as Promise<ReadonlyArray<Row>>
+
+export interface Scene {
+  readonly organizationId: OrganizationId
+  readonly agentId: AgentId
+  /** The next version, which calls are made with from now on. */
+  readonly publish: (...nodes: ReadonlyArray<object>) => Promise<void>
+  /** A call that is over; the id of its run. */
+  readonly call: (columns?: object) => Promise<RunId>
+  readonly deliveries: (run: RunId) => Promise<ReadonlyArray<NodeWebhook>>
+  /** When the first of the run's deliveries is as wanted. */
+  readonly settled: (run: RunId, wanted: Partial<NodeWebhook>) => Promise<NodeWebhook>
+  readonly replay: (run: RunId, delivery: NodeWebhook) => Promise<unknown>
+}
+
+export const webhook = (id: string, data: object) => ({ id, type: "webhook", position: { x: 0, y: 0 }, data })
+
+const sceneOf = (database: TestDatabase) => async (): Promise<Scene> => {
+  const query = queryOf(database)
+  const organizationId = await database.run(given.organization())
+  const { agentId } = await database.run(given.agent(organizationId))
+  const service = <A, E>(effect: Effect.Effect<A, E, NodeWebhooks>) => database.run(Effect.provide(effect, NodeWebhooks.layer))
+  const deliveries = (run: RunId) => service(NodeWebhooks.use((_) => _.list(organizationId, agentId, run)))
+  return {
+    organizationId,
+    agentId,
+    deliveries,
+    publish: async (...nodes) => {
+      await query(
+        (sql) => sql`
+          WITH version AS (
+            INSERT INTO agent_definitions (organization_id, agent_id, version_number, version_status, definition)
+            SELECT ${organizationId}::int, ${agentId}::int, max(version_number) + 1, 'published', ${JSON.stringify({ nodes, edges: [] })}::text::jsonb
+            FROM agent_definitions WHERE agent_id = ${agentId}::int RETURNING id
+          )
+          UPDATE agents SET current_definition_id = version.id FROM version WHERE agents.id = ${agentId}::int RETURNING agents.id`
+      )
+    },
+    call: async (columns = {}) => {
+      const [run] = await query<{ readonly id: number }>(
+        (sql) => sql`
+          INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
+          SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR-API-1', 'ari', '{"first_name": "Ada"}'
+          FROM agents WHERE id = ${agentId} RETURNING id`
+      )
+      const id = RunId.make(run?.id ?? 0)
+      const end = { gatheredContext: '{"call_disposition": "user_hangup"}', usageInfo: '{"call_duration_seconds": 1.5}', ...columns }
+      await query((sql) => sql`UPDATE runs SET ${sql.update({ isCompleted: true, ...end })} WHERE id = ${id}`)
+      return id
+    },
+    settled: (run, wanted) =>
+      until(`a delivery with ${JSON.stringify(wanted)}`, async () => {
+        const [first] = await deliveries(run)
+        const isWanted = first !== undefined && Object.entries(wanted).every(([name, value]) => Reflect.get(first, name) === value)
+        return isWanted ? first : undefined
+      }),
+    replay: (run, { id }) =>
+      service(NodeWebhooks.use((_) => _.replay(organizationId, agentId, run, id)).pipe(Effect.catch((error) => Effect.succeed(error))))
+  }
+}
+
+export const arrived = (to: Receiver, count: number) =>
+  until(`${count} requests`, () => (to.received.length >= count ? to.received : undefined))
+
+export const nodeWebhooks = (database: TestDatabase) => {
+  const query = queryOf(database)
+  return {
+    node: nodeOf(database),
+    query,
+    scene: sceneOf(database),
+    /** As if the next try were due. */
+    makeDue: (run: RunId) =>
+      query(
+        (sql) => sql`
+          UPDATE node_webhook_deliveries SET due_at = now() WHERE run_id = ${run} AND state = 'pending'
+          RETURNING pg_notify('trunkline_events', 'nodeWebhooks')`
+      )
+  }
+}

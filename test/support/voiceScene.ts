@@ -1,0 +1,83 @@
+/** One call's voice over a loopback, in a process where time is turned by hand. */
+import { Effect, Layer, References, type Scope } from "effect"
+import type { MediaStream } from "#core/call/Media.ts"
+import { OrganizationId } from "#core/Id.ts"
+import type { Files } from "#runtime/storage/Files.ts"
+import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
+import { encodeSample } from "#runtime/voice/Mulaw.ts"
+import { RecordedSpeech, RecordingUnplayable } from "#runtime/voice/RecordedSpeech.ts"
+import { Tts } from "#runtime/voice/Tts.ts"
+import { VoiceAgent, type VoiceEvent, type VoicePlan } from "#runtime/voice/VoiceSession.ts"
+
+/** The callee's end of the line. */
+export const loopback = () => {
+  let now = 0
+  let wake: (() => void) | undefined
+  const pacer = makeFramePacer({
+    now: () => now,
+    wake: (_delay, run) => {
+      wake = run
+      return () => {
+        wake = undefined
+      }
+    }
+  })
+  const sent: Array<Uint8Array> = []
+  const listeners: Array<Parameters<MediaStream["listen"]>[0]> = []
+  const callee = new Uint8Array(160)
+  const media: MediaStream = { send: (frame) => sent.push(frame), clear: () => {}, listen: (listener) => listeners.push(listener) }
+  /** Frames of 20 ms, in which the callee is heard as loud as this. */
+  const talk = (frames: number, loudness = 0) => {
+    for (let frame = 0; frame < frames; frame++) {
+      for (const at of callee.keys()) callee[at] = encodeSample(loudness * Math.sin(at * at))
+      for (const listener of listeners) listener.frame(callee)
+      const due = wake
+      wake = undefined
+      due?.()
+      now += 20
+    }
+  }
+  const end = (why: string) => {
+    for (const listener of listeners) listener.closed(why)
+  }
+  return { pacer, media, sent, talk, end }
+}
+export type Loopback = ReturnType<typeof loopback>
+
+export const plan: VoicePlan = {
+  runId: 7,
+  organizationId: OrganizationId.make(1),
+  recording: undefined,
+  greeting: "Hello and good morning to you",
+  record: true,
+  detectMachine: true
+}
+
+export const eventsOf = () => {
+  const events: Array<VoiceEvent> = []
+  return { events, emit: (event: VoiceEvent) => void events.push(event) }
+}
+
+/** An organization without any recording. */
+const noRecordings = Layer.succeed(RecordedSpeech, { find: () => Effect.fail(new RecordingUnplayable({ reason: "Unknown" })) })
+
+export interface Voices {
+  readonly tts?: Layer.Layer<Tts>
+  readonly recorded?: Layer.Layer<RecordedSpeech>
+}
+
+export const callingWith =
+  (files: Layer.Layer<Files>) =>
+  <A, E>(
+    line: Loopback,
+    act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>,
+    { recorded = noRecordings, tts = Tts.layerSilent }: Voices = {}
+  ) =>
+    Effect.runPromise(
+      Effect.scoped(act).pipe(
+        Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, recorded, files])),
+        Effect.provideService(References.MinimumLogLevel, "None")
+      )
+    )
+
+export const isNoise = (frame: Uint8Array | undefined) => frame?.every((code) => (code & 0x7f) > 0x60) ?? false
