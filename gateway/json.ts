@@ -3,6 +3,7 @@
  * surrogates, which Postgres has no way to hold, and nesting without end) is refused with its path.
  */
 import { Result } from "effect"
+import { isStorable } from "#core/storable.ts"
 import { breakingPoint } from "./jsonFault.ts"
 import type { Location, Violation } from "./validation.ts"
 
@@ -44,9 +45,6 @@ const tooDeep: Violation = {
   msg: `Input should be nested at most ${maxDepth} levels deep`,
   input: {}
 }
-
-/** No NUL, no half of a surrogate pair. */
-export const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
 export const notStorable = (loc: Location): Violation => ({
   type: "string_unicode",

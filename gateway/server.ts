@@ -3,7 +3,7 @@
  * asynchronous step, and from then on is one fiber: interrupted when the client goes away, when it takes too long, and at last when the
  * server closes. Every answer is written at most once, inside `cork`; after an abort none is.
  */
-import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Result, Schedule, Schema, Stream } from "effect"
+import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Schedule, Schema, Stream } from "effect"
 import { setImmediate } from "node:timers/promises"
 import * as uws from "uWebSockets.js"
 import { bodyStream } from "./BodyStream.ts"
@@ -239,10 +239,7 @@ class UwsServer<R> implements Server {
   }
 
   private answer(exchange: Exchange, endpoint: Endpoint<R>, asked: Asked): void {
-    const answer: Effect.Effect<Reply, never, R> = Result.getOrElse(
-      Result.try(() => endpoint.answer(asked)),
-      (defect) => Effect.die(defect)
-    )
+    const answer = begun(endpoint, asked)
     const now = known(answer)
     if (now !== undefined) return this.send(exchange, now.value)
     exchange.beganAt = this.clock.monotonicTimeNanosUnsafe()
@@ -262,19 +259,22 @@ class UwsServer<R> implements Server {
     if (exchange.isStreaming) return this.cutOff(exchange)
     this.count(exchange, reply)
     const { body } = reply
-    const { isHead, res } = exchange
-    if (typeof body !== "string" && body.bytes !== 0 && !isHead) return this.stream(exchange, reply, body)
+    if (typeof body !== "string" && body.bytes !== 0 && !exchange.isHead) return this.stream(exchange, reply, body)
     this.leave(exchange)
-    corked(exchange, () => {
-      writeHead(res, exchange.id, reply)
-      // A client that waits for the rest of its body to be taken would not read the answer.
-      if (exchange.isPaused) res.resume()
-      if (typeof body === "string" && !isHead) return res.end(body, this.isDraining)
-      // Not given to `endWithoutBody`, which would go on waiting for that many bytes and void the connection.
-      const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.bytes
-      if (bytes !== undefined) res.writeHeader("content-length", String(bytes))
-      return res.endWithoutBody()
-    })
+    if (exchange.isCorked) this.writeWhole(exchange, reply)
+    else exchange.res.cork(() => this.writeWhole(exchange, reply))
+  }
+
+  private writeWhole({ id, isHead, isPaused, res }: Exchange, reply: Reply): void {
+    const { body } = reply
+    writeHead(res, id, reply)
+    // A client that waits for the rest of its body to be taken would not read the answer.
+    if (isPaused) res.resume()
+    if (typeof body === "string" && !isHead) return void res.end(body, this.isDraining)
+    // Not given to `endWithoutBody`, which would go on waiting for that many bytes and void the connection.
+    const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.bytes
+    if (bytes !== undefined) res.writeHeader("content-length", String(bytes))
+    res.endWithoutBody()
   }
 
   private count({ beganAt, figures }: Exchange, { status }: Reply): void {
@@ -353,9 +353,12 @@ const begin = (
   fiber: undefined
 })
 
-const corked = ({ isCorked, res }: Exchange, write: () => void): void => {
-  if (isCorked) write()
-  else res.cork(write)
+const begun = <R>(endpoint: Endpoint<R>, asked: Asked): Effect.Effect<Reply, never, R> => {
+  try {
+    return endpoint.answer(asked)
+  } catch (defect) {
+    return Effect.die(defect)
+  }
 }
 
 const shuttingDown = failure(503, "The service is shutting down")

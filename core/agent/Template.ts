@@ -21,12 +21,16 @@ export const systemVariables: ReadonlyArray<string> = [
 const placeholder = /\{\{\s*([^\s|{}]+)\s*(?:\|([^{}]*))?\}\}/g
 const clock = /^current_(time|weekday)(?:_(.+))?$/
 
+/** More than anybody can say. */
+const longestText = 65_536
+
 /**
  * `now` in epoch milliseconds. `current_time` and `current_weekday` take precedence over the context; without a zone of their own they
- * are told in the first zone that the template names, else in UTC. What is missing becomes the empty string.
+ * are told in the first zone that the template names, else in UTC. What is missing becomes the empty string, and so does what comes after
+ * 65,536 characters: a short template can ask for a long value many times over.
  */
 export const render = (template: string, context: Context, now: number): string =>
-  renderWithin(template, context, now, { left: Number.POSITIVE_INFINITY })
+  renderWithin(template, context, now, { left: longestText })
 
 type Context = Readonly<Record<string, unknown>>
 
@@ -56,7 +60,7 @@ const deepest = 100
 
 /**
  * A JSON value with every text in it rendered, the names of members too; what is no text stays as it is. Undefined when that would take
- * more than `limit` characters or a hundred levels: a short template can ask for a long context many times over.
+ * more than `limit` characters or a hundred levels.
  */
 export const renderJson = (template: unknown, context: Context, now: number, limit: number): { readonly value: unknown } | undefined => {
   const budget = { left: limit }

@@ -4,6 +4,7 @@
  */
 import { isObject, type JsonObject } from "../agent/Agent.ts"
 import { startDataOf } from "../agent/AgentGraph.ts"
+import { isStorable } from "../storable.ts"
 import { reservedNames } from "./ReservedNames.ts"
 
 export interface PreCallFetch {
@@ -63,9 +64,6 @@ const parsed = (body: string): unknown => {
 
 /** What lies deeper is dropped. */
 const deepest = 100
-
-/** No NUL, no half of a surrogate pair. */
-const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed()
 
 /** JSON without the parts that Postgres cannot store, or that are JSON no more: numbers beyond all bounds. Undefined: nothing is left. */
 const storable = (value: unknown, depth: number): unknown => {

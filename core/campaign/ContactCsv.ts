@@ -5,6 +5,7 @@
  */
 import { Result, Schema } from "effect"
 import { requiredVariables as variablesOf } from "../agent/Template.ts"
+import { isStorable } from "../storable.ts"
 
 export const maxFileBytes = 10 * 1024 * 1024
 export const maxRows = 100_000
@@ -83,7 +84,7 @@ export const begin = (header: ReadonlyArray<string>, options: CsvOptions = {}): 
 const headerFault = (columns: ReadonlyArray<string>): string | undefined => {
   if (columns.length > maxColumns) return `more than ${maxColumns} columns`
   if (columns.some((column) => column.length > maxHeaderLength)) return `a column name is longer than ${maxHeaderLength} characters`
-  if (columns.some(isUnstorable)) return "a column name contains a character that is not text"
+  if (!columns.every(isStorable)) return "a column name contains a character that is not text"
   const seen = new Set<string>()
   for (const column of columns) {
     const key = column.toLowerCase()
@@ -94,9 +95,6 @@ const headerFault = (columns: ReadonlyArray<string>): string | undefined => {
   }
   return undefined
 }
-
-/** Postgres stores neither NUL nor half a surrogate pair. */
-const isUnstorable = (text: string): boolean => text.includes("\0") || !text.isWellFormed()
 
 const fillers = /[ \u00a0\u202f()./-]/g
 const e164 = /^\+[1-9]\d{6,14}$/
@@ -227,7 +225,7 @@ const shapeFault = (plan: Plan, cells: ReadonlyArray<string>): "tooLong" | "unst
   for (let column = 0; column < cells.length; column++) {
     const cell = cells[column] ?? ""
     if (cell.length > maxCellLength) return "tooLong"
-    if (isUnstorable(cell)) return "unstorable"
+    if (!isStorable(cell)) return "unstorable"
     if (column >= plan.columns && cell.trim() !== "") return "tooWide"
   }
   return plan.unnamed.some((column) => (cells[column] ?? "").trim() !== "") ? "unnamed" : undefined

@@ -6,9 +6,6 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type WebhookNode, webhookNodeOf } from "../agent/WebhookNode.ts"
 import type { OrganizationId, RunId } from "../Id.ts"
-import type { CredentialData, CredentialType } from "../resource/Credential.ts"
-import { secretOf } from "../resource/CredentialStore.ts"
-import { isUuid } from "../resource/Uuid.ts"
 import type { Row } from "../Row.ts"
 import { keptFor, prunedAtOnce } from "./EventStore.ts"
 import type { NodeWebhookId } from "./NodeWebhook.ts"
@@ -59,11 +56,6 @@ export class NodeWebhookQueue extends Context.Service<
     readonly jobOf: (claimed: ClaimedNodeWebhook) => Effect.Effect<NodeWebhookJob | undefined>
     /** Keeps what will be sent, and gives what was kept: somebody may have been first. */
     readonly keep: (claimed: ClaimedNodeWebhook, rendered: Rendered) => Effect.Effect<Rendered>
-    /** With its secret. Undefined when the organization has none of that id. */
-    readonly credential: (
-      organizationId: OrganizationId,
-      uuid: string
-    ) => Effect.Effect<{ readonly credentialType: CredentialType; readonly data: CredentialData } | undefined>
     readonly record: (claimed: ClaimedNodeWebhook, tried: TriedNodeWebhook) => Effect.Effect<void>
     /** Gives it back untried. Does nothing when the lease has ended and another node has it. */
     readonly release: (claimed: ClaimedNodeWebhook) => Effect.Effect<void>
@@ -83,7 +75,6 @@ export class NodeWebhookQueue extends Context.Service<
         claim: (asked) => Effect.orDie(claim(sql, asked)),
         jobOf: (claimed) => Effect.orDie(jobOf(sql, claimed)),
         keep: (claimed, rendered) => Effect.orDie(keep(sql, claimed, rendered)),
-        credential: (organizationId, uuid) => (isUuid(uuid) ? Effect.orDie(secretOf(sql, organizationId, uuid)) : Effect.undefined),
         record: (claimed, tried) => Effect.orDie(record(sql, claimed, tried)),
         release: (claimed) => Effect.orDie(release(sql, claimed)),
         nextDueIn: Effect.orDie(nextDueIn(sql)),

@@ -3,6 +3,7 @@
  * is no filter; an attribute that this list does not have is refused.
  */
 import { Result, Schema } from "effect"
+import { isStorable } from "../storable.ts"
 
 /** All of a list's filters must match; a bound that is undefined does not bind. */
 export type RunFilter =
@@ -36,7 +37,7 @@ const Dates = Schema.Struct({
   to: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 // What Postgres cannot hold would make the query fail.
-const Text = Schema.String.check(Schema.makeFilter((text: string) => !text.includes("\0") && text.isWellFormed()))
+const Text = Schema.String.check(Schema.makeFilter(isStorable))
 const Codes = Schema.Struct({ codes: Schema.Array(Text) })
 const Range = Schema.Struct({
   min: Schema.optionalKey(Schema.NullOr(Schema.Finite)),

@@ -10,6 +10,7 @@ import { outcomeOf } from "#core/event/NodeWebhookTries.ts"
 import { whyRefused } from "#core/event/WebhookEndpoint.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import { credentialHeader } from "#core/resource/credentialHeader.ts"
+import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { PublicFiles } from "#core/run/PublicFiles.ts"
 import { unending } from "./EventSequencer.ts"
 import { EventWakes } from "./EventWakes.ts"
@@ -43,7 +44,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const queue = yield* NodeWebhookQueue
     const wakes = yield* EventWakes
-    const context = yield* Effect.context<NodeWebhookQueue | PublicFiles | WebhookSender>()
+    const context = yield* Effect.context<CredentialSecrets | NodeWebhookQueue | PublicFiles | WebhookSender>()
     const fibers = yield* FiberSet.make<void>()
     const sending = new Map<OrganizationId, number>()
     const count = (organizationId: OrganizationId, more: 1 | -1) => {
@@ -166,6 +167,6 @@ const renderedOnce = Effect.fnUntraced(function* (
 /** Read at every try and kept nowhere else. Without the one that the node names, nothing is sent. */
 const credentialOf = Effect.fnUntraced(function* ({ organizationId }: ClaimedNodeWebhook, { credentialUuid }: WebhookNode) {
   if (credentialUuid === undefined) return { header: undefined }
-  const found = yield* NodeWebhookQueue.use((queue) => queue.credential(organizationId, credentialUuid))
+  const found = yield* CredentialSecrets.use((secrets) => secrets.find(organizationId, credentialUuid))
   return found === undefined ? refused("credential_not_found") : { header: credentialHeader(found.credentialType, found.data) }
 })

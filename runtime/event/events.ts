@@ -6,6 +6,7 @@ import { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
 import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
 import { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
 import { WebhookQueue } from "#core/event/WebhookQueue.ts"
+import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { Config } from "../config.ts"
 import * as EventFeed from "./EventFeed.ts"
 import * as EventSequencer from "./EventSequencer.ts"
@@ -25,7 +26,7 @@ export const layerOf = (privateTargets: boolean) =>
 /** Sends what webhook nodes send. */
 export const nodeWebhooksOf = (privateTargets: boolean, sender: Layer.Layer<WebhookSender> = WebhookSender.layer) =>
   NodeWebhookDelivery.layer.pipe(
-    Layer.provide([NodeWebhookQueue.layer, sender]),
+    Layer.provide([CredentialSecrets.layer, NodeWebhookQueue.layer, sender]),
     Layer.provide([EventWakes.layer, Layer.succeed(PrivateTargets, privateTargets)])
   )
 

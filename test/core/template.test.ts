@@ -96,3 +96,9 @@ t.test("given a context with all required variables, then nothing in the text is
     { seed: 5 }
   )
 })
+
+t.test("given a long value that a template asks for many times, then nothing is put in where it would be too much", async (t) => {
+  const text = render("{{long}}".repeat(1000), { long: "x".repeat(50_000) }, now)
+  t.ok(text.length < 130_000)
+  t.match(text, /^x{50000}/)
+})
