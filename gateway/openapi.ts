@@ -88,6 +88,7 @@ const tags: Readonly<Record<string, string>> = {
   Folders: "Where agents are kept.",
   Health: "Whether this node works, and how hard.",
   "Knowledge base": "Documents that agents know.",
+  "Model configurations": "The same services as clients of today write them, with a mode that says which count.",
   Members: "Who works in the organization, and in which role.",
   Organization: "Settings of the organization.",
   Recordings: "Audio that agents play.",
