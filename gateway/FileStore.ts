@@ -50,7 +50,10 @@ const local = (files: LocalFiles): FileStore["Service"] => ({
       read: (from, until) =>
         until <= from
           ? Stream.empty
-          : Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(path, { start: from, end: until - 1 }), (error) => error)
+          : // Opened by whoever reads: nobody would close it for one who does not.
+            Stream.suspend(() =>
+              Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(path, { start: from, end: until - 1 }), (error) => error)
+            )
     }
   }),
   write: Effect.fn("FileStore.write")(function* (key, bytes) {

@@ -23,10 +23,13 @@ export const audited = <A, E, R>(
 }
 
 /** Of what was made or changed, when the answer shows it. */
-const idOf = (value: unknown): string | undefined =>
-  typeof value === "object" && value !== null && "id" in value && (typeof value.id === "number" || typeof value.id === "string")
-    ? String(value.id)
-    : undefined
+const idOf = (value: unknown): string | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const id: unknown = names.map((name) => Reflect.get(value, name)).find((one) => typeof one === "number" || typeof one === "string")
+  return id === undefined ? undefined : String(id)
+}
+/** What the API calls the id of one thing or another, as paths have it. */
+const names = ["tool_uuid", "document_uuid", "uuid", "workflow_run_id", "user_id", "id"]
 
 /** The last one that the path names. */
 const lastId = (path: string, params: Readonly<Record<string, unknown>>): string | undefined => {

@@ -11,18 +11,23 @@ export class PoolUse {
     return this.asked - this.running
   }
 
-  /** A connection is held until the scope closes. */
-  readonly held: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
-    Effect.sync(() => {
-      this.asked++
+  /** What `take` has got is held until the scope closes. */
+  readonly holding = <A, E, R>(take: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Scope.Scope> =>
+    Effect.gen({ self: this }, function* () {
+      let isLent = false
+      yield* Effect.acquireRelease(
+        Effect.sync(() => this.asked++),
+        () =>
+          Effect.sync(() => {
+            this.asked--
+            if (isLent) this.running--
+          })
+      )
+      const taken = yield* take
+      isLent = true
       this.running++
-    }),
-    () =>
-      Effect.sync(() => {
-        this.asked--
-        this.running--
-      })
-  )
+      return taken
+    })
 
   /** `work`, which runs `lent` once it has its connection. */
   readonly counted = <A, E, R>(work: (lent: () => void) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -84,7 +84,8 @@ export class Slots extends Context.Service<
         if (waiting.length > 0) serve()
       }
       const tryTake = (holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: number) => {
-        if (!fits(scopes)) return false
+        // One slot for each: whoever comes second must not give back the first one's.
+        if (held.has(holder) || !fits(scopes)) return false
         adopt(holder, scopes, freedAt)
         return true
       }

@@ -193,7 +193,8 @@ const table = {
     {
       name: "WEBHOOK_PRIVATE_TARGETS",
       default: "off",
-      description: "Whether webhooks, and fetches before calls, may go to addresses of this machine and of private networks: `on` or `off`.",
+      description:
+        "Whether webhooks, and fetches before calls, may go to addresses of this machine and of private networks: `on` or `off`.",
       allowed: "on or off"
     }
   )

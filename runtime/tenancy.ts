@@ -95,15 +95,12 @@ const lender = (engine: PgPool.PgPool, requests: PgPool.PgPool, wall: Effect.Eff
   const lease = (isExclusive: boolean): Effect.Effect<Session, SqlError.SqlError, Scope.Scope> => {
     const session = (connection: Connection) =>
       Effect.map(isExclusive ? connection.pin : Effect.succeed(connection), (one) => new Session(one))
-    return byTenant(
-      Effect.tap(Effect.flatMap(engine.get, session), () => uses.engine.held),
-      (tenant) =>
-        Effect.gen(function* () {
-          const connection = yield* requests.get
-          yield* uses.requests.held
-          yield* tell(connection, tenant)
-          return yield* session(connection)
-        })
+    return byTenant(uses.engine.holding(Effect.flatMap(engine.get, session)), (tenant) =>
+      Effect.gen(function* () {
+        const connection = yield* uses.requests.holding(requests.get)
+        yield* tell(connection, tenant)
+        return yield* session(connection)
+      })
     )
   }
   return { borrow, lease }

@@ -160,7 +160,7 @@ const partsOf = (definition: JsonObject, name: "nodes" | "edges"): ReadonlyArray
 export const startDataOf = (definition: JsonObject): JsonObject =>
   partsOf(definition, "nodes").find(({ type }) => type === "startCall")?.data ?? {}
 
-/** The template of what the agent says first; undefined when it says nothing, or plays a recording. */
+/** The template of what the agent says first; undefined when it says nothing, or plays a recording: editors hide the text then. */
 export const greetingOf = (definition: JsonObject): string | undefined => {
   const start = startDataOf(definition)
   if (start["greeting_type"] === "audio") return undefined

@@ -115,7 +115,7 @@ const maskedWithin = (value: unknown, at: Place): ReadonlyArray<Masked> => {
 }
 
 const looksMasked = (value: unknown): boolean => {
-  if (typeof value === "string") return value.includes("***")
+  if (typeof value === "string") return value.includes("***") || /^\*+[^*]{0,4}$/.test(value)
   return typeof value === "object" && value !== null && Object.values(value).some(looksMasked)
 }
 

@@ -1,12 +1,12 @@
 /** What an agent says first in a call: the greeting that the contact brings, or else what the start node has. Pure. */
 import { nameOf, type RecordingName } from "../resource/Recording.ts"
 import { isObject, type JsonObject } from "./Agent.ts"
-import { startDataOf } from "./AgentGraph.ts"
+import { greetingOf, startDataOf } from "./AgentGraph.ts"
 
 export interface Opening {
   /** What is played rather than spoken. */
   readonly recording: RecordingName | undefined
-  /** The template of what is spoken; beside a recording, in its place when it cannot be played. */
+  /** The template of what is spoken; beside a contact's recording, in its place when that cannot be played. */
   readonly text: string | undefined
   /** The contact's greeting is none, and was passed over. */
   readonly isOverrideIgnored: boolean
@@ -16,7 +16,7 @@ const filled = (value: unknown): string | undefined => (typeof value === "string
 
 export const openingOf = (definition: JsonObject, context: JsonObject): Opening => {
   const start = startDataOf(definition)
-  const spoken = filled(start["greeting"])
+  const spoken = greetingOf(definition)
   const given = context["greeting_override"]
   const override = overrideOf(given)
   if (override?.type === "text") return { recording: undefined, text: override.text, isOverrideIgnored: false }

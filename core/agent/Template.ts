@@ -30,22 +30,32 @@ const longestText = 65_536
  * 65,536 characters: a short template can ask for a long value many times over.
  */
 export const render = (template: string, context: Context, now: number): string =>
-  renderWithin(template, context, now, { left: longestText })
+  renderWithin(template, context, now, { left: longestText, clocks: new Map() })
 
 type Context = Readonly<Record<string, unknown>>
 
-/** So many characters may still be written; below zero it is over, and nothing more is put in. */
 interface Budget {
+  /** So many characters may still be written; below zero it is over, and nothing more is put in. */
   left: number
+  /** What the clock says, by path: to say it in a zone costs a hundred times what it costs to repeat it. */
+  readonly clocks: Map<string, string | undefined>
 }
+/** Ways of naming a clock, in one rendering. One more is a variable like any other. */
+const mostClocks = 16
 
 const renderWithin = (template: string, context: Context, now: number, budget: Budget): string => {
+  budget.left -= template.length
+  if (budget.left < 0) return ""
   const text = template.replaceAll("\\n", "\n")
   const zone = firstZone(text) ?? "UTC"
-  budget.left -= text.length
+  const clockAt = (path: string) => {
+    const key = `${zone} ${path}`
+    if (!budget.clocks.has(key) && budget.clocks.size < mostClocks) budget.clocks.set(key, clockWords(path, zone, now))
+    return budget.clocks.get(key)
+  }
   return text.replace(placeholder, (_, path: string, filter: string | undefined) => {
     if (budget.left < 0) return ""
-    const written = writtenFor(clockWords(path, zone, now) ?? lookup(context, path), path, filter)
+    const written = writtenFor((clock.test(path) ? clockAt(path) : undefined) ?? lookup(context, path), path, filter)
     budget.left -= written.length
     return written
   })
@@ -63,7 +73,7 @@ const deepest = 100
  * more than `limit` characters or a hundred levels.
  */
 export const renderJson = (template: unknown, context: Context, now: number, limit: number): { readonly value: unknown } | undefined => {
-  const budget = { left: limit }
+  const budget: Budget = { left: limit, clocks: new Map() }
   const rendered = (text: string) => renderWithin(text, context, now, budget)
   const part = (value: unknown, depth: number): unknown => {
     if (depth > deepest) budget.left = -1
@@ -116,9 +126,13 @@ const memberOf = (value: unknown, name: string): unknown =>
     : undefined
 
 const firstZone = (template: string): string | undefined => {
+  const asked = new Set<string>()
   for (const [, path = ""] of template.matchAll(placeholder)) {
     const zone = clock.exec(path)?.[2]
-    if (zone !== undefined && isTimeZone(zone)) return zone
+    if (zone === undefined || asked.has(zone)) continue
+    if (asked.size === mostClocks) return undefined
+    if (isTimeZone(zone)) return zone
+    asked.add(zone)
   }
   return undefined
 }

@@ -23,7 +23,7 @@ export const eventTypes = [
   "campaign.redialed",
   "run.answered",
   "run.completed",
-  /** Asked for, to try a webhook endpoint; goes to that endpoint alone. */
+  /** Asked for, to try a webhook endpoint: of the endpoints it goes to that one alone. */
   "webhook.test"
 ] as const
 /** Told to a follower who goes on from an event that is not kept any more, or that there never was: some may be missing from here on. */

@@ -44,8 +44,9 @@ export const sequence = (sql: Sql) =>
       ORDER BY s.id
       RETURNING endpoint_id
     ), due AS (
-      UPDATE webhook_endpoints SET version = version + 1,
-        next_due_at = CASE WHEN failures > 0 AND next_due_at IS NOT NULL THEN next_due_at ELSE least(next_due_at, now()) END
+      -- What failed may not be due for hours. An endpoint that rests does so for a minute at most, see Backoff.ts.
+      UPDATE webhook_endpoints SET version = version + 1, next_due_at = least(next_due_at,
+        now() + make_interval(secs => CASE WHEN failures = 0 THEN 0 ELSE least(60, power(2, least(failures - 1, 10))) END))
       WHERE id IN (SELECT endpoint_id FROM delivered)
     ), counted AS (
       SELECT (SELECT count(*)::int FROM sequenced) AS events, (SELECT count(*)::int FROM delivered) AS deliveries

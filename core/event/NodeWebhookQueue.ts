@@ -107,7 +107,9 @@ const claim = (sql: Sql, { limit, limitOfOrganization, sending }: Claim) => {
         WHERE organization_id = waiting.organization_id AND state = 'pending' AND due_at <= now()
         ORDER BY due_at LIMIT greatest(0, ${limitOfOrganization}::int - coalesce(busy.deliveries, 0)) FOR UPDATE SKIP LOCKED
       ) AS due
-      ORDER BY due.due_at LIMIT ${limit}::int
+      -- Whoever has the least on the way comes first, however long others have waited.
+      ORDER BY coalesce(busy.deliveries, 0) + row_number() OVER (PARTITION BY organization_id ORDER BY due.due_at), due.due_at
+      LIMIT ${limit}::int
     )
     UPDATE node_webhook_deliveries d SET due_at = now() + ${leaseFor}::text::interval, lease = lease + 1
     FROM chosen WHERE d.id = chosen.id

@@ -62,17 +62,17 @@ export const find = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpoi
     Effect.map((rows) => rows.map(endpointOf)[0])
   )
 
-/** An endpoint that is enabled again goes on with what has waited, at once. */
+/** Its deliveries are looked through at once, also one that is being added to it just now: an endpoint that is enabled again goes on. */
 export const update = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, to: Partial<EndpointSettings>) =>
   sql<Row<WebhookEndpoint>>`
     WITH due AS (
-      SELECT CASE WHEN ${to.enabled ?? null}::bool THEN pg_notify('trunkline_events', 'deliveries') END
+      SELECT pg_notify('trunkline_events', 'deliveries')
     )
-    UPDATE webhook_endpoints e SET url = coalesce(${to.url ?? null}::text, url),
+    UPDATE webhook_endpoints SET url = coalesce(${to.url ?? null}::text, url),
       description = coalesce(${to.description ?? null}::text, description),
       event_types = coalesce(${to.eventTypes ?? null}::text[], event_types), enabled = coalesce(${to.enabled ?? null}::bool, enabled),
       disabled_reason = CASE WHEN ${to.enabled ?? null}::bool IS NULL THEN disabled_reason END, failures = 0, version = version + 1,
-      next_due_at = (SELECT min(due_at) FROM webhook_deliveries WHERE endpoint_id = e.id AND state = 'pending'), updated_at = now()
+      next_due_at = now(), updated_at = now()
     FROM due WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(
     Effect.map((rows) => rows.map(endpointOf)[0])
   )
@@ -86,6 +86,20 @@ export const rotate = (sql: Sql, organizationId: OrganizationId, id: WebhookEndp
     Effect.map((rows) => rows.map(endpointOf)[0])
   )
 
+/** From now on nothing is added to it. */
+export const disable = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId) =>
+  sql`UPDATE webhook_endpoints SET enabled = false WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
+
+/** Some of its deliveries; how many they were. */
+export const removeDeliveries = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, limit: number) =>
+  sql`
+    DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
+      SELECT id FROM webhook_deliveries WHERE organization_id = ${organizationId} AND endpoint_id = ${id} LIMIT ${limit}::int))
+    RETURNING id`.pipe(Effect.map((rows) => rows.length))
+
+/** With what is left of its deliveries. */
 export const remove = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId) =>
   sql`DELETE FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(
     Effect.map((rows) => rows.length > 0)

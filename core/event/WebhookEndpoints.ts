@@ -27,6 +27,7 @@ export type { DeliveryQuery, EndpointSettings } from "./WebhookEndpointStore.ts"
 
 const endpointLimit = 50
 const replayedAtOnce = 10_000
+const removedAtOnce = 5000
 /** Within what https://www.standardwebhooks.com allows. */
 const secretBytes = 32
 
@@ -101,7 +102,7 @@ export class WebhookEndpoints extends Context.Service<
           return yield* found(id, store.update(sql, organizationId, id, to))
         }),
         remove: Effect.fn("WebhookEndpoints.remove")(function* (organizationId, id) {
-          if (!(yield* Effect.orDie(store.remove(sql, organizationId, id)))) return yield* new WebhookEndpointNotFound({ id })
+          yield* remove(sql, organizationId, id)
         }),
         rotate: Effect.fn("WebhookEndpoints.rotate")(function* (organizationId, id) {
           return yield* found(id, store.rotate(sql, organizationId, id, yield* newSecret))
@@ -130,6 +131,13 @@ export class WebhookEndpoints extends Context.Service<
     })
   ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }
+
+/** A part at a time: whoever sends events to others must not wait for it. When it is cut off, the next request goes on. */
+const remove = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: WebhookEndpointId) {
+  if (!(yield* Effect.orDie(store.disable(sql, organizationId, id)))) return yield* new WebhookEndpointNotFound({ id })
+  while ((yield* Effect.orDie(store.removeDeliveries(sql, organizationId, id, removedAtOnce))) === removedAtOnce) yield* Effect.yieldNow
+  yield* Effect.orDie(store.remove(sql, organizationId, id))
+})
 
 const create = Effect.fnUntraced(
   function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, settings: EndpointSettings, secret: string) {

@@ -122,10 +122,12 @@ const record = (sql: Sql, endpoint: ClaimedEndpoint, tried: ReadonlyArray<Tried>
 // A delivery may be added while we look for the next one due. It raises the version, and then we look again.
 const release = Effect.fnUntraced(function* (sql: Sql, endpoint: ClaimedEndpoint, end: TurnEnd) {
   let version: number | undefined = endpoint.version
+  // Somebody may have given it another address meanwhile, which is not gone.
+  const isGone = sql`(${end.isGone}::bool AND url = ${endpoint.url})`
   while (version !== undefined) {
     const released = yield* sql`
-      UPDATE webhook_endpoints e SET leased_until = NULL, failures = ${end.failures}, enabled = enabled AND NOT ${end.isGone}::bool,
-        disabled_reason = CASE WHEN ${end.isGone}::bool THEN 'gone' ELSE disabled_reason END,
+      UPDATE webhook_endpoints e SET leased_until = NULL, failures = ${end.failures}, enabled = enabled AND NOT ${isGone},
+        disabled_reason = CASE WHEN ${isGone} THEN 'gone' ELSE disabled_reason END,
         next_due_at = (SELECT greatest(due_at, now() + make_interval(secs => ${end.pauseMillis / 1000}::float8)) FROM webhook_deliveries
           WHERE endpoint_id = e.id AND state = 'pending' ORDER BY due_at LIMIT 1)
       WHERE id = ${endpoint.id} AND lease = ${endpoint.lease}::bigint AND version = ${version}::bigint RETURNING id`

@@ -2,7 +2,7 @@
  * Who changed what, and when. Entries are written a moment after the fact and many at a time, so that no request waits for its own; a
  * node that is killed may lose its last ones. What was sent is never part of an entry.
  */
-import { Context, Effect, Latch, Layer, Semaphore } from "effect"
+import { Context, Effect, Fiber, Latch, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { ApiKeyId, Caller, UserId } from "./Caller.ts"
@@ -84,7 +84,9 @@ export class AuditLog extends Context.Service<
         Effect.forever
       )
       yield* Effect.addFinalizer(() =>
-        writeAll.pipe(
+        // What hangs in the database cannot be interrupted, and is not waited for.
+        Effect.forkDetach(writeAll).pipe(
+          Effect.flatMap(Fiber.join),
           Effect.timeout(lastChance),
           Effect.catchCause((cause) => Effect.logError("entries of the audit log were lost", cause))
         )

@@ -6,7 +6,7 @@ import { NotFound, NotReady } from "../Refusal.ts"
 import { Readiness } from "../Readiness.ts"
 import { download, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
-import { HealthWire, ReadyWire } from "../wire/Health.ts"
+import { HealthWire, ReadyWire, trunkCounts } from "../wire/Health.ts"
 
 export const healthRoutes = tagged("Health", [
   route({
@@ -40,25 +40,15 @@ export const healthRoutes = tagged("Health", [
     summary: "Whether it can do its work",
     access: "none",
     description:
-      "503 while the database does not answer. A trunk that is down stops its own campaigns only, and is listed with the reason; so are those that are not connected yet. Trunks are opened by the first call through them.",
+      "503 while the database does not answer. A trunk that is down, or not connected yet, stops its own campaigns only. Trunks are opened by the first call through them; an organization reads at `/api/v1/organizations/telephony-trunks` what keeps its own down.",
     success: ReadyWire,
     errors: ["NotReady"],
     handle: () =>
       Effect.gen(function* () {
         const readiness = yield* Readiness
         if (!(yield* readiness.postgres)) return yield* new NotReady({ detail: "The database does not answer" })
-        const trunks = yield* readiness.trunks
-        return {
-          status: "ready" as const,
-          postgres: "up" as const,
-          redis: "not_used" as const,
-          trunks: trunks.map(({ isUp, provider, reason, telephonyConfigurationId }) => ({
-            telephony_configuration_id: telephonyConfigurationId,
-            provider,
-            status: isUp ? ("up" as const) : ("down" as const),
-            reason
-          }))
-        }
+        const trunks = trunkCounts(yield* readiness.trunks)
+        return { status: "ready" as const, postgres: "up" as const, redis: "not_used" as const, trunks }
       })
   }),
   download({

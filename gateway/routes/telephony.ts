@@ -3,8 +3,10 @@ import { Effect } from "effect"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { TelephonyConfigNotFound } from "#core/telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { Readiness } from "../Readiness.ts"
 import { NotFound } from "../Refusal.ts"
 import { route, tagged } from "../Route.ts"
+import { TrunkList, trunkList } from "../wire/Health.ts"
 import {
   createTelephonyConfig,
   newTelephonyConfigOf,
@@ -121,6 +123,20 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) => {
           Effect.mapError(configNotFound),
           Effect.as({ message: "Telephony configuration deleted" })
         )
+    }),
+    route({
+      method: "get",
+      path: "/api/v1/organizations/telephony-trunks",
+      name: "listTrunks",
+      summary: "Which telephony configurations are connected, and why others are not",
+      description: "Those that this node has opened, as it does with the first call through them.",
+      success: TrunkList,
+      handle: ({ caller }) =>
+        Effect.gen(function* () {
+          const own = new Set((yield* TelephonyConfigs.use((_) => _.list(caller.organizationId))).map(({ id }) => id))
+          const trunks = yield* Readiness.use((_) => _.trunks)
+          return trunkList(trunks.filter(({ telephonyConfigurationId }) => own.has(telephonyConfigurationId)))
+        })
     }),
     route({
       method: "get",

@@ -122,6 +122,10 @@ export type TelephonyConfigList = { readonly configurations: ReadonlyArray<Telep
 
 export type TelephonyConfigDeleted = { readonly message: string }
 
+export type Trunk = { readonly telephony_configuration_id: number; readonly provider: string; readonly status: "up" | "down"; readonly reason: string | null }
+
+export type TrunkList = { readonly trunks: ReadonlyArray<Trunk> }
+
 /** How many configurations lack what their provider's callbacks are checked with. */
 export type TelephonyConfigWarnings = { readonly telnyx_missing_webhook_public_key_count: number; readonly vonage_missing_signature_secret_count: number }
 
@@ -238,7 +242,7 @@ export type AuditEntry = { readonly id: number; readonly at: string; readonly us
 
 export type AuditLog = { readonly entries: ReadonlyArray<AuditEntry>; readonly next_before: number | null }
 
-export type Event = { readonly specversion: "1.0"; /** A number that rises from event to event; where to go on from. */ readonly id: string; readonly source: string; /** `events.gap`, whatever types were asked for: what followed the event to go on from is no longer kept, or there is no such event; what happened between `after_id` and `until_id` in `data` has to be looked up. */ readonly type: "campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "webhook.test" | "events.gap"; /** `campaigns/{id}` or `runs/{id}`; `events` for a gap. */ readonly subject: string; readonly time: string; readonly datacontenttype: "application/json"; /** What the event is about, as it was when it happened. Keys may be added. */ readonly data: { readonly [name: string]: unknown } }
+export type Event = { readonly specversion: "1.0"; /** A number that rises from event to event; where to go on from. */ readonly id: string; readonly source: string; /** `events.gap`, whatever types were asked for: what followed the event to go on from is no longer kept, or there is no such event; what happened between `after_id` and `until_id` in `data` has to be looked up. */ readonly type: "campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "webhook.test" | "events.gap"; /** `campaigns/{id}` or `runs/{id}`; `webhook-endpoints/{id}` of a test, `events` for a gap. */ readonly subject: string; readonly time: string; readonly datacontenttype: "application/json"; /** What the event is about, as it was when it happened. Keys may be added. */ readonly data: { readonly [name: string]: unknown } }
 
 export type EventPage = { readonly events: ReadonlyArray<Event>; /** `after_id` of the next page. There is nothing more for now when it stands still. */ readonly next_after_id: number }
 
@@ -256,9 +260,9 @@ export type WebhookDeliveryList = { readonly deliveries: ReadonlyArray<WebhookDe
 
 export type Health = { readonly status: "ok"; readonly version: string; readonly backend_api_endpoint: string; readonly deployment_mode: "oss"; readonly auth_provider: "local"; /** Whether anybody may sign up. */ readonly signup_enabled: boolean; /** There is no TURN server: calls are by telephone. */ readonly turn_enabled: false; readonly force_turn_relay: false; /** The engine opens no tunnel to itself. */ readonly tunnel_url: null }
 
-export type TrunkReadiness = { readonly telephony_configuration_id: number; readonly provider: string; readonly status: "up" | "down"; readonly reason: string | null }
+export type TrunkCount = { readonly provider: string; readonly up: number; readonly down: number }
 
-export type Ready = { readonly status: "ready"; readonly postgres: "up"; /** An engine is one node, which coordinates in memory. */ readonly redis: "not_used"; readonly trunks: ReadonlyArray<TrunkReadiness> }
+export type Ready = { readonly status: "ready"; readonly postgres: "up"; /** An engine is one node, which coordinates in memory. */ readonly redis: "not_used"; readonly trunks: ReadonlyArray<TrunkCount> }
 
 export type RetryConfigInput = { readonly enabled?: boolean; /** One attempt more than this, at most. */ readonly max_retries?: number; readonly retry_delay_seconds?: number; readonly retry_on_busy?: boolean; readonly retry_on_no_answer?: boolean; readonly retry_on_voicemail?: boolean }
 
@@ -1049,6 +1053,17 @@ export interface Operations {
     readonly body: undefined
     readonly answer: TelephonyConfig
     readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+  }
+  /** Which telephony configurations are connected, and why others are not */
+  readonly listTrunks: {
+    readonly method: "GET"
+    readonly path: "/api/v1/organizations/telephony-trunks"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: TrunkList
+    readonly errors: 401 | 431 | 500 | 503
   }
   /** What is missing in telephony configurations */
   readonly listTelephonyConfigWarnings: {

@@ -1,7 +1,8 @@
 /** What the service says of itself, to anybody. */
-import Type from "typebox"
+import Type, { type Static } from "typebox"
 import { id, nullable } from "./Field.ts"
 import type { TelephonyConfigId } from "#core/Id.ts"
+import type { TrunkReadiness } from "../Readiness.ts"
 
 export const HealthWire = Type.Object(
   {
@@ -23,6 +24,20 @@ export const ReadyWire = Type.Object(
     status: Type.Literal("ready"),
     postgres: Type.Literal("up"),
     redis: Type.Literal("not_used", { description: "An engine is one node, which coordinates in memory." }),
+    trunks: Type.Array(Type.Object({ provider: Type.String(), up: Type.Integer(), down: Type.Integer() }, { title: "TrunkCount" }))
+  },
+  { title: "Ready" }
+)
+
+/** Of all organizations, and so of none. */
+export const trunkCounts = (trunks: ReadonlyArray<TrunkReadiness>): Static<typeof ReadyWire>["trunks"] =>
+  [...Map.groupBy(trunks, ({ provider }) => provider)].map(([provider, all]) => {
+    const up = all.filter(({ isUp }) => isUp).length
+    return { provider, up, down: all.length - up }
+  })
+
+export const TrunkList = Type.Object(
+  {
     trunks: Type.Array(
       Type.Object(
         {
@@ -31,9 +46,18 @@ export const ReadyWire = Type.Object(
           status: Type.Enum(["up", "down"]),
           reason: nullable(Type.String())
         },
-        { title: "TrunkReadiness" }
+        { title: "Trunk" }
       )
     )
   },
-  { title: "Ready" }
+  { title: "TrunkList" }
 )
+
+export const trunkList = (trunks: ReadonlyArray<TrunkReadiness>): Static<typeof TrunkList> => ({
+  trunks: trunks.map(({ isUp, provider, reason, telephonyConfigurationId }) => ({
+    telephony_configuration_id: telephonyConfigurationId,
+    provider,
+    status: isUp ? "up" : "down",
+    reason
+  }))
+})

@@ -2,9 +2,11 @@
 import Type from "typebox"
 import type { Page } from "#core/Page.ts"
 
+const mostOffset = 100_000
+
 export const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }),
-  offset: Type.Integer({ minimum: 0, maximum: 100_000, default: 0, description: "How many to pass over." })
+  offset: Type.Integer({ minimum: 0, maximum: mostOffset, default: 0, description: "How many to pass over." })
 }
 export const PageQuery = Type.Object(pageQuery)
 
@@ -19,7 +21,7 @@ export interface Listed<Body> {
 
 /** Of rows asked for with `pageOf`. */
 export const listed = <Row, Body>(query: Page, rows: ReadonlyArray<Row>, bodyOf: (shown: ReadonlyArray<Row>) => Body): Listed<Body> => {
-  const more = rows.length > query.limit
+  const more = rows.length > query.limit && query.offset + query.limit <= mostOffset
   const next = { offset: String(query.offset + query.limit), after: undefined }
   return { body: bodyOf(more ? rows.slice(0, query.limit) : rows), next: more ? next : undefined }
 }

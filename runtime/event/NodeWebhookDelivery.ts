@@ -85,10 +85,12 @@ export const layer = Layer.effectDiscard(
 
 const deliver = (claimed: ClaimedNodeWebhook) =>
   tryOnce(claimed).pipe(
-    // A fault of ours counts as a try, so that it does not come back for ever. Where the database is at fault, the lease ends by itself.
+    // A fault of ours counts as a try, so that it does not come back for ever.
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logWarning("a webhook of an agent was not delivered", cause), settle(claimed, "internal_error"))
+      Effect.as(Effect.logWarning("a webhook of an agent was not delivered", cause), sentWith(claimed, "internal_error"))
     ),
+    Effect.flatMap((tried) => (tried === undefined ? Effect.void : record(claimed, tried))),
+    // The lease ends by itself, and then it is sent again.
     Effect.catchCause((cause) => Effect.logWarning("what came of an agent's webhook was not recorded", cause)),
     Effect.onInterrupt(() =>
       NodeWebhookQueue.use((queue) => queue.release(claimed)).pipe(
@@ -104,8 +106,10 @@ const record = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook, tried: 
   yield* queue.record(claimed, tried)
   yield* counted(tried)
 })
-const settle = (claimed: ClaimedNodeWebhook, answer: number | string) =>
-  record(claimed, { ...outcomeOf(answer, claimed.attempts + 1), wasSent: true })
+const sentWith = (claimed: ClaimedNodeWebhook, answer: number | string): TriedNodeWebhook => ({
+  ...outcomeOf(answer, claimed.attempts + 1),
+  wasSent: true
+})
 
 /** What keeps it from being sent, now and later. */
 interface Refused {
@@ -113,26 +117,23 @@ interface Refused {
 }
 const refused = (word: string): Refused => ({ refused: word })
 
-const tryOnce = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook) {
+/** Undefined: its run is gone, and the delivery with it. */
+const tryOnce = Effect.fnUntraced(function* (
+  claimed: ClaimedNodeWebhook
+): Effect.fn.Return<TriedNodeWebhook | undefined, never, CredentialSecrets | NodeWebhookQueue | PublicFiles | WebhookSender> {
   const queue = yield* NodeWebhookQueue
   const sender = yield* WebhookSender
   const job = yield* queue.jobOf(claimed)
-  if (job === undefined) return
+  if (job === undefined) return undefined
   const request = yield* requestOf(claimed, job)
   if ("refused" in request) {
-    return yield* record(claimed, {
-      state: "dead_letter",
-      dueInMillis: 0,
-      status: undefined,
-      error: request.refused,
-      wasSent: false
-    })
+    return { state: "dead_letter", dueInMillis: 0, status: undefined, error: request.refused, wasSent: false }
   }
   const answer = yield* sender.send(request).pipe(
     Effect.map(({ status }): number | string => status),
     Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed(reason))
   )
-  yield* settle(claimed, answer)
+  return sentWith(claimed, answer)
 })
 
 const requestOf = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook, job: NodeWebhookJob) {

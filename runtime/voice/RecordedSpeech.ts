@@ -1,5 +1,5 @@
 /** Uploaded recordings as speech for the phone: decoded in a worker thread, so that no frame of a call waits for it. */
-import { Context, Duration, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
 import type { RecordingName } from "#core/resource/Recording.ts"
@@ -25,8 +25,9 @@ const idle = Duration.seconds(20)
 // Five minutes, the longest recording, are 2.4 MB.
 const cacheBytes = 32 * 1024 * 1024
 const decodeTimeout = Duration.seconds(15)
-// What lies under a storage key never changes: a file that is no sound is not decoded for each call.
+// What lies under a storage key never changes: a file of which nothing comes is not decoded for each call, ahead of others.
 const maxMute = 1000
+const muteMillis = 300_000
 
 export class RecordedSpeech extends Context.Service<
   RecordedSpeech,
@@ -48,10 +49,10 @@ const make = Effect.gen(function* () {
     idle,
     timeout: decodeTimeout
   })
-  const mute = new Set<string>()
-  const noteMute = (storageKey: string) => {
+  const mute = new Map<string, number>()
+  const noteMute = (storageKey: string, now: number) => {
     if (mute.size >= maxMute) mute.clear()
-    mute.add(storageKey)
+    mute.set(storageKey, now + muteMillis)
   }
   const bytesOf = (storageKey: string) =>
     read(storageKey).pipe(
@@ -63,10 +64,11 @@ const make = Effect.gen(function* () {
   const find = Effect.fnUntraced(function* (organizationId: OrganizationId, name: RecordingName) {
     const found = yield* recordings.find(organizationId, name)
     if (found === undefined) return yield* new RecordingUnplayable({ reason: "Unknown" })
-    if (mute.has(found.storageKey)) return yield* new RecordingUnplayable({ reason: "NotMade" })
+    const now = yield* Clock.currentTimeMillis
+    if ((mute.get(found.storageKey) ?? 0) > now) return yield* new RecordingUnplayable({ reason: "NotMade" })
     const speech = yield* worker.speech(found.storageKey, bytesOf(found.storageKey)).pipe(
       Effect.catchTag("SpeechNotMade", (cause) => {
-        if (cause.reason === "Nothing") noteMute(found.storageKey)
+        if (cause.reason !== "Busy" && cause.reason !== "Closed") noteMute(found.storageKey, now)
         return Effect.fail(new RecordingUnplayable({ reason: "NotMade", cause }))
       })
     )

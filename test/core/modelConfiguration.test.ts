@@ -80,6 +80,7 @@ t.test("given secrets", async (t) => {
     t.strictSame(stillMasked({ a: [{ b: 1 }, { api_key: ["fine", "****9999"] }] }), [{ name: "api_key", path: ["a", 1, "api_key"] }])
     t.strictSame(stillMasked({ credentials: { user: { name: "***" } } }), [{ name: "credentials", path: ["credentials"] }])
     t.strictSame(stillMasked({ prompt: "*** be kind ***", api_key: "sk-**" }), [])
+    t.strictSame(stillMasked({ password: "**cdef" }), [{ name: "password", path: ["password"] }])
   })
 
   t.test("when a mask comes back beside another provider, then it hides nothing that this one could get", async (t) => {

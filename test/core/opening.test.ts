@@ -21,9 +21,13 @@ opens({ greeting: "  " }, {}, "a blank text")
 opens({ greeting: 5 }, {}, "a text that is none")
 opens({ greeting_type: "audio", greeting_recording_id: "7" }, { recording: id(7) }, "a recording, its id a text")
 opens({ greeting_type: "audio", greeting_recording_id: 7 }, { recording: id(7) }, "a recording, its id a number")
-opens({ greeting_type: "audio", greeting_recording_id: 7, greeting: "Hello" }, { recording: id(7), text: "Hello" }, "both")
+opens(
+  { greeting_type: "audio", greeting_recording_id: 7, greeting: "Hello" },
+  { recording: id(7) },
+  "a recording beside a text that is hidden"
+)
 for (const bad of [undefined, null, "", "9".repeat(12), 1.5, -1, {}, [7], true, "a b"]) {
-  opens({ greeting_type: "audio", greeting_recording_id: bad, greeting: "Hello" }, { text: "Hello" }, `no id: ${JSON.stringify(bad)}`)
+  opens({ greeting_type: "audio", greeting_recording_id: bad, greeting: "Hello" }, {}, `no id: ${JSON.stringify(bad)}`)
 }
 t.strictSame(openingOf({}, {}), silent, "no node")
 t.strictSame(openingOf({ nodes: [null, 5, { type: "startCall" }] }, {}), silent, "a node without data")

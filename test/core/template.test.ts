@@ -102,3 +102,20 @@ t.test("given a long value that a template asks for many times, then nothing is 
   t.ok(text.length < 130_000)
   t.match(text, /^x{50000}/)
 })
+
+t.test("given a template that names more clocks than anybody has, then the last of them are told nothing", async (t) => {
+  const zones = ["UTC", "Europe/Paris", "Asia/Tokyo", "America/Lima"]
+  const spelled = zones.flatMap((zone) => [
+    zone,
+    zone.toLowerCase(),
+    zone.toUpperCase(),
+    zone.replace(/^./, (first) => first.toLowerCase())
+  ])
+  const paths = [...new Set(spelled)].map((zone) => `current_weekday_${zone}`)
+  const told = (many: ReadonlyArray<string>) =>
+    render(many.map((path) => `{{${path}}}`).join(","), {}, now)
+      .split(",")
+      .filter((word) => word !== "").length
+  t.equal(told(paths.slice(0, 5)), 5)
+  t.equal(told([...paths, ...paths.map((path) => path.replace("weekday", "time"))]), 16)
+})

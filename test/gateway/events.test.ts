@@ -38,6 +38,13 @@ const live = async () => {
   for (const state of ["running", "paused", "running", "completed"]) await setState(id, state)
   return id
 }
+const happensToOthers = () =>
+  api.database.run(
+    SqlClient.SqlClient.use(
+      (sql) =>
+        sql`SELECT add_event(id, 'webhook.test', 'others', '{}') FROM organizations WHERE id <> ${api.organizationId} ORDER BY id DESC LIMIT 1`
+    )
+  )
 const lived = ["campaign.created", "campaign.started", "campaign.paused", "campaign.resumed", "campaign.completed"]
 const typesOf = (events: ReadonlyArray<Told>) => events.map(({ type }) => type)
 
@@ -185,7 +192,9 @@ for (const [name, open] of [
       const ours = open(t, `?last_event_id=${after}`)
       await live()
       await count(ours, lived.length)
-      t.strictSame(theirs.messages, [])
+      await happensToOthers()
+      await count(theirs, 1)
+      t.match(theirs.messages, [{ type: "webhook.test", subject: "others" }])
     })
   })
 }

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { readdir, readlink } from "node:fs/promises"
 import t from "tap"
 import { FileLinks } from "#gateway/FileLinks.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
@@ -53,6 +54,17 @@ t.test("given files of an organization", async (t) => {
     t.equal((await fetch(url.replace(/expires=\d+/, "expires=99999999999"))).status, 403)
     const missing = bodyOf(await ask("GET", of("signed-url", document)))
     t.equal((await fetch(String(missing["url"]))).status, 404)
+  })
+
+  t.test("when only its head is asked for, then it is not left open", async (t) => {
+    const { url } = bodyOf(await ask("GET", `${of("signed-url", transcript)}&inline=true`))
+    const heads = await Promise.all(Array.from({ length: 20 }, () => fetch(String(url), { method: "HEAD" })))
+    t.ok(heads.every(({ headers, status }) => status === 200 && headers.get("content-length") === "5"))
+    const open = await Promise.all((await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "gone")))
+    t.strictSame(
+      open.filter((path) => path.endsWith(transcript)),
+      []
+    )
   })
 
   t.test("when it is asked what a file is, then size and time, or null when there is none", async (t) => {

@@ -11,7 +11,7 @@ import Type from "typebox"
 import ari from "#adapters/ari/ari.ts"
 import { apiRoutes } from "#gateway/api.ts"
 import type { Route } from "#gateway/Route.ts"
-import { openApi } from "./apiTest.ts"
+import { openApi, bodyOf as recordIn } from "./apiTest.ts"
 import { type Answer, raw, type Sent } from "./gatewayTest.ts"
 import { nullsFor, sampleOf, violationsOf } from "./samples.ts"
 
@@ -182,6 +182,49 @@ const namesIn = (value: unknown, name = ""): ReadonlyArray<string | number> => {
   return typeof value === "string" && /(^|_)(id|uuid|key|token|path)$/.test(name) && value.length > 7 ? [value] : []
 }
 
+/** Two things have the same name. */
+const isOfNode = ({ path }: Route<unknown>, name: string): boolean => name === "delivery_id" && path.includes("/runs/")
+
+/** Things of ours that lie within others, by the names of their ids in paths. */
+const nested = async (): Promise<Readonly<Record<string, string>>> => {
+  const made = async (path: string, json: unknown) => recordIn(await api.ask("POST", path, json))
+  const agent = await api.makeAgent()
+  const config = await made("/organizations/telephony-configs", {
+    name: "nested",
+    config: { provider: "ari", ari_endpoint: "http://127.0.0.1", app_name: "a", app_password: "password1" }
+  })
+  const number = await made(`/organizations/telephony-configs/${config.id}/phone-numbers`, { address: "+15550107777" })
+  const endpoint = await made("/organizations/webhook-endpoints", { url: "https://example.org/nested" })
+  const [rows] = await api.database.run(
+    SqlClient.SqlClient.use(
+      (sql) => sql<{ readonly run: number; readonly delivery: string; readonly sent: string }>`
+        WITH run AS (
+          INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
+          SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR', 'ari', '{}' FROM agents WHERE id = ${agent.id}
+          RETURNING id, organization_id
+        ), node AS (
+          INSERT INTO node_webhook_deliveries (organization_id, run_id, node_id, state) SELECT organization_id, id, 'n', 'dead_letter' FROM run
+          RETURNING id
+        ), event AS (
+          INSERT INTO events (organization_id, type, subject, data, created_at)
+          SELECT organization_id, 'webhook.test', 'nested', '{}', now() FROM run RETURNING id, organization_id
+        ), sent AS (
+          INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, state)
+          SELECT organization_id, ${endpoint.id}::int, id, 'dead' FROM event RETURNING id
+        )
+        SELECT run.id AS run, node.id AS delivery, sent.id::text AS sent FROM run, node, sent`
+    )
+  )
+  return {
+    workflow_id: String(agent.id),
+    run_id: String(rows?.run),
+    config_id: String(config.id),
+    number_id: String(number.id),
+    endpoint_id: String(endpoint.id),
+    delivery_id: String(rows?.sent),
+    node_delivery_id: String(rows?.delivery)
+  }
+}
 t.test("given another organization", async (t) => {
   const names = new Set<string | number>([(await api.makeCampaign({ name: mark })).id])
   const makers = routes.filter((one) => !isOpen(one) && !one.path.includes(":"))
@@ -215,6 +258,31 @@ t.test("given another organization", async (t) => {
       }
     }
   })
+
+  t.test(
+    "when it asks for what lies within something of ours, by the ids of both, then it hears what it would hear of nothing",
+    async (t) => {
+      const within = await nested()
+      const paths = routes.filter((one) => !isOpen(one) && (one.path.match(/:/g)?.length ?? 0) > 1)
+      t.ok(paths.length > 5)
+      const pathTo = (route: Route<unknown>) =>
+        route.path.replaceAll(/:([a-z_]+)/g, (_, name: string) => within[isOfNode(route, name) ? `node_${name}` : name] ?? "")
+      for (const route of paths) {
+        const method = route.method.toUpperCase()
+        const ask = (path: string) => api.askAsOther(method, `${path}${queryOf(route)}`, bodyOf(route))
+        const [answer, unknown] = [await ask(pathTo(route)), await ask(pathOf(route))]
+        t.notMatch(pathTo(route), /\/\/|\/$/, named(route))
+        t.strictSame([answer.status, answer.json], [unknown.status, unknown.json], named(route))
+      }
+      for (const route of paths.filter(({ method }) => method === "get")) {
+        const { status } = await api.ask("GET", `${pathTo(route)}${queryOf(route)}`)
+        t.ok(
+          status === 200 || named(route).endsWith("recording") || named(route).endsWith("transcript"),
+          `${named(route)} is ours: ${status}`
+        )
+      }
+    }
+  )
 
   t.test("when it lists what it has, then nothing of ours is there", async (t) => {
     for (const route of routes.filter((one) => one.method === "get" && !one.path.includes(":"))) {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t, { type Test } from "tap"
 import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
-import { attemptsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { attemptsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { countOf, type Figures, growth, parse } from "#test/support/prometheus.ts"
 
 t.setTimeout(180_000)
@@ -146,6 +146,7 @@ t.test("given a trunk with a wrong password and one that nothing listens for", {
   const world = await World.open(t, { emulator: fast, environment })
   const { agentUuid, api, emulator } = world
   const ready = () => api.ask("GET", "/health/ready")
+  const trunks = () => api.ask("GET", "/organizations/telephony-trunks")
   t.strictSame(await ready(), { status: 200, body: { status: "ready", postgres: "up", redis: "not_used", trunks: [] } })
 
   const right = emulator.password
@@ -166,11 +167,13 @@ t.test("given a trunk with a wrong password and one that nothing listens for", {
       [await call(refused), await call(unreachable)].map(({ status }) => status >= 400),
       [true, true]
     )
-    await until("trunks that are down", async () => (JSON.stringify(await ready()).split('"down"').length === 3 ? true : undefined))
-    const { body, status } = await ready()
-    t.equal(status, 200)
+    await untilTrue("trunks that are down", async () => JSON.stringify(await trunks()).split('"status":"down"').length === 3)
+    t.strictSame(await ready(), {
+      status: 200,
+      body: { status: "ready", postgres: "up", redis: "not_used", trunks: [{ provider: "ari", up: 0, down: 2 }] }
+    })
+    const { body } = await trunks()
     t.match(body, {
-      status: "ready",
       trunks: [
         { telephony_configuration_id: refused, provider: "ari", status: "down", reason: "Asterisk refused the ARI user (HTTP 401)" },
         { telephony_configuration_id: unreachable, provider: "ari", status: "down", reason: "ECONNREFUSED" }
@@ -184,7 +187,8 @@ t.test("given a trunk with a wrong password and one that nothing listens for", {
   await t.test("when the password is right again, then the next call finds it up", async (t) => {
     emulator.setPassword(right)
     await untilTrue("call through the repaired trunk", async () => (await call(refused)).status === 200)
-    t.match((await ready()).body, {
+    t.match((await ready()).body, { trunks: [{ provider: "ari", up: 1, down: 1 }] })
+    t.match((await trunks()).body, {
       trunks: [
         { status: "up", reason: null },
         { status: "down", reason: "ECONNREFUSED" }

@@ -27,6 +27,8 @@ interface Received {
 }
 interface Receiver {
   readonly url: string
+  /** Settled before the next answer is given. */
+  held: Promise<void>
   readonly received: Array<Received>
   /** The statuses of the next answers; then 200. Undefined: none at all. */
   readonly answers: Array<number | undefined>
@@ -37,13 +39,15 @@ const receiver = async (t: Test): Promise<Receiver> => {
   const received: Array<Received> = []
   const answers: Receiver["answers"] = []
   const retryAfter: Receiver["retryAfter"] = { seconds: undefined }
+  const to = { url: "", held: Promise.resolve(), received, answers, retryAfter }
   const server = createServer((request, response) => {
     let body = ""
     request.on("data", (chunk: Buffer) => {
       body += chunk.toString()
     })
-    request.on("end", () => {
+    request.on("end", async () => {
       received.push({ headers: request.headers, body, path: request.url ?? "" })
+      await to.held
       const status = answers.length > 0 ? answers.shift() : 200
       if (status === undefined) return void request.socket.destroy()
       if (status === 302) response.setHeader("location", "/elsewhere")
@@ -57,7 +61,8 @@ const receiver = async (t: Test): Promise<Receiver> => {
     server.closeAllConnections()
   })
   // An address that is a port's number is what a server has that listens on one.
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=1`, received, answers, retryAfter }
+  to.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=1`
+  return to
 }
 
 const client = clientLayer(Redacted.make(database.url), { applicationName: "test" })
@@ -115,7 +120,7 @@ t.test("given a campaign and an endpoint for everything", async (t) => {
         yield* sql`INSERT INTO attempts (id, organization_id, campaign_id, row_no, telephony_configuration_id, node, state)
           VALUES (${callId}::uuid, ${organizationId}, ${campaignId}, 1, ${telephonyConfigurationId}, 'n', 'sent')`
         yield* sql`INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context)
-          VALUES (${organizationId}, ${agentId}, ${definitionId}, ${campaignId}, ${callId}::uuid, 'WR-1', 'ari', '{"phone_number": "+15550000001"}')`
+          VALUES (${organizationId}, ${agentId}, ${definitionId}, ${campaignId}, ${callId}::uuid, 'WR-1', 'ari', '{"phone_number": "of the contact", "called_number": "+15550000001"}')`
         yield* sql`UPDATE attempts SET state = 'answered' WHERE id = ${callId}::uuid`
         yield* sql`
           WITH ended AS (UPDATE attempts SET state = 'ended', outcome = 'answered', hangup_cause = 'normal_clearing' WHERE id = ${callId}::uuid RETURNING id)
@@ -245,6 +250,41 @@ t.test("given an endpoint that has had enough", async (t) => {
     await test()
     await arrived(to, 1)
   })
+})
+
+t.test("given an endpoint whose receiver moves while it is asked for the last time", async (t) => {
+  const { endpoint, organizationId, run, test, to } = await scene(t)
+  const next = await receiver(t)
+  let letGo = () => {}
+  to.held = new Promise((resolve) => {
+    letGo = resolve
+  })
+  to.answers.push(410)
+  await test()
+  await arrived(to, 1)
+  await run(WebhookEndpoints.use((_) => _.update(organizationId, endpoint.id, { url: next.url })))
+  letGo()
+  await until("the end of it", async () => (await deliveriesOf(run, organizationId, endpoint))[0]?.lastStatus)
+  await test()
+  await arrived(next, 1)
+  t.match(await run(WebhookEndpoints.use((_) => _.get(organizationId, endpoint.id))), { enabled: true, disabledReason: undefined })
+})
+
+t.test("given a delivery that is tried again in hours, when something happens, then that is sent without waiting for it", async (t) => {
+  const { endpoint, organizationId, run, test, to } = await scene(t)
+  to.answers.push(500)
+  await test()
+  await until("a failure", async () => (await deliveriesOf(run, organizationId, endpoint))[0]?.lastStatus)
+  await database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE webhook_deliveries SET due_at = now() + interval '2 hours' WHERE endpoint_id = ${endpoint.id}`
+      yield* sql`UPDATE webhook_endpoints SET next_due_at = now() + interval '2 hours', version = version + 1 WHERE id = ${endpoint.id}`
+    })
+  )
+  await test()
+  await arrived(to, 2)
+  t.match(await deliveriesOf(run, organizationId, endpoint), [{ state: "delivered" }, { state: "pending", attempts: 1 }])
 })
 
 t.test("given two nodes and many events", async (t) => {
