@@ -81,7 +81,7 @@ t.test("given an Asterisk that is not there yet, when a campaign is started", { 
   const { id } = await world.campaign(numbersOf(5, ["01"]))
   await api.start(id)
   await until("trunk that is down", async () => {
-    const { body } = await api.ask("GET", "/health/ready")
+    const { body } = await api.ask("GET", "/organizations/telephony-trunks")
     return /ECONNREFUSED/.exec(JSON.stringify(body)) ?? undefined
   })
   t.strictSame(await contactStates(world.sql, id), { pending: 5 }, "then it waits")
