@@ -38,11 +38,13 @@ import { Files } from "#runtime/storage/Files.ts"
 import { Redacted } from "effect"
 import * as given from "#test/support/given.ts"
 import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
-import { judgeOf } from "./documented.ts"
+import { type Judge, judgeOf } from "./documented.ts"
 import { type Answer, send, type Sent, site, started } from "./gatewayTest.ts"
+import "#test/support/documentedFetch.ts"
 
 export interface TestApi {
   readonly port: number
+  readonly judge: Judge
   readonly stop: () => Promise<void>
   readonly database: TestDatabase
   readonly organizationId: OrganizationId
@@ -181,14 +183,12 @@ export const openApi = async (t: Test, references: Layer.Layer<never> = Layer.em
     (key: string) =>
     async (method: string, path: string, json?: unknown, sent: Sent = {}) => {
       const whole = path.startsWith("/api/") || outside.includes(path) ? path : `/api/v1${path}`
-      const answer = await send(gateway, method, whole, { key, ...(json === undefined ? {} : { json }), ...sent })
-      const fault = judge(method, whole, answer)
-      if (fault !== undefined) throw new Error(`Not as documented: ${fault}`)
-      return answer
+      return send({ ...gateway, judge }, method, whole, { key, ...(json === undefined ? {} : { json }), ...sent })
     }
   return {
     ...builders(asking(keys.ours)),
     port: gateway.port,
+    judge,
     stop: gateway.stop,
     database,
     filesThere: () =>

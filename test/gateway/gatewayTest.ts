@@ -7,6 +7,7 @@ import { type GatewayOptions, serve } from "#gateway/api.ts"
 import type { Route } from "#gateway/Route.ts"
 import { Gateway, type ListenFailed } from "#gateway/server.ts"
 import { Site } from "#gateway/Site.ts"
+import { type Judge, judgeOf } from "./documented.ts"
 import { ApiKeys, InvalidApiKey } from "#core/organization/ApiKeys.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
 import { InvalidToken } from "#core/organization/Tokens.ts"
@@ -30,6 +31,8 @@ export const site = Site.layer({ version: "9.9.9", urlOf: (port) => `http://127.
 
 export interface Started {
   readonly port: number
+  /** Against the OpenAPI document of its routes. */
+  readonly judge?: Judge
   readonly stop: () => Promise<void>
 }
 
@@ -47,8 +50,8 @@ export interface Logged {
   readonly annotations: Readonly<Record<string, unknown>>
 }
 
-/** Every answer is held against its schema. What is logged goes to `log`. */
-export const serving = (
+/** Every answer is held against its schema, and against the OpenAPI document of these routes. What is logged goes to `log`. */
+export const serving = async (
   t: Test,
   routes: ReadonlyArray<Route<Site>>,
   options: Partial<GatewayOptions> = {},
@@ -58,7 +61,7 @@ export const serving = (
     log.push({ message: Array.isArray(message) ? message[0] : message, annotations: fiber.getRef(References.CurrentLogAnnotations) })
   })
   const gateway = serve(routes, { host: "127.0.0.1", port: 0, checksAnswers: true, ...options })
-  return started(t, gateway.pipe(Layer.provide([keys, site, Logger.layer([logger])])))
+  return { ...(await started(t, gateway.pipe(Layer.provide([keys, site, Logger.layer([logger])])))), judge: judgeOf(routes) }
 }
 
 export interface Answer {
@@ -76,7 +79,14 @@ export interface Sent {
   readonly key?: string | null
 }
 
-export const send = ({ port }: { readonly port: number }, method: string, path: string, sent: Sent = {}): Promise<Answer> =>
+export const send = async (gateway: Pick<Started, "port" | "judge">, method: string, path: string, sent: Sent = {}): Promise<Answer> => {
+  const answer = await asked(gateway, method, path, sent)
+  const fault = gateway.judge?.(method, path, answer)
+  if (fault !== undefined) throw new Error(`Not as documented: ${fault}`)
+  return answer
+}
+
+const asked = ({ port }: { readonly port: number }, method: string, path: string, sent: Sent): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const body = "json" in sent ? JSON.stringify(sent.json) : sent.body
     const key = sent.key === null ? {} : { "x-api-key": sent.key ?? goodKey }
