@@ -2,7 +2,10 @@
 import { request } from "node:http"
 import type { Test } from "tap"
 import { WebSocket } from "ws"
+import { socketPath } from "#gateway/liveEvents.ts"
+import { eventRoutes } from "#gateway/routes/event.ts"
 import { until } from "#test/support/engine.ts"
+import { judgeOf } from "./documented.ts"
 
 /** An event as clients get it. */
 export interface Told {
@@ -13,6 +16,14 @@ export interface Told {
 }
 export interface Follower {
   readonly messages: ReadonlyArray<Told>
+}
+/** Each message is what the websocket's operation documents, by whichever way it comes. */
+const judge = judgeOf(eventRoutes)
+const documented = (text: string): Told => {
+  const json = JSON.parse(text)
+  const fault = judge("GET", socketPath, { status: 200, headers: { "content-type": "application/json" }, text, json })
+  if (fault !== undefined) throw new Error(`Not as documented: ${fault}`)
+  return json
 }
 type Headers = Readonly<Record<string, string>>
 
@@ -36,7 +47,7 @@ export const followersOf = (gateway: { readonly port: number }, key: string) => 
         state.text = blocks.pop() ?? ""
         for (const block of blocks) {
           const [, data] = /^data: (.*)$/m.exec(block) ?? []
-          if (data !== undefined) messages.push(JSON.parse(data))
+          if (data !== undefined) messages.push(documented(data))
           if (block.startsWith(":")) state.comments += 1
         }
       })
@@ -60,7 +71,7 @@ export const followersOf = (gateway: { readonly port: number }, key: string) => 
     const messages: Array<Told> = []
     const state = { pings: 0 }
     const ws = new WebSocket(`ws://127.0.0.1:${gateway.port}/api/v1/events/ws${query}`, { headers, ...options })
-    ws.on("message", (data) => messages.push(JSON.parse(String(data))))
+    ws.on("message", (data) => messages.push(documented(String(data))))
     ws.on("ping", () => {
       state.pings += 1
     })
