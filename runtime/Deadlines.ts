@@ -1,8 +1,10 @@
 /**
  * One timer for each live call, all on a shared wheel: a hundred thousand sleeping fibers would cost more than the calls. A deadline is met
- * up to `TICK_MILLIS` late, never early. The wheel turns only while a deadline is set.
+ * up to `TICK_MILLIS` late, never early. The wheel turns only while a deadline is set, and by steady time: a step of the wall clock neither
+ * passes a deadline nor puts one off.
  */
 import { Clock, Context, Effect, Layer, Latch } from "effect"
+import * as SteadyTime from "#core/SteadyTime.ts"
 
 const TICK_MILLIS = 100
 
@@ -13,18 +15,19 @@ export interface Deadline {
 export class Deadlines extends Context.Service<
   Deadlines,
   {
-    /** `fire` must not throw. `now` is the caller's reading of the clock, in epoch milliseconds. */
-    readonly set: (now: number, afterMillis: number, fire: (at: number) => void) => Deadline
+    /** `fire` must not throw. */
+    readonly set: (afterMillis: number, fire: () => void) => Deadline
   }
 >()("runtime/Deadlines") {
   static readonly layer = Layer.effect(
     Deadlines,
     Effect.gen(function* () {
-      const wheel = new Map<number, Set<(at: number) => void>>()
+      const clock = yield* Clock.Clock
+      const wheel = new Map<number, Set<() => void>>()
       const armed = Latch.makeUnsafe(false)
       let turned = 0
 
-      const turn = Effect.map(Clock.currentTimeMillis, (now) => {
+      const turn = Effect.map(SteadyTime.now, (now) => {
         const until = Math.floor(now / TICK_MILLIS)
         // After a pause longer than the wheel is full, it is cheaper to look at every slot than at every tick that was missed.
         const due =
@@ -33,16 +36,17 @@ export class Deadlines extends Context.Service<
         for (const tick of due) {
           const fires = wheel.get(tick)
           wheel.delete(tick)
-          for (const fire of fires ?? []) fire(now)
+          for (const fire of fires ?? []) fire()
         }
         if (wheel.size === 0) armed.closeUnsafe()
       })
       // To the next tick, not for a tick's time: a wheel that turns between two ticks meets its deadlines a tick too late.
-      const sleep = Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(TICK_MILLIS - (now % TICK_MILLIS)))
+      const sleep = Effect.flatMap(SteadyTime.now, (now) => Effect.sleep(Math.ceil(TICK_MILLIS - (now % TICK_MILLIS))))
       yield* armed.await.pipe(Effect.andThen(sleep), Effect.andThen(turn), Effect.forever, Effect.forkScoped)
 
       return {
-        set: (now, afterMillis, fire) => {
+        set: (afterMillis, fire) => {
+          const now = SteadyTime.nowOf(clock)
           if (wheel.size === 0) turned = Math.floor(now / TICK_MILLIS)
           const tick = Math.floor((now + Math.max(0, afterMillis)) / TICK_MILLIS) + 1
           const slot = wheel.get(tick) ?? new Set()

@@ -6,6 +6,7 @@
  * This is a fast copy of what the live attempts in Postgres say; it is rebuilt from them at start.
  */
 import { Clock, Context, Effect, Layer } from "effect"
+import * as SteadyTime from "#core/SteadyTime.ts"
 
 export interface SlotScope {
   /** `campaign:7`, `organization:1`, `trunk:3`. */
@@ -33,8 +34,8 @@ export class Slots extends Context.Service<
     /** Idempotent. */
     readonly release: (holder: string) => void
     readonly used: (key: string) => number
-    /** When the holder's slot became free, if that was while its queue waited for one: milliseconds of a clock that only ever grows. */
-    readonly freedAt: (holder: string) => number | undefined
+    /** When the holder's slot became free, if that was while its queue waited for one. */
+    readonly freedAt: (holder: string) => SteadyTime.SteadyMillis | undefined
   }
 >()("runtime/Slots") {
   static readonly layerMemory = Layer.effect(
@@ -47,7 +48,7 @@ export class Slots extends Context.Service<
 
       const fits = (scopes: ReadonlyArray<SlotScope>) =>
         scopes.every(({ key, limit }) => limit === undefined || (used.get(key) ?? 0) < limit)
-      const adopt = (holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: number) => {
+      const adopt = (holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: SteadyTime.SteadyMillis) => {
         if (held.has(holder)) return
         held.set(holder, { freedAt, scopes })
         for (const { key } of scopes) used.set(key, (used.get(key) ?? 0) + 1)
@@ -72,7 +73,7 @@ export class Slots extends Context.Service<
           }
           waiting.splice(at, 1)
           const kept = `reservation:${++reservations}`
-          adopt(kept, waiter.scopes, Number(clock.monotonicTimeNanosUnsafe()) / 1e6)
+          adopt(kept, waiter.scopes, SteadyTime.nowOf(clock))
           waiter.kept.push(kept)
           if (waiter.kept.length < waiter.wants) waiting.push(waiter)
           at = 0
@@ -83,7 +84,7 @@ export class Slots extends Context.Service<
         drop(holder)
         if (waiting.length > 0) serve()
       }
-      const tryTake = (holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: number) => {
+      const tryTake = (holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: SteadyTime.SteadyMillis) => {
         // One slot for each: whoever comes second must not give back the first one's.
         if (held.has(holder) || !fits(scopes)) return false
         adopt(holder, scopes, freedAt)
@@ -138,7 +139,7 @@ export class Slots extends Context.Service<
 
 interface Held {
   readonly scopes: ReadonlyArray<SlotScope>
-  readonly freedAt: number | undefined
+  readonly freedAt: SteadyTime.SteadyMillis | undefined
 }
 
 interface Waiter {

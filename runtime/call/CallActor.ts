@@ -7,6 +7,7 @@ import { CallCommand, CallEvent, type CallState, isOver, type Step, transition }
 import type { HangupCause } from "#core/call/HangupCause.ts"
 import { guardMillis } from "#core/campaign/Pacing.ts"
 import { OriginateDoubtful, type OriginateRefused, ProviderError } from "#core/provider/Adapter.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { Deadlines } from "../Deadlines.ts"
 import { VoiceAgent } from "../voice/VoiceSession.ts"
 import { CurrentCallFigures } from "./CallFigures.ts"
@@ -61,9 +62,9 @@ export class CallActor extends Context.Service<
         Queue.offerUnsafe(call.mailbox, event)
       }
 
-      const expire = (call: LiveCall, at: number): void => {
-        if (Queue.offerUnsafe(call.mailbox, DeadlinePassed.make({ at }))) return
-        call.deadline = deadlines.set(at, CROWDED_MILLIS, (later) => expire(call, later))
+      const expire = (call: LiveCall): void => {
+        if (Queue.offerUnsafe(call.mailbox, DeadlinePassed.make({ at: now() }))) return
+        call.deadline = deadlines.set(CROWDED_MILLIS, () => expire(call))
       }
       /** A request that has not left yet never will. False: it has. */
       const withdraw = (call: LiveCall) => {
@@ -102,8 +103,7 @@ export class CallActor extends Context.Service<
         call.dialing = undefined
         call.sentAt = now()
         figures.originated++
-        if (freedAt !== undefined)
-          figures.refillSeconds.observe(Math.max(0, Number(clock.monotonicTimeNanosUnsafe()) / 1e6 - freedAt) / 1000)
+        if (freedAt !== undefined) figures.refillSeconds.observe(Math.max(0, SteadyTime.nowOf(clock) - freedAt) / 1000)
         const from = dialing.from ?? call.trunk.callerIdFor(phoneNumber)
         call.callerNumber = from
         call.fetching?.leave(from)
@@ -150,7 +150,7 @@ export class CallActor extends Context.Service<
           const session = yield* agent.attach(call.voice, media, (event) => {
             if (event._tag === "MachineDetected") tell(call, EndAsked.make({ at: now(), cause: "machine_detected" }))
             if (event._tag === "MediaClosed") {
-              deadlines.set(now(), MEDIA_GRACE_MILLIS, (at) => tell(call, EndAsked.make({ at, cause: "media_failure" })))
+              deadlines.set(MEDIA_GRACE_MILLIS, () => tell(call, EndAsked.make({ at: now(), cause: "media_failure" })))
             }
           })
           for (const key of call.keys) session.dtmf(key, now())
@@ -196,7 +196,7 @@ export class CallActor extends Context.Service<
           SetDeadline: ({ afterMillis }) =>
             Effect.sync(() => {
               call.deadline?.clear()
-              call.deadline = deadlines.set(now(), afterMillis, (at) => expire(call, at))
+              call.deadline = deadlines.set(afterMillis, () => expire(call))
             })
         })
       })

@@ -2,6 +2,7 @@
 import type { Queue } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits } from "#core/call/Call.ts"
+import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { Deadline } from "../Deadlines.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import type { VoicePlan, VoiceSession } from "../voice/VoiceSession.ts"
@@ -27,8 +28,8 @@ export interface Dialing {
   /** For a request that missed its moment: the next one, from now on. */
   readonly reserve: (now: number) => number
   readonly permit: Permit
-  /** When the slot became free that it takes, if its campaign waited for one: milliseconds that only ever grow. */
-  readonly freedAt?: number | undefined
+  /** When the slot became free that it takes, if its campaign waited for one. */
+  readonly freedAt?: SteadyMillis | undefined
   /** The provider has taken the request, or it is unknown whether it has. */
   readonly placed?: () => void
 }

@@ -1,10 +1,10 @@
-/** What decides that a call may leave now: slots, rates, and the wheel that all deadlines hang on. */
-import { Clock, Effect } from "effect"
+/** What decides that a call may leave now: slots and rates. */
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import t from "tap"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "#runtime/CallRate.ts"
-import { Deadlines } from "#runtime/Deadlines.ts"
 import { type SlotQueue, type SlotScope, Slots } from "#runtime/Slots.ts"
 import { run } from "#test/support/run.ts"
 
@@ -55,6 +55,7 @@ t.test("given a queue that waits, when slots become free, then it is known since
     Effect.gen(function* () {
       const { freedAt, queue, release, tryTake } = yield* Slots
       const waiter = queue(nobody)
+      const start = yield* SteadyTime.now
       yield* TestClock.adjust(1000)
       waiter.take(names(0, 4), [organization(2)])
       yield* TestClock.adjust(7)
@@ -66,7 +67,7 @@ t.test("given a queue that waits, when slots become free, then it is known since
       tryTake("single", [organization(3)])
       const taken = ["call0", "call4", "call5", "single"].map(freedAt)
       release("call4")
-      return [...taken, freedAt("call4")]
+      return [...taken, freedAt("call4")].map((at) => at && at - start)
     }).pipe(Effect.provide(Slots.layerMemory))
   )
   t.strictSame(told, [undefined, 1007, 1012, undefined, undefined])
@@ -298,84 +299,4 @@ t.test("given a rate of one per second, then what is available follows the clock
   t.equal(earliest(scope), 1020)
   t.equal(available(scope, 999, 20), 0)
   t.equal(available(scope, 1000, 20), 1)
-})
-
-/** When the deadlines that are set at `setAt` for `after` are met. */
-const metAt = (plan: ReadonlyArray<{ readonly setAt: number; readonly after: number }>) =>
-  run(
-    Effect.gen(function* () {
-      const wheel = yield* Deadlines
-      const met: Array<number> = []
-      for (const [i, { after, setAt }] of plan.entries()) {
-        const now = yield* Clock.currentTimeMillis
-        yield* TestClock.adjust(setAt - now)
-        wheel.set(setAt, after, (at) => {
-          met[i] = at
-        })
-      }
-      for (let i = 0; i < 400; i++) yield* TestClock.adjust(10)
-      return met
-    }).pipe(Effect.provide(Deadlines.layer))
-  )
-
-t.test("given deadlines set at any time, then each is met, never early, and at most a tick late", async (t) => {
-  const plan = [0, 1, 49, 99, 100, 101, 199, 250, 333, 1000, 1077].flatMap((setAt) =>
-    [0, 1, 50, 99, 100, 101, 730, 2000].map((after) => ({ after, setAt }))
-  )
-  const met = await metAt(plan)
-  t.equal(met.length, plan.length)
-  const lateness = plan.map(({ after, setAt }, i) => (met[i] ?? Number.NaN) - setAt - after)
-  t.ok(Math.min(...lateness) >= 0, `earliest ${Math.min(...lateness)}`)
-  t.ok(Math.max(...lateness) <= 100, `latest ${Math.max(...lateness)}`)
-})
-
-t.test("given a deadline that is cleared, then it is not met, and its neighbours are", async (t) => {
-  const met = await run(
-    Effect.gen(function* () {
-      const wheel = yield* Deadlines
-      const met: Array<string> = []
-      const cleared = wheel.set(0, 500, () => met.push("cleared"))
-      wheel.set(0, 500, () => met.push("neighbour"))
-      const alone = wheel.set(0, 900, () => met.push("alone"))
-      cleared.clear()
-      cleared.clear()
-      alone.clear()
-      yield* TestClock.adjust(2000)
-      wheel.set(2000, 100, () => met.push("later"))
-      yield* TestClock.adjust(300)
-      return met
-    }).pipe(Effect.provide(Deadlines.layer))
-  )
-  t.strictSame(met, ["neighbour", "later"])
-})
-
-t.test("given the clock leaps, as after a machine's sleep, then all that is due is met, in order", async (t) => {
-  const met = await run(
-    Effect.gen(function* () {
-      const wheel = yield* Deadlines
-      const met: Array<number> = []
-      for (const after of [3_600_000, 5000, 60_000]) wheel.set(0, after, () => met.push(after))
-      yield* TestClock.setTime(7_200_000)
-      return met
-    }).pipe(Effect.provide(Deadlines.layer))
-  )
-  t.strictSame(met, [5000, 60_000, 3_600_000])
-})
-
-t.test("given a hundred thousand deadlines, when most are replaced, then the rest are met", async (t) => {
-  const met = await run(
-    Effect.gen(function* () {
-      const wheel = yield* Deadlines
-      let met = 0
-      const first = Array.from({ length: 100_000 }, (_, i) =>
-        wheel.set(0, 60_000 + (i % 600), () => {
-          met++
-        })
-      )
-      for (const deadline of first.slice(1000)) deadline.clear()
-      yield* TestClock.adjust(61_000)
-      return met
-    }).pipe(Effect.provide(Deadlines.layer))
-  )
-  t.equal(met, 1000)
 })
