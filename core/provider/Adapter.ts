@@ -48,8 +48,15 @@ export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("Or
   detail: Schema.String
 }) {}
 
-/** The request may have reached the provider and no reply did: the phone may be ringing. Never repeated. */
-export class OriginateDoubtful extends Schema.TaggedError<OriginateDoubtful>()("OriginateDoubtful", { detail: Schema.String }) {}
+/** The request may have reached the provider, and nothing proves that no call came of it: the phone may be ringing. Never repeated. */
+export class OriginateDoubtful extends Schema.TaggedError<OriginateDoubtful>()("OriginateDoubtful", {
+  /** An error came back that proves nothing, such as the 503 of an ingress: its HTTP status. Left out when nothing came back. */
+  status: Schema.optionalKey(Schema.Int),
+  /** How long the trunk is to be left alone, where the error says so. */
+  retryAfterMillis: Schema.optionalKey(Schema.Finite),
+  /** For the operator: no phone number, no credential. */
+  detail: Schema.String
+}) {}
 
 export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
   provider: Schema.String,
