@@ -18,11 +18,17 @@ export interface OriginateRequest {
   readonly ringTimeoutSeconds: number
 }
 
-/** What a provider reports of one call, in our words. May come twice, late, or before the originate's own reply. */
+/**
+ * What a provider reports of one call, in our words. May come twice, late, or before the originate's own reply. `at` is the provider's own
+ * time of it, in epoch milliseconds, where the provider tells one: only the differences between events of one call are used, never the time
+ * itself, because its clock is not ours.
+ */
 export type TrunkEvent =
+  /** The call exists; nothing is known about a phone yet. */
+  | { readonly _tag: "Placed" }
   | { readonly _tag: "Rang" }
-  | { readonly _tag: "Answered" }
-  | { readonly _tag: "HungUp"; readonly cause: HangupCause }
+  | { readonly _tag: "Answered"; readonly at?: number }
+  | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
   | { readonly _tag: "Dtmf"; readonly digit: string }
   | { readonly _tag: "MachineDetected" }
 
@@ -71,6 +77,14 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
  */
 export type Presence = "ringing" | "up" | "gone" | "never_placed"
 
+/** An originate whose call has never been seen. The adapter may not know it: a former process may have sent it. */
+export interface UnseenRequest {
+  readonly callId: CallId
+  /** How long ago the request left. */
+  readonly ageMillis: number
+  readonly ringTimeoutSeconds: number
+}
+
 /** A live session with a provider under one telephony configuration. */
 export interface Trunk {
   /** Places the call. Succeeds with the provider's own id of it once the provider has accepted the request. */
@@ -85,6 +99,11 @@ export interface Trunk {
   readonly sendDtmf: (callId: CallId, digits: string) => Effect.Effect<void, ProviderError>
   /** Calls placed before a restart of the engine whose events are wanted again, and which are listed again after a reconnect. */
   readonly adopt: (callId: CallId) => void
+  /**
+   * Whether a call that was requested and is nowhere to be seen may still appear. False only when the adapter can rule it out: the provider
+   * was restarted since the request, for instance. Answers from memory. Left out, or true: the engine waits ten minutes from the request.
+   */
+  readonly mayAppear?: (request: UnseenRequest) => boolean
   /** What keeps a trunk down may have been repaired: it tries now, not in a while, and `onStatus` tells anew what comes of it. */
   readonly reconnect?: () => void
 }
@@ -93,7 +112,11 @@ export interface TrunkContext {
   readonly configurationId: TelephonyConfigId
   /** Name of this engine node, stable over restarts: `[a-z0-9-]`, at most 32 characters. */
   readonly node: string
-  /** Never blocks, never throws. Events of calls that nobody waits for are dropped. */
+  /**
+   * Never blocks, never throws. Also takes the events of calls that the trunk does not follow, and what a list of the provider's calls shows
+   * of them (at connect, at a reconnect, in a slow sweep), as `Placed`, `Rang` or `Answered`: of everything that has the form of our ids.
+   * The engine knows which of them are its own and hangs up those that nobody follows any more; it never touches the others.
+   */
   readonly onEvent: (callId: string, event: TrunkEvent) => void
   readonly onStatus: (status: TrunkStatus) => void
 }

@@ -19,7 +19,7 @@ import { Fetching } from "./Fetching.ts"
 import { type Dialing, LiveCall } from "./LiveCall.ts"
 import { plannedOpening } from "./plannedOpening.ts"
 
-const { Answered, EndAsked, HungUp, Rang } = CallEvent.cases
+const { Accepted, Answered, EndAsked, HungUp, Rang } = CallEvent.cases
 
 /** A mailbox holds more than a provider can say about one call, unless it has gone mad: then the newest is dropped. */
 const MAILBOX_CAPACITY = 64
@@ -180,6 +180,9 @@ const isOn = (setting: unknown) => typeof setting === "object" && setting !== nu
 
 const deliver = (call: LiveCall, event: TrunkEvent, at: number) => {
   switch (event._tag) {
+    case "Placed":
+      Queue.offerUnsafe(call.mailbox, Accepted.make({}))
+      return
     case "Rang":
       Queue.offerUnsafe(call.mailbox, Rang.make({}))
       return

@@ -38,10 +38,17 @@ export interface LiveTrunk extends TrunkHealth {
   readonly maxConcurrentCalls: () => number | undefined
 }
 
+/** Where an event came from. */
+export interface EventSource {
+  readonly configurationId: TelephonyConfigId
+  /** The session that heard it, or what has taken over its calls. Undefined while it is being opened. */
+  readonly trunk: () => CallControl | undefined
+}
+
 /** The calls of this node, and who wants to hear of them. */
 export interface CallsOfNode {
   /** Every event of every trunk. */
-  readonly onEvent: (callId: string, event: TrunkEvent) => void
+  readonly onEvent: (callId: string, event: TrunkEvent, source: EventSource) => void
   readonly live: () => Iterable<{ readonly attempt: { readonly callId: CallId }; readonly trunk: LiveTrunk }>
 }
 
@@ -76,10 +83,12 @@ export class TrunkPool extends Context.Service<
         if (adapter === undefined) return undefined
         const { changed, health, onStatus } = makeHealth()
         const own = yield* Scope.fork(scope)
+        let live: LiveTrunk | undefined
+        const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
         const context = {
           configurationId: id,
           node: nodeName,
-          onEvent: (callId: string, event: TrunkEvent) => calls.onEvent(callId, event),
+          onEvent: (callId: string, event: TrunkEvent) => calls.onEvent(callId, event, source),
           onStatus
         }
         const trunk = yield* adapter
@@ -87,7 +96,8 @@ export class TrunkPool extends Context.Service<
           .pipe(Scope.provide(own), Effect.annotateLogs({ provider, telephonyConfigurationId: id }))
         const session: Session = { setting, scope: own, trunk, changed }
         const rate = trunkRate ?? adapter.manifest.callsPerSecond
-        const opened: Opened = Object.assign(session, { live: liveOf(session, adapter, health, rate, () => open.get(id)?.live) })
+        live = liveOf(session, adapter, health, rate, () => open.get(id)?.live)
+        const opened: Opened = Object.assign(session, { live })
         open.set(id, opened)
         return opened
       })
