@@ -54,6 +54,8 @@ export interface Engine {
   /** Settled at the end of the process. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
   readonly kill: (signal: "SIGKILL" | "SIGTERM") => void
+  /** Sets its wall clock forward, or back; that of the callees' log and of the database goes on as it was. */
+  readonly stepClock: (millis: number) => void
 }
 
 const startEngine = async (environment: Environment): Promise<Engine> => {
@@ -77,7 +79,13 @@ const startEngine = async (environment: Environment): Promise<Engine> => {
     },
     startMillis
   )
-  return { url: address, output: () => output, exited, kill: (signal) => child.kill(signal) }
+  return {
+    url: address,
+    output: () => output,
+    exited,
+    kill: (signal) => child.kill(signal),
+    stepClock: (millis) => void child.stdin.write(`step ${millis}\n`)
+  }
 }
 
 export interface Answer {

@@ -1,19 +1,22 @@
 /**
  * The engine as a process of its own, for the tests that kill it: exactly `runtime/main.ts`, except that it ends itself with SIGKILL when
  * the dial protocol passes the point that CRASH_AT names, for the CRASH_AFTER-th time; and when its standard input ends, which it does
- * however the test ends.
+ * however the test ends. A line `step <millis>` on its input sets its wall clock forward or back.
  */
+import { createInterface } from "node:readline"
 import { Layer } from "effect"
 import { type DialPoint, PassDialPoint } from "#runtime/call/DialPoint.ts"
 import { launch } from "#runtime/main.ts"
+import { step } from "./wallClock.ts"
 
 const point = process.env["CRASH_AT"]
 let left = Number(process.env["CRASH_AFTER"] ?? 1)
 const pass = (passed: DialPoint) => {
   if (passed === point && --left === 0) process.kill(process.pid, "SIGKILL")
 }
-process.stdin
-  .on("close", () => process.kill(process.pid, "SIGKILL"))
-  .resume()
-  .unref()
+process.stdin.on("close", () => process.kill(process.pid, "SIGKILL")).unref()
+createInterface(process.stdin).on("line", (line) => {
+  const [word, millis] = line.split(" ")
+  if (word === "step") step(Number(millis))
+})
 launch(Layer.succeed(PassDialPoint, pass))
