@@ -1,7 +1,8 @@
 /** Single calls, outside of campaigns: no queue, no waiting; there is a slot now, or the caller is told that there is none. */
 import { Clock, Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AttemptStore, runName } from "#core/call/AttemptStore.ts"
+import { runName } from "#core/call/AttemptBeginning.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer } from "#core/call/Dialer.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import { CallRate } from "../CallRate.ts"

@@ -3,7 +3,8 @@
  * it waits for, and the actor sleeps until that moment or until there is news on its desk.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { AttemptStore, type Claimed } from "#core/call/AttemptStore.ts"
+import type { Claimed } from "#core/call/AttemptBeginning.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { claimLimit } from "#core/campaign/Pacing.ts"
 import { compile, type Schedule } from "#core/campaign/Schedule.ts"
