@@ -1,0 +1,205 @@
+/**
+ * A reverse proxy that misbehaves as ingresses and load balancers do: it answers 503 for what it has forwarded, forwards what it has given
+ * up, keeps replies to itself. Websockets pass. In front of it stands a `TcpProxy`, for what befalls connections.
+ */
+import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from "node:http"
+import { type AddressInfo, connect } from "node:net"
+import type { Duplex } from "node:stream"
+import { TcpProxy } from "./TcpProxy.ts"
+
+export interface ProxyAnswer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** What becomes of one request. */
+export interface Fate {
+  readonly name: string
+  /** Milliseconds until it is forwarded; at once when absent. The client's going away does not stop it. */
+  readonly forward?: number | "never"
+  /** What the client gets: the server's reply when absent. */
+  readonly reply?: "theirs" | "reset" | "silence" | ProxyAnswer
+  /** When: milliseconds after the request came. When absent: as soon as the server has replied, or at once if it is not forwarded. */
+  readonly replyAfter?: number
+}
+
+const ingress = (status: number, headers: Readonly<Record<string, string>> = {}): ProxyAnswer => ({
+  status,
+  headers: { server: "nginx", "content-type": "text/html", ...headers },
+  body: `<html><head><title>${status}</title></head><body><center><h1>${status}</h1></center><hr><center>nginx</center></body></html>\n`
+})
+
+export const fates = {
+  pass: { name: "pass" },
+  /** An ingress's 5xx, after the server has done what it was asked for. */
+  errorAfterForwarding: (status = 503) => ({ name: `${status} after forwarding`, reply: ingress(status) }),
+  /** The ingress loses its patience; what it forwarded is carried out later. */
+  errorThenForwarded: (status: number, millis: number) => ({
+    name: `${status}, forwarded ${millis} ms later`,
+    forward: millis,
+    reply: ingress(status),
+    replyAfter: 0
+  }),
+  /** No word of it reaches the server. */
+  error: (status: number, headers: Readonly<Record<string, string>> = {}) => ({
+    name: `${status}, never forwarded`,
+    forward: "never",
+    reply: ingress(status, headers)
+  }),
+  resetAfterForwarding: { name: "reset after forwarding", reply: "reset" },
+  resetThenForwarded: (millis: number) => ({
+    name: `reset, forwarded ${millis} ms later`,
+    forward: millis,
+    reply: "reset",
+    replyAfter: 0
+  }),
+  reset: { name: "reset, never forwarded", forward: "never", reply: "reset" },
+  loseReply: { name: "reply lost", reply: "silence" },
+  swallow: { name: "swallowed", forward: "never", reply: "silence" },
+  /** Forwarded late; the reply passes. */
+  hold: (millis: number) => ({ name: `held for ${millis} ms`, forward: millis })
+} satisfies Record<string, Fate | ((...given: ReadonlyArray<never>) => Fate)>
+
+/** One request, as the proxy saw it. Times are as `performance.timeOrigin + performance.now()` tells them. */
+export interface Exchange {
+  readonly at: number
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly fate: string
+  forwardedAt?: number
+  /** The server's status, and when it came. */
+  status?: number
+  answeredAt?: number
+  /** The status that was given to the client, or what it got instead. */
+  given?: number | "reset"
+  givenAt?: number
+}
+
+const now = () => performance.timeOrigin + performance.now()
+const wait = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis))
+type Reply = { readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: Buffer }
+
+const bodyOf = async (message: IncomingMessage): Promise<Buffer> => {
+  const parts: Array<Buffer> = []
+  for await (const part of message) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+export class HttpProxy {
+  /** `server`: where it stands in for, `http://host:port`. */
+  static async start(server: string): Promise<HttpProxy> {
+    const proxy = new HttpProxy(new URL(server))
+    await new Promise<void>((resolve) => proxy.#http.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () => resolve()))
+    const { port } = proxy.#http.address() as AddressInfo // listening on TCP, so neither a path nor null
+    proxy.#tcp = await TcpProxy.start({ host: "127.0.0.1", port })
+    return proxy
+  }
+
+  /** Decides each request's fate. */
+  fateOf: (request: { readonly method: string; readonly path: string }) => Fate = () => fates.pass
+  readonly exchanges: Array<Exchange> = []
+  readonly #http: Server
+  readonly #server: URL
+  #tcp: TcpProxy | undefined
+  readonly #upgraded = new Set<Duplex>()
+
+  private constructor(server: URL) {
+    this.#server = server
+    this.#http = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+      // The client may have gone in the middle of its request.
+      this.#serve(request, response).catch(() => response.destroy())
+    })
+    this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head))
+  }
+
+  /** The way to it, for faults of connections. */
+  get tcp(): TcpProxy {
+    if (this.#tcp === undefined) throw new Error("the proxy has not been started")
+    return this.#tcp
+  }
+  /** Give this to the client in place of the server's address. */
+  get url(): string {
+    return `http://127.0.0.1:${this.tcp.port}`
+  }
+
+  /** The next `count` requests that match; the others pass. */
+  befall(fate: Fate, matches: (request: { readonly method: string; readonly path: string }) => boolean, count = Infinity): void {
+    let left = count
+    this.fateOf = (request) => (matches(request) && left-- > 0 ? fate : fates.pass)
+  }
+
+  async stop(): Promise<void> {
+    await this.tcp.stop()
+    for (const socket of this.#upgraded) socket.destroy()
+    const closed = new Promise((resolve) => this.#http.close(resolve))
+    this.#http.closeAllConnections()
+    await closed
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "GET", url: path = "/" } = request
+    const fate = this.fateOf({ method, path })
+    const exchange: Exchange = { at: now(), method, path, fate: fate.name }
+    this.exchanges.push(exchange)
+    const body = await bodyOf(request)
+    const theirs = fate.forward === "never" ? undefined : this.#forward(request, body, fate.forward ?? 0, exchange)
+    // Known to be handled, also when nobody waits for it.
+    theirs?.catch(() => {})
+    if (fate.replyAfter !== undefined) await wait(fate.replyAfter - (now() - exchange.at))
+    const isTheirs = fate.reply === undefined || fate.reply === "theirs"
+    const reply = isTheirs || fate.replyAfter === undefined ? await theirs?.catch(() => undefined) : undefined
+    this.#give(response, exchange, isTheirs ? (reply ?? "reset") : (fate.reply ?? "reset"))
+  }
+
+  #give(response: ServerResponse, exchange: Exchange, reply: Reply | Exclude<Fate["reply"], "theirs" | undefined>): void {
+    if (reply === "silence") return
+    exchange.givenAt = now()
+    if (reply === "reset") {
+      exchange.given = "reset"
+      return void response.socket?.resetAndDestroy()
+    }
+    exchange.given = reply.status
+    response.writeHead(reply.status, reply.headers).end(reply.body)
+  }
+
+  /** A connection for each: an idle one that the server is just closing would be a fault that nobody asked for. */
+  async #forward(request: IncomingMessage, body: Buffer, afterMillis: number, exchange: Exchange): Promise<Reply> {
+    if (afterMillis > 0) await wait(afterMillis)
+    exchange.forwardedAt = now()
+    const { hostname, port } = this.#server
+    const headers = { ...request.headers, connection: "close" }
+    return await new Promise<Reply>((resolve, reject) => {
+      const outgoing = sendRequest({ agent: false, hostname, port, method: request.method, path: request.url, headers })
+      outgoing.on("error", reject)
+      outgoing.on("response", (answer) => {
+        const { connection: _, ...kept } = answer.headers
+        exchange.status = answer.statusCode ?? 0
+        exchange.answeredAt = now()
+        bodyOf(answer).then((content) => resolve({ status: answer.statusCode ?? 0, headers: kept, body: content }), reject)
+      })
+      outgoing.end(body)
+    })
+  }
+
+  #upgrade(request: IncomingMessage, client: Duplex, head: Buffer): void {
+    const server = connect({ host: this.#server.hostname, port: Number(this.#server.port) })
+    const lines = request.rawHeaders.flatMap((name, index, all) => (index % 2 === 0 ? [`${name}: ${all[index + 1] ?? ""}`] : []))
+    server.write([`${request.method} ${request.url} HTTP/1.1`, ...lines, "", ""].join("\r\n"))
+    server.write(head)
+    for (const socket of [client, server]) this.#upgraded.add(socket)
+    client.pipe(server)
+    server.pipe(client)
+    client.on("error", () => server.resetAndDestroy())
+    server.on("error", () => client.destroy())
+    client.on("close", () => {
+      this.#upgraded.delete(client)
+      server.destroy()
+    })
+    server.on("close", () => {
+      this.#upgraded.delete(server)
+      client.destroy()
+    })
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * A network that misbehaves: a TCP proxy on a port of its own, which cuts, delays, freezes and refuses. It always reads what is sent to it,
+ * also when it passes nothing on: the sender notices nothing but silence, and a test can tell what was sent.
+ */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+
+/** What becomes of a chunk: passed on so many milliseconds late, with all that follows it waiting; or the connection is cut in its place. */
+export type Passage = number | "cut"
+
+/** Looks at what passes on one connection; see `PostgresProxy`. */
+export interface Inspector {
+  readonly fromClient?: (chunk: Buffer) => Passage
+  readonly fromServer?: (chunk: Buffer) => Passage
+}
+
+export interface Connection {
+  /** The first bytes that the client sent, as text: `GET /ari/events...`. */
+  readonly opening: string
+}
+
+export interface Target {
+  readonly host: string
+  readonly port: number
+}
+
+const openingBytes = 256
+const all = () => true
+
+/** RST; a connection whose own half has ended can only be closed, for Node would keep its handle. */
+const reset = (socket: Socket) => (socket.writableEnded ? socket.destroy() : socket.resetAndDestroy())
+
+/** One direction of a connection. */
+class Valve {
+  #waiting: Array<{ readonly due: number; readonly pass: () => void }> = []
+  #timer: NodeJS.Timeout | undefined
+  #isFrozen = false
+
+  push(delayMillis: number, pass: () => void): void {
+    if (delayMillis === 0 && this.#waiting.length === 0 && !this.#isFrozen) return pass()
+    this.#waiting.push({ due: Math.max(performance.now() + delayMillis, this.#waiting.at(-1)?.due ?? 0), pass })
+    this.#flow()
+  }
+
+  freeze(isFrozen: boolean): void {
+    this.#isFrozen = isFrozen
+    this.#flow()
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#waiting = []
+  }
+
+  #flow(): void {
+    clearTimeout(this.#timer)
+    while (!this.#isFrozen) {
+      const next = this.#waiting[0]
+      if (next === undefined) return
+      const early = next.due - performance.now()
+      if (early > 0) {
+        // Timers are cut down to whole milliseconds, and may come early.
+        this.#timer = setTimeout(() => this.#flow(), Math.ceil(early))
+        return
+      }
+      this.#waiting.shift()
+      next.pass()
+    }
+  }
+}
+
+class Pair implements Connection {
+  opening = ""
+  readonly #client: Socket
+  readonly #server: Socket
+  readonly #up = new Valve()
+  readonly #down = new Valve()
+  readonly #delayMillis: () => number
+
+  constructor(client: Socket, target: Target, inspector: Inspector, delayMillis: () => number, closed: (pair: Pair) => void) {
+    this.#client = client.setNoDelay()
+    this.#server = connect({ ...target, allowHalfOpen: true, noDelay: true })
+    this.#delayMillis = delayMillis
+    client.on("data", (chunk: Buffer) => {
+      if (this.opening.length < openingBytes) this.opening += chunk.toString("latin1", 0, openingBytes)
+    })
+    this.#carry(client, this.#server, this.#up, inspector.fromClient)
+    this.#carry(this.#server, client, this.#down, inspector.fromServer)
+    for (const socket of [client, this.#server]) {
+      socket.on("close", () => {
+        if (client.destroyed && this.#server.destroyed) closed(this)
+      })
+    }
+  }
+
+  freeze(isFrozen: boolean): void {
+    this.#up.freeze(isFrozen)
+    this.#down.freeze(isFrozen)
+  }
+
+  /** RST, both ways, whatever was still to pass. */
+  cut(): void {
+    this.#up.close()
+    this.#down.close()
+    reset(this.#client)
+    reset(this.#server)
+  }
+
+  #carry(from: Socket, to: Socket, valve: Valve, inspect: ((chunk: Buffer) => Passage) | undefined): void {
+    from.on("data", (chunk: Buffer) => {
+      const passage = inspect?.(chunk) ?? 0
+      if (passage === "cut") valve.push(0, () => this.cut())
+      else valve.push(this.#delayMillis() + passage, () => to.destroyed || to.write(chunk))
+    })
+    from.on("end", () => valve.push(this.#delayMillis(), () => to.end()))
+    // A reset, or a server that refuses: the other side gets a reset, when it is its turn.
+    from.on("error", () => valve.push(this.#delayMillis(), () => this.cut()))
+  }
+}
+
+export class TcpProxy {
+  static async start(target: Target, inspector: () => Inspector = () => ({})): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target, inspector)
+    await proxy.#listen(0)
+    return proxy
+  }
+
+  /** Milliseconds that all bytes take longer, each way. */
+  delayMillis = 0
+  readonly #server: Server
+  readonly #pairs = new Set<Pair>()
+  #port = 0
+  #freezesNew = false
+
+  private constructor(target: Target, inspector: () => Inspector) {
+    this.#server = createServer({ allowHalfOpen: true }, (client) => {
+      const pair = new Pair(
+        client,
+        target,
+        inspector(),
+        () => this.delayMillis,
+        () => this.#pairs.delete(pair)
+      )
+      this.#pairs.add(pair)
+      if (this.#freezesNew) pair.freeze(true)
+    })
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  connections(which: (connection: Connection) => boolean = all): number {
+    return [...this.#pairs].filter(which).length
+  }
+
+  /** RST on both sides of the connections that are open. */
+  cut(which: (connection: Connection) => boolean = all): void {
+    for (const pair of this.#pairs) if (which(pair)) pair.cut()
+  }
+
+  /** From now on nothing passes on the connections that are open: no byte, no FIN, no RST. */
+  freeze(which: (connection: Connection) => boolean = all): void {
+    for (const pair of this.#pairs) if (which(pair)) pair.freeze(true)
+  }
+
+  /** As `freeze`, and connections made from now on are accepted into the same silence. */
+  freezeAll(): void {
+    this.#freezesNew = true
+    this.freeze()
+  }
+
+  /** All that was held passes, in order. */
+  thaw(): void {
+    this.#freezesNew = false
+    for (const pair of this.#pairs) pair.freeze(false)
+  }
+
+  /** On: new connections get ECONNREFUSED; open ones stay. Off: the same port again. */
+  async refuse(on: boolean): Promise<void> {
+    if (on === !this.#server.listening) return
+    if (on) this.#server.close()
+    else await this.#listen(this.#port)
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    this.cut()
+    await closed
+  }
+
+  async #listen(port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject)
+      this.#server.listen({ port, host: "127.0.0.1", backlog: 4096 }, () => {
+        this.#server.off("error", reject)
+        resolve()
+      })
+    })
+    this.#port = (this.#server.address() as AddressInfo).port // listening on TCP, so neither a path nor null
+  }
+}

@@ -1,0 +1,295 @@
+/** The proxies between the engine and its world do what they are asked to, and nothing else. */
+import { createServer, request } from "node:http"
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net"
+import t, { type Test } from "tap"
+import { type WebSocket, WebSocketServer, WebSocket as Client } from "ws"
+import { type Fate, fates, HttpProxy } from "./HttpProxy.ts"
+import { openDatabase, witness } from "./postgres.ts"
+import { startPostgresProxy } from "./PostgresProxy.ts"
+import { TcpProxy } from "./TcpProxy.ts"
+import { until, untilTrue } from "./engine.ts"
+
+t.jobs = 4
+
+/** A server that remembers what it was sent, and echoes it. */
+const given = async (t: Test) => {
+  const heard: Array<string> = []
+  const sockets: Array<Socket> = []
+  const ends: Array<string> = []
+  const server = createTcpServer((socket) => {
+    sockets.push(socket)
+    socket.on("data", (chunk) => {
+      heard.push(String(chunk))
+      socket.write(chunk)
+    })
+    socket.on("end", () => ends.push("FIN"))
+    socket.on("error", ({ message }) => ends.push(message))
+  })
+  await new Promise<void>((resolve) => server.listen({ host: "127.0.0.1", port: 0 }, () => resolve()))
+  const proxy = await TcpProxy.start({ host: "127.0.0.1", port: (server.address() as AddressInfo).port }) // TCP, so neither a path nor null
+  t.teardown(async () => {
+    await proxy.stop()
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const dial = () => {
+    const client = connect({ host: "127.0.0.1", port: proxy.port })
+    const told: Array<string> = []
+    client.on("data", (chunk) => told.push(String(chunk)))
+    client.on("end", () => told.push("FIN"))
+    client.on("error", (error: NodeJS.ErrnoException) => told.push(error.code ?? ""))
+    t.teardown(() => client.destroy())
+    return { client, told }
+  }
+  return { dial, ends, heard, proxy }
+}
+
+t.test("given a connection by way of the TCP proxy", async (t) => {
+  t.test("when nothing is wrong, then bytes and ends pass", async (t) => {
+    const { dial, ends } = await given(t)
+    const { client, told } = dial()
+    client.write("one")
+    await untilTrue("echo", () => told.length === 1)
+    client.end("two")
+    await untilTrue("end", () => ends.length === 1 && told.at(-1) === "FIN")
+    t.strictSame([told, ends], [["one", "two", "FIN"], ["FIN"]])
+  })
+
+  t.test("when it is cut, then both ends hear of it at once, and a new connection works", async (t) => {
+    const { dial, ends, proxy } = await given(t)
+    const { client, told } = dial()
+    client.write("one")
+    await untilTrue("echo", () => told.length === 1)
+    proxy.cut()
+    await untilTrue("reset", () => told.length === 2 && ends.length === 1)
+    t.strictSame([told[1], ends], ["ECONNRESET", ["read ECONNRESET"]])
+    const second = dial()
+    second.client.write("two")
+    await untilTrue("echo", () => second.told.length === 1)
+  })
+
+  t.test("when it is frozen, then nothing passes, not even an end, until it thaws", async (t) => {
+    const { dial, ends, heard, proxy } = await given(t)
+    const [frozen, other] = [dial(), dial()]
+    frozen.client.write("frozen")
+    await untilTrue("echo", () => frozen.told.length === 1)
+    proxy.freeze(({ opening }) => opening === "frozen")
+    frozen.client.end("late")
+    other.client.write("other")
+    await untilTrue("echo of the other", () => other.told.length === 1)
+    t.strictSame([heard, ends], [["frozen", "other"], []])
+    proxy.thaw()
+    await untilTrue("end", () => ends.length === 1 && frozen.told.at(-1) === "FIN")
+    t.strictSame(
+      [heard, frozen.told],
+      [
+        ["frozen", "other", "late"],
+        ["frozen", "late", "FIN"]
+      ]
+    )
+  })
+
+  t.test("when all is frozen, then a new connection is taken into the silence", async (t) => {
+    const { dial, heard, proxy } = await given(t)
+    proxy.freezeAll()
+    const { client, told } = dial()
+    await until("connection", () => (client.connecting ? undefined : client))
+    client.write("one")
+    await untilTrue("bytes that are held", () => proxy.connections(({ opening }) => opening === "one") === 1)
+    t.strictSame(heard, [])
+    proxy.thaw()
+    await untilTrue("echo", () => told.length === 1)
+  })
+
+  t.test("when new ones are refused, then open ones stay, and the port is the same afterwards", async (t) => {
+    const { dial, proxy } = await given(t)
+    const open = dial()
+    open.client.write("one")
+    await untilTrue("echo", () => open.told.length === 1)
+    await proxy.refuse(true)
+    const refused = dial()
+    await untilTrue("refusal", () => refused.told.length === 1)
+    open.client.write("two")
+    await untilTrue("second echo", () => open.told.length === 2)
+    await proxy.refuse(false)
+    const late = dial()
+    late.client.write("three")
+    await untilTrue("echo", () => late.told.length === 1)
+    t.strictSame([refused.told, late.told], [["ECONNREFUSED"], ["three"]])
+  })
+
+  t.test("when bytes are delayed, then they are late each way, and in order", async (t) => {
+    const { dial, proxy } = await given(t)
+    proxy.delayMillis = 60
+    const { client, told } = dial()
+    const began = performance.now()
+    client.write("one")
+    client.write("two")
+    await untilTrue("echo", () => told.join("") === "onetwo")
+    t.ok(performance.now() - began >= 118, "twice 60 ms, with a millisecond of grace for the timer of each")
+  })
+})
+
+/** An HTTP server that says what it was asked for, behind the proxy. */
+const web = async (t: Test) => {
+  const asked: Array<string> = []
+  const sockets: Array<WebSocket> = []
+  const server = createServer((incoming, response) => {
+    asked.push(`${incoming.method} ${incoming.url}`)
+    response.setHeader("server", "Asterisk")
+    response.end(`you asked for ${incoming.url}`)
+  })
+  const events = new WebSocketServer({ server })
+  events.on("connection", (socket) => {
+    sockets.push(socket)
+    socket.on("message", (data) => socket.send(`you said ${String(data)}`))
+  })
+  await new Promise<void>((resolve) => server.listen({ host: "127.0.0.1", port: 0 }, () => resolve()))
+  const proxy = await HttpProxy.start(`http://127.0.0.1:${(server.address() as AddressInfo).port}`) // TCP, so neither a path nor null
+  t.teardown(async () => {
+    await proxy.stop()
+    events.close()
+    server.close()
+  })
+  const ask = (path: string) =>
+    new Promise<string>((resolve) => {
+      const outgoing = request(`${proxy.url}${path}`, { agent: false, method: "POST" }, (response) => {
+        let body = ""
+        response.on("data", (chunk) => (body += String(chunk)))
+        response.on("end", () => resolve(`${response.statusCode} ${response.headers.server} ${body}`))
+      })
+      outgoing.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? ""))
+      t.teardown(() => outgoing.destroy())
+      outgoing.end("{}")
+    })
+  return { ask, asked, proxy, sockets }
+}
+
+t.test("given a request by way of the HTTP proxy", async (t) => {
+  const check = (fate: Fate, expected: { readonly answer: RegExp | undefined; readonly reaches: boolean }) =>
+    t.test(`when its fate is "${fate.name}"`, async (t) => {
+      const { ask, asked, proxy } = await web(t)
+      proxy.befall(fate, ({ path }) => path === "/one", 1)
+      const answer = ask("/one")
+      if (expected.answer !== undefined) t.match(await answer, expected.answer, "then the client gets this")
+      if (expected.reaches) await untilTrue("request at the server", () => asked.length === 1)
+      t.match(await ask("/two"), /^200 Asterisk you asked for \/two/, "then the next one passes")
+      t.strictSame(asked, [...(expected.reaches ? ["POST /one"] : []), "POST /two"], "then the server has seen this")
+      t.match(proxy.exchanges, [
+        { fate: fate.name, method: "POST", path: "/one" },
+        { fate: "pass", given: 200, status: 200 }
+      ])
+    })
+
+  check(fates.pass, { answer: /^200 Asterisk/, reaches: true })
+  check(fates.errorAfterForwarding(), { answer: /^503 nginx <html>/, reaches: true })
+  check(fates.errorThenForwarded(504, 50), { answer: /^504 nginx/, reaches: true })
+  check(fates.error(429, { "retry-after": "7" }), { answer: /^429 nginx/, reaches: false })
+  check(fates.resetAfterForwarding, { answer: /^ECONNRESET$/, reaches: true })
+  check(fates.resetThenForwarded(50), { answer: /^ECONNRESET$/, reaches: true })
+  check(fates.reset, { answer: /^ECONNRESET$/, reaches: false })
+  check(fates.loseReply, { answer: undefined, reaches: true })
+  check(fates.swallow, { answer: undefined, reaches: false })
+  check(fates.hold(50), { answer: /^200 Asterisk/, reaches: true })
+})
+
+t.test("given a websocket by way of the HTTP proxy", async (t) => {
+  const { proxy } = await web(t)
+  const open = async (path: string) => {
+    const told: Array<string> = []
+    const socket = new Client(`${proxy.url}${path}`)
+    socket.on("message", (data) => told.push(String(data)))
+    socket.on("error", (error) => told.push(error.message))
+    socket.on("close", (code) => told.push(`closed with ${code}`))
+    await until("open socket", () => (socket.readyState === socket.OPEN ? socket : undefined))
+    t.teardown(() => socket.terminate())
+    return { socket, told }
+  }
+  const [events, media] = [await open("/events"), await open("/media")]
+  events.socket.send("one")
+  await untilTrue("answer", () => events.told.length === 1)
+  proxy.tcp.freeze(({ opening }) => opening.startsWith("GET /events"))
+  events.socket.send("two")
+  media.socket.send("three")
+  await untilTrue("answer of the other", () => media.told.length === 1)
+  t.strictSame([events.told, media.told], [["you said one"], ["you said three"]], "when one is frozen, then the other is not")
+  proxy.tcp.cut(({ opening }) => opening.startsWith("GET /events"))
+  await untilTrue("end", () => events.told.includes("closed with 1006"))
+})
+
+t.test("given a database by way of the proxy", async (t) => {
+  const { url } = await openDatabase(t)
+  const direct = witness(url)
+  await direct`CREATE TABLE notes (id int PRIMARY KEY)`
+  t.teardown(() => direct.end())
+  const open = async (t: Test) => {
+    const proxy = await startPostgresProxy(url)
+    const sql = witness(proxy.url)
+    t.teardown(async () => {
+      await sql.end({ timeout: 0 })
+      await proxy.stop()
+    })
+    return { proxy, sql }
+  }
+  const ids = async () => (await direct<Array<{ id: number }>>`SELECT id FROM notes ORDER BY id`).map(({ id }) => id)
+  const timed = async (work: () => PromiseLike<unknown>) => {
+    const began = performance.now()
+    await work()
+    return performance.now() - began
+  }
+
+  t.test("when commits are slow, then what writes waits and what reads does not", async (t) => {
+    const { proxy, sql } = await open(t)
+    await sql`SELECT 1`
+    proxy.delayCommits(400)
+    const write = await timed(() => sql`INSERT INTO notes VALUES (1)`)
+    const transaction = await timed(() =>
+      sql.begin(async (inside) => {
+        await inside`INSERT INTO notes VALUES (2)`
+        await inside`INSERT INTO notes VALUES (3)`
+      })
+    )
+    const [again, read, asynchronous] = [
+      await timed(() => sql`INSERT INTO notes VALUES (4)`),
+      await timed(() => sql`SELECT * FROM notes`),
+      await timed(() => sql`INSERT INTO notes SELECT 5 FROM set_config('synchronous_commit', 'off', true)`)
+    ]
+    t.ok(write >= 399 && transaction >= 399 && again >= 399, `then each commit took 400 ms: ${write}, ${transaction}, ${again}`)
+    t.equal(proxy.commits(), 3, "then no other statement was held up")
+    t.ok(read > 0 && asynchronous > 0)
+  })
+
+  t.test("when a commit's reply is lost, then it is in the database, and the client does not know", async (t) => {
+    const { proxy, sql } = await open(t)
+    await sql`SELECT 1`
+    proxy.loseCommits("reply", 1)
+    await t.rejects(sql`INSERT INTO notes VALUES (11)`)
+    t.ok((await ids()).includes(11))
+    await sql`INSERT INTO notes VALUES (12)`
+  })
+
+  t.test("when a commit's request is lost, then it is not in the database", async (t) => {
+    const { proxy, sql } = await open(t)
+    await sql`SELECT 1`
+    proxy.loseCommits("request", 1)
+    await t.rejects(sql`INSERT INTO notes VALUES (21)`)
+    t.notOk((await ids()).includes(21))
+  })
+
+  t.test("when open connections are frozen, then a statement on them hangs until they thaw", async (t) => {
+    const { proxy, sql } = await open(t)
+    await sql`SELECT 1`
+    proxy.tcp.freeze()
+    let isDone = false
+    const hanging = sql`INSERT INTO notes VALUES (31)`.then(() => {
+      isDone = true
+    })
+    const other = witness(proxy.url)
+    await other`SELECT 1`
+    await other.end()
+    t.notOk(isDone || (await ids()).includes(31))
+    proxy.tcp.thaw()
+    await hanging
+    t.ok((await ids()).includes(31))
+  })
+})
