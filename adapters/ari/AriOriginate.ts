@@ -59,7 +59,7 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
 
   const call = asterisk.calls.add(callId, request.ringTimeoutSeconds, asterisk.connection, "pending")
   const outcome = yield* asterisk.rest
-    .place({ method: "POST", path: "/channels", query }, (late) => note(asterisk, callId, call, late))
+    .place({ method: "POST", path: "/channels", query, leave: request.leave }, (late) => note(asterisk, callId, call, late))
     .pipe(
       Effect.catch((failure) => Effect.succeed(failure)),
       Effect.onInterrupt(() => Effect.sync(() => forgetUnlessSeen(asterisk, callId, call)))
@@ -95,7 +95,7 @@ const note = (asterisk: Asterisk, callId: string, call: Call, outcome: Outcome):
 
 /** Only where it is certain that there was no call; undefined is doubt. */
 const refusalOf = (outcome: Outcome): OriginateRefused | undefined => {
-  if (outcome instanceof NotSent) return refused("unreachable", outcome.detail)
+  if (outcome instanceof NotSent) return refused(outcome.withdrawn ? "permit_lapsed" : "unreachable", outcome.detail)
   if (outcome instanceof ReplyLost) return undefined
   const { body, status } = outcome
   const detail = `HTTP ${status} ${complaint(body)}`.trim()

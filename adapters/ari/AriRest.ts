@@ -4,11 +4,14 @@
  */
 import * as http from "node:http"
 import * as https from "node:https"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { TLSSocket } from "node:tls"
 import { Effect, Schema, type Scope } from "effect"
 import { parse } from "./AriJson.ts"
 
-/** No byte of the request was written. */
-export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { detail: Schema.String }) {}
+/** No byte of the request was written. `withdrawn`: because its sender no longer wanted it. */
+export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { withdrawn: Schema.Boolean, detail: Schema.String }) {}
 /** The request was written, at least in part, and no reply came. `cut`: the connection ended; else we stopped waiting. */
 export class ReplyLost extends Schema.TaggedError<ReplyLost>()("ReplyLost", { cut: Schema.Boolean, detail: Schema.String }) {}
 
@@ -26,18 +29,22 @@ export interface AriRequest {
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
   readonly maxBytes?: number
+  /** Asked once, when the connection stands, right before the first byte. False: the request is destroyed unsent. */
+  readonly leave?: () => boolean
 }
 
 export interface AriRest {
   readonly send: (request: AriRequest) => Effect.Effect<Reply, NotSent | ReplyLost>
   /**
    * For what must not be repeated. A reply is hoped for beyond the `ReplyLost` that says there was none in time: `settled` hears the
-   * outcome once, before or after. Uses connections of its own, for those that hang block others.
+   * outcome once, before or after. Interrupted before it was written, the request is destroyed. Uses connections of its own, for those
+   * that hang block others.
    */
   readonly place: (request: AriRequest, settled: (outcome: Outcome) => void) => Effect.Effect<Reply, NotSent | ReplyLost>
 }
 
 interface Patience {
+  /** From the first byte of the request. */
   readonly replyMillis: number
   /** After that, for a request that was written. */
   readonly lateMillis: number
@@ -45,6 +52,8 @@ interface Patience {
 const sendPatience: Patience = { replyMillis: 10_000, lateMillis: 0 }
 const placePatience: Patience = { replyMillis: 15_000, lateMillis: 30_000 }
 
+/** For a connection, from the wait for a free one to the end of its handshake. */
+const CONNECT_MILLIS = 10_000
 /** Asterisk closes an idle connection after 15 s without a word; a request written at that moment would be lost. */
 const IDLE_SOCKET_MILLIS = 5_000
 /** Each counts against Asterisk's `sessionlimit`, 100 by default. */
@@ -64,7 +73,7 @@ export const make = (base: URL, authorization: string): Effect.Effect<AriRest, n
   Effect.gen(function* () {
     const secure = base.protocol === "https:"
     const newAgent = Effect.acquireRelease(
-      Effect.sync(() => (secure ? new https.Agent(agentOptions) : new http.Agent(agentOptions))),
+      Effect.sync(() => (secure ? new SecureAgent(agentOptions) : new http.Agent(agentOptions))),
       (agent) => Effect.sync(() => agent.destroy())
     )
     const common = { authorization, base, secure }
@@ -74,18 +83,14 @@ export const make = (base: URL, authorization: string): Effect.Effect<AriRest, n
       send: (request) =>
         Effect.callback((resume) => {
           const answer = (outcome: Outcome) => resume(resultOf(outcome))
-          return Effect.sync(exchange({ ...common, agent: sendAgent, patience: sendPatience, request, answer, settled: () => {} }))
+          const { giveUp } = exchange({ ...common, agent: sendAgent, patience: sendPatience, request, answer, settled: () => {} })
+          return Effect.sync(giveUp)
         }),
       place: (request, settled) =>
         Effect.callback((resume) => {
-          exchange({
-            ...common,
-            agent: placeAgent,
-            patience: placePatience,
-            request,
-            answer: (outcome) => resume(resultOf(outcome)),
-            settled
-          })
+          const answer = (outcome: Outcome) => resume(resultOf(outcome))
+          const { withdraw } = exchange({ ...common, agent: placeAgent, patience: placePatience, request, answer, settled })
+          return Effect.sync(withdraw)
         })
     }
   })
@@ -109,8 +114,14 @@ interface Start {
   readonly settled: (outcome: Outcome) => void
 }
 
-/** Returns what gives the request up. */
-const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled }: Start): (() => void) => {
+interface Exchange {
+  /** Stops, whether it was written or not. */
+  readonly giveUp: () => void
+  /** Stops a request that was not written yet. */
+  readonly withdraw: () => void
+}
+
+const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled }: Start): Exchange => {
   let sent = false
   let open = true
   const settle = (outcome: Outcome) => {
@@ -120,39 +131,63 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
     settled(outcome)
     answer(outcome)
   }
-  const failure = (detail: string, cut: boolean) => (sent ? new ReplyLost({ cut, detail }) : new NotSent({ detail }))
-  const giveUp = () => {
+  const failure = (detail: string, cut: boolean) => (sent ? new ReplyLost({ cut, detail }) : new NotSent({ withdrawn: false, detail }))
+  const stop = (outcome: Outcome) => {
     // A request that is over may have lent its connection to the next one.
     if (!open) return
-    settle(failure("no reply in time", false))
+    settle(outcome)
     outgoing.destroy()
   }
-  let timer = setTimeout(() => {
-    if (!sent || patience.lateMillis === 0) return giveUp()
+  const giveUp = () => stop(failure(sent ? "no reply in time" : "no connection in time", false))
+  const withdraw = () => {
+    if (!sent) stop(new NotSent({ withdrawn: true, detail: "withdrawn" }))
+  }
+  const replyIsLate = () => {
+    if (patience.lateMillis === 0) return giveUp()
     answer(failure("no reply in time", false))
     timer = setTimeout(giveUp, patience.lateMillis)
-  }, patience.replyMillis)
+  }
+  let timer = setTimeout(giveUp, CONNECT_MILLIS)
 
   const outgoing = begin({ agent, authorization, base, request, secure })
+  const leave = (socket: Socket) => {
+    // Broken while it waited: its error follows.
+    if (!open || !socket.writable) return
+    if (request.leave?.() === false) return withdraw()
+    sent = true
+    clearTimeout(timer)
+    timer = setTimeout(replyIsLate, patience.replyMillis)
+    outgoing.end(bodyOf(request))
+  }
   outgoing.on("socket", (socket) => {
-    if (socket.connecting) {
-      socket.once(secure ? "secureConnect" : "connect", () => {
-        sent = true
-      })
-    } else {
-      sent = true
-    }
+    if (isReady(socket)) return leave(socket)
+    socket.once(secure ? "secureConnect" : "connect", () => leave(socket))
   })
   // The code alone: messages of some errors quote what was sent.
   outgoing.on("error", (error: NodeJS.ErrnoException) => settle(failure(error.code ?? "connection failed", true)))
   outgoing.on("response", (response) => collect(response, request.maxBytes ?? MAX_REPLY_BYTES, settle))
-  return giveUp
+  return { giveUp, withdraw }
 }
 
+/** TLS connections whose handshake is over. A request may inherit one that is still shaking hands, from another that was withdrawn. */
+const handshaken = new WeakSet<Duplex>()
+const isReady = (socket: Socket): boolean => !socket.connecting && (!(socket instanceof TLSSocket) || handshaken.has(socket))
+
+class SecureAgent extends https.Agent {
+  override createConnection(...given: Parameters<https.Agent["createConnection"]>) {
+    const socket = super.createConnection(...given)
+    socket?.once("secureConnect", () => handshaken.add(socket))
+    return socket
+  }
+}
+
+const bodyOf = ({ body }: AriRequest): string | undefined => (body === undefined ? undefined : JSON.stringify(body))
+
+/** Nothing is written before its `end`. */
 const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "agent" | "authorization" | "base" | "request" | "secure">) => {
-  const body = request.body === undefined ? undefined : JSON.stringify(request.body)
+  const body = bodyOf(request)
   const query = request.query === undefined ? "" : `?${new URLSearchParams(request.query).toString()}`
-  const outgoing: http.ClientRequest = (secure ? https : http).request({
+  return (secure ? https : http).request({
     agent,
     host: base.hostname.replace(/^\[|\]$/g, ""),
     port: base.port === "" ? (secure ? 443 : 80) : base.port,
@@ -164,8 +199,6 @@ const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "age
       ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
     }
   })
-  outgoing.end(body)
-  return outgoing
 }
 
 /** A reply whose body breaks off or is too long still has its status. */

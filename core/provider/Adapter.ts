@@ -16,6 +16,11 @@ export interface OriginateRequest {
   readonly from: string | undefined
   /** How long the callee's phone may ring. The provider is told, and ends the call itself. */
   readonly ringTimeoutSeconds: number
+  /**
+   * Whether the request may still leave. Asked once, when the connection stands, and the first byte follows in the same turn of the event
+   * loop: from then on the phone may ring. False: nothing is written, and the originate is refused with `permit_lapsed`. Never throws.
+   */
+  readonly leave: () => boolean
 }
 
 /**
@@ -42,11 +47,12 @@ export type TrunkStatus =
  * The provider certainly did not place the call.
  * - `number_refused`: this number will never do; the contact fails.
  * - `unreachable`: the request never left, or the provider could not begin; wait and try the same contact again.
+ * - `permit_lapsed`: `leave` said no, or the originate was interrupted before it could be asked; says nothing about the trunk.
  * - `rate_limited`: as above, not before `retryAfterMillis`.
  * - `auth_refused`, `no_credit`, `misconfigured`: nothing can be dialed on this trunk until a person repairs it.
  */
 export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("OriginateRefused", {
-  reason: Schema.Literals(["number_refused", "unreachable", "rate_limited", "auth_refused", "no_credit", "misconfigured"]),
+  reason: Schema.Literals(["number_refused", "unreachable", "permit_lapsed", "rate_limited", "auth_refused", "no_credit", "misconfigured"]),
   /** For `number_refused`: why, as the call's hangup cause. */
   cause: Schema.optionalKey(HangupCause),
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
@@ -87,7 +93,10 @@ export interface UnseenRequest {
 
 /** A live session with a provider under one telephony configuration. */
 export interface Trunk {
-  /** Places the call. Succeeds with the provider's own id of it once the provider has accepted the request. */
+  /**
+   * Places the call. Succeeds with the provider's own id of it once the provider has accepted the request. Interrupted before the first
+   * byte was written, it drops the request at once; later, it only stops waiting.
+   */
   readonly originate: (
     request: OriginateRequest
   ) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>

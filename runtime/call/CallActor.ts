@@ -6,7 +6,7 @@ import { Clock, Context, Effect, Fiber, Layer, Queue } from "effect"
 import { CallCommand, CallEvent, type CallState, isOver, type Step, transition } from "#core/call/Call.ts"
 import type { HangupCause } from "#core/call/HangupCause.ts"
 import { guardMillis } from "#core/campaign/Pacing.ts"
-import { OriginateDoubtful, type OriginateRefused, ProviderError } from "#core/provider/Adapter.ts"
+import { OriginateDoubtful, OriginateRefused, ProviderError } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Deadlines } from "../Deadlines.ts"
 import { VoiceAgent } from "../voice/VoiceSession.ts"
@@ -100,16 +100,22 @@ export class CallActor extends Context.Service<
         if (!mayLeave() || !(yield* mark(call))) return void withdraw(call)
         if (!(yield* keepRate(dialing)) || !mayLeave()) return void withdraw(call)
         pass("marked sent")
-        call.dialing = undefined
-        call.sentAt = now()
-        figures.originated++
-        if (freedAt !== undefined) figures.refillSeconds.observe(Math.max(0, SteadyTime.nowOf(clock) - freedAt) / 1000)
         const from = dialing.from ?? call.trunk.callerIdFor(phoneNumber)
-        call.callerNumber = from
-        call.fetching?.leave(from)
-        const request = { callId, from, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
+        const leave = () => {
+          if (!mayLeave()) return false
+          call.dialing = undefined
+          call.sentAt = now()
+          figures.originated++
+          if (freedAt !== undefined) figures.refillSeconds.observe(Math.max(0, SteadyTime.nowOf(clock) - freedAt) / 1000)
+          call.callerNumber = from
+          call.fetching?.leave(from)
+          return true
+        }
+        const request = { callId, from, leave, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
         yield* call.trunk.originate(request).pipe(
-          Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(new OriginateDoubtful({ detail: "no reply" })) }),
+          Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(overdue(call)) }),
+          // The provider has judged it: there is nothing left to withdraw, whatever the adapter has asked.
+          Effect.ensuring(Effect.sync(() => void (call.dialing = undefined))),
           Effect.match({
             onFailure: (error) => {
               if (error._tag === "OriginateDoubtful") dialing.placed?.()
@@ -278,6 +284,13 @@ const guarded = <A>(effect: Effect.Effect<A>) => Effect.tapCause(effect, (cause)
 
 const noMedia = ({ trunk }: LiveCall) =>
   new ProviderError({ detail: "no audio in time", operation: "openMedia", provider: trunk.adapter.manifest.provider })
+
+/** What it means that an originate took too long. What has not left by now never will. */
+const overdue = (call: LiveCall): OriginateRefused | OriginateDoubtful => {
+  if (call.dialing === undefined) return new OriginateDoubtful({ detail: "no reply" })
+  call.dialing = undefined
+  return new OriginateRefused({ reason: "unreachable", detail: "the request could not leave in time" })
+}
 
 /** What a failed originate means for the call. */
 const meaning = (call: LiveCall, error: OriginateRefused | OriginateDoubtful, at: number): CallEvent => {

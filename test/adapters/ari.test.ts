@@ -10,7 +10,8 @@ import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import { type AriEmulator, type ResponseFault, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { fromMulaw } from "#test/emulators/ari/Sound.ts"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
-import { conformance, eventually, exchange, Line, measure, middle, newCallId, numberOf, type World } from "./conformance.ts"
+import { conformance, eventually, Line, newCallId, numberOf, type World } from "./conformance.ts"
+import { exchange, measure, middle } from "./tones.ts"
 
 // What takes long waits side by side.
 t.jobs = 12

@@ -10,7 +10,7 @@ import type { HangupCause } from "#core/call/HangupCause.ts"
 import type { MediaStream } from "#core/call/Media.ts"
 import { CallId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter, OriginateRequest, Trunk, TrunkEvent, TrunkStatus } from "#core/provider/Adapter.ts"
-import { fromMulaw, toMulaw } from "#test/emulators/ari/Sound.ts"
+import { exchange, measure, middle, OUR_HERTZ, OUR_LEVEL, ourTone, SAMPLE_RATE } from "./tones.ts"
 
 type Config = Readonly<Record<string, unknown>>
 type Tag = TrunkEvent["_tag"]
@@ -143,7 +143,7 @@ export class Line {
   /** `undefined` is success. */
   async originate(to: string, more: Partial<OriginateRequest> = {}) {
     const callId = more.callId ?? newCallId()
-    const request = { callId, to, from: undefined, ringTimeoutSeconds: 30, ...more }
+    const request = { callId, to, from: undefined, leave: () => true, ringTimeoutSeconds: 30, ...more }
     const result = await Effect.runPromise(Effect.result(this.trunk.originate(request)))
     return { callId, to, failure: Result.isFailure(result) ? result.failure : undefined }
   }
@@ -186,55 +186,6 @@ export const newCallId = (): CallId => Schema.decodeSync(CallId)(randomUUID())
 let lastNumber = randomInt(90_000)
 /** A number that nobody else uses, of the callee with this ending. */
 export const numberOf = (ending: string): string => `+1555${String(++lastNumber).padStart(6, "0")}${ending}`
-
-const FRAME_SAMPLES = 160
-const SAMPLE_RATE = 8_000
-const FULL_SCALE = 32_635
-/** So pitched that frames of 20 ms join without a step. */
-const OUR_HERTZ = 1_000
-const OUR_PEAK = 8_000
-const OUR_LEVEL = 20 * Math.log10(OUR_PEAK / Math.SQRT2 / FULL_SCALE)
-const ourTone = Array.from({ length: FRAME_SAMPLES }, (_, n) => OUR_PEAK * Math.sin((2 * Math.PI * OUR_HERTZ * n) / SAMPLE_RATE))
-const ourFrame = Uint8Array.from(ourTone, toMulaw)
-
-/** Level in decibels of full scale, and how much of all the energy lies at one pitch. */
-export const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly level: number; readonly share: number } => {
-  let energy = 0
-  let real = 0
-  let imaginary = 0
-  samples.forEach((sample, n) => {
-    energy += sample * sample
-    real += sample * Math.cos((2 * Math.PI * hertz * n) / SAMPLE_RATE)
-    imaginary += sample * Math.sin((2 * Math.PI * hertz * n) / SAMPLE_RATE)
-  })
-  const length = Math.max(1, samples.length)
-  return {
-    level: 10 * Math.log10(energy / length / FULL_SCALE ** 2 + 1e-12),
-    share: (2 * (real * real + imaginary * imaginary)) / (length * Math.max(1, energy))
-  }
-}
-
-/** Sends a tone in real time, and takes down what comes back meanwhile. */
-export const exchange = async (stream: MediaStream, seconds: number) => {
-  const heard: Array<number> = []
-  let closed: string | undefined
-  stream.listen({
-    frame: (frame) => heard.push(...Array.from(frame, fromMulaw)),
-    closed: (why) => {
-      closed = why
-    }
-  })
-  const began = performance.now()
-  for (let sent = 0; sent < seconds * 50; sent++) {
-    stream.send(ourFrame)
-    await sleep(Math.max(0, began + (sent + 1) * 20 - performance.now()))
-  }
-  return { heard, closed }
-}
-
-/** The middle of a recording, where the tone is neither starting nor over. */
-export const middle = (samples: ReadonlyArray<number>) =>
-  samples.slice(Math.floor(samples.length / 4), Math.floor((samples.length * 3) / 4))
 
 export const conformance = (name: string, adapter: Adapter, openWorld: () => Promise<World>): Promise<unknown> =>
   t.test(name, { buffered: true }, async (t) => {
@@ -358,6 +309,23 @@ const trouble = (t: Test, world: World, line: Line, adapter: Adapter): void => {
   t.test("when an unusable number is dialed, then it is refused and nothing leaves", { buffered: true }, async (t) => {
     t.match((await line.originate("+1555;/@x")).failure, { _tag: "OriginateRefused", reason: "number_refused" })
   })
+  t.test(
+    "when the permit has ended by the time the request could leave, then it is asked once and nothing leaves",
+    { buffered: true },
+    async (t) => {
+      let asked = 0
+      const { callId, failure, to } = await line.originate(numberOf(world.callees.stays), {
+        leave: () => {
+          asked += 1
+          return false
+        }
+      })
+      t.match(failure, { _tag: "OriginateRefused", reason: "permit_lapsed" })
+      t.equal(asked, 1)
+      t.strictSame(line.events(callId), [])
+      t.equal((await world.timesDialed(to)) ?? 0, 0)
+    }
+  )
   t.test("when nobody listens, then originating is refused as unreachable", { buffered: true }, async (t) => {
     const lost = await Line.open(adapter, world.unreachableConfig)
     t.match((await lost.originate(numberOf(world.callees.stays))).failure, { _tag: "OriginateRefused", reason: "unreachable" })

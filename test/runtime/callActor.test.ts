@@ -165,6 +165,41 @@ t.test("given a permit that ends", async (t) => {
   })
 })
 
+t.test("given a connection that takes its time", async (t) => {
+  const slow =
+    (seconds: number, arrange: (scene: Scene) => void = () => {}) =>
+    (scene: Scene) => {
+      scene.world.connecting = Effect.andThen(
+        Effect.sync(() => arrange(scene)),
+        Effect.sleep(`${seconds} seconds`)
+      )
+    }
+  t.test("when the permit ends meanwhile, then nothing leaves, and the contact is as it was", async (t) => {
+    const { log, world } = await play(
+      slow(3.5, (scene) => {
+        scene.permitted = () => false
+      }),
+      () => wait("4 seconds")
+    )
+    t.strictSame(log, ["prepared", "sent", "void", "line free, 0 slots"])
+    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
+  })
+  t.test("when it is asked to end meanwhile, then nothing leaves", async (t) => {
+    const { stopped, world } = await play(slow(8), () => Effect.void)
+    t.strictSame(stopped, ["void", "line free, 0 slots"])
+    t.strictSame(world.dials, [])
+  })
+  t.test("when it stands in time, then the request leaves", async (t) => {
+    const { log } = await play(slow(3), ({ says }) => steps(wait("4 seconds"), says(hungUp("user_busy"))))
+    t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
+  })
+  t.test("when it never stands, then the request never left, and the contact is as it was", async (t) => {
+    const { log, world } = await play(slow(60), () => wait("3 minutes"))
+    t.strictSame(log, ["prepared", "sent", "void", "line free, 0 slots"])
+    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
+  })
+})
+
 t.test("given a request that is held up", async (t) => {
   t.test("for a moment, then it takes a new moment of the rate", async (t) => {
     const { world } = await play(

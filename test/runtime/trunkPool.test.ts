@@ -16,7 +16,7 @@ import { run, runLive } from "#test/support/run.ts"
 
 const id = TelephonyConfigId.make(3)
 const callId = CallId.make("01890000-0000-7000-8000-000000000001")
-const dialed = { callId, ringTimeoutSeconds: 30, to: "+15550100011", from: undefined }
+const dialed = { callId, leave: () => true, ringTimeoutSeconds: 30, to: "+15550100011", from: undefined }
 
 /** A session that an adapter has opened. */
 interface Session {

@@ -62,6 +62,8 @@ interface Attempt {
 export class World {
   readonly log: Array<string> = []
   readonly dials: Array<{ readonly at: number; readonly to: string; readonly callId: CallId }> = []
+  /** What it takes until a request could leave. */
+  connecting: Effect.Effect<void> = Effect.void
   /** The provider's answers. */
   originate: Effect.Effect<unknown, OriginateRefused | OriginateDoubtful> = Effect.void
   hangup: Effect.Effect<void, ProviderError> = Effect.void
@@ -155,12 +157,19 @@ const trunkOf = (world: World): Trunk => ({
       ),
       silence
     ),
-  originate: ({ callId, to }: OriginateRequest) =>
-    Effect.flatMap(Clock.currentTimeMillis, (at) => {
-      world.log.push(`originate ${to}`)
-      world.dials.push({ at, callId, to })
-      return Effect.as(world.originate, { providerCallId: callId })
-    }),
+  originate: ({ callId, leave, to }: OriginateRequest) =>
+    Effect.flatMap(
+      Effect.andThen(
+        Effect.suspend(() => world.connecting),
+        Clock.currentTimeMillis
+      ),
+      (at) => {
+        if (!leave()) return refusal("permit_lapsed")
+        world.log.push(`originate ${to}`)
+        world.dials.push({ at, callId, to })
+        return Effect.as(world.originate, { providerCallId: callId })
+      }
+    ),
   sendDtmf: () => Effect.void
 })
 

@@ -1,0 +1,94 @@
+/** A request leaves only while it is wanted, however long its connection takes: judged by what the server was sent. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { Effect, Fiber } from "effect"
+import t, { type Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { trust } from "#test/support/tlsCertificate.ts"
+import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
+import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
+
+t.setTimeout(60_000)
+trust()
+
+interface Scene {
+  readonly emulator: AriEmulator
+  readonly front: TlsFront
+  readonly line: Line
+}
+const given = (name: string, test: (t: Test, scene: Scene) => Promise<void>) =>
+  t.test(`given an Asterisk behind TLS, ${name}`, { buffered: true }, async (t) => {
+    const emulator = await startAriEmulator({ timeScale: 0.2 })
+    const front = await startTlsFront(emulator.url)
+    const line = await Line.up(ari, {
+      ari_endpoint: front.url,
+      app_name: emulator.user,
+      app_password: emulator.password,
+      ws_client_name: "",
+      from_numbers: [],
+      dial_string: "PJSIP/{number}@trunk"
+    })
+    t.teardown(async () => {
+      await line.close()
+      front.stop()
+      await emulator.stop()
+    })
+    await test(t, { emulator, front, line })
+  })
+const placed = ({ requests }: TlsFront) => requests.filter((line) => line === "POST /ari/channels").length
+
+given("when the permit ends while the handshake takes 3.5 s, then nothing leaves", async (t, { emulator, front, line }) => {
+  let permitted = true
+  let asked = 0
+  const leave = () => {
+    asked += 1
+    return permitted
+  }
+  front.hold(true)
+  const dialing = line.originate(numberOf("011"), { leave })
+  await eventually("a connection that waits for its handshake", () => front.held() === 1)
+  await sleep(1_500)
+  permitted = false
+  await sleep(2_000)
+  t.equal(asked, 0)
+  front.hold(false)
+  const { callId, failure, to } = await dialing
+  t.match(failure, { _tag: "OriginateRefused", reason: "permit_lapsed" })
+  t.equal(asked, 1)
+  // What is asked afterwards has overtaken nothing.
+  await line.lookup(callId)
+  t.equal(placed(front), 0)
+  t.equal(emulator.log.dialsByNumber().get(to), undefined)
+})
+
+given("when it is withdrawn while it waits for a connection, then its connection is dropped at once", async (t, { front, line }) => {
+  front.hold(true)
+  const callId = newCallId()
+  let asked = 0
+  const request = { callId, from: undefined, leave: () => ++asked > 0, ringTimeoutSeconds: 30, to: numberOf("011") }
+  const dialing = Effect.runFork(line.trunk.originate(request))
+  await eventually("a connection that waits for its handshake", () => front.held() === 1)
+  await Effect.runPromise(Fiber.interrupt(dialing))
+  await eventually("the end of the connection", () => front.held() === 0)
+  front.hold(false)
+  const next = await line.originate(numberOf("001"))
+  t.equal(next.failure, undefined)
+  t.equal(asked, 0)
+  t.equal(placed(front), 1)
+})
+
+given("when the permit lasts, then it is asked once, right before the request", async (t, { front, line }) => {
+  front.hold(true)
+  const asked: Array<number> = []
+  const leave = () => asked.push(placed(front)) > 0
+  const dialing = [line.originate(numberOf("001"), { leave }), line.originate(numberOf("001"), { leave })]
+  await eventually("two connections that wait for their handshakes", () => front.held() === 2)
+  t.strictSame(asked, [])
+  front.hold(false)
+  t.strictSame(
+    (await Promise.all(dialing)).map(({ failure }) => failure),
+    [undefined, undefined]
+  )
+  t.equal(asked.length, 2)
+  t.equal(placed(front), 2)
+})

@@ -1,0 +1,84 @@
+/**
+ * A TLS front before a plain server, as an ingress is. It can hold the handshakes of its connections, and it knows every request line that
+ * it was sent.
+ */
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { createServer as createTlsServer } from "node:tls"
+import { cert, key } from "./tlsCertificate.ts"
+
+export interface TlsFront {
+  readonly url: string
+  /** `POST /ari/channels` and so on, without the query. */
+  readonly requests: ReadonlyArray<string>
+  /** Connections that wait for their handshake. */
+  readonly held: () => number
+  readonly hold: (on: boolean) => void
+  readonly stop: () => void
+}
+
+export const startTlsFront = async (target: string): Promise<TlsFront> => {
+  const requests: Array<string> = []
+  const waiting = new Map<Socket, () => void>()
+  const all = new Set<Socket>()
+  let holds = false
+  const keep = (socket: Socket) => {
+    all.add(socket)
+    socket.on("error", () => socket.destroy())
+    socket.on("close", () => {
+      all.delete(socket)
+      waiting.delete(socket)
+    })
+    return socket
+  }
+  const inner = createTlsServer({ cert, key }, (socket) => {
+    const behind = connect(Number(new URL(target).port), "127.0.0.1")
+    socket.on("data", (data: Buffer) => {
+      for (const [line] of data.toString("latin1").matchAll(/^[A-Z]+ \/[^ ?]*/gm)) requests.push(line)
+    })
+    join(keep(socket), keep(behind))
+  })
+  inner.on("tlsClientError", () => {})
+  await listening(inner)
+  const outer = createServer((socket) => {
+    keep(socket)
+    // Read from the first moment: otherwise nobody would notice that a client has given up.
+    const hello: Array<Buffer> = []
+    const listen = (data: Buffer) => hello.push(data)
+    socket.on("data", listen)
+    const pass = () => {
+      socket.off("data", listen)
+      const handshake = keep(connect(portOf(inner), "127.0.0.1"))
+      for (const part of hello) handshake.write(part)
+      join(socket, handshake)
+    }
+    if (holds) waiting.set(socket, pass)
+    else pass()
+  })
+  await listening(outer)
+  return {
+    url: `https://127.0.0.1:${portOf(outer)}`,
+    requests,
+    held: () => waiting.size,
+    hold: (on) => {
+      holds = on
+      if (on) return
+      for (const pass of waiting.values()) pass()
+      waiting.clear()
+    },
+    stop: () => {
+      outer.close()
+      inner.close()
+      for (const socket of all) socket.destroy()
+    }
+  }
+}
+
+const join = (one: Socket, other: Socket): void => {
+  one.on("close", () => other.destroy())
+  other.on("close", () => one.destroy())
+  one.pipe(other).pipe(one)
+}
+
+const listening = (server: Server) => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+// Listening on TCP, so neither a path nor null.
+const portOf = (server: Server): number => (server.address() as AddressInfo).port
