@@ -1,13 +1,14 @@
 /** What the runs of an organization come to: as tables to save, by day, and as usage. */
-import { Clock, Context, DateTime, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "../agent/Agent.ts"
 import { CampaignNotFound } from "../campaign/Campaign.ts"
 import { isTimeZone } from "../campaign/Schedule.ts"
 import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
 import type { Page } from "../Page.ts"
+import { type DateRange, spanOfDay } from "../run/DateBound.ts"
 import type { RunDateInvalid, RunFilter, RunFilterInvalid } from "../run/RunFilter.ts"
-import { type UsageQuery, usageFilters } from "../run/Runs.ts"
+import { located, type UsageQuery, usageFilters } from "../run/Runs.ts"
 import { hasCampaign, type RunSelection } from "../run/RunStore.ts"
 import {
   type DailyReport,
@@ -20,12 +21,6 @@ import {
   type UsageDay
 } from "./Report.ts"
 import * as store from "./ReportStore.ts"
-
-/** When the runs were created, inclusive. */
-export interface ReportDates {
-  readonly from: Date | undefined
-  readonly to: Date | undefined
-}
 
 export interface DayQuery {
   /** `2026-01-31` */
@@ -43,8 +38,8 @@ export interface Usage extends ReportedDay {
 export class Reports extends Context.Service<
   Reports,
   {
-    readonly ofCampaign: (organizationId: OrganizationId, id: CampaignId, dates: ReportDates) => Effect.Effect<Report, CampaignNotFound>
-    readonly ofAgent: (organizationId: OrganizationId, id: AgentId, dates: ReportDates) => Effect.Effect<Report, AgentNotFound>
+    readonly ofCampaign: (organizationId: OrganizationId, id: CampaignId, dates: DateRange) => Effect.Effect<Report, CampaignNotFound>
+    readonly ofAgent: (organizationId: OrganizationId, id: AgentId, dates: DateRange) => Effect.Effect<Report, AgentNotFound>
     readonly ofOrganization: (
       organizationId: OrganizationId,
       query: Pick<UsageQuery, "endDate" | "filters" | "startDate">
@@ -104,9 +99,10 @@ export class Reports extends Context.Service<
 type Sql = SqlClient.SqlClient
 const dayMillis = 86_400_000
 
-const datesOf = (dates: ReportDates): ReadonlyArray<RunFilter> => [{ attribute: "dateRange", ...dates }]
+const datesOf = (dates: DateRange): ReadonlyArray<RunFilter> => [{ attribute: "dateRange", ...dates }]
 
-const reportOf = Effect.fnUntraced(function* (sql: Sql, selection: RunSelection) {
+const reportOf = Effect.fnUntraced(function* (sql: Sql, wanted: RunSelection) {
+  const selection = yield* Effect.orDie(located(sql, wanted))
   const report: Report = {
     variables: yield* Effect.orDie(store.variables(sql, selection)),
     batches: Stream.paginate<store.Cursor | undefined, ReadonlyArray<ReportRow>>(undefined, (after) =>
@@ -116,21 +112,11 @@ const reportOf = Effect.fnUntraced(function* (sql: Sql, selection: RunSelection)
   return report
 })
 
-const dayPattern = /^(\d{4})-(\d\d)-(\d\d)$/
-
 const dayOf = Effect.fnUntraced(function* ({ date, timezone }: DayQuery) {
-  const wrong = new ReportDayInvalid({ reason: "Invalid date format. Use YYYY-MM-DD" })
-  const [, year, month, day] = (dayPattern.exec(date) ?? []).map(Number)
-  if (year === undefined || month === undefined || day === undefined) return yield* wrong
-  const midnight = new Date(Date.UTC(year, month - 1, day))
-  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return yield* wrong
-  if (!isTimeZone(timezone)) return yield* new ReportDayInvalid({ reason: `Invalid timezone: ${timezone}` })
-  const startOf = (at: Date) =>
-    Effect.map(
-      Effect.fromOption(DateTime.makeZoned(at, { timeZone: timezone, adjustForTimeZone: true })).pipe(Effect.mapError(() => wrong)),
-      DateTime.toDateUtc
-    )
-  return { from: yield* startOf(midnight), until: yield* startOf(new Date(midnight.getTime() + dayMillis)) }
+  const isKnown = isTimeZone(timezone)
+  const span = spanOfDay(date, isKnown ? timezone : "UTC")
+  if (span === undefined) return yield* new ReportDayInvalid({ reason: "Invalid date format. Use YYYY-MM-DD" })
+  return isKnown ? span : yield* new ReportDayInvalid({ reason: `Invalid timezone: ${timezone}` })
 })
 
 const dispositionsShown = 5

@@ -4,10 +4,11 @@
  */
 import { Result, Schema } from "effect"
 import { isStorable } from "../storable.ts"
+import { boundOf, type DateRange } from "./DateBound.ts"
 
 /** All of a list's filters must match; a bound that is undefined does not bind. */
 export type RunFilter =
-  | { readonly attribute: "dateRange"; readonly from: Date | undefined; readonly to: Date | undefined }
+  | ({ readonly attribute: "dateRange" } & DateRange)
   | { readonly attribute: "dispositionCode"; readonly codes: ReadonlyArray<string> }
   /** Seconds, inclusive. */
   | { readonly attribute: "duration"; readonly min: number | undefined; readonly max: number | undefined }
@@ -123,19 +124,8 @@ const read = <Value>(schema: Schema.Codec<Value>, use: (value: Value) => RunFilt
   }
 }
 
-const isoDate = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
-
-/** Undefined when it is none. A time without a zone is UTC. */
-export const dateOf = (text: string): Date | undefined => {
-  const parts = isoDate.exec(text)
-  if (parts === null) return undefined
-  const [, time, , , zone] = parts
-  const date = new Date(time === undefined || zone !== undefined ? text : `${text}Z`)
-  return Number.isNaN(date.getTime()) ? undefined : date
-}
-
 const dates = read(Dates, ({ from, to }) => {
-  const bounds = [from, to].map((text) => (text === undefined || text === null ? undefined : (dateOf(text) ?? "wrong")))
+  const bounds = [from, to].map((text) => (text === undefined || text === null ? undefined : (boundOf(text) ?? "wrong")))
   const [first, last] = bounds
   if (first === "wrong" || last === "wrong") return "wrong"
   return first === undefined && last === undefined ? undefined : { attribute: "dateRange", from: first, to: last }

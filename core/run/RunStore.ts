@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { AgentId, CampaignId, OrganizationId, RunId } from "../Id.ts"
 import type { Row } from "../Row.ts"
+import { spanOf, type Span } from "./DateBound.ts"
 import type { Run } from "./Run.ts"
 import type { RunFilter } from "./RunFilter.ts"
 
@@ -38,15 +39,15 @@ const webModes = ["smallwebrtc", "webrtc"]
 const chatModes = ["textchat", "CHAT"]
 
 // A bound that is missing is left out: one that might be null could not be looked up in an index.
-const created = (sql: Sql, from: Date | undefined, to: Date | undefined): ReadonlyArray<Statement.Fragment> => [
+const created = (sql: Sql, { from, until }: Span): ReadonlyArray<Statement.Fragment> => [
   ...(from === undefined ? [] : [sql`r.created_at >= ${from}::timestamptz`]),
-  ...(to === undefined ? [] : [sql`r.created_at <= ${to}::timestamptz`])
+  ...(until === undefined ? [] : [sql`r.created_at < ${until}::timestamptz`])
 ]
 
-const conditions = (sql: Sql, filter: RunFilter): ReadonlyArray<Statement.Fragment> => {
+const conditions = (sql: Sql, filter: RunFilter, timeZone: string): ReadonlyArray<Statement.Fragment> => {
   switch (filter.attribute) {
     case "dateRange":
-      return created(sql, filter.from, filter.to)
+      return created(sql, spanOf(filter, timeZone))
     case "dispositionCode":
       return [sql`r.gathered_context ->> 'mapped_call_disposition' = ANY(${filter.codes}::text[])`]
     case "duration":
@@ -84,15 +85,23 @@ export interface RunSelection {
   readonly campaignId?: CampaignId
   readonly agentId?: AgentId
   readonly filters: ReadonlyArray<RunFilter>
+  /** Where the days of the filters begin and end; UTC when none of them names a day. */
+  readonly timeZone?: string | undefined
 }
 
+/** The organization's own; UTC when it has chosen none. */
+export const timeZoneOf = (sql: Sql, id: OrganizationId) =>
+  sql<{ readonly timeZone: string | null }>`SELECT timezone AS time_zone FROM organizations WHERE id = ${id}`.pipe(
+    Effect.map((rows) => rows[0]?.timeZone ?? "UTC")
+  )
+
 /** The runs are called `r`. */
-export const where = (sql: Sql, { agentId, campaignId, filters, organizationId }: RunSelection) =>
+export const where = (sql: Sql, { agentId, campaignId, filters, organizationId, timeZone = "UTC" }: RunSelection) =>
   sql`WHERE ${sql.and([
     sql`r.organization_id = ${organizationId}`,
     ...(campaignId === undefined ? [] : [sql`r.campaign_id = ${campaignId}`]),
     ...(agentId === undefined ? [] : [sql`r.agent_id = ${agentId}`]),
-    ...filters.flatMap((filter) => conditions(sql, filter))
+    ...filters.flatMap((filter) => conditions(sql, filter, timeZone))
   ])}`
 
 /**

@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CampaignNotFound } from "../campaign/Campaign.ts"
 import type { AgentId, CampaignId, OrganizationId, RunId } from "../Id.ts"
+import { namesDay } from "./DateBound.ts"
 import { type Run, RunNotFound } from "./Run.ts"
 import {
   parseDates,
@@ -10,6 +11,7 @@ import {
   parseUsageFilters,
   type RunAttributeRefused,
   type RunDateInvalid,
+  type RunFilter,
   type RunFilterInvalid
 } from "./RunFilter.ts"
 import * as store from "./RunStore.ts"
@@ -116,8 +118,16 @@ export const usageFilters = ({ endDate, filters, startDate }: Pick<UsageQuery, "
     return [...dates, ...(filters === undefined ? [] : yield* parseUsageFilters(filters))]
   })
 
-const list = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selection: store.RunSelection, query: RunQuery) {
+/** The selection with the organization's time zone, where a filter names a day. */
+export const located = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selection: store.RunSelection) {
+  if (!selection.filters.some(isOfDays)) return selection
+  return { ...selection, timeZone: yield* store.timeZoneOf(sql, selection.organizationId) }
+})
+const isOfDays = (filter: RunFilter) => filter.attribute === "dateRange" && namesDay(filter)
+
+const list = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, wanted: store.RunSelection, query: RunQuery) {
   const { limit, page } = query
+  const selection = yield* located(sql, wanted)
   const totalCount = yield* store.count(sql, selection)
   const runs = yield* store.list(sql, selection, {
     by: query.sortBy === "duration" ? "duration" : "created_at",

@@ -839,7 +839,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/campaign/{campaign_id}/report"
     readonly params: { readonly campaign_id: number }
-    readonly query: { /** Runs created then or later. Without a zone: UTC. */ readonly start_date?: string; /** Runs created then or earlier. Without a zone: UTC. */ readonly end_date?: string }
+    readonly query: { /** Runs created then or later. A date alone is that whole day in the organization's time zone; a time without a zone is UTC. */ readonly start_date?: string; /** Runs created then or earlier. A date alone is that whole day in the organization's time zone; a time without a zone is UTC. */ readonly end_date?: string }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
@@ -850,7 +850,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/workflow/{workflow_id}/report"
     readonly params: { readonly workflow_id: number }
-    readonly query: { /** Runs created then or later. Without a zone: UTC. */ readonly start_date?: string; /** Runs created then or earlier. Without a zone: UTC. */ readonly end_date?: string }
+    readonly query: { /** Runs created then or later. A date alone is that whole day in the organization's time zone; a time without a zone is UTC. */ readonly start_date?: string; /** Runs created then or earlier. A date alone is that whole day in the organization's time zone; a time without a zone is UTC. */ readonly end_date?: string }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
@@ -861,7 +861,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/organizations/usage/runs/report"
     readonly params: {  }
-    readonly query: { /** ISO 8601: runs created then or later. Without a zone: UTC. */ readonly start_date?: string; /** ISO 8601: runs created then or earlier. Without a zone: UTC. */ readonly end_date?: string; /** JSON array of `{"attribute", "type", "value"}`; all must match. */ readonly filters?: string }
+    readonly query: { /** ISO 8601: runs created then or later. A date alone is that whole day in the organization's time zone; a time without a zone is UTC. */ readonly start_date?: string; /** ISO 8601: runs created then or earlier. A date alone is that whole day in the organization's time zone; a time without a zone is UTC. */ readonly end_date?: string; /** JSON array of `{"attribute", "type", "value"}`; all must match. */ readonly filters?: string }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
@@ -905,7 +905,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/organizations/usage/runs"
     readonly params: {  }
-    readonly query: { /** ISO 8601: runs created then or later. Without a zone: UTC. */ readonly start_date?: string; /** ISO 8601: runs created then or earlier. Without a zone: UTC. */ readonly end_date?: string; /** JSON array of `{"attribute", "type", "value"}`; all must match. */ readonly filters?: string; readonly page?: number; readonly limit?: number; /** `duration`; anything else is the time of creation. */ readonly sort_by?: string; /** Runs without a value come last. */ readonly sort_order?: "asc" | "desc" }
+    readonly query: { /** ISO 8601: runs created then or later. A date alone is that whole day in the organization's time zone; a time without a zone is UTC. */ readonly start_date?: string; /** ISO 8601: runs created then or earlier. A date alone is that whole day in the organization's time zone; a time without a zone is UTC. */ readonly end_date?: string; /** JSON array of `{"attribute", "type", "value"}`; all must match. */ readonly filters?: string; readonly page?: number; readonly limit?: number; /** `duration`; anything else is the time of creation. */ readonly sort_by?: string; /** Runs without a value come last. */ readonly sort_order?: "asc" | "desc" }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: UsagePage

@@ -2,27 +2,30 @@
 import Type, { type Static } from "typebox"
 import type { AgentId, RunId } from "#core/Id.ts"
 import type { DailyReport, DailyRun, Share } from "#core/report/Report.ts"
-import type { DayQuery, ReportDates } from "#core/report/Reports.ts"
-import { dateOf } from "#core/run/RunFilter.ts"
+import type { DayQuery } from "#core/report/Reports.ts"
+import { boundOf, type DateRange } from "#core/run/DateBound.ts"
 import { id, instant, nullable, optional, orNull, orUndefined } from "./Field.ts"
 
 const time = (description: string) =>
   optional(
     Type.Refine(
       Type.String({ description }),
-      (text) => dateOf(text) !== undefined,
+      (text) => boundOf(text) !== undefined,
       () => "must be an ISO 8601 date or date-time"
     )
   )
 
+/** How a date without a time is read. */
+export const dayAlone = "A date alone is that whole day in the organization's time zone; a time without a zone is UTC."
+
 export const ReportQuery = Type.Object({
-  start_date: time("Runs created then or later. Without a zone: UTC."),
-  end_date: time("Runs created then or earlier. Without a zone: UTC.")
+  start_date: time(`Runs created then or later. ${dayAlone}`),
+  end_date: time(`Runs created then or earlier. ${dayAlone}`)
 })
 
-export const reportDatesOf = ({ end_date, start_date }: Static<typeof ReportQuery>): ReportDates => ({
-  from: start_date === null ? undefined : dateOf(start_date),
-  to: end_date === null ? undefined : dateOf(end_date)
+export const reportDatesOf = ({ end_date, start_date }: Static<typeof ReportQuery>): DateRange => ({
+  from: start_date === null ? undefined : boundOf(start_date),
+  to: end_date === null ? undefined : boundOf(end_date)
 })
 
 export const DailyQuery = Type.Object({

@@ -5,11 +5,12 @@ import type { Usage } from "#core/report/Reports.ts"
 import type { Run } from "#core/run/Run.ts"
 import type { UsagePage, UsageQuery } from "#core/run/Runs.ts"
 import { id, instant, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+import { dayAlone } from "./Report.ts"
 import { durationOf, type PublicUrls, tokensOf } from "./Run.ts"
 
 const narrowing = {
-  start_date: optional(Type.String({ description: "ISO 8601: runs created then or later. Without a zone: UTC." })),
-  end_date: optional(Type.String({ description: "ISO 8601: runs created then or earlier. Without a zone: UTC." })),
+  start_date: optional(Type.String({ description: `ISO 8601: runs created then or later. ${dayAlone}` })),
+  end_date: optional(Type.String({ description: `ISO 8601: runs created then or earlier. ${dayAlone}` })),
   filters: optional(Type.String({ description: 'JSON array of `{"attribute", "type", "value"}`; all must match.' }))
 }
 

@@ -22,7 +22,8 @@ const dial = (campaign: number) =>
         INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, is_completed, created_at,
           initial_context, gathered_context, usage_info, transcript_key)
         SELECT d.organization_id, a.id, a.current_definition_id, c.id, d.id, 'WR', 'ari', true,
-          '2026-03-01T10:00:00Z'::timestamptz + (d.row_no * 10 + d.number) * interval '1 minute',
+          -- The API shows milliseconds; the database keeps more.
+          '2026-03-01T10:00:00.000456Z'::timestamptz + (d.row_no * 10 + d.number) * interval '1 minute',
           jsonb_build_object('called_number', '+155501000' || d.row_no),
           jsonb_build_object('mapped_call_disposition', CASE d.outcome WHEN 'busy' THEN 'busy' ELSE 'user_hangup' END,
             'call_tags', jsonb_build_array('x', d.outcome),
@@ -80,15 +81,32 @@ t.test("given a campaign that has dialed", async (t) => {
     t.strictSame(withoutIds(answer.text), expected)
   })
 
-  t.test("when it is narrowed to a time, then the bounds are in it", async (t) => {
+  t.test("when it is narrowed to a time that the API shows, then the bounds are in it", async (t) => {
     const narrowed = await ask("GET", `/campaign/${campaign.id}/report?start_date=2026-03-01T10:22:00Z&end_date=2026-03-01T10:31:00`)
     t.strictSame(withoutIds(narrowed.text), expected.slice(0, 2))
-    const none = await ask("GET", `/campaign/${campaign.id}/report?end_date=2026-03-01`)
+    const none = await ask("GET", `/campaign/${campaign.id}/report?end_date=2026-03-01T10:20:59.999Z`)
     t.equal(linesOf(none.text).length, 2, "the names of the columns, and nothing")
     t.match(await ask("GET", `/campaign/${campaign.id}/report?start_date=soon`), {
       status: 422,
       json: { detail: [{ loc: ["query", "start_date"] }] }
     })
+  })
+
+  t.test("when it is narrowed to a date alone, then that is the whole day of the organization's time zone", async (t) => {
+    const calls = async (narrowing: string) => withoutIds((await ask("GET", `/campaign/${campaign.id}/report?${narrowing}`)).text).length
+    t.equal(await calls("end_date=2026-03-01"), 3, "UTC, where none is chosen")
+    t.equal(await calls("start_date=2026-03-01&end_date=2026-03-01"), 3)
+    t.equal(await calls("end_date=2026-02-28"), 0)
+    t.equal((await ask("PUT", "/organizations/preferences", { timezone: "Pacific/Kiritimati" })).status, 200)
+    t.equal(
+      await calls("start_date=2026-03-02&end_date=2026-03-02"),
+      3,
+      "ten o'clock by UTC is midnight in Kiritimati, fourteen hours ahead"
+    )
+    t.equal(await calls("end_date=2026-03-01"), 0)
+    const listed = await ask("GET", "/organizations/usage/runs?start_date=2026-03-02&end_date=2026-03-02")
+    t.match(listed.json, { total_count: 3 }, "and so in lists")
+    t.equal((await ask("PUT", "/organizations/preferences", { timezone: "UTC" })).status, 200)
   })
 
   t.test("when the agent's and the organization's are asked for, then they have the same lines", async (t) => {

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import t from "tap"
 import { AgentId, type CampaignId, RunId } from "#core/Id.ts"
 import { headerOf, lineOf } from "#core/report/ReportCsv.ts"
+import { boundOf } from "#core/run/DateBound.ts"
 import type { ReportRow } from "#core/report/Report.ts"
 import { Reports } from "#core/report/Reports.ts"
 import { parseUsageFilters } from "#core/run/RunFilter.ts"
@@ -156,7 +157,7 @@ t.test("given more runs than a batch, when they are reported, then every one is 
       // Many at the same microsecond: the id decides.
       yield* sql`UPDATE runs SET created_at = '2026-06-01T00:00:00.123456Z' WHERE campaign_id = ${id} AND name <= 'run 5'`
       const report = yield* reports.ofCampaign(ours, id, { from: undefined, to: undefined })
-      const dates = { from: new Date("2026-01-01T02:00:00Z"), to: new Date("2026-05-01T00:00:00Z") }
+      const dates = { from: boundOf("2026-01-01T02:00:00Z"), to: boundOf("2026-05-01T00:00:00Z") }
       return {
         campaign: id,
         variables: report.variables,
