@@ -22,6 +22,7 @@ import type {
 } from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, ConcurrencyExhausted } from "#core/call/Dialer.ts"
 import type { CampaignNotFound, CampaignNotReady, CampaignStateConflict, SourceRefused } from "#core/campaign/Campaign.ts"
+import type { ContactsNotUnknown } from "#core/campaign/Contacts.ts"
 import type { FolderNameTaken, FolderNotFound } from "#core/folder/Folder.ts"
 import type { SourceNotFound } from "#core/campaign/ContactSource.ts"
 import type { RedialRefused } from "#core/campaign/Redial.ts"
@@ -116,6 +117,7 @@ export type DomainError =
   | CampaignNotReady
   | CampaignStateConflict
   | ConcurrencyExhausted
+  | ContactsNotUnknown
   | CredentialDataRefused
   | CredentialNameTaken
   | CredentialNotFound
@@ -216,6 +218,13 @@ const misfit =
     input: null
   })
 
+const mostNamed = 5
+/** The first few, as the refusals of a list name rows. */
+const named = (rows: ReadonlyArray<number>): string => {
+  const more = rows.length - mostNamed
+  return rows.slice(0, mostNamed).join(", ") + (more > 0 ? ` and ${more} more` : "")
+}
+
 const ambiguousRoute =
   "Inbound calls cannot be uniquely routed when the same number is configured against the same provider account in more than one place."
 
@@ -250,6 +259,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
           : `Campaign must be in ${expectedState[action]} state to ${action}, current state: ${state}`
   ],
   ConcurrencyExhausted: [429, () => "Concurrent call limit reached"],
+  ContactsNotUnknown: [409, ({ rowNumbers }) => `No call of unknown outcome in rows: ${named(rowNumbers)}`],
   CredentialDataRefused: [400, ({ credentialType, field }) => `Missing required field '${field}' for credential type '${credentialType}'`],
   CredentialNameTaken: [409, ({ name }) => `A credential with the name '${name}' already exists`],
   CredentialNotFound: [404, () => "Credential not found"],

@@ -161,13 +161,14 @@ export const list = <
   R,
   SuccessSchema extends TSchema,
   const Tags extends ReadonlyArray<DomainTag> = readonly [],
+  Params extends TObject = Nothing,
   Query extends TObject = Nothing
 >(
-  declaration: Omit<Declaration<Nothing, Query, Nothing, "api-key">, "method" | "params"> & {
+  declaration: Omit<Declaration<Params, Query, Nothing, "api-key">, "method"> & {
     readonly success: SuccessSchema
     readonly errors?: Tags
     readonly handle: (
-      given: Given<Nothing, Query, Nothing, "api-key", undefined>
+      given: Given<Params, Query, Nothing, "api-key", undefined>
     ) => Effect.Effect<Listed<Static<SuccessSchema>>, ErrorOf<Tags[number]>, R>
   }
 ): Route<R> => ({

@@ -32,6 +32,7 @@ import { apiKeyRoutes } from "./routes/apiKey.ts"
 import { auditLogRoutes } from "./routes/auditLog.ts"
 import { callRoutes } from "./routes/call.ts"
 import { campaignRoutes } from "./routes/campaign.ts"
+import { contactRoutes } from "./routes/contact.ts"
 import { credentialRoutes } from "./routes/credential.ts"
 import { documentRoutes } from "./routes/document.ts"
 import { downloadRoutes } from "./routes/download.ts"
@@ -87,6 +88,7 @@ export type ApiNeeds =
 export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route<ApiNeeds>> => {
   const routes = [
     ...campaignRoutes,
+    ...contactRoutes,
     ...workflowRoutes,
     ...workflowVersionRoutes,
     ...nodeTypeRoutes,

@@ -127,7 +127,7 @@ const table = {
   callRate: required(integer(1, 1000), {
     name: "CALL_RATE",
     default: "1",
-    description: "Dial requests per second of a new campaign.",
+    description: "Dial requests per second of a new campaign that names no rate of its own.",
     allowed: "a whole number from 1 to 1000"
   }),
   trunkRate: optional(number(0.01, 1000), {

@@ -22,6 +22,7 @@ export const campaignEvents = [
   "source_sync_failed",
   "recovery_completed",
   "attempt_written_off",
+  "contacts_marked",
   "redial_created"
 ] as const
 export type CampaignEvent = (typeof campaignEvents)[number]

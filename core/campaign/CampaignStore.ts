@@ -145,6 +145,12 @@ export const list = (sql: Sql, organizationId: OrganizationId, { after, limit, n
     ORDER BY c.created_at DESC, c.id DESC`.pipe(Effect.map((rows) => rows.map(campaignOf)))
 }
 
+/** Calls of the organization that may be up at once. */
+export const organizationLimit = (sql: Sql, id: OrganizationId) =>
+  sql<{ readonly limit: number }>`SELECT concurrency_limit AS "limit" FROM organizations WHERE id = ${id}`.pipe(
+    Effect.map((rows) => rows[0]?.limit ?? 0)
+  )
+
 export const findCreated = (sql: Sql, organizationId: OrganizationId, creationId: string) =>
   sql<{ readonly id: CampaignId }>`
     SELECT id FROM campaigns WHERE organization_id = ${organizationId} AND creation_id = ${creationId}::uuid`.pipe(
@@ -253,26 +259,31 @@ export const pause = (sql: Sql, organizationId: OrganizationId, id: CampaignId) 
     )
     SELECT state, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(attempted)
 
+/** What is undefined stays as it is; null clears. */
 export interface Settings {
   readonly name: string | undefined
   readonly retry: RetryConfig | undefined
-  readonly schedule: ScheduleConfig | undefined
-  readonly breaker: BreakerConfig | undefined
-  readonly maxConcurrency: number | undefined
+  readonly rateLimit: number | undefined
+  readonly schedule: ScheduleConfig | null | undefined
+  readonly breaker: BreakerConfig | null | undefined
+  readonly maxConcurrency: number | null | undefined
 }
+
+const json = (value: object | null | undefined) => (value === undefined || value === null ? null : JSON.stringify(value))
 
 /** T13. `changed` names the settings that are given. */
 export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId, to: Settings, changed: ReadonlyArray<string>) => {
-  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
+  const isGiven = (value: unknown) => value !== undefined
   return sql<Attempted>`
     WITH found AS MATERIALIZED (
       SELECT id, state FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
     ), changed AS (
       UPDATE campaigns c SET name = coalesce(${to.name ?? null}::text, name), settings_version = settings_version + 1, updated_at = now(),
         retry_config = coalesce(${json(to.retry)}::text::jsonb, retry_config),
-        schedule_config = coalesce(${json(to.schedule)}::text::jsonb, schedule_config),
-        circuit_breaker = coalesce(${json(to.breaker)}::text::jsonb, circuit_breaker),
-        max_concurrency = coalesce(${to.maxConcurrency ?? null}::int, max_concurrency)
+        rate_limit = coalesce(${to.rateLimit ?? null}::int, rate_limit),
+        schedule_config = CASE WHEN ${isGiven(to.schedule)}::bool THEN ${json(to.schedule)}::text::jsonb ELSE schedule_config END,
+        circuit_breaker = CASE WHEN ${isGiven(to.breaker)}::bool THEN ${json(to.breaker)}::text::jsonb ELSE circuit_breaker END,
+        max_concurrency = CASE WHEN ${isGiven(to.maxConcurrency)}::bool THEN ${to.maxConcurrency ?? null}::int ELSE max_concurrency END
       FROM found WHERE c.id = found.id AND found.state IN ('draft', 'paused') RETURNING c.organization_id, c.id
     ), logged AS (
       INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
@@ -293,15 +304,14 @@ export const insert = (
     readonly sourceId: string
     readonly rateLimit: number
     readonly creationId?: string | undefined
-  } & Omit<Settings, "name">
+  } & Omit<Settings, "name" | "rateLimit">
 ) =>
   sql<{ readonly id: CampaignId }>`
     INSERT INTO campaigns (organization_id, name, agent_id, source_type, source_id, source_hash, source_sync, rate_limit,
       max_concurrency, retry_config, schedule_config, circuit_breaker, creation_id, total_rows)
     VALUES (${campaign.organizationId}, ${campaign.name}, ${campaign.agentId}, ${campaign.sourceType}, ${campaign.sourceId}, '', '{}',
-      ${campaign.rateLimit}, ${campaign.maxConcurrency ?? null}::int, ${JSON.stringify(campaign.retry)}::text::jsonb,
-      ${campaign.schedule === undefined ? null : JSON.stringify(campaign.schedule)}::text::jsonb,
-      ${campaign.breaker === undefined ? null : JSON.stringify(campaign.breaker)}::text::jsonb, ${campaign.creationId ?? null}::uuid, 0)
+      ${campaign.rateLimit}, ${campaign.maxConcurrency ?? null}::int, ${json(campaign.retry)}::text::jsonb,
+      ${json(campaign.schedule)}::text::jsonb, ${json(campaign.breaker)}::text::jsonb, ${campaign.creationId ?? null}::uuid, 0)
     RETURNING id`
 
 /** T1, its second half, with the log: what reading the list came to. */

@@ -17,6 +17,7 @@ import * as store from "./CampaignStore.ts"
 import { type CampaignDefaults, campaignDefaults } from "./CampaignDefaults.ts"
 import * as Breaker from "./CircuitBreaker.ts"
 import { importContacts } from "./ContactImport.ts"
+import { type Contact, type ContactMark, type ContactSelection, type ContactsNotUnknown, listContacts, markContacts } from "./Contacts.ts"
 import { ContactSource, type SourceNotFound } from "./ContactSource.ts"
 import { type NewRedial, redial, type RedialRefused } from "./Redial.ts"
 import * as Retry from "./RetryPolicy.ts"
@@ -27,13 +28,15 @@ export type { CampaignSelection, LoggedCampaign } from "./CampaignStore.ts"
 /** What a client gave of a settings object; the rest are its defaults. */
 export type Given<Config> = { readonly [Key in keyof Config]?: Config[Key] | undefined }
 
-/** What is left out stays as it is; each object is replaced as a whole. */
+/** What is left out stays as it is; null clears a setting. Each object is replaced as a whole. */
 export interface CampaignChanges {
   readonly name?: string | undefined
   readonly retry?: Given<Retry.RetryConfig> | undefined
-  readonly maxConcurrency?: number | undefined
-  readonly schedule?: ScheduleConfig | undefined
-  readonly breaker?: Given<Breaker.BreakerConfig> | undefined
+  /** Dial requests per second. A new campaign without one gets the engine's default. */
+  readonly rateLimit?: number | undefined
+  readonly maxConcurrency?: number | null | undefined
+  readonly schedule?: ScheduleConfig | null | undefined
+  readonly breaker?: Given<Breaker.BreakerConfig> | null | undefined
 }
 
 export interface NewCampaign extends CampaignChanges {
@@ -46,9 +49,14 @@ export interface NewCampaign extends CampaignChanges {
   readonly creationId?: string | undefined
 }
 
+/** A campaign, and what its settings will not do as they stand. */
+export interface AdvisedCampaign extends store.LoggedCampaign {
+  readonly warnings: ReadonlyArray<string>
+}
+
 const wholeList: store.CampaignSelection = { limit: 1000, offset: 0 }
 
-/** Dial requests per second that a new campaign gets. */
+/** Dial requests per second that a new campaign gets unless it says otherwise. */
 export const DefaultRateLimit = Context.Reference<number>("core/campaign/DefaultRateLimit", { defaultValue: () => 1 })
 
 type NotCreated = AgentNotFound | AgentArchived | SourceNotFound | SourceRefused | TelephonyConfigNotFound | TelephonyNotReady
@@ -65,7 +73,7 @@ export class Campaigns extends Context.Service<
   Campaigns,
   {
     /** Reads the whole list of contacts. Nothing is left behind when it is refused. */
-    readonly create: (organizationId: OrganizationId, campaign: NewCampaign) => Effect.Effect<store.LoggedCampaign, NotCreated>
+    readonly create: (organizationId: OrganizationId, campaign: NewCampaign) => Effect.Effect<AdvisedCampaign, NotCreated>
     /** Newest first, each with ten log entries; a thousand of them unless a limit is given. */
     readonly list: (
       organizationId: OrganizationId,
@@ -77,7 +85,7 @@ export class Campaigns extends Context.Service<
       organizationId: OrganizationId,
       id: CampaignId,
       changes: CampaignChanges
-    ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict>
+    ) => Effect.Effect<AdvisedCampaign, CampaignNotFound | CampaignStateConflict>
     readonly start: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
     readonly resume: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
     /** Returns when no node can dial for the campaign any more. Calls that are up go on. */
@@ -86,6 +94,18 @@ export class Campaigns extends Context.Service<
       id: CampaignId
     ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict>
     readonly progress: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<CampaignProgress, CampaignNotFound>
+    /** In the order of their lines. */
+    readonly contacts: (
+      organizationId: OrganizationId,
+      id: CampaignId,
+      selection: ContactSelection
+    ) => Effect.Effect<ReadonlyArray<Contact>, CampaignNotFound>
+    /** Says whether people were reached whose call had an unknown outcome; all of them or none. */
+    readonly markContacts: (
+      organizationId: OrganizationId,
+      id: CampaignId,
+      mark: ContactMark
+    ) => Effect.Effect<void, CampaignNotFound | ContactsNotUnknown>
     /** The new campaign, a draft. */
     readonly redial: (
       organizationId: OrganizationId,
@@ -111,6 +131,11 @@ export class Campaigns extends Context.Service<
         const campaign = yield* Effect.orDie(store.find(sql, organizationId, id))
         return campaign ?? (yield* new CampaignNotFound({ id }))
       })
+      const advised = Effect.fnUntraced(function* (organizationId: OrganizationId, id: CampaignId) {
+        const campaign = yield* get(organizationId, id)
+        const limit = yield* Effect.orDie(store.organizationLimit(sql, organizationId))
+        return { ...campaign, warnings: warningsOf(campaign, limit) } satisfies AdvisedCampaign
+      })
       const setRunning = (action: keyof typeof startable) =>
         Effect.fn(`Campaigns.${action}`)(function* (organizationId: OrganizationId, id: CampaignId) {
           // A client that goes away must not leave a running campaign that nobody was told of, nor permits of a paused one.
@@ -123,7 +148,7 @@ export class Campaigns extends Context.Service<
           const { creationId } = campaign
           const made = creationId === undefined ? undefined : yield* Effect.orDie(store.findCreated(sql, organizationId, creationId))
           const id = made ?? (yield* create(ports, organizationId, campaign))
-          return yield* Effect.orDie(get(organizationId, id))
+          return yield* Effect.orDie(advised(organizationId, id))
         }),
         list: Effect.fn("Campaigns.list")((organizationId, selection) =>
           Effect.orDie(store.list(sql, organizationId, { ...wholeList, ...selection }))
@@ -131,7 +156,7 @@ export class Campaigns extends Context.Service<
         get: Effect.fn("Campaigns.get")(get),
         update: Effect.fn("Campaigns.update")(function* (organizationId, id, changes) {
           yield* update(sql, organizationId, id, changes)
-          return yield* get(organizationId, id)
+          return yield* advised(organizationId, id)
         }),
         start: setRunning("start"),
         resume: setRunning("resume"),
@@ -143,6 +168,8 @@ export class Campaigns extends Context.Service<
           const found = yield* Effect.orDie(store.progress(sql, organizationId, id))
           return found ?? (yield* new CampaignNotFound({ id }))
         }),
+        contacts: Effect.fn("Campaigns.contacts")((organizationId, id, selection) => listContacts(sql, organizationId, id, selection)),
+        markContacts: Effect.fn("Campaigns.markContacts")((organizationId, id, mark) => markContacts(sql, organizationId, id, mark)),
         redial: Effect.fn("Campaigns.redial")(function* (organizationId, id, wanted) {
           const made = yield* redial(sql, organizationId, id, wanted)
           return yield* Effect.orDie(get(organizationId, made))
@@ -167,10 +194,11 @@ const startable = { start: ["draft", "paused"], resume: ["paused"] } as const
 
 const settingsOf = (given: CampaignChanges) => ({
   name: given.name,
+  rateLimit: given.rateLimit,
   maxConcurrency: given.maxConcurrency,
   schedule: given.schedule,
   retry: given.retry === undefined ? undefined : Retry.complete(given.retry),
-  breaker: given.breaker === undefined ? undefined : Breaker.resolve(given.breaker)
+  breaker: given.breaker === undefined || given.breaker === null ? given.breaker : Breaker.resolve(given.breaker)
 })
 
 const create = Effect.fnUntraced(
@@ -182,8 +210,9 @@ const create = Effect.fnUntraced(
     const records = yield* source.read(organizationId, campaign.sourceId)
     return yield* sql.withTransaction(
       Effect.gen(function* () {
-        const settings = { ...settingsOf(campaign), name: campaign.name, retry: Retry.complete(campaign.retry) }
-        const [row] = yield* store.insert(sql, { ...campaign, ...settings, organizationId, rateLimit: ports.rateLimit })
+        const rateLimit = campaign.rateLimit ?? ports.rateLimit
+        const settings = { ...settingsOf(campaign), name: campaign.name, rateLimit, retry: Retry.complete(campaign.retry) }
+        const [row] = yield* store.insert(sql, { ...campaign, ...settings, organizationId })
         if (row === undefined) return yield* Effect.die("An inserted campaign was not returned")
         const options = { requiredVariables: required ?? [], isPlausible: source.isPlausible }
         const { hash, summary, variables } = yield* importContacts(sql, { organizationId, id: row.id }, records, options)
@@ -200,6 +229,11 @@ const create = Effect.fnUntraced(
   Effect.scoped,
   Effect.catchTag("SqlError", Effect.die)
 )
+
+const warningsOf = ({ maxConcurrency }: store.LoggedCampaign, limit: number): ReadonlyArray<string> =>
+  maxConcurrency === undefined || maxConcurrency <= limit
+    ? []
+    : [`max_concurrency (${maxConcurrency}) is above the organization's limit (${limit}): no more than ${limit} calls will be up at once.`]
 
 const unsearchable = "The agent's definition could not be searched for template variables."
 
@@ -260,11 +294,12 @@ const pause = Effect.fnUntraced(function* (ports: Ports, organizationId: Organiz
 const settingNames = {
   name: "name",
   retry: "retry_config",
+  rateLimit: "rate_limit",
   maxConcurrency: "max_concurrency",
   schedule: "schedule_config",
   breaker: "circuit_breaker"
 } as const
-const settingKeys = ["name", "retry", "maxConcurrency", "schedule", "breaker"] as const
+const settingKeys = ["name", "retry", "rateLimit", "maxConcurrency", "schedule", "breaker"] as const
 
 const update = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: CampaignId, changes: CampaignChanges) {
   const changed = settingKeys.filter((key) => changes[key] !== undefined).map((key) => settingNames[key])

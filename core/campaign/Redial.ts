@@ -15,11 +15,13 @@ export class RedialRefused extends Schema.TaggedError<RedialRefused>()("RedialRe
   reason: Schema.Literals(["already_redialed", "nobody_matches"])
 }) {}
 
+export type RedialReason = RetryReason | "unknown"
+
 export interface NewRedial {
   /** Undefined: the campaign's own, marked as a redial. */
   readonly name: string | undefined
-  /** What the last call of a contact came to. */
-  readonly reasons: ReadonlyArray<RetryReason>
+  /** What the last call of a contact came to. Never by itself `unknown`: whether such a contact is called again, a person decides. */
+  readonly reasons: ReadonlyArray<RedialReason>
   /** Undefined: as in the campaign. */
   readonly retry: RetryConfig | undefined
 }

@@ -2,8 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
 import type { CampaignState } from "./Campaign.ts"
-import type { NewRedial } from "./Redial.ts"
-import type { RetryReason } from "./RetryPolicy.ts"
+import type { NewRedial, RedialReason } from "./Redial.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -23,7 +22,7 @@ export const insertChild = (sql: Sql, organizationId: OrganizationId, id: Campai
   sql<{ readonly id: CampaignId }>`
     INSERT INTO campaigns (organization_id, name, agent_id, telephony_configuration_id, source_type, source_id, source_hash, source_sync,
       rate_limit, max_concurrency, retry_config, schedule_config, circuit_breaker, parent_campaign_id, total_rows)
-    SELECT organization_id, coalesce(${name ?? null}::text, left(name || ' (Redial)', 255)), agent_id, telephony_configuration_id,
+    SELECT organization_id, coalesce(${name ?? null}::text, left(name, 255 - length(' (Redial)')) || ' (Redial)'), agent_id, telephony_configuration_id,
       source_type, source_id, source_hash, source_sync, rate_limit, max_concurrency,
       coalesce(${retry === undefined ? null : JSON.stringify(retry)}::text::jsonb, retry_config), schedule_config, circuit_breaker, id, 0
     FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(Effect.map((rows) => rows[0]))
@@ -34,7 +33,7 @@ export const copyContacts = (
   organizationId: OrganizationId,
   id: CampaignId,
   childId: CampaignId,
-  reasons: ReadonlyArray<RetryReason>
+  reasons: ReadonlyArray<RedialReason>
 ) =>
   sql<{ readonly contacts: number }>`
     WITH copied AS (

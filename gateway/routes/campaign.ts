@@ -11,6 +11,8 @@ import { NotFound, Unprocessable } from "../Refusal.ts"
 import { list, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
 import {
+  AdvisedCampaignWire,
+  advisedCampaignWire,
   CampaignDefaultsWire,
   CampaignListQuery,
   CampaignListWire,
@@ -68,12 +70,12 @@ export const campaignRoutes = tagged("Campaigns", [
       description:
         "The whole list is read and checked; a file with a bad row is refused, and nothing is dialed until the campaign is started.",
       body: CreateCampaign,
-      success: CampaignWire,
+      success: AdvisedCampaignWire,
       errors: ["AgentNotFound", "AgentArchived", "SourceNotFound", "SourceRefused", "TelephonyConfigNotFound", "TelephonyNotReady"],
       handle: ({ body, caller }) =>
         Effect.gen(function* () {
           const campaign = { ...newCampaignOf(body), creationId: yield* RequestId }
-          return campaignWire(yield* Campaigns.use((_) => _.create(caller.organizationId, campaign)))
+          return advisedCampaignWire(yield* Campaigns.use((_) => _.create(caller.organizationId, campaign)))
         })
     })
   ),
@@ -109,10 +111,10 @@ export const campaignRoutes = tagged("Campaigns", [
     summary: "Change a draft or paused campaign",
     params: CampaignPath,
     body: UpdateCampaign,
-    success: CampaignWire,
+    success: AdvisedCampaignWire,
     errors: ["CampaignNotFound", "CampaignStateConflict"],
     handle: ({ body, caller, params }) =>
-      Campaigns.use((_) => _.update(caller.organizationId, params.campaign_id, changesOf(body))).pipe(Effect.map(campaignWire))
+      Campaigns.use((_) => _.update(caller.organizationId, params.campaign_id, changesOf(body))).pipe(Effect.map(advisedCampaignWire))
   }),
   route({
     method: "post",

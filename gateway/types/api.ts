@@ -14,9 +14,11 @@ export type ScheduleConfig = { readonly enabled: boolean; /** IANA name, `Europe
 
 export type CircuitBreaker = { readonly enabled: boolean; /** Share of failed calls. */ readonly failure_threshold: number; readonly window_seconds: number; readonly min_calls_in_window: number }
 
-export type CampaignLogEntry = { readonly ts: string; readonly level: "info" | "warning" | "error"; readonly event: "campaign_created" | "campaign_started" | "campaign_resumed" | "campaign_paused" | "campaign_completed" | "campaign_failed" | "circuit_breaker_tripped" | "quota_exhausted" | "telephony_configuration_unavailable" | "telephony_auth_failed" | "telephony_unreachable" | "agent_archived" | "settings_updated" | "schedule_window_closed" | "schedule_window_opened" | "waiting_for_capacity" | "provider_rate_limited" | "phone_number_pool_exhausted" | "source_sync_completed" | "source_sync_failed" | "recovery_completed" | "attempt_written_off" | "redial_created"; readonly message: string; readonly details: { readonly [name: string]: unknown } | null }
+export type CampaignLogEntry = { readonly ts: string; readonly level: "info" | "warning" | "error"; readonly event: "campaign_created" | "campaign_started" | "campaign_resumed" | "campaign_paused" | "campaign_completed" | "campaign_failed" | "circuit_breaker_tripped" | "quota_exhausted" | "telephony_configuration_unavailable" | "telephony_auth_failed" | "telephony_unreachable" | "agent_archived" | "settings_updated" | "schedule_window_closed" | "schedule_window_opened" | "waiting_for_capacity" | "provider_rate_limited" | "phone_number_pool_exhausted" | "source_sync_completed" | "source_sync_failed" | "recovery_completed" | "attempt_written_off" | "contacts_marked" | "redial_created"; readonly message: string; readonly details: { readonly [name: string]: unknown } | null }
 
-export type Campaign = { readonly id: number; readonly name: string; readonly workflow_id: number; readonly workflow_name: string; readonly state: "draft" | "running" | "paused" | "completed" | "failed"; readonly source_type: string; readonly source_id: string; readonly total_rows: number; /** Contacts dialed at least once. */ readonly processed_rows: number; readonly failed_rows: number; readonly created_at: string; readonly started_at: string | null; readonly completed_at: string | null; readonly retry_config: RetryConfig; readonly max_concurrency: number | null; readonly schedule_config: ScheduleConfig | null; readonly circuit_breaker: CircuitBreaker; /** Calls placed, retries included. */ readonly executed_count: number; /** Contacts, and the retries that were scheduled for them. */ readonly total_queued_count: number; readonly parent_campaign_id: number | null; readonly redialed_campaign_id: number | null; readonly telephony_configuration_id: number | null; readonly telephony_configuration_name: string | null; /** The newest entries, oldest first. */ readonly logs: ReadonlyArray<CampaignLogEntry> }
+export type AdvisedCampaign = { readonly id: number; readonly name: string; readonly workflow_id: number; readonly workflow_name: string; readonly state: "draft" | "running" | "paused" | "completed" | "failed"; readonly source_type: string; readonly source_id: string; readonly total_rows: number; /** Contacts dialed at least once. */ readonly processed_rows: number; readonly failed_rows: number; readonly created_at: string; readonly started_at: string | null; readonly completed_at: string | null; readonly retry_config: RetryConfig; /** Calls placed per second, at most. */ readonly rate_limit: number; readonly max_concurrency: number | null; readonly schedule_config: ScheduleConfig | null; readonly circuit_breaker: CircuitBreaker; /** Calls placed, retries included. */ readonly executed_count: number; /** Contacts, and the retries that were scheduled for them. */ readonly total_queued_count: number; readonly parent_campaign_id: number | null; readonly redialed_campaign_id: number | null; readonly telephony_configuration_id: number | null; readonly telephony_configuration_name: string | null; /** The newest entries, oldest first. */ readonly logs: ReadonlyArray<CampaignLogEntry>; /** What the settings will not do as they stand; nothing is refused for it. */ readonly warnings: ReadonlyArray<string> }
+
+export type Campaign = { readonly id: number; readonly name: string; readonly workflow_id: number; readonly workflow_name: string; readonly state: "draft" | "running" | "paused" | "completed" | "failed"; readonly source_type: string; readonly source_id: string; readonly total_rows: number; /** Contacts dialed at least once. */ readonly processed_rows: number; readonly failed_rows: number; readonly created_at: string; readonly started_at: string | null; readonly completed_at: string | null; readonly retry_config: RetryConfig; /** Calls placed per second, at most. */ readonly rate_limit: number; readonly max_concurrency: number | null; readonly schedule_config: ScheduleConfig | null; readonly circuit_breaker: CircuitBreaker; /** Calls placed, retries included. */ readonly executed_count: number; /** Contacts, and the retries that were scheduled for them. */ readonly total_queued_count: number; readonly parent_campaign_id: number | null; readonly redialed_campaign_id: number | null; readonly telephony_configuration_id: number | null; readonly telephony_configuration_name: string | null; /** The newest entries, oldest first. */ readonly logs: ReadonlyArray<CampaignLogEntry> }
 
 export type CampaignList = { readonly campaigns: ReadonlyArray<Campaign> }
 
@@ -38,6 +40,13 @@ export type SourceDownload = { /** Works without a credential, until it expires.
 export type LastCampaignSettings = { readonly retry_config: RetryConfig | null; readonly max_concurrency: number | null; readonly schedule_config: ScheduleConfig | null; readonly circuit_breaker: CircuitBreaker | null }
 
 export type CampaignDefaults = { /** Calls of the organization that may be up at once. */ readonly concurrent_call_limit: number; /** Active numbers of the default telephony configuration. */ readonly from_numbers_count: number; readonly default_retry_config: RetryConfig; readonly last_campaign_settings: LastCampaignSettings | null }
+
+/** The newest call. */
+export type ContactRun = { readonly id: number; readonly workflow_id: number }
+
+export type Contact = { /** The line of the list; the header is line 1. */ readonly row_number: number; readonly phone_number: string; readonly state: "pending" | "dialing" | "in_call" | "retry_wait" | "completed" | "failed" | "cancelled"; readonly retries_used: number; readonly last_outcome: "error" | "voicemail" | "answered" | "busy" | "no_answer" | "canceled" | "failed" | "unknown" | null; readonly due_at: string | null; readonly reached: boolean | null; readonly run: ContactRun | null }
+
+export type ContactList = { readonly contacts: ReadonlyArray<Contact> }
 
 /** What finished calls of the agent have come to. */
 export type CallDispositionCodes = { readonly disposition_codes: ReadonlyArray<string> }
@@ -270,13 +279,15 @@ export type ScheduleConfigInput = { readonly enabled?: boolean; /** IANA name, `
 
 export type CircuitBreakerInput = { readonly enabled?: boolean; /** Share of failed calls. */ readonly failure_threshold?: number; readonly window_seconds?: number; readonly min_calls_in_window?: number }
 
-export type CreateCampaign = { readonly name: string; /** The agent that calls. */ readonly workflow_id: number; readonly source_type: string; /** The `file_key` of an uploaded CSV. */ readonly source_id: string; readonly telephony_configuration_id?: number | null; readonly retry_config?: RetryConfigInput | null; readonly max_concurrency?: number | null; readonly schedule_config?: ScheduleConfigInput | null; readonly circuit_breaker?: CircuitBreakerInput | null }
+export type CreateCampaign = { readonly name: string; /** The agent that calls. */ readonly workflow_id: number; readonly source_type: string; /** The `file_key` of an uploaded CSV. */ readonly source_id: string; readonly telephony_configuration_id?: number | null; readonly retry_config?: RetryConfigInput | null; readonly rate_limit?: number | null; readonly max_concurrency?: number | null; readonly schedule_config?: ScheduleConfigInput | null; readonly circuit_breaker?: CircuitBreakerInput | null }
 
-/** What is left out, or null, stays as it is. Each object is replaced as a whole. */
-export type UpdateCampaign = { readonly name?: string | null; readonly retry_config?: RetryConfigInput | null; readonly max_concurrency?: number | null; readonly schedule_config?: ScheduleConfigInput | null; readonly circuit_breaker?: CircuitBreakerInput | null }
+/** What is left out stays as it is, and each object is replaced as a whole. Null clears `max_concurrency`, `schedule_config` and `circuit_breaker`, and leaves anything else as it is. */
+export type UpdateCampaign = { readonly name?: string | null; readonly retry_config?: RetryConfigInput | null; readonly rate_limit?: number | null; readonly max_concurrency?: number | null; readonly schedule_config?: ScheduleConfigInput | null; readonly circuit_breaker?: CircuitBreakerInput | null }
 
 /** Whom to call again: contacts whose last call came to one of these. */
-export type RedialCampaign = { readonly name?: string | null; readonly retry_on_voicemail?: boolean; readonly retry_on_no_answer?: boolean; readonly retry_on_busy?: boolean; readonly retry_config?: RetryConfigInput | null }
+export type RedialCampaign = { readonly name?: string | null; readonly retry_on_voicemail?: boolean; readonly retry_on_no_answer?: boolean; readonly retry_on_busy?: boolean; /** Of whose last call it could not be learned whether it was placed: these may have been reached already. */ readonly retry_on_unknown?: boolean; readonly retry_config?: RetryConfigInput | null }
+
+export type MarkContacts = { readonly row_numbers: ReadonlyArray<number>; /** True completes the contacts, false lets them fail. */ readonly reached: boolean }
 
 export type CreateWorkflow = { readonly name: string; /** The graph: `nodes`, `edges`, and whatever else an editor keeps in it. */ readonly workflow_definition: { readonly [name: string]: unknown } }
 
@@ -402,7 +413,7 @@ export interface Operations {
     readonly query: {  }
     readonly headers: { /** Of the client's making. For 24 hours the same key and request get the same answer, with `Idempotency-Replayed: true`. */ readonly "Idempotency-Key"?: string }
     readonly body: CreateCampaign
-    readonly answer: Campaign
+    readonly answer: AdvisedCampaign
     readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
   }
   /** List campaigns, newest first */
@@ -435,7 +446,7 @@ export interface Operations {
     readonly query: {  }
     readonly headers: {  }
     readonly body: UpdateCampaign
-    readonly answer: Campaign
+    readonly answer: AdvisedCampaign
     readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
   }
   /** Start dialing, or go on after a pause */
@@ -525,6 +536,28 @@ export interface Operations {
     readonly body: undefined
     readonly answer: CampaignDefaults
     readonly errors: 401 | 431 | 500 | 503
+  }
+  /** List the contacts of a campaign */
+  readonly listCampaignContacts: {
+    readonly method: "GET"
+    readonly path: "/api/v1/campaign/{campaign_id}/contacts"
+    readonly params: { readonly campaign_id: number }
+    readonly query: { readonly state?: "pending" | "dialing" | "in_call" | "retry_wait" | "completed" | "failed" | "cancelled"; readonly outcome?: "error" | "voicemail" | "answered" | "busy" | "no_answer" | "canceled" | "failed" | "unknown"; /** What a person said; `unsaid`: nobody has. */ readonly reached?: "yes" | "no" | "unsaid"; readonly limit?: number; /** The last line of the page before. */ readonly after?: number }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: ContactList
+    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+  }
+  /** Say whether people were reached whose call had an unknown outcome */
+  readonly markCampaignContacts: {
+    readonly method: "POST"
+    readonly path: "/api/v1/campaign/{campaign_id}/contacts/mark"
+    readonly params: { readonly campaign_id: number }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: MarkContacts
+    readonly answer: CampaignProgress
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
   }
   /** Create an agent */
   readonly createWorkflow: {

@@ -4,7 +4,7 @@ import { campaignStates, type SourceSync } from "#core/campaign/Campaign.ts"
 import type { CampaignDefaults } from "#core/campaign/CampaignDefaults.ts"
 import { campaignEvents, type CampaignLogEntry } from "#core/campaign/CampaignLog.ts"
 import type { CampaignProgress } from "#core/campaign/CampaignProgress.ts"
-import type { CampaignChanges, LoggedCampaign, NewCampaign } from "#core/campaign/Campaigns.ts"
+import type { AdvisedCampaign, CampaignChanges, LoggedCampaign, NewCampaign } from "#core/campaign/Campaigns.ts"
 import type { NewRedial } from "#core/campaign/Redial.ts"
 import { complete } from "#core/campaign/RetryPolicy.ts"
 import type { AgentId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
@@ -19,18 +19,19 @@ import {
   scheduleOf,
   scheduleWire
 } from "./CampaignSettings.ts"
-import { id, instant, instantOf, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+import { clearable, id, instant, instantOf, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
 import { pageQuery } from "./Page.ts"
 
 export const CampaignPath = Type.Object({ campaign_id: id<CampaignId>() })
 
 const name = Type.String({ minLength: 1, maxLength: 255 })
-const settings = {
-  retry_config: optional(RetryConfigWire),
-  max_concurrency: optional(Type.Integer({ minimum: 1, maximum: 100, description: "Calls of the campaign that may be up at once." })),
-  schedule_config: optional(ScheduleConfigWire),
-  circuit_breaker: optional(CircuitBreakerWire)
-}
+const maxConcurrency = Type.Integer({
+  minimum: 1,
+  maximum: 100,
+  description: "Calls of the campaign that may be up at once. The organization's limit applies as well."
+})
+const rateLimit = (otherwise: string) =>
+  optional(Type.Integer({ minimum: 1, maximum: 1000, description: `Calls placed per second, at most. ${otherwise}` }))
 
 export const CreateCampaign = Type.Object(
   {
@@ -39,24 +40,37 @@ export const CreateCampaign = Type.Object(
     source_type: Type.Unsafe<"csv">(Type.String({ pattern: "^csv$" })),
     source_id: Type.String({ description: "The `file_key` of an uploaded CSV." }),
     telephony_configuration_id: optional(id<TelephonyConfigId>("Left out: the organization's default.")),
-    ...settings
+    retry_config: optional(RetryConfigWire),
+    rate_limit: rateLimit("Left out: the default of the installation (`CALL_RATE`)."),
+    max_concurrency: optional(maxConcurrency),
+    schedule_config: optional(ScheduleConfigWire),
+    circuit_breaker: optional(CircuitBreakerWire)
   },
   { title: "CreateCampaign" }
 )
 
 export const UpdateCampaign = Type.Object(
-  { name: optional(name), ...settings },
+  {
+    name: optional(name),
+    retry_config: optional(RetryConfigWire),
+    rate_limit: rateLimit(""),
+    max_concurrency: clearable(maxConcurrency),
+    schedule_config: clearable(ScheduleConfigWire),
+    circuit_breaker: clearable(CircuitBreakerWire)
+  },
   {
     title: "UpdateCampaign",
-    description: "What is left out, or null, stays as it is. Each object is replaced as a whole."
+    description:
+      "What is left out stays as it is, and each object is replaced as a whole. Null clears `max_concurrency`, `schedule_config` and `circuit_breaker`, and leaves anything else as it is."
   }
 )
 
-const settingsOf = (body: Omit<Static<typeof UpdateCampaign>, "name">): CampaignChanges => ({
+const settingsOf = (body: Static<typeof CreateCampaign> | Static<typeof UpdateCampaign>): CampaignChanges => ({
   retry: body.retry_config === null ? undefined : retryOf(body.retry_config),
-  maxConcurrency: orUndefined(body.max_concurrency),
-  schedule: body.schedule_config === null ? undefined : scheduleOf(body.schedule_config),
-  breaker: body.circuit_breaker === null ? undefined : breakerOf(body.circuit_breaker)
+  rateLimit: orUndefined(body.rate_limit),
+  maxConcurrency: body.max_concurrency,
+  schedule: body.schedule_config && scheduleOf(body.schedule_config),
+  breaker: body.circuit_breaker && breakerOf(body.circuit_breaker)
 })
 
 export const newCampaignOf = (body: Static<typeof CreateCampaign>): NewCampaign => ({
@@ -76,12 +90,16 @@ export const RedialCampaign = Type.Refine(
       retry_on_voicemail: Type.Boolean({ default: true }),
       retry_on_no_answer: Type.Boolean({ default: true }),
       retry_on_busy: Type.Boolean({ default: true }),
+      retry_on_unknown: Type.Boolean({
+        default: false,
+        description: "Of whose last call it could not be learned whether it was placed: these may have been reached already."
+      }),
       retry_config: optional(RetryConfigWire)
     },
     { title: "RedialCampaign", description: "Whom to call again: contacts whose last call came to one of these." }
   ),
-  (body) => body.retry_on_voicemail || body.retry_on_no_answer || body.retry_on_busy,
-  () => "At least one of retry_on_voicemail, retry_on_no_answer, retry_on_busy must be true"
+  (body) => body.retry_on_voicemail || body.retry_on_no_answer || body.retry_on_busy || body.retry_on_unknown,
+  () => "At least one of retry_on_voicemail, retry_on_no_answer, retry_on_busy, retry_on_unknown must be true"
 )
 
 export const redialOf = (body: Static<typeof RedialCampaign>): NewRedial => ({
@@ -89,7 +107,8 @@ export const redialOf = (body: Static<typeof RedialCampaign>): NewRedial => ({
   reasons: [
     ...(body.retry_on_voicemail ? (["voicemail"] as const) : []),
     ...(body.retry_on_no_answer ? (["no_answer"] as const) : []),
-    ...(body.retry_on_busy ? (["busy"] as const) : [])
+    ...(body.retry_on_busy ? (["busy"] as const) : []),
+    ...(body.retry_on_unknown ? (["unknown"] as const) : [])
   ],
   retry: body.retry_config === null ? undefined : complete(retryOf(body.retry_config))
 })
@@ -138,6 +157,7 @@ export const CampaignWire = Type.Object(
     started_at: nullable(instant()),
     completed_at: nullable(instant()),
     retry_config: RetryConfigWire,
+    rate_limit: Type.Integer({ description: "Calls placed per second, at most." }),
     max_concurrency: nullable(Type.Integer()),
     schedule_config: nullable(ScheduleConfigWire),
     circuit_breaker: CircuitBreakerWire,
@@ -167,6 +187,7 @@ export const campaignWire = (campaign: LoggedCampaign): Static<typeof CampaignWi
   started_at: instantOf(campaign.startedAt),
   completed_at: instantOf(campaign.completedAt),
   retry_config: retryWire(campaign.retry),
+  rate_limit: campaign.rateLimit,
   max_concurrency: orNull(campaign.maxConcurrency),
   schedule_config: campaign.schedule === undefined ? null : scheduleWire(campaign.schedule),
   circuit_breaker: breakerWire(campaign.breaker),
@@ -177,6 +198,19 @@ export const campaignWire = (campaign: LoggedCampaign): Static<typeof CampaignWi
   telephony_configuration_id: orNull(campaign.telephonyConfigurationId),
   telephony_configuration_name: orNull(campaign.telephonyConfigurationName),
   logs: campaign.logs.map(logWire)
+})
+
+export const AdvisedCampaignWire = Type.Object(
+  {
+    ...CampaignWire.properties,
+    warnings: Type.Array(Type.String(), { description: "What the settings will not do as they stand; nothing is refused for it." })
+  },
+  { title: "AdvisedCampaign" }
+)
+
+export const advisedCampaignWire = (campaign: AdvisedCampaign): Static<typeof AdvisedCampaignWire> => ({
+  ...campaignWire(campaign),
+  warnings: [...campaign.warnings]
 })
 
 export const CampaignListWire = Type.Object({ campaigns: Type.Array(CampaignWire) }, { title: "CampaignList" })

@@ -10,6 +10,9 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 /** May be left out, or null, which means the same. */
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()], { default: null })
 
+/** May be left out, which leaves it as it is, or null, which clears it. */
+export const clearable = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
+
 /** Any JSON object. */
 export const object = (description?: string) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>(

@@ -26,12 +26,20 @@ export const listed = <Row, Body>(query: Page, rows: ReadonlyArray<Row>, bodyOf:
   return { body: bodyOf(more ? rows.slice(0, query.limit) : rows), next: more ? next : undefined }
 }
 
-/** The same of rows whose ids are asked for with `after`: the next part begins after the last one shown. */
+/** The same of rows whose keys are asked for with `after`: the next part begins after the last one shown. */
+export const listedByKey = <Row, Body>(
+  query: Page,
+  rows: ReadonlyArray<Row>,
+  keyOf: (row: Row) => number,
+  bodyOf: (shown: ReadonlyArray<Row>) => Body
+): Listed<Body> => {
+  const { body, next } = listed(query, rows, bodyOf)
+  const last = rows[query.limit - 1]
+  return { body, next: next && last && { offset: undefined, after: String(keyOf(last)) } }
+}
+
 export const listedById = <Row extends { readonly id: number }, Body>(
   query: Page,
   rows: ReadonlyArray<Row>,
   bodyOf: (shown: ReadonlyArray<Row>) => Body
-): Listed<Body> => {
-  const { body, next } = listed(query, rows, bodyOf)
-  return { body, next: next && { offset: undefined, after: String(rows[query.limit - 1]?.id) } }
-}
+): Listed<Body> => listedByKey(query, rows, ({ id }) => id, bodyOf)

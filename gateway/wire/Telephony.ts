@@ -10,7 +10,7 @@ import type {
   TelephonyWarnings
 } from "#core/telephony/TelephonyConfigs.ts"
 import type { TelephonyConfig } from "#core/telephony/TelephonyConfig.ts"
-import { id, instant, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+import { clearable, id, instant, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
 
 export const TelephonyConfigPath = Type.Object({ config_id: id<TelephonyConfigId>() })
 
@@ -72,7 +72,7 @@ export const createTelephonyConfig = (adapters: ReadonlyArray<Adapter>) =>
 
 export const updateTelephonyConfig = (adapters: ReadonlyArray<Adapter>) =>
   Type.Object(
-    { name: optional(name), config: optional(configOf(adapters)), max_concurrent_calls: Type.Optional(nullable(maxConcurrentCalls)) },
+    { name: optional(name), config: optional(configOf(adapters)), max_concurrent_calls: clearable(maxConcurrentCalls) },
     {
       title: "UpdateTelephonyConfig",
       description:

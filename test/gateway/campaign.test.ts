@@ -109,7 +109,9 @@ t.test("given a campaign", async (t) => {
       },
       circuit_breaker: { enabled: false, failure_threshold: 0.5, window_seconds: 120, min_calls_in_window: 5 }
     })
-    t.strictSame((await ask("GET", `/campaign/${campaign.id}`)).json, campaign)
+    const { warnings, ...shown } = campaign
+    t.strictSame(warnings, [])
+    t.strictSame((await ask("GET", `/campaign/${campaign.id}`)).json, shown)
     const { campaigns } = bodyOf(await ask("GET", "/campaign/"))
     t.match(campaigns, [{ id: campaign.id }])
   })
@@ -128,8 +130,32 @@ t.test("given a campaign", async (t) => {
       schedule_config: { enabled: true, timezone: "Europe/Berlin", slots },
       circuit_breaker: { enabled: true, failure_threshold: 0.9 }
     })
-    const changed = await ask("PATCH", `/campaign/${campaign.id}`, { name: "New", retry_config: { enabled: false }, max_concurrency: null })
+    const changed = await ask("PATCH", `/campaign/${campaign.id}`, { name: "New", retry_config: { enabled: false } })
     t.match(changed.json, { name: "New", retry_config: { enabled: false, max_retries: 2 }, max_concurrency: 4, schedule_config: { slots } })
+    const kept = await ask("PATCH", `/campaign/${campaign.id}`, { name: null, retry_config: null, rate_limit: null })
+    t.match(kept.json, { name: "New", retry_config: { enabled: false }, rate_limit: 1 }, "null leaves these as they are")
+    const none = { max_concurrency: null, schedule_config: null, circuit_breaker: null }
+    const cleared = await ask("PATCH", `/campaign/${campaign.id}`, none)
+    t.match(cleared.json, { ...none, circuit_breaker: { enabled: false } }, "null clears these")
+    const entry = { event: "settings_updated", details: { changed: ["max_concurrency", "schedule_config", "circuit_breaker"] } }
+    t.match(bodyOf(cleared), { logs: [{}, {}, {}, entry] })
+  })
+
+  t.test("when it has a rate of its own, then it keeps it until it is changed", async (t) => {
+    const campaign = await makeCampaign({ rate_limit: 1000 })
+    t.equal(campaign["rate_limit"], 1000)
+    t.match(await ask("PATCH", `/campaign/${campaign.id}`, { rate_limit: 7 }), { status: 200, json: { rate_limit: 7 } })
+    t.match((await ask("GET", `/campaign/${campaign.id}/progress`)).json, { rate_limit: 7 })
+    t.equal((await ask("PATCH", `/campaign/${campaign.id}`, { rate_limit: 0 })).status, 422)
+    t.equal((await ask("PATCH", `/campaign/${campaign.id}`, { rate_limit: 1001 })).status, 422)
+  })
+
+  t.test("when it may have more calls up than its organization, then it is accepted, and a warning says what applies", async (t) => {
+    const warning = "max_concurrency (11) is above the organization's limit (10): no more than 10 calls will be up at once."
+    const campaign = await makeCampaign({ max_concurrency: 11 })
+    t.strictSame(campaign["warnings"], [warning])
+    t.match(await ask("PATCH", `/campaign/${campaign.id}`, { max_concurrency: 10 }), { status: 200, json: { warnings: [] } })
+    t.match(await ask("PATCH", `/campaign/${campaign.id}`, { max_concurrency: 11 }), { status: 200, json: { warnings: [warning] } })
   })
 
   t.test("when settings are out of bounds, then 422 has each", async (t) => {

@@ -48,6 +48,15 @@ t.test("given a completed campaign", async (t) => {
     t.strictSame(await redial(id), [400, "This campaign has already been redialed"])
   })
 
+  t.test("when its name is as long as a name may be, then the new one still ends as a redial", async (t) => {
+    const id = await completed()
+    await api.database.run(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE campaigns SET name = ${"x".repeat(255)} WHERE id = ${id}`)
+    )
+    const answer = await ask("POST", `/campaign/${id}/redial`, {})
+    t.equal(bodyOf(answer)["name"], `${"x".repeat(246)} (Redial)`)
+  })
+
   t.test("when nobody in it matches, then 400", async (t) => {
     const id = await completed("voicemail")
     t.strictSame(await redial(id, { retry_on_voicemail: false }), [400, "No subscribers match the selected redial criteria"])
@@ -63,7 +72,7 @@ t.test("given a completed campaign", async (t) => {
         {
           type: "value_error",
           loc: ["body"],
-          msg: "Value error, At least one of retry_on_voicemail, retry_on_no_answer, retry_on_busy must be true"
+          msg: "Value error, At least one of retry_on_voicemail, retry_on_no_answer, retry_on_busy, retry_on_unknown must be true"
         }
       ]
     })

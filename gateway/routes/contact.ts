@@ -1,0 +1,43 @@
+/** /api/v1/campaign/{campaign_id}/contacts */
+import { Effect } from "effect"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { list, route, tagged } from "../Route.ts"
+import { CampaignPath, CampaignProgressWire, progressWire } from "../wire/Campaign.ts"
+import { ContactListQuery, ContactListWire, contactSelectionOf, contactWire, MarkContacts, markOf } from "../wire/Contact.ts"
+import { listedByKey } from "../wire/Page.ts"
+
+export const contactRoutes = tagged("Campaigns", [
+  list({
+    path: "/api/v1/campaign/:campaign_id/contacts",
+    name: "listCampaignContacts",
+    summary: "List the contacts of a campaign",
+    description: "In the order of the list. With `outcome=unknown&reached=unsaid`: those of whom a person has to decide.",
+    params: CampaignPath,
+    query: ContactListQuery,
+    success: ContactListWire,
+    errors: ["CampaignNotFound"],
+    handle: ({ caller, params, query }) =>
+      Effect.gen(function* () {
+        const contacts = yield* Campaigns.use((_) => _.contacts(caller.organizationId, params.campaign_id, contactSelectionOf(query)))
+        const rowNoOf = ({ rowNo }: (typeof contacts)[number]) => rowNo
+        return listedByKey({ ...query, offset: 0 }, contacts, rowNoOf, (shown) => ({ contacts: shown.map(contactWire) }))
+      })
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/campaign/:campaign_id/contacts/mark",
+    name: "markCampaignContacts",
+    summary: "Say whether people were reached whose call had an unknown outcome",
+    description:
+      "All of them or none; the last word counts. Nobody is called by it: a redial with `retry_on_unknown` calls those again who were not reached.",
+    params: CampaignPath,
+    body: MarkContacts,
+    success: CampaignProgressWire,
+    errors: ["CampaignNotFound", "ContactsNotUnknown"],
+    handle: ({ body, caller, params }) =>
+      Effect.gen(function* () {
+        yield* Campaigns.use((_) => _.markContacts(caller.organizationId, params.campaign_id, markOf(body)))
+        return progressWire(yield* Campaigns.use((_) => _.progress(caller.organizationId, params.campaign_id)))
+      })
+  })
+])

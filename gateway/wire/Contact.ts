@@ -1,0 +1,66 @@
+/** The contacts of a campaign, and what a person says of those whose call had an unknown outcome. */
+import Type, { type Static } from "typebox"
+import { Outcome } from "#core/call/Outcome.ts"
+import { type Contact, type ContactMark, type ContactSelection, contactStates } from "#core/campaign/Contacts.ts"
+import type { AgentId, RunId } from "#core/Id.ts"
+import { id, instant, instantOf, nullable, optional, orNull, orUndefined } from "./Field.ts"
+
+const OutcomeWire = Type.Enum([...Outcome.literals])
+const ContactStateWire = Type.Enum([...contactStates])
+const mostRows = 1000
+
+export const ContactListQuery = Type.Object({
+  state: optional(ContactStateWire),
+  outcome: optional(OutcomeWire),
+  reached: optional(Type.Enum(["yes", "no", "unsaid"], { description: "What a person said; `unsaid`: nobody has." })),
+  limit: Type.Integer({ minimum: 1, maximum: mostRows, default: mostRows }),
+  after: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: "The last line of the page before." }))
+})
+
+const said = { yes: true, no: false, unsaid: null } as const
+
+/** One contact more than is shown. */
+export const contactSelectionOf = (query: Static<typeof ContactListQuery>): ContactSelection => ({
+  state: orUndefined(query.state),
+  outcome: orUndefined(query.outcome),
+  reached: query.reached === null ? undefined : said[query.reached],
+  after: orUndefined(query.after),
+  limit: query.limit + 1
+})
+
+export const ContactWire = Type.Object(
+  {
+    row_number: Type.Integer({ description: "The line of the list; the header is line 1." }),
+    phone_number: Type.String(),
+    state: ContactStateWire,
+    retries_used: Type.Integer(),
+    last_outcome: nullable(OutcomeWire),
+    due_at: nullable(instant()),
+    reached: nullable(Type.Boolean({ description: "What a person said of a call of unknown outcome." })),
+    run: nullable(Type.Object({ id: id<RunId>(), workflow_id: id<AgentId>() }, { title: "ContactRun", description: "The newest call." }))
+  },
+  { title: "Contact" }
+)
+
+export const contactWire = (contact: Contact): Static<typeof ContactWire> => ({
+  row_number: contact.rowNo,
+  phone_number: contact.phoneNumber,
+  state: contact.state,
+  retries_used: contact.retriesUsed,
+  last_outcome: orNull(contact.lastOutcome),
+  due_at: instantOf(contact.dueAt),
+  reached: orNull(contact.reached),
+  run: contact.run === undefined ? null : { id: contact.run.id, workflow_id: contact.run.agentId }
+})
+
+export const ContactListWire = Type.Object({ contacts: Type.Array(ContactWire) }, { title: "ContactList" })
+
+export const MarkContacts = Type.Object(
+  {
+    row_numbers: Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { minItems: 1, maxItems: mostRows }),
+    reached: Type.Boolean({ description: "True completes the contacts, false lets them fail." })
+  },
+  { title: "MarkContacts" }
+)
+
+export const markOf = ({ reached, row_numbers }: Static<typeof MarkContacts>): ContactMark => ({ reached, rowNumbers: row_numbers })
