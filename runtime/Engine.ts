@@ -41,6 +41,7 @@ import { Deadlines } from "./Deadlines.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import * as events from "./event/events.ts"
 import { WebhookSender } from "./event/WebhookSender.ts"
+import { LocalJournal } from "./journal/LocalJournal.ts"
 import { layerSweep, Recovered } from "./Recovery.ts"
 import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
@@ -74,6 +75,7 @@ const fetcher = Layer.unwrap(
 const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallActor.layer.pipe(Layer.provide(fetcher))),
   Layer.provideMerge(CallJournal.layer),
+  Layer.provideMerge(LocalJournal.layer),
   Layer.provideMerge(unconfined(TrunkSignals, TrunkPool.layerSignals)),
   Layer.provideMerge(TrunkPool.layer)
 )

@@ -7,20 +7,26 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LeftAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
-import { recoverAnswered, recoverSent } from "#core/call/Call.ts"
-import { outcomeOf } from "#core/call/Outcome.ts"
+import { CallState, recoverAnswered, recoverSent } from "#core/call/Call.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
-import type { CampaignId } from "#core/Id.ts"
+import type { CallId, CampaignId } from "#core/Id.ts"
 import { Signals } from "#core/Signals.ts"
+import { CallJournal } from "./call/CallJournal.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
+import { bareEnd } from "./call/RunReport.ts"
 import { Desks } from "./campaign/Desk.ts"
 import { Config } from "./config.ts"
+import { LocalJournal } from "./journal/LocalJournal.ts"
 import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 
 const SWEEP = "30 seconds"
 /** A running campaign that was begun less than this ago may not have its owner yet. */
 const SETTLE = "10 seconds"
+/** An attempt that is younger may still be on its way to its actor. */
+const UNATTENDED_SECONDS = 60
+/** Attempts that the sweep reads at once. */
+const PAGE = 1000
 
 /** Present when everything that a former process left has its actor. */
 export class Recovered extends Context.Service<Recovered, { readonly attempts: number }>()("runtime/Recovered") {
@@ -30,7 +36,9 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       const store = yield* AttemptStore
       const ownership = yield* CampaignOwnership
       const { nodeName } = yield* Config
-      const left = yield* store.left(nodeName)
+      const local = yield* LocalJournal
+      const left = (yield* store.live).filter(({ node }) => node === nodeName)
+      local.keepFor(left)
       const settle = yield* settler
       yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
       const byCampaign = Map.groupBy(
@@ -56,18 +64,31 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
   )
 }
 
+/** Gives what is new for the campaign where the attempt is over by it. */
 const settler = Effect.gen(function* () {
-  const store = yield* AttemptStore
+  const journal = yield* CallJournal
+  const local = yield* LocalJournal
   const supervisor = yield* CallSupervisor
   const slots = yield* Slots
   const pool = yield* TrunkPool
   const desks = yield* Desks
   return Effect.fnUntraced(function* (attempt: LeftAttempt) {
-    const { answeredAt, callId, campaign, organizationId, sentAt, state, telephonyConfigurationId } = attempt
+    const { callId, campaign, organizationId, sentAt, state, telephonyConfigurationId } = attempt
     const now = yield* Clock.currentTimeMillis
-    if (state === "intent") return yield* store.undo(callId, now, false)
+    const known = local.known(callId, attempt.journal)
+    if (known.end !== undefined) return yield* journal.ended(attempt, known.end)
+    const neverLeft = state === "intent" || (state === "sent" && known.left === "never_left")
+    // A reply that comes late after all brings nobody to send it.
+    if (known.undone !== undefined || (neverLeft && local.withhold(callId)))
+      return yield* journal.neverPlaced(attempt, known.undone ?? { at: now, breakerEntry: false })
+    const answeredAt = attempt.answeredAt ?? known.answeredAt
     const trunk = yield* pool.get(telephonyConfigurationId)
-    if (trunk === undefined) return yield* writeOff(store, attempt, now)
+    if (trunk === undefined) {
+      // Nobody can say any more what became of it.
+      const cause = answeredAt === undefined ? "written_off" : "node_lost"
+      const ended = CallState.cases.Ended.make({ cause, endedAt: now, ...(answeredAt === undefined ? {} : { answeredAt }) })
+      return yield* journal.ended(attempt, bareEnd(callId, ended))
+    }
     slots.adopt(callId, [
       ...(campaign === undefined ? [] : [{ key: `campaign:${campaign.campaignId}`, limit: undefined }]),
       { key: `organization:${organizationId}`, limit: undefined },
@@ -75,19 +96,10 @@ const settler = Effect.gen(function* () {
     ])
     const first = (limits: Parameters<typeof recoverSent>[0]) =>
       answeredAt === undefined ? recoverSent(limits, sentAt) : recoverAnswered(answeredAt)
-    return yield* supervisor.resume(attempt, trunk, first, campaign === undefined ? {} : desks.watcher(campaign.campaignId))
+    yield* supervisor.resume(attempt, trunk, first, campaign === undefined ? {} : desks.watcher(campaign.campaignId))
+    return undefined
   })
 })
-
-/** Its trunk is gone for good: nobody can say what became of a call that was sent, so it is never dialed again by itself. */
-const writeOff = (store: AttemptStore["Service"], { answeredAt, callId, campaign }: LeftAttempt, endedAt: number) => {
-  const cause = answeredAt === undefined ? "written_off" : "node_lost"
-  const outcome = outcomeOf({ answered: answeredAt !== undefined, cause, machine: false })
-  const gatheredContext = { call_disposition: outcome, call_id: callId, call_tags: [outcome], hangup_cause: cause }
-  const record = { gatheredContext, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
-  const decided = campaign === undefined ? undefined : { fate: { state: "failed" as const }, settingsVersion: campaign.settingsVersion }
-  return store.finish(callId, { answeredAt, cause, endedAt, outcome, record }, decided)
-}
 
 /** Runs beside the engine; see the head of this file. */
 export const layerSweep = Layer.effectDiscard(
@@ -121,16 +133,24 @@ export const layerSweep = Layer.effectDiscard(
           desk.returnAll()
         }
       }
-      const calls = yield* sql<{ readonly callId: string }>`
-        SELECT id AS call_id FROM attempts WHERE node = ${nodeName} AND state IN ('intent', 'sent', 'answered')
-          AND created_at < now() - interval '1 minute' LIMIT 100`
-      const lost = calls.filter(({ callId }) => !supervisor.has(callId))
-      if (lost.length > 0) yield* settleLost(new Set(lost.map(({ callId }) => callId)))
+      yield* settleLost
     })
-    const settleLost = Effect.fnUntraced(function* (lost: ReadonlySet<string>) {
-      yield* Effect.logError("attempts had no actor", { attempts: lost.size })
-      for (const attempt of yield* store.left(nodeName)) {
-        if (!lost.has(attempt.callId) || supervisor.has(attempt.callId)) continue
+    const settleLost = Effect.gen(function* () {
+      let after: CallId | undefined
+      while (true) {
+        const page = yield* store.liveIds(after, UNATTENDED_SECONDS, PAGE)
+        const lost = page.filter((callId) => !supervisor.has(callId))
+        if (lost.length > 0) yield* settleAll(yield* store.find(lost))
+        after = page.at(-1)
+        if (page.length < PAGE) return
+      }
+    })
+    const settleAll = Effect.fnUntraced(function* (found: ReadonlyArray<LeftAttempt>) {
+      // Some have ended, and one may have been begun, since they were listed.
+      const lost = found.filter(({ callId, node }) => node === nodeName && !supervisor.has(callId))
+      if (lost.length === 0) return
+      yield* Effect.logError("attempts had no actor", { attempts: lost.length })
+      for (const attempt of lost) {
         yield* settle(attempt)
         if (attempt.campaign !== undefined) desks.find(attempt.campaign.campaignId)?.returnAll()
       }

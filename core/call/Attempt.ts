@@ -46,6 +46,10 @@ export interface NewAttempt extends Attempt, AgentPart {
 
 /** An attempt that was live when its node's process ended. */
 export interface LeftAttempt extends Attempt, AgentPart {
+  /** The name of that node. */
+  readonly node: string
+  /** The local journal of that process; undefined for one that kept none. */
+  readonly journal: string | undefined
   readonly state: "intent" | "sent" | "answered"
   /** Epoch milliseconds. */
   readonly sentAt: number

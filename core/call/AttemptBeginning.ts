@@ -16,6 +16,8 @@ export interface Claim {
   readonly telephonyConfigurationId: TelephonyConfigId
   readonly provider: string
   readonly node: string
+  /** The local journal of the process that claims, and that alone may send. */
+  readonly journal: string
   /** One for each contact that may be claimed. */
   readonly callIds: ReadonlyArray<CallId>
   /** The first so many of them leave at once: their attempts are claimed and marked `sent` in one. */
@@ -61,10 +63,10 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       RETURNING row_no, phone_number, context, retries_used, retry_reason,
         (${claim.callIds}::uuid[])[array_position((SELECT row_nos FROM chosen), row_no)] AS call_id
     ), attempted AS (
-      INSERT INTO attempts (id, organization_id, campaign_id, row_no, number, telephony_configuration_id, node, dial_epoch, breaker_epoch,
-        state, sent_at)
+      INSERT INTO attempts (id, organization_id, campaign_id, row_no, number, telephony_configuration_id, node, journal,
+        dial_epoch, breaker_epoch, state, sent_at)
       SELECT call_id, owned.organization_id, owned.id, row_no, retries_used + 1, ${claim.telephonyConfigurationId}::int, ${claim.node},
-        owned.dial_epoch, owned.breaker_epoch,
+        ${claim.journal}::uuid, owned.dial_epoch, owned.breaker_epoch,
         CASE WHEN leaves THEN 'sent' ELSE 'intent' END, CASE WHEN leaves THEN to_timestamp(${claim.now}::float8 / 1000) END
       FROM dialing CROSS JOIN owned
         CROSS JOIN LATERAL (SELECT array_position(${claim.callIds}::uuid[], call_id) <= ${claim.leaving}::int AS leaves) AS place
@@ -117,7 +119,7 @@ const knownOf = ({ from, phoneNumber, telephonyConfigurationId }: SingleCall) =>
 export const beginSingle = Effect.fnUntraced(function* (
   sql: Sql,
   call: SingleCall,
-  as: { readonly callId: CallId; readonly provider: string; readonly node: string }
+  as: { readonly callId: CallId; readonly provider: string; readonly node: string; readonly journal: string }
 ) {
   const [row] = yield* sql<{
     readonly runId: RunId
@@ -132,8 +134,8 @@ export const beginSingle = Effect.fnUntraced(function* (
       FROM used CROSS JOIN agents a JOIN agent_definitions d ON d.agent_id = a.id
       WHERE a.id = ${call.agentId}::int AND a.organization_id = ${call.organizationId}::int AND d.id = ${call.definitionId}::int
     ), attempted AS (
-      INSERT INTO attempts (id, organization_id, telephony_configuration_id, node)
-      SELECT ${as.callId}::uuid, ${call.organizationId}::int, ${call.telephonyConfigurationId}::int, ${as.node} FROM version
+      INSERT INTO attempts (id, organization_id, telephony_configuration_id, node, journal)
+      SELECT ${as.callId}::uuid, ${call.organizationId}::int, ${call.telephonyConfigurationId}::int, ${as.node}, ${as.journal}::uuid FROM version
     )
     INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
     SELECT ${call.organizationId}::int, ${call.agentId}::int, version.id, ${as.callId}::uuid, ${runName(as.callId)}, ${as.provider}::text,

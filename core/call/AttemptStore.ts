@@ -5,11 +5,12 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RetryConfig } from "../campaign/RetryPolicy.ts"
-import type { AgentDefinitionId, CallId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
-import type { AttemptEnd, CampaignPart, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
+import type { CallId } from "../Id.ts"
+import type { AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
 import { countsAsFailedCall, isBreakerFailure } from "./Outcome.ts"
 import { beginSingle, type Claim, claimContacts, type Claimed } from "./AttemptBeginning.ts"
 import type { CallNotPlaced, SingleCall } from "./Dialer.ts"
+import { liveAttempts, liveIds } from "./liveAttempts.ts"
 
 /** What `finish` came upon. `stale`: the campaign's settings changed since the decision was taken; take it again with these. */
 export type Finished =
@@ -25,7 +26,7 @@ export class AttemptStore extends Context.Service<
     /** The attempt of a single call, in `intent`. Its telephony configuration cannot be deleted before it is over. */
     readonly begin: (
       call: SingleCall,
-      as: { readonly callId: CallId; readonly provider: string; readonly node: string }
+      as: { readonly callId: CallId; readonly provider: string; readonly node: string; readonly journal: string }
     ) => Effect.Effect<NewAttempt, CallNotPlaced>
     /** The permit's last check, and the mark that the request may be on its way. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
@@ -33,8 +34,12 @@ export class AttemptStore extends Context.Service<
     /** The attempt was certainly never placed: the contact is as it was, the run is gone. False when the attempt was over already. */
     readonly undo: (callId: CallId, now: number, breakerEntry: boolean) => Effect.Effect<boolean>
     readonly finish: (callId: CallId, end: AttemptEnd, decided: Decided | undefined) => Effect.Effect<Finished>
-    /** The attempts that a process of this node's name has left behind. */
-    readonly left: (node: string) => Effect.Effect<ReadonlyArray<LeftAttempt>>
+    /** All attempts that are not over, whichever process began them. */
+    readonly live: Effect.Effect<ReadonlyArray<LeftAttempt>>
+    /** The same of these. */
+    readonly find: (callIds: ReadonlyArray<CallId>) => Effect.Effect<ReadonlyArray<LeftAttempt>>
+    /** The next ids, in order, of attempts that began before `olderThanSeconds` ago and are not over. */
+    readonly liveIds: (after: CallId | undefined, olderThanSeconds: number, limit: number) => Effect.Effect<ReadonlyArray<CallId>>
   }
 >()("core/call/AttemptStore") {
   static readonly layer = Layer.effect(
@@ -46,7 +51,9 @@ export class AttemptStore extends Context.Service<
       answered: (callId, now) => Effect.orDie(markAnswered(sql, callId, now)),
       undo: (callId, now, breakerEntry) => Effect.orDie(undo(sql, callId, now, breakerEntry)),
       finish: (callId, end, decided) => Effect.orDie(finish(sql, callId, end, decided)),
-      left: (node) => Effect.orDie(leftBy(sql, node))
+      live: Effect.orDie(liveAttempts(sql, undefined)),
+      find: (callIds) => Effect.orDie(liveAttempts(sql, callIds)),
+      liveIds: (after, olderThanSeconds, limit) => Effect.orDie(liveIds(sql, after, olderThanSeconds, limit))
     }))
   )
 }
@@ -171,35 +178,3 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
   if (!row.found && row.current !== null) return { _tag: "Stale" as const, ...row.current }
   return { _tag: "Done" as const, campaignCompleted: row.campaign?.completed ?? false, breakerEntry: row.campaign?.entry ?? false }
 })
-
-const leftBy = (sql: Sql, node: string) =>
-  sql<{
-    readonly callId: CallId
-    readonly organizationId: OrganizationId
-    readonly runId: RunId
-    readonly agentDefinitionId: AgentDefinitionId
-    readonly initialContext: Readonly<Record<string, unknown>>
-    readonly telephonyConfigurationId: TelephonyConfigId
-    readonly state: LeftAttempt["state"]
-    readonly sentAt: number | null
-    readonly answeredAt: number | null
-    readonly campaign: CampaignPart | null
-  }>`
-    SELECT a.id AS call_id, a.organization_id, r.id AS run_id, r.agent_definition_id, r.initial_context, a.telephony_configuration_id, a.state,
-      extract(epoch FROM a.sent_at)::float8 * 1000 AS sent_at, extract(epoch FROM a.answered_at)::float8 * 1000 AS answered_at,
-      CASE WHEN c.id IS NULL THEN NULL ELSE jsonb_build_object('campaignId', c.id, 'rowNo', a.row_no, 'retriesUsed', a.number - 1,
-        'settingsVersion', c.settings_version, 'retry', c.retry_config,
-        'breakerEnabled', coalesce((c.circuit_breaker ->> 'enabled')::bool, false)) END AS campaign
-    FROM attempts a JOIN runs r ON r.attempt_id = a.id LEFT JOIN campaigns c ON c.id = a.campaign_id
-    WHERE a.node = ${node} AND a.state IN ('intent', 'sent', 'answered') ORDER BY a.created_at`.pipe(
-    Effect.map((rows) =>
-      rows.map(
-        (row): LeftAttempt => ({
-          ...row,
-          campaign: row.campaign ?? undefined,
-          sentAt: row.sentAt ?? 0,
-          answeredAt: row.answeredAt ?? undefined
-        })
-      )
-    )
-  )

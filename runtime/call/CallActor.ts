@@ -9,6 +9,7 @@ import { guardMillis } from "#core/campaign/Pacing.ts"
 import { OriginateDoubtful, OriginateRefused, ProviderError } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Deadlines } from "../Deadlines.ts"
+import { LocalJournal } from "../journal/LocalJournal.ts"
 import { VoiceAgent } from "../voice/VoiceSession.ts"
 import { CurrentCallFigures } from "./CallFigures.ts"
 import { CallJournal, type Recorded } from "./CallJournal.ts"
@@ -51,6 +52,7 @@ export class CallActor extends Context.Service<
     CallActor,
     Effect.gen(function* () {
       const journal = yield* CallJournal
+      const local = yield* LocalJournal
       const deadlines = yield* Deadlines
       const agent = yield* VoiceAgent
       const fetcher = yield* ContextFetcher
@@ -102,7 +104,8 @@ export class CallActor extends Context.Service<
         pass("marked sent")
         const from = dialing.from ?? call.trunk.callerIdFor(phoneNumber)
         const leave = () => {
-          if (!mayLeave()) return false
+          // Written down last: what is not in the journal has not left, and what is may have.
+          if (!mayLeave() || !local.left(callId)) return false
           call.dialing = undefined
           call.sentAt = now()
           figures.originated++
@@ -225,7 +228,9 @@ export class CallActor extends Context.Service<
             const fiber = yield* perform(call, command)
             if (fiber !== undefined) started = [...started, fiber]
           }
-          const step = transition(state, yield* Queue.take(call.mailbox), call.limits)
+          const event = yield* Queue.take(call.mailbox)
+          if (showsCall(event)) local.placed(call.attempt.callId)
+          const step = transition(state, event, call.limits)
           figures.moved(provider, call.sentAt, state, step.state, now())
           if (step.state._tag === "Up" && state._tag !== "Up") {
             pass("answered")
@@ -262,7 +267,7 @@ export class CallActor extends Context.Service<
             pass("ended")
             const report = yield* reportOf(call, state)
             yield* Fiber.interruptAll(started)
-            const recorded = yield* journal.ended(call, endOf(call, state, report))
+            const recorded = yield* journal.ended(call.attempt, endOf(call, state, report))
             pass("end recorded")
             return { how: state, recorded }
           },
@@ -274,6 +279,12 @@ export class CallActor extends Context.Service<
     })
   )
 }
+
+/** A former process's call is known to exist, should this one die. */
+const showsCall = (event: CallEvent) =>
+  event._tag === "Accepted" ||
+  event._tag === "Rang" ||
+  (event._tag === "Looked" && (event.presence === "ringing" || event.presence === "up"))
 
 const isRunning = (fiber: Fiber.Fiber<unknown>) => fiber.pollUnsafe() === undefined
 

@@ -1,19 +1,32 @@
 /**
- * Writes down what happens to a call. The database may be away for a while (a restart, a failover): the call goes on, and its record is
- * caught up with.
+ * Writes down what happens to a call. The database may be away for a while (a restart, a failover), however long: the call goes on, and its
+ * record is caught up with. Until then what is known of it is kept in memory and in the local journal, for the next process if need be.
  */
-import { Cause, Context, Effect, Layer, Schedule, Semaphore } from "effect"
-import type { AttemptEnd, ContactFate } from "#core/call/Attempt.ts"
+import { Cause, Clock, Context, Effect, Fiber, FiberSet, Layer, Schedule, Semaphore } from "effect"
+import type { Attempt, AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
+import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore, type Decided, type Finished } from "#core/call/AttemptStore.ts"
 import { CallState } from "#core/call/Call.ts"
+import type { CallNotPlaced, SingleCall } from "#core/call/Dialer.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { decide, type RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import type { CallId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import type { Undone } from "../journal/FormerJournals.ts"
+import { LocalJournal } from "../journal/LocalJournal.ts"
 import type { LiveCall } from "./LiveCall.ts"
-import { endOf } from "./RunReport.ts"
+import { bareEnd, endOf } from "./RunReport.ts"
+
+const { Ended } = CallState.cases
 
 /** Ends wait for each other at their campaign's row: calls that end together leave connections for the ones that take their place. */
 const ENDS_AT_ONCE = 6
+/** A claim whose reply is lost may still be at work for so long in the database, at most; after that it is left to the sweep. */
+const LATE_CLAIM = "10 seconds"
+/** How long a node that stops waits for the database to take back what was claimed in vain. */
+const STOP_TIMEOUT = "5 seconds"
+/** While the database is away, the log says so this often of each call. */
+const SAY_AGAIN_MILLIS = 60_000
 
 /** What is new for the campaign after its call has been recorded. */
 export interface Recorded {
@@ -26,11 +39,25 @@ export interface Recorded {
 export class CallJournal extends Context.Service<
   CallJournal,
   {
+    /**
+     * As the store's, but never with contacts left behind: when the caller is interrupted or the reply is lost, what was claimed is given
+     * back as soon as possible, and `returned` called.
+     */
+    readonly claim: (claim: Omit<Claim, "journal">, returned: () => void) => Effect.Effect<Claimed>
+    /** The same for a single call. */
+    readonly begin: (
+      call: SingleCall,
+      as: { readonly callId: CallId; readonly provider: string; readonly node: string }
+    ) => Effect.Effect<NewAttempt, CallNotPlaced>
+    /** Gives back what was claimed and has no call to carry on with it: it certainly never leaves. */
+    readonly unclaim: (callIds: ReadonlyArray<CallId>, returned: () => void) => void
     /** False: the permit has ended, the request must not leave. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number) => Effect.Effect<void>
     readonly undone: (call: LiveCall, state: CallState & { readonly _tag: "Void" }) => Effect.Effect<Recorded>
-    readonly ended: (call: LiveCall, end: AttemptEnd) => Effect.Effect<Recorded>
+    readonly ended: (call: Attempt, end: AttemptEnd) => Effect.Effect<Recorded>
+    /** The attempt of a former process was certainly never placed. */
+    readonly neverPlaced: (attempt: LeftAttempt, undone: Undone) => Effect.Effect<Recorded>
   }
 >()("runtime/call/CallJournal") {
   static readonly layer = Layer.effect(
@@ -38,32 +65,35 @@ export class CallJournal extends Context.Service<
     Effect.gen(function* () {
       const store = yield* AttemptStore
       const ownership = yield* CampaignOwnership
+      const local = yield* LocalJournal
       const writers = yield* Semaphore.make(ENDS_AT_ONCE)
+      const claims = yield* FiberSet.make<unknown, unknown>()
+      const fork = yield* FiberSet.runtime(claims)()
+      yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(claims), STOP_TIMEOUT))
 
       /**
        * Judged after the entry is committed, not in its transaction: of two calls that end at once, one then sees both. Should the process
        * die between, the campaign's next owner judges before it dials.
        */
       const judged = Effect.fnUntraced(function* <A>(
-        call: LiveCall,
+        { campaign }: Attempt,
         now: number,
         record: Effect.Effect<A>,
         isEntry: (recorded: A) => boolean
       ) {
         const recorded = yield* record
-        const campaign = call.attempt.campaign
         const tripped = campaign?.breakerEnabled === true && isEntry(recorded) && (yield* ownership.judgeBreaker(campaign.campaignId, now))
         return { recorded, tripped }
       })
 
-      const ended = Effect.fnUntraced(function* (call: LiveCall, end: AttemptEnd) {
-        let settings: Settings | undefined = call.attempt.campaign
+      const finish = Effect.fnUntraced(function* (attempt: Attempt, end: AttemptEnd) {
+        let settings: Settings | undefined = attempt.campaign
         while (true) {
-          const decided = settings === undefined ? undefined : decideFate(call, end, settings)
+          const decided = settings === undefined ? undefined : decideFate(attempt, end, settings)
           const { recorded, tripped } = yield* judged(
-            call,
+            attempt,
             end.endedAt,
-            writers.withPermits(1)(store.finish(call.attempt.callId, end, decided)),
+            writers.withPermits(1)(store.finish(attempt.callId, end, decided)),
             (finished) => finished._tag === "Done" && finished.breakerEntry
           )
           if (recorded._tag === "Stale") settings = recorded
@@ -71,41 +101,80 @@ export class CallJournal extends Context.Service<
         }
       })
 
+      const settledBy = <A>(callId: CallId, record: Effect.Effect<A>) =>
+        Effect.tap(persist(record), () => Effect.sync(() => local.settled(callId)))
+
+      const ended = (attempt: Attempt, end: AttemptEnd) =>
+        Effect.suspend(() => {
+          local.ended(attempt.callId, end)
+          return settledBy(attempt.callId, finish(attempt, end))
+        })
+
+      const undone = (attempt: Attempt, how: Undone) =>
+        Effect.suspend(() => {
+          local.undone(attempt.callId, how)
+          const undo = store.undo(attempt.callId, how.at, how.breakerEntry)
+          const record = judged(attempt, how.at, undo, (isUndone) => isUndone && how.breakerEntry)
+          return settledBy(attempt.callId, record).pipe(Effect.map(({ tripped }) => ({ dueAt: undefined, look: tripped })))
+        })
+
+      const giveBack = Effect.fnUntraced(function* (callIds: ReadonlyArray<CallId>) {
+        const at = yield* Clock.currentTimeMillis
+        // No row of them is no news: of a claim, fewer contacts may have been there than were asked for.
+        for (const callId of callIds) yield* settledBy(callId, store.undo(callId, at, false))
+      })
+      const unclaim = (callIds: ReadonlyArray<CallId>, returned: () => void, after: Effect.Effect<unknown> = Effect.void) => {
+        const withheld = callIds.filter(local.withhold)
+        fork(Effect.andThen(after, giveBack(withheld)).pipe(Effect.andThen(Effect.sync(returned))))
+      }
+      /** Written in a fiber of its own, so that the reply is heard whatever becomes of whoever asked. */
+      const guarded = <A, E>(callIds: ReadonlyArray<CallId>, write: Effect.Effect<A, E>, returned: () => void) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(FiberSet.run(claims, write), (writing) =>
+            Effect.onExit(restore(Fiber.join(writing)), (exit) => {
+              const isLost = exit._tag === "Failure" && (Cause.hasDies(exit.cause) || Cause.hasInterrupts(exit.cause))
+              if (isLost) unclaim(callIds, returned, Effect.timeoutOption(Fiber.await(writing), LATE_CLAIM))
+              return Effect.void
+            })
+          )
+        )
+
       return {
+        claim: (claim, returned) => guarded(claim.callIds, store.claim({ ...claim, journal: local.id }), returned),
+        begin: (call, as) => guarded([as.callId], store.begin(call, { ...as, journal: local.id }), () => {}),
+        unclaim: (callIds, returned) => unclaim(callIds, returned),
         sent: (callId, now) => persist(store.sent(callId, now)),
-        answered: (callId, now) => persist(store.answered(callId, now)),
+        answered: (callId, now) =>
+          Effect.suspend(() => {
+            local.answered(callId, now)
+            return persist(store.answered(callId, now))
+          }),
         undone: (call, { at, reason }) =>
           // A single call that was refused keeps its run, which says so: whoever asked for it holds the run's id.
           call.attempt.campaign === undefined
-            ? persist(ended(call, refusedEnd(call, at)))
-            : persist(
-                judged(
-                  call,
-                  at,
-                  store.undo(call.attempt.callId, at, reason === "unreachable"),
-                  (undone) => undone && reason === "unreachable"
-                )
-              ).pipe(Effect.map(({ tripped }) => ({ dueAt: undefined, look: tripped }))),
-        ended: (call, end) => persist(ended(call, end))
+            ? ended(call.attempt, endOf(call, Ended.make({ cause: "temporary_failure", endedAt: at }), undefined))
+            : undone(call.attempt, { at, breakerEntry: reason === "unreachable" }),
+        ended,
+        neverPlaced: (attempt, how) =>
+          attempt.campaign === undefined
+            ? ended(attempt, bareEnd(attempt.callId, Ended.make({ cause: "temporary_failure", endedAt: how.at })))
+            : undone(attempt, how)
       }
     })
   )
 }
-
-const refusedEnd = (call: LiveCall, at: number): AttemptEnd =>
-  endOf(call, CallState.cases.Ended.make({ cause: "temporary_failure", endedAt: at }), undefined)
 
 interface Settings {
   readonly settingsVersion: number
   readonly retry: RetryConfig
 }
 
-const decideFate = (call: LiveCall, end: AttemptEnd, { retry, settingsVersion }: Settings): Decided => {
+const decideFate = ({ campaign }: Attempt, end: AttemptEnd, { retry, settingsVersion }: Settings): Decided => {
   const decision = decide({
     config: retry,
     endedAt: end.endedAt,
     outcome: end.outcome,
-    retriesUsed: call.attempt.campaign?.retriesUsed ?? 0
+    retriesUsed: campaign?.retriesUsed ?? 0
   })
   const fate: ContactFate =
     decision._tag === "Retry" ? { dueAt: decision.dueAt, reason: decision.reason, state: "retry_wait" } : { state: decision.contact }
@@ -116,12 +185,20 @@ const dueOf = (decided: Decided | undefined, finished: Finished) =>
   // Over already: our own earlier try, whose answer was lost.
   finished._tag !== "Stale" && decided?.fate.state === "retry_wait" ? decided.fate.dueAt : undefined
 
+/** Tries until it is written. */
 const persist = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
-  effect.pipe(
-    Effect.sandbox,
-    Effect.tapError((cause) => Effect.logWarning("a call could not be recorded yet", Cause.squash(cause))),
-    Effect.retry(
-      Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.upTo({ duration: "10 minutes" }))
-    ),
-    Effect.catch((cause) => Effect.failCause(cause))
-  )
+  Effect.suspend(() => {
+    let sayAt = Number.NEGATIVE_INFINITY
+    const say = (cause: Cause.Cause<never>) =>
+      Effect.flatMap(SteadyTime.now, (now) => {
+        if (now < sayAt) return Effect.void
+        sayAt = now + SAY_AGAIN_MILLIS
+        return Effect.logWarning("a call could not be recorded yet", Cause.squash(cause))
+      })
+    return effect.pipe(
+      Effect.sandbox,
+      Effect.tapError(say),
+      Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])),
+      Effect.orDie
+    )
+  })

@@ -2,6 +2,7 @@
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallState } from "#core/call/Call.ts"
 import { failureClassOf, isBreakerFailure, type Outcome, outcomeOf } from "#core/call/Outcome.ts"
+import type { CallId } from "#core/Id.ts"
 import { withProblem } from "../voice/Transcript.ts"
 import type { VoiceReport } from "../voice/VoiceSession.ts"
 import type { LiveCall } from "./LiveCall.ts"
@@ -89,5 +90,20 @@ export const endOf = (
         call_duration_seconds: answeredAt === undefined ? 0 : Math.round((endedAt - answeredAt) / 10) / 100
       }
     }
+  }
+}
+
+/** Of a call that this process knows from its attempt alone. */
+export const bareEnd = (callId: CallId, ended: CallState & { readonly _tag: "Ended" }): AttemptEnd => {
+  const { answeredAt, cause, endedAt } = ended
+  const outcome = outcomeOfEnd(ended)
+  const disposition = dispositionOf(ended, outcome)
+  const gatheredContext = { call_disposition: disposition, call_id: callId, call_tags: [disposition], hangup_cause: cause }
+  return {
+    answeredAt,
+    cause,
+    endedAt,
+    outcome,
+    record: { gatheredContext, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
   }
 }

@@ -2,14 +2,15 @@
 import { Clock, Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { runName } from "#core/call/AttemptBeginning.ts"
-import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer } from "#core/call/Dialer.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import { CallRate } from "../CallRate.ts"
 import { Config } from "../config.ts"
+import { LocalJournal } from "../journal/LocalJournal.ts"
 import { newCallId } from "../newCallId.ts"
 import { Slots } from "../Slots.ts"
 import { awaitUp, TrunkPool, whyDown } from "../trunk/TrunkPool.ts"
+import { CallJournal } from "./CallJournal.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
 import type { Permit } from "./LiveCall.ts"
 
@@ -24,7 +25,8 @@ export const layer = Layer.effect(
   Dialer,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const store = yield* AttemptStore
+    const journal = yield* CallJournal
+    const local = yield* LocalJournal
     const slots = yield* Slots
     const rate = yield* CallRate
     const pool = yield* TrunkPool
@@ -44,6 +46,7 @@ export const layer = Layer.effect(
           return yield* new CallNotPlaced({ reason: "The provider of the telephony configuration is not installed." })
         if (trunk.status()._tag === "Down") trunk.trunk.reconnect?.()
         if (!(yield* awaitUp(trunk, CONNECT_MILLIS))) return yield* new CallNotPlaced({ reason: whyDown(trunk) ?? "It is not connected." })
+        if (local.failure() !== undefined) return yield* new CallNotPlaced({ reason: "The engine cannot write its local journal." })
         const callId = call.callId ?? (yield* newCallId)
         const scopes = [
           { key: `organization:${call.organizationId}`, limit: yield* limitOf(call.organizationId) },
@@ -56,7 +59,7 @@ export const layer = Layer.effect(
         const attempt = yield* Effect.uninterruptible(
           Effect.gen(function* () {
             if (!slots.tryTake(callId, scopes)) return yield* new ConcurrencyExhausted()
-            const attempt = yield* store
+            const attempt = yield* journal
               .begin({ ...call, from }, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
               .pipe(Effect.onError(() => Effect.sync(() => slots.release(callId))))
             const dialAt = reserve(yield* Clock.currentTimeMillis)

@@ -7,6 +7,7 @@ import { type AutomaticStop, CampaignOwnership } from "#core/campaign/CampaignOw
 import { compile } from "#core/campaign/Schedule.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { CallRate } from "../CallRate.ts"
+import { LocalJournal } from "../journal/LocalJournal.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TRIES_TO_GIVE_UP, TrunkPool } from "../trunk/TrunkPool.ts"
 import { type CampaignMemory, over, remember, until, type Wait } from "./CampaignMemory.ts"
@@ -16,6 +17,8 @@ import * as Stops from "./stops.ts"
 
 /** A trunk that has been down for so long pauses the campaign. */
 const DOWN_MILLIS = 135_000
+/** How often it is looked whether the local journal can be written again. */
+const JOURNAL_MILLIS = 1000
 const RATE_LIMITED_LOG_MILLIS = 60_000
 /** Timers are re-armed at least this often: the next opening of a window can be weeks away. */
 const LONGEST_SLEEP_MILLIS = 3_600_000
@@ -31,6 +34,7 @@ export class CampaignActor extends Context.Service<
     CampaignActor,
     Effect.gen(function* () {
       const ownership = yield* CampaignOwnership
+      const local = yield* LocalJournal
       const desks = yield* Desks
       const slots = yield* Slots
       const rate = yield* CallRate
@@ -120,6 +124,8 @@ export class CampaignActor extends Context.Service<
         const wait =
           (yield* windowWait(memory, now)) ??
           (yield* trunkWait(memory, trunk, now)) ??
+          // Nothing leaves that cannot be written down.
+          (local.failure() === undefined ? undefined : until(now + JOURNAL_MILLIS)) ??
           (memory.more || memory.dueAt <= now ? undefined : until(memory.dueAt)) ??
           (rate.available(rates, now, AHEAD_MILLIS) > 0 ? undefined : until(rate.earliest(rates) - AHEAD_MILLIS))
         if (wait === undefined) return yield* dialTurn(memory, trunk, rates, now)

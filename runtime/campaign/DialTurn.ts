@@ -1,9 +1,9 @@
 /** A turn of a campaign's owner in which it dials: takes slots, claims contacts for them, and starts their calls. */
 import { Clock, Effect } from "effect"
 import type { Claimed } from "#core/call/AttemptBeginning.ts"
-import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { claimLimit } from "#core/campaign/Pacing.ts"
+import { CallJournal } from "../call/CallJournal.ts"
 import { CallSupervisor } from "../call/CallSupervisor.ts"
 import { PassDialPoint } from "../call/DialPoint.ts"
 import { CallRate, type RateScope } from "../CallRate.ts"
@@ -23,7 +23,7 @@ const CAPACITY_LOG_MILLIS = 600_000
 
 export const makeDialTurn = Effect.gen(function* () {
   const ownership = yield* CampaignOwnership
-  const store = yield* AttemptStore
+  const journal = yield* CallJournal
   const supervisor = yield* CallSupervisor
   const desks = yield* Desks
   const slots = yield* Slots
@@ -67,7 +67,7 @@ export const makeDialTurn = Effect.gen(function* () {
       telephonyConfigurationId: trunk.configurationId
     }
     const releaseAll = Effect.sync(() => callIds.forEach(slots.release))
-    const claimed = yield* Effect.onError(restore(store.claim(claim)), () => releaseAll)
+    const claimed = yield* Effect.onError(restore(journal.claim(claim, () => memory.desk.returnAll())), () => releaseAll)
     pass("claimed")
     for (const unused of callIds.slice(claimed.attempts.length)) slots.release(unused)
     if (claimed.owned) {
@@ -95,18 +95,17 @@ export const makeDialTurn = Effect.gen(function* () {
       const dialAt = reserve(yield* Clock.currentTimeMillis)
       const dialing = { dialAt, freedAt: slots.freedAt(attempt.callId), marked: index < leaving, permit, reserve }
       yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
-        Effect.forEach(attempts.slice(index), unclaim, { discard: true })
+        Effect.sync(() => unclaim(memory, attempts.slice(index)))
       )
     }
   })
 
-  /** A contact that is claimed and has no call to carry on with it. */
-  const unclaim = Effect.fnUntraced(function* ({ callId }: Claimed["attempts"][number]) {
-    yield* store
-      .undo(callId, yield* Clock.currentTimeMillis, false)
-      .pipe(Effect.catchCause((cause) => Effect.logError("a claim could not be given back, and is left to the sweep", cause)))
-    slots.release(callId)
-  })
+  /** Contacts that are claimed and have no call to carry on with them. */
+  const unclaim = ({ desk }: CampaignMemory, attempts: Claimed["attempts"]) => {
+    const callIds = attempts.map(({ callId }) => callId)
+    journal.unclaim(callIds, () => desk.returnAll())
+    callIds.forEach(slots.release)
+  }
 
   /** Slots that were taken, and contacts that were claimed, come to their calls. */
   return (memory: CampaignMemory, trunk: LiveTrunk, rates: ReadonlyArray<RateScope>, now: number) =>

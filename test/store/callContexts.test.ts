@@ -60,7 +60,16 @@ const claimOf = Effect.fnUntraced(function* (csv: string, callIds: ReadonlyArray
   const [row] = yield* sql<{ readonly dialEpoch: number; readonly ownerEpoch: number }>`
     SELECT dial_epoch, owner_epoch FROM campaigns WHERE id = ${id}`
   const epochs = { dialEpoch: row?.dialEpoch ?? 0, ownerEpoch: row?.ownerEpoch ?? 0 }
-  const claim = { ...epochs, callIds, campaignId: id, leaving: 2, node: "here", now: Date.UTC(2030, 0), provider: "fake" }
+  const claim = {
+    ...epochs,
+    callIds,
+    campaignId: id,
+    journal: "00000000-0000-4000-8000-000000000001",
+    leaving: 2,
+    node: "here",
+    now: Date.UTC(2030, 0),
+    provider: "fake"
+  }
   const { attempts } = yield* AttemptStore.use((store) => store.claim({ ...claim, telephonyConfigurationId: main.id }))
   return { attempts, id }
 })
@@ -135,9 +144,12 @@ t.test("given a single call, when it is written down, then it knows its numbers,
   }
   const begun = (last: number, more: Partial<SingleCall>) =>
     run(
-      AttemptStore.use((store) => store.begin({ ...call, ...more }, { callId: callIdOf(last), node: "n", provider: "fake" })).pipe(
-        Effect.andThen(contextOf(callIdOf(last)))
-      )
+      AttemptStore.use((store) =>
+        store.begin(
+          { ...call, ...more },
+          { callId: callIdOf(last), journal: "00000000-0000-4000-8000-000000000001", node: "n", provider: "fake" }
+        )
+      ).pipe(Effect.andThen(contextOf(callIdOf(last))))
     )
   t.strictSame(await begun(21, {}), {
     phone_number: "+14155550121",

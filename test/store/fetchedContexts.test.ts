@@ -35,7 +35,7 @@ const ended = Effect.fnUntraced(function* (end: Partial<AttemptEnd>) {
         callId,
         initialContext: { first_name: "Bob", city: "Town", provider: "theirs", runtime_configuration: 1, mps_correlation_id: 1 }
       },
-      { callId, node: "here", provider: "fake" }
+      { callId, journal: "00000000-0000-4000-8000-000000000001", node: "here", provider: "fake" }
     )
   )
   const context = sql<{ readonly initialContext: Readonly<Record<string, unknown>> }>`

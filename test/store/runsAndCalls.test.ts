@@ -42,6 +42,7 @@ t.test("given contacts of which one leaves at once, when they are claimed, then 
         callIds,
         campaignId: id,
         dialEpoch: row?.dialEpoch ?? 0,
+        journal: "00000000-0000-4000-8000-000000000001",
         leaving: 1,
         node: "here",
         now: Date.UTC(2030, 0),
@@ -50,7 +51,7 @@ t.test("given contacts of which one leaves at once, when they are claimed, then 
         telephonyConfigurationId: TelephonyConfigId.make(config?.id ?? 0)
       }
       const { attempts } = yield* store.claim(claim)
-      const left = yield* store.left("here")
+      const left = yield* store.live
       const rows = yield* sql`SELECT row_no, state, sent_at FROM attempts WHERE campaign_id = ${id} ORDER BY row_no`
       const again = [yield* store.sent(callIds[0] ?? callId, 0), yield* store.sent(callIds[1] ?? callId, 0)]
       return { again, attempts, left, rows }
@@ -64,7 +65,10 @@ t.test("given contacts of which one leaves at once, when they are claimed, then 
     { rowNo: 2, sentAt: new Date("2030-01-01T00:00:00Z"), state: "sent" },
     { rowNo: 3, sentAt: null, state: "intent" }
   ])
-  t.match(left, [{ sentAt: Date.UTC(2030, 0), state: "sent" }, { state: "intent" }])
+  t.match(left, [
+    { journal: "00000000-0000-4000-8000-000000000001", node: "here", sentAt: Date.UTC(2030, 0), state: "sent" },
+    { state: "intent" }
+  ])
   t.strictSame(again, [false, true], "what is marked is not marked again")
 })
 

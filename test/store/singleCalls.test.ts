@@ -31,7 +31,9 @@ t.test("given an agent with template variables of its own", async (t) => {
     initialContext: { first_name: "Bob" }
   }
   const begin = (id: typeof callId, more: Partial<SingleCall>) =>
-    AttemptStore.use((store) => store.begin({ ...call, ...more }, { callId: id, node: "n", provider: "fake" }))
+    AttemptStore.use((store) =>
+      store.begin({ ...call, ...more }, { callId: id, journal: "00000000-0000-4000-8000-000000000001", node: "n", provider: "fake" })
+    )
   const idOf = (last: number) => `${callId.slice(0, -1)}${last}` as typeof callId // The same shape.
 
   t.test("when it is tested, then they are known to it, after what the request says and what is known of the call", async (t) => {

@@ -150,7 +150,9 @@ const begun = (id: TelephonyConfigId, callId: CallId, by?: Agent) =>
     const agent = by ?? (yield* makeAgent())
     const call = { agentId: agent.id, callId, definitionId: agent.currentDefinitionId, from: undefined, initialContext: {}, isTest: false }
     const single = { ...call, organizationId: ours, phoneNumber: "+15550100001", telephonyConfigurationId: id }
-    return yield* AttemptStore.use((store) => store.begin(single, { callId, node: "here", provider: "fake" }))
+    return yield* AttemptStore.use((store) =>
+      store.begin(single, { callId, journal: "00000000-0000-4000-8000-000000000001", node: "here", provider: "fake" })
+    )
   })
 
 t.test("given phone numbers", async (t) => {

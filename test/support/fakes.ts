@@ -33,6 +33,7 @@ import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import { Desks } from "#runtime/campaign/Desk.ts"
 import { Config } from "#runtime/config.ts"
 import { Deadlines } from "#runtime/Deadlines.ts"
+import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
@@ -81,6 +82,7 @@ export class World {
   }
 
   isDown = false
+  isDiskFull = false
   /** What marking an attempt as sent takes. */
   marking: Effect.Effect<void> = Effect.void
   claiming: Effect.Effect<void> = Effect.void
@@ -270,7 +272,9 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
       world.ends.push(end)
       return finish(world, callId, end.outcome, decided)
     }),
-  left: () => Effect.succeed([]),
+  find: () => Effect.succeed([]),
+  live: Effect.succeed([]),
+  liveIds: () => Effect.succeed([]),
   sent: (callId) =>
     Effect.andThen(
       Effect.suspend(() => world.marking),
@@ -300,6 +304,30 @@ export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
     })
 })
 
+/** A disk that never fails, unless it is full. */
+const journalOf = (world: World): LocalJournal["Service"] => {
+  const left = new Set<CallId>()
+  const withheld = new Set<CallId>()
+  return {
+    answered: () => {},
+    ended: () => {},
+    failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
+    id: "00000000-0000-4000-8000-000000000001",
+    keepFor: () => {},
+    known: () => ({ answeredAt: undefined, end: undefined, left: "unsure", placed: false, undone: undefined }),
+    left: (callId) => {
+      if (world.isDiskFull || withheld.has(callId)) return false
+      left.add(callId)
+      return true
+    },
+    placed: () => {},
+    settled: () => {},
+    undone: () => {},
+    watch: () => () => {},
+    withhold: (callId) => !left.has(callId) && withheld.add(callId) !== undefined
+  }
+}
+
 /** `environment` as the engine's own, and how the agent sounds. */
 export const layerOf = (
   world: World,
@@ -309,6 +337,7 @@ export const layerOf = (
   const ports = Layer.mergeAll(
     Layer.succeed(AttemptStore, storeOf(world)),
     Layer.succeed(CampaignOwnership, ownershipOf(world)),
+    Layer.succeed(LocalJournal, journalOf(world)),
     // The journal only brackets statements with it.
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
     Layer.succeed(AgentVersions, {

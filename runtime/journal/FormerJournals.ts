@@ -1,0 +1,150 @@
+/**
+ * What the journals of former processes say. A journal is closed before it is read: its folder gets another name, and a process that should
+ * still live finds its own journal gone and sends nothing more.
+ */
+import type { AttemptEnd } from "#core/call/Attempt.ts"
+import type { CallId } from "#core/Id.ts"
+import { Result } from "effect"
+import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { readLines } from "./JournalLine.ts"
+
+/** Undone: it was certainly never placed. */
+export interface Undone {
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly breakerEntry: boolean
+}
+
+/** What is known of a call without asking anybody. */
+export interface Known {
+  /** `unsure`: the journal is missing, damaged, or of an earlier boot. */
+  left: "left" | "never_left" | "unsure"
+  /** The provider has certainly had the call. */
+  placed: boolean
+  /** Epoch milliseconds. */
+  answeredAt: number | undefined
+  /** How it ended, although the database may not know it yet. */
+  end: AttemptEnd | undefined
+  undone: Undone | undefined
+}
+
+export interface JournalHeader {
+  readonly journalId: string
+  readonly boot: string | undefined
+}
+export const headerText = ({ boot, journalId }: JournalHeader): string => `journal 1 ${journalId} ${boot ?? "unknown"}`
+
+interface Former {
+  readonly folder: string
+  /** Whether a call that it does not name certainly never left. */
+  readonly provesAbsence: boolean
+  readonly calls: ReadonlyMap<string, Known>
+  /** Attempts that it is still needed for. */
+  readonly open: Set<string>
+}
+
+const CLOSED = ".closed"
+const journalFolder = /^([0-9a-f-]{36})(\.closed)?$/
+const idLength = 36
+
+export class FormerJournals {
+  readonly #journals = new Map<string, Former>()
+
+  /** Closes and reads all journals in `folder`. `boot`: the machine's current one. */
+  constructor(folder: string, boot: string | undefined) {
+    for (const name of readdirSync(folder)) {
+      const [, journalId, closed] = journalFolder.exec(name) ?? []
+      if (journalId === undefined) continue
+      const path = join(folder, journalId + CLOSED)
+      if (closed === undefined) renameSync(join(folder, name), path)
+      this.#journals.set(journalId, readJournal(path, { boot, journalId }))
+    }
+  }
+
+  /** `journal`: of the process that was to send the call. */
+  known(callId: CallId, journal: string | undefined): Known {
+    const known: Known = { answeredAt: undefined, end: undefined, left: "unsure", placed: false, undone: undefined }
+    if (journal !== undefined && this.#journals.get(journal)?.provesAbsence === true) known.left = "never_left"
+    for (const { calls } of this.#journals.values()) {
+      const told = calls.get(callId)
+      if (told === undefined) continue
+      if (told.left === "left") known.left = "left"
+      known.placed ||= told.placed
+      known.answeredAt ??= told.answeredAt
+      known.end ??= told.end
+      known.undone ??= told.undone
+    }
+    return known
+  }
+
+  /** Of all attempts that are not over: journals that are needed for none of them go. */
+  keepFor(attempts: ReadonlyArray<{ readonly callId: string; readonly journal: string | undefined }>): void {
+    for (const [id, former] of this.#journals) {
+      for (const { callId, journal } of attempts) if (journal === id || former.calls.has(callId)) former.open.add(callId)
+      this.#dropUnneeded(id, former)
+    }
+  }
+
+  settled(callId: string): void {
+    for (const [id, former] of this.#journals) if (former.open.delete(callId)) this.#dropUnneeded(id, former)
+  }
+
+  #dropUnneeded(id: string, { folder, open }: Former): void {
+    if (open.size > 0) return
+    this.#journals.delete(id)
+    // Left behind, it would only be read in vain at the next start.
+    Result.try(() => rmSync(folder, { force: true, recursive: true }))
+  }
+}
+
+const readJournal = (folder: string, expected: JournalHeader): Former => {
+  const calls = new Map<string, Known>()
+  let provesAbsence = expected.boot !== undefined
+  const names = Result.getOrElse(
+    Result.try(() => readdirSync(folder)),
+    () => []
+  )
+  if (!names.some((name) => name.startsWith("calls."))) provesAbsence = false
+  for (const name of names) {
+    const text = Result.try(() => readFileSync(join(folder, name), "utf8"))
+    if (Result.isFailure(text) || !readFile(text.success, expected, calls)) provesAbsence = false
+  }
+  return { calls, folder, open: new Set(), provesAbsence }
+}
+
+/** False when a line of it may be missing. */
+const readFile = (text: string, expected: JournalHeader, calls: Map<string, Known>): boolean => {
+  const { isDamaged, lines, torn } = readLines(text)
+  const [header, ...said] = lines
+  for (const line of said) readLine(line, calls)
+  // The call did not leave before its line was whole; but whatever names it in full is taken at its word.
+  if (torn.startsWith("left ") && torn.length >= "left ".length + idLength) readLine(torn.slice(0, "left ".length + idLength), calls)
+  return !isDamaged && (header === headerText(expected) || (header === undefined && torn === ""))
+}
+
+const readLine = (line: string, calls: Map<string, Known>): void => {
+  const [word, callId = "", first = "", second = ""] = line.split(" ", 4)
+  const known = calls.get(callId) ?? { answeredAt: undefined, end: undefined, left: "unsure", placed: false, undone: undefined }
+  calls.set(callId, known)
+  switch (word) {
+    case "left":
+      known.left = "left"
+      return
+    case "placed":
+      known.left = "left"
+      known.placed = true
+      return
+    case "answered":
+      known.left = "left"
+      known.placed = true
+      known.answeredAt = Number(first)
+      return
+    case "undone":
+      known.undone = { at: Number(first), breakerEntry: second === "true" }
+      return
+    case "ended":
+      // As it was written, which its checksum says.
+      known.end = JSON.parse(line.slice(`ended ${callId} `.length)) as AttemptEnd
+  }
+}

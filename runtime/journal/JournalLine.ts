@@ -1,0 +1,35 @@
+/**
+ * A line of a journal: words with blanks between, and a checksum. A process that is killed while it writes may leave the last line of a file
+ * torn; a broken line anywhere else means that the file is damaged.
+ */
+import { crc32 } from "node:zlib"
+
+const sumOf = (text: string) => crc32(text).toString(16).padStart(8, "0")
+const SUM_LENGTH = 8
+
+export const sealed = (text: string): string => `${text} ${sumOf(text)}\n`
+
+const unsealed = (line: string): string | undefined => {
+  const text = line.slice(0, -SUM_LENGTH - 1)
+  return line === `${text} ${sumOf(text)}` ? text : undefined
+}
+
+export interface JournalText {
+  readonly lines: ReadonlyArray<string>
+  /** What an interrupted write has left behind the last whole line; empty when there is nothing. */
+  readonly torn: string
+  readonly isDamaged: boolean
+}
+
+export const readLines = (text: string): JournalText => {
+  const parts = text.split("\n")
+  const torn = parts.pop() ?? ""
+  const lines: Array<string> = []
+  let isDamaged = false
+  for (const part of parts) {
+    const line = unsealed(part)
+    if (line === undefined) isDamaged = true
+    else lines.push(line)
+  }
+  return { isDamaged, lines, torn }
+}

@@ -1,0 +1,134 @@
+/**
+ * Files that are only appended to, one after another. Each knows the calls that it tells of, and goes when all of them are settled. Nothing
+ * here waits for the disk: what has been written survives the process, not the machine.
+ */
+import { closeSync, existsSync, ftruncateSync, openSync, unlinkSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import { sealed } from "./JournalLine.ts"
+
+/** Then the next segment begins. */
+const MAX_BYTES = 1024 * 1024
+
+/** Writes all of `text` at the end of the file, or throws. */
+export type Append = (fd: number, text: string) => void
+
+export const append: Append = (fd, text) => {
+  const bytes = Buffer.from(text)
+  if (writeSync(fd, bytes) !== bytes.length) throw new Error("the disk is full")
+}
+
+interface Segment {
+  readonly path: string
+  readonly fd: number
+  size: number
+  readonly headerSize: number
+  readonly callIds: Set<string>
+  readonly open: Set<string>
+  /** When the last of its calls was settled, by the clock of whoever settles; undefined while one is open. */
+  settledAt: number | undefined
+}
+
+export class Segments {
+  readonly #folder: string
+  readonly #family: string
+  readonly #header: string
+  readonly #append: Append
+  readonly #segments: Array<Segment> = []
+  #current: Segment | undefined
+  #count = 0
+
+  constructor(folder: string, family: string, header: string, write: Append) {
+    this.#folder = folder
+    this.#family = family
+    this.#header = header
+    this.#append = write
+  }
+
+  /** Throws when it cannot be written; then the segment is not written to again, and the next line begins another one. */
+  write(callId: string, text: string): void {
+    const segment = this.#writable()
+    const line = sealed(text)
+    segment.callIds.add(callId)
+    segment.open.add(callId)
+    segment.settledAt = undefined
+    this.#put(segment, line)
+  }
+
+  /** Throws when there is nowhere to write. */
+  probe(): void {
+    this.#writable()
+  }
+
+  /** False once the file that is written to has been moved or removed by somebody else. */
+  isInPlace(): boolean {
+    return this.#current !== undefined && existsSync(this.#current.path)
+  }
+
+  has(callId: string): boolean {
+    return this.#segments.some(({ callIds }) => callIds.has(callId))
+  }
+
+  settle(callId: string, now: number): void {
+    for (const segment of this.#segments) {
+      if (segment.open.delete(callId) && segment.open.size === 0) segment.settledAt = now
+    }
+  }
+
+  /** Removes segments whose calls were all settled by `before`, except the one that is written to. */
+  prune(before: number): void {
+    for (const segment of [...this.#segments]) {
+      if (segment !== this.#current && segment.settledAt !== undefined && segment.settledAt <= before) this.#remove(segment)
+    }
+  }
+
+  /** Empties what is written to, when it tells of nothing that is open. */
+  clear(): void {
+    const segment = this.#current
+    if (segment === undefined || segment.open.size > 0 || segment.size === segment.headerSize) return
+    ftruncateSync(segment.fd, segment.headerSize)
+    segment.size = segment.headerSize
+    segment.callIds.clear()
+  }
+
+  close(): void {
+    for (const { fd } of this.#segments) closeSync(fd)
+    this.#segments.length = 0
+    this.#current = undefined
+  }
+
+  #writable(): Segment {
+    if (this.#current !== undefined && this.#current.size < MAX_BYTES) return this.#current
+    const path = join(this.#folder, `${this.#family}.${++this.#count}`)
+    const fd = openSync(path, "ax", 0o600)
+    const header = sealed(this.#header)
+    try {
+      this.#append(fd, header)
+    } catch (error) {
+      closeSync(fd)
+      unlinkSync(path)
+      throw error
+    }
+    const headerSize = Buffer.byteLength(header)
+    const segment: Segment = { callIds: new Set(), fd, headerSize, open: new Set(), path, settledAt: 0, size: headerSize }
+    this.#segments.push(segment)
+    this.#current = segment
+    return segment
+  }
+
+  #put(segment: Segment, line: string): void {
+    try {
+      this.#append(segment.fd, line)
+    } catch (error) {
+      // Part of the line may be there: what followed it would be unreadable.
+      this.#current = undefined
+      throw error
+    }
+    segment.size += Buffer.byteLength(line)
+  }
+
+  #remove(segment: Segment): void {
+    this.#segments.splice(this.#segments.indexOf(segment), 1)
+    closeSync(segment.fd)
+    if (existsSync(segment.path)) unlinkSync(segment.path)
+  }
+}

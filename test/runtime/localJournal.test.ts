@@ -1,0 +1,228 @@
+/** The local journal: what a process has written of its calls, read by the next one. */
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t, { type Test } from "tap"
+import type { AttemptEnd } from "#core/call/Attempt.ts"
+import { CallId } from "#core/Id.ts"
+import { Config } from "#runtime/config.ts"
+import { JournalAppend, LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { append } from "#runtime/journal/Segments.ts"
+import { run } from "#test/support/run.ts"
+
+const callIdOf = (index: number) => CallId.make(`01890000-0000-7000-8000-${String(index).padStart(12, "0")}`)
+const [one, two, three] = [callIdOf(1), callIdOf(2), callIdOf(3)]
+const installation = "aaaaaaaa-0000-4000-8000-000000000001"
+const end: AttemptEnd = {
+  answeredAt: 1000,
+  cause: "normal_clearing",
+  endedAt: 2000,
+  outcome: "answered",
+  record: { gatheredContext: { said: "two\nlines" }, logs: {}, recordingKey: undefined, transcriptKey: "a/b", usageInfo: {} }
+}
+
+/** A disk, and processes that follow one another on it. */
+class Machine {
+  readonly dataDir: string
+  isFull = false
+  constructor(t: Test) {
+    this.dataDir = mkdtempSync(join(tmpdir(), "trunkline-journal-"))
+    t.teardown(() => rmSync(this.dataDir, { force: true, recursive: true }))
+  }
+  get root() {
+    return join(this.dataDir, "journal", installation)
+  }
+  files(): ReadonlyArray<string> {
+    return readdirSync(this.root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+  }
+  calls(): string {
+    return this.files().find((file) => file.includes("calls.")) ?? ""
+  }
+  /** The scope stays open: a process that is killed closes nothing. */
+  readonly process = Effect.gen({ self: this }, function* () {
+    const scope = yield* Scope.make()
+    // The journal asks the database for one thing.
+    const sql = (() => Effect.succeed([{ id: installation }])) as unknown as SqlClient.SqlClient
+    const layer = LocalJournal.layer.pipe(
+      Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)),
+      Layer.provide(Layer.orDie(Config.layerOf({ DATA_DIR: this.dataDir }))),
+      Layer.provide(
+        Layer.succeed(JournalAppend, (fd, text) => {
+          if (this.isFull) {
+            append(fd, text.slice(0, 20))
+            throw Object.assign(new Error("no space"), { code: "ENOSPC" })
+          }
+          append(fd, text)
+        })
+      )
+    )
+    yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+    return Context.get(yield* Scope.provide(Layer.build(Layer.fresh(layer)), scope), LocalJournal)
+  })
+}
+
+/** What the next process knows of a call, after the first has done its part and something has happened to its files. */
+const knownAfter = (
+  t: Test,
+  first: (journal: LocalJournal["Service"]) => void,
+  callId: CallId,
+  between: (machine: Machine) => void = () => {}
+) => {
+  const machine = new Machine(t)
+  return run(
+    Effect.gen(function* () {
+      const dead = yield* machine.process
+      first(dead)
+      between(machine)
+      return (yield* machine.process).known(callId, dead.id)
+    })
+  )
+}
+const leftOne = (journal: LocalJournal["Service"]) => {
+  journal.left(one)
+  journal.left(two)
+}
+
+t.test("given a process that was killed", async (t) => {
+  t.match(await knownAfter(t, leftOne, one), { left: "left", placed: false }, "then what left is known to have left")
+  t.match(await knownAfter(t, leftOne, three), { left: "never_left" }, "then what is not there never left")
+  const known = await knownAfter(
+    t,
+    (journal) => {
+      journal.left(one)
+      journal.placed(one)
+      journal.answered(one, 1234)
+      journal.ended(one, end)
+      journal.settled(two)
+    },
+    one
+  )
+  t.match(known, { answeredAt: 1234, end: JSON.parse(JSON.stringify(end)), left: "left", placed: true }, "then all that it knew is known")
+  const undone = (journal: LocalJournal["Service"]) => journal.undone(one, { at: 5, breakerEntry: true })
+  t.match(await knownAfter(t, undone, one), { undone: { at: 5, breakerEntry: true } }, "then what was to be undone is known")
+})
+
+const rewrite = (change: (text: string) => string) => (machine: Machine) => {
+  const file = machine.calls()
+  writeFileSync(file, change(readFileSync(file, "utf8")))
+}
+const damages: ReadonlyArray<readonly [string, (machine: Machine) => void, "never_left" | "unsure"]> = [
+  ["a torn last line", rewrite((text) => `${text}left 01890000-0000-7000`), "never_left"],
+  ["a last line without its end", rewrite((text) => text.slice(0, -4)), "never_left"],
+  ["a changed letter", rewrite((text) => text.replace(two, callIdOf(8))), "unsure"],
+  ["a line that was cut out of the middle in part", rewrite((text) => text.replace(one.slice(0, 9), "")), "unsure"],
+  ["another boot", rewrite((text) => text.replace(/^journal.*\n/, "journal 1 x y 00000000\n")), "unsure"],
+  ["no header", rewrite((text) => text.replace(/^journal.*\n/, "")), "unsure"],
+  ["a missing file", (machine) => rmSync(machine.calls()), "unsure"],
+  ["a missing folder", (machine) => rmSync(machine.root, { recursive: true }), "unsure"],
+  ["another disk", (machine) => renameSync(machine.root, `${machine.root}-elsewhere`), "unsure"]
+]
+for (const [what, happens, left] of damages) {
+  t.test(`given a journal with ${what}`, async (t) => {
+    t.match(await knownAfter(t, leftOne, three, happens), { left }, `then what it does not name is ${left}`)
+  })
+}
+t.test("given a journal that was cut off in the last line", async (t) => {
+  const cut = (machine: Machine) => truncateSync(machine.calls(), statSync(machine.calls()).size - 3)
+  t.match(await knownAfter(t, leftOne, two, cut), { left: "left" }, "then a call that it still names in full is taken to have left")
+})
+
+t.test("given a full disk, when a call is to leave", async (t) => {
+  const machine = new Machine(t)
+  const seen = await run(
+    Effect.gen(function* () {
+      const journal = yield* machine.process
+      const before = journal.left(one)
+      machine.isFull = true
+      const during = journal.left(two)
+      const failure = journal.failure()
+      let woken = 0
+      journal.watch(() => woken++)
+      machine.isFull = false
+      yield* Effect.repeat(TestClock.adjust("1 second"), { times: 5 })
+      const after = journal.left(three)
+      const known = (yield* machine.process).known
+      return { after, before, during, failure, known: [one, two, three].map((id) => known(id, journal.id).left), woken }
+    })
+  )
+  t.match(seen, { after: true, before: true, during: false, failure: "ENOSPC", woken: 1 }, "then it does not, until there is room again")
+  t.strictSame(seen.known, ["left", "never_left", "left"], "then the journal is still complete")
+})
+
+t.test("given a process whose journal the next one has read, when it still lives", async (t) => {
+  const machine = new Machine(t)
+  const seen = await run(
+    Effect.gen(function* () {
+      const frozen = yield* machine.process
+      yield* machine.process
+      return { failure: frozen.failure(), left: frozen.left(one), why: frozen.failure() }
+    })
+  )
+  t.equal(seen.left, false, "then nothing leaves any more")
+  t.match(seen.why, /another engine/, "then it says why")
+})
+
+t.test("given a call that is withheld", async (t) => {
+  const machine = new Machine(t)
+  const seen = await run(
+    Effect.map(machine.process, (journal) => ({
+      withheld: journal.withhold(one),
+      left: journal.left(one),
+      leaves: journal.left(two),
+      tooLate: journal.withhold(two)
+    }))
+  )
+  t.strictSame(seen, { withheld: true, left: false, leaves: true, tooLate: false }, "then it does not leave; what has left is not withheld")
+})
+
+t.test("given a long life at a hundred calls a second", async (t) => {
+  const machine = new Machine(t)
+  const seen = await run(
+    Effect.gen(function* () {
+      const journal = yield* machine.process
+      const long = callIdOf(999_999)
+      journal.left(long)
+      for (let index = 0; index < 20_000; index++) {
+        const callId = callIdOf(index)
+        journal.left(callId)
+        journal.placed(callId)
+        journal.ended(callId, end)
+        journal.settled(callId)
+        if (index % 1000 === 0) yield* TestClock.adjust("10 seconds")
+      }
+      yield* TestClock.adjust("5 minutes")
+      const files = machine.files().map((file) => statSync(file))
+      const next = yield* machine.process
+      return { bytes: files.reduce((sum, { size }) => sum + size, 0), files, known: next.known(long, journal.id).left }
+    })
+  )
+  t.ok(seen.bytes < 2.2 * 1024 * 1024, `then its files stay small: ${seen.bytes} bytes`)
+  t.ok(
+    seen.files.every(({ mode }) => (mode & 0o077) === 0),
+    "then nobody else may read them"
+  )
+  t.equal(seen.known, "left", "then a call that is still up is not forgotten")
+})
+
+t.test("given journals of dead processes, when no attempt needs them", async (t) => {
+  const machine = new Machine(t)
+  const seen = await run(
+    Effect.gen(function* () {
+      const first = yield* machine.process
+      first.left(one)
+      const second = yield* machine.process
+      second.left(two)
+      const third = yield* machine.process
+      third.keepFor([{ callId: one, journal: first.id }])
+      const kept = readdirSync(machine.root).length
+      third.settled(one)
+      return { kept, left: readdirSync(machine.root).length }
+    })
+  )
+  t.strictSame(seen, { kept: 2, left: 1 }, "then they go")
+})
