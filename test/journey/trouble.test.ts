@@ -1,6 +1,7 @@
 /** Asterisk refuses us, or is away; and the engine itself is stopped. Contacts come to no harm by it. */
-import t from "tap"
+import t, { type Test } from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { HttpProxy } from "#test/support/HttpProxy.ts"
 
 t.setTimeout(300_000)
 // Most of the time is waiting for Asterisk to come back.
@@ -13,29 +14,70 @@ const reconnectMillis = 40_000
 
 const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
 
+/** One with a proxy before its Asterisk. */
+const proxied = async (t: Test, rate: string) => {
+  const open = async (url: string) => {
+    const proxy = await HttpProxy.start(url)
+    t.teardown(() => proxy.stop())
+    opened = proxy
+    return proxy.url
+  }
+  let opened: HttpProxy | undefined
+  const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: rate }, ways: { asterisk: open } })
+  if (opened === undefined) throw new Error("the engine was given no proxy")
+  return { proxy: opened, world }
+}
+
+/** When the engine wrote each originate, by the call's id, whether or not it got any further. */
+const writtenBy = ({ written }: HttpProxy) =>
+  new Map(
+    written.flatMap(({ at, line }) => {
+      const id = /^POST \S*[?&]channelId=([^&\s]+)/.exec(line)?.[1]
+      return id === undefined ? [] : [[id, at] as const]
+    })
+  )
+
 // First, because it takes longest.
 t.test("given an Asterisk that stays away", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" } })
+  const { proxy, world } = await proxied(t, "10")
   const { api, emulator } = world
   const { id } = await world.campaign(numbersOf(20, ["01"]))
   await api.start(id)
   await world.seen("ended", 5)
-  await emulator.refuseConnections(true)
+  await proxy.tcp.refuse(true)
+  // All that the engine has written by the time it hears of it is seen.
+  proxy.tcp.hangUp()
   emulator.crash()
   const gone = nowMillis()
   const paused = await api.untilState(id, "paused", 160_000)
   const seconds = (nowMillis() - gone) / 1000
   t.match(paused.logs.at(-1), { event: "telephony_unreachable", level: "error" }, "then it is paused, and says why")
   t.ok(seconds > 125 && seconds < 150, `then it is after 135 s: ${seconds.toFixed(1)}`)
+  const written = writtenBy(proxy)
   t.strictSame(
-    dialsOf(world).filter(({ at }) => at > gone),
+    dialsOf(world).filter(({ at, channelId }) => at > gone && (written.get(channelId) ?? Number.POSITIVE_INFINITY) > gone),
     [],
     "then nothing was dialed meanwhile"
   )
-  await emulator.refuseConnections(false)
+  const before = dialsOf(world).length
+  await proxy.tcp.refuse(false)
   await api.resume(id)
   await api.untilState(id, "completed", 60_000)
-  t.equal(new Set(dialsOf(world).map(({ number }) => number)).size, 20, "then nobody is skipped after the resume")
+  const attempts = await attemptsOf(world.sql, id)
+  const dialed = new Set(dialsOf(world).map(({ number }) => number))
+  const unknown = attempts.filter(({ outcome }) => outcome === "unknown")
+  t.strictSame(
+    unknown.filter(({ id }) => !written.has(id)),
+    [],
+    "then only requests that had left are in doubt"
+  )
+  t.strictSame(
+    attempts.filter(({ outcome, phoneNumber, state }) => state !== "void" && outcome !== "unknown" && !dialed.has(phoneNumber)),
+    [],
+    "then nobody else is skipped after the resume"
+  )
+  t.ok(dialsOf(world).length > before, "then it goes on where it was")
+  t.comment(`${unknown.length} in doubt, ${attempts.filter(({ state }) => state === "void").length} undone, ${dialed.size} dialed`)
   await judge(t, world, id, 50)
 })
 

@@ -77,6 +77,7 @@ export interface Exchange {
   givenAt?: number
 }
 
+const requestLine = /^(?:GET|POST|PUT|DELETE) \S+ HTTP\/1\.1(?=\r\n)/gm
 const now = () => performance.timeOrigin + performance.now()
 const wait = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis))
 type Reply = { readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: Buffer }
@@ -93,13 +94,15 @@ export class HttpProxy {
     const proxy = new HttpProxy(new URL(server))
     await new Promise<void>((resolve) => proxy.#http.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () => resolve()))
     const { port } = proxy.#http.address() as AddressInfo // listening on TCP, so neither a path nor null
-    proxy.#tcp = await TcpProxy.start({ host: "127.0.0.1", port })
+    proxy.#tcp = await TcpProxy.start({ host: "127.0.0.1", port }, () => ({ fromClient: (chunk) => proxy.#see(chunk) }))
     return proxy
   }
 
   /** Decides each request's fate. */
   fateOf: (request: { readonly method: string; readonly path: string }) => Fate = () => fates.pass
   readonly exchanges: Array<Exchange> = []
+  /** The first line of each request that a client has written, whether or not it got any further: `POST /ari/channels?... HTTP/1.1`. */
+  readonly written: Array<{ readonly at: number; readonly line: string }> = []
   readonly #http: Server
   readonly #server: URL
   #tcp: TcpProxy | undefined
@@ -136,6 +139,12 @@ export class HttpProxy {
     const closed = new Promise((resolve) => this.#http.close(resolve))
     this.#http.closeAllConnections()
     await closed
+  }
+
+  #see(chunk: Buffer): number {
+    // A client writes the head of a request in one, and our requests have hardly a body.
+    for (const [line] of chunk.toString("latin1").matchAll(requestLine)) this.written.push({ at: now(), line })
+    return 0
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

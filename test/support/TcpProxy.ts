@@ -46,9 +46,11 @@ class Valve {
     this.#flow()
   }
 
-  close(): void {
+  /** Nothing passes any more. */
+  shut(): void {
     clearTimeout(this.#timer)
     this.#waiting = []
+    this.#isFrozen = true
   }
 
   #flow(): void {
@@ -99,10 +101,18 @@ class Pair implements Connection {
 
   /** RST, both ways, whatever was still to pass. */
   cut(): void {
-    this.#up.close()
-    this.#down.close()
+    this.#up.shut()
+    this.#down.shut()
     reset(this.#client)
     reset(this.#server)
+  }
+
+  /** FIN, both ways; what the client still sends is read, and goes nowhere. */
+  hangUp(): void {
+    this.#up.shut()
+    this.#down.shut()
+    this.#client.end()
+    this.#server.destroy()
   }
 
   #carry(from: Socket, to: Socket, valve: Valve, inspect: ((chunk: Buffer) => Passage) | undefined): void {
@@ -156,6 +166,11 @@ export class TcpProxy {
   /** RST on both sides of the connections that are open. */
   cut(which: (connection: Connection) => boolean = all): void {
     for (const pair of this.#pairs) if (which(pair)) pair.cut()
+  }
+
+  /** FIN on both sides of the connections that are open. All that a client has written by the time it hears of it is still seen. */
+  hangUp(which: (connection: Connection) => boolean = all): void {
+    for (const pair of this.#pairs) if (which(pair)) pair.hangUp()
   }
 
   /** From now on nothing passes on the connections that are open: no byte, no FIN, no RST. */

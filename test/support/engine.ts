@@ -2,11 +2,9 @@
  * The whole engine as a process of its own, on a database of its own, with an emulated Asterisk as its far end: what a story needs. A story
  * is judged by the log of the callees; what the database says is compared with it.
  */
-import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import type { Static } from "typebox"
 import type { Test } from "tap"
 import type { AgentWire } from "#gateway/wire/Agent.ts"
@@ -17,76 +15,17 @@ import type { TelephonyConfigWire } from "#gateway/wire/Telephony.ts"
 import type { RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import "./documentedFetch.ts"
+import { type Engine, type Environment, startEngine } from "./EngineProcess.ts"
 import { openDatabase, witness } from "./postgres.ts"
+import { until, untilTrue } from "./until.ts"
 
 export type Campaign = Static<typeof CampaignWire>
 export type Run = Static<typeof RunWire>
 export type Witness = ReturnType<typeof witness>
 
-const main = fileURLToPath(new URL("./engineMain.ts", import.meta.url))
-const startMillis = 30_000
 const answerMillis = 15_000
-const lookMillis = 10
 
-/** Settled when `found` finds something; an error that says what was waited for when it does not in time. */
-export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = 10_000): Promise<A> => {
-  const latest = performance.now() + millis
-  while (true) {
-    const it = await found()
-    if (it !== undefined) return it
-    if (performance.now() > latest) throw new Error(`no ${what} within ${millis} ms`)
-    await new Promise((resolve) => setTimeout(resolve, lookMillis))
-  }
-}
-export const untilTrue = (what: string, holds: () => boolean | Promise<boolean>, millis?: number): Promise<true> =>
-  until(what, async () => (await holds()) || undefined, millis)
-
-/** Milliseconds since the epoch on the clock of the callees' log. */
-export const nowMillis = (): number => performance.timeOrigin + performance.now()
-
-export type Environment = Readonly<Record<string, string>>
-
-/** One process of the engine, from its ready line to its end. */
-export interface Engine {
-  readonly url: string
-  /** Everything it has written so far. */
-  readonly output: () => string
-  /** Settled at the end of the process. */
-  readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
-  readonly kill: (signal: "SIGKILL" | "SIGTERM") => void
-  /** Sets its wall clock forward, or back; that of the callees' log and of the database goes on as it was. */
-  readonly stepClock: (millis: number) => void
-}
-
-const startEngine = async (environment: Environment): Promise<Engine> => {
-  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  // Through env, because tap has every Node it sees started report its coverage. Its input ends with us, and the engine with that.
-  const child = spawn("env", ["-i", ...variables, process.execPath, main], { stdio: ["pipe", "pipe", "pipe"] })
-  let output = ""
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString()
-    })
-  }
-  const exited = new Promise<Awaited<Engine["exited"]>>((resolve) => {
-    child.once("close", (code, signal) => resolve({ code, signal }))
-  })
-  const address = await until(
-    "ready line of the engine",
-    () => {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the engine did not start:\n${output}`)
-      return /Trunkline is ready at (\S+)/.exec(output)?.[1]
-    },
-    startMillis
-  )
-  return {
-    url: address,
-    output: () => output,
-    exited,
-    kill: (signal) => child.kill(signal),
-    stepClock: (millis) => void child.stdin.write(`step ${millis}\n`)
-  }
-}
+export { nowMillis, until, untilTrue } from "./until.ts"
 
 export interface Answer {
   readonly status: number
@@ -199,6 +138,11 @@ export interface WorldOptions {
   readonly account?: Readonly<Record<string, string>>
   readonly greeting?: string
   readonly configurations?: object
+  /** What lies between the engine and the others: given an address, names the one that the engine is told. */
+  readonly ways?: {
+    readonly asterisk?: (url: string) => Promise<string>
+    readonly database?: (url: string) => Promise<string>
+  }
 }
 
 /** An engine with a telephony configuration and an agent, until the test ends. */
@@ -211,10 +155,13 @@ export class World {
     t.teardown(() => sql.end())
     const emulator = await startAriEmulator(options.emulator)
     t.teardown(() => emulator.stop())
-    const world = new World(emulator, sql, dataDir, { DATA_DIR: dataDir, DATABASE_URL: url, ...options.environment })
+    const { asterisk, database } = options.ways ?? {}
+    const databaseUrl = (await database?.(url)) ?? url
+    const world = new World(emulator, sql, dataDir, { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...options.environment })
     t.teardown(() => world.end())
     await world.launch()
-    const account = options.account ?? { ari_endpoint: emulator.url, app_name: emulator.user, app_password: emulator.password }
+    const address = (await asterisk?.(emulator.url)) ?? emulator.url
+    const account = options.account ?? { ari_endpoint: address, app_name: emulator.user, app_password: emulator.password }
     await world.api.createConfig(account)
     const agent = await world.api.createAgent(options.greeting ?? "Good morning.", options.configurations)
     world.agentId = agent.id

@@ -68,6 +68,8 @@ export interface AriEmulator {
   setPassword(password: string): void
   /** For the next `count` originates, or until it is set anew. */
   setResponseFault(fault: ResponseFault, count?: number): void
+  /** On: nobody picks up. Off: those whose time to pick up has come do so now. */
+  letRing(on: boolean): void
   /** Events come so much later, still in order. */
   delayEvents(millis: number): void
   stop(): Promise<void>
@@ -188,6 +190,10 @@ class AsteriskServer implements AriEmulator {
 
   setResponseFault(fault: ResponseFault, count = Infinity): void {
     this.#fault = { kind: fault, left: count }
+  }
+
+  letRing(on: boolean): void {
+    this.#asterisk.calls.letRing(on)
   }
 
   delayEvents(millis: number): void {

@@ -64,6 +64,8 @@ export class Calls {
   #channels: Channels
   #log: CalleeLog
   #pace: Pace
+  /** Those who would have picked up; undefined while everybody may. */
+  #waiting: Array<() => void> | undefined
 
   constructor(parts: { applications: Applications; bridges: Bridges; channels: Channels; log: CalleeLog; pace: Pace }) {
     this.#applications = parts.applications
@@ -155,6 +157,12 @@ export class Calls {
     this.#channels.clear()
   }
 
+  letRing(on: boolean): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = on ? waiting : undefined
+    if (!on) for (const pickUp of waiting) pickUp()
+  }
+
   #play(channel: Channel, callee: Callee): void {
     if (channel.ended) return
     const { chance, ringMillis, scale } = this.#pace
@@ -178,6 +186,8 @@ export class Calls {
   }
 
   #pickUp(channel: Channel, callee: Extract<Callee, { kind: "answers" }>): void {
+    if (this.#waiting !== undefined) return void this.#waiting.push(() => this.#pickUp(channel, callee))
+    if (channel.ended) return
     channel.clearTimers()
     this.#record(channel, "answered")
     // The dialplan's Stasis() fails when nobody is connected, and the call is let go without a word.

@@ -1,0 +1,19 @@
+/** Waiting for what a test cannot be told of, and the clock of the callees' log. */
+
+const lookMillis = 10
+
+/** Settled when `found` finds something; an error that says what was waited for when it does not in time. */
+export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = 10_000): Promise<A> => {
+  const latest = performance.now() + millis
+  while (true) {
+    const it = await found()
+    if (it !== undefined) return it
+    if (performance.now() > latest) throw new Error(`no ${what} within ${millis} ms`)
+    await new Promise((resolve) => setTimeout(resolve, lookMillis))
+  }
+}
+export const untilTrue = (what: string, holds: () => boolean | Promise<boolean>, millis?: number): Promise<true> =>
+  until(what, async () => (await holds()) || undefined, millis)
+
+/** Milliseconds since the epoch on the clock of the callees' log. */
+export const nowMillis = (): number => performance.timeOrigin + performance.now()
