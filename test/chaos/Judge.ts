@@ -1,0 +1,238 @@
+/**
+ * Judges a campaign that went through chaos. The callee's log is the witness; what the engine recorded is compared with it, never trusted.
+ * Pure, so that its own tests can show for each rule a story that breaks it.
+ */
+import { clearMillis, type Evidence, overlaps, type Recorded, type Request, seenCalls, type SeenCall, type Span } from "./Evidence.ts"
+
+export const rules = [
+  "no attempt is dialed twice, and none that is not recorded",
+  "no contact is called twice at once, and no phone",
+  "nobody is dialed again while an earlier request may still come to something",
+  "nobody who has answered is dialed again",
+  "no call goes on without an actor for more than 5 s",
+  "caps hold, but for late calls that are hung up within 5 s",
+  "nothing is dialed while the window is closed",
+  "nothing is dialed after a confirmed pause",
+  "every contact and every attempt is final, and no call is up",
+  "every unknown is explained",
+  "counters equal a recount"
+] as const
+export type Rule = (typeof rules)[number]
+
+export interface Finding {
+  readonly rule: Rule
+  readonly what: string
+}
+export interface Verdict {
+  readonly findings: ReadonlyArray<Finding>
+  /** How many attempts became `unknown`, by what explains it. */
+  readonly explained: Readonly<Record<string, number>>
+  /** Calls that appeared after they had been written off. */
+  readonly late: number
+}
+
+/** What an actor may take to hang up what it should not have. */
+const hangUpMillis = 5_000
+/** An event that had so long to reach the engine has reached it. */
+const toldMillis = 2_000
+/** Between the mark that a request leaves and its first byte, a kill leaves an attempt that nobody can tell from one that left. */
+const killedInTheActMillis = 2_000
+
+interface Case extends Evidence {
+  readonly calls: ReadonlyArray<SeenCall>
+  readonly byId: ReadonlyMap<string, Recorded>
+  readonly requestOf: ReadonlyMap<string, Request>
+}
+type Inspect = (facts: Case) => ReadonlyArray<string>
+
+/** A call that came up after its attempt had been written off. */
+const isLate = ({ byId }: Case, call: SeenCall) => (byId.get(call.id)?.overAt ?? Number.POSITIVE_INFINITY) < call.from
+const short = (id: string) => id.slice(-12)
+const seconds = (millis: number) => `${(millis / 1000).toFixed(2)} s`
+const byNumber = ({ calls }: Case) => Map.groupBy(calls, ({ number }) => number)
+
+const dialedOnce: Inspect = ({ byId, calls }) =>
+  calls.flatMap(({ from, id, number }, index) => {
+    const attempt = byId.get(id)
+    if (attempt === undefined) return [`call ${short(id)} is of no attempt`]
+    if (attempt.number !== number) return [`call ${short(id)} is of another contact's attempt`]
+    if (attempt.state === "void") return [`attempt ${short(id)} is void and was dialed`]
+    return calls.findIndex((call) => call.id === id) === index ? [] : [`attempt ${short(id)} was dialed again at ${from}`]
+  })
+
+const oneAtOnce: Inspect = (facts) =>
+  [...byNumber(facts).values()].flatMap((calls) =>
+    calls.flatMap((call, index) =>
+      calls
+        .slice(index + 1)
+        .flatMap((other) => (overlaps(call, other) ? [`${short(call.id)} and ${short(other.id)} were up together`] : []))
+    )
+  )
+
+/** Certainly without consequences: it never left, Asterisk itself refused it, or its call has been and gone. */
+const isSettledBefore = ({ calls, requestOf }: Case, id: string, at: number): boolean => {
+  const request = requestOf.get(id)
+  const call = calls.find((each) => each.id === id)
+  if (call !== undefined) return call.until <= at
+  return request === undefined || (request.told !== undefined && request.told >= 400)
+}
+const noRedialInDoubt: Inspect = (facts) => {
+  const attempts = Map.groupBy(facts.attempts, ({ number }) => number)
+  return facts.calls.flatMap(({ from, id, number }) => {
+    const own = facts.byId.get(id)
+    if (own === undefined) return []
+    return (attempts.get(number) ?? [])
+      .filter((earlier) => earlier.id !== id && earlier.campaignId === own.campaignId && earlier.beganAt < own.beganAt)
+      .filter((earlier) => !isSettledBefore(facts, earlier.id, from))
+      .map((earlier) => `${short(id)} was dialed although ${short(earlier.id)}, of the same contact, was not settled`)
+  })
+}
+
+const answeredOnce: Inspect = (facts) =>
+  [...byNumber(facts).values()].flatMap((calls) =>
+    calls.flatMap((call, index) => {
+      const campaign = facts.byId.get(call.id)?.campaignId
+      const again = calls.slice(index + 1).find((other) => campaign !== undefined && facts.byId.get(other.id)?.campaignId === campaign)
+      return call.answeredAt === undefined || again === undefined ? [] : [`${short(call.id)} was answered, and ${short(again.id)} dialed`]
+    })
+  )
+
+/** From when on nobody attended to a call: it was over by our own record, or was answered under a process that was killed. */
+const leftAt = (facts: Case, { answeredAt, from, id, until }: SeenCall): number => {
+  const overAt = facts.byId.get(id)?.overAt ?? Number.POSITIVE_INFINITY
+  const killed = facts.kills.find((at) => answeredAt !== undefined && at > answeredAt && at < until)
+  return Math.max(from, Math.min(overAt, killed ?? Number.POSITIVE_INFINITY))
+}
+const noneUnattended: Inspect = (facts) =>
+  facts.calls.flatMap((call) => {
+    const from = leftAt(facts, call)
+    // Not counting when nothing could reach the engine.
+    const millis = from < call.until ? clearMillis({ from, until: call.until }, facts.deaf) : 0
+    return millis > hangUpMillis ? [`${short(call.id)} went on for ${seconds(millis)} with nobody there`] : []
+  })
+
+/** The most calls at once, of those that count. */
+const mostAtOnce = (calls: ReadonlyArray<SeenCall>): number => {
+  const steps = calls.flatMap(({ from, until }) => [
+    { at: from, change: 1 },
+    { at: until, change: -1 }
+  ])
+  let live = 0
+  let most = 0
+  // At the same instant, an end comes first.
+  for (const { change } of steps.toSorted((a, b) => a.at - b.at || a.change - b.change)) most = Math.max(most, (live += change))
+  return most
+}
+const capsHold: Inspect = (facts) => {
+  const counted = facts.calls.filter((call) => !isLate(facts, call))
+  const check = (what: string, cap: number, calls: ReadonlyArray<SeenCall>) => {
+    const most = mostAtOnce(calls)
+    return most > cap ? [`${what}: ${most} calls at once, ${cap} allowed`] : []
+  }
+  return [
+    ...check("the organization", facts.organizationCap, counted),
+    ...facts.campaigns.flatMap(({ cap, id }) =>
+      check(
+        `campaign ${id}`,
+        cap,
+        counted.filter((call) => facts.byId.get(call.id)?.campaignId === id)
+      )
+    )
+  ]
+}
+
+/** When the engine dialed: as its request was written, or as the callee saw it where nobody watched. */
+const dialsOf = ({ byId, calls, requests }: Case, campaignId: number) => {
+  const written = new Set(requests.map(({ id }) => id))
+  return [
+    ...requests.map(({ at, id }) => ({ at, id })),
+    ...calls.filter(({ id }) => !written.has(id)).map(({ from, id }) => ({ at: from, id }))
+  ].filter(({ id }) => byId.get(id)?.campaignId === campaignId)
+}
+const noneIn = (facts: Case, campaignId: number, spans: ReadonlyArray<Span>) =>
+  dialsOf(facts, campaignId).flatMap(({ at, id }) =>
+    spans
+      .filter(({ from, until }) => at > from + facts.lateMillis && at < until)
+      .map(({ from }) => `${short(id)} left ${seconds(at - from)} after it was forbidden`)
+  )
+const windowHolds: Inspect = (facts) => facts.campaigns.flatMap(({ closed, id }) => noneIn(facts, id, closed))
+const pauseHolds: Inspect = (facts) => facts.campaigns.flatMap(({ id, pauses }) => noneIn(facts, id, pauses))
+
+const allFinal: Inspect = ({ attempts, calls, campaigns }) => [
+  ...campaigns.flatMap(({ contacts, id, state }) => [
+    ...(state === "completed" ? [] : [`campaign ${id} is ${state}`]),
+    ...contacts.flatMap((contact, index) =>
+      ["completed", "failed", "cancelled"].includes(contact.state) ? [] : [`contact ${index + 1} of campaign ${id} is ${contact.state}`]
+    )
+  ]),
+  ...attempts.flatMap(({ id, state }) => (state === "ended" || state === "void" ? [] : [`attempt ${short(id)} is ${state}`])),
+  ...calls.flatMap(({ id, isOver }) => (isOver ? [] : [`call ${short(id)} is still up`]))
+]
+
+const isNear = (moments: ReadonlyArray<number>, { from, until }: Span) =>
+  moments.find((at) => at >= from - killedInTheActMillis && at <= until + killedInTheActMillis) !== undefined
+/** Fates of which the engine is told the truth, however late. */
+const harmless = /^(pass|held)/
+/** Why nobody can know what became of it; or, after `!`, why the engine should have known. */
+const explanationOf = (facts: Case, { beganAt, id, overAt = Number.POSITIVE_INFINITY }: Recorded): string => {
+  const request = facts.requestOf.get(id)
+  const call = facts.calls.find((each) => each.id === id)
+  const life = { from: beganAt, until: beganAt + killedInTheActMillis }
+  if (request === undefined && call === undefined) {
+    if (isNear(facts.kills, life)) return "killed between the mark and the first byte"
+    return isNear(facts.cuts, life) ? "cut as it was written" : "!its request never left"
+  }
+  if (call?.isOver === true && call.until + toldMillis < overAt) {
+    const told = { from: call.until, until: call.until + toldMillis }
+    if (clearMillis(told, facts.deaf) >= toldMillis) return "!the engine was told of its end"
+  }
+  if (request?.fate !== undefined && !harmless.test(request.fate)) return request.fate
+  const silence = {
+    from: (request?.at ?? call?.from ?? beganAt) - killedInTheActMillis,
+    until: Math.min(overAt, (call?.until ?? overAt) + toldMillis)
+  }
+  const deaf = facts.deaf.find((span) => overlaps(span, silence))
+  if (deaf !== undefined) return deaf.name
+  if (isNear(facts.cuts, silence)) return "cut"
+  return request?.fate !== undefined && request.fate !== "pass" ? request.fate : "!nothing explains it"
+}
+const unknownsOf = (facts: Case) =>
+  facts.attempts.filter(({ outcome }) => outcome === "unknown").map((attempt) => ({ id: attempt.id, why: explanationOf(facts, attempt) }))
+const allExplained: Inspect = (facts) =>
+  unknownsOf(facts).flatMap(({ id, why }) => (why.startsWith("!") ? [`${short(id)} is unknown although: ${why.slice(1)}`] : []))
+
+const countersTrue: Inspect = ({ campaigns }) =>
+  campaigns.flatMap(({ id, recounted, shown }) => {
+    const [said, is] = [JSON.stringify(shown), JSON.stringify(recounted)]
+    return said === is ? [] : [`campaign ${id} shows ${said}, a recount gives ${is}`]
+  })
+
+const inspections: { readonly [rule in Rule]: Inspect } = {
+  "no attempt is dialed twice, and none that is not recorded": dialedOnce,
+  "no contact is called twice at once, and no phone": oneAtOnce,
+  "nobody is dialed again while an earlier request may still come to something": noRedialInDoubt,
+  "nobody who has answered is dialed again": answeredOnce,
+  "no call goes on without an actor for more than 5 s": noneUnattended,
+  "caps hold, but for late calls that are hung up within 5 s": capsHold,
+  "nothing is dialed while the window is closed": windowHolds,
+  "nothing is dialed after a confirmed pause": pauseHolds,
+  "every contact and every attempt is final, and no call is up": allFinal,
+  "every unknown is explained": allExplained,
+  "counters equal a recount": countersTrue
+}
+
+export const judge = (evidence: Evidence): Verdict => {
+  const facts: Case = {
+    ...evidence,
+    calls: seenCalls(evidence.log),
+    byId: new Map(evidence.attempts.map((attempt) => [attempt.id, attempt])),
+    requestOf: new Map(evidence.requests.map((request) => [request.id, request]))
+  }
+  const explained: Record<string, number> = {}
+  for (const { why } of unknownsOf(facts)) if (!why.startsWith("!")) explained[why] = (explained[why] ?? 0) + 1
+  return {
+    explained,
+    findings: rules.flatMap((rule) => inspections[rule](facts).map((what) => ({ rule, what }))),
+    late: facts.calls.filter((call) => isLate(facts, call)).length
+  }
+}

@@ -1,0 +1,273 @@
+/** A judge that cannot find anything wrong is worth nothing: for every rule, a story that breaks it, and that one alone. */
+import t from "tap"
+import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import { type CampaignFacts, clearMillis, type Evidence, type Recorded, type Request } from "./Evidence.ts"
+import { judge, type Rule, rules } from "./Judge.ts"
+
+const number = "+15550000101"
+/** A call from `from` to `until`; picked up unless `answeredAt` says otherwise. */
+const call = (id: string, from: number, until: number | undefined, more: { answeredAt?: number | null; number?: string } = {}) => {
+  const entry = (kind: CalleeEntry["kind"], at: number): CalleeEntry => ({ at, channelId: id, kind, number: more.number ?? number })
+  const answeredAt = more.answeredAt === undefined ? from + 100 : more.answeredAt
+  return [
+    entry("originate", from),
+    ...(answeredAt === null ? [] : [entry("answered", answeredAt)]),
+    ...(until === undefined ? [] : [{ ...entry("ended", until), by: "callee" as const }])
+  ]
+}
+const attempt = (id: string, beganAt: number, more: Partial<Recorded> = {}): Recorded => ({
+  beganAt,
+  campaignId: 1,
+  id,
+  number,
+  outcome: "answered",
+  overAt: beganAt + 1100,
+  state: "ended",
+  ...more
+})
+const request = (id: string, at: number, more: Partial<Request> = {}): Request => ({ at, fate: "pass", id, told: 200, ...more })
+const counters = { completed: 1, failed: 0 }
+const campaign = (more: Partial<CampaignFacts> = {}): CampaignFacts => ({
+  cap: 1,
+  closed: [],
+  contacts: [{ number, state: "completed" }],
+  id: 1,
+  pauses: [],
+  recounted: counters,
+  shown: counters,
+  state: "completed",
+  ...more
+})
+const evidence = (more: Partial<Evidence> = {}): Evidence => ({
+  attempts: [attempt("a", 1000)],
+  campaigns: [campaign()],
+  cuts: [],
+  deaf: [],
+  kills: [],
+  lateMillis: 250,
+  log: call("a", 1000, 2000),
+  organizationCap: 2,
+  requests: [request("a", 1000)],
+  ...more
+})
+
+t.test("given a campaign in which all went well, then nothing is found", async (t) => {
+  t.strictSame(judge(evidence()), { explained: {}, findings: [], late: 0 })
+})
+
+const other = "+15550000202"
+const unknown = { outcome: "unknown", overAt: 60_000 }
+const missed = { outcome: "no_answer" }
+/** Two attempts of one contact, the second after the first. */
+const again = (first: Partial<Recorded>) => [attempt("a", 1000, first), attempt("b", 5000)]
+
+const broken: { readonly [rule in Rule]: ReadonlyArray<readonly [string, Partial<Evidence>]> } = {
+  "no attempt is dialed twice, and none that is not recorded": [
+    ["an attempt that is dialed twice", { log: [...call("a", 1000, 1200, { answeredAt: null }), ...call("a", 1300, 2000)] }],
+    [
+      "a call of no attempt",
+      { log: [...call("a", 1000, 2000), ...call("x", 3000, 4000, { number: other })], requests: [request("a", 1000), request("x", 3000)] }
+    ],
+    ["a call to somebody else's number", { attempts: [attempt("a", 1000, { number: other })] }],
+    ["a void attempt that was dialed", { attempts: [attempt("a", 1000, { state: "void", overAt: 2100 })] }]
+  ],
+  "no contact is called twice at once, and no phone": [
+    [
+      "two campaigns that call one phone at once",
+      {
+        attempts: [attempt("a", 1000), attempt("b", 1500, { campaignId: 2 })],
+        campaigns: [campaign(), campaign({ id: 2 })],
+        log: [...call("a", 1000, 2000), ...call("b", 1500, 2500)],
+        requests: [request("a", 1000), request("b", 1500)]
+      }
+    ]
+  ],
+  "nobody is dialed again while an earlier request may still come to something": [
+    [
+      "a request that got a 503 from an ingress, and a second one",
+      {
+        attempts: again(missed),
+        log: call("b", 5000, 6000),
+        requests: [request("a", 1000, { fate: "503 after forwarding", told: undefined }), request("b", 5000)]
+      }
+    ],
+    [
+      "a request that is held while the contact is dialed again",
+      {
+        attempts: again({ overAt: 2000, state: "void", outcome: null }),
+        log: call("b", 5000, 6000),
+        requests: [request("a", 1000, { fate: "held for 75000 ms", told: undefined }), request("b", 5000)]
+      }
+    ]
+  ],
+  "nobody who has answered is dialed again": [
+    [
+      "a conversation whose end overtook its answer",
+      {
+        attempts: again(missed),
+        log: [...call("a", 1000, 2000), ...call("b", 5000, 6000)],
+        requests: [request("a", 1000), request("b", 5000)]
+      }
+    ]
+  ],
+  "no call goes on without an actor for more than 5 s": [
+    [
+      "a call that appears when it has been written off, and stays",
+      {
+        attempts: [attempt("a", 1000, unknown)],
+        log: call("a", 70_000, 75_100),
+        requests: [request("a", 1000, { fate: "held for 69000 ms" })]
+      }
+    ],
+    ["a call that is recorded as over while it is up", { attempts: [attempt("a", 1000, { overAt: 3000 })], log: call("a", 1000, 8100) }],
+    [
+      "a conversation that goes on, with nobody there, when the engine was killed and has come back",
+      {
+        attempts: [attempt("a", 1000, { outcome: "error", overAt: 15_100 })],
+        deaf: [{ from: 1500, name: "the engine was killed", until: 10_000 }],
+        kills: [1500],
+        log: call("a", 1000, 15_100)
+      }
+    ],
+    [
+      "one that stays when the engine has come back",
+      {
+        attempts: [attempt("a", 1000, { overAt: 3000 })],
+        deaf: [{ from: 2500, name: "the engine was killed", until: 10_000 }],
+        log: call("a", 1000, 15_100)
+      }
+    ]
+  ],
+  "caps hold, but for late calls that are hung up within 5 s": [
+    [
+      "two calls of a campaign that may have one",
+      {
+        attempts: [attempt("a", 1000), attempt("b", 1500, { number: other })],
+        log: [...call("a", 1000, 2000), ...call("b", 1500, 2500, { number: other })],
+        requests: [request("a", 1000), request("b", 1500)]
+      }
+    ],
+    [
+      "three calls of an organization that may have two",
+      {
+        attempts: [attempt("a", 1000), attempt("b", 1500, { number: other }), attempt("c", 1500, { number: "+15550000303" })],
+        campaigns: [campaign({ cap: 3 })],
+        log: [...call("a", 1000, 2000), ...call("b", 1500, 2500, { number: other }), ...call("c", 1500, 2500, { number: "+15550000303" })],
+        requests: [request("a", 1000), request("b", 1500), request("c", 1500)]
+      }
+    ]
+  ],
+  "nothing is dialed while the window is closed": [
+    ["a dial in a closed window", { campaigns: [campaign({ closed: [{ from: 500, until: 9000 }] })] }]
+  ],
+  "nothing is dialed after a confirmed pause": [
+    ["a dial after a pause", { campaigns: [campaign({ pauses: [{ from: 700, until: 9000 }] })] }],
+    ["one that nobody saw on its way", { campaigns: [campaign({ pauses: [{ from: 700, until: 9000 }] })], requests: [] }]
+  ],
+  "every contact and every attempt is final, and no call is up": [
+    ["a campaign that goes on", { campaigns: [campaign({ state: "running" })] }],
+    ["a contact that is forgotten", { campaigns: [campaign({ contacts: [{ number, state: "dialing" }] })] }],
+    ["an attempt without an end", { attempts: [attempt("a", 1000, { outcome: null, overAt: undefined, state: "sent" })] }],
+    ["a call that never ends", { attempts: [attempt("a", 1000, { overAt: undefined })], log: call("a", 1000, undefined) }]
+  ],
+  "every unknown is explained": [
+    ["a request that never left", { attempts: [attempt("a", 1000, unknown)], log: [], requests: [] }],
+    ["one that never left, long before a kill", { attempts: [attempt("a", 1000, unknown)], kills: [9000], log: [], requests: [] }],
+    [
+      "an end that the engine was told of",
+      { attempts: [attempt("a", 1000, unknown)], requests: [request("a", 1000, { fate: "reply lost" })] }
+    ],
+    [
+      "an end that the engine was told of before it was killed",
+      { attempts: [attempt("a", 1000, unknown)], deaf: [{ from: 4500, name: "the engine was killed", until: 9000 }], kills: [4500] }
+    ],
+    ["a request to which nothing happened", { attempts: [attempt("a", 1000, unknown)], log: [] }]
+  ],
+  "counters equal a recount": [["a counter that is one too high", { campaigns: [campaign({ shown: { completed: 2, failed: 0 } })] }]]
+}
+
+for (const rule of rules) {
+  t.test(`given a story that breaks: ${rule}`, async (t) => {
+    for (const [what, story] of broken[rule]) {
+      const { findings } = judge(evidence(story))
+      t.strictSame([...new Set(findings.map((finding) => finding.rule))], [rule], `then it is found: ${what}`)
+    }
+  })
+}
+
+t.test("given what the rules allow, then nothing is found", async (t) => {
+  const check = (what: string, story: Partial<Evidence>, explained: Readonly<Record<string, number>> = {}, late = 0) =>
+    t.strictSame(judge(evidence(story)), { explained, findings: [], late }, what)
+
+  check(
+    "a call that appears late, over the cap, and is hung up within 5 s",
+    {
+      attempts: [attempt("a", 1000, unknown), attempt("b", 69_000, { number: other, overAt: 76_100 })],
+      log: [...call("b", 69_000, 76_000, { number: other }), ...call("a", 70_000, 74_900)].toSorted((x, y) => x.at - y.at),
+      requests: [request("a", 1000, { fate: "503, forwarded 69000 ms later" }), request("b", 69_000)]
+    },
+    { "503, forwarded 69000 ms later": 1 },
+    1
+  )
+  check("a retry of somebody who was busy", {
+    attempts: again({ outcome: "busy" }),
+    log: [...call("a", 1000, 2000, { answeredAt: null }), ...call("b", 5000, 6000)],
+    requests: [request("a", 1000), request("b", 5000)]
+  })
+  check("another attempt after one that Asterisk refused, and after one that never left", {
+    attempts: [
+      attempt("a", 1000, { state: "void", outcome: null }),
+      attempt("x", 2000, { state: "void", outcome: null }),
+      attempt("b", 5000)
+    ],
+    log: call("b", 5000, 6000),
+    requests: [request("a", 1000, { told: 500 }), request("b", 5000)]
+  })
+  check(
+    "a request whose fate explains it",
+    { attempts: [attempt("a", 1000, unknown)], log: [], requests: [request("a", 1000, { fate: "swallowed", told: undefined })] },
+    { swallowed: 1 }
+  )
+  check(
+    "a kill in the act",
+    { attempts: [attempt("a", 1000, unknown)], kills: [1400], log: [], requests: [] },
+    { "killed between the mark and the first byte": 1 }
+  )
+  check(
+    "a call that ended while the engine was down",
+    { attempts: [attempt("a", 1000, unknown)], deaf: [{ from: 1500, name: "the engine was killed", until: 9000 }], kills: [1500] },
+    { "the engine was killed": 1 }
+  )
+  check("a request that left just before the pause was confirmed", { campaigns: [campaign({ pauses: [{ from: 900, until: 9000 }] })] })
+})
+
+t.test("given spans, when they are taken off another, then what is left is clear", async (t) => {
+  const check = (spans: ReadonlyArray<readonly [number, number]>, left: number) =>
+    t.equal(
+      clearMillis(
+        { from: 10, until: 20 },
+        spans.map(([from, until]) => ({ from, until }))
+      ),
+      left
+    )
+  check([], 10)
+  check([[0, 5]], 10)
+  check([[15, 30]], 5)
+  check(
+    [
+      [18, 19],
+      [12, 15],
+      [13, 14]
+    ],
+    6
+  )
+  check(
+    [
+      [0, 12],
+      [11, 14],
+      [25, 30]
+    ],
+    6
+  )
+  check([[0, 100]], 0)
+})
