@@ -374,7 +374,9 @@ export const statusOf = (tag: DomainTag): number => refusals[tag][0]
 export const refuse = <Tag extends DomainTag>(error: ErrorOf<Tag>): Reply => {
   // The row of the error's own tag: indexing by it loses the tie between the two.
   const [status, detail] = refusals[error._tag] as Refusal<Tag>
-  return failure(status, detail(error))
+  const reply = failure(status, detail(error))
+  if (!("retryAfterSeconds" in error)) return reply
+  return { ...reply, headers: [...reply.headers, ["retry-after", String(error.retryAfterSeconds)]] }
 }
 
 // An answer must not grow far beyond its request.

@@ -3,8 +3,12 @@ import { Context, type Effect, Schema } from "effect"
 import type { AgentDefinitionId, AgentId, CallId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
 
 export class ConcurrencyExhausted extends Schema.TaggedError<ConcurrencyExhausted>()("ConcurrencyExhausted", {}) {}
-/** The provider refused the call, or its trunk is down; `reason` is a sentence for the caller. */
-export class CallNotPlaced extends Schema.TaggedError<CallNotPlaced>()("CallNotPlaced", { reason: Schema.String }) {}
+/** The provider refused the call, or its trunk is down or at rest; `reason` is a sentence for the caller. */
+export class CallNotPlaced extends Schema.TaggedError<CallNotPlaced>()("CallNotPlaced", {
+  reason: Schema.String,
+  /** When it may be otherwise, where that is known. */
+  retryAfterSeconds: Schema.optionalKey(Schema.Int)
+}) {}
 
 export interface SingleCall {
   readonly organizationId: OrganizationId

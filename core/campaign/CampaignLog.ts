@@ -11,6 +11,8 @@ export const campaignEvents = [
   "telephony_configuration_unavailable",
   "telephony_auth_failed",
   "telephony_unreachable",
+  "telephony_suspect",
+  "telephony_recovered",
   "agent_archived",
   "settings_updated",
   "schedule_window_closed",

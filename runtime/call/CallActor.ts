@@ -97,7 +97,8 @@ export class CallActor extends Context.Service<
         if (dialing === undefined) return
         const { dialAt, freedAt, permit, phoneNumber } = dialing
         const { callId } = call.attempt
-        const mayLeave = () => call.dialing === dialing && now() <= dialAt + LATEST_MILLIS && permit.holds(now())
+        const mayLeave = () =>
+          call.dialing === dialing && now() <= dialAt + LATEST_MILLIS && permit.holds(now()) && call.trunk.mayLeave(callId)
         // The permit is asked before the mark that the request may have left, and after it, because marking takes time.
         if (!mayLeave() || !(yield* mark(call))) return void withdraw(call)
         if (!(yield* keepRate(dialing)) || !mayLeave()) return void withdraw(call)
@@ -107,6 +108,7 @@ export class CallActor extends Context.Service<
           // Written down last: what is not in the journal has not left, and what is may have.
           if (!mayLeave() || !local.left(callId)) return false
           call.dialing = undefined
+          call.trunk.left(callId)
           call.sentAt = now()
           figures.originated++
           if (freedAt !== undefined) figures.refillSeconds.observe(Math.max(0, SteadyTime.nowOf(clock) - freedAt) / 1000)
@@ -126,7 +128,7 @@ export class CallActor extends Context.Service<
             },
             onSuccess: () => {
               pass("accepted")
-              call.trunk.reached()
+              call.trunk.reached(callId)
               dialing.placed?.()
               tell(call, Accepted.make({}))
             }
@@ -184,6 +186,11 @@ export class CallActor extends Context.Service<
         call.trunk.trunk.lookup(call.attempt.callId).pipe(
           Effect.timeout(LOOK_TIMEOUT),
           Effect.catch(() => Effect.succeed("silent" as const)),
+          Effect.tap((presence) =>
+            Effect.sync(() => {
+              if (presence === "ringing" || presence === "up") call.trunk.heard(call.attempt.callId, { _tag: "Rang" })
+            })
+          ),
           Effect.map((presence) => tell(call, Looked.make({ at: now(), presence })))
         )
 
@@ -303,22 +310,26 @@ const overdue = (call: LiveCall): OriginateRefused | OriginateDoubtful => {
   return new OriginateRefused({ reason: "unreachable", detail: "the request could not leave in time" })
 }
 
-/** What a failed originate means for the call. */
-const meaning = (call: LiveCall, error: OriginateRefused | OriginateDoubtful, at: number): CallEvent => {
-  if (error._tag === "OriginateDoubtful") return Doubted.make({ at })
+/** What a failed originate means for the call, and for its trunk. */
+const meaning = ({ attempt, trunk }: LiveCall, error: OriginateRefused | OriginateDoubtful, at: number): CallEvent => {
+  const { callId } = attempt
+  if (error._tag === "OriginateDoubtful") {
+    trunk.doubted(callId, { answered: error.status !== undefined, retryAfterMillis: error.retryAfterMillis })
+    return Doubted.make({ at })
+  }
   const { cause, reason, retryAfterMillis } = error
   switch (reason) {
     case "number_refused":
-      call.trunk.reached()
+      trunk.reached(callId)
       return HungUp.make({ at, cause: cause ?? "unallocated_number" })
     case "unreachable":
-      call.trunk.unreachable(at)
+      trunk.unreachable(callId)
       break
     case "rate_limited":
-      call.trunk.rateLimited(at, retryAfterMillis)
+      trunk.rateLimited(callId, retryAfterMillis)
       break
     default:
-      break
+      trunk.dismiss(callId)
   }
   return Refused.make({ at, reason })
 }

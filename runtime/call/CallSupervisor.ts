@@ -98,6 +98,7 @@ export class CallSupervisor extends Context.Service<
             Effect.ensuring(
               Effect.sync(() => {
                 calls.delete(callId)
+                call.trunk.dismiss(callId)
                 slots.release(callId)
               })
             ),

@@ -4,12 +4,14 @@ import { SqlClient } from "effect/sql"
 import { runName } from "#core/call/AttemptBeginning.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer } from "#core/call/Dialer.ts"
 import type { OrganizationId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "../CallRate.ts"
 import { Config } from "../config.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
 import { newCallId } from "../newCallId.ts"
 import { Slots } from "../Slots.ts"
-import { awaitUp, TrunkPool, whyDown } from "../trunk/TrunkPool.ts"
+import { awaitUp, type LiveTrunk, TrunkPool, whyDown } from "../trunk/TrunkPool.ts"
+import type { Over } from "./CallActor.ts"
 import { CallJournal } from "./CallJournal.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
 import type { Permit } from "./LiveCall.ts"
@@ -20,6 +22,23 @@ const CONNECT_MILLIS = 5000
 const ACCEPT_MILLIS = 20_000
 
 const always: Permit = { entered: () => {}, holds: () => true, left: () => {} }
+
+/** Why the trunk takes no call now, and when to try again. */
+const whyResting = (trunk: LiveTrunk, now: SteadyTime.SteadyMillis): CallNotPlaced => {
+  const trouble = trunk.trouble()
+  const seconds = Math.max(1, Math.ceil(((trouble?.until ?? now) - now) / 1000))
+  const reason =
+    trouble?.kind === "limited" ? "The telephony provider asks for fewer calls" : "The telephony provider does not take calls just now"
+  return new CallNotPlaced({ reason: `${reason}; try again in ${seconds} s.`, retryAfterSeconds: seconds })
+}
+
+/** What a caller is told of a call that was over before the provider had taken it. */
+const whyOver = (trunk: LiveTrunk, how: Over, now: SteadyTime.SteadyMillis): CallNotPlaced => {
+  if (how._tag === "Ended") return new CallNotPlaced({ reason: how.cause })
+  return how.reason === "permit_lapsed" && trunk.trouble() !== undefined
+    ? whyResting(trunk, now)
+    : new CallNotPlaced({ reason: how.reason })
+}
 
 export const layer = Layer.effect(
   Dialer,
@@ -32,6 +51,7 @@ export const layer = Layer.effect(
     const pool = yield* TrunkPool
     const supervisor = yield* CallSupervisor
     const { nodeName } = yield* Config
+    const clock = yield* Clock.Clock
 
     const limitOf = (id: OrganizationId) =>
       sql<{ readonly limit: number }>`SELECT concurrency_limit AS "limit" FROM organizations WHERE id = ${id}::int`.pipe(
@@ -55,13 +75,21 @@ export const layer = Layer.effect(
         const placed = yield* Deferred.make<void, CallNotPlaced>()
         const reserve = (now: number) => rate.reserve([{ key: `trunk:${call.telephonyConfigurationId}`, rate: trunk.rate }], now)
         const from = call.from ?? trunk.callerIdFor(call.phoneNumber)
+        const giveBack = Effect.sync(() => {
+          slots.release(callId)
+          trunk.dismiss(callId)
+        })
         // A client that goes away leaves neither a slot nor an attempt without a call behind.
         const attempt = yield* Effect.uninterruptible(
           Effect.gen(function* () {
             if (!slots.tryTake(callId, scopes)) return yield* new ConcurrencyExhausted()
+            if (!trunk.admit(callId)) {
+              slots.release(callId)
+              return yield* whyResting(trunk, yield* SteadyTime.now)
+            }
             const attempt = yield* journal
               .begin({ ...call, from }, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
-              .pipe(Effect.onError(() => Effect.sync(() => slots.release(callId))))
+              .pipe(Effect.onError(() => giveBack))
             const dialAt = reserve(yield* Clock.currentTimeMillis)
             yield* supervisor
               .start(
@@ -69,11 +97,10 @@ export const layer = Layer.effect(
                 trunk,
                 { dialAt, from, marked: false, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve },
                 {
-                  recorded: (how) =>
-                    Deferred.doneUnsafe(placed, Effect.fail(new CallNotPlaced({ reason: how._tag === "Void" ? how.reason : how.cause })))
+                  recorded: (how) => Deferred.doneUnsafe(placed, Effect.fail(whyOver(trunk, how, SteadyTime.nowOf(clock))))
                 }
               )
-              .pipe(Effect.onError(() => Effect.sync(() => slots.release(callId))))
+              .pipe(Effect.onError(() => giveBack))
             return attempt
           })
         )

@@ -6,20 +6,19 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { type AutomaticStop, CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { compile } from "#core/campaign/Schedule.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "../CallRate.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
 import { Slots } from "../Slots.ts"
-import { type LiveTrunk, TRIES_TO_GIVE_UP, TrunkPool } from "../trunk/TrunkPool.ts"
-import { type CampaignMemory, over, remember, until, type Wait } from "./CampaignMemory.ts"
+import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
+import { type CampaignMemory, news, over, remember, until, type Wait } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
 import { AHEAD_MILLIS, makeDialTurn } from "./DialTurn.ts"
 import * as Stops from "./stops.ts"
+import type { Gate } from "./TrunkGate.ts"
 
-/** A trunk that has been down for so long pauses the campaign. */
-const DOWN_MILLIS = 135_000
 /** How often it is looked whether the local journal can be written again. */
 const JOURNAL_MILLIS = 1000
-const RATE_LIMITED_LOG_MILLIS = 60_000
 /** Timers are re-armed at least this often: the next opening of a window can be weeks away. */
 const LONGEST_SLEEP_MILLIS = 3_600_000
 
@@ -67,38 +66,34 @@ export class CampaignActor extends Context.Service<
         // Whoever resumed the campaign may have repaired what the trunk was down for.
         memory.trunk = yield* pool.getRepaired(id)
         memory.unwatch = memory.trunk?.watch(() => memory.desk.wake()) ?? (() => {})
-        memory.failuresBefore = memory.trunk?.failures() ?? 0
         return memory.trunk
       })
 
-      /** Undefined when the trunk can carry calls. */
-      const trunkWait = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk, now: number) {
-        const status = trunk.status()
-        if (status._tag === "Down" && status.reason === "auth") return yield* stop(memory, Stops.authFailed(status.detail))
-        if (status._tag === "Down" && status.reason === "replaced") return yield* stop(memory, Stops.unreachable(status.detail))
-        if (status._tag !== "Up") {
-          memory.downSince ??= now
-          if (now < memory.downSince + DOWN_MILLIS) return until(memory.downSince + DOWN_MILLIS)
-          return yield* stop(memory, Stops.unreachable(status._tag === "Down" ? status.detail : "It did not connect."))
-        }
-        memory.downSince = undefined
-        memory.failuresBefore = Math.min(memory.failuresBefore, trunk.failures())
-        if (trunk.failures() - memory.failuresBefore >= TRIES_TO_GIVE_UP)
-          return yield* stop(memory, Stops.unreachable("It could not begin a call, time after time."))
-        if (now >= trunk.restUntil()) return undefined
-        if (trunk.failures() === 0 && now >= memory.rateLimitLoggedAt + RATE_LIMITED_LOG_MILLIS) {
-          memory.rateLimitLoggedAt = now
-          yield* ownership.log(memory.plan.campaignId, Stops.rateLimited(trunk.restUntil() - now))
-        }
-        return until(trunk.restUntil())
+      /** Undefined when the gate is open. */
+      const gateWait = Effect.fnUntraced(function* (memory: CampaignMemory, gate: Gate, now: number) {
+        if (gate._tag === "Open") return undefined
+        if (gate._tag === "GiveUp") return yield* stop(memory, gate.stop)
+        return gate.until === undefined ? news : until(now + gate.until - (yield* SteadyTime.now))
       })
+
+      const tellTrouble = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk) {
+        const note = memory.gate.note(trunk.trouble(), yield* SteadyTime.now)
+        if (note !== undefined) yield* ownership.log(memory.plan.campaignId, note)
+      })
+
+      /** Undefined when there may be contacts to claim. */
+      const idleWait = (memory: CampaignMemory, now: number) => {
+        if (memory.more || memory.dueAt <= now) return undefined
+        memory.gate.rest()
+        return until(memory.dueAt)
+      }
 
       /** Undefined when the window is open. */
       const windowWait = Effect.fnUntraced(function* (memory: CampaignMemory, now: number) {
         const window = memory.schedule.stateAt(now)
         memory.edgeAt = (window.open ? window.closesAt : window.opensAt) ?? Number.POSITIVE_INFINITY
         // Nobody minds a trunk that is down while nothing may be dialed.
-        if (!window.open) memory.downSince = undefined
+        if (!window.open) memory.gate.rest()
         if (!memory.schedule.isZoneKnown && memory.windowOpen !== false) {
           yield* Effect.logError("the time zone of a campaign is unknown here, so that its window stays closed")
         }
@@ -117,16 +112,19 @@ export class CampaignActor extends Context.Service<
         const trunk = yield* findTrunk(memory, plan.telephonyConfigurationId)
         if (trunk === undefined) return yield* stop(memory, Stops.noConfiguration)
         const now = yield* Clock.currentTimeMillis
+        const steady = yield* SteadyTime.now
+        yield* tellTrouble(memory, trunk)
         const rates = [
           { key: `campaign:${plan.campaignId}`, rate: plan.rateLimit },
           { key: `trunk:${trunk.configurationId}`, rate: trunk.rate }
         ]
         const wait =
           (yield* windowWait(memory, now)) ??
-          (yield* trunkWait(memory, trunk, now)) ??
+          (yield* gateWait(memory, memory.gate.connection(trunk, steady), now)) ??
           // Nothing leaves that cannot be written down.
           (local.failure() === undefined ? undefined : until(now + JOURNAL_MILLIS)) ??
-          (memory.more || memory.dueAt <= now ? undefined : until(memory.dueAt)) ??
+          idleWait(memory, now) ??
+          (yield* gateWait(memory, memory.gate.health(trunk, steady), now)) ??
           (rate.available(rates, now, AHEAD_MILLIS) > 0 ? undefined : until(rate.earliest(rates) - AHEAD_MILLIS))
         if (wait === undefined) return yield* dialTurn(memory, trunk, rates, now)
         memory.queue.leave()

@@ -5,6 +5,7 @@ import type { Permit } from "../call/LiveCall.ts"
 import type { SlotQueue } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import type { Desk } from "./Desk.ts"
+import { TrunkGate } from "./TrunkGate.ts"
 
 /** What a turn waits for. `until`: epoch milliseconds. */
 export type Wait = { readonly _tag: "Until"; readonly until: number } | { readonly _tag: "News" } | { readonly _tag: "Over" }
@@ -28,35 +29,29 @@ export interface CampaignMemory {
   windowOpen: boolean | undefined
   /** When the window opens or closes next; epoch milliseconds. */
   edgeAt: number
-  downSince: number | undefined
-  /** Refusals in a row that the trunk had before this owner's first call: whoever resumed the campaign wants it tried again. */
-  failuresBefore: number
+  readonly gate: TrunkGate
   capacityLoggedAt: number
-  rateLimitLoggedAt: number
 }
 
 export const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue): CampaignMemory => {
   const memory: CampaignMemory = {
     capacityLoggedAt: Number.NEGATIVE_INFINITY,
     desk,
-    downSince: undefined,
-    failuresBefore: 0,
     dueAt: Number.POSITIVE_INFINITY,
     edgeAt: Number.POSITIVE_INFINITY,
+    gate: new TrunkGate(),
     more: true,
     permit: {
       entered: () => {
         desk.permits++
       },
-      // A trunk that asked for a rest gets it from the calls too that were claimed before.
-      holds: (now) => desk.mayDial && memory.schedule.stateAt(now).open && now >= (memory.trunk?.restUntil() ?? now),
+      holds: (now) => desk.mayDial && memory.schedule.stateAt(now).open,
       left: () => {
         desk.permits--
       }
     },
     plan,
     queue,
-    rateLimitLoggedAt: Number.NEGATIVE_INFINITY,
     schedule: compile(plan.schedule ?? undefined),
     trunk: undefined,
     unwatch: () => {},

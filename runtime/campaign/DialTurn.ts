@@ -4,6 +4,7 @@ import type { Claimed } from "#core/call/AttemptBeginning.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { claimLimit } from "#core/campaign/Pacing.ts"
 import { CallJournal } from "../call/CallJournal.ts"
+import type { CallId } from "#core/Id.ts"
 import { CallSupervisor } from "../call/CallSupervisor.ts"
 import { PassDialPoint } from "../call/DialPoint.ts"
 import { CallRate, type RateScope } from "../CallRate.ts"
@@ -49,10 +50,13 @@ export const makeDialTurn = Effect.gen(function* () {
   ) {
     const { plan } = memory
     const wanted = Math.min(claimLimit, rate.available(rates, now, AHEAD_MILLIS))
-    const ids = yield* Effect.forEach(Array.from({ length: wanted }), () => newCallId)
+    const fresh = yield* Effect.forEach(Array.from({ length: wanted }), () => newCallId)
+    // Of a trunk that is not well, the first of them becomes the probe.
+    const ids = fresh.filter((callId) => trunk.admit(callId))
     const scopes = scopesOf(plan, trunk)
     // Only ids that were given in come out.
     const callIds = memory.queue.take(ids, scopes) as typeof ids
+    ids.slice(callIds.length).forEach(trunk.dismiss)
     if (callIds.length === 0) return yield* waitForSlot(memory, scopes, now)
     const leaving = Math.min(callIds.length, rate.available(rates, now, AT_ONCE_MILLIS), trunk.adapter.manifest.originatesInFlight)
     const claim = {
@@ -66,10 +70,14 @@ export const makeDialTurn = Effect.gen(function* () {
       provider: trunk.adapter.manifest.provider,
       telephonyConfigurationId: trunk.configurationId
     }
-    const releaseAll = Effect.sync(() => callIds.forEach(slots.release))
+    const giveBack = (callId: CallId) => {
+      slots.release(callId)
+      trunk.dismiss(callId)
+    }
+    const releaseAll = Effect.sync(() => callIds.forEach(giveBack))
     const claimed = yield* Effect.onError(restore(journal.claim(claim, () => memory.desk.returnAll())), () => releaseAll)
     pass("claimed")
-    for (const unused of callIds.slice(claimed.attempts.length)) slots.release(unused)
+    callIds.slice(claimed.attempts.length).forEach(giveBack)
     if (claimed.owned) {
       memory.more = claimed.attempts.length === callIds.length
       memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
@@ -95,16 +103,17 @@ export const makeDialTurn = Effect.gen(function* () {
       const dialAt = reserve(yield* Clock.currentTimeMillis)
       const dialing = { dialAt, freedAt: slots.freedAt(attempt.callId), marked: index < leaving, permit, reserve }
       yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
-        Effect.sync(() => unclaim(memory, attempts.slice(index)))
+        Effect.sync(() => unclaim(memory, trunk, attempts.slice(index)))
       )
     }
   })
 
   /** Contacts that are claimed and have no call to carry on with them. */
-  const unclaim = ({ desk }: CampaignMemory, attempts: Claimed["attempts"]) => {
+  const unclaim = ({ desk }: CampaignMemory, trunk: LiveTrunk, attempts: Claimed["attempts"]) => {
     const callIds = attempts.map(({ callId }) => callId)
     journal.unclaim(callIds, () => desk.returnAll())
     callIds.forEach(slots.release)
+    callIds.forEach(trunk.dismiss)
   }
 
   /** Slots that were taken, and contacts that were claimed, come to their calls. */

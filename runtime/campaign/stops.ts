@@ -1,8 +1,9 @@
 /** What the log of a campaign says of the engine's own decisions. No phone number, no credential. */
 import type { AutomaticStop } from "#core/campaign/CampaignOwnership.ts"
 import type { CampaignEvent } from "#core/campaign/CampaignLog.ts"
+import type { TroubleKind } from "../trunk/TrunkHealth.ts"
 
-interface Note {
+export interface Note {
   readonly level: "info" | "warning" | "error"
   readonly event: CampaignEvent
   readonly message: string
@@ -65,9 +66,26 @@ export const waitingForCapacity: Note = {
   level: "warning",
   message: "Other calls use all the capacity."
 }
-export const rateLimited = (millis: number): Note => ({
-  details: { retry_after_seconds: Math.ceil(millis / 1000) },
-  event: "provider_rate_limited",
+
+const failing: Readonly<Record<TroubleKind, string>> = {
+  doubted: "It does not answer, or answers with errors that leave open whether a call was placed.",
+  limited: "It refuses every call and asks for fewer.",
+  unreachable: "It could not begin a call, time after time."
+}
+export const whatFails = (kind: TroubleKind): string => failing[kind]
+
+/** `restMillis`: how long nothing leaves. */
+export const trunkTrouble = (kind: TroubleKind, restMillis: number): Note => ({
+  details: { reason: kind, retry_after_seconds: Math.max(0, Math.ceil(restMillis / 1000)) },
+  event: kind === "limited" ? "provider_rate_limited" : "telephony_suspect",
   level: "warning",
-  message: "The telephony provider asks for fewer calls."
+  message:
+    kind === "limited"
+      ? "The telephony provider asks for fewer calls; one at a time tries it until it takes them again."
+      : "The telephony provider does not take calls as it should; one at a time tries it until it does."
 })
+export const trunkRecovered: Note = {
+  event: "telephony_recovered",
+  level: "info",
+  message: "The telephony provider takes calls again."
+}

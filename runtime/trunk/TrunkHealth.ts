@@ -1,37 +1,130 @@
-/** How a trunk is doing: its status, and how long to leave it alone after it refused. */
-import type { TrunkStatus } from "#core/provider/Adapter.ts"
+/**
+ * How a trunk is doing, and who may leave through it. One for all that dial through it, campaigns and single calls alike.
+ *
+ *     Well ----third doubt in a row, an error for an answer, not sent, told to slow down----> Resting
+ *     Resting --its time is up, nothing is in flight, and a call asks to leave--> Probing
+ *     Probing --accepted, or any sign of life--> Well
+ *     Probing --doubt, refusal--> Resting, for longer
+ *     Probing --the call never left--> Resting, its time still up
+ *     Resting --a sign of life of a call that was in doubt--> Well
+ *
+ * While it is not Well, nobody leaves but the one call that probes it: every probe that ends in doubt costs a contact. A reconnect or a
+ * person who resumes may hurry the next probe, but neither makes the trunk well: else one whose socket flaps would never be given up.
+ */
+import type { Clock } from "effect"
+import type { CallId } from "#core/Id.ts"
+import type { TrunkEvent, TrunkStatus } from "#core/provider/Adapter.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 
-/** After the request certainly did not get through: how long to wait before the next one, in seconds. */
-const BACKOFF_SECONDS = [5, 10, 20, 40, 60] as const
-const RATE_LIMIT_SECONDS = [5, 10, 20, 40, 60] as const
+/** How long to wait after the first failure, the second, and so on, in milliseconds. */
+const REST_MILLIS = [5000, 10_000, 20_000, 40_000, 60_000] as const
+/** No provider keeps a trunk at rest for longer, whatever its `Retry-After` says. */
+export const LONGEST_RETRY_AFTER_MILLIS = 300_000
+/** One request may be lost for any reason; this many in a row that are answered by nothing mean that the provider is stuck. */
+const DOUBTS_TO_SUSPECT = 3
+/** A rest is cut short at most so often. */
+const HURRY_AGAIN_MILLIS = 60_000
+
+/** `doubted`: it is unknown what became of requests. `limited`: the provider wants fewer of them. `unreachable`: they do not get there. */
+export type TroubleKind = "doubted" | "limited" | "unreachable"
+export interface Trouble {
+  readonly kind: TroubleKind
+  /** When it began. */
+  readonly since: SteadyTime.SteadyMillis
+  /** When the newest try failed. */
+  readonly failedAt: SteadyTime.SteadyMillis
+  /** Tries that failed, the first included. */
+  readonly failures: number
+  /** Nobody leaves before. */
+  readonly until: SteadyTime.SteadyMillis
+  /** How long the provider wants to be left alone; nobody cuts that short. */
+  readonly askedUntil: SteadyTime.SteadyMillis
+}
 
 export interface TrunkHealth {
   readonly status: () => TrunkStatus
   /** Calls `listener` at each change until the function it returns is called. */
   readonly watch: (listener: () => void) => () => void
-  /** Not before this moment, epoch milliseconds. */
-  readonly restUntil: () => number
-  /** The provider accepted or judged a request: it is reachable. */
-  readonly reached: () => void
-  /** A request certainly did not get through. */
-  readonly unreachable: (now: number) => void
-  readonly rateLimited: (now: number, retryAfterMillis: number | undefined) => void
-  /** Refusals in a row. */
-  readonly failures: () => number
+  /** Undefined while it is well. */
+  readonly trouble: () => Trouble | undefined
+  /** Whether a call may be claimed for it: any while it is well, and else one at a time after each rest. */
+  readonly admits: () => boolean
+  /** The call is going to leave; while the trunk is not well, as its probe. False: it may not. */
+  readonly admit: (callId: CallId) => boolean
+  /** To be asked at the last moment. */
+  readonly mayLeave: (callId: CallId) => boolean
+  /** The first byte of its request is being written. */
+  readonly left: (callId: CallId) => void
+  /** The call has not left and will not, or its result says nothing of the trunk. Idempotent. */
+  readonly dismiss: (callId: CallId) => void
+  /** The provider accepted the call, judged it, or shows it: it works. */
+  readonly reached: (callId: CallId) => void
+  /** An event of any call: a sign of life of one whose request got no answer is as good as the answer. */
+  readonly heard: (callId: string, event: TrunkEvent) => void
+  /** The request certainly did not get through. */
+  readonly unreachable: (callId: CallId) => void
+  readonly rateLimited: (callId: CallId, retryAfterMillis: number | undefined) => void
+  /** It is unknown whether it did. `answered`: an error came back that proves nothing. */
+  readonly doubted: (callId: CallId, doubt: { readonly answered: boolean; readonly retryAfterMillis: number | undefined }) => void
+  /** What keeps it in trouble may have been repaired: it is tried now, not in a while. */
+  readonly hurry: () => void
 }
 
-export const makeHealth = () => {
+type State =
+  | { readonly _tag: "Well"; readonly doubts: number }
+  | { readonly _tag: "Resting"; readonly trouble: Trouble }
+  | { readonly _tag: "Probing"; readonly trouble: Trouble; readonly probe: string }
+
+const well: State = { _tag: "Well", doubts: 0 }
+
+/** `onStatus` takes the trunk's word; `changed` wakes whoever watches it. */
+export const makeHealth = (clock: Clock.Clock) => {
+  const now = () => SteadyTime.nowOf(clock)
   let status: TrunkStatus = { _tag: "Connecting" }
-  let failures = 0
-  let limited = 0
-  let restUntil = 0
+  let state: State = well
+  let hurriedAt = Number.NEGATIVE_INFINITY
+  /** Requests that have left and have no answer yet. */
+  const inFlight = new Set<string>()
+  /** Those that got none while the trunk has been in trouble, or is about to be. */
+  const doubtful = new Set<string>()
   const watchers = new Set<() => void>()
   const changed = () => {
     for (const watcher of watchers) watcher()
   }
-  const rest = (now: number, seconds: ReadonlyArray<number>, time: number) => {
-    restUntil = Math.max(restUntil, now + 1000 * (seconds[Math.min(time, seconds.length) - 1] ?? 0))
+  const move = (to: State) => {
+    state = to
+    changed()
   }
+  const recover = () => {
+    doubtful.clear()
+    if (state._tag !== "Well") move(well)
+    else if (state.doubts > 0) state = well
+  }
+  const askedUntil = (retryAfterMillis: number | undefined) =>
+    retryAfterMillis === undefined ? Number.NEGATIVE_INFINITY : now() + Math.min(retryAfterMillis, LONGEST_RETRY_AFTER_MILLIS)
+  /** One more try has failed, or the first. */
+  const fail = (kind: TroubleKind, retryAfterMillis: number | undefined) => {
+    const failedAt = now()
+    const before = state._tag === "Well" ? undefined : state.trouble
+    const failures = (before?.failures ?? 0) + 1
+    const rest = REST_MILLIS[Math.min(failures, REST_MILLIS.length) - 1] ?? 0
+    const asked = Math.max(before?.askedUntil ?? Number.NEGATIVE_INFINITY, askedUntil(retryAfterMillis))
+    const until = Math.max(failedAt + rest, asked)
+    move({ _tag: "Resting", trouble: { askedUntil: asked, failedAt, failures, kind, since: before?.since ?? failedAt, until } })
+  }
+  /** One of several requests that were under way together: they are one failure, but the provider gets the longest rest it asks for. */
+  const join = (trouble: Trouble, retryAfterMillis: number | undefined) => {
+    const asked = Math.max(trouble.askedUntil, askedUntil(retryAfterMillis))
+    move({ _tag: "Resting", trouble: { ...trouble, askedUntil: asked, until: Math.max(trouble.until, asked) } })
+  }
+  const failed = (callId: CallId, kind: TroubleKind, retryAfterMillis?: number) => {
+    inFlight.delete(callId)
+    if (state._tag === "Resting") return join(state.trouble, retryAfterMillis)
+    // While one probes, nothing else is in flight.
+    fail(kind, retryAfterMillis)
+  }
+  const admits = () => state._tag === "Well" || (state._tag === "Resting" && inFlight.size === 0 && now() >= state.trouble.until)
+
   const health: TrunkHealth = {
     status: () => status,
     watch: (listener) => {
@@ -40,32 +133,50 @@ export const makeHealth = () => {
         watchers.delete(listener)
       }
     },
-    restUntil: () => restUntil,
-    reached: () => {
-      failures = 0
-      limited = 0
+    trouble: () => (state._tag === "Well" ? undefined : state.trouble),
+    admits,
+    admit: (callId) => {
+      if (!admits()) return false
+      if (state._tag === "Resting") state = { _tag: "Probing", probe: callId, trouble: state.trouble }
+      return true
     },
-    unreachable: (now) => {
-      // Several requests that were under way together are one failure.
-      if (now < restUntil) return
-      failures++
-      rest(now, BACKOFF_SECONDS, failures)
-      changed()
+    mayLeave: (callId) => state._tag === "Well" || (state._tag === "Probing" && state.probe === callId),
+    left: (callId) => void inFlight.add(callId),
+    dismiss: (callId) => {
+      const wasInFlight = inFlight.delete(callId)
+      if (state._tag === "Probing" && state.probe === callId) move({ _tag: "Resting", trouble: state.trouble })
+      else if (wasInFlight && state._tag === "Resting") changed()
     },
-    rateLimited: (now, retryAfterMillis) => {
-      limited++
-      if (retryAfterMillis === undefined) rest(now, RATE_LIMIT_SECONDS, limited)
-      else restUntil = Math.max(restUntil, now + retryAfterMillis)
-      changed()
+    reached: (callId) => {
+      const counts = state._tag !== "Resting" || state.trouble.kind === "doubted"
+      inFlight.delete(callId)
+      if (counts) recover()
+      else changed()
     },
-    failures: () => failures
+    heard: (callId, event) => {
+      if (!doubtful.has(callId) && !inFlight.has(callId)) return
+      // Said of calls that a reconnect did not find: nobody has shown a sign of life.
+      if (event._tag === "HungUp" && event.cause === "trunk_lost") return
+      if (state._tag !== "Resting" || state.trouble.kind === "doubted") recover()
+    },
+    unreachable: (callId) => failed(callId, "unreachable"),
+    rateLimited: (callId, retryAfterMillis) => failed(callId, "limited", retryAfterMillis),
+    doubted: (callId, { answered, retryAfterMillis }) => {
+      doubtful.add(callId)
+      if (state._tag !== "Well" || answered) return failed(callId, "doubted", retryAfterMillis)
+      inFlight.delete(callId)
+      if (state.doubts + 1 < DOUBTS_TO_SUSPECT) state = { _tag: "Well", doubts: state.doubts + 1 }
+      else fail("doubted", undefined)
+    },
+    hurry: () => {
+      if (state._tag !== "Resting" || now() < hurriedAt + HURRY_AGAIN_MILLIS) return
+      hurriedAt = now()
+      move({ _tag: "Resting", trouble: { ...state.trouble, until: Math.max(hurriedAt, state.trouble.askedUntil) } })
+    }
   }
   const onStatus = (next: TrunkStatus) => {
     status = next
-    if (next._tag === "Up") {
-      failures = 0
-      restUntil = 0
-    }
+    if (next._tag === "Up") health.hurry()
     changed()
   }
   return { changed, health, onStatus }

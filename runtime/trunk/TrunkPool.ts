@@ -2,7 +2,7 @@
  * One live trunk per telephony configuration, opened at its first use and kept. When the configuration gets other credentials, a new trunk
  * takes its place: what is dialed from then on goes through that one, and the old one is closed when its last call has ended.
  */
-import { Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { type Adapter, OriginateRefused, type Trunk, type TrunkEvent } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -13,8 +13,6 @@ import { Config } from "../config.ts"
 import { type CallControl, handedOver } from "./handedOver.ts"
 import { makeHealth, type TrunkHealth } from "./TrunkHealth.ts"
 
-/** After so many refusals in a row, each after its wait, the campaign is paused. */
-export const TRIES_TO_GIVE_UP = 6
 /** How often it is looked whether a trunk that was replaced still has calls; longer than a call takes to begin. */
 const UNUSED_CHECK = "30 seconds"
 const RENEW_AGAIN = Schedule.spaced("5 seconds")
@@ -72,6 +70,7 @@ export class TrunkPool extends Context.Service<
       const registry = yield* Registry
       const settings = yield* TrunkSettings
       const { nodeName, trunkRate } = yield* Config
+      const clock = yield* Clock.Clock
       const scope = yield* Effect.scope
       const opening = Semaphore.makeUnsafe(1)
       const open = new Map<TelephonyConfigId, Opened>()
@@ -81,14 +80,17 @@ export class TrunkPool extends Context.Service<
         const { id, provider } = setting
         const adapter = registry.find(provider)
         if (adapter === undefined) return undefined
-        const { changed, health, onStatus } = makeHealth()
+        const { changed, health, onStatus } = makeHealth(clock)
         const own = yield* Scope.fork(scope)
         let live: LiveTrunk | undefined
         const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
         const context = {
           configurationId: id,
           node: nodeName,
-          onEvent: (callId: string, event: TrunkEvent) => calls.onEvent(callId, event, source),
+          onEvent: (callId: string, event: TrunkEvent) => {
+            health.heard(callId, event)
+            calls.onEvent(callId, event, source)
+          },
           onStatus
         }
         const trunk = yield* adapter
@@ -130,7 +132,7 @@ export class TrunkPool extends Context.Service<
 
       const repair = (session: Opened) => {
         const status = session.live.status()
-        if (status._tag !== "Down") return Effect.void
+        if (status._tag !== "Down") return Effect.sync(session.live.hurry)
         // Another client took its place, and it does not fight for it by itself.
         if (status.reason === "replaced") return retire(session, session.setting)
         return Effect.sync(() => session.trunk.reconnect?.())

@@ -1,16 +1,9 @@
-/** The owner of a campaign when it has to stop: trunks that fail, refusals, pauses, later owners, its own death. */
-import { Effect, Fiber, Layer } from "effect"
-import { TestRunner } from "effect/cluster"
+/** The owner of a campaign when it has to stop: trunks that fail, refusals, pauses, later owners. */
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
-import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
-import { Signals } from "#core/Signals.ts"
-import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
-import * as CampaignSupervisor from "#runtime/campaign/CampaignSupervisor.ts"
-import { Desks } from "#runtime/campaign/Desk.ts"
-import { campaignId, ownershipOf, refusal, World } from "#test/support/fakes.ts"
-import { run } from "#test/support/run.ts"
+import { campaignId, noReply, refusal, type World } from "#test/support/fakes.ts"
 import { settled, wait, steps, afterwards, type Scene, play, campaign, idle, fast } from "#test/support/campaignScene.ts"
 
 const down = (reason: "auth" | "unreachable" | "replaced"): TrunkStatus => ({ _tag: "Down", detail: "gone", reason })
@@ -77,7 +70,7 @@ t.test("given a provider that refuses", async (t) => {
   t.test("to begin, then it is tried six times, ever later, then the campaign stops, and no contact has lost a try", async (t) => {
     const { at, contacts, entries } = await play(refusing("unreachable"), () => wait("10 minutes"))
     t.strictSame(at, [0, 5000, 15_000, 35_000, 75_000, 135_000])
-    t.strictSame(entries, ["telephony_unreachable"])
+    t.strictSame(entries, ["telephony_suspect", "telephony_unreachable"])
     t.ok(contacts.every(({ retriesUsed, state }) => state === "pending" && retriesUsed === 0))
   })
   t.test("and is resumed afterwards, then it is tried again", async (t) => {
@@ -92,13 +85,25 @@ t.test("given a provider that refuses", async (t) => {
         wait("10 seconds")
       )
     )
-    t.strictSame(entries, ["telephony_unreachable"])
+    t.strictSame(entries, ["telephony_suspect", "telephony_unreachable", "telephony_suspect", "telephony_recovered"])
     t.equal(at.length, 9)
   })
-  t.test("for its rate, then it gets its rest, and that is logged once a minute", async (t) => {
-    const { at, entries } = await play(refusing("rate_limited", 8000), () => wait("50 seconds"))
-    t.strictSame(at, [0, 8000, 16_000, 24_000, 32_000, 40_000, 48_000])
-    t.strictSame(entries, ["provider_rate_limited"])
+  t.test("for its rate, then it gets the rest it asks for, and ever longer ones, then the campaign stops", async (t) => {
+    const { at, contacts, entries } = await play(refusing("rate_limited", 8000), () => wait("10 minutes"))
+    t.strictSame(at, [0, 8000, 18_000, 38_000, 78_000, 138_000])
+    t.strictSame(entries, ["provider_rate_limited", "telephony_unreachable"])
+    t.ok(contacts.every(({ retriesUsed, state }) => state === "pending" && retriesUsed === 0))
+  })
+  t.test("for its rate now and then, then the log says so once a minute", async (t) => {
+    let calls = 0
+    const { entries } = await play(
+      (world) => {
+        campaign(200, { maxConcurrency: 1, rateLimit: 1 })(world)
+        world.originate = Effect.suspend(() => (++calls % 2 === 1 ? refusal("rate_limited") : refusal("number_refused")))
+      },
+      () => wait("59 seconds")
+    )
+    t.strictSame(entries, ["provider_rate_limited", "telephony_recovered"])
   })
   t.test("for good, then the campaign stops at the first call", async (t) => {
     const check = async (reason: Parameters<typeof refusal>[0], event: string) => {
@@ -121,6 +126,58 @@ t.test("given a provider that refuses", async (t) => {
       () => wait("30 seconds")
     )
     t.ok(at.length <= 4, `${at}`)
+  })
+})
+
+t.test("given a provider that answers nothing", async (t) => {
+  const silent = Effect.andThen(Effect.sleep("15 seconds"), noReply)
+  const hanging = (world: World) => {
+    campaign(200, { organizationShare: 100, rateLimit: 10 })(world)
+    world.originate = silent
+  }
+  t.test("then after three doubts one call at a time tries it, ever later, until the campaign stops", async (t) => {
+    const { at, contacts, entries, state } = await play(hanging, () => wait("10 minutes"))
+    const crowd = at.filter((each) => each < 16_000)
+    // Four at a time is what the trunk lets wait for an answer, and two more take the places of the first two in doubt.
+    t.ok(crowd.length >= 4 && crowd.length <= 6, `${crowd}`)
+    const probes = at.slice(crowd.length)
+    t.equal(probes.length, 4, `${probes}`)
+    t.ok(
+      probes.every((each, index) => index === 0 || each - (probes[index - 1] ?? 0) >= 25_000),
+      `${probes}`
+    )
+    t.strictSame(entries, ["telephony_suspect", "telephony_unreachable"])
+    t.equal(state, "paused")
+    t.equal(contacts.filter((contact) => contact.state === "pending").length, 200 - at.length, "then nobody else has lost a try")
+  })
+  t.test("and then does, then all may leave again, and the log says so", async (t) => {
+    const { at, entries } = await play(hanging, ({ world }) =>
+      steps(
+        wait("40 seconds"),
+        afterwards(() => {
+          world.originate = Effect.void
+        }),
+        wait("60 seconds")
+      )
+    )
+    t.strictSame(entries, ["telephony_suspect", "telephony_recovered"])
+    t.ok(at.filter((each) => each > 54_000).length > 50, `${at}`)
+  })
+  t.test("but one of whose calls in doubt rings, then it is not suspect any more", async (t) => {
+    const { entries } = await play(hanging, ({ world }) =>
+      steps(
+        wait("16 seconds"),
+        afterwards(() => world.provider.onEvent?.(world.dials[1]?.callId ?? "", { _tag: "Rang" })),
+        wait("1 second")
+      )
+    )
+    t.strictSame(entries, ["telephony_suspect", "telephony_recovered"])
+  })
+  t.test("while its socket comes and goes, then it is given up all the same", async (t) => {
+    const flap = ({ trunkIs }: Scene) => steps(trunkIs(down("unreachable")), wait("1 second"), trunkIs({ _tag: "Up" }), wait("6 seconds"))
+    const { at, entries } = await play(hanging, (scene) => steps(...Array.from({ length: 40 }, () => flap(scene))))
+    t.equal(entries.at(-1), "telephony_unreachable")
+    t.ok(at.length < 16, `${at}`)
   })
 })
 
@@ -289,51 +346,4 @@ t.test("given an owner that ends half-way, then no slot is lost and no contact i
     },
     idle
   )
-})
-
-/** The entity around an actor that does as it is told. */
-const supervise = (life: (world: World, lives: number) => Effect.Effect<void>, act: Effect.Effect<unknown>) =>
-  run(
-    Effect.gen(function* () {
-      const world = new World()
-      const begun: Array<number> = []
-      const actor = Layer.succeed(CampaignActor, {
-        run: () =>
-          Effect.flatMap(
-            TestClock.testClockWith((clock) => Effect.succeed(clock.currentTimeMillisUnsafe())),
-            (at) => Effect.suspend(() => (world.state === "running" ? life(world, begun.push(at)) : Effect.void))
-          )
-      })
-      const engine = CampaignSupervisor.layerSignals.pipe(
-        Layer.provideMerge(CampaignSupervisor.layer),
-        Layer.provideMerge(Layer.mergeAll(actor, Desks.layer, Layer.succeed(CampaignOwnership, ownershipOf(world)))),
-        Layer.provideMerge(TestRunner.layer)
-      )
-      yield* Effect.gen(function* () {
-        const signals = yield* Signals
-        yield* Effect.forkChild(signals.campaignRunning(campaignId, "1"))
-        yield* wait(0)
-        yield* act
-      }).pipe(Effect.provide(engine))
-      const first = begun[0] ?? 0
-      return { begun: begun.map((at) => at - first), entries: world.entries }
-    })
-  )
-
-t.test("given an owner that dies", async (t) => {
-  t.test("once, then it begins anew after a second", async (t) => {
-    const { begun, entries } = await supervise((_, lives) => (lives === 1 ? Effect.die("once") : Effect.never), wait("5 minutes"))
-    t.strictSame(begun, [0, 1000])
-    t.strictSame(entries, [])
-  })
-  t.test("five times within a minute, then the campaign is paused, and it does not begin again", async (t) => {
-    const { begun, entries } = await supervise(() => Effect.die("always"), wait("5 minutes"))
-    t.strictSame(begun, [0, 1000, 3000, 7000, 15_000])
-    t.strictSame(entries, ["campaign_paused"])
-  })
-  t.test("now and afterwards, then it begins anew each time, without ever longer waits", async (t) => {
-    const { begun, entries } = await supervise(() => Effect.andThen(Effect.sleep("40 seconds"), Effect.die("again")), wait("4 minutes"))
-    t.strictSame(begun, [0, 41_000, 83_000, 125_000, 167_000, 209_000])
-    t.strictSame(entries, [])
-  })
 })
