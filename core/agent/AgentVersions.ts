@@ -1,5 +1,5 @@
 /** The versions of agents that calls are made with, for the dialer: from memory, because a version's content never changes. */
-import { Cache, Context, Effect, Layer } from "effect"
+import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentDefinitionId } from "../Id.ts"
 import type { AgentVersion } from "./Agent.ts"
@@ -18,7 +18,11 @@ export class AgentVersions extends Context.Service<
     AgentVersions,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const versions = yield* Cache.make({ capacity: remembered, lookup: (id: AgentDefinitionId) => find(sql, id) })
+      const versions = yield* Cache.makeWith((id: AgentDefinitionId) => find(sql, id), {
+        capacity: remembered,
+        // A look-up that failed says nothing about the next one: the connection was cut, or the version was written a moment later.
+        timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
+      })
       return { get: (id) => Cache.get(versions, id) }
     })
   )
