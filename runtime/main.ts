@@ -25,6 +25,7 @@ import { Site } from "#gateway/Site.ts"
 import packageJson from "../package.json" with { type: "json" }
 import { Config, publicUrlOf } from "./config.ts"
 import * as Engine from "./Engine.ts"
+import { EngineLock } from "./lock/EngineLock.ts"
 import * as logins from "./logins.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
@@ -82,6 +83,8 @@ const service = welcome.pipe(
   Layer.provide(Engine.layer),
   Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, site]))),
   Layer.provide(voice),
+  // Built before whatever may dial, and given back after it has closed.
+  Layer.provideMerge(EngineLock.layer),
   Layer.provide(Layer.mergeAll(plugins.layer, postgres.layer)),
   Layer.provide(files)
 )
@@ -92,10 +95,14 @@ const explained = (cause: Cause.Cause<unknown>): string => {
   return error instanceof Error && "_tag" in error ? error.message : Cause.pretty(cause)
 }
 
+/** For as long as this is the engine of its database. */
+const running = Effect.flatMap(EngineLock, ({ replaced }) => replaced)
+
 /** `extra` stands in for what tests change. */
 export const launch = (extra: Layer.Layer<never> = Layer.empty) =>
   NodeRuntime.runMain(
-    Layer.launch(service.pipe(Layer.provide(telemetry.layer), Layer.provide(extra), Layer.provide(Config.layer))).pipe(
+    running.pipe(
+      Effect.provide(service.pipe(Layer.provide(telemetry.layer), Layer.provide(extra), Layer.provide(Config.layer))),
       Effect.tapCause((cause) =>
         Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`Trunkline could not run: ${explained(cause)}`)
       ),

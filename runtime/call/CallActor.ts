@@ -10,6 +10,7 @@ import { OriginateDoubtful, OriginateRefused, ProviderError } from "#core/provid
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Deadlines } from "../Deadlines.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
+import { EngineLock } from "../lock/EngineLock.ts"
 import { VoiceAgent } from "../voice/VoiceSession.ts"
 import { CurrentCallFigures } from "./CallFigures.ts"
 import { CallJournal, type Recorded } from "./CallJournal.ts"
@@ -54,6 +55,7 @@ export class CallActor extends Context.Service<
       const journal = yield* CallJournal
       const local = yield* LocalJournal
       const deadlines = yield* Deadlines
+      const lock = yield* EngineLock
       const agent = yield* VoiceAgent
       const fetcher = yield* ContextFetcher
       const pass = yield* PassDialPoint
@@ -98,7 +100,7 @@ export class CallActor extends Context.Service<
         const { dialAt, freedAt, permit, phoneNumber } = dialing
         const { callId } = call.attempt
         const mayLeave = () =>
-          call.dialing === dialing && now() <= dialAt + LATEST_MILLIS && permit.holds(now()) && call.trunk.mayLeave(callId)
+          call.dialing === dialing && now() <= dialAt + LATEST_MILLIS && lock.isHeld() && permit.holds(now()) && call.trunk.mayLeave(callId)
         // The permit is asked before the mark that the request may have left, and after it, because marking takes time.
         if (!mayLeave() || !(yield* mark(call))) return void withdraw(call)
         if (!(yield* keepRate(dialing)) || !mayLeave()) return void withdraw(call)

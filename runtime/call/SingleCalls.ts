@@ -9,6 +9,7 @@ import { CallRate } from "../CallRate.ts"
 import { Config } from "../config.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
 import { newCallId } from "../newCallId.ts"
+import { EngineLock } from "../lock/EngineLock.ts"
 import { Slots } from "../Slots.ts"
 import { awaitUp, type LiveTrunk, TrunkPool, whyDown } from "../trunk/TrunkPool.ts"
 import type { Over } from "./CallActor.ts"
@@ -50,6 +51,7 @@ export const layer = Layer.effect(
     const rate = yield* CallRate
     const pool = yield* TrunkPool
     const supervisor = yield* CallSupervisor
+    const lock = yield* EngineLock
     const { nodeName } = yield* Config
     const clock = yield* Clock.Clock
 
@@ -61,6 +63,7 @@ export const layer = Layer.effect(
 
     return {
       dial: Effect.fn("Dialer.dial")(function* (call) {
+        if (!lock.isHeld()) return yield* new CallNotPlaced({ reason: "The engine does not reach its database." })
         const trunk = yield* pool.get(call.telephonyConfigurationId)
         if (trunk === undefined)
           return yield* new CallNotPlaced({ reason: "The provider of the telephony configuration is not installed." })

@@ -9,6 +9,7 @@ import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "../CallRate.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
+import { EngineLock } from "../lock/EngineLock.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
 import { type CampaignMemory, news, over, remember, until, type Wait } from "./CampaignMemory.ts"
@@ -19,6 +20,8 @@ import type { Gate } from "./TrunkGate.ts"
 
 /** How often it is looked whether the local journal can be written again. */
 const JOURNAL_MILLIS = 1000
+/** An engine that has lost its lock looks so often whether it has it again. */
+const LOCK_MILLIS = 250
 /** Timers are re-armed at least this often: the next opening of a window can be weeks away. */
 const LONGEST_SLEEP_MILLIS = 3_600_000
 
@@ -39,6 +42,7 @@ export class CampaignActor extends Context.Service<
       const rate = yield* CallRate
       const pool = yield* TrunkPool
       const dialTurn = yield* makeDialTurn
+      const lock = yield* EngineLock
 
       const stop = (memory: CampaignMemory, why: AutomaticStop) =>
         Effect.as(ownership.stop(memory.plan.campaignId, why, memory.plan.ownerEpoch), over)
@@ -123,6 +127,7 @@ export class CampaignActor extends Context.Service<
           (yield* gateWait(memory, memory.gate.connection(trunk, steady), now)) ??
           // Nothing leaves that cannot be written down.
           (local.failure() === undefined ? undefined : until(now + JOURNAL_MILLIS)) ??
+          (lock.isHeld() ? undefined : until(now + LOCK_MILLIS)) ??
           idleWait(memory, now) ??
           (yield* gateWait(memory, memory.gate.health(trunk, steady), now)) ??
           (rate.available(rates, now, AHEAD_MILLIS) > 0 ? undefined : until(rate.earliest(rates) - AHEAD_MILLIS))

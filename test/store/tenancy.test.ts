@@ -85,7 +85,7 @@ t.test("given a request of an organization", async (t) => {
 })
 
 /** Of the whole installation, or about people, who may be in several organizations. */
-const common = ["installation", "installation_secrets", "schema_migrations", "users"]
+const common = ["engine_lock", "installation", "installation_secrets", "schema_migrations", "users"]
 
 t.test("given all tables, when one holds rows of organizations, then it has a policy", async (t) => {
   const sql = witness(database.url)

@@ -194,6 +194,10 @@ export class World {
     }
   }
 
+  /** What another engine on the same database is started with. */
+  get environment(): Environment {
+    return this.#environment
+  }
   get engine(): Engine {
     if (this.#engine === undefined) throw new Error("the engine does not run")
     return this.#engine

@@ -34,6 +34,7 @@ import { Desks } from "#runtime/campaign/Desk.ts"
 import { Config } from "#runtime/config.ts"
 import { Deadlines } from "#runtime/Deadlines.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
@@ -347,6 +348,7 @@ export const layerOf = (
           Effect.as(world.finding, { agentId: world.plan.agentId, configurations: {}, definition: world.definition } as never)
         )
     }),
+    EngineLock.layerHeld,
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk) }),
     Registry.layerOf([adapterOf(world)]),

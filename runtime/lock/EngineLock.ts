@@ -1,0 +1,236 @@
+/**
+ * One engine per database and schema: two that dial would each keep to the caps by themselves, and settle each other's calls. The engine
+ * that has the lock proves it twice a second, by a statement on the session that holds it; whoever wants to dial asks `isHeld` right before.
+ *
+ * A second engine waits until the first one has ended (as in a rolling restart), and gives up after a while. An engine that loses its session
+ * dials nothing until it has the lock again. One that finds another engine in its place, because it was frozen or cut off for long, ends in
+ * order: what it had under way has been settled by the other.
+ */
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import { Clock, Context, Deferred, Effect, Layer, Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import { hostname } from "node:os"
+import { nowOf } from "#core/SteadyTime.ts"
+import { Config } from "../config.ts"
+import { judge, PROOF_MILLIS, type Seen } from "./Incumbent.ts"
+import { type Identity, type LockStore, lockStore } from "./LockStore.ts"
+import { isGone, ownName } from "./Process.ts"
+
+const BEAT = "500 millis"
+const LOOK = "250 millis"
+const RECONNECT = "250 millis"
+const CONNECT_TIMEOUT = "3 seconds"
+const RELEASE_TIMEOUT = "2 seconds"
+/** What an engine may take to end, beyond the time its calls get. */
+const EXTRA_PATIENCE_MILLIS = 30_000
+/** The wall clock may be ahead of steady time by so much more than at the last proof; beyond that, the machine may have been suspended. */
+const SUSPENDED_MILLIS = 1000
+
+const nameOf = ({ host, node, pid, since }: Pick<Seen, "host" | "node" | "pid" | "since">): string =>
+  `the engine ${node} (process ${pid} on ${host}, since ${since.toISOString()})`
+
+/** Another engine has the database, and did not let go of it in time. */
+export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", { by: Schema.String }) {
+  override get message(): string {
+    return `This database belongs to ${this.by}. One engine uses a database and schema at a time: stop that one, or give this one another DATABASE_URL`
+  }
+}
+
+/** Another engine has taken over while this one could not prove that it was there. */
+export class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplaced", { by: Schema.String }) {
+  override get message(): string {
+    return `This engine did not reach its database for a while, and ${this.by} has taken its place`
+  }
+}
+
+export class EngineLock extends Context.Service<
+  EngineLock,
+  {
+    /** Whether no other engine can be dialing now. Asked right before anything leaves: an answer is good for that moment only. */
+    readonly isHeld: () => boolean
+    /** Fails once another engine has taken the place of this one. */
+    readonly replaced: Effect.Effect<never, EngineReplaced>
+  }
+>()("runtime/EngineLock") {
+  static readonly layer = Layer.effect(
+    EngineLock,
+    Effect.suspend(() => open)
+  )
+  /** For tests of whoever asks. */
+  static readonly layerHeld = Layer.succeed(EngineLock, { isHeld: () => true, replaced: Effect.never })
+}
+
+/** The last proof that the lock is ours. */
+class Proof {
+  private readonly clock: Clock.Clock
+  private steadyAt = Number.NEGATIVE_INFINITY
+  private wallAt = 0
+
+  constructor(clock: Clock.Clock) {
+    this.clock = clock
+  }
+
+  /** As of the moment before `work` was begun: the statement ran at some time after it. */
+  readonly by = <E>(work: Effect.Effect<boolean, E>): Effect.Effect<boolean, E> =>
+    Effect.suspend(() => {
+      const [steadyAt, wallAt] = [nowOf(this.clock), this.clock.currentTimeMillisUnsafe()]
+      return Effect.tap(work, (isProven) =>
+        Effect.sync(() => {
+          if (!isProven) return
+          this.steadyAt = steadyAt
+          this.wallAt = wallAt
+        })
+      )
+    })
+
+  withdraw(): void {
+    this.steadyAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** Steady time stands still while the machine is suspended; the wall clock is set when it wakes. It can only take away. */
+  readonly holds = (): boolean => {
+    const passed = nowOf(this.clock) - this.steadyAt
+    return passed < PROOF_MILLIS && this.clock.currentTimeMillisUnsafe() - this.wallAt < passed + SUSPENDED_MILLIS
+  }
+}
+
+/** Waits for the lock. The epoch that is ours from then on. */
+const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, patienceMillis: number, proof: Proof) {
+  const clock = yield* Clock.Clock
+  const began = nowOf(clock)
+  let beat = ""
+  let beatAt = began
+  while (true) {
+    const { holder, seen } = yield* store.observe
+    const now = nowOf(clock)
+    const latest = `${seen?.epoch} ${seen?.beat}`
+    if (latest !== beat) {
+      if (beat === "" && seen?.released === false && holder !== undefined) yield* announce(seen)
+      beat = latest
+      beatAt = now
+    }
+    const situation = {
+      holder,
+      isGone: seen !== undefined && isGone(seen.process),
+      patienceMillis,
+      seen,
+      silentMillis: now - beatAt,
+      waitedMillis: now - began
+    }
+    switch (judge(situation)) {
+      case "take": {
+        const epoch = yield* take(store, me, seen, proof)
+        if (epoch !== undefined) return epoch
+        break
+      }
+      case "end_session":
+        yield* Effect.logWarning("the session of an engine that does not answer any more is ended").pipe(
+          Effect.annotateLogs({ engine: seen === undefined ? "" : nameOf(seen) })
+        )
+        if (holder !== undefined) yield* store.endSession(holder)
+        break
+      case "refuse":
+        return yield* new DatabaseInUse({ by: seen === undefined ? "an engine that is starting" : nameOf(seen) })
+      case "wait":
+        break
+    }
+    yield* Effect.sleep(LOOK)
+  }
+})
+
+const announce = (seen: Seen) =>
+  Effect.logInfo("another engine has this database; waiting for it to end").pipe(Effect.annotateLogs({ engine: nameOf(seen) }))
+
+const take = Effect.fnUntraced(function* (store: LockStore, me: Identity, seen: Seen | undefined, proof: Proof) {
+  if (!(yield* store.tryLock)) return undefined
+  let epoch: number | undefined
+  yield* proof.by(
+    Effect.map(store.take(me, seen), (taken) => {
+      epoch = taken
+      return taken !== undefined
+    })
+  )
+  // Somebody was faster, or is back.
+  if (epoch === undefined) yield* store.unlock
+  return epoch
+})
+
+/** The lock again, on a new session. */
+const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, proof: Proof) {
+  while (true) {
+    const { holder, seen } = yield* store.observe
+    if (seen === undefined || seen.epoch !== epoch) {
+      return yield* new EngineReplaced({ by: seen === undefined ? "somebody who emptied it" : nameOf(seen) })
+    }
+    // Our former session: the server has not noticed yet that nobody is at its other end.
+    if (holder === seen.backend) yield* store.endSession(holder)
+    if (holder === undefined && (yield* store.tryLock)) {
+      if (yield* proof.by(store.resume(epoch))) return
+      yield* store.unlock
+    }
+    yield* Effect.sleep(LOOK)
+  }
+})
+
+const open = Effect.gen(function* () {
+  const { drainSeconds, nodeName } = yield* Config
+  const { config } = yield* PgClient.PgClient
+  const proof = new Proof(yield* Clock.Clock)
+  const me: Identity = { host: hostname(), node: nodeName, pid: process.pid, process: ownName() }
+  const patienceMillis = drainSeconds * 1000 + EXTRA_PATIENCE_MILLIS
+  const taken = yield* Deferred.make<void, DatabaseInUse>()
+  const replaced = yield* Deferred.make<never, EngineReplaced>()
+  let epoch: number | undefined
+
+  const beats = Effect.fnUntraced(function* (store: LockStore, mine: number) {
+    yield* Deferred.succeed(taken, undefined)
+    while (true) {
+      yield* Effect.sleep(BEAT)
+      if (yield* proof.by(store.beat(mine))) continue
+      proof.withdraw()
+      return
+    }
+  })
+  const session = Effect.gen(function* () {
+    const { password, types, url } = config
+    const connection = yield* PgConnection.make({
+      applicationName: `trunkline ${nodeName} lock`,
+      connectTimeout: CONNECT_TIMEOUT,
+      keepAlive: "5 seconds",
+      password,
+      types,
+      url
+    })
+    const store = lockStore(connection)
+    yield* store.prepare
+    if (epoch === undefined) epoch = yield* acquire(store, me, patienceMillis, proof)
+    else {
+      yield* resume(store, epoch, proof)
+      yield* Effect.logInfo("the engine has its lock again")
+    }
+    const mine = epoch
+    // The engine above has ended: nothing of it dials any more.
+    yield* Effect.onInterrupt(beats(store, mine), () => Effect.ignore(Effect.timeout(store.release(mine), RELEASE_TIMEOUT)))
+  }).pipe(Effect.scoped)
+
+  const lose = (error: SqlError.SqlError) =>
+    Effect.suspend(() => {
+      proof.withdraw()
+      return epoch === undefined
+        ? Effect.void
+        : Effect.logWarning("the engine has lost its lock, and dials nothing until it has it again", error.reason.cause)
+    })
+  const held = session.pipe(
+    Effect.catchTag("SqlError", lose),
+    Effect.andThen(Effect.sleep(RECONNECT)),
+    Effect.forever,
+    Effect.catchTags({
+      DatabaseInUse: (error) => Deferred.fail(taken, error),
+      EngineReplaced: (error) =>
+        Effect.andThen(Effect.logError("another engine has taken over, and this one ends"), Deferred.fail(replaced, error))
+    })
+  )
+  yield* Effect.forkScoped(held)
+  yield* Deferred.await(taken)
+  return { isHeld: proof.holds, replaced: Deferred.await(replaced) }
+})

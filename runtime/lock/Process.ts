@@ -1,0 +1,26 @@
+/**
+ * What a process is called so that another one on the same machine can tell whether it still lives: boot, process id namespace, process id
+ * and start. Elsewhere, and where there is no /proc, nobody can tell.
+ */
+import { readFileSync, readlinkSync } from "node:fs"
+import { startOf } from "../FolderOwner.ts"
+import { attempt } from "../PostgresPrograms.ts"
+
+/** Two containers of one machine count their processes separately: the namespace keeps their ids apart. */
+const machine = (): string | undefined =>
+  attempt(() => `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`)
+
+/** Of this process. Empty where none can be made. */
+export const ownName = (): string => {
+  const here = machine()
+  const start = startOf(process.pid)
+  return here === undefined || start === undefined ? "" : `${here} ${process.pid} ${start}`
+}
+
+/** True only when the process that `name` stands for has certainly ended. */
+export const isGone = (name: string): boolean => {
+  const here = machine()
+  if (here === undefined || !name.startsWith(`${here} `)) return false
+  const [pid, start] = name.slice(here.length + 1).split(" ")
+  return startOf(Number(pid)) !== start
+}
