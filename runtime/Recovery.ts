@@ -7,10 +7,12 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LeftAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
-import { CallState, recoverAnswered, recoverSent } from "#core/call/Call.ts"
+import { CallState } from "#core/call/Call.ts"
+import { recoverAnswered, recoverSent } from "#core/call/CallMachine.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
 import { Signals } from "#core/Signals.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallJournal } from "./call/CallJournal.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { bareEnd } from "./call/RunReport.ts"
@@ -94,8 +96,11 @@ const settler = Effect.gen(function* () {
       { key: `organization:${organizationId}`, limit: undefined },
       { key: `trunk:${telephonyConfigurationId}`, limit: undefined }
     ])
+    const clock = yield* Clock.Clock
     const first = (limits: Parameters<typeof recoverSent>[0]) =>
-      answeredAt === undefined ? recoverSent(limits, sentAt) : recoverAnswered(answeredAt)
+      answeredAt === undefined
+        ? recoverSent(limits, SteadyTime.steadyOf(clock, sentAt), known.placed ? "placed" : "none")
+        : recoverAnswered(SteadyTime.steadyOf(clock, answeredAt))
     yield* supervisor.resume(attempt, trunk, first, campaign === undefined ? {} : desks.watcher(campaign.campaignId))
     return undefined
   })

@@ -47,6 +47,14 @@ export const HangupCause = Schema.Literals([
 ])
 export type HangupCause = typeof HangupCause.Type
 
+/**
+ * An answered call can end for these causes as well: where no answer was heard before the end, its event may only be late. Nobody who was
+ * busy, refused the call or let it ring had answered.
+ */
+const ofAnsweredCalls: ReadonlySet<HangupCause> = new Set<HangupCause>(["normal_clearing", "normal_unspecified", "unknown"])
+
+export const mayHideAnswer = (cause: HangupCause): boolean => ofAnsweredCalls.has(cause)
+
 const byQ850: Readonly<Record<number, HangupCause>> = {
   1: "unallocated_number",
   2: "no_route",

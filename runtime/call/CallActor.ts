@@ -3,7 +3,8 @@
  * crash the attempts in Postgres tell which calls to look for. It never restarts: a call whose actor fails is hung up.
  */
 import { Clock, Context, Effect, Fiber, Layer, Queue } from "effect"
-import { CallCommand, CallEvent, type CallState, isOver, type Step, transition } from "#core/call/Call.ts"
+import { CallCommand, CallEvent, CallState, isOver, type Over, type Step } from "#core/call/Call.ts"
+import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/call/HangupCause.ts"
 import { guardMillis } from "#core/campaign/Pacing.ts"
 import { OriginateDoubtful, OriginateRefused, ProviderError } from "#core/provider/Adapter.ts"
@@ -20,7 +21,8 @@ import { fetchOpening } from "./Fetching.ts"
 import type { Dialing, LiveCall } from "./LiveCall.ts"
 import { endOf } from "./RunReport.ts"
 
-const { Accepted, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, Refused } = CallEvent.cases
+const { Accepted, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, MediaLost, Refused } = CallEvent.cases
+const { Ended, Void } = CallState.cases
 
 /** A request that has not left by so long after its moment does not leave at all. */
 const LATEST_MILLIS = 10_000
@@ -33,11 +35,6 @@ const RECORD_TIMEOUT = "1 second"
 const CROWDED_MILLIS = 1000
 /** A provider that has not answered a look within this counts as silent. */
 const LOOK_TIMEOUT = "10 seconds"
-/** The end of the audio is often the first sign that the callee hung up: the provider gets this long to say so itself. */
-const MEDIA_GRACE_MILLIS = 2000
-
-export type Over = CallState & { readonly _tag: "Ended" | "Void" }
-
 export class CallActor extends Context.Service<
   CallActor,
   {
@@ -61,7 +58,8 @@ export class CallActor extends Context.Service<
       const pass = yield* PassDialPoint
       const figures = yield* CurrentCallFigures
       const clock = yield* Clock.Clock
-      const now = () => clock.currentTimeMillisUnsafe()
+      const now = () => SteadyTime.nowOf(clock)
+      const wallNow = () => clock.currentTimeMillisUnsafe()
       const tell = (call: LiveCall, event: CallEvent) => {
         Queue.offerUnsafe(call.mailbox, event)
       }
@@ -81,15 +79,17 @@ export class CallActor extends Context.Service<
       const mark = ({ attempt, dialing }: LiveCall) =>
         dialing?.marked === true
           ? Effect.succeed(true)
-          : journal.sent(attempt.callId, now()).pipe(Effect.timeoutOrElse({ duration: LATEST_MILLIS, orElse: () => Effect.succeed(false) }))
+          : journal
+              .sent(attempt.callId, wallNow())
+              .pipe(Effect.timeoutOrElse({ duration: LATEST_MILLIS, orElse: () => Effect.succeed(false) }))
 
       /** A request that was held up would come too close to the ones behind it: it takes a new moment, if there is one in time. */
       const keepRate = Effect.fnUntraced(function* ({ dialAt, reserve }: Dialing) {
         let at = dialAt
-        while (now() > at + guardMillis) {
-          at = reserve(now())
+        while (wallNow() > at + guardMillis) {
+          at = reserve(wallNow())
           if (at > dialAt + LATEST_MILLIS) return false
-          if (at > now()) yield* Effect.sleep(at - now())
+          if (at > wallNow()) yield* Effect.sleep(at - wallNow())
         }
         return true
       })
@@ -100,7 +100,11 @@ export class CallActor extends Context.Service<
         const { dialAt, freedAt, permit, phoneNumber } = dialing
         const { callId } = call.attempt
         const mayLeave = () =>
-          call.dialing === dialing && now() <= dialAt + LATEST_MILLIS && lock.isHeld() && permit.holds(now()) && call.trunk.mayLeave(callId)
+          call.dialing === dialing &&
+          wallNow() <= dialAt + LATEST_MILLIS &&
+          lock.isHeld() &&
+          permit.holds(wallNow()) &&
+          call.trunk.mayLeave(callId)
         // The permit is asked before the mark that the request may have left, and after it, because marking takes time.
         if (!mayLeave() || !(yield* mark(call))) return void withdraw(call)
         if (!(yield* keepRate(dialing)) || !mayLeave()) return void withdraw(call)
@@ -139,7 +143,7 @@ export class CallActor extends Context.Service<
       })
 
       const originate = Effect.fnUntraced(function* (call: LiveCall) {
-        const early = (call.dialing?.dialAt ?? 0) - now()
+        const early = (call.dialing?.dialAt ?? 0) - wallNow()
         if (early > 0) yield* Effect.sleep(early)
         const permit = call.dialing?.permit
         yield* Effect.acquireUseRelease(
@@ -162,11 +166,9 @@ export class CallActor extends Context.Service<
             .pipe(Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call)) }))
           const session = yield* agent.attach(call.voice, media, (event) => {
             if (event._tag === "MachineDetected") tell(call, EndAsked.make({ at: now(), cause: "machine_detected" }))
-            if (event._tag === "MediaClosed") {
-              deadlines.set(MEDIA_GRACE_MILLIS, () => tell(call, EndAsked.make({ at: now(), cause: "media_failure" })))
-            }
+            if (event._tag === "MediaClosed") tell(call, MediaLost.make({ at: now(), failed: false }))
           })
-          for (const key of call.keys) session.dtmf(key, now())
+          for (const key of call.keys) session.dtmf(key, wallNow())
           call.session = session
           yield* Effect.never
         },
@@ -175,7 +177,7 @@ export class CallActor extends Context.Service<
         (conversation, call) =>
           Effect.andThen(
             conversation,
-            Effect.sync(() => tell(call, EndAsked.make({ at: now(), cause: "media_failure" })))
+            Effect.sync(() => tell(call, MediaLost.make({ at: now(), failed: true })))
           )
       )
 
@@ -193,7 +195,7 @@ export class CallActor extends Context.Service<
               if (presence === "ringing" || presence === "up") call.trunk.heard(call.attempt.callId, { _tag: "Rang" })
             })
           ),
-          Effect.map((presence) => tell(call, Looked.make({ at: now(), presence })))
+          Effect.map((presence) => tell(call, Looked.make({ at: now(), deaf: isDeaf(call), presence })))
         )
 
       const perform = Effect.fnUntraced(function* (call: LiveCall, command: CallCommand) {
@@ -221,7 +223,7 @@ export class CallActor extends Context.Service<
 
       /** What is still to be written when the callee has waited long enough for it. */
       const recordAnswer = Effect.fnUntraced(function* ({ attempt }: LiveCall, answeredAt: number) {
-        const recording = yield* Effect.forkChild(journal.answered(attempt.callId, answeredAt))
+        const recording = yield* Effect.forkChild(journal.answered(attempt.callId, SteadyTime.wallOf(clock, answeredAt)))
         yield* Effect.timeoutOption(Fiber.await(recording), RECORD_TIMEOUT)
         return [recording].filter(isRunning)
       })
@@ -254,6 +256,25 @@ export class CallActor extends Context.Service<
         return { state, started }
       })
 
+      /** An end that we inferred takes what the provider has said of it since. What comes later is not for the actor any more. */
+      const lastWord = (call: LiveCall, inferred: typeof Ended.Type): typeof Ended.Type => {
+        call.isOver = true
+        let end = inferred
+        while (Queue.sizeUnsafe(call.mailbox) > 0) {
+          const said = Queue.takeUnsafe(call.mailbox)
+          if (said === undefined || said._tag === "Failure") break
+          const { state } = transition(end, said.value, call.limits)
+          if (state._tag === "Ended") end = state
+        }
+        return end
+      }
+
+      /** As it is recorded: in the time of the wall clock. */
+      const inWallTime = (end: typeof Ended.Type): typeof Ended.Type => {
+        const answeredAt = end.answeredAt === undefined ? {} : { answeredAt: SteadyTime.wallOf(clock, end.answeredAt) }
+        return Ended.make({ ...end, ...answeredAt, endedAt: SteadyTime.wallOf(clock, end.endedAt) })
+      }
+
       const reportOf = ({ session, voice }: LiveCall, { answeredAt }: CallState & { readonly _tag: "Ended" }) => {
         if (session !== undefined) return session.finish
         // Answered under a process that has died since.
@@ -265,8 +286,9 @@ export class CallActor extends Context.Service<
           function* (call, first, lineFree) {
             const { started, state } = yield* live(call, first)
             if (state._tag === "Void") {
+              call.isOver = true
               yield* Fiber.interruptAll(started)
-              const recorded = yield* journal.undone(call, state)
+              const recorded = yield* journal.undone(call, Void.make({ ...state, at: SteadyTime.wallOf(clock, state.at) }))
               lineFree(state)
               return { how: state, recorded }
             }
@@ -276,9 +298,10 @@ export class CallActor extends Context.Service<
             pass("ended")
             const report = yield* reportOf(call, state)
             yield* Fiber.interruptAll(started)
-            const recorded = yield* journal.ended(call.attempt, endOf(call, state, report))
+            const how = lastWord(call, state)
+            const recorded = yield* journal.ended(call.attempt, endOf(call, inWallTime(how), report))
             pass("end recorded")
-            return { how: state, recorded }
+            return { how, recorded }
           },
           // A call never outlives its actor, whether that one was interrupted or died.
           (actor, call) =>
@@ -294,6 +317,12 @@ const showsCall = (event: CallEvent) =>
   event._tag === "Accepted" ||
   event._tag === "Rang" ||
   (event._tag === "Looked" && (event.presence === "ringing" || event.presence === "up"))
+
+/** Its events are not heard at the moment, but will be: what they would have told is told when they come back. */
+const isDeaf = ({ trunk }: LiveCall) => {
+  const status = trunk.status()
+  return status._tag === "Connecting" || (status._tag === "Down" && status.reason === "unreachable")
+}
 
 const isRunning = (fiber: Fiber.Fiber<unknown>) => fiber.pollUnsafe() === undefined
 

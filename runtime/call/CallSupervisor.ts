@@ -6,14 +6,16 @@ import { Clock, Context, Deferred, Effect, FiberSet, Layer, Queue } from "effect
 import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { AgentPart, Attempt, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
-import { CallEvent, type CallLimits, dial, type Step } from "#core/call/Call.ts"
+import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
+import { dial } from "#core/call/CallMachine.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "../config.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
 import type { PlannedOpening, VoicePlan } from "../voice/VoiceSession.ts"
-import { CallActor, type Over } from "./CallActor.ts"
+import { CallActor } from "./CallActor.ts"
 import type { Recorded } from "./CallJournal.ts"
 import { Fetching } from "./Fetching.ts"
 import { type Dialing, LiveCall } from "./LiveCall.ts"
@@ -70,7 +72,7 @@ export class CallSupervisor extends Context.Service<
           if (calls.size === 0) return
           yield* Effect.logInfo("calls get time to end", { calls: calls.size, seconds: drainSeconds })
           yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), `${drainSeconds} seconds`)
-          const at = yield* Clock.currentTimeMillis
+          const at = yield* SteadyTime.now
           for (const { mailbox } of calls.values()) Queue.offerUnsafe(mailbox, EndAsked.make({ at, cause: "originator_cancel" }))
           yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), HANGUP_MILLIS)
         })
@@ -80,7 +82,7 @@ export class CallSupervisor extends Context.Service<
         live: () => calls.values(),
         onEvent: (callId, event) => {
           const call = calls.get(callId)
-          if (call !== undefined) deliver(call, event, clock.currentTimeMillisUnsafe())
+          if (call !== undefined) deliver(call, event, clock)
         }
       })
 
@@ -150,7 +152,8 @@ export class CallSupervisor extends Context.Service<
         watcher: CallWatcher
       ) {
         const call = yield* callOf(attempt, trunk, { ...dialing, phoneNumber: attempt.phoneNumber })
-        yield* launch(call, dial(call.limits, Math.max(yield* Clock.currentTimeMillis, dialing.dialAt)), watcher)
+        const early = Math.max(0, dialing.dialAt - clock.currentTimeMillisUnsafe())
+        yield* launch(call, dial(call.limits, SteadyTime.nowOf(clock) + early), watcher)
         return call
       })
 
@@ -179,7 +182,10 @@ const numberShown = (trunk: LiveTrunk, dialing: Dialing | undefined): string | u
 
 const isOn = (setting: unknown) => typeof setting === "object" && setting !== null && "enabled" in setting && setting.enabled === true
 
-const deliver = (call: LiveCall, event: TrunkEvent, at: number) => {
+const toldAt = ({ at }: { readonly at?: number }) => (at === undefined ? {} : { toldAt: at })
+
+const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
+  const at = SteadyTime.nowOf(clock)
   switch (event._tag) {
     case "Placed":
       Queue.offerUnsafe(call.mailbox, Accepted.make({}))
@@ -188,17 +194,17 @@ const deliver = (call: LiveCall, event: TrunkEvent, at: number) => {
       Queue.offerUnsafe(call.mailbox, Rang.make({}))
       return
     case "Answered":
-      Queue.offerUnsafe(call.mailbox, Answered.make({ at }))
+      Queue.offerUnsafe(call.mailbox, Answered.make({ at, ...toldAt(event) }))
       return
     case "HungUp":
-      Queue.offerUnsafe(call.mailbox, HungUp.make({ at, cause: event.cause }))
+      Queue.offerUnsafe(call.mailbox, HungUp.make({ at, cause: event.cause, ...toldAt(event) }))
       return
     case "MachineDetected":
       Queue.offerUnsafe(call.mailbox, EndAsked.make({ at, cause: "machine_detected" }))
       return
     case "Dtmf":
       call.keys += event.digit
-      call.session?.dtmf(event.digit, at)
+      call.session?.dtmf(event.digit, clock.currentTimeMillisUnsafe())
       return
   }
 }

@@ -36,8 +36,10 @@ export interface Dialing {
 
 export class LiveCall {
   dialing: Dialing | undefined
-  /** When the request left, unless another process sent it: epoch milliseconds. */
-  sentAt: number | undefined
+  /** When the request left, unless another process sent it. */
+  sentAt: SteadyMillis | undefined
+  /** Its actor listens no more: it has ended, though that may not have been recorded yet. */
+  isOver = false
   deadline: Deadline | undefined
   session: VoiceSession | undefined
   /** The number that the callee is shown, from the request on. */

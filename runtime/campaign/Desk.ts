@@ -3,10 +3,9 @@
  * and nothing is lost that the campaign's row does not know too.
  */
 import { Clock, Context, Effect, Layer, Latch } from "effect"
-import type { RefusalReason } from "#core/call/Call.ts"
+import type { Over, RefusalReason } from "#core/call/Call.ts"
 import type { CampaignId } from "#core/Id.ts"
 import type { CallWatcher } from "../call/CallSupervisor.ts"
-import type { Over } from "../call/CallActor.ts"
 import type { Recorded } from "../call/CallJournal.ts"
 
 /** A pause answers when the last request under an older permit has left, at the latest after this. */

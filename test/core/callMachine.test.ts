@@ -1,40 +1,29 @@
 /** The machine that moves a call: its table, and the laws that hold whatever a provider says, in whatever order, however often. */
 import fc from "fast-check"
 import t from "tap"
+import { CallEvent, type CallState, isOver, type Step } from "#core/call/Call.ts"
+import { recoverAnswered, recoverSent, transition } from "#core/call/CallMachine.ts"
+import { mayHideAnswer } from "#core/call/HangupCause.ts"
 import {
-  CallEvent,
-  type CallLimits,
-  type CallState,
-  dial,
-  isOver,
-  recoverAnswered,
-  recoverSent,
-  type Step,
-  transition
-} from "#core/call/Call.ts"
+  limits,
+  GIVE_UP,
+  fresh,
+  follow,
+  commandsOf,
+  doubted,
+  answered,
+  hungUp,
+  refused,
+  endAsked,
+  rang,
+  looked
+} from "#test/support/callStory.ts"
 
-const { Accepted, Answered, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, Rang, Refused } = CallEvent.cases
-
-const limits: CallLimits = { maxDurationSeconds: 300, ringTimeoutSeconds: 60 }
-/** Ring timeout, and half a minute of patience. */
-const GIVE_UP = 90_000
-const fresh = dial(limits, 0)
-
-const follow = (first: Step, events: ReadonlyArray<CallEvent>): Step =>
-  events.reduce((step, event) => transition(step.state, event, limits), first)
-const commandsOf = ({ commands }: Step) => commands.map((command) => command._tag)
-
-const doubted = Doubted.make({ at: 15_000 })
-const answered = Answered.make({ at: 5000 })
-const hungUp = HungUp.make({ at: 9000, cause: "normal_clearing" })
-const refused = Refused.make({ at: 100, reason: "rate_limited" })
-const endAsked = EndAsked.make({ at: 6000, cause: "originator_cancel" })
-const rang = Rang.make({})
-const looked = (presence: (typeof Looked.Type)["presence"], at: number) => Looked.make({ at, presence })
+const { Accepted, Answered, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, MediaLost, Rang, Refused } = CallEvent.cases
 
 t.test("given a new call, then its deadline is set before its request leaves", async (t) => {
   t.strictSame(fresh, {
-    state: { _tag: "Dialing", doubtful: false, giveUpAt: GIVE_UP, missed: 0, silences: 0 },
+    state: { _tag: "Dialing", giveUpAt: GIVE_UP, request: "inFlight", missed: 0, silences: 0 },
     commands: [{ _tag: "SetDeadline", afterMillis: GIVE_UP }, { _tag: "Originate" }]
   })
 })
@@ -45,12 +34,14 @@ t.test("given the life of a call, when an event comes, then it goes on as drawn"
     t.match(step.state, state, name)
     t.strictSame(commandsOf(step), commands, name)
   }
-  check("accepted", [Accepted.make({})], { _tag: "Dialing", doubtful: false })
+  check("accepted", [Accepted.make({})], { _tag: "Dialing", request: "accepted" })
   check("refused", [refused], { _tag: "Void", reason: "rate_limited", at: 100 })
-  check("doubted", [doubted], { _tag: "Dialing", doubtful: true }, ["SetDeadline", "Look"])
+  check("doubted", [doubted], { _tag: "Dialing", request: "doubtful" }, ["SetDeadline", "Look"])
+  check("accepted, doubted all the same", [Accepted.make({}), doubted], { _tag: "Dialing", request: "accepted" }, ["SetDeadline", "Look"])
   check("rings", [rang], { _tag: "Ringing", giveUpAt: GIVE_UP })
   check("busy", [HungUp.make({ at: 50, cause: "user_busy" })], { _tag: "Ended", cause: "user_busy", endedAt: 50 })
-  check("asked to end", [endAsked], { _tag: "Closing", placed: false, cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
+  check("asked to end", [endAsked], { _tag: "Closing", request: "inFlight", cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
+  check("asked to end twice", [endAsked, endAsked], { _tag: "Closing" }, ["Hangup"])
   check("answered", [answered], { _tag: "Up", answeredAt: 5000 }, ["SetDeadline", "AttachVoice"])
   check("rings, then no answer in time", [rang, looked("ringing", GIVE_UP)], { _tag: "Closing", cause: "ring_timeout" }, [
     "SetDeadline",
@@ -66,16 +57,15 @@ t.test("given the life of a call, when an event comes, then it goes on as drawn"
     "SetDeadline",
     "Hangup"
   ])
-  check("closing, placed only now", [endAsked, Accepted.make({})], { _tag: "Closing", placed: true }, ["Hangup"])
+  check("closing, placed only now", [endAsked, Accepted.make({})], { _tag: "Closing", request: "placed" }, ["Hangup"])
   check("closing, never left", [endAsked, refused], { _tag: "Void" })
-  check("closing, rings, refused", [endAsked, rang, refused], { _tag: "Closing", placed: true })
+  check("closing, rings, refused", [endAsked, rang, refused], { _tag: "Closing", request: "placed" })
   check("closing while the callee picks up", [endAsked, answered, hungUp], { _tag: "Ended", answeredAt: 5000, cause: "originator_cancel" })
   check("closing, not found once", [endAsked, looked("gone", 10_000)], { _tag: "Closing", missed: 1 }, ["SetDeadline"])
   check("closing, no answer, then not found once", [endAsked, looked("silent", 10_000), looked("gone", 20_000)], { _tag: "Closing" }, [
     "SetDeadline"
   ])
   check("closing, still there", [endAsked, looked("up", 10_000)], { _tag: "Closing" }, ["SetDeadline", "Hangup"])
-  check("closing, not found twice", [endAsked, looked("gone", 10_000), looked("gone", 20_000)], { _tag: "Ended" })
 })
 
 t.test("given a doubtful call, when the provider is asked, then its word decides", async (t) => {
@@ -110,11 +100,17 @@ t.test("given an answered call, when the deadline of its ringing passes late, th
   t.match(follow(fresh, [answered, DeadlinePassed.make({ at: GIVE_UP })]).state, { _tag: "Up" })
 })
 
-t.test("given a call of a node that died, then it is looked for, or ended when its audio is gone", async (t) => {
-  t.match(recoverSent(limits, 1000), { state: { _tag: "Dialing", doubtful: true, giveUpAt: 91_000 } })
-  t.strictSame(commandsOf(recoverSent(limits, 1000)), ["SetDeadline", "Look"])
-  t.match(recoverAnswered(1000), { state: { _tag: "Closing", placed: true, answeredAt: 1000, cause: "node_lost" } })
+t.test("given a call of a process that died, then it is looked for, or ended when its audio is gone", async (t) => {
+  t.match(recoverSent(limits, 1000, "none"), { state: { _tag: "Dialing", request: "doubtful", giveUpAt: 91_000 } })
+  t.strictSame(commandsOf(recoverSent(limits, 1000, "none")), ["SetDeadline", "Look"])
+  t.match(recoverAnswered(1000), { state: { _tag: "Closing", request: "placed", answeredAt: 1000, cause: "node_lost" } })
   t.strictSame(commandsOf(recoverAnswered(1000)), ["SetDeadline", "Hangup"])
+  const check = (name: string, first: Step, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
+    t.match(follow(first, events).state, state, name)
+  check("without a trace, it may still appear", recoverSent(limits, 0, "none"), [looked("gone", 1000)], { _tag: "Dialing" })
+  check("until its time has passed", recoverSent(limits, 0, "none"), [looked("gone", GIVE_UP)], { _tag: "Ended", inferred: "unseen" })
+  check("it had shown itself, and is gone", recoverSent(limits, 0, "placed"), [looked("gone", 1000)], { _tag: "Ended", inferred: "gone" })
+  check("it still rings", recoverSent(limits, 0, "placed"), [looked("ringing", 1000), looked("gone", 2000)], { _tag: "Ringing" })
 })
 
 /** What may come, without its time. */
@@ -136,20 +132,25 @@ const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
       (at) =>
         HungUp.make({ at, cause })
   ),
+  fc.boolean().map(
+    (failed): Occurrence =>
+      (at) =>
+        MediaLost.make({ at, failed })
+  ),
   fc.constantFrom("originator_cancel" as const, "machine_detected" as const).map(
     (cause): Occurrence =>
       (at) =>
         EndAsked.make({ at, cause })
   ),
   fc.constant<Occurrence>((at) => DeadlinePassed.make({ at })),
-  fc.constantFrom(...presences).map(
-    (presence): Occurrence =>
+  fc.tuple(fc.constantFrom(...presences), fc.boolean()).map(
+    ([presence, deaf]): Occurrence =>
       (at) =>
-        Looked.make({ at, presence })
+        Looked.make({ at, deaf, presence })
   )
 )
 const anyStory = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), anyOccurrence), { maxLength: 30 })
-const anyFirst = fc.constantFrom(fresh, recoverSent(limits, 0), recoverAnswered(0))
+const anyFirst = fc.constantFrom(fresh, recoverSent(limits, 0, "none"), recoverSent(limits, 0, "placed"), recoverAnswered(0))
 
 interface Moment {
   readonly at: number
@@ -181,8 +182,15 @@ const count = (moments: ReadonlyArray<Moment>, command: string) =>
 const isPickedUp = (state: CallState) => "answeredAt" in state && state.answeredAt !== undefined
 
 t.test("given any events, in any order, with repeats", async (t) => {
-  t.test("then Ended and Void are final, and silent", async () => {
-    always(1, (moments) => moments.every(({ before, step }) => !isOver(before) || (step.state === before && step.commands.length === 0)))
+  t.test("then a told end and Void are final, an inferred end takes one word of the provider, and all are silent", async () => {
+    const isFinal = (state: CallState) => state._tag === "Void" || (state._tag === "Ended" && state.inferred === undefined)
+    always(1, (moments) =>
+      moments.every(
+        ({ before, event, step }) =>
+          !isOver(before) ||
+          (step.commands.length === 0 && (step.state === before || (!isFinal(before) && event._tag === "HungUp" && isFinal(step.state))))
+      )
+    )
   })
   t.test("then no request leaves but the first", async () => {
     always(2, (moments) => count(moments, "Originate") === 0)
@@ -218,7 +226,34 @@ t.test("given any events, in any order, with repeats", async (t) => {
   })
   t.test("then a call that closes never goes back", async () => {
     always(7, (moments) =>
-      moments.every(({ before, step }) => before._tag !== "Closing" || step.state._tag === "Closing" || isOver(step.state))
+      moments.every(({ before, step }) => before._tag !== "Closing" || ["Closing", "Held"].includes(step.state._tag) || isOver(step.state))
+    )
+  })
+  t.test("then an end that may hide an answer never decides at once about a call without one", async () => {
+    always(12, (moments) =>
+      moments.every(
+        ({ before, event, step }) =>
+          event._tag !== "HungUp" || !mayHideAnswer(event.cause) || isOver(before) || isPickedUp(before) || step.state._tag === "Held"
+      )
+    )
+  })
+  t.test("then a held end is held for fifteen seconds at most", async () => {
+    always(13, (moments) =>
+      moments.every(
+        ({ at, before, event, step }) =>
+          before._tag !== "Held" || event._tag !== "DeadlinePassed" || at < before.endedAt + 15_000 || step.state._tag === "Ended"
+      )
+    )
+  })
+  t.test("then lost audio alone never fails a call: only one that was found alive, or whose provider is silent", async () => {
+    always(14, (moments) =>
+      moments.every(
+        ({ before, event, step }) =>
+          before._tag !== "Muted" ||
+          !("cause" in step.state) ||
+          step.state.cause !== "media_failure" ||
+          (event._tag === "Looked" && (event.presence === "up" || event.presence === "ringing"))
+      )
     )
   })
 })
@@ -262,8 +297,8 @@ t.test("given any story, when the provider says nothing more", async (t) => {
       { numRuns: 1000, seed }
     )
   t.test("and does not know the call, then it ends after a few looks", async () => {
-    check(9, "gone", 5)
-    check(10, "never_placed", 5)
+    check(9, "gone", 8)
+    check(10, "never_placed", 8)
   })
   t.test("and answers no look, then it ends all the same", async () => {
     check(11, "silent", 130)

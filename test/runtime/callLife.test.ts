@@ -3,6 +3,7 @@ import { Effect, Schedule } from "effect"
 import t from "tap"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { failing, type World } from "#test/support/fakes.ts"
+import { stepWallClock } from "#test/support/run.ts"
 import { wait, callId, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
 
 const talk = ({ says, world }: Scene) =>
@@ -38,25 +39,40 @@ t.test("given a conversation", async (t) => {
     ({ says }) => steps(says({ _tag: "MachineDetected" }), says(hungUp("normal_clearing"))),
     ["hangup machine_detected", ...ending, "ended voicemail"]
   )
+  const loses = (scene: Scene) => Effect.sync(() => scene.hears({ _tag: "MediaClosed", why: "socket" }))
+  for (const seconds of [1, 5, 9])
+    await check(
+      `whose audio ends ${seconds} s before it, then that is no failure`,
+      (scene) => steps(loses(scene), wait(`${seconds} seconds`), scene.says(hungUp("normal_clearing"))),
+      [...ending, "ended answered"]
+    )
   await check(
-    "whose audio ends just before it, then that is no failure",
+    "whose audio ends, and that is still up, then it is hung up",
     (scene) =>
       steps(
-        Effect.sync(() => scene.hears({ _tag: "MediaClosed", why: "socket" })),
-        wait("1 second"),
+        Effect.sync(() => void (scene.world.lookup = Effect.succeed("up"))),
+        loses(scene),
+        wait("11 seconds"),
         scene.says(hungUp("normal_clearing"))
       ),
-    [...ending, "ended answered"]
+    ["look", "hangup media_failure", ...ending, "ended error"]
   )
+  await check("whose audio ends, and that is there no more, then it has ended", (scene) => steps(loses(scene), wait("13 seconds")), [
+    "look",
+    "look",
+    ...ending,
+    "ended answered"
+  ])
   await check(
-    "whose audio ends, then it is ended",
+    "whose audio ends while its provider's events are not heard, then it waits for them",
     (scene) =>
       steps(
-        Effect.sync(() => scene.hears({ _tag: "MediaClosed", why: "socket" })),
-        wait("3 seconds"),
-        scene.says(hungUp("normal_clearing"))
+        loses(scene),
+        Effect.sync(() => scene.world.provider.onStatus?.({ _tag: "Down", detail: "gone", reason: "unreachable" })),
+        wait("25 seconds"),
+        scene.says({ _tag: "HungUp", cause: "trunk_lost" })
       ),
-    ["hangup media_failure", ...ending, "ended error"]
+    ["look", "look", ...ending, "ended error"]
   )
   await check("with keys, then the agent hears them", ({ says }) => says({ _tag: "Dtmf", digit: "5" }), ["key 5"])
   await check(
@@ -71,14 +87,61 @@ t.test("given audio that cannot be opened, then the call is hung up", async (t) 
     const { log } = await play(
       ({ world }) => {
         world.media = media
+        world.lookup = Effect.succeed("up")
       },
       ({ says }) => steps(says(answered), wait("10 seconds"), says(hungUp("normal_clearing")))
     )
-    t.strictSame(log, [...accepted, "answered", "media", "hangup media_failure", "line free, 0 slots", "ended error"], name)
+    t.strictSame(log, [...accepted, "answered", "media", "look", "hangup media_failure", "line free, 0 slots", "ended error"], name)
   }
   await check("it fails", failing)
   await check("it hangs", Effect.never)
 })
+
+t.test("given a callee who hangs up before the audio is there, then that is no failure", async (t) => {
+  const { log } = await play(
+    ({ world }) => {
+      world.media = failing
+    },
+    ({ says }) => steps(says(answered), says(hungUp("normal_clearing")))
+  )
+  t.strictSame(log.at(-1), "ended answered")
+})
+
+t.test("given an end that overtakes the answer, then it was answered, and nobody calls again", async (t) => {
+  const { log, recorded, world } = await play(nothing, ({ says }) =>
+    steps(
+      says({ _tag: "Rang" }),
+      wait("20 seconds"),
+      says({ _tag: "HungUp", at: 5_030_000, cause: "normal_clearing" }),
+      wait("1 second"),
+      says({ _tag: "Answered", at: 5_018_000 })
+    )
+  )
+  t.strictSame(log, [...accepted, "look", "line free, 0 slots", "ended answered"])
+  t.match(world.ends, [{ answeredAt: 8000, endedAt: 20_000 }])
+  t.strictSame(recorded, [{ dueAt: undefined, look: true }])
+})
+
+t.test("given an end without an answer that an answered call may have too, then it is decided five seconds later", async (t) => {
+  const { log, recorded } = await play(nothing, ({ says }) =>
+    steps(says({ _tag: "Rang" }), wait("20 seconds"), says(hungUp("normal_clearing")), wait("6 seconds"))
+  )
+  t.strictSame(log, [...accepted, "look", "line free, 0 slots", "ended no_answer"])
+  t.strictSame(recorded, [{ dueAt: 80_000, look: false }])
+})
+
+t.test(
+  "given a conversation, when the wall clock is set an hour forward or back, then it goes on, and is recorded as long as it was",
+  async (t) => {
+    for (const step of [3_600_000, -3_600_000]) {
+      const { log, world } = await play(nothing, ({ says }) =>
+        steps(says(answered), stepWallClock(step), wait("12 seconds"), says(hungUp("normal_clearing")))
+      )
+      t.strictSame(log, [...accepted, "answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"])
+      t.match(world.ends, [{ answeredAt: step, endedAt: step + 12_000 }])
+    }
+  }
+)
 
 t.test("given keys that are pressed before the audio is there, then the agent hears them when it is", async (t) => {
   const { log } = await play(

@@ -11,7 +11,7 @@ import { growth, parse, countOf } from "#test/support/prometheus.ts"
 
 const { Closing, Dialing, Ended, Ringing, Up, Void } = CallState.cases
 const looks = { missed: 0, silences: 0 }
-const dialing = Dialing.make({ doubtful: false, giveUpAt: 90_000, ...looks })
+const dialing = Dialing.make({ request: "inFlight", giveUpAt: 90_000, ...looks })
 const ringing = Ringing.make({ giveUpAt: 90_000, ...looks })
 const up = Up.make({ answeredAt: 4000 })
 
@@ -110,7 +110,7 @@ t.test("given calls, when they go on, then it is counted once what they come to"
   check("sent by another process", [dialing, up, ended({ answeredAt: 4000 })], answered)
   check("never rang", [dialing, ended()], { 'calls_ended_total{outcome="no_answer"}': 1 }, 1000)
   check("never placed", [dialing, Void.make({ at: 2, reason: "unreachable" })], {}, 1000)
-  const closing = Closing.make({ cause: "machine_detected", placed: true, answeredAt: 4000, ...looks })
+  const closing = Closing.make({ cause: "machine_detected", request: "placed", answeredAt: 4000, ...looks })
   const machine = Ended.make({ answeredAt: 4000, cause: "machine_detected", endedAt: 16_500 })
   const { 'calls_ended_total{outcome="answered"}': _, ...conversation } = answered
   check("a machine", [up, closing, machine], {
@@ -118,7 +118,7 @@ t.test("given calls, when they go on, then it is counted once what they come to"
     call_duration_seconds_sum: 12.5,
     call_duration_seconds_count: 1
   })
-  check("answered while it was hung up", [Closing.make({ cause: "ring_timeout", placed: true, ...looks }), closing, machine], {
+  check("answered while it was hung up", [Closing.make({ cause: "ring_timeout", request: "placed", ...looks }), closing, machine], {
     ...conversation,
     'calls_ended_total{outcome="voicemail"}': 1
   })

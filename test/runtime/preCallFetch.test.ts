@@ -6,7 +6,8 @@ import { join } from "node:path"
 import t from "tap"
 import type { JsonObject } from "#core/agent/Agent.ts"
 import type { LeftAttempt } from "#core/call/Attempt.ts"
-import { recoverSent } from "#core/call/Call.ts"
+import { recoverSent } from "#core/call/CallMachine.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { AgentDefinitionId, RunId } from "#core/Id.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { ContextFetcher, NothingFetched } from "#runtime/call/ContextFetcher.ts"
@@ -200,7 +201,8 @@ t.test("given a call that a former process has left behind, when it is answered,
       const supervisor = yield* CallSupervisor
       const trunk = yield* TrunkPool.use((pool) => pool.get(configurationId))
       if (trunk === undefined) return yield* Effect.die("no trunk")
-      yield* supervisor.resume(left, trunk, (limits) => recoverSent(limits, 0), {})
+      const sentAt = yield* SteadyTime.now
+      yield* supervisor.resume(left, trunk, (limits) => recoverSent(limits, sentAt, "none"), {})
       yield* steps(settled, says(answered), says(hungUp("normal_clearing")))
     }).pipe(Effect.provide(layerOf(world, { DRAIN: "0", RECORDINGS: "on" }, scene.voice)))
   )

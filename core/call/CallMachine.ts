@@ -1,0 +1,344 @@
+/**
+ * The life of one outbound call:
+ *
+ *     Dialing --Rang--> Ringing --Answered--> Up --HungUp--> Ended
+ *        |  |              |                  |'--we end it--> Closing --HungUp--> Ended
+ *        |  |              |                  '--its audio is lost--> Muted --HungUp--> Ended
+ *        |  '--------------'--an end that may hide an answer--> Held --Answered, or nothing more--> Ended
+ *        '--Refused--> Void: it was certainly never placed
+ *
+ * Any state but the last two may end early. `transition` is the only code that moves a call. Void and an end that the provider told are
+ * final: whatever it says later changes nothing. An end that we only inferred still takes the provider's word. Exactly one deadline is set
+ * at any time, by the newest `SetDeadline`; one that had passed just before it was replaced does no harm.
+ */
+import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
+import { type HangupCause, mayHideAnswer } from "./HangupCause.ts"
+
+/** After the ring timeout, how long we wait for the provider's word before we ask. */
+const PATIENCE_MILLIS = 30_000
+const LOOK_AGAIN_MILLIS = 10_000
+/** So often must a call not be found, ten seconds apart, until we believe it. */
+const MISSES_TO_BELIEVE = 3
+/** The same for a call that we end. */
+const MISSES_TO_BELIEVE_CLOSED = 2
+/** The same while its request is awaited: by then somebody would have given the reply up, so the call is in doubt. */
+const MISSES_TO_BELIEVE_IN_FLIGHT = 6
+/** A provider that gives no answer at all for ten minutes has lost the call. */
+const SILENCES_TO_BELIEVE = 60
+/** How long an end that may hide an answer waits for it: carriers deliver events seconds apart, and in any order. */
+const HOLD_MILLIS = 5000
+/** The same while the provider has not even answered the look. */
+const LONGEST_HOLD_MILLIS = 15_000
+/** Carriers close the audio first, and tell of the end some seconds later. */
+const MEDIA_GRACE_MILLIS = 10_000
+/** A call that is not there any more has an end that is being told at this moment. */
+const LAST_WORD_MILLIS = 2000
+/** A call that was up under another process may have ended long ago, and then nobody tells of its end. */
+const RECOVERED_LOOK_MILLIS = 1000
+
+const { Closing, Dialing, Ended, Held, Muted, Ringing, Up, Void } = CallState.cases
+const { AttachVoice, Hangup, Look, Originate, SetDeadline } = CallCommand.cases
+
+const to = (state: CallState, ...commands: ReadonlyArray<CallCommand>): Step => ({ state, commands })
+const lookAgain = SetDeadline.make({ afterMillis: LOOK_AGAIN_MILLIS })
+const notLooked = { missed: 0, silences: 0 }
+const ringMillis = (limits: CallLimits) => limits.ringTimeoutSeconds * 1000 + PATIENCE_MILLIS
+
+/** A new call. */
+export const dial = (limits: CallLimits, at: number): Step =>
+  to(
+    Dialing.make({ request: "inFlight", giveUpAt: at + ringMillis(limits), ...notLooked }),
+    SetDeadline.make({ afterMillis: ringMillis(limits) }),
+    Originate.make({})
+  )
+
+/** What is known of a request that a former process sent: whether the provider has ever shown that the call exists. */
+export type Trace = "none" | "placed"
+
+/**
+ * A call whose request had been sent when the process that dialed it ended. Looks of that process are not known, so the first that does not
+ * find the call counts as the last. One that had shown itself is over then; one that had not may still appear until its time has passed.
+ */
+export const recoverSent = (limits: CallLimits, sentAt: number, trace: Trace): Step => {
+  const giveUpAt = sentAt + ringMillis(limits)
+  const looks = { missed: MISSES_TO_BELIEVE - 1, silences: 0 }
+  return trace === "placed"
+    ? to(Ringing.make({ giveUpAt, ...looks }), lookAgain, Look.make({}))
+    : to(Dialing.make({ request: "doubtful", giveUpAt, ...looks }), lookAgain, Look.make({}))
+}
+
+/** A call that was answered when the process that carried it ended: its audio is gone, so it is ended. */
+export const recoverAnswered = (answeredAt: number): Step =>
+  to(
+    Closing.make({ answeredAt, cause: "node_lost", request: "placed", ...notLooked }),
+    SetDeadline.make({ afterMillis: RECOVERED_LOOK_MILLIS }),
+    Hangup.make({ cause: "node_lost" })
+  )
+
+const close = (cause: HangupCause, call: { readonly request: (typeof Closing.Type)["request"]; readonly answeredAt?: number }): Step =>
+  to(Closing.make({ ...answeredOf(call), cause, request: call.request, ...notLooked }), lookAgain, Hangup.make({ cause }))
+
+export const transition = (state: CallState, event: CallEvent, limits: CallLimits): Step =>
+  CallState.match(state, {
+    Dialing: (call) => dialing(call, event, limits),
+    Ringing: (call) => ringing(call, event, limits),
+    Held: (call) => held(call, event),
+    Up: (call) => up(call, event, limits),
+    Muted: (call) => muted(call, event),
+    Closing: (call) => closing(call, event),
+    Ended: (call) => ended(call, event),
+    Void: (call) => to(call)
+  })
+
+const answer = (at: number, limits: CallLimits): Step =>
+  to(Up.make({ answeredAt: at }), SetDeadline.make({ afterMillis: limits.maxDurationSeconds * 1000 }), AttachVoice.make({}))
+
+const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: CallLimits): Step =>
+  CallEvent.match(event, {
+    Accepted: () => to(Dialing.make({ ...call, request: "accepted" })),
+    Refused: ({ at, reason }) => to(Void.make({ at, reason })),
+    Doubted: () => to(Dialing.make({ ...call, request: call.request === "accepted" ? "accepted" : "doubtful" }), lookAgain, Look.make({})),
+    Rang: () => to(Ringing.make({ giveUpAt: call.giveUpAt, ...notLooked })),
+    Answered: ({ at }) => answer(at, limits),
+    HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits) }),
+    MediaLost: () => to(call),
+    EndAsked: ({ cause }) => close(cause, { request: call.request === "accepted" ? "placed" : call.request }),
+    DeadlinePassed: () => to(call, lookAgain, Look.make({})),
+    Looked: ({ at, presence }) => {
+      switch (presence) {
+        case "ringing":
+          // Once it is past the time it may ring, only a lost end can be the reason that it still does.
+          return at >= call.giveUpAt
+            ? close("ring_timeout", { request: "placed" })
+            : to(Ringing.make({ giveUpAt: call.giveUpAt, ...notLooked }), SetDeadline.make({ afterMillis: call.giveUpAt - at }))
+        case "up":
+          // Answered while nobody listened for its events: the callee has been hearing nothing.
+          return close("trunk_lost", { request: "placed", answeredAt: at })
+        case "never_placed":
+          // While the request itself may still be under way, nothing can be proven of it.
+          return call.request === "doubtful" ? to(Void.make({ at, reason: "unreachable" })) : missed(call, at, call.giveUpAt)
+        case "gone":
+          return missed(call, at, call.giveUpAt)
+        case "silent":
+          return unheard(call, at)
+      }
+    }
+  })
+
+const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits): Step =>
+  CallEvent.match(event, {
+    Accepted: () => to(call),
+    Refused: () => to(call), // it rings, so it was placed
+    Doubted: () => to(call),
+    Rang: () => to(call), // late: providers repeat and reorder events
+    Answered: ({ at }) => answer(at, limits),
+    HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits) }),
+    MediaLost: () => to(call),
+    EndAsked: ({ cause }) => close(cause, { request: "placed" }),
+    DeadlinePassed: () => to(call, lookAgain, Look.make({})),
+    Looked: ({ at, presence }) => {
+      switch (presence) {
+        case "ringing":
+          return at >= call.giveUpAt
+            ? close("ring_timeout", { request: "placed" })
+            : to(Ringing.make({ ...call, ...notLooked }), SetDeadline.make({ afterMillis: call.giveUpAt - at }))
+        case "up":
+          return close("trunk_lost", { request: "placed", answeredAt: at })
+        case "gone":
+        case "never_placed":
+          return missed(call, at, Number.NEGATIVE_INFINITY)
+        case "silent":
+          return unheard(call, at)
+      }
+    }
+  })
+
+type Unanswered = typeof Dialing.Type | typeof Ringing.Type
+
+/** Of a call that has never been seen there is no trace at all; of another we only know that it is there no more. */
+const writeOff = (call: Unanswered, at: number): Step => {
+  const isUnseen = call._tag === "Dialing" && call.request !== "accepted"
+  return to(Ended.make({ cause: "written_off", endedAt: at, inferred: isUnseen ? "unseen" : "gone" }))
+}
+
+/** It was not found once more. Often enough, and not before `notBefore`: there is no proof either way, and it is never dialed again by itself. */
+const missed = (call: Unanswered, at: number, notBefore: number): Step =>
+  at >= notBefore && call.missed + 1 >= MISSES_TO_BELIEVE ? writeOff(call, at) : to({ ...call, missed: call.missed + 1 }, lookAgain)
+
+const unheard = (call: Unanswered, at: number): Step =>
+  call.silences + 1 >= SILENCES_TO_BELIEVE ? writeOff(call, at) : to({ ...call, silences: call.silences + 1 }, lookAgain)
+
+interface Unheard {
+  readonly dialedAt?: number
+  /** Why we asked for the end, where we did. */
+  readonly ours?: HangupCause
+}
+/** The end of a call of which no answer was heard. */
+const endUnanswered = ({ at, cause, toldAt }: typeof CallEvent.cases.HungUp.Type, { dialedAt, ours = cause }: Unheard): Step => {
+  if (!mayHideAnswer(cause)) return to(Ended.make({ cause: ours, endedAt: at }))
+  const times = { ...(dialedAt === undefined ? {} : { dialedAt }), ...(toldAt === undefined ? {} : { toldAt }) }
+  return to(Held.make({ cause: ours, endedAt: at, looked: false, ...times }), SetDeadline.make({ afterMillis: HOLD_MILLIS }), Look.make({}))
+}
+
+const held = (call: typeof Held.Type, event: CallEvent): Step => {
+  const { cause, endedAt } = call
+  const over = to(Ended.make({ cause, endedAt }))
+  return CallEvent.match(event, {
+    Accepted: () => to(call),
+    Refused: () => to(call),
+    Doubted: () => to(call),
+    Rang: () => to(call),
+    Answered: ({ toldAt }) => to(Ended.make({ answeredAt: answeredBefore(call, toldAt), cause, endedAt })),
+    // The provider's record replaces its first word, where it says more.
+    HungUp: (again) => (mayHideAnswer(again.cause) ? to(call) : to(Ended.make({ cause: again.cause, endedAt }))),
+    // There can be no audio without an answer.
+    MediaLost: () => to(call),
+    // Who was detected had answered.
+    EndAsked: (asked) => (asked.cause === "machine_detected" ? to(Ended.make({ cause: asked.cause, endedAt })) : to(call)),
+    DeadlinePassed: ({ at }) => {
+      const longest = endedAt + LONGEST_HOLD_MILLIS
+      return call.looked || at >= longest ? over : to(call, SetDeadline.make({ afterMillis: longest - at }))
+    },
+    Looked: ({ at, presence }) => {
+      switch (presence) {
+        // It has not ended after all.
+        case "ringing":
+          return close(cause, { request: "placed" })
+        case "up":
+          return close(cause, { request: "placed", answeredAt: Math.min(endedAt, at) })
+        case "gone":
+        case "never_placed":
+          return at >= endedAt + HOLD_MILLIS ? over : to(Held.make({ ...call, looked: true }))
+        case "silent":
+          return at >= endedAt + LONGEST_HOLD_MILLIS ? over : to(call)
+      }
+    }
+  })
+}
+
+/** When the call was answered whose end came first: as long before the end as the provider says; without its times, nobody knows. */
+const answeredBefore = ({ endedAt, dialedAt = endedAt, toldAt }: typeof Held.Type, answerToldAt: number | undefined): number => {
+  const talkMillis = toldAt === undefined || answerToldAt === undefined ? 0 : Math.max(0, toldAt - answerToldAt)
+  return Math.min(endedAt, Math.max(dialedAt, endedAt - talkMillis))
+}
+
+const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
+  CallEvent.match(event, {
+    Accepted: () => to(call),
+    Refused: () => to(call),
+    Doubted: () => to(call),
+    Rang: () => to(call),
+    Answered: () => to(call),
+    HungUp: ({ at, cause }) => to(Ended.make({ answeredAt: call.answeredAt, cause, endedAt: at })),
+    MediaLost: ({ at, failed }) => {
+      const state = Muted.make({ answeredAt: call.answeredAt, mutedAt: at, ...notLooked })
+      return failed ? to(state, lookAgain, Look.make({})) : to(state, SetDeadline.make({ afterMillis: MEDIA_GRACE_MILLIS }))
+    },
+    EndAsked: ({ cause }) => close(cause, { request: "placed", answeredAt: call.answeredAt }),
+    // The deadline of the ringing may have passed while the answer was being handled.
+    DeadlinePassed: ({ at }) =>
+      at >= call.answeredAt + limits.maxDurationSeconds * 1000
+        ? close("duration_exceeded", { request: "placed", answeredAt: call.answeredAt })
+        : to(call),
+    Looked: () => to(call)
+  })
+
+const muted = (call: typeof Muted.Type, event: CallEvent): Step => {
+  const { answeredAt, mutedAt } = call
+  return CallEvent.match(event, {
+    Accepted: () => to(call),
+    Refused: () => to(call),
+    Doubted: () => to(call),
+    Rang: () => to(call),
+    Answered: () => to(call),
+    HungUp: ({ at, cause }) => to(Ended.make({ answeredAt, cause, endedAt: at })),
+    MediaLost: () => to(call),
+    EndAsked: ({ cause }) => close(cause, { request: "placed", answeredAt }),
+    DeadlinePassed: () => to(call, lookAgain, Look.make({})),
+    Looked: ({ at, deaf, presence }) => {
+      switch (presence) {
+        case "ringing":
+        case "up":
+          return close("media_failure", { request: "placed", answeredAt })
+        case "gone":
+        case "never_placed":
+          if (deaf) return unheardMuted(call, at)
+          return call.missed > 0
+            ? to(Ended.make({ answeredAt, cause: "normal_clearing", endedAt: mutedAt, inferred: "gone" }))
+            : to(Muted.make({ ...call, missed: 1 }), SetDeadline.make({ afterMillis: LAST_WORD_MILLIS }))
+        case "silent":
+          return unheardMuted(call, at)
+      }
+    }
+  })
+}
+
+const unheardMuted = (call: typeof Muted.Type, at: number): Step =>
+  call.silences + 1 >= SILENCES_TO_BELIEVE
+    ? to(Ended.make({ answeredAt: call.answeredAt, cause: "trunk_lost", endedAt: at, inferred: "gone" }))
+    : to(Muted.make({ ...call, silences: call.silences + 1 }), lookAgain)
+
+const closing = (call: typeof Closing.Type, event: CallEvent): Step => {
+  const hangup = Hangup.make({ cause: call.cause })
+  const shown = (): Step => (call.request === "placed" ? to(call) : to(Closing.make({ ...call, request: "placed" }), hangup))
+  return CallEvent.match(event, {
+    Accepted: () => to(Closing.make({ ...call, request: "placed" }), hangup), // asked to end before the provider knew of the call
+    Refused: ({ at, reason }) => (call.request === "placed" ? to(call) : to(Void.make({ at, reason }))),
+    Doubted: () => to(call.request === "placed" ? call : Closing.make({ ...call, request: "doubtful" })),
+    Rang: shown,
+    // Picked up while we hung up: of two signals the answer is the stronger.
+    Answered: ({ at }) => to(Closing.make({ ...call, request: "placed", answeredAt: call.answeredAt ?? at }), hangup),
+    HungUp: (event) =>
+      call.answeredAt === undefined
+        ? endUnanswered(event, { ours: call.cause })
+        : to(Ended.make({ answeredAt: call.answeredAt, cause: call.cause, endedAt: event.at })),
+    MediaLost: () => to(call),
+    // Asked again, because the first request may have been lost.
+    EndAsked: () => to(call, hangup),
+    DeadlinePassed: () => to(call, lookAgain, Look.make({})),
+    Looked: ({ at, presence }) => {
+      switch (presence) {
+        case "ringing":
+        case "up":
+          return to(Closing.make({ ...call, request: "placed" }), lookAgain, hangup)
+        case "never_placed":
+          return call.request === "doubtful" ? to(Void.make({ at, reason: "unreachable" })) : closingMissed(call, at)
+        case "gone":
+          return closingMissed(call, at)
+        case "silent":
+          return call.silences + 1 >= SILENCES_TO_BELIEVE
+            ? closed(call, at)
+            : to(Closing.make({ ...call, silences: call.silences + 1 }), lookAgain)
+      }
+    }
+  })
+}
+
+/** An answered call was there, and is no more. Of another, the request itself may still be under way, so one look proves nothing. */
+const closingMissed = (call: typeof Closing.Type, at: number): Step => {
+  const enough = call.request === "inFlight" ? MISSES_TO_BELIEVE_IN_FLIGHT : MISSES_TO_BELIEVE_CLOSED
+  return call.answeredAt !== undefined || call.missed + 1 >= enough
+    ? closed(call, at)
+    : to(Closing.make({ ...call, missed: call.missed + 1 }), lookAgain)
+}
+
+/** Without a trace of the call, nobody can say that we have ended it. */
+const closed = (call: typeof Closing.Type, at: number): Step =>
+  to(
+    call.request === "placed"
+      ? Ended.make({ ...answeredOf(call), cause: call.cause, endedAt: at, inferred: "gone" })
+      : Ended.make({ cause: "written_off", endedAt: at, inferred: "unseen" })
+  )
+
+/** Until it is recorded, an end that nobody told takes the provider's word; but not one that leaves open whether the call was answered. */
+const ended = (call: typeof Ended.Type, event: CallEvent): Step => {
+  if (call.inferred === undefined || event._tag !== "HungUp") return to(call)
+  if (call.answeredAt === undefined && mayHideAnswer(event.cause)) return to(call)
+  const { inferred: _, ...known } = call
+  return to(Ended.make({ ...known, cause: isOurs(call.cause) ? call.cause : event.cause }))
+}
+
+/** Why we asked for the end stands, whatever the provider calls it. */
+const isOurs = (cause: HangupCause): boolean => cause !== "written_off" && cause !== "normal_clearing" && cause !== "trunk_lost"
+
+const answeredOf = (call: { readonly answeredAt?: number }) => (call.answeredAt === undefined ? {} : { answeredAt: call.answeredAt })

@@ -1,0 +1,176 @@
+/** Ends that are not what they seem: before their answer, without a word of the provider, of a call that may not exist yet. */
+import t, { type Test } from "tap"
+import { CallEvent, type CallState, type Step } from "#core/call/Call.ts"
+import { HangupCause, mayHideAnswer } from "#core/call/HangupCause.ts"
+import { outcomeOf } from "#core/call/Outcome.ts"
+import {
+  GIVE_UP,
+  fresh,
+  follow,
+  commandsOf,
+  doubted,
+  answered,
+  hungUp,
+  refused,
+  endAsked,
+  rang,
+  looked,
+  passed
+} from "#test/support/callStory.ts"
+
+const { Accepted, Answered, EndAsked, HungUp, MediaLost } = CallEvent.cases
+
+t.test("given a call that we end", async (t) => {
+  const gone = (count: number) => Array.from({ length: count }, (_, i) => looked("gone", 20_000 + i * 10_000))
+  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
+    t.match(follow(fresh, events).state, state, name)
+  check("while its reply is awaited, then it is not given up after two misses", [endAsked, ...gone(2)], { _tag: "Closing" })
+  check("nor after five", [endAsked, ...gone(5)], { _tag: "Closing" })
+  check("and whose reply never comes, then it is in doubt in the end", [endAsked, ...gone(6)], {
+    _tag: "Ended",
+    cause: "written_off",
+    inferred: "unseen"
+  })
+  check("in doubt, then it may still appear", [endAsked, doubted, ...gone(2)], { _tag: "Ended", cause: "written_off", inferred: "unseen" })
+  check("in doubt from the beginning, then it may still appear", [doubted, endAsked, ...gone(2)], { _tag: "Ended", inferred: "unseen" })
+  check("in doubt, and proven not to have been placed, then it is void", [doubted, endAsked, looked("never_placed", 20_000)], {
+    _tag: "Void",
+    reason: "unreachable"
+  })
+  check("once it had been placed, then it is over", [endAsked, Accepted.make({}), ...gone(2)], {
+    _tag: "Ended",
+    cause: "originator_cancel",
+    inferred: "gone"
+  })
+  check("and in doubt all the same, once it had been placed, then it is over", [endAsked, rang, doubted, ...gone(2)], {
+    _tag: "Ended",
+    cause: "originator_cancel"
+  })
+})
+
+t.test("given an end before any answer", async (t) => {
+  const stories: ReadonlyArray<readonly [string, ReadonlyArray<CallEvent>]> = [
+    ["at once", []],
+    ["in doubt", [doubted]],
+    ["ringing", [rang]],
+    ["closing", [rang, looked("ringing", GIVE_UP)]]
+  ]
+  const hiding = HangupCause.literals.filter(mayHideAnswer)
+  const end = (cause: HangupCause) => HungUp.make({ at: 100_000, cause })
+  t.test("for a cause that no answered call has, then it is over at once", async (t) => {
+    for (const cause of HangupCause.literals.filter((cause) => !mayHideAnswer(cause)))
+      for (const [name, story] of stories)
+        t.match(follow(fresh, [...story, end(cause)]), { state: { _tag: "Ended" }, commands: [] }, `${name} ${cause}`)
+    for (const cause of ["user_busy", "no_answer", "no_user_response", "ring_timeout", "call_rejected", "congestion"] as const)
+      t.notOk(mayHideAnswer(cause), cause)
+  })
+  t.test("for a cause that an answered call has too, then it is looked up and held", async (t) => {
+    t.strictSame(hiding, ["normal_clearing", "normal_unspecified", "unknown"])
+    for (const cause of hiding)
+      for (const [name, story] of stories) {
+        const step = follow(fresh, [...story, end(cause)])
+        t.match(step.state, { _tag: "Held", endedAt: 100_000 }, `${name} ${cause}`)
+        t.strictSame(commandsOf(step), ["SetDeadline", "Look"], `${name} ${cause}`)
+      }
+  })
+  const held = (...events: ReadonlyArray<CallEvent>) => follow(fresh, [rang, end("normal_clearing"), ...events])
+  const isOutcome = (t: Test, name: string, { state }: Step, outcome: string) => {
+    t.equal(state._tag, "Ended", name)
+    if (state._tag === "Ended")
+      t.equal(outcomeOf({ answered: state.answeredAt !== undefined, cause: state.cause, machine: false }), outcome, name)
+  }
+  t.test("when the answer comes, then it was answered, for as long as the provider says", async (t) => {
+    const talked = (told: { readonly answer?: number; readonly end?: number }) =>
+      follow(fresh, [
+        rang,
+        HungUp.make({ at: 100_000, cause: "normal_clearing", ...(told.end === undefined ? {} : { toldAt: told.end }) }),
+        Answered.make({ at: 101_000, ...(told.answer === undefined ? {} : { toldAt: told.answer }) })
+      ])
+    isOutcome(t, "answered", talked({}), "answered")
+    t.match(talked({}).state, { answeredAt: 100_000, endedAt: 100_000 }, "nobody knows how long")
+    t.match(talked({ answer: 7_000_000, end: 7_030_000 }).state, { answeredAt: 70_000, endedAt: 100_000 }, "thirty seconds")
+    t.match(talked({ answer: 7_030_000, end: 7_000_000 }).state, { answeredAt: 100_000 }, "a clock that runs backwards")
+    t.match(talked({ answer: 0, end: 7_000_000 }).state, { answeredAt: 0 }, "no longer than since it was dialed")
+  })
+  t.test("when nothing more comes, then it is over when it had been looked up", async (t) => {
+    isOutcome(t, "not there", held(looked("gone", 100_100), passed(105_000)), "no_answer")
+    isOutcome(t, "the look takes longer", held(passed(105_000), looked("gone", 107_000)), "no_answer")
+    t.match(held(looked("gone", 100_100)).state, { _tag: "Held" }, "not before its time")
+    t.match(held(passed(105_000)), { state: { _tag: "Held" }, commands: [{ afterMillis: 10_000 }] }, "unanswered look")
+    t.match(held(passed(105_000), passed(115_000)).state, { _tag: "Ended", endedAt: 100_000 }, "after fifteen seconds at the latest")
+    t.match(held(looked("silent", 110_000), passed(105_000), passed(115_000)).state, { _tag: "Ended" }, "whatever the look says")
+  })
+  t.test("when the look finds the call, then it is hung up", async (t) => {
+    t.match(held(looked("up", 100_100)).state, { _tag: "Closing", answeredAt: 100_000, cause: "normal_clearing" })
+    t.match(held(looked("ringing", 100_100)).state, { _tag: "Closing", cause: "normal_clearing" })
+    t.strictSame(commandsOf(held(looked("up", 100_100))), ["SetDeadline", "Hangup"])
+    isOutcome(t, "it had been answered", held(looked("up", 100_100), end("normal_clearing")), "answered")
+  })
+  t.test("when another word about it comes, then the one that says more counts", async (t) => {
+    isOutcome(t, "busy", held(end("user_busy")), "busy")
+    isOutcome(t, "a machine", held(EndAsked.make({ at: 100_500, cause: "machine_detected" })), "voicemail")
+    for (const event of [
+      Accepted.make({}),
+      refused,
+      doubted,
+      rang,
+      endAsked,
+      end("normal_clearing"),
+      MediaLost.make({ at: 1, failed: true })
+    ])
+      t.match(held(event), { state: { _tag: "Held" }, commands: [] }, event._tag)
+  })
+  t.test("that we had asked for, then our reason stands", async (t) => {
+    const closing = [rang, looked("ringing", GIVE_UP), end("normal_clearing")]
+    t.match(follow(fresh, [...closing, looked("gone", 100_100), passed(105_000)]).state, { _tag: "Ended", cause: "ring_timeout" })
+    isOutcome(t, "picked up at the last moment", follow(fresh, [...closing, answered]), "answered")
+  })
+})
+
+t.test("given a conversation whose audio ends", async (t) => {
+  const lost = MediaLost.make({ at: 20_000, failed: false })
+  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>, commands: ReadonlyArray<string> = []) => {
+    const step = follow(fresh, [answered, ...events])
+    t.match(step.state, state, name)
+    t.strictSame(commandsOf(step), commands, name)
+  }
+  const failed = MediaLost.make({ at: 20_000, failed: true })
+  check("then it waits for the provider's word", [lost], { _tag: "Muted", mutedAt: 20_000 }, ["SetDeadline"])
+  check("that never came about, then it is looked up at once", [failed], { _tag: "Muted" }, ["SetDeadline", "Look"])
+  check("and whose end is told, then it has ended as told", [lost, hungUp], { _tag: "Ended", cause: "normal_clearing", answeredAt: 5000 })
+  check("and of whose end nothing is heard, then it is looked up", [lost, passed(30_000)], { _tag: "Muted" }, ["SetDeadline", "Look"])
+  check("and that is still up, then it is hung up", [lost, looked("up", 30_000)], { _tag: "Closing", cause: "media_failure" }, [
+    "SetDeadline",
+    "Hangup"
+  ])
+  check("and that is there no more, then its end is awaited a little longer", [lost, looked("gone", 30_000)], { _tag: "Muted" }, [
+    "SetDeadline"
+  ])
+  check("and is never told of, then it was an ordinary end", [lost, looked("gone", 30_000), passed(32_000), looked("gone", 32_000)], {
+    _tag: "Ended",
+    cause: "normal_clearing",
+    endedAt: 20_000,
+    inferred: "gone"
+  })
+  check(
+    "while its provider's events are not heard, then it waits for them",
+    [lost, looked("gone", 30_000, true), looked("gone", 40_000, true), looked("gone", 50_000, true)],
+    { _tag: "Muted" },
+    ["SetDeadline"]
+  )
+  check("and that we end, then it is ended", [lost, endAsked], { _tag: "Closing", cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
+  check("twice, then once", [lost, MediaLost.make({ at: 25_000, failed: false })], { _tag: "Muted", mutedAt: 20_000 })
+})
+
+t.test("given an end that nobody told of, when the provider tells of it before it is recorded, then its word counts", async (t) => {
+  const gone = [looked("gone", 30_000), looked("gone", 32_000)]
+  const check = (name: string, events: ReadonlyArray<CallEvent>, state: Partial<CallState>) =>
+    t.match(follow(fresh, events).state, state, name)
+  const muted = [answered, MediaLost.make({ at: 20_000, failed: false }), ...gone]
+  const lineLost = HungUp.make({ at: 33_000, cause: "network_out_of_order" })
+  check("after lost audio", [...muted, lineLost], { _tag: "Ended", cause: "network_out_of_order", answeredAt: 5000, endedAt: 20_000 })
+  check("our own reason stands", [answered, endAsked, looked("gone", 30_000), hungUp], { _tag: "Ended", cause: "originator_cancel" })
+  const writtenOff = [doubted, looked("gone", 20_000), looked("gone", 30_000), looked("gone", GIVE_UP)]
+  check("a call that was written off", [...writtenOff, HungUp.make({ at: GIVE_UP, cause: "user_busy" })], { cause: "user_busy" })
+  check("unless it leaves open whether somebody answered", [...writtenOff, hungUp], { cause: "written_off", inferred: "unseen" })
+})
