@@ -33,6 +33,8 @@ export interface Reply {
   readonly status: number
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: string | Flow
+  /** The same request may well be answered otherwise in a moment: this answer is not kept for it. */
+  readonly isPassing?: boolean
 }
 
 export interface Endpoint<R> {

@@ -21,6 +21,7 @@ import type {
   TriggerNotInVersion
 } from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, ConcurrencyExhausted } from "#core/call/Dialer.ts"
+import type { NumberInCall } from "#core/call/NumberHold.ts"
 import type { CampaignNotFound, CampaignNotReady, CampaignStateConflict, SourceRefused } from "#core/campaign/Campaign.ts"
 import type { ContactsNotUnknown } from "#core/campaign/Contacts.ts"
 import type { FolderNameTaken, FolderNotFound } from "#core/folder/Folder.ts"
@@ -145,6 +146,7 @@ export type DomainError =
   | NodeWebhookNotFound
   | NotAuthenticated
   | NotReady
+  | NumberInCall
   | NotFound
   | NotPossible
   | user.OrganizationNotFound
@@ -302,6 +304,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   NotReady: [503, ({ detail }) => detail],
   NotFound: [404, ({ detail }) => detail],
   NotPossible: [400, ({ detail }) => detail],
+  NumberInCall: [409, () => "The phone number is in another call of the organization, or that call has not been seen to end yet"],
   OrganizationNotFound: [404, () => "Organization not found"],
   PhoneNumberNotFound: [404, () => "Phone number not found"],
   PhoneNumberRefused: [400, () => "Failed to initiate call: phone_number must be in E.164 format and start with '+'"],
@@ -375,6 +378,7 @@ export const refuse = <Tag extends DomainTag>(error: ErrorOf<Tag>): Reply => {
   // The row of the error's own tag: indexing by it loses the tie between the two.
   const [status, detail] = refusals[error._tag] as Refusal<Tag>
   const reply = failure(status, detail(error))
+  if (error._tag === "NumberInCall") return { ...reply, isPassing: true }
   if (!("retryAfterSeconds" in error)) return reply
   return { ...reply, headers: [...reply.headers, ["retry-after", String(error.retryAfterSeconds)]] }
 }

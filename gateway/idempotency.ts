@@ -63,5 +63,5 @@ const replyOf = (taken: Exclude<Taken, { readonly _tag: "Ours" }>): Reply => {
 const tooMany = 429
 
 /** A fault of ours may be gone at the next try, and so may what was in the way of a request that there was no room for. */
-const keptOf = ({ body, status }: Reply): KeptAnswer | undefined =>
-  typeof body === "string" && status < 500 && status !== tooMany ? { status, body } : undefined
+const keptOf = ({ body, isPassing, status }: Reply): KeptAnswer | undefined =>
+  typeof body === "string" && status < 500 && status !== tooMany && isPassing !== true ? { status, body } : undefined

@@ -20,6 +20,7 @@ import { SingleRunner } from "effect/cluster"
 import { Digest } from "effect/crypto"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { Dialer } from "#core/call/Dialer.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
@@ -42,12 +43,24 @@ import * as Housekeeping from "./Housekeeping.ts"
 import * as events from "./event/events.ts"
 import { WebhookSender } from "./event/WebhookSender.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
+import * as NumberHolds from "./NumberHolds.ts"
 import { layerSweep, Recovered } from "./Recovery.ts"
 import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { unconfined } from "./unconfined.ts"
 
-const stores = Layer.mergeAll(AttemptStore.layer, CampaignOwnership.layer, AgentVersions.layer, TrunkSettings.layer)
+/** Campaigns that wait for a number hear at once that it is free, from whatever statement released it. */
+const wakeWaiting = Layer.effect(
+  WakeWaiting,
+  Effect.map(Desks, (desks) => desks.numberFreed)
+).pipe(Layer.provide(Desks.layer))
+
+const stores = Layer.mergeAll(
+  AttemptStore.layer.pipe(Layer.provide(wakeWaiting)),
+  CampaignOwnership.layer,
+  AgentVersions.layer,
+  TrunkSettings.layer
+)
 
 /** What one node alone keeps in memory, and several share. */
 const coordination = Layer.mergeAll(Slots.layerMemory, CallRate.layerMemory, Desks.layer, Deadlines.layer)
@@ -83,7 +96,13 @@ const calls = CallSupervisor.layer.pipe(
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
 
 /** Needs a database, the adapters, the agent's voice, the addresses of files and the settings; gives the API its `Signals`, `TrunkSignals` and `Dialer`, and its events. */
-export const layer = Layer.mergeAll(campaigns, layerSweep, Housekeeping.layer, unconfined(Dialer, SingleCalls.layer)).pipe(
+export const layer = Layer.mergeAll(
+  campaigns,
+  layerSweep,
+  NumberHolds.layer,
+  Housekeeping.layer,
+  unconfined(Dialer, SingleCalls.layer)
+).pipe(
   Layer.provideMerge(unconfined(Signals, CampaignSupervisor.layerSignals)),
   Layer.provideMerge(cluster),
   Layer.provideMerge(Recovered.layer),

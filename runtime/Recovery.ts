@@ -125,8 +125,8 @@ export const layerSweep = Layer.effectDiscard(
         readonly ready: boolean
       }>`
         SELECT c.id, c.dial_epoch, c.owner_epoch,
-          EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'pending')
-          OR EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'retry_wait' AND due_at < now() - interval '5 seconds') AS ready
+          EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'pending' AND NOT awaits_number)
+          OR EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'retry_wait' AND NOT awaits_number AND due_at < now() - interval '5 seconds') AS ready
         FROM campaigns c WHERE c.state = 'running' AND c.started_at < now() - ${SETTLE}::text::interval`
       for (const { dialEpoch, id, ownerEpoch, ready } of missed) {
         const desk = desks.find(id)

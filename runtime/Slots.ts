@@ -33,6 +33,7 @@ export class Slots extends Context.Service<
     readonly adopt: (holder: string, scopes: ReadonlyArray<SlotScope>) => void
     /** Idempotent. */
     readonly release: (holder: string) => void
+    readonly holds: (holder: string) => boolean
     readonly used: (key: string) => number
     /** When the holder's slot became free, if that was while its queue waited for one. */
     readonly freedAt: (holder: string) => SteadyTime.SteadyMillis | undefined
@@ -130,6 +131,7 @@ export class Slots extends Context.Service<
         tryTake,
         adopt,
         release,
+        holds: (holder) => held.has(holder),
         used: (key) => used.get(key) ?? 0,
         freedAt: (holder) => held.get(holder)?.freedAt
       }

@@ -6,7 +6,9 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentDefinitionId, CallId, CampaignId, RunId, TelephonyConfigId } from "../Id.ts"
 import type { NewAttempt } from "./Attempt.ts"
+import { CallUnsettled } from "./CallRequest.ts"
 import { CallNotPlaced, type SingleCall } from "./Dialer.ts"
+import { NumberInCall } from "./NumberHold.ts"
 import { reservedNames } from "./ReservedNames.ts"
 
 export interface Claim {
@@ -28,51 +30,108 @@ export interface Claim {
 export interface Claimed {
   /** False: the campaign is not running, or not ours, or its permits were withdrawn. */
   readonly owned: boolean
-  readonly attempts: ReadonlyArray<Omit<NewAttempt, "campaign"> & { readonly rowNo: number; readonly retriesUsed: number }>
+  /** In the order of their call ids, of which any may be unused. */
+  readonly attempts: ReadonlyArray<
+    Omit<NewAttempt, "campaign"> & { readonly rowNo: number; readonly retriesUsed: number; readonly isSent: boolean }
+  >
+  /** There may be contacts left that can be claimed now. */
+  readonly more: boolean
   /** When the next retry falls due that is not due yet; epoch milliseconds. */
   readonly nextDueAt: number | undefined
 }
 
 type Sql = SqlClient.SqlClient
 
+/** How many contacts a claim passes over at most because their numbers are in a call: they wait, and no claim comes upon them again. */
+const REACH = 200
+
+// No other attempt of the organization holds the number. `OFFSET 0` keeps the planner from making a join of it: contacts are to be read one
+// by one, until there are enough.
+const isFree = (sql: Sql) => sql`NOT EXISTS (SELECT FROM attempts holder WHERE holder.organization_id = (SELECT organization_id FROM owned)
+        AND holder.phone_number = next.phone_number AND holder.holds_number OFFSET 0)`
+
 // A claim in `intent` need not be on disk by itself: the mark `sent` that follows is, and with it all that was written before. So it does
 // not wait for the disk, and neither does the answer's: without it, the attempt is found as `sent`, and the provider is asked.
 // The chosen contacts go into an array, not into a join: of a join with an unknown LIMIT the planner expects a tenth of the campaign, and
 // reads all of it.
+//
+// Contacts whose numbers are in a call are marked as waiting, and so is the attempt that holds the number: its end finds them. They are
+// marked while that attempt's row is locked, so that its end comes either before, and then they do not wait, or after, and then it sees them.
+// Claims of several campaigns lock rows in one order, and so never wait for each other in a circle: contacts (nobody else's), the numbers
+// that they take, the numbers that they wait for, each in the order of the numbers, and at last the campaign's counters.
 export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
   const wanted = claim.callIds.length
-  const [row] = yield* sql<{ readonly owned: boolean; readonly attempts: Claimed["attempts"]; readonly nextDueAt: number | null }>`
+  const [row] = yield* sql<{
+    readonly owned: boolean
+    readonly attempts: Claimed["attempts"]
+    readonly passed: number
+    readonly lost: number
+    readonly nextDueAt: number | null
+  }>`
     WITH owned AS MATERIALIZED (
       SELECT id, organization_id, agent_id, dial_epoch, breaker_epoch FROM campaigns
       WHERE id = ${claim.campaignId}::int AND state = 'running'
         AND owner_epoch = ${claim.ownerEpoch}::int AND dial_epoch = ${claim.dialEpoch}::int
     ), waiting AS MATERIALIZED (
-      SELECT row_no, due_at FROM contacts
-      WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND due_at <= to_timestamp(${claim.now}::float8 / 1000)
-      ORDER BY due_at, row_no LIMIT ${wanted}::int FOR UPDATE SKIP LOCKED
+      SELECT * FROM (
+        SELECT row_no, due_at, phone_number, retries_used FROM contacts
+        WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
+          AND due_at <= to_timestamp(${claim.now}::float8 / 1000)
+        ORDER BY due_at, row_no LIMIT ${wanted + REACH}::int FOR UPDATE SKIP LOCKED
+      ) AS next WHERE ${isFree(sql)} ORDER BY due_at, row_no LIMIT ${wanted}::int
     ), fresh AS MATERIALIZED (
-      SELECT row_no FROM contacts
-      WHERE campaign_id = (SELECT id FROM owned) AND state = 'pending'
-      ORDER BY row_no LIMIT ${wanted}::int - (SELECT count(*) FROM waiting) FOR UPDATE SKIP LOCKED
+      SELECT * FROM (
+        SELECT row_no, phone_number, retries_used FROM contacts
+        WHERE campaign_id = (SELECT id FROM owned) AND state = 'pending' AND NOT awaits_number
+        ORDER BY row_no LIMIT ${wanted + REACH}::int FOR UPDATE SKIP LOCKED
+      ) AS next WHERE ${isFree(sql)} ORDER BY row_no LIMIT ${wanted}::int - (SELECT count(*) FROM waiting)
     ), chosen AS MATERIALIZED (
-      SELECT array_agg(row_no ORDER BY due_at NULLS LAST, row_no) AS row_nos
-      FROM (SELECT row_no, due_at FROM waiting UNION ALL SELECT row_no, NULL FROM fresh) AS ready
-    ), dialing AS (
-      UPDATE contacts SET state = 'dialing'
-      WHERE campaign_id = (SELECT id FROM owned) AND row_no = ANY ((SELECT row_nos FROM chosen)::int[])
-      RETURNING row_no, phone_number, context, retries_used, retry_reason,
-        (${claim.callIds}::uuid[])[array_position((SELECT row_nos FROM chosen), row_no)] AS call_id
+      SELECT row_no, phone_number, retries_used, (row_number() OVER (ORDER BY due_at NULLS LAST, row_no))::int AS place
+      FROM (SELECT row_no, phone_number, retries_used, due_at FROM waiting
+        UNION ALL SELECT row_no, phone_number, retries_used, NULL FROM fresh) AS ready
     ), attempted AS (
       INSERT INTO attempts (id, organization_id, campaign_id, row_no, number, telephony_configuration_id, node, journal,
-        dial_epoch, breaker_epoch, state, sent_at)
-      SELECT call_id, owned.organization_id, owned.id, row_no, retries_used + 1, ${claim.telephonyConfigurationId}::int, ${claim.node},
-        ${claim.journal}::uuid, owned.dial_epoch, owned.breaker_epoch,
-        CASE WHEN leaves THEN 'sent' ELSE 'intent' END, CASE WHEN leaves THEN to_timestamp(${claim.now}::float8 / 1000) END
-      FROM dialing CROSS JOIN owned
-        CROSS JOIN LATERAL (SELECT array_position(${claim.callIds}::uuid[], call_id) <= ${claim.leaving}::int AS leaves) AS place
+        dial_epoch, breaker_epoch, state, sent_at, phone_number, holds_number)
+      SELECT (${claim.callIds}::uuid[])[place], owned.organization_id, owned.id, row_no, retries_used + 1,
+        ${claim.telephonyConfigurationId}::int, ${claim.node}, ${claim.journal}::uuid, owned.dial_epoch, owned.breaker_epoch,
+        CASE WHEN place <= ${claim.leaving}::int THEN 'sent' ELSE 'intent' END,
+        CASE WHEN place <= ${claim.leaving}::int THEN to_timestamp(${claim.now}::float8 / 1000) END, phone_number, true
+      FROM chosen CROSS JOIN owned ORDER BY phone_number
+      -- Somebody else took the number since we looked.
+      ON CONFLICT DO NOTHING
+      RETURNING id, row_no, state
+    ), dialing AS (
+      UPDATE contacts SET state = 'dialing'
+      WHERE campaign_id = (SELECT id FROM owned) AND row_no = ANY (ARRAY(SELECT row_no FROM attempted))
+      RETURNING row_no, phone_number, context, retries_used, retry_reason
+    ), passed_due AS MATERIALIZED (
+      SELECT phone_number FROM contacts
+      WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
+        AND (due_at, row_no) <= (SELECT CASE WHEN count(*) = ${wanted}::int THEN max(due_at) ELSE to_timestamp(${claim.now}::float8 / 1000) END,
+          CASE WHEN count(*) = ${wanted}::int THEN (array_agg(row_no ORDER BY due_at DESC, row_no DESC))[1] ELSE 2147483647 END FROM waiting)
+        AND row_no <> ALL (ARRAY(SELECT row_no FROM waiting))
+      ORDER BY due_at, row_no LIMIT ${REACH}::int FOR UPDATE SKIP LOCKED
+    ), passed_fresh AS MATERIALIZED (
+      SELECT phone_number FROM contacts
+      WHERE campaign_id = (SELECT id FROM owned) AND state = 'pending' AND NOT awaits_number
+        AND row_no <= CASE WHEN (SELECT count(*) FROM chosen) = ${wanted}::int THEN (SELECT max(row_no) FROM fresh) ELSE 2147483647 END
+        AND row_no <> ALL (ARRAY(SELECT row_no FROM fresh))
+      ORDER BY row_no LIMIT ${REACH}::int FOR UPDATE SKIP LOCKED
+    ), passed AS MATERIALIZED (
+      SELECT phone_number FROM passed_due UNION ALL SELECT phone_number FROM passed_fresh
+    ), held AS MATERIALIZED (
+      SELECT id, phone_number FROM attempts
+      WHERE organization_id = (SELECT organization_id FROM owned) AND holds_number AND phone_number = ANY (ARRAY(SELECT phone_number FROM passed))
+        AND (SELECT count(*) FROM attempted) IS NOT NULL
+      ORDER BY phone_number FOR UPDATE
+    ), awaited AS (
+      UPDATE attempts SET awaited_by = array_append(awaited_by, owned.id) FROM owned WHERE attempts.id = ANY (ARRAY(SELECT id FROM held))
+    ), parked AS (
+      UPDATE contacts SET awaits_number = true
+      WHERE campaign_id = (SELECT id FROM owned) AND phone_number = ANY (ARRAY(SELECT phone_number FROM held))
     ), recorded AS (
       INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context, gathered_context)
-      SELECT owned.organization_id, owned.agent_id, agents.current_definition_id, owned.id, call_id,
+      SELECT owned.organization_id, owned.agent_id, agents.current_definition_id, owned.id, attempted.id,
         'WR-CAMPAIGN-' || owned.id || '-' || row_no, ${claim.provider}::text,
         jsonb_build_object(
           'phone_number', phone_number, 'direction', 'outbound', 'campaign_id', owned.id,
@@ -84,25 +143,31 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
         || jsonb_build_object('called_number', phone_number, 'provider', ${claim.provider}::text),
         CASE WHEN retries_used = 0 THEN NULL
              ELSE jsonb_build_object('call_tags', jsonb_build_array('retry', 'retry_reason_' || retry_reason)) END
-      FROM dialing CROSS JOIN owned JOIN agents ON agents.id = owned.agent_id
+      FROM dialing JOIN attempted USING (row_no) CROSS JOIN owned JOIN agents ON agents.id = owned.agent_id
       RETURNING id, agent_definition_id, attempt_id, initial_context
     ), counted AS (
       INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count)
-      SELECT owned.id, count(*) FILTER (WHERE retries_used = 0), count(*) FROM owned CROSS JOIN dialing GROUP BY owned.id
+      SELECT owned.id, count(*) FILTER (WHERE retries_used = 0), count(*) FROM owned CROSS JOIN dialing
+      WHERE (SELECT count(*) FROM held) IS NOT NULL GROUP BY owned.id
       ON CONFLICT (campaign_id) DO UPDATE SET processed_rows = campaign_dials.processed_rows + excluded.processed_rows,
         executed_count = campaign_dials.executed_count + excluded.executed_count
     )
     SELECT EXISTS (SELECT 1 FROM owned) AS owned,
       set_config('synchronous_commit', CASE WHEN ${claim.leaving}::int > 0 THEN current_setting('synchronous_commit') ELSE 'off' END, true),
+      (SELECT count(*) FROM passed)::int AS passed,
+      ((SELECT count(*) FROM chosen) - (SELECT count(*) FROM attempted))::int AS lost,
       (SELECT extract(epoch FROM min(due_at))::float8 * 1000 FROM contacts
-        WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND due_at > to_timestamp(${claim.now}::float8 / 1000)) AS next_due_at,
+        WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
+          AND due_at > to_timestamp(${claim.now}::float8 / 1000)) AS next_due_at,
       coalesce((SELECT jsonb_agg(jsonb_build_object(
-          'callId', dialing.call_id, 'organizationId', owned.organization_id, 'runId', recorded.id, 'agentId', owned.agent_id,
+          'callId', attempted.id, 'organizationId', owned.organization_id, 'runId', recorded.id, 'agentId', owned.agent_id,
           'agentDefinitionId', recorded.agent_definition_id, 'telephonyConfigurationId', ${claim.telephonyConfigurationId}::int,
-          'phoneNumber', dialing.phone_number, 'initialContext', recorded.initial_context,
-          'rowNo', dialing.row_no, 'retriesUsed', dialing.retries_used) ORDER BY array_position(${claim.callIds}::uuid[], dialing.call_id))
-        FROM dialing JOIN recorded ON recorded.attempt_id = dialing.call_id CROSS JOIN owned), '[]') AS attempts`
-  return { owned: row?.owned ?? false, attempts: row?.attempts ?? [], nextDueAt: row?.nextDueAt ?? undefined }
+          'phoneNumber', dialing.phone_number, 'initialContext', recorded.initial_context, 'isSent', attempted.state = 'sent',
+          'rowNo', dialing.row_no, 'retriesUsed', dialing.retries_used) ORDER BY array_position(${claim.callIds}::uuid[], attempted.id))
+        FROM dialing JOIN attempted USING (row_no) JOIN recorded ON recorded.attempt_id = attempted.id CROSS JOIN owned), '[]') AS attempts`
+  const { attempts, lost, nextDueAt, owned, passed } = row ?? { attempts: [], lost: 0, nextDueAt: null, owned: false, passed: 0 }
+  // Whoever passed over some may find others behind them, or free by now.
+  return { owned, attempts, more: attempts.length === wanted || lost + passed > 0, nextDueAt: nextDueAt ?? undefined }
 })
 
 /** By the end of the id: how it begins is the time, and the same for calls of the same minute. */
@@ -122,9 +187,13 @@ export const beginSingle = Effect.fnUntraced(function* (
   as: { readonly callId: CallId; readonly provider: string; readonly node: string; readonly journal: string }
 ) {
   const [row] = yield* sql<{
-    readonly runId: RunId
-    readonly agentDefinitionId: AgentDefinitionId
-    readonly initialContext: Record<string, unknown>
+    readonly found: boolean
+    readonly isKnown: boolean
+    readonly begun: {
+      readonly runId: RunId
+      readonly agentDefinitionId: AgentDefinitionId
+      readonly initialContext: Record<string, unknown>
+    } | null
   }>`
     WITH used AS MATERIALIZED (
       SELECT id FROM telephony_configurations
@@ -134,15 +203,23 @@ export const beginSingle = Effect.fnUntraced(function* (
       FROM used CROSS JOIN agents a JOIN agent_definitions d ON d.agent_id = a.id
       WHERE a.id = ${call.agentId}::int AND a.organization_id = ${call.organizationId}::int AND d.id = ${call.definitionId}::int
     ), attempted AS (
-      INSERT INTO attempts (id, organization_id, telephony_configuration_id, node, journal)
-      SELECT ${as.callId}::uuid, ${call.organizationId}::int, ${call.telephonyConfigurationId}::int, ${as.node}, ${as.journal}::uuid FROM version
+      INSERT INTO attempts (id, organization_id, telephony_configuration_id, node, journal, phone_number, caller_number, holds_number)
+      SELECT ${as.callId}::uuid, ${call.organizationId}::int, ${call.telephonyConfigurationId}::int, ${as.node}, ${as.journal}::uuid, ${call.phoneNumber}::text,
+        ${call.from ?? null}::text, true FROM version
+      -- The number is in another call, or there is a call of this id.
+      ON CONFLICT DO NOTHING RETURNING id
+    ), recorded AS (
+      INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
+      SELECT ${call.organizationId}::int, ${call.agentId}::int, version.id, attempted.id, ${runName(as.callId)}, ${as.provider}::text,
+        ${JSON.stringify(knownOf(call))}::text::jsonb || (variables || ${JSON.stringify(call.initialContext)}::text::jsonb) - ${reservedNames}::text[]
+          || jsonb_build_object('called_number', ${call.phoneNumber}::text, 'provider', ${as.provider}::text)
+      FROM version CROSS JOIN attempted
+      RETURNING id, agent_definition_id, initial_context
     )
-    INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)
-    SELECT ${call.organizationId}::int, ${call.agentId}::int, version.id, ${as.callId}::uuid, ${runName(as.callId)}, ${as.provider}::text,
-      ${JSON.stringify(knownOf(call))}::text::jsonb || (variables || ${JSON.stringify(call.initialContext)}::text::jsonb) - ${reservedNames}::text[]
-        || jsonb_build_object('called_number', ${call.phoneNumber}::text, 'provider', ${as.provider}::text)
-    FROM version
-    RETURNING id AS run_id, agent_definition_id, initial_context`
-  if (row === undefined) return yield* new CallNotPlaced({ reason: "Its agent or telephony configuration is gone." })
-  return { ...call, ...row, callId: as.callId, campaign: undefined }
+    SELECT EXISTS (SELECT FROM version) AS found, EXISTS (SELECT FROM attempts WHERE id = ${as.callId}::uuid) AS is_known,
+      (SELECT jsonb_build_object('runId', id, 'agentDefinitionId', agent_definition_id, 'initialContext', initial_context) FROM recorded) AS begun`
+  if (row === undefined || !row.found) return yield* new CallNotPlaced({ reason: "Its agent or telephony configuration is gone." })
+  if (row.isKnown) return yield* new CallUnsettled()
+  if (row.begun === null) return yield* new NumberInCall()
+  return { ...call, ...row.begun, callId: as.callId, campaign: undefined }
 })

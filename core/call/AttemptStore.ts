@@ -5,12 +5,15 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RetryConfig } from "../campaign/RetryPolicy.ts"
-import type { CallId } from "../Id.ts"
+import type { CallId, CampaignId } from "../Id.ts"
 import type { AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
 import { countsAsFailedCall, isBreakerFailure } from "./Outcome.ts"
 import { beginSingle, type Claim, claimContacts, type Claimed } from "./AttemptBeginning.ts"
+import type { CallUnsettled } from "./CallRequest.ts"
 import type { CallNotPlaced, SingleCall } from "./Dialer.ts"
 import { liveAttempts, liveIds } from "./liveAttempts.ts"
+import * as NumberHold from "./NumberHold.ts"
+import { freedBy, freeing, type NumberInCall, WakeWaiting } from "./NumberHold.ts"
 
 /** What `finish` came upon. `stale`: the campaign's settings changed since the decision was taken; take it again with these. */
 export type Finished =
@@ -23,11 +26,11 @@ export class AttemptStore extends Context.Service<
   {
     /** Claims contacts and writes their attempts, in `intent` or `sent`, with their runs. No two callers are ever given the same contact. */
     readonly claim: (claim: Claim) => Effect.Effect<Claimed>
-    /** The attempt of a single call, in `intent`. Its telephony configuration cannot be deleted before it is over. */
+    /** The attempt of a single call, in `intent`. Its telephony configuration cannot be deleted before it is over. Refused while its number is in another call. */
     readonly begin: (
       call: SingleCall,
       as: { readonly callId: CallId; readonly provider: string; readonly node: string; readonly journal: string }
-    ) => Effect.Effect<NewAttempt, CallNotPlaced>
+    ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall>
     /** The permit's last check, and the mark that the request may be on its way. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number) => Effect.Effect<void>
@@ -40,21 +43,37 @@ export class AttemptStore extends Context.Service<
     readonly find: (callIds: ReadonlyArray<CallId>) => Effect.Effect<ReadonlyArray<LeftAttempt>>
     /** The next ids, in order, of attempts that began before `olderThanSeconds` ago and are not over. */
     readonly liveIds: (after: CallId | undefined, olderThanSeconds: number, limit: number) => Effect.Effect<ReadonlyArray<CallId>>
+    /** Ends the hold on its number of an attempt that was written off: its call cannot appear any more. False when it held none. */
+    readonly releaseNumber: (callId: CallId) => Effect.Effect<boolean>
+    /** Attempts that are over and hold their numbers for longer than any doubt lasts; a thousand at most. */
+    readonly outlived: Effect.Effect<ReadonlyArray<CallId>>
+    /** How many contacts waited for numbers that nobody holds. They wait no longer. */
+    readonly resumeForgotten: Effect.Effect<number>
   }
 >()("core/call/AttemptStore") {
   static readonly layer = Layer.effect(
     AttemptStore,
-    Effect.map(SqlClient.SqlClient, (sql) => ({
-      claim: (claim) => Effect.orDie(claimContacts(sql, claim)),
-      begin: (call, as) => Effect.catchTag(beginSingle(sql, call, as), "SqlError", Effect.die),
-      sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
-      answered: (callId, now) => Effect.orDie(markAnswered(sql, callId, now)),
-      undo: (callId, now, breakerEntry) => Effect.orDie(undo(sql, callId, now, breakerEntry)),
-      finish: (callId, end, decided) => Effect.orDie(finish(sql, callId, end, decided)),
-      live: Effect.orDie(liveAttempts(sql, undefined)),
-      find: (callIds) => Effect.orDie(liveAttempts(sql, callIds)),
-      liveIds: (after, olderThanSeconds, limit) => Effect.orDie(liveIds(sql, after, olderThanSeconds, limit))
-    }))
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const wake = yield* WakeWaiting
+      /** Whatever it was that released a number, whoever waits for it hears of it. */
+      const waking = <A extends { readonly freed: ReadonlyArray<CampaignId> }, E>(statement: Effect.Effect<A, E>) =>
+        Effect.orDie(Effect.tap(statement, ({ freed }) => (freed.length === 0 ? Effect.void : Effect.sync(() => wake(freed)))))
+      return {
+        claim: (claim) => Effect.orDie(claimContacts(sql, claim)),
+        begin: (call, as) => Effect.catchTag(beginSingle(sql, call, as), "SqlError", Effect.die),
+        sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
+        answered: (callId, now) => Effect.orDie(markAnswered(sql, callId, now)),
+        undo: (callId, now, breakerEntry) => Effect.map(waking(undo(sql, callId, now, breakerEntry)), ({ undone }) => undone),
+        finish: (callId, end, decided) => Effect.map(waking(finish(sql, callId, end, decided)), ({ finished }) => finished),
+        releaseNumber: (callId) => Effect.map(waking(NumberHold.release(sql, callId)), ({ count }) => count > 0),
+        outlived: Effect.orDie(NumberHold.outlived(sql)),
+        resumeForgotten: Effect.map(waking(NumberHold.resumeForgotten(sql)), ({ count }) => count),
+        live: Effect.orDie(liveAttempts(sql, undefined)),
+        find: (callIds) => Effect.orDie(liveAttempts(sql, callIds)),
+        liveIds: (after, olderThanSeconds, limit) => Effect.orDie(liveIds(sql, after, olderThanSeconds, limit))
+      }
+    })
   )
 }
 
@@ -85,11 +104,12 @@ const markAnswered = (sql: Sql, callId: CallId, now: number) =>
   )
 
 const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
-  sql`
+  sql<{ readonly undone: boolean; readonly freed: ReadonlyArray<CampaignId> }>`
     WITH undone AS (
-      UPDATE attempts SET state = 'void', ended_at = to_timestamp(${now}::float8 / 1000),
+      UPDATE attempts SET state = 'void', holds_number = false, ended_at = to_timestamp(${now}::float8 / 1000),
         breaker_failure = CASE WHEN ${breakerEntry}::bool THEN true END
-      WHERE id = ${callId}::uuid AND state IN ('intent', 'sent') RETURNING id, campaign_id, row_no, number
+      WHERE id = ${callId}::uuid AND state IN ('intent', 'sent')
+      RETURNING id, campaign_id, row_no, number, phone_number, holds_number, awaited_by
     ), returned AS (
       UPDATE contacts SET state = CASE WHEN retries_used > 0 THEN 'retry_wait' ELSE 'pending' END FROM undone
       WHERE contacts.campaign_id = undone.campaign_id AND contacts.row_no = undone.row_no AND contacts.state = 'dialing'
@@ -98,32 +118,37 @@ const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
     ), counted AS (
       UPDATE campaign_dials SET executed_count = executed_count - 1, processed_rows = processed_rows - (undone.number = 1)::int
       FROM undone WHERE campaign_dials.campaign_id = undone.campaign_id
-    )
-    SELECT id FROM undone`.pipe(Effect.map((rows) => rows.length > 0))
+    ), ${freeing(sql, "undone")}
+    SELECT EXISTS (SELECT FROM undone) AS undone, ${freedBy(sql, "undone", callId)}`.pipe(
+    Effect.map(([row]) => row ?? { freed: [], undone: false })
+  )
+
+interface FinishRow {
+  readonly found: boolean
+  readonly campaign: { readonly completed: boolean; readonly entry: boolean } | null
+  readonly current: { readonly settingsVersion: number; readonly retry: RetryConfig; readonly breakerEnabled: boolean } | null
+  readonly freed: ReadonlyArray<CampaignId>
+}
 
 const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: AttemptEnd, decided: Decided | undefined) {
   const fate = decided?.fate
   const waits = fate?.state === "retry_wait" ? fate : undefined
   const { fetchedContext, record } = end
   const fetched = fetchedContext === undefined ? null : JSON.stringify(fetchedContext)
-  const [row] = yield* sql<{
-    readonly found: boolean
-    readonly campaign: { readonly completed: boolean; readonly entry: boolean } | null
-    readonly current: { readonly settingsVersion: number; readonly retry: RetryConfig; readonly breakerEnabled: boolean } | null
-  }>`
+  const [row] = yield* sql<FinishRow>`
     WITH settings AS MATERIALIZED (
       SELECT id, settings_version, retry_config, circuit_breaker, breaker_epoch, state FROM campaigns
       WHERE id = (SELECT campaign_id FROM attempts WHERE id = ${callId}::uuid) FOR UPDATE
     ), ended AS (
       UPDATE attempts SET state = 'ended', outcome = ${end.outcome}, hangup_cause = ${end.cause}::text,
         answered_at = coalesce(answered_at, to_timestamp(${end.answeredAt ?? null}::float8 / 1000)),
-        ended_at = to_timestamp(${end.endedAt}::float8 / 1000),
+        ended_at = to_timestamp(${end.endedAt}::float8 / 1000), holds_number = holds_number AND ${end.outcome} = 'unknown',
         breaker_failure = CASE WHEN campaign_id IS NOT NULL
           AND EXISTS (SELECT 1 FROM settings WHERE state = 'running' AND settings.breaker_epoch = attempts.breaker_epoch)
           THEN ${isBreakerFailure(end.outcome)}::bool END
       WHERE id = ${callId}::uuid AND state IN ('intent', 'sent', 'answered')
         AND (campaign_id IS NULL OR EXISTS (SELECT 1 FROM settings WHERE settings_version = ${decided?.settingsVersion ?? null}::int))
-      RETURNING id, organization_id, campaign_id, row_no, breaker_failure
+      RETURNING id, organization_id, campaign_id, row_no, breaker_failure, phone_number, holds_number, awaited_by
     ), recorded AS (
       UPDATE runs SET is_completed = true, completed_at = to_timestamp(${end.endedAt}::float8 / 1000),
         gathered_context = ${JSON.stringify(record.gatheredContext)}::text::jsonb || jsonb_build_object('call_tags',
@@ -167,14 +192,18 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
       SELECT organization_id, campaign_id, 'warning', 'attempt_written_off',
         'It could not be learned whether a call was placed; its contact is not dialed again.', jsonb_build_object('row', row_no)
       FROM ended WHERE campaign_id IS NOT NULL AND ${end.outcome} = 'unknown'
-    )
-    SELECT EXISTS (SELECT 1 FROM ended) AS found,
+    ), ${freeing(sql, "ended")}
+    SELECT EXISTS (SELECT 1 FROM ended) AS found, ${freedBy(sql, "ended", callId)},
       (SELECT jsonb_build_object('completed', counted.state = 'completed', 'entry', ended.breaker_failure IS NOT NULL) FROM ended
         LEFT JOIN counted ON true WHERE ended.campaign_id IS NOT NULL) AS campaign,
       (SELECT jsonb_build_object('settingsVersion', settings_version, 'retry', retry_config,
         'breakerEnabled', coalesce((circuit_breaker ->> 'enabled')::bool, false)) FROM settings
         WHERE settings_version <> ${decided?.settingsVersion ?? null}::int) AS current`
-  if (row === undefined || (!row.found && row.current === null)) return { _tag: "AlreadyOver" as const }
-  if (!row.found && row.current !== null) return { _tag: "Stale" as const, ...row.current }
-  return { _tag: "Done" as const, campaignCompleted: row.campaign?.completed ?? false, breakerEntry: row.campaign?.entry ?? false }
+  return { finished: finishedOf(row), freed: row?.freed ?? [] }
 })
+
+const finishedOf = (row: FinishRow | undefined): Finished => {
+  if (row === undefined || (!row.found && row.current === null)) return { _tag: "AlreadyOver" }
+  if (!row.found && row.current !== null) return { _tag: "Stale", ...row.current }
+  return { _tag: "Done", campaignCompleted: row.campaign?.completed ?? false, breakerEntry: row.campaign?.entry ?? false }
+}

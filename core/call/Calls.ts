@@ -19,6 +19,7 @@ import {
 } from "./CallRequest.ts"
 import * as store from "./CallStore.ts"
 import { CallNotPlaced, type ConcurrencyExhausted, Dialer, type SingleCall } from "./Dialer.ts"
+import type { NumberInCall } from "./NumberHold.ts"
 import { reservedNames } from "./ReservedNames.ts"
 
 const e164 = /^\+[1-9]\d{6,14}$/
@@ -39,6 +40,7 @@ type NotDialed =
   | ConcurrencyExhausted
   | CallNotPlaced
   | CallUnsettled
+  | NumberInCall
 
 export class Calls extends Context.Service<
   Calls,

@@ -1,5 +1,7 @@
 /** Port: place a single call now, outside of any campaign. */
 import { Context, type Effect, Schema } from "effect"
+import type { CallUnsettled } from "./CallRequest.ts"
+import type { NumberInCall } from "./NumberHold.ts"
 import type { AgentDefinitionId, AgentId, CallId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
 
 export class ConcurrencyExhausted extends Schema.TaggedError<ConcurrencyExhausted>()("ConcurrencyExhausted", {}) {}
@@ -33,6 +35,9 @@ export class Dialer extends Context.Service<
     /** Succeeds once the provider has accepted the request, or when it is unknown whether it has: the run tells how it went on. */
     readonly dial: (
       call: SingleCall
-    ) => Effect.Effect<{ readonly runId: RunId; readonly runName: string; readonly callId: CallId }, ConcurrencyExhausted | CallNotPlaced>
+    ) => Effect.Effect<
+      { readonly runId: RunId; readonly runName: string; readonly callId: CallId },
+      ConcurrencyExhausted | CallNotPlaced | CallUnsettled | NumberInCall
+    >
   }
 >()("core/call/Dialer") {}

@@ -200,8 +200,11 @@ export const lock = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =
 /** Waiting retries that the settings do not allow any more fail without a dial. What was not dialed is not counted as a retry. */
 export const dropWaiting = (sql: Sql, organizationId: OrganizationId, id: CampaignId) => sql`
   WITH dropped AS (
-    UPDATE contacts SET state = 'failed', retries_used = retries_used - 1, due_at = NULL FROM campaigns c
+    UPDATE contacts SET state = 'failed', retries_used = retries_used - 1, due_at = NULL, awaits_number = false FROM campaigns c
     WHERE contacts.campaign_id = ${id} AND c.id = ${id} AND c.organization_id = ${organizationId} AND contacts.state = 'retry_wait'
+      -- Each part has an index of its own.
+      AND contacts.row_no IN (SELECT row_no FROM contacts WHERE campaign_id = ${id} AND state = 'retry_wait' AND NOT awaits_number
+        UNION ALL SELECT row_no FROM contacts WHERE campaign_id = ${id} AND awaits_number)
       AND NOT ((c.retry_config ->> 'enabled')::bool AND contacts.retries_used <= (c.retry_config ->> 'maxRetries')::int
         AND CASE contacts.retry_reason WHEN 'busy' THEN (c.retry_config ->> 'retryOnBusy')::bool
           WHEN 'no_answer' THEN (c.retry_config ->> 'retryOnNoAnswer')::bool

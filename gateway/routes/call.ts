@@ -20,7 +20,8 @@ const dialErrors = [
   "PhoneNumberRefused",
   "ConcurrencyExhausted",
   "CallNotPlaced",
-  "CallUnsettled"
+  "CallUnsettled",
+  "NumberInCall"
 ] as const
 const startErrors = ["NotAuthenticated", "AgentTriggerNotFound", "TriggerNotInVersion", ...dialErrors] as const
 

@@ -7,7 +7,9 @@ import type { Attempt, AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "
 import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore, type Decided, type Finished } from "#core/call/AttemptStore.ts"
 import { CallState } from "#core/call/Call.ts"
+import type { CallUnsettled } from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, SingleCall } from "#core/call/Dialer.ts"
+import type { NumberInCall } from "#core/call/NumberHold.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { decide, type RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import type { CallId } from "#core/Id.ts"
@@ -48,7 +50,7 @@ export class CallJournal extends Context.Service<
     readonly begin: (
       call: SingleCall,
       as: { readonly callId: CallId; readonly provider: string; readonly node: string }
-    ) => Effect.Effect<NewAttempt, CallNotPlaced>
+    ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall>
     /** Gives back what was claimed and has no call to carry on with it: it certainly never leaves. */
     readonly unclaim: (callIds: ReadonlyArray<CallId>, returned: () => void) => void
     /** False: the permit has ended, the request must not leave. */

@@ -92,6 +92,8 @@ export class Desks extends Context.Service<
     readonly watcher: (id: CampaignId) => CallWatcher
     /** Has the campaign's actor look at its row, and returns once no request can leave that was permitted before. */
     readonly withdraw: (id: CampaignId) => Effect.Effect<void>
+    /** A number that contacts of these campaigns wait for has become free. */
+    readonly numberFreed: (ids: ReadonlyArray<CampaignId>) => void
     /** Forgets the desk, unless it is still in use. */
     readonly close: (id: CampaignId) => void
   }
@@ -111,6 +113,10 @@ export class Desks extends Context.Service<
         return open
       },
       watcher: (id) => ({ recorded: (how, recorded) => desks.get(id)?.hear(how, recorded) }),
+      // A campaign without a desk here looks for contacts first of all when it gets one.
+      numberFreed: (ids) => {
+        for (const id of ids) desks.get(id)?.returnAll()
+      },
       close: (id) => {
         const desk = desks.get(id)
         if (desk !== undefined && desk.permits === 0 && !desk.isOpen) desks.delete(id)

@@ -77,12 +77,13 @@ export const makeDialTurn = Effect.gen(function* () {
     const releaseAll = Effect.sync(() => callIds.forEach(giveBack))
     const claimed = yield* Effect.onError(restore(journal.claim(claim, () => memory.desk.returnAll())), () => releaseAll)
     pass("claimed")
-    callIds.slice(claimed.attempts.length).forEach(giveBack)
+    const used = new Set(claimed.attempts.map(({ callId }) => callId))
+    callIds.filter((callId) => !used.has(callId)).forEach(giveBack)
     if (claimed.owned) {
-      memory.more = claimed.attempts.length === callIds.length
+      memory.more = claimed.more
       memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
     } else memory.desk.rowChanged = true
-    yield* startAll(memory, trunk, rates, claimed.attempts, leaving)
+    yield* startAll(memory, trunk, rates, claimed.attempts)
     return until(now)
   })
 
@@ -90,18 +91,17 @@ export const makeDialTurn = Effect.gen(function* () {
     memory: CampaignMemory,
     trunk: LiveTrunk,
     rates: ReadonlyArray<RateScope>,
-    attempts: Claimed["attempts"],
-    leaving: number
+    attempts: Claimed["attempts"]
   ) {
     const { breaker, campaignId, dialEpoch, retry, settingsVersion } = memory.plan
     // Of this dial epoch: what the next one permits is claimed anew.
     const permit = { ...memory.permit, holds: (now: number) => memory.plan.dialEpoch === dialEpoch && memory.permit.holds(now) }
     const reserve = (now: number) => rate.reserve(rates, now)
     const watcher = desks.watcher(campaignId)
-    for (const [index, { retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
+    for (const [index, { isSent, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
       const campaign = { breakerEnabled: breaker?.enabled ?? false, campaignId, retriesUsed, retry, rowNo, settingsVersion }
       const dialAt = reserve(yield* Clock.currentTimeMillis)
-      const dialing = { dialAt, freedAt: slots.freedAt(attempt.callId), marked: index < leaving, permit, reserve }
+      const dialing = { dialAt, freedAt: slots.freedAt(attempt.callId), marked: isSent, permit, reserve }
       yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
         Effect.sync(() => unclaim(memory, trunk, attempts.slice(index)))
       )

@@ -183,8 +183,8 @@ t.test("a hundred thousand contacts are created in seconds, through indexes only
       yield* sql`ANALYZE contacts`
       const plans = yield* Effect.forEach(
         [
-          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'pending' ORDER BY row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
-          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'retry_wait' AND due_at <= now()
+          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'pending' AND NOT awaits_number ORDER BY row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
+          sql`EXPLAIN SELECT row_no FROM contacts WHERE campaign_id = ${campaign.id} AND state = 'retry_wait' AND NOT awaits_number AND due_at <= now()
         ORDER BY due_at, row_no LIMIT 50 FOR UPDATE SKIP LOCKED`,
           sql`EXPLAIN SELECT 1 FROM runs WHERE campaign_id = ${campaign.id} ORDER BY created_at DESC, id DESC LIMIT 50`
         ],

@@ -50,7 +50,7 @@ t.test("given an agent with template variables of its own", async (t) => {
   })
 
   t.test("when it is called in production, then they are not", async (t) => {
-    const { initialContext } = await run(begin(idOf(2), { isTest: false }))
+    const { initialContext } = await run(begin(idOf(2), { isTest: false, phoneNumber: "+14155550102" }))
     t.notOk("city" in initialContext)
   })
 

@@ -204,6 +204,7 @@ const claim = (world: World, { callIds, dialEpoch, leaving, now, ownerEpoch }: C
       agentId: plan.agentId,
       callId,
       initialContext: {},
+      isSent: i < leaving,
       organizationId,
       phoneNumber: `+1555${contact.rowNo}`,
       retriesUsed: contact.retriesUsed,
@@ -213,7 +214,8 @@ const claim = (world: World, { callIds, dialEpoch, leaving, now, ownerEpoch }: C
     }
   })
   const waiting = world.contacts.filter(({ dueAt, state }) => state === "retry_wait" && dueAt > now).map(({ dueAt }) => dueAt)
-  return { attempts, nextDueAt: waiting.length === 0 ? undefined : Math.min(...waiting), owned }
+  const more = attempts.length === callIds.length
+  return { attempts, more, nextDueAt: waiting.length === 0 ? undefined : Math.min(...waiting), owned }
 }
 
 const isLive = (attempt: Attempt | undefined): attempt is Attempt =>
@@ -276,6 +278,9 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
   find: () => Effect.succeed([]),
   live: Effect.succeed([]),
   liveIds: () => Effect.succeed([]),
+  outlived: Effect.succeed([]),
+  releaseNumber: () => Effect.succeed(false),
+  resumeForgotten: Effect.succeed(0),
   sent: (callId) =>
     Effect.andThen(
       Effect.suspend(() => world.marking),

@@ -1,0 +1,132 @@
+/** One phone, one call: the same people on several lists, and somebody who calls them by hand. Judged by their phones. */
+import t, { type Test } from "tap"
+import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import { contactStates, numbersOf, recounted, shownCounters, untilTrue, World } from "#test/support/engine.ts"
+
+t.setTimeout(180_000)
+
+/** The numbers that were in two calls at once. */
+const twiceAtOnce = (entries: ReadonlyArray<CalleeEntry>): ReadonlyArray<string> => {
+  const live = new Map<string, Set<string>>()
+  const twice = new Set<string>()
+  for (const { channelId, kind, number } of entries) {
+    const calls = live.get(number) ?? new Set()
+    live.set(number, calls)
+    if (kind === "originate") calls.add(channelId)
+    if (kind === "ended") calls.delete(channelId)
+    if (calls.size > 1) twice.add(number)
+  }
+  return [...twice]
+}
+const open = (t: Test, talkMillis = 2000) =>
+  World.open(t, {
+    emulator: { media: false, ringMillis: 500, talkMillis },
+    environment: { CALL_RATE: "1000", ORG_CONCURRENCY: "50", RECORDINGS: "off", TRUNK_RATE: "1000" }
+  })
+
+const call = async (world: World, number: string, key: string) => {
+  const response = await fetch(`${world.engine.url}/api/v1/public/agent/workflow/${world.agentUuid}`, {
+    body: JSON.stringify({ phone_number: number }),
+    headers: { "content-type": "application/json", "idempotency-key": key, "x-api-key": world.apiKey },
+    method: "POST"
+  })
+  // Each answer of this API is an object.
+  return { body: (await response.json()) as Readonly<Record<string, unknown>>, status: response.status }
+}
+
+const thenItIsDone = async (t: Test, { api, sql }: World, id: number) => {
+  const states = Object.keys(await contactStates(sql, id))
+  t.strictSame(
+    states.filter((state) => state !== "completed" && state !== "failed"),
+    [],
+    "every contact is done"
+  )
+  t.strictSame(await shownCounters(api, id), await recounted(sql, id), "counters are what a recount gives")
+}
+
+t.test("given people who are on the lists of three campaigns", async (t) => {
+  const world = await open(t)
+  const { api, emulator, sql } = world
+  const numbers = numbersOf(20, ["01"])
+  const campaigns = [await world.campaign(numbers), await world.campaign(numbers.toReversed()), await world.campaign(numbers)]
+  const [first = ""] = numbers
+
+  await t.test(
+    "when all of them dial, and somebody calls one of these people by hand, then that call is refused, with the reason",
+    async (t) => {
+      await Promise.all(campaigns.map(({ id }) => api.start(id)))
+      await untilTrue("call to the first", () => emulator.log.of(first).length > 0)
+      const refused = await call(world, first, "by hand")
+      t.equal(refused.status, 409)
+      t.match(refused.body, { detail: /phone number is in another call/ })
+    }
+  )
+
+  await t.test("then every one of them is called for each campaign, and no phone rings for two at once", async (t) => {
+    for (const { id } of campaigns) await api.untilState(id, "completed")
+    await untilTrue("end of all calls", () => emulator.log.live() === 0)
+    t.strictSame(twiceAtOnce(emulator.log.entries), [])
+    t.strictSame(new Map([...emulator.log.dialsByNumber()].toSorted()), new Map(numbers.map((number) => [number, 3] as const).toSorted()))
+    for (const { id } of campaigns) await thenItIsDone(t, world, id)
+    t.notOk(world.output().includes("contacts waited for numbers"), "nobody had to be found by the sweep")
+    t.notOk(world.output().includes("slept although"), "nor any campaign woken by it")
+  })
+
+  await t.test("then who waited was called as soon as the phone was free", async (t) => {
+    const gaps = numbers.flatMap((number) => {
+      const own = emulator.log.of(number)
+      return own.flatMap((entry, at) => (entry.kind === "originate" && at > 0 ? [entry.at - (own[at - 1]?.at ?? 0)] : []))
+    })
+    const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0
+    t.comment({ median, slowest: Math.max(...gaps) })
+    // The sweep, which would find them too, comes every thirty seconds.
+    t.ok(median < 5000, `${median} ms`)
+  })
+
+  await t.test("when the call by hand is asked for once more, with the same key, then it is placed", async (t) => {
+    t.match(await call(world, first, "by hand"), { status: 200 })
+    const other = await world.campaign([first])
+    await api.start(other.id)
+    t.equal((await call(world, first, "another")).status, 409)
+    await api.untilState(other.id, "completed")
+    t.strictSame(twiceAtOnce(emulator.log.entries), [])
+    t.equal(emulator.log.dialsByNumber().get(first), 5)
+    const [left] = await sql`SELECT count(*)::int AS count FROM attempts WHERE holds_number`
+    t.strictSame(left, { count: 0 })
+  })
+})
+
+t.test("given two campaigns for the same people, when the engine is killed in the middle and started again", async (t) => {
+  const world = await open(t, 15_000)
+  const { api, emulator, sql } = world
+  const numbers = numbersOf(4, ["01"])
+  const campaigns = [await world.campaign(numbers), await world.campaign(numbers)]
+  await Promise.all(campaigns.map(({ id }) => api.start(id)))
+  // What is answered is certain: no doubt holds a number afterwards.
+  const isSeen = async () => {
+    const [row] = await sql`
+      SELECT (SELECT count(*) FROM attempts WHERE state = 'answered')::int AS answered, count(*)::int AS waiting FROM contacts WHERE awaits_number`
+    return row?.["answered"] === numbers.length && row["waiting"] === numbers.length
+  }
+  await untilTrue("contacts that wait for calls that are up", isSeen)
+  await world.end("SIGKILL")
+  await world.launch()
+  for (const { id } of campaigns) await world.api.untilState(id, "completed", 120_000)
+
+  await t.test("then nobody's phone rang twice at once, and nobody is forgotten", async (t) => {
+    await untilTrue("end of all calls", () => emulator.log.live() === 0)
+    t.strictSame(twiceAtOnce(emulator.log.entries), [])
+    const dials = emulator.log.dialsByNumber()
+    t.strictSame(
+      numbers.filter((number) => (dials.get(number) ?? 0) < 1),
+      []
+    )
+    for (const { id } of campaigns) await thenItIsDone(t, world, id)
+  })
+  await t.test("then no number stays locked", async (t) => {
+    const [left] = await sql`SELECT count(*)::int AS count FROM attempts WHERE holds_number AND outcome IS DISTINCT FROM 'unknown'`
+    t.strictSame(left, { count: 0 })
+    const [waits] = await sql`SELECT count(*)::int AS count FROM contacts WHERE awaits_number`
+    t.strictSame(waits, { count: 0 })
+  })
+})

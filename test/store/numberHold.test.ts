@@ -1,0 +1,354 @@
+/** One phone, one call: whatever begins attempts, and however many begin them at once. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import type { Claimed } from "#core/call/AttemptBeginning.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { WakeWaiting } from "#core/call/NumberHold.ts"
+import type { Outcome } from "#core/call/Outcome.ts"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { AgentId, CallId, type CampaignId } from "#core/Id.ts"
+import { install, makeAgent, makeCampaign, makeConfig, ours, upload } from "./services.ts"
+
+t.setTimeout(180_000)
+
+const { run } = await install(t)
+const config = await run(makeConfig("main", true))
+const agent = await run(makeAgent())
+const journal = "00000000-0000-4000-8000-00000000000a"
+let made = 0
+const newId = () => CallId.make(`01890000-0000-7000-8000-${String(++made).padStart(12, "0")}`)
+const ids = (count: number) => Array.from({ length: count }, newId)
+const listOf = (numbers: ReadonlyArray<string>) => `phone_number,first_name\n${numbers.map((number) => `${number},Ada\n`).join("")}`
+const numbersOf = (count: number, prefix = "+1415") => Array.from({ length: count }, (_, i) => `${prefix}${String(5_550_000 + i)}`)
+
+const woken: Array<CampaignId> = []
+/** The store as the engine has it, with an ear for whom it wakes. */
+const withStore = <A, E, R>(use: (store: AttemptStore["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(AttemptStore, use).pipe(
+    Effect.provide(AttemptStore.layer),
+    Effect.provideService(WakeWaiting, (campaigns) => void woken.push(...campaigns))
+  )
+
+interface Running {
+  readonly id: CampaignId
+  readonly dialEpoch: number
+}
+const running = (numbers: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload(listOf(numbers)) })
+    yield* Campaigns.use((_) => _.start(ours, id))
+    const [row] = yield* sql<{ readonly dialEpoch: number }>`SELECT dial_epoch FROM campaigns WHERE id = ${id}`
+    return { id, dialEpoch: row?.dialEpoch ?? 0 }
+  })
+
+const claim = ({ dialEpoch, id }: Running, callIds: ReadonlyArray<CallId>) =>
+  withStore((store) =>
+    store.claim({
+      callIds,
+      campaignId: id,
+      dialEpoch,
+      journal,
+      leaving: callIds.length,
+      node: "here",
+      now: Date.now(),
+      ownerEpoch: 0,
+      provider: "fake",
+      telephonyConfigurationId: config.id
+    })
+  )
+const ended = (callId: CallId, outcome: Outcome = "answered") =>
+  withStore((store) =>
+    store.finish(
+      callId,
+      {
+        answeredAt: undefined,
+        cause: "normal_clearing",
+        endedAt: Date.now(),
+        outcome,
+        record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
+      },
+      { fate: { state: "completed" }, settingsVersion: 0 }
+    )
+  )
+const undone = (callId: CallId) => withStore((store) => store.undo(callId, Date.now(), false))
+const begin = (phoneNumber: string, callId = newId()) =>
+  withStore((store) =>
+    store.begin(
+      {
+        agentId: AgentId.make(agent.id),
+        callId,
+        definitionId: agent.currentDefinitionId,
+        from: undefined,
+        initialContext: {},
+        isTest: false,
+        organizationId: ours,
+        phoneNumber,
+        telephonyConfigurationId: config.id
+      },
+      { callId, journal, node: "here", provider: "fake" }
+    )
+  )
+const dialed = ({ attempts }: Claimed) => attempts.map(({ phoneNumber }) => phoneNumber)
+const waiting = ({ id }: Running) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql<{ readonly phoneNumber: string }>`
+      SELECT phone_number FROM contacts WHERE campaign_id = ${id} AND awaits_number ORDER BY row_no`.pipe(
+      Effect.map((rows) => rows.map(({ phoneNumber }) => phoneNumber))
+    )
+  )
+
+t.test("given two campaigns with the same list", async (t) => {
+  const numbers = numbersOf(4, "+1201")
+  const { first, second, third } = await run(Effect.all({ first: running(numbers), second: running(numbers), third: running(numbers) }))
+
+  t.test("when one has two of the numbers in calls, then the other calls the ones behind them, and waits for those two", async (t) => {
+    const { a, b, idle, waits } = await run(
+      Effect.gen(function* () {
+        const a = yield* claim(first, ids(2))
+        const b = yield* claim(second, ids(2))
+        return { a, b, idle: yield* claim(second, ids(2)), waits: yield* waiting(second) }
+      })
+    )
+    t.strictSame(dialed(a), numbers.slice(0, 2))
+    t.strictSame(dialed(b), numbers.slice(2))
+    t.equal(a.more, true)
+    t.match(idle, { attempts: [], more: false, nextDueAt: undefined })
+    t.strictSame(waits, numbers.slice(0, 2))
+  })
+
+  t.test("when a single call asks for such a number, then it is refused, and leaves nothing behind", async (t) => {
+    const callId = newId()
+    const { left, refusal } = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const refusal = yield* Effect.flip(begin(numbers[0] ?? "", callId))
+        return { left: yield* sql`SELECT attempt_id FROM runs WHERE attempt_id = ${callId}::uuid`, refusal }
+      })
+    )
+    t.match(refusal, { _tag: "NumberInCall" })
+    t.strictSame(left, [])
+  })
+
+  t.test("when the calls end, then whoever waits is woken, once, and calls the number", async (t) => {
+    woken.length = 0
+    const { calls, heard, next } = await run(
+      Effect.gen(function* () {
+        const calls = yield* claim(third, ids(1))
+        const live = yield* withStore((store) => store.live)
+        for (const { callId, campaign } of live) if (campaign?.campaignId === first.id) yield* ended(callId)
+        const heard = [...woken]
+        return { calls, heard, next: yield* claim(second, ids(4)) }
+      })
+    )
+    t.strictSame(dialed(calls), [])
+    t.strictSame(heard.toSorted(), [second.id, third.id, second.id, third.id].toSorted())
+    t.strictSame(dialed(next), numbers.slice(0, 2))
+  })
+
+  t.test("when a call is undone, then its number is free as well", async (t) => {
+    woken.length = 0
+    const free = await run(
+      Effect.gen(function* () {
+        const live = yield* withStore((store) => store.live)
+        for (const { callId } of live) yield* undone(callId)
+        return yield* claim(third, ids(10))
+      })
+    )
+    t.ok(woken.includes(third.id))
+    t.strictSame(dialed(free), numbers)
+    await run(Effect.forEach(free.attempts, ({ callId }) => undone(callId)))
+  })
+})
+
+t.test("given an attempt that was written off", async (t) => {
+  const [number = ""] = numbersOf(1, "+1202")
+  const campaign = await run(running([number]))
+  const callId = newId()
+  await run(
+    Effect.andThen(
+      begin(number, callId),
+      withStore((store) => Effect.andThen(store.sent(callId, Date.now()), ended(callId, "unknown")))
+    )
+  )
+
+  t.test("then it holds its number, until somebody says that its call cannot appear", async (t) => {
+    woken.length = 0
+    const { after, again, before } = await run(
+      Effect.gen(function* () {
+        const before = yield* claim(campaign, ids(1))
+        const done = yield* withStore((store) => store.releaseNumber(callId))
+        const again = yield* withStore((store) => store.releaseNumber(callId))
+        return { after: yield* claim(campaign, ids(1)), again: [done, again], before }
+      })
+    )
+    t.strictSame(dialed(before), [])
+    t.strictSame(again, [true, false])
+    t.strictSame(woken, [campaign.id])
+    t.strictSame(dialed(after), [number])
+    await run(Effect.forEach(after.attempts, ({ callId }) => undone(callId)))
+  })
+
+  t.test("when ten minutes have passed since its request, then it is found as one that must hold it no longer", async (t) => {
+    const found = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE attempts SET holds_number = true, sent_at = now() - interval '9 minutes' WHERE id = ${callId}::uuid`
+        const before = yield* withStore((store) => store.outlived)
+        yield* sql`UPDATE attempts SET sent_at = now() - interval '10 minutes' WHERE id = ${callId}::uuid`
+        const after = yield* withStore((store) => store.outlived)
+        yield* withStore((store) => store.releaseNumber(callId))
+        return { after, before }
+      })
+    )
+    t.strictSame(found, { after: [callId], before: [] })
+  })
+})
+
+t.test("given retries that are due and whose numbers are in calls", async (t) => {
+  const numbers = numbersOf(3, "+1203")
+  const { campaign, found, waits } = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const other = yield* running(numbers)
+      yield* claim(other, ids(2))
+      const campaign = yield* running(numbers)
+      yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
+        WHERE campaign_id = ${campaign.id}`
+      return { campaign, found: yield* claim(campaign, ids(2)), waits: yield* waiting(campaign) }
+    })
+  )
+  await t.test("when there is one behind them, then that is called", async (t) => {
+    t.strictSame(dialed(found), numbers.slice(2))
+    t.strictSame(waits, numbers.slice(0, 2))
+  })
+  await t.test("when the settings no longer allow retries, then the ones that wait fail as well", async (t) => {
+    const states = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const campaigns = yield* Campaigns
+        yield* campaigns.pause(ours, campaign.id)
+        yield* campaigns.update(ours, campaign.id, {
+          retry: {
+            enabled: false,
+            maxRetries: 0,
+            retryDelaySeconds: 30,
+            retryOnBusy: false,
+            retryOnNoAnswer: false,
+            retryOnVoicemail: false
+          }
+        })
+        yield* campaigns.resume(ours, campaign.id)
+        return yield* sql`SELECT state, awaits_number FROM contacts WHERE campaign_id = ${campaign.id} ORDER BY row_no`
+      })
+    )
+    t.match(states, [{ awaitsNumber: false, state: "failed" }, { awaitsNumber: false, state: "failed" }, { state: "dialing" }])
+  })
+  await run(
+    Effect.gen(function* () {
+      for (const { callId } of yield* withStore((store) => store.live)) yield* undone(callId)
+    })
+  )
+})
+
+t.test("given four campaigns with one list, in different orders", async (t) => {
+  const contacts = 150
+  const numbers = numbersOf(contacts, "+1204")
+  const orders = [numbers, numbers.toReversed(), numbers.toSorted((a, b) => a.slice(-1).localeCompare(b.slice(-1))), numbers]
+
+  t.test("when all dial at once as fast as they can, then no number is ever in two calls, and all are called", async (t) => {
+    const seen = await run(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const campaigns = yield* Effect.forEach(orders, running)
+        const inCall = new Set<string>()
+        let twice = 0
+        let idle = 0
+        const dial = Effect.fnUntraced(function* (campaign: Running) {
+          let calls = 0
+          while (calls < contacts) {
+            const { attempts, more } = yield* claim(campaign, ids(7))
+            for (const { phoneNumber } of attempts) {
+              if (inCall.has(phoneNumber)) twice++
+              inCall.add(phoneNumber)
+            }
+            yield* Effect.forEach(
+              attempts,
+              ({ callId, phoneNumber }, index) =>
+                Effect.gen(function* () {
+                  yield* Effect.sleep(index)
+                  inCall.delete(phoneNumber)
+                  yield* ended(callId)
+                }),
+              { concurrency: "unbounded", discard: true }
+            )
+            calls += attempts.length
+            // Whoever is told that there is nothing to claim goes to sleep until it is woken.
+            while (attempts.length === 0 && !more && !woken.includes(campaign.id)) {
+              idle++
+              yield* Effect.sleep(1)
+              if (idle > 30_000) return yield* Effect.die(new Error("a campaign was never woken"))
+            }
+            for (let at = woken.indexOf(campaign.id); at >= 0; at = woken.indexOf(campaign.id)) woken.splice(at, 1)
+          }
+        })
+        yield* Effect.forEach(campaigns, dial, { concurrency: "unbounded", discard: true })
+        const left = yield* sql`SELECT id FROM attempts WHERE holds_number UNION ALL SELECT NULL FROM contacts WHERE awaits_number`
+        const recounts = yield* Effect.forEach(campaigns, ({ id }) =>
+          Effect.provide(
+            CampaignOwnership.use((_) => _.recount(id)),
+            CampaignOwnership.layer
+          )
+        )
+        const states = yield* sql`SELECT DISTINCT state FROM contacts WHERE campaign_id = ANY(${campaigns.map(({ id }) => id)}::int[])`
+        return { left, recounts, states, twice }
+      })
+    )
+    t.strictSame(seen, { left: [], recounts: [true, true, true, true], states: [{ state: "completed" }], twice: 0 })
+  })
+})
+
+t.test("given ten thousand contacts whose numbers are all in calls of another campaign", async (t) => {
+  const contacts = 10_000
+  const numbers = numbersOf(contacts, "+1205")
+  const { blocks, claims, dialable } = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const other = yield* running(numbers)
+      yield* sql`INSERT INTO attempts (id, organization_id, campaign_id, row_no, telephony_configuration_id, node, state, phone_number, holds_number)
+        SELECT gen_random_uuid(), ${ours}::int, campaign_id, row_no, ${config.id}::int, 'there', 'sent', phone_number, true
+        FROM contacts WHERE campaign_id = ${other.id}`
+      yield* sql`UPDATE contacts SET state = 'dialing' WHERE campaign_id = ${other.id}`
+      const campaign = yield* running([...numbers, ...numbersOf(100, "+1206")])
+      yield* sql`ANALYZE`
+      const touched = sql<{ readonly blocks: number }>`
+        SELECT (heap_blks_hit + idx_blks_hit + heap_blks_read + idx_blks_read)::float8 AS blocks FROM pg_statio_user_tables WHERE relname = 'contacts'`
+      const measured = Effect.fnUntraced(function* () {
+        yield* sql`SELECT pg_stat_force_next_flush()`
+        const [before] = yield* touched
+        const claimed = yield* claim(campaign, ids(1))
+        yield* sql`SELECT pg_stat_force_next_flush()`
+        const [after] = yield* touched
+        return { blocks: (after?.blocks ?? 0) - (before?.blocks ?? 0), claimed }
+      })
+      let claims = 0
+      let dialable: Claimed["attempts"] = []
+      const blocks: Array<number> = []
+      while (dialable.length < 1 && claims < 1000) {
+        claims++
+        const { blocks: touchedNow, claimed } = yield* measured()
+        blocks.push(touchedNow)
+        dialable = claimed.attempts
+      }
+      for (let i = 0; i < 20; i++) blocks.push((yield* measured()).blocks)
+      return { blocks, claims, dialable }
+    })
+  )
+  t.comment({ claims, first: blocks.slice(0, 3), last: blocks.slice(-20) })
+  t.ok(claims <= 60, `${claims} claims passed over all of them`)
+  t.match(dialable, [{ phoneNumber: /^\+1206/ }], "the ones behind them are dialed")
+  t.ok(Math.max(...blocks) < 10_000, "no claim reads them all")
+  t.ok(Math.max(...blocks.slice(-20)) < 200, "and none looks at them again")
+})
