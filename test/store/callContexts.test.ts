@@ -146,7 +146,8 @@ t.test("given a single call, when it is written down, then it knows its numbers,
     run(
       AttemptStore.use((store) =>
         store.begin(
-          { ...call, ...more },
+          // A number is in one call at a time.
+          { ...call, phoneNumber: `+141555501${last}`, ...more },
           { callId: callIdOf(last), journal: "00000000-0000-4000-8000-000000000001", node: "n", provider: "fake" }
         )
       ).pipe(Effect.andThen(contextOf(callIdOf(last))))
@@ -162,7 +163,7 @@ t.test("given a single call, when it is written down, then it knows its numbers,
   t.notOk("caller_number" in (await begun(22, { from: undefined })))
   const initialContext = { direction: "mine", caller_number: "mine", called_number: "x", provider: "x", mps_correlation_id: "x" }
   const own = await begun(23, { initialContext })
-  t.match(own, { direction: "mine", caller_number: "mine", called_number: "+14155550121", provider: "fake" })
+  t.match(own, { direction: "mine", caller_number: "mine", called_number: "+14155550123", provider: "fake" })
   t.notOk("mps_correlation_id" in own)
   t.strictSame(await run(calledFrom("0100888")), [callIdOf(21)])
 })
