@@ -64,6 +64,8 @@ export interface Evidence {
   readonly organizationCap: number
   /** When no event could reach the engine, and no list: it did not run, or stood still, or had no connection, or the network was silent. */
   readonly deaf: ReadonlyArray<Named>
+  /** When the database was away, or the machine had other things to do: what the engine heard it could not act upon. */
+  readonly busy: ReadonlyArray<Named>
   /** When each process of the engine was killed. */
   readonly kills: ReadonlyArray<number>
   /** When connections were cut with what was under way on them. */

@@ -106,8 +106,7 @@ const leftAt = (facts: Case, { answeredAt, from, id, until }: SeenCall): number 
 const noneUnattended: Inspect = (facts) =>
   facts.calls.flatMap((call) => {
     const from = leftAt(facts, call)
-    // Not counting when nothing could reach the engine.
-    const millis = from < call.until ? clearMillis({ from, until: call.until }, facts.deaf) : 0
+    const millis = from < call.until ? clearMillis({ from, until: call.until }, [...facts.deaf, ...facts.busy]) : 0
     return millis > hangUpMillis ? [`${short(call.id)} went on for ${seconds(millis)} with nobody there`] : []
   })
 
@@ -184,7 +183,7 @@ const explanationOf = (facts: Case, { beganAt, id, overAt = Number.POSITIVE_INFI
   }
   if (call?.isOver === true && call.until + toldMillis < overAt) {
     const told = { from: call.until, until: call.until + toldMillis }
-    if (clearMillis(told, facts.deaf) >= toldMillis) return "!the engine was told of its end"
+    if (clearMillis(told, [...facts.deaf, ...facts.busy]) >= toldMillis) return "!the engine was told of its end"
   }
   if (request?.fate !== undefined && !harmless.test(request.fate)) return request.fate
   const silence = {
@@ -201,9 +200,10 @@ const unknownsOf = (facts: Case) =>
 const allExplained: Inspect = (facts) =>
   unknownsOf(facts).flatMap(({ id, why }) => (why.startsWith("!") ? [`${short(id)} is unknown although: ${why.slice(1)}`] : []))
 
+const inOrder = (counters: object) => JSON.stringify(Object.entries(counters).toSorted())
 const countersTrue: Inspect = ({ campaigns }) =>
   campaigns.flatMap(({ id, recounted, shown }) => {
-    const [said, is] = [JSON.stringify(shown), JSON.stringify(recounted)]
+    const [said, is] = [inOrder(shown), inOrder(recounted)]
     return said === is ? [] : [`campaign ${id} shows ${said}, a recount gives ${is}`]
   })
 

@@ -40,6 +40,7 @@ const campaign = (more: Partial<CampaignFacts> = {}): CampaignFacts => ({
 })
 const evidence = (more: Partial<Evidence> = {}): Evidence => ({
   attempts: [attempt("a", 1000)],
+  busy: [],
   campaigns: [campaign()],
   cuts: [],
   deaf: [],

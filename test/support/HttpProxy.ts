@@ -101,6 +101,8 @@ export class HttpProxy {
   /** Decides each request's fate. */
   fateOf: (request: { readonly method: string; readonly path: string }) => Fate = () => fates.pass
   readonly exchanges: Array<Exchange> = []
+  /** The websockets, and until when they were open. */
+  readonly sockets: Array<{ readonly path: string; readonly from: number; until?: number }> = []
   /** The first line of each request that a client has written, whether or not it got any further: `POST /ari/channels?... HTTP/1.1`. */
   readonly written: Array<{ readonly at: number; readonly line: string }> = []
   readonly #http: Server
@@ -198,11 +200,14 @@ export class HttpProxy {
     server.write([`${request.method} ${request.url} HTTP/1.1`, ...lines, "", ""].join("\r\n"))
     server.write(head)
     for (const socket of [client, server]) this.#upgraded.add(socket)
+    const open: HttpProxy["sockets"][number] = { from: now(), path: request.url ?? "/" }
+    this.sockets.push(open)
     client.pipe(server)
     server.pipe(client)
     client.on("error", () => server.resetAndDestroy())
     server.on("error", () => client.destroy())
     client.on("close", () => {
+      open.until = now()
       this.#upgraded.delete(client)
       server.destroy()
     })

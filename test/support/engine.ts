@@ -15,7 +15,7 @@ import type { TelephonyConfigWire } from "#gateway/wire/Telephony.ts"
 import type { RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import "./documentedFetch.ts"
-import { type Engine, type Environment, startEngine } from "./EngineProcess.ts"
+import { type Engine, type EngineProcess, type Environment, spawnEngine, startEngine } from "./EngineProcess.ts"
 import { openDatabase, witness } from "./postgres.ts"
 import { until, untilTrue } from "./until.ts"
 
@@ -214,6 +214,10 @@ export class World {
   async launch(environment: Environment = {}): Promise<void> {
     this.#ended = this.output()
     this.#engine = await startEngine({ ...this.#environment, ...environment })
+  }
+  /** One that nobody waits for, to be killed as it starts; as with `launch`, the one before must have ended. */
+  spawn(): EngineProcess {
+    return spawnEngine(this.#environment)
   }
   async end(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): ReturnType<() => Engine["exited"]> {
     this.engine.kill(signal)

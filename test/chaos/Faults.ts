@@ -1,0 +1,295 @@
+/** What is done to the engine and to its ways to the world, one thing at a time; each leaves the sky clear. */
+import { fates, type Fate } from "#test/support/HttpProxy.ts"
+import type { Connection } from "#test/support/TcpProxy.ts"
+import { nowMillis, until, untilTrue } from "#test/support/until.ts"
+import type { Stage } from "./Stage.ts"
+
+export interface Fault {
+  readonly name: string
+  readonly run: (stage: Stage) => Promise<void>
+}
+
+/** Into the middle of the closed window, which is thirty to forty minutes ago. */
+const intoClosedMillis = 35 * 60_000
+const stepMillis = 45_000
+const isEvents = ({ opening }: Connection) => opening.startsWith("GET /ari/events")
+
+const toRequests = (fate: Fate): Fault => ({
+  name: `requests: ${fate.name}`,
+  run: async (stage) => {
+    stage.befall(fate, 2)
+    const before = stage.asterisk.exchanges.length
+    await untilTrue("requests", () => stage.asterisk.exchanges.slice(before).filter((each) => each.fate === fate.name).length === 2).catch(
+      () => {}
+    )
+  }
+})
+
+const down = async (stage: Stage, signal: "SIGKILL" | "SIGTERM", between: () => Promise<void> = async () => {}) => {
+  if (signal === "SIGKILL") stage.kills.push(nowMillis())
+  await stage.deafened(signal === "SIGKILL" ? "the engine was killed" : "the engine was stopped", async () => {
+    await stage.world.end(signal)
+    await between()
+    await stage.world.launch()
+  })
+}
+
+/** Killed as it starts. */
+const stillborn = async (stage: Stage) => {
+  const life = stage.world.spawn()
+  const moment = stage.between(500, 4000)
+  await Promise.race([
+    life.ready.then(() => stage.progress(3, moment)).catch(() => {}),
+    new Promise((resolve) => setTimeout(resolve, moment))
+  ])
+  stage.kills.push(nowMillis())
+  life.kill("SIGKILL")
+  await life.exited
+}
+
+const engineFaults: ReadonlyArray<Fault> = [
+  { name: "the engine is killed", run: (stage) => down(stage, "SIGKILL") },
+  { name: "the engine is killed, and killed again as it starts", run: (stage) => down(stage, "SIGKILL", () => stillborn(stage)) },
+  { name: "the engine is stopped", run: (stage) => down(stage, "SIGTERM") },
+  {
+    name: "the engine stands still",
+    run: async (stage) => {
+      await stage.deafened("the engine stood still", async () => {
+        stage.world.engine.kill("SIGSTOP")
+        await stage.progress(1000, stage.between(3000, 8000))
+        stage.world.engine.kill("SIGCONT")
+      })
+    }
+  },
+  {
+    name: "the engine is killed while a request is held",
+    run: async (stage) => {
+      stage.befall(fates.hold(8000), 2)
+      await stage.progress(4, 5000)
+      await down(stage, "SIGKILL")
+    }
+  }
+]
+
+const clockFaults: ReadonlyArray<Fault> = [
+  {
+    name: "the clock is set forward, and back",
+    run: async (stage) => {
+      stage.world.engine.stepClock(stepMillis)
+      await stage.progress(10, 5000)
+      stage.world.engine.stepClock(-stepMillis)
+    }
+  },
+  {
+    name: "the clock is set back into the closed window",
+    run: async (stage) => {
+      const [big] = stage.campaigns
+      if (big === undefined) return
+      const edges = async () => (await stage.insist("campaign", () => stage.world.api.campaign(big.id))).logs
+      const closings = async () => (await edges()).filter(({ event }) => event === "schedule_window_closed").length
+      const before = await closings()
+      stage.world.engine.stepClock(-intoClosedMillis)
+      const noticed = await until("closed window", async () => ((await closings()) > before ? nowMillis() : undefined), 8000).catch(
+        () => undefined
+      )
+      await stage.progress(20, 4000)
+      if (noticed !== undefined) big.closed.push({ from: noticed, until: nowMillis() })
+      stage.world.engine.stepClock(intoClosedMillis)
+    }
+  }
+]
+
+const asteriskFaults: ReadonlyArray<Fault> = [
+  {
+    name: "all connections to Asterisk are cut",
+    run: async (stage) => {
+      stage.cuts.push(nowMillis())
+      stage.asterisk.tcp.cut()
+    }
+  },
+  {
+    name: "the events' websocket is cut",
+    run: async (stage) => {
+      stage.cuts.push(nowMillis())
+      stage.asterisk.tcp.cut(isEvents)
+    }
+  },
+  {
+    name: "the connections to Asterisk fall silent",
+    run: async (stage) => {
+      await stage.deafened("silent connections to Asterisk", async () => {
+        stage.asterisk.tcp.freeze()
+        await stage.progress(1000, stage.between(4000, 9000))
+        stage.asterisk.tcp.thaw()
+      })
+    }
+  },
+  {
+    name: "the way to Asterisk falls silent, and breaks",
+    run: async (stage) => {
+      await stage.deafened("a silent way to Asterisk", async () => {
+        stage.asterisk.tcp.freezeAll()
+        await stage.progress(1000, stage.between(3000, 6000))
+        stage.cuts.push(nowMillis())
+        stage.asterisk.tcp.cut()
+        stage.asterisk.tcp.thaw()
+      })
+    }
+  },
+  {
+    name: "Asterisk refuses connections",
+    run: async (stage) => {
+      await stage.asterisk.tcp.refuse(true)
+      stage.cuts.push(nowMillis())
+      stage.asterisk.tcp.cut()
+      await stage.progress(1000, 3000)
+      await stage.asterisk.tcp.refuse(false)
+    }
+  },
+  {
+    name: "Asterisk is restarted",
+    run: async (stage) => {
+      stage.cuts.push(nowMillis())
+      stage.world.emulator.crash()
+    }
+  },
+  {
+    name: "the way to Asterisk is slow",
+    run: async (stage) => {
+      await stage.deafened("a slow way to Asterisk", async () => {
+        stage.asterisk.tcp.delayMillis = 400
+        await stage.progress(20, 6000)
+        stage.asterisk.tcp.delayMillis = 0
+      })
+    }
+  },
+  {
+    name: "events come late",
+    run: async (stage) => {
+      await stage.deafened("late events", async () => {
+        stage.world.emulator.delayEvents(1500)
+        await stage.progress(20, 5000)
+        stage.world.emulator.delayEvents(0)
+      })
+    }
+  }
+]
+
+const databaseFaults: ReadonlyArray<Fault> = [
+  { name: "all connections to the database are cut", run: async (stage) => stage.database.tcp.cut() },
+  {
+    name: "replies to commits are lost",
+    run: async (stage) => {
+      stage.database.loseCommits("reply", 3)
+      await stage.progress(10, 4000)
+    }
+  },
+  {
+    name: "commits are lost",
+    run: async (stage) => {
+      stage.database.loseCommits("request", 3)
+      await stage.progress(10, 4000)
+    }
+  },
+  {
+    name: "commits are slow",
+    run: async (stage) => {
+      stage.database.delayCommits(stage.between(30, 300))
+      await stage.progress(30, 6000)
+    }
+  },
+  {
+    name: "the connections to the database fall silent",
+    run: async (stage) => {
+      await stage.unrecorded("silent connections to the database", async () => {
+        stage.database.tcp.freeze()
+        await stage.progress(1000, stage.between(4000, 12_000))
+        stage.database.tcp.thaw()
+      })
+    }
+  },
+  {
+    name: "the database refuses connections",
+    run: async (stage) => {
+      await stage.unrecorded("a database that refuses connections", async () => {
+        await stage.database.tcp.refuse(true)
+        stage.database.tcp.cut()
+        await stage.progress(1000, stage.between(2000, 6000))
+        await stage.database.tcp.refuse(false)
+      })
+    }
+  },
+  {
+    name: "the engine is killed while the database is silent",
+    run: async (stage) => {
+      stage.database.tcp.freeze()
+      await stage.progress(6, 3000)
+      await down(stage, "SIGKILL", async () => stage.database.tcp.cut())
+    }
+  }
+]
+
+const pause: Fault = {
+  name: "a campaign is paused, and resumed",
+  run: async (stage) => {
+    const member = stage.campaigns[stage.chance() < 0.7 ? 0 : 1]
+    const confirmed = member === undefined ? undefined : await stage.pause(member)
+    if (member === undefined || confirmed === undefined) return
+    await stage.progress(12, 4000)
+    await stage.resume(member, confirmed)
+  }
+}
+
+/** Longer than an attempt is waited for: such a call comes up when it has been written off. */
+const heldForLong = toRequests(fates.hold(62_000))
+const everyFault: ReadonlyArray<Fault> = [
+  ...[
+    fates.errorAfterForwarding(),
+    fates.errorAfterForwarding(504),
+    fates.errorThenForwarded(504, 6000),
+    fates.resetAfterForwarding,
+    fates.resetThenForwarded(9000),
+    fates.reset,
+    fates.loseReply,
+    fates.swallow,
+    fates.hold(5000),
+    fates.hold(25_000),
+    fates.error(503),
+    fates.error(429, { "retry-after": "2" })
+  ].map(toRequests),
+  heldForLong,
+  ...engineFaults,
+  ...clockFaults,
+  ...asteriskFaults,
+  ...databaseFaults,
+  pause,
+  {
+    ...pause,
+    name: "a campaign is paused while the way to Asterisk is slow",
+    run: async (stage) => {
+      stage.asterisk.tcp.delayMillis = 300
+      await pause.run(stage)
+    }
+  }
+]
+
+/** All of them, in an order of chance. */
+export const shuffled = (chance: () => number, faults = everyFault): ReadonlyArray<Fault> =>
+  faults
+    .map((fault) => ({ fault, place: chance() }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ fault }) => fault)
+
+const named = (...names: ReadonlyArray<string>) => everyFault.filter(({ name }) => names.includes(name))
+/** One or two of each kind; what takes longest to settle comes first. */
+export const few = (chance: () => number): ReadonlyArray<Fault> => [
+  heldForLong,
+  ...shuffled(chance, [
+    ...named(`requests: ${fates.errorAfterForwarding().name}`, `requests: ${fates.errorThenForwarded(504, 6000).name}`),
+    ...named("the engine is killed", "the engine is stopped", "the engine stands still"),
+    ...named("the clock is set forward, and back", "the clock is set back into the closed window"),
+    ...named("all connections to Asterisk are cut", "the connections to Asterisk fall silent"),
+    ...named("replies to commits are lost", "the connections to the database fall silent", "commits are slow"),
+    pause
+  ])
+]

@@ -1,0 +1,222 @@
+/**
+ * The stage of a chaos story: an engine, an emulated Asterisk and a database with a proxy before each, two campaigns that share phones, and
+ * a record of all that was done to them.
+ */
+import type { Test } from "tap"
+import { type Campaign, eventsOf, numbersOf, World } from "#test/support/engine.ts"
+import { type Fate, fates, HttpProxy } from "#test/support/HttpProxy.ts"
+import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
+import { nowMillis, until, untilTrue } from "#test/support/until.ts"
+import type { Named, Span } from "./Evidence.ts"
+
+export interface ChaosOptions {
+  readonly seed: number
+  readonly contacts: number
+  readonly minutes: number
+}
+
+/** Talkers, people who hang up on us, who are busy or away, machines of the line; see the emulator's `Callee.ts`. */
+const endings = ["01", "01", "02", "10", "06", "01", "13", "12", "01", "05"]
+const caps = { big: 12, organization: 15, small: 5 }
+/** Part of the contacts that is in the small campaign; half of those phones are in the big one as well. */
+const smallPart = 0.2
+/** Part of the time in which the contacts are dialed if nothing goes wrong. */
+const busyPart = 0.25
+/** A closed window of the big campaign, so long ago: only a clock that is set back gets there. */
+const closedAgo = { fromMinutes: 40, untilMinutes: 30 }
+const beatMillis = 100
+/** A beat that comes so much later means that the machine had other things to do. */
+const stallMillis = 250
+/** For an engine that does not answer because of what is done to it. */
+const askMillis = 120_000
+
+/** mulberry32 */
+export const seeded = (seed: number) => () => {
+  seed = (seed + 0x6d2b79f5) | 0
+  let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+}
+
+interface Member {
+  readonly id: number
+  readonly cap: number
+  readonly pauses: Array<Span>
+  readonly closed: Array<Span>
+}
+
+export class Stage {
+  static async open(t: Test, options: ChaosOptions): Promise<Stage> {
+    const open: { asterisk?: HttpProxy; database?: PostgresProxy } = {}
+    const world = await World.open(t, {
+      configurations: { max_call_duration: 60 },
+      emulator: { ringMillis: 600, seed: options.seed, talkMillis: 900 },
+      environment: { DRAIN: "2", ORG_CONCURRENCY: String(caps.organization), RECORDINGS: "off" },
+      ways: {
+        asterisk: async (url) => (open.asterisk = await HttpProxy.start(url)).url,
+        database: async (url) => (open.database = await startPostgresProxy(url)).url
+      }
+    })
+    const { asterisk, database } = open
+    if (asterisk === undefined || database === undefined) throw new Error("the engine was given no proxies")
+    t.teardown(() => Promise.all([asterisk.stop(), database.stop()]))
+    const stage = new Stage(t, world, asterisk, database, options)
+    await stage.#prepare(options)
+    return stage
+  }
+
+  readonly world: World
+  readonly asterisk: HttpProxy
+  readonly database: PostgresProxy
+  readonly chance: () => number
+  readonly campaigns: Array<Member> = []
+  readonly deaf: Array<Named> = []
+  readonly stalls: Array<Named> = []
+  readonly kills: Array<number> = []
+  readonly cuts: Array<number> = []
+  readonly #say: (line: string) => void
+  readonly #began = nowMillis()
+
+  private constructor(t: Test, world: World, asterisk: HttpProxy, database: PostgresProxy, { seed }: ChaosOptions) {
+    this.world = world
+    this.asterisk = asterisk
+    this.database = database
+    this.chance = seeded(seed)
+    this.#say = (line) => t.comment(line)
+    let beat = nowMillis()
+    const heart = setInterval(() => {
+      const now = nowMillis()
+      if (now - beat > beatMillis + stallMillis) this.stalls.push({ from: beat, name: "the machine was busy", until: now })
+      beat = now
+    }, beatMillis)
+    t.teardown(() => clearInterval(heart))
+  }
+
+  say(line: string): void {
+    this.#say(`${((nowMillis() - this.#began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
+  }
+
+  /** Between two numbers, by chance. */
+  between(least: number, most: number): number {
+    return Math.round(least + this.chance() * (most - least))
+  }
+
+  /** Runs what keeps the engine from hearing anything; `name` is what it explains. */
+  async deafened(name: string, run: () => Promise<unknown>): Promise<void> {
+    const from = nowMillis()
+    await run()
+    this.deaf.push({ from, name, until: nowMillis() })
+  }
+  /** As `deafened`, for the database: calls go on, but nobody can look up whose they are. */
+  async unrecorded(name: string, run: () => Promise<unknown>): Promise<void> {
+    const from = nowMillis()
+    await run()
+    this.stalls.push({ from, name, until: nowMillis() })
+  }
+
+  /** Settled when the callees have noted so much more, or so much time has gone by without. */
+  async progress(entries: number, millis: number): Promise<void> {
+    const { log } = this.world.emulator
+    const goal = log.entries.length + entries
+    await untilTrue("progress", () => log.entries.length >= goal, millis).catch(() => {})
+  }
+
+  /** What becomes of the next originates. */
+  befall(fate: Fate, count: number): void {
+    this.asterisk.befall(fate, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), count)
+  }
+
+  /** No fault is active any more. */
+  async clearSky(): Promise<void> {
+    const { asterisk, database, world } = this
+    asterisk.fateOf = () => fates.pass
+    asterisk.tcp.delayMillis = 0
+    database.delayCommits(0)
+    database.loseCommits("reply", 0)
+    world.emulator.delayEvents(0)
+    for (const { tcp } of [asterisk, database]) {
+      await tcp.refuse(false)
+      tcp.thaw()
+    }
+  }
+
+  /** Asks until there is an answer: what is done to the engine may keep it from giving one. */
+  async insist<A>(what: string, ask: () => Promise<A | undefined>): Promise<A> {
+    return await until(what, () => ask().catch(() => undefined), askMillis)
+  }
+
+  /** Confirmed, or not running any more. */
+  async pause({ id, pauses }: Member): Promise<number | undefined> {
+    const status = await this.insist("answer to a pause", async () => {
+      const answer = await this.world.api.ask("POST", `/campaign/${id}/pause`)
+      return answer.status === 200 || answer.status === 409 ? answer.status : undefined
+    })
+    if (status !== 200) return undefined
+    return pauses.push({ from: nowMillis(), until: Number.POSITIVE_INFINITY }) - 1
+  }
+  async resume({ id, pauses }: Member, pause: number): Promise<void> {
+    const known = pauses[pause]
+    if (known !== undefined) pauses[pause] = { ...known, until: nowMillis() }
+    await this.insist("answer to a resume", async () => {
+      const { status } = await this.world.api.ask("POST", `/campaign/${id}/resume`)
+      return status === 200 || status === 409 ? status : undefined
+    })
+  }
+
+  /** A campaign that was paused by the engine itself goes on, as an operator would have it. How many have completed. */
+  async tend(): Promise<number> {
+    let completed = 0
+    for (const { id } of this.campaigns) {
+      const campaign = await this.insist<Campaign>("campaign", () => this.world.api.campaign(id))
+      if (campaign.state === "completed") completed++
+      if (campaign.state !== "paused") continue
+      this.say(`campaign ${id} is resumed after: ${campaign.logs.at(-1)?.event}`)
+      await this.insist("resume", () => this.world.api.resume(id))
+    }
+    return completed
+  }
+
+  /** How often the logs of the campaigns say each thing. */
+  async told(): Promise<string> {
+    const all = await Promise.all(this.campaigns.map(({ id }) => this.world.api.campaign(id)))
+    return all.map((campaign) => `campaign ${campaign.id}: ${JSON.stringify(eventsOf(campaign))}`).join("; ")
+  }
+
+  async #prepare({ contacts, minutes }: ChaosOptions): Promise<void> {
+    const { sql } = this.world
+    // The database's own clock notes when attempts begin and end: the engine's will be set forward and back.
+    await sql.unsafe(`
+      CREATE TABLE chaos_changes (id uuid, state text, at timestamptz);
+      CREATE FUNCTION chaos_note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+        BEGIN INSERT INTO public.chaos_changes VALUES (NEW.id, NEW.state, clock_timestamp()); RETURN NULL; END $$;
+      CREATE TRIGGER chaos_note AFTER INSERT OR UPDATE OF state ON attempts FOR EACH ROW EXECUTE FUNCTION chaos_note();`)
+    const small = Math.round(contacts * smallPart)
+    const big = numbersOf(contacts - small, endings)
+    // The same phones for one half, others for the other.
+    const shared = big.filter((_, index) => index % Math.ceil((2 * big.length) / small) === 0).slice(0, small / 2)
+    const perSecond = contacts / (minutes * 60 * busyPart)
+    const members = [
+      { cap: caps.big, numbers: big, part: 1 - smallPart, schedule: closedWindow(this.#began) },
+      { cap: caps.small, numbers: [...shared, ...numbersOf(small - shared.length, endings, "+1666")], part: smallPart, schedule: null }
+    ]
+    for (const { cap, numbers, part, schedule } of members) {
+      const { id } = await this.world.campaign(numbers, { max_concurrency: cap, schedule_config: schedule })
+      await sql`UPDATE campaigns SET rate_limit = ${Math.max(1, Math.round(perSecond * part))} WHERE id = ${id}`
+      this.campaigns.push({ cap, closed: [], id, pauses: [] })
+    }
+  }
+}
+
+/** Open all week but for ten minutes of each day. */
+const closedWindow = (now: number) => {
+  const minuteOf = (ago: number) => Math.floor((now / 60_000 - ago) % 1440)
+  const time = (minute: number) => `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`
+  const [from, to] = [minuteOf(closedAgo.fromMinutes), minuteOf(closedAgo.untilMinutes)]
+  const open = from < to ? [[0, from] as const, [to, 1440] as const] : [[to, from] as const]
+  const slots = open.filter(([start, end]) => start < end).map(([start, end]) => ({ start_time: time(start), end_time: time(end) }))
+  return {
+    enabled: true,
+    slots: [0, 1, 2, 3, 4, 5, 6].flatMap((day_of_week) => slots.map((slot) => ({ day_of_week, ...slot }))),
+    timezone: "UTC"
+  }
+}

@@ -1,0 +1,147 @@
+/** A campaign goes through chaos, and is judged by the callee's log. */
+import { mkdtemp, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Test } from "tap"
+import { attemptsOf, recounted, shownCounters } from "#test/support/engine.ts"
+import { nowMillis, untilTrue } from "#test/support/until.ts"
+import { Stage, type ChaosOptions } from "./Stage.ts"
+import type { CampaignFacts, Evidence, Named, Request } from "./Evidence.ts"
+import { few, shuffled } from "./Faults.ts"
+import { judge, rules } from "./Judge.ts"
+
+/** A call that is doubtful is waited for for that long, and what it holds up comes after it. */
+const settleMillis = 420_000
+/** How much later than the engine wrote it a proxy may see a request, on a machine with other things to do. */
+const lateMillis = 250
+
+/** When there was no websocket for events: nothing of a call could reach the engine. */
+const unconnected = (stage: Stage): ReadonlyArray<Named> => {
+  const open = stage.asterisk.sockets.filter(({ path }) => path.startsWith("/ari/events"))
+  const ends = open.map(({ until = Number.POSITIVE_INFINITY }) => until)
+  return [0, ...ends].flatMap((from) => {
+    const isOpen = open.some((socket) => socket.from <= from && (socket.until ?? Number.POSITIVE_INFINITY) > from)
+    const until = Math.min(...open.filter((socket) => socket.from >= from).map((socket) => socket.from), Number.POSITIVE_INFINITY)
+    return isOpen || from === Number.POSITIVE_INFINITY ? [] : [{ from, name: "no websocket for events", until }]
+  })
+}
+
+const requestsOf = ({ asterisk }: Stage): ReadonlyArray<Request> => {
+  const idIn = (text: string) => /^(?:POST )?\S*[?&]channelId=([^&\s]+)/.exec(text)?.[1]
+  const exchanges = new Map(asterisk.exchanges.filter(({ method }) => method === "POST").map((exchange) => [idIn(exchange.path), exchange]))
+  return asterisk.written.flatMap(({ at, line }) => {
+    const id = line.startsWith("POST ") ? idIn(line) : undefined
+    const exchange = exchanges.get(id)
+    const told = exchange?.given !== undefined && exchange.given === exchange.status ? exchange.given : undefined
+    return id === undefined ? [] : [{ at, fate: exchange?.fate, id, told }]
+  })
+}
+
+const factsOf = async ({ world: { api, sql } }: Stage, member: Stage["campaigns"][number]): Promise<CampaignFacts> => {
+  const { cap, closed, id, pauses } = member
+  const contacts = await sql<Array<CampaignFacts["contacts"][number]>>`
+    SELECT phone_number AS number, state FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
+  const { state } = await api.campaign(id)
+  return { cap, closed, contacts, id, pauses, recounted: await recounted(sql, id), shown: await shownCounters(api, id), state }
+}
+
+const evidenceOf = async (stage: Stage): Promise<Evidence> => {
+  const { sql } = stage.world
+  const changes = await sql<Array<{ id: string; state: string; at: number }>>`
+    SELECT id, state, extract(epoch FROM at)::float8 * 1000 AS at FROM chaos_changes ORDER BY at`
+  const byId = Map.groupBy(changes, ({ id }) => id)
+  const attempts = await Promise.all(
+    stage.campaigns.map(async ({ id: campaignId }) =>
+      (await attemptsOf(sql, campaignId)).map(({ id, outcome, phoneNumber, state }) => {
+        const own = byId.get(id) ?? []
+        const over = own.find((change) => change.state === "ended" || change.state === "void")
+        return { beganAt: own[0]?.at ?? 0, campaignId, id, number: phoneNumber, outcome, overAt: over?.at, state }
+      })
+    )
+  )
+  const campaigns: Array<CampaignFacts> = []
+  for (const member of stage.campaigns) campaigns.push(await factsOf(stage, member))
+  return {
+    attempts: attempts.flat(),
+    busy: stage.stalls,
+    campaigns,
+    cuts: stage.cuts,
+    // What has a name of its own comes first.
+    deaf: [...stage.deaf, ...unconnected(stage)],
+    kills: stage.kills,
+    lateMillis,
+    log: stage.world.emulator.log.entries,
+    organizationCap: 15,
+    requests: requestsOf(stage)
+  }
+}
+
+const isDone = async (stage: Stage) => (await stage.tend()) === stage.campaigns.length
+
+/** Every fault in turn, for as long as there is time and somebody left to call. */
+const goThrough = async (stage: Stage, { minutes }: ChaosOptions, isShort: boolean) => {
+  const latest = nowMillis() + minutes * 60_000
+  let done = 0
+  do {
+    for (const fault of isShort ? few(stage.chance) : shuffled(stage.chance)) {
+      if (nowMillis() > latest || (await isDone(stage))) return done
+      stage.say(fault.name)
+      await fault.run(stage)
+      await stage.clearSky()
+      done++
+      await stage.progress(isShort ? 4 : 12, 4000)
+    }
+  } while (!isShort)
+  return done
+}
+
+/** For whoever looks for the reason: what the processes of the engine have written, and the evidence. Says where. */
+const keep = async ({ world }: Stage, evidence: Evidence): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-chaos-"))
+  await writeFile(join(folder, "engine.log"), world.output())
+  await writeFile(join(folder, "evidence.json"), JSON.stringify(evidence, null, 1))
+  return folder
+}
+
+/** `isShort`: a few faults, each once. */
+export const story = async (t: Test, options: ChaosOptions, isShort: boolean): Promise<void> => {
+  t.comment(`seed ${options.seed}, ${options.contacts} contacts, ${options.minutes} minutes: npm run chaos -- --seed ${options.seed}`)
+  const stage = await Stage.open(t, options)
+  const { emulator } = stage.world
+  for (const { id } of stage.campaigns) await stage.world.api.start(id)
+  const began = nowMillis()
+  const done = await goThrough(stage, options, isShort)
+  await stage.clearSky()
+  stage.say("the sky is clear")
+  await untilTrue("campaigns that are over", () => isDone(stage), settleMillis).catch(({ message }: Error) => t.comment(message))
+  await untilTrue("last hang-up", () => emulator.log.live() === 0, 20_000).catch(({ message }: Error) => t.comment(message))
+  stage.say("over")
+
+  const evidence = await evidenceOf(stage)
+  const verdict = judge(evidence)
+  if (verdict.findings.length > 0) t.comment(`all that is known of it: ${await keep(stage, evidence)}`)
+  for (const rule of rules) {
+    const found = verdict.findings.filter((finding) => finding.rule === rule).map(({ what }) => what)
+    t.strictSame(found, [], rule)
+  }
+  const errors = Map.groupBy(
+    stage.world.output().match(/level=(?:ERROR|FATAL)[^\n]*/g) ?? [],
+    (line) => /message="?([^"\n]*)/.exec(line)?.[1]
+  )
+  for (const [message, lines] of errors) t.comment(`${lines.length} times in the log: ${message}`)
+  const { attempts, kills, log } = evidence
+  const count = (what: string, of: number) => `${of} ${what}`
+  t.comment(
+    [
+      `${((nowMillis() - began) / 1000).toFixed(0)} s`,
+      count("faults", done),
+      count("kills", kills.length),
+      count("attempts", attempts.length),
+      count("void", attempts.filter(({ state }) => state === "void").length),
+      count("calls", log.filter(({ kind }) => kind === "originate").length),
+      count("late calls", verdict.late),
+      `unknown: ${JSON.stringify(verdict.explained)}`
+    ].join(", ")
+  )
+  t.comment(await stage.told())
+}
