@@ -1,21 +1,25 @@
 /**
  * The calls this node has placed, and what Asterisk's events mean for them. An id is registered before its request, because events
  * overtake the reply. `StasisStart` is the answer, although the channel is `Up` a moment earlier: only from then on can it be bridged.
- * `ChannelDestroyed` is the only end; a call whose end fell into a gap of the connection is found missing by `absent`.
+ * `ChannelDestroyed` is the only end; a call whose end fell into a gap of the connection is found missing by `absent`. Signs of life of a
+ * channel that nobody here follows, but whose id has the form of a call's, are passed on as they are: the engine knows whose call it is.
  */
+import { Schema } from "effect"
 import { fromQ850, type HangupCause } from "#core/call/HangupCause.ts"
+import { CallId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
 
 export interface Call {
   /** Of the connection under which the request was sent; undefined when no connection knows all its events. */
   readonly connection: number | undefined
+  /** Steady time, as all times here. */
   readonly requestedAt: number
+  /** When the first byte of the request was written; undefined until then, and for a call of a former process. */
+  leftAt: number | undefined
   readonly timeoutMillis: number
   /** `accepted`: Asterisk certainly had the channel. `refused`: it certainly never had. */
-  request: "pending" | "lost" | "cut" | "accepted" | "refused"
-  /** When the connection of a `cut` request broke. */
-  cutAt: number
+  request: "pending" | "lost" | "accepted" | "refused"
   rang: boolean
   answered: boolean
   /** Why we hang up, once we do. */
@@ -33,9 +37,22 @@ const SOFT_HANGUP_SHUTDOWN = 4
 const TIMEOUT_SLACK_MILLIS = 1_000
 const NORMAL_CLEARING = 16
 const NO_ANSWER = 19
+/** So many of the calls that ended last are remembered, for events that come twice or too late. */
+const MAX_ENDED = 1_000
+
+export const isCallId = Schema.is(CallId)
+
+/** A channel, as a list or a look shows it. */
+export interface Listed {
+  readonly state: string
+  /** Undefined where this version of Asterisk does not say. */
+  readonly inStasis: boolean | undefined
+}
 
 export class AriCalls {
   readonly #calls = new Map<string, Call>()
+  /** Whose `ChannelDestroyed` was heard, the latest last. */
+  readonly #ended = new Map<string, Call>()
   readonly #emit: (callId: string, event: TrunkEvent) => void
   readonly #now: () => number
 
@@ -58,7 +75,7 @@ export class AriCalls {
       requestedAt: this.#now(),
       timeoutMillis: timeoutSeconds * 1000,
       request,
-      cutAt: 0,
+      leftAt: undefined,
       rang: false,
       answered: false,
       asked: undefined,
@@ -77,7 +94,7 @@ export class AriCalls {
 
   handle(event: ChannelEvent): void {
     const call = this.#calls.get(event.id)
-    if (call === undefined) return
+    if (call === undefined) return this.#handleUnfollowed(event)
     call.request = "accepted"
     switch (event.type) {
       case "Dial":
@@ -85,7 +102,7 @@ export class AriCalls {
         if (event.status === "RINGING" || event.status === "PROGRESS") this.#rang(event.id, call)
         return
       case "StasisStart":
-        return this.#answered(event.id, call)
+        return this.#answered(event.id, call, event.at)
       case "ChannelHangupRequest":
         if (!event.soft) call.network = { cause: event.cause, sipStatus: event.sipStatus }
         else if ((event.cause & SOFT_HANGUP_SHUTDOWN) !== 0) call.stopping = true
@@ -94,24 +111,40 @@ export class AriCalls {
       case "ChannelDtmfReceived":
         return this.#emit(event.id, { _tag: "Dtmf", digit: event.digit })
       case "ChannelDestroyed":
-        return this.#ended(event.id, this.#causeOf(call, event.cause, event.sipStatus))
+        return this.#destroyed(event.id, call, event)
     }
   }
 
-  /** Seen in Asterisk's list of channels, in this state. */
-  present(callId: string, state: string): void {
-    const call = this.#calls.get(callId)
-    if (call === undefined) return
-    call.request = "accepted"
-    if (state === "Up") this.#answered(callId, call)
-    else if (state === "Ringing") this.#rang(callId, call)
+  /** Of a call that is over, or of one that nobody here follows: forgotten in doubt, or placed by another process. */
+  #handleUnfollowed(event: ChannelEvent): void {
+    const ended = this.#ended.get(event.id)
+    if (ended !== undefined) {
+      if (event.type === "StasisStart") this.#answered(event.id, ended, event.at)
+    } else if (isCallId(event.id)) {
+      this.#emit(event.id, signOf(event))
+    }
   }
 
-  /** Those which Asterisk had and which are not in its list any more. */
-  missing(present: ReadonlyMap<string, string>): ReadonlyArray<string> {
-    const missing: Array<string> = []
-    for (const [callId, call] of this.#calls) if (call.request === "accepted" && !present.has(callId)) missing.push(callId)
-    return missing
+  /** Seen among Asterisk's channels. `afterGap`: events of it may have been missed. */
+  present(callId: string, channel: Listed, afterGap: boolean): void {
+    const call = this.#calls.get(callId)
+    if (call === undefined) {
+      if (isCallId(callId) && !this.#ended.has(callId)) this.#emit(callId, { _tag: tagOf(channel) })
+      return
+    }
+    call.request = "accepted"
+    // Without a gap the events tell, and in their order.
+    if (!afterGap) return
+    if (channel.state === "Ringing") this.#rang(callId, call)
+    // Not in Stasis yet: its StasisStart is about to come.
+    else if (channel.state === "Up" && channel.inStasis !== false) this.#answered(callId, call)
+  }
+
+  /** Those that Asterisk has, as far as we know: whichever a list that is asked for from now on does not name has ended. */
+  accepted(): ReadonlyArray<string> {
+    const accepted: Array<string> = []
+    for (const [callId, call] of this.#calls) if (call.request === "accepted") accepted.push(callId)
+    return accepted
   }
 
   /** Not in the list, and its end was not heard: it is over, for the reason that we know of. */
@@ -119,7 +152,9 @@ export class AriCalls {
     const call = this.#calls.get(callId)
     if (call === undefined || call.request !== "accepted") return
     const { asked = "trunk_lost", network } = call
-    this.#ended(callId, network === undefined ? asked : this.#causeOf(call, network.cause, network.sipStatus))
+    const cause = network === undefined ? asked : this.#causeOf(call, network.cause, network.sipStatus)
+    this.#calls.delete(callId)
+    this.#emit(callId, { _tag: "HungUp", cause })
   }
 
   #rang(callId: string, call: Call): void {
@@ -128,15 +163,18 @@ export class AriCalls {
     this.#emit(callId, { _tag: "Rang" })
   }
 
-  #answered(callId: string, call: Call): void {
+  #answered(callId: string, call: Call, at?: number): void {
     if (call.answered) return
     call.answered = true
-    this.#emit(callId, { _tag: "Answered" })
+    this.#emit(callId, { _tag: "Answered", ...(at === undefined ? {} : { at }) })
   }
 
-  #ended(callId: string, cause: HangupCause): void {
+  #destroyed(callId: string, call: Call, { at, cause, sipStatus }: ChannelEvent & { readonly type: "ChannelDestroyed" }): void {
     this.#calls.delete(callId)
-    this.#emit(callId, { _tag: "HungUp", cause })
+    this.#ended.set(callId, call)
+    const [oldest] = this.#ended.keys()
+    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest)
+    this.#emit(callId, { _tag: "HungUp", cause: this.#causeOf(call, cause, sipStatus), ...(at === undefined ? {} : { at }) })
   }
 
   #causeOf(call: Call, cause: number, sipStatus: number | undefined): HangupCause {
@@ -155,5 +193,27 @@ export class AriCalls {
   #timedOut(call: Call, cause: number): boolean {
     if (call.network !== undefined || call.soft) return false
     return cause === NO_ANSWER || (cause === 0 && this.#now() - call.requestedAt >= call.timeoutMillis - TIMEOUT_SLACK_MILLIS)
+  }
+}
+
+const tagOf = ({ inStasis, state }: Listed) => {
+  if (state === "Up") return inStasis === false ? "Rang" : "Answered"
+  return state === "Ringing" ? "Rang" : "Placed"
+}
+
+/** What an event says by itself, without anything known of its call. */
+const signOf = (event: ChannelEvent): TrunkEvent => {
+  const at = "at" in event && event.at !== undefined ? { at: event.at } : {}
+  switch (event.type) {
+    case "Dial":
+      return { _tag: event.status === "RINGING" || event.status === "PROGRESS" ? "Rang" : "Placed" }
+    case "StasisStart":
+      return { _tag: "Answered", ...at }
+    case "ChannelHangupRequest":
+      return { _tag: "Placed" }
+    case "ChannelDtmfReceived":
+      return { _tag: "Dtmf", digit: event.digit }
+    case "ChannelDestroyed":
+      return { _tag: "HungUp", cause: fromQ850(event.cause, event.sipStatus), ...at }
   }
 }

@@ -5,11 +5,13 @@
 import { Deferred, Effect, type Latch, Random, type Scope } from "effect"
 import WebSocket from "ws"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { at, numberAt, parse, textAt } from "./AriJson.ts"
 
 export type AriEvent =
   | { readonly type: "Dial"; readonly id: string; readonly status: string }
-  | { readonly type: "StasisStart"; readonly id: string }
+  /** `at`: by Asterisk's clock. */
+  | { readonly type: "StasisStart"; readonly id: string; readonly at?: number }
   /** `soft`: `cause` is no Q.850 code but Asterisk's flags for who inside of it asked. */
   | {
       readonly type: "ChannelHangupRequest"
@@ -18,7 +20,13 @@ export type AriEvent =
       readonly sipStatus: number | undefined
       readonly soft: boolean
     }
-  | { readonly type: "ChannelDestroyed"; readonly id: string; readonly cause: number; readonly sipStatus: number | undefined }
+  | {
+      readonly type: "ChannelDestroyed"
+      readonly id: string
+      readonly cause: number
+      readonly sipStatus: number | undefined
+      readonly at?: number
+    }
   | { readonly type: "ChannelDtmfReceived"; readonly id: string; readonly digit: string }
   | { readonly type: "ApplicationReplaced"; readonly id: string }
 
@@ -45,11 +53,11 @@ export const decode = (text: string): AriEvent | undefined => {
     case "Dial":
       return { type, id, status: textAt(event, "dialstatus") ?? "" }
     case "StasisStart":
-      return { type, id }
+      return { type, id, ...timeOf(event) }
     case "ChannelHangupRequest":
       return { type, id, cause: numberAt(event, "cause") ?? 0, sipStatus: numberAt(event, "tech_cause"), soft: at(event, "soft") === true }
     case "ChannelDestroyed":
-      return { type, id, cause: numberAt(event, "cause") ?? 0, sipStatus: numberAt(event, "tech_cause") }
+      return { type, id, cause: numberAt(event, "cause") ?? 0, sipStatus: numberAt(event, "tech_cause"), ...timeOf(event) }
     case "ChannelDtmfReceived": {
       const digit = textAt(event, "digit") ?? ""
       return /^[0-9*#A-D]$/.test(digit) ? { type, id, digit } : undefined
@@ -57,6 +65,12 @@ export const decode = (text: string): AriEvent | undefined => {
     default:
       return undefined
   }
+}
+
+/** As in `2026-11-22T01:14:48.123+0000`. */
+const timeOf = (event: unknown): { readonly at?: number } => {
+  const at = Date.parse(textAt(event, "timestamp") ?? "")
+  return Number.isNaN(at) ? {} : { at }
 }
 
 export type Ended = Extract<TrunkStatus, { readonly _tag: "Down" }>
@@ -77,6 +91,8 @@ export interface EventLink {
   readonly onStatus: (status: TrunkStatus) => void
   /** After each connect, while events already come; fails when this connection is of no use. */
   readonly prepare: (socket: EventSocket) => Effect.Effect<void, Ended, Scope.Scope>
+  /** Asterisk has answered, on the connection that is up, to something that was asked at this moment of steady time. */
+  readonly onAlive: (askedAt: number) => void
   /** Called before `onStatus` tells of it. */
   readonly onLost: () => void
   /** Opened when the next attempt is wanted now. */
@@ -122,12 +138,17 @@ const session = (link: EventLink, onUp: () => void): Effect.Effect<Ended, never,
     )
     yield* Deferred.await(connection.opened)
     const local = { localAddress: () => connection.localAddress, roundTrip: roundTrip(connection.socket) }
-    yield* Effect.forkScoped(watch(local, connection))
+    let isUp = false
+    const onAlive = (askedAt: number) => {
+      if (isUp) link.onAlive(askedAt)
+    }
+    yield* Effect.forkScoped(watch(local, connection, onAlive))
     yield* Effect.raceFirst(
       link.prepare(local),
       Effect.flatMap(Deferred.await(connection.ended), (ended) => Effect.fail(ended))
     )
     onUp()
+    isUp = true
     link.onStatus({ _tag: "Up" })
     return yield* Deferred.await(connection.ended)
   }).pipe(Effect.catch((ended) => Effect.succeed(ended)))
@@ -140,8 +161,11 @@ interface Connection {
 }
 
 /** A dead peer is noticed only by asking: Asterisk answers pings and sends none. */
-const watch = Effect.fnUntraced(function* (socket: EventSocket, connection: Connection) {
-  while (yield* socket.roundTrip) yield* Effect.sleep(LIVENESS_MILLIS)
+const watch = Effect.fnUntraced(function* (socket: EventSocket, connection: Connection, onAlive: (askedAt: number) => void) {
+  for (let askedAt = yield* SteadyTime.now; yield* socket.roundTrip; askedAt = yield* SteadyTime.now) {
+    onAlive(askedAt)
+    yield* Effect.sleep(LIVENESS_MILLIS)
+  }
   Deferred.doneUnsafe(connection.ended, Effect.succeed(down("unreachable", "the events' websocket does not answer")))
 })
 

@@ -7,16 +7,20 @@ import { randomUUID } from "node:crypto"
 import { Deferred, Effect, type Scope } from "effect"
 import type { CallId } from "#core/Id.ts"
 import type { ProviderError } from "#core/provider/Adapter.ts"
-import { textAt } from "./AriJson.ts"
+import { complaint, textAt } from "./AriJson.ts"
 import { openRtp } from "./AriMediaRtp.ts"
 import { openSocket } from "./AriMediaSocket.ts"
-import { ask, type Asterisk, channelPath, providerError } from "./Asterisk.ts"
+import type { Reply } from "./AriRest.ts"
+import { ask, type Asterisk, channelPath, isSuccess, providerError } from "./Asterisk.ts"
 
 const STARTED_TIMEOUT_MILLIS = 5_000
+/** Asterisk may have been given the module, or been replaced by a newer one, without a gap in its events. */
+const NO_MEDIA_SOCKET_MILLIS = 600_000
 
 export const openMedia = Effect.fn("ari.openMedia")(function* (asterisk: Asterisk, callId: CallId) {
   const bridgeId = randomUUID()
-  const mediaId = randomUUID()
+  // In no way like a call's id, so that nobody ever takes it for a call that nobody follows.
+  const mediaId = `media-${randomUUID()}`
   const leg = yield* watch(asterisk, mediaId)
   yield* Effect.addFinalizer(() => remove(asterisk, bridgeId, mediaId))
   asterisk.bridges.add(bridgeId)
@@ -56,8 +60,8 @@ const watch = (asterisk: Asterisk, mediaId: string): Effect.Effect<Leg, never, S
   )
 
 /** Not interrupted: what is made after its removal was asked for would stay. */
-const make = (asterisk: Asterisk, path: string, query: Readonly<Record<string, string>>, ...tolerated: ReadonlyArray<number>) =>
-  Effect.uninterruptible(ask(asterisk, "openMedia", { method: "POST", path, query }, ...tolerated))
+const make = (asterisk: Asterisk, path: string, query: Readonly<Record<string, string>>, isTolerated?: (reply: Reply) => boolean) =>
+  Effect.uninterruptible(ask(asterisk, "openMedia", { method: "POST", path, query }, isTolerated))
 
 const createBridge = (asterisk: Asterisk, bridgeId: string) =>
   // The name tells whose it is when nobody knows the id any more.
@@ -65,27 +69,29 @@ const createBridge = (asterisk: Asterisk, bridgeId: string) =>
 
 const openLeg = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId, mediaId: string, leg: Leg) {
   const common = { app: asterisk.application, channelId: mediaId, format: "ulaw", data: `media,${callId}` }
-  if (asterisk.hasMediaSocket) {
+  if (asterisk.now() >= asterisk.noMediaSocketUntil) {
     const query = { ...common, external_host: "INCOMING", transport: "websocket", encapsulation: "none", connection_type: "server" }
-    const { body, status } = yield* make(asterisk, "/channels/externalMedia", query, ...noSuchTransport)
-    if (status < 300) return yield* openSocket(asterisk, textAt(body, "channelvars", "MEDIA_WEBSOCKET_CONNECTION_ID") ?? "")
+    const reply = yield* make(asterisk, "/channels/externalMedia", query, isNoMediaSocket)
+    if (isSuccess(reply)) return yield* openSocket(asterisk, textAt(reply.body, "channelvars", "MEDIA_WEBSOCKET_CONNECTION_ID") ?? "")
+    if (reply.status !== 500) asterisk.noMediaSocketUntil = asterisk.now() + NO_MEDIA_SOCKET_MILLIS
   }
   const localAddress = asterisk.socket?.localAddress() ?? "127.0.0.1"
-  const stream = yield* openRtp(leg, localAddress, (externalHost) =>
+  return yield* openRtp(leg, localAddress, (externalHost) =>
     make(asterisk, "/channels/externalMedia", { ...common, external_host: externalHost })
   )
-  asterisk.hasMediaSocket = false
-  return stream
 })
 
-/** What an Asterisk says that has no websocket channel: which of them depends on its version and on its modules. */
-const noSuchTransport: ReadonlyArray<number> = [400, 404, 500, 501]
+/**
+ * What an Asterisk says that has no websocket channel: which of them depends on its version. A 500 may mean that the module is not loaded,
+ * or a failure of this one channel: it is not held against the next.
+ */
+const isNoMediaSocket = ({ body, status }: Reply): boolean => [400, 404, 500, 501].includes(status) && complaint(body) !== ""
 
 const remove = (asterisk: Asterisk, bridgeId: string, mediaId: string) =>
   Effect.all(
     [
-      Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: channelPath(mediaId) }, 404)),
-      Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: `/bridges/${bridgeId}` }, 404))
+      Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: channelPath(mediaId) })),
+      Effect.ignore(ask(asterisk, "closeMedia", { method: "DELETE", path: `/bridges/${bridgeId}` }))
     ],
     { concurrency: 2, discard: true }
   ).pipe(Effect.ensuring(Effect.sync(() => asterisk.bridges.delete(bridgeId))))

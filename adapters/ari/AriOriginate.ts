@@ -1,29 +1,22 @@
 /**
  * The money rule. An originate is refused only when it is certain that no call came of it; it is sent once; and that a call was never
- * placed is said only on proof.
+ * placed is said only on proof. Proof is Asterisk's own word and nothing else: a proxy on the way may answer 503 or 504, or cut the
+ * connection, after it has passed the request on, and even its 403 may be the verdict on Asterisk's answer.
  */
-import { Clock, Effect, Schema } from "effect"
-import { CallId } from "#core/Id.ts"
+import { Effect } from "effect"
 import { OriginateDoubtful, OriginateRefused, type OriginateRequest } from "#core/provider/Adapter.ts"
-import type { Call } from "./AriCalls.ts"
+import { type Call, isCallId } from "./AriCalls.ts"
 import { complaint, textAt } from "./AriJson.ts"
 import { recheck } from "./AriReconcile.ts"
-import { NotSent, type Outcome, type Reply, ReplyLost } from "./AriRest.ts"
-import type { Asterisk } from "./Asterisk.ts"
+import { NotSent, type Outcome, type Reply } from "./AriRest.ts"
+import { type Asterisk, isFromAsterisk, isSuccess } from "./Asterisk.ts"
 
 /** How long a call is remembered of which there is no sign. */
 const DOUBT_MILLIS = 600_000
-/**
- * A request whose connection broke may still be worked on. After so long without a sign of its channel it never was: under full load
- * Asterisk takes seconds to make one.
- */
-const SETTLE_MILLIS = 5_000
-/** Asterisk at its limit of sessions says nothing of when to come back. */
-const SESSION_LIMIT_RETRY_MILLIS = 1_000
+/** Asterisk has no 429 of its own; should it learn to send one without a time. */
+const RATE_LIMIT_RETRY_MILLIS = 1_000
 
 const refused = (reason: OriginateRefused["reason"], detail: string) => new OriginateRefused({ reason, detail })
-
-const isCallId = Schema.is(CallId)
 
 /** The parameters, or why there cannot be any. Only digits and a plus reach the dial string: a number may name no other endpoint. */
 const parametersOf = (asterisk: Asterisk, dialString: string, request: OriginateRequest) => {
@@ -58,8 +51,13 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
     return known.request === "accepted" ? { providerCallId: callId } : yield* new OriginateDoubtful({ detail: "already sent" })
 
   const call = asterisk.calls.add(callId, request.ringTimeoutSeconds, asterisk.connection, "pending")
+  const leave = () => {
+    if (!request.leave()) return false
+    call.leftAt = asterisk.now()
+    return true
+  }
   const outcome = yield* asterisk.rest
-    .place({ method: "POST", path: "/channels", query, leave: request.leave }, (late) => note(asterisk, callId, call, late))
+    .place({ method: "POST", path: "/channels", query, leave }, (settled) => note(asterisk, callId, call, settled))
     .pipe(
       Effect.catch((failure) => Effect.succeed(failure)),
       Effect.onInterrupt(() => Effect.sync(() => forgetUnlessSeen(asterisk, callId, call)))
@@ -73,36 +71,47 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
     return yield* refusal
   }
   forgetUnlessSeen(asterisk, callId, call)
-  return yield* new OriginateDoubtful({ detail: "status" in outcome ? `HTTP ${outcome.status}` : outcome.detail })
+  return yield* doubtOf(outcome)
 })
 
-const isPlaced = ({ status }: Reply) => (status >= 200 && status < 300) || status === 409
+const doubtOf = (outcome: Outcome): OriginateDoubtful => {
+  if (!("status" in outcome)) return new OriginateDoubtful({ detail: outcome.detail })
+  const { retryAfterMillis, status } = outcome
+  return new OriginateDoubtful({
+    status,
+    ...(retryAfterMillis === undefined ? {} : { retryAfterMillis }),
+    detail: `HTTP ${status}${isFromAsterisk(outcome) ? "" : ", not from Asterisk"}`
+  })
+}
+
+/** The reply shows the channel, or says that its id is taken: by itself, for the id is new with each request. */
+const isPlaced = (reply: Reply, callId: string): boolean =>
+  isSuccess(reply) ? textAt(reply.body, "id") === callId : reply.status === 409 && isFromAsterisk(reply)
 
 /** What an outcome proves, however late it comes. Evidence that the call exists outweighs any of it. */
 const note = (asterisk: Asterisk, callId: string, call: Call, outcome: Outcome): void => {
+  const placed = "status" in outcome && isPlaced(outcome, callId)
+  const refusal = refusalOf(outcome)
+  if (call.leftAt !== undefined && (placed || refusal !== undefined)) asterisk.doubt.answered(call.leftAt, asterisk.now())
   if (call.request === "accepted") return
-  if ("status" in outcome && isPlaced(outcome)) {
+  if (placed) {
     call.request = "accepted"
     // The connection was lost in between, and with it perhaps an event: compared anew.
     if (call.connection !== asterisk.connection) asterisk.background(recheck(asterisk, callId))
-  } else if (refusalOf(outcome) !== undefined) {
+  } else if (refusal !== undefined) {
     call.request = "refused"
-  } else if (!(outcome instanceof ReplyLost) || outcome.cut) {
-    call.request = "cut"
-    call.cutAt = asterisk.now()
   }
 }
 
 /** Only where it is certain that there was no call; undefined is doubt. */
 const refusalOf = (outcome: Outcome): OriginateRefused | undefined => {
   if (outcome instanceof NotSent) return refused(outcome.withdrawn ? "permit_lapsed" : "unreachable", outcome.detail)
-  if (outcome instanceof ReplyLost) return undefined
-  const { body, status } = outcome
+  if (!("status" in outcome) || !isFromAsterisk(outcome)) return undefined
+  const { body, retryAfterMillis = RATE_LIMIT_RETRY_MILLIS, status } = outcome
   const detail = `HTTP ${status} ${complaint(body)}`.trim()
   if (status === 401 || status === 403) return refused("auth_refused", detail)
-  if (status === 429 || status === 503)
-    return new OriginateRefused({ reason: "rate_limited", retryAfterMillis: SESSION_LIMIT_RETRY_MILLIS, detail })
-  if (status >= 400 && status < 500) return refused("misconfigured", detail)
+  if (status === 429) return new OriginateRefused({ reason: "rate_limited", retryAfterMillis, detail })
+  if (status >= 400 && status < 500 && status !== 409) return refused("misconfigured", detail)
   // No channel could be made: an unknown or unregistered trunk, or Asterisk is stopping.
   if (status === 500 && textAt(body, "error") === "Allocation failed") return refused("unreachable", detail)
   return undefined
@@ -114,19 +123,3 @@ export const forgetUnlessSeen = (asterisk: Asterisk, callId: string, call: Call)
   })
   asterisk.background(Effect.delay(forget, DOUBT_MILLIS))
 }
-
-/**
- * For a call without a channel. Proof is a refusal that came late; or that the request's connection broke some time ago, while the
- * events' connection has held since before it and has brought no event of the call. A request that Asterisk may still hold unanswered
- * proves nothing: something that blocks it from making channels does so for minutes, and then it makes them.
- */
-export const neverPlaced = Effect.fnUntraced(function* (asterisk: Asterisk, call: Call | undefined) {
-  if (call === undefined) return false
-  if (call.request === "refused") return true
-  const { socket } = asterisk
-  if (socket === undefined || call.request !== "cut" || call.connection !== asterisk.connection) return false
-  if ((yield* Clock.currentTimeMillis) - call.cutAt < SETTLE_MILLIS) return false
-  // All that was on its way has been heard after this, and may have changed the call.
-  return (yield* socket.roundTrip) && asterisk.socket === socket && isCut(call)
-})
-const isCut = (call: Call) => call.request === "cut"

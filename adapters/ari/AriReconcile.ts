@@ -1,39 +1,57 @@
-/** After each gap in the events: what we know is compared with what Asterisk has. */
+/** What we know is compared with what Asterisk has: after each gap in the events, and now and then without one. */
 import { Effect } from "effect"
+import type { Listed } from "./AriCalls.ts"
 import { at, textAt } from "./AriJson.ts"
-import { ask, type Asterisk, channelPath, providerError } from "./Asterisk.ts"
+import { ask, type Asterisk, channelPath, isNoChannel, providerError } from "./Asterisk.ts"
 
 /** Room for some forty thousand channels. */
 const MAX_LIST_BYTES = 32 * 1024 * 1024
 /** A channel that is not in the list may have ended a moment ago: its last event gets so long to come. */
 const LAST_EVENT_MILLIS = 250
 
-/** Settles every call that we know against the channels that there are. */
-export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk) {
+/** Settles every call that we know against the channels that there are, and passes on the others that may be calls. */
+export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterGap: boolean) {
+  const askedAt = asterisk.now()
   const info = yield* ask(asterisk, "reconcile", { method: "GET", path: "/asterisk/info", query: { only: "status" } })
   const startedAt = textAt(info.body, "status", "startup_time")
-  if (asterisk.startedAt !== undefined && asterisk.startedAt !== startedAt) {
+  if (startedAt === undefined) return yield* providerError("reconcile", "Asterisk does not say when it was started")
+  if (asterisk.doubt.started(startedAt, askedAt)) {
     yield* Effect.logWarning("Asterisk was restarted", { calls: asterisk.calls.size })
   }
-  asterisk.startedAt = startedAt
-  if (asterisk.calls.size === 0) return
+  // A call that Asterisk accepts while it answers may be in the list or not.
+  const accepted = asterisk.calls.accepted()
   const list = yield* ask(asterisk, "reconcile", { method: "GET", path: "/channels", maxBytes: MAX_LIST_BYTES })
   if (!Array.isArray(list.body)) return yield* providerError("reconcile", "the list of channels is no list")
-  const present = new Map<string, string>()
-  for (const channel of list.body) present.set(textAt(channel, "id") ?? "", textAt(channel, "state") ?? "")
-  for (const [callId, state] of present) asterisk.calls.present(callId, state)
-  const missing = asterisk.calls.missing(present)
-  if (missing.length === 0) return
-  yield* Effect.sleep(LAST_EVENT_MILLIS)
-  for (const callId of missing) asterisk.calls.absent(callId)
+  const present = new Map<string, Listed>()
+  for (const channel of list.body) present.set(textAt(channel, "id") ?? "", listed(channel))
+  for (const [callId, channel] of present) asterisk.calls.present(callId, channel, afterGap)
+  const missing = accepted.filter((callId) => !present.has(callId) && asterisk.calls.get(callId) !== undefined)
+  const missedBefore = asterisk.missing
+  asterisk.missing = new Set(missing)
+  // Without a gap its end is on its way, and under full load late: only what no second list shows has ended unheard.
+  const over = afterGap ? missing : missing.filter((callId) => missedBefore.has(callId))
+  if (over.length === 0) return
+  yield* lastEvents(asterisk)
+  for (const callId of over) asterisk.calls.absent(callId)
 })
 
-/** The same for one call. */
+const listed = (channel: unknown): Listed => {
+  const application = textAt(channel, "dialplan", "app_name")
+  return { state: textAt(channel, "state") ?? "", inStasis: application === undefined ? undefined : application === "Stasis" }
+}
+
+/** What Asterisk has sent by now has been heard after this, unless the connection is lost. */
+const lastEvents = Effect.fnUntraced(function* ({ socket }: Asterisk) {
+  yield* Effect.sleep(LAST_EVENT_MILLIS)
+  if (socket !== undefined) yield* socket.roundTrip
+})
+
+/** The same for one call, after a gap. */
 export const recheck = Effect.fnUntraced(
   function* (asterisk: Asterisk, callId: string) {
-    const { body, status } = yield* ask(asterisk, "recheck", { method: "GET", path: channelPath(callId) }, 404)
-    if (status !== 404) return asterisk.calls.present(callId, textAt(body, "state") ?? "")
-    yield* Effect.sleep(LAST_EVENT_MILLIS)
+    const reply = yield* ask(asterisk, "recheck", { method: "GET", path: channelPath(callId) }, isNoChannel)
+    if (!isNoChannel(reply)) return asterisk.calls.present(callId, listed(reply.body), true)
+    yield* lastEvents(asterisk)
     asterisk.calls.absent(callId)
   },
   (checking) => Effect.ignore(checking)
@@ -47,6 +65,6 @@ export const sweepBridges = Effect.fnUntraced(function* (asterisk: Asterisk) {
     const isOurs = textAt(bridge, "name") === asterisk.application && !asterisk.bridges.has(id)
     const channels = at(bridge, "channels")
     if (!isOurs || !Array.isArray(channels) || channels.length > 0) continue
-    yield* ask(asterisk, "sweepBridges", { method: "DELETE", path: `/bridges/${encodeURIComponent(id)}` }, 404)
+    yield* ask(asterisk, "sweepBridges", { method: "DELETE", path: `/bridges/${encodeURIComponent(id)}` }, ({ status }) => status === 404)
   }
 })

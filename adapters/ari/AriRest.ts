@@ -12,13 +12,17 @@ import { parse } from "./AriJson.ts"
 
 /** No byte of the request was written. `withdrawn`: because its sender no longer wanted it. */
 export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { withdrawn: Schema.Boolean, detail: Schema.String }) {}
-/** The request was written, at least in part, and no reply came. `cut`: the connection ended; else we stopped waiting. */
-export class ReplyLost extends Schema.TaggedError<ReplyLost>()("ReplyLost", { cut: Schema.Boolean, detail: Schema.String }) {}
+/** The request was written, at least in part, and no reply came: the connection ended, or we stopped waiting. */
+export class ReplyLost extends Schema.TaggedError<ReplyLost>()("ReplyLost", { detail: Schema.String }) {}
 
 export interface Reply {
   readonly status: number
   /** The parsed body, `undefined` when there is none or it is no JSON. */
   readonly body: unknown
+  /** Whose HTTP server says it is answering. */
+  readonly server: string
+  /** How long to wait before the next request, where it says so. */
+  readonly retryAfterMillis: number | undefined
 }
 export type Outcome = Reply | NotSent | ReplyLost
 
@@ -41,6 +45,8 @@ export interface AriRest {
    * that hang block others.
    */
   readonly place: (request: AriRequest, settled: (outcome: Outcome) => void) => Effect.Effect<Reply, NotSent | ReplyLost>
+  /** Requests that follow get new connections. */
+  readonly renewConnections: () => void
 }
 
 interface Patience {
@@ -54,11 +60,16 @@ const placePatience: Patience = { replyMillis: 15_000, lateMillis: 30_000 }
 
 /** For a connection, from the wait for a free one to the end of its handshake. */
 const CONNECT_MILLIS = 10_000
+/** Asterisk answers within milliseconds, under full load within seconds. After so long, connections that lie idle are trusted no more. */
+const SILENCE_MILLIS = 3_000
 /** Asterisk closes an idle connection after 15 s without a word; a request written at that moment would be lost. */
 const IDLE_SOCKET_MILLIS = 5_000
 /** Each counts against Asterisk's `sessionlimit`, 100 by default. */
 const MAX_SOCKETS = 32
 const MAX_REPLY_BYTES = 1024 * 1024
+
+/** Nobody is believed who wants to be left alone for longer. */
+const MAX_RETRY_AFTER_MILLIS = 3_600_000
 
 const agentOptions: http.AgentOptions = {
   keepAlive: true,
@@ -80,6 +91,10 @@ export const make = (base: URL, authorization: string): Effect.Effect<AriRest, n
     const sendAgent = yield* newAgent
     const placeAgent = yield* newAgent
     return {
+      renewConnections: () => {
+        dropIdle(sendAgent)
+        dropIdle(placeAgent)
+      },
       send: (request) =>
         Effect.callback((resume) => {
           const answer = (outcome: Outcome) => resume(resultOf(outcome))
@@ -131,21 +146,25 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
     settled(outcome)
     answer(outcome)
   }
-  const failure = (detail: string, cut: boolean) => (sent ? new ReplyLost({ cut, detail }) : new NotSent({ withdrawn: false, detail }))
+  const failure = (detail: string) => (sent ? new ReplyLost({ detail }) : new NotSent({ withdrawn: false, detail }))
   const stop = (outcome: Outcome) => {
     // A request that is over may have lent its connection to the next one.
     if (!open) return
     settle(outcome)
     outgoing.destroy()
   }
-  const giveUp = () => stop(failure(sent ? "no reply in time" : "no connection in time", false))
+  const giveUp = () => stop(failure(sent ? "no reply in time" : "no connection in time"))
   const withdraw = () => {
     if (!sent) stop(new NotSent({ withdrawn: true, detail: "withdrawn" }))
   }
   const replyIsLate = () => {
     if (patience.lateMillis === 0) return giveUp()
-    answer(failure("no reply in time", false))
+    answer(failure("no reply in time"))
     timer = setTimeout(giveUp, patience.lateMillis)
+  }
+  const isSilent = () => {
+    dropIdle(agent)
+    timer = setTimeout(replyIsLate, patience.replyMillis - SILENCE_MILLIS)
   }
   let timer = setTimeout(giveUp, CONNECT_MILLIS)
 
@@ -156,7 +175,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
     if (request.leave?.() === false) return withdraw()
     sent = true
     clearTimeout(timer)
-    timer = setTimeout(replyIsLate, patience.replyMillis)
+    timer = setTimeout(isSilent, SILENCE_MILLIS)
     outgoing.end(bodyOf(request))
   }
   outgoing.on("socket", (socket) => {
@@ -164,9 +183,14 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
     socket.once(secure ? "secureConnect" : "connect", () => leave(socket))
   })
   // The code alone: messages of some errors quote what was sent.
-  outgoing.on("error", (error: NodeJS.ErrnoException) => settle(failure(error.code ?? "connection failed", true)))
+  outgoing.on("error", (error: NodeJS.ErrnoException) => settle(failure(error.code ?? "connection failed")))
   outgoing.on("response", (response) => collect(response, request.maxBytes ?? MAX_REPLY_BYTES, settle))
   return { giveUp, withdraw }
+}
+
+/** Connections that wait for a request: whatever has frozen one of their kind may have frozen them, and a new one shows whether it has. */
+const dropIdle = ({ freeSockets }: http.Agent): void => {
+  for (const sockets of Object.values(freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }
 
 /** TLS connections whose handshake is over. A request may inherit one that is still shaking hands, from another that was withdrawn. */
@@ -203,7 +227,11 @@ const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "age
 
 /** A reply whose body breaks off or is too long still has its status. */
 const collect = (response: http.IncomingMessage, maxBytes: number, settle: (reply: Reply) => void): void => {
-  const status = response.statusCode ?? 0
+  const head = {
+    status: response.statusCode ?? 0,
+    server: String(response.headers.server ?? ""),
+    retryAfterMillis: retryAfterOf(response.headers)
+  }
   const parts: Array<Buffer> = []
   let length = 0
   response.on("data", (part: Buffer) => {
@@ -211,7 +239,14 @@ const collect = (response: http.IncomingMessage, maxBytes: number, settle: (repl
     if (length > maxBytes) response.destroy()
     else parts.push(part)
   })
-  response.on("end", () => settle({ status, body: parse(Buffer.concat(parts).toString()) }))
+  response.on("end", () => settle({ ...head, body: parse(Buffer.concat(parts).toString()) }))
   response.on("error", () => {})
-  response.on("close", () => settle({ status, body: undefined }))
+  response.on("close", () => settle({ ...head, body: undefined }))
+}
+
+/** `Retry-After` holds seconds, or a date by the clock of whoever answers. */
+const retryAfterOf = ({ date, "retry-after": retryAfter }: http.IncomingHttpHeaders): number | undefined => {
+  if (retryAfter === undefined) return undefined
+  const millis = /^[0-9]{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.parse(date ?? "")
+  return Number.isFinite(millis) ? Math.min(Math.max(millis, 0), MAX_RETRY_AFTER_MILLIS) : undefined
 }

@@ -2,15 +2,24 @@
 import { Clock, Effect, Latch, Schedule, type Scope } from "effect"
 import { type HangupCause, q850Of } from "#core/call/HangupCause.ts"
 import type { CallId } from "#core/Id.ts"
-import { OriginateRefused, type Presence, type Trunk, type TrunkContext, type TrunkStatus } from "#core/provider/Adapter.ts"
+import {
+  OriginateRefused,
+  type Presence,
+  type Trunk,
+  type TrunkContext,
+  type TrunkStatus,
+  type UnseenRequest
+} from "#core/provider/Adapter.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { AriCalls } from "./AriCalls.ts"
+import { AriDoubt } from "./AriDoubt.ts"
 import { type ChannelEvent, down, type Ended, eventTypes, keepConnected } from "./AriEvents.ts"
 import { textAt } from "./AriJson.ts"
 import { openMedia } from "./AriMedia.ts"
-import { forgetUnlessSeen, neverPlaced, originate } from "./AriOriginate.ts"
+import { forgetUnlessSeen, originate } from "./AriOriginate.ts"
 import { recheck, reconcile, sweepBridges } from "./AriReconcile.ts"
 import { make as makeRest } from "./AriRest.ts"
-import { ask, type Asterisk, channelPath, providerError, webSocketUrl } from "./Asterisk.ts"
+import { ask, type Asterisk, channelPath, isNoChannel, providerError, webSocketUrl } from "./Asterisk.ts"
 
 export interface TrunkSettings {
   readonly base: URL
@@ -21,8 +30,11 @@ export interface TrunkSettings {
 }
 
 const BRIDGE_SWEEP_MILLIS = 600_000
-/** While another client has our application, calls are followed by looking. */
-const REPLACED_LOOK_MILLIS = 30_000
+/**
+ * How often the channels are looked through although the events have come without a gap; while another client has our application, calls
+ * are followed by nothing else.
+ */
+const SWEEP_MILLIS = 30_000
 const NORMAL_CLEARING = 16
 
 export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, context: TrunkContext) {
@@ -35,6 +47,7 @@ export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, c
     openMedia: (callId) => openMedia(asterisk, callId),
     sendDtmf: (callId, digits) => sendDtmf(asterisk, callId, digits),
     adopt: (callId) => adopt(asterisk, callId),
+    mayAppear: (request) => mayAppear(asterisk, request),
     reconnect: () => reconnect(asterisk, context)
   }
   return trunk
@@ -57,7 +70,7 @@ const makeAsterisk = Effect.fnUntraced(function* ({ application, base, password,
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
-  const now = () => clock.currentTimeMillisUnsafe()
+  const now = () => SteadyTime.nowOf(clock)
   const fork = Effect.runForkWith(yield* Effect.context<Scope.Scope>())
   const asterisk: Asterisk = {
     base,
@@ -66,6 +79,7 @@ const makeAsterisk = Effect.fnUntraced(function* ({ application, base, password,
     now,
     rest: yield* makeRest(base, authorization),
     calls: new AriCalls(context.onEvent, now),
+    doubt: new AriDoubt(),
     media: new Map(),
     bridges: new Set(),
     background: (effect) => {
@@ -75,8 +89,8 @@ const makeAsterisk = Effect.fnUntraced(function* ({ application, base, password,
     status: { _tag: "Connecting" },
     connection: 0,
     socket: undefined,
-    startedAt: undefined,
-    hasMediaSocket: true
+    missing: new Set(),
+    noMediaSocketUntil: Number.NEGATIVE_INFINITY
   }
   return asterisk
 })
@@ -93,20 +107,25 @@ const follow = Effect.fnUntraced(function* (asterisk: Asterisk, context: TrunkCo
       if (status._tag === "Down" && before._tag === "Down" && status.detail === before.detail) return
       context.onStatus(status)
     },
+    onAlive: (askedAt) => asterisk.doubt.alive(askedAt),
     onLost: () => {
       asterisk.socket = undefined
+      // Whatever has ended this connection may have ended, or frozen, those of the requests.
+      asterisk.rest.renewConnections()
     },
     hurry: asterisk.hurry,
     prepare: Effect.fnUntraced(function* (socket) {
       asterisk.connection += 1
       asterisk.socket = socket
-      asterisk.hasMediaSocket = true
+      asterisk.noMediaSocketUntil = Number.NEGATIVE_INFINITY
       yield* filterEvents(asterisk)
-      yield* reconcile(asterisk).pipe(Effect.catch((error) => Effect.fail(down("unreachable", `reconcile: ${error.detail}`))))
+      yield* reconcile(asterisk, true).pipe(Effect.catch((error) => Effect.fail(down("unreachable", `reconcile: ${error.detail}`))))
+      const sweep = Effect.repeat(Effect.ignore(reconcile(asterisk, false)), Schedule.spaced(SWEEP_MILLIS))
+      yield* Effect.forkScoped(Effect.delay(sweep, SWEEP_MILLIS))
       yield* Effect.forkScoped(Effect.repeat(Effect.ignore(sweepBridges(asterisk)), Schedule.spaced(BRIDGE_SWEEP_MILLIS)))
     })
   })
-  yield* Effect.repeat(Effect.ignore(reconcile(asterisk)), Schedule.spaced(REPLACED_LOOK_MILLIS))
+  yield* Effect.repeat(Effect.ignore(reconcile(asterisk, true)), Schedule.spaced(SWEEP_MILLIS))
 })
 
 const reconnect = (asterisk: Asterisk, context: TrunkContext): void => {
@@ -147,19 +166,27 @@ const hangup = Effect.fn("ari.hangup")(function* (asterisk: Asterisk, callId: Ca
       path: channelPath(callId),
       query: { reason_code: String(q850Of(cause) || NORMAL_CLEARING) }
     },
-    404
+    isNoChannel
   )
 })
 
 const lookup = Effect.fn("ari.lookup")(function* (asterisk: Asterisk, callId: CallId) {
-  const { body, status } = yield* ask(asterisk, "lookup", { method: "GET", path: channelPath(callId) }, 404)
+  const reply = yield* ask(asterisk, "lookup", { method: "GET", path: channelPath(callId) }, isNoChannel)
   const call = asterisk.calls.get(callId)
-  const gone: Presence = status === 404 && (yield* neverPlaced(asterisk, call)) ? "never_placed" : "gone"
-  if (status === 404) return gone
+  // Only a refusal that came late is proof. What a broken connection has left behind may appear when Asterisk gets round to it.
+  const gone: Presence = call?.request === "refused" ? "never_placed" : "gone"
+  if (isNoChannel(reply)) return gone
+  if (textAt(reply.body, "id") !== callId) return yield* providerError("lookup", "the reply shows no channel")
   if (call !== undefined) call.request = "accepted"
-  const here: Presence = textAt(body, "state") === "Up" ? "up" : "ringing"
+  const here: Presence = textAt(reply.body, "state") === "Up" ? "up" : "ringing"
   return here
 })
+
+const mayAppear = (asterisk: Asterisk, { ageMillis, callId, ringTimeoutSeconds }: UnseenRequest): boolean => {
+  const call = asterisk.calls.get(callId)
+  const now = asterisk.now()
+  return call?.request !== "refused" && asterisk.doubt.mayAppear(call?.leftAt ?? now - ageMillis, ringTimeoutSeconds, now)
+}
 
 const sendDtmf = Effect.fn("ari.sendDtmf")(function* (asterisk: Asterisk, callId: CallId, digits: string) {
   if (!/^[0-9*#A-D]{1,64}$/.test(digits)) return yield* providerError("sendDtmf", "not DTMF digits")

@@ -2,8 +2,9 @@
 import { Effect, type Latch } from "effect"
 import { ProviderError, type TrunkStatus } from "#core/provider/Adapter.ts"
 import type { AriCalls } from "./AriCalls.ts"
+import type { AriDoubt } from "./AriDoubt.ts"
 import type { EventSocket } from "./AriEvents.ts"
-import { complaint } from "./AriJson.ts"
+import { complaint, textAt } from "./AriJson.ts"
 import { type AriRequest, type AriRest, pathUnder, type Reply } from "./AriRest.ts"
 
 /** Hears of a media channel, which is no call. */
@@ -24,7 +25,8 @@ export interface Asterisk {
   readonly media: Map<string, MediaWatcher>
   /** Ids of the bridges in use. */
   readonly bridges: Set<string>
-  /** Epoch milliseconds. */
+  readonly doubt: AriDoubt
+  /** Steady time. */
   readonly now: () => number
   /** Lives as long as the trunk at most. */
   readonly background: (effect: Effect.Effect<unknown>) => void
@@ -35,27 +37,36 @@ export interface Asterisk {
   connection: number
   /** Undefined while there is none. */
   socket: EventSocket | undefined
-  startedAt: string | undefined
-  /** False once it turned out that this Asterisk has no websocket channel; asked again after a reconnect. */
-  hasMediaSocket: boolean
+  /** Calls that the last list of channels did not show. */
+  missing: ReadonlySet<string>
+  /** This Asterisk has turned out to have no websocket channel; it is not asked for one again before then. */
+  noMediaSocketUntil: number
 }
 
 export const providerError = (operation: string, detail: string) => new ProviderError({ provider: "ari", operation, detail })
 
-/** `tolerated`: statuses beside the 2xx that are as good as success. */
+/** `isTolerated`: what beside the 2xx is as good as success. */
 export const ask = (
   asterisk: Asterisk,
   operation: string,
   request: AriRequest,
-  ...tolerated: ReadonlyArray<number>
+  isTolerated: (reply: Reply) => boolean = () => false
 ): Effect.Effect<Reply, ProviderError> =>
   asterisk.rest.send(request).pipe(
     Effect.catch((error) => Effect.fail(providerError(operation, error.detail))),
     Effect.filterOrFail(
-      ({ status }) => (status >= 200 && status < 300) || tolerated.includes(status),
+      (reply) => isSuccess(reply) || isTolerated(reply),
       ({ body, status }) => providerError(operation, `HTTP ${status} ${complaint(body)}`.trim())
     )
   )
+
+export const isSuccess = ({ status }: Reply): boolean => status >= 200 && status < 300
+
+/** An error in Asterisk's own words: with its name, which others on the way do not bear, and in its JSON. */
+export const isFromAsterisk = ({ body, server }: Reply): boolean => /^asterisk/i.test(server) && complaint(body) !== ""
+
+/** Proof that there is no such channel. A proxy's 404 says no more than that the proxy has no way to Asterisk. */
+export const isNoChannel = ({ body, status }: Reply): boolean => status === 404 && textAt(body, "message") === "Channel not found"
 
 export const channelPath = (id: string): string => `/channels/${encodeURIComponent(id)}`
 

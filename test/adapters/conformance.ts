@@ -96,6 +96,11 @@ export class Line {
     return this.#events.get(callId) ?? []
   }
 
+  /** The calls that anything was told of. */
+  known(): ReadonlyArray<string> {
+    return [...this.#events.keys()]
+  }
+
   /** What came of a call, as words. */
   story(callId: string): ReadonlyArray<string> {
     return this.events(callId).map((event) =>

@@ -12,10 +12,10 @@ import { Bridges } from "./Bridges.ts"
 import { CalleeLog, preciseNow } from "./CalleeLog.ts"
 import { Calls } from "./Calls.ts"
 import { Channels } from "./Channel.ts"
-import { respond, isAllowed, readBody } from "./http.ts"
+import { isAllowed, readBody, respond, respondAsIngress } from "./http.ts"
 import { Media } from "./Media.ts"
 import { Rest } from "./Rest.ts"
-import type { Asterisk } from "./Route.ts"
+import type { Answer, Asterisk } from "./Route.ts"
 import { routes } from "./routes.ts"
 
 export type AriEmulatorOptions = {
@@ -37,13 +37,17 @@ export type AriEmulatorOptions = {
   readonly trunks?: ReadonlyArray<string>
 }
 
-/** What befalls originates: the call placed or not, the response lost, or an error in its place. */
+/**
+ * What befalls originates: the call placed or not, the response lost, or an error in its place. Asterisk's own are "allocation-failed", when
+ * no channel could be made, and 500, of which nobody knows what it means; 503 and 429 are those of a proxy before it.
+ */
 export type ResponseFault =
   | "none"
   | "hang-after-placing"
   | "hang-before-placing"
   | "reset-after-placing"
   | "reset-before-placing"
+  | "allocation-failed"
   | "500"
   | "503"
   | "429"
@@ -70,6 +74,10 @@ export interface AriEmulator {
   setResponseFault(fault: ResponseFault, count?: number): void
   /** On: nobody picks up. Off: those whose time to pick up has come do so now. */
   letRing(on: boolean): void
+  /** On: lists of channels are made when they are asked for, and told when it is off again. */
+  holdLists(on: boolean): void
+  /** Lists of channels that are being held. */
+  heldLists(): number
   /** Events come so much later, still in order. */
   delayEvents(millis: number): void
   stop(): Promise<void>
@@ -92,6 +100,7 @@ class AsteriskServer implements AriEmulator {
   #port = 0
   #startedAt = Date.now()
   #fault: { readonly kind: ResponseFault; left: number } = { kind: "none", left: 0 }
+  #heldLists: Array<() => void> | undefined
   #http: Server
   #events = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 64 * 1024 })
   #media = new WebSocketServer({ noServer: true, perMessageDeflate: false, handleProtocols: () => "media" })
@@ -196,6 +205,16 @@ class AsteriskServer implements AriEmulator {
     this.#asterisk.calls.letRing(on)
   }
 
+  holdLists(on: boolean): void {
+    const held = this.#heldLists ?? []
+    this.#heldLists = on ? held : undefined
+    if (!on) for (const release of held) release()
+  }
+
+  heldLists(): number {
+    return this.#heldLists?.length ?? 0
+  }
+
   delayEvents(millis: number): void {
     this.#asterisk.applications.delayMillis = millis
   }
@@ -210,26 +229,30 @@ class AsteriskServer implements AriEmulator {
     const receivedAt = preciseNow()
     const url = new URL(request.url ?? "/", this.url)
     const text = await readBody(request)
+    const tell = (answer: Answer) => respond(response, answer, this.#asterisk.version)
     if (!isAllowed(request, url, this)) {
       response.setHeader("www-authenticate", 'Basic realm="Asterisk REST Interface"')
-      return respond(response, { status: 401, body: { message: "Authentication required" } })
+      return tell({ status: 401, body: { message: "Authentication required" } })
     }
     const path = url.pathname.replace(/^\/ari/, "")
     if (path.startsWith("/api-docs/")) {
       const body = apiDocument(routes, path.slice("/api-docs/".length), request.headers.host ?? "")
-      return respond(response, body === undefined ? { status: 404, body: { message: "Resource not found" } } : { status: 200, body })
+      return tell(body === undefined ? { status: 404, body: { message: "Resource not found" } } : { status: 200, body })
     }
     const method = request.method ?? "GET"
     const fault = this.#rest.places(method, path) ? this.#nextFault() : "none"
     if (fault === "hang-before-placing") return
     if (fault === "reset-before-placing") return void request.socket.resetAndDestroy()
-    if (fault === "500" || fault === "503" || fault === "429") {
-      return respond(response, { status: Number(fault), body: { message: "Refused by the emulator" } })
-    }
+    if (fault === "allocation-failed") return tell({ status: 500, body: { error: "Allocation failed" } })
+    if (fault === "500") return tell({ status: 500, body: { message: "Refused by the emulator" } })
+    if (fault === "503" || fault === "429") return respondAsIngress(response, Number(fault))
     const answer = await this.#rest.answer(method, path, url.searchParams, text, receivedAt)
     if (fault === "hang-after-placing") return
     if (fault === "reset-after-placing") return void request.socket.resetAndDestroy()
-    respond(response, answer)
+    if (this.#heldLists === undefined || method !== "GET" || path !== "/channels") return tell(answer)
+    // As it is now, however late it is told.
+    const body: unknown = JSON.parse(JSON.stringify(answer.body))
+    this.#heldLists.push(() => tell({ status: answer.status, body }))
   }
 
   #nextFault(): ResponseFault {

@@ -18,11 +18,17 @@ export const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-export const respond = (response: ServerResponse, { body, status }: Answer): void => {
+export const respond = (response: ServerResponse, { body, status }: Answer, version: string): void => {
   // Named here so that node:http does not add how long it keeps the connection, which Asterisk does not tell either.
   response.setHeader("connection", "keep-alive")
-  response.setHeader("server", "Asterisk")
+  response.setHeader("server", `Asterisk/${version}`)
   if (body === undefined) return void response.writeHead(status).end()
   const text = JSON.stringify(body)
   response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) }).end(text)
+}
+
+/** What a proxy before Asterisk says by itself: in its own name, and no JSON. */
+export const respondAsIngress = (response: ServerResponse, status: number): void => {
+  response.setHeader("server", "ingress")
+  response.writeHead(status, { "content-type": "text/html" }).end(`<html><body>${status}</body></html>`)
 }

@@ -1,0 +1,163 @@
+/**
+ * What proves that no call came of a request, and what does not. Between the adapter and Asterisk stands an ingress that answers in Asterisk's
+ * place; judged by the callee's log.
+ */
+import { setTimeout as sleep } from "node:timers/promises"
+import t, { type Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { AriDoubt } from "#adapters/ari/AriDoubt.ts"
+import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { type Fate, fates, HttpProxy, type ProxyAnswer } from "#test/support/HttpProxy.ts"
+import { Line, numberOf } from "./conformance.ts"
+
+t.setTimeout(60_000)
+t.jobs = 8
+
+interface Scene {
+  readonly emulator: AriEmulator
+  readonly line: Line
+  /** What befalls the next originate. */
+  readonly befall: (fate: Fate) => void
+  /** What befalls everything from now on. */
+  readonly befallAll: (fate: Fate) => void
+}
+const given = (name: string, test: (t: Test, scene: Scene) => Promise<void>) =>
+  t.test(`given an Asterisk behind an ingress, ${name}`, { buffered: true }, async (t) => {
+    const emulator = await startAriEmulator({ timeScale: 0.2 })
+    const proxy = await HttpProxy.start(emulator.url)
+    const line = await Line.up(ari, {
+      ari_endpoint: proxy.url,
+      app_name: emulator.user,
+      app_password: emulator.password,
+      ws_client_name: "",
+      from_numbers: [],
+      dial_string: "PJSIP/{number}@trunk"
+    })
+    const befall = (fate: Fate) => proxy.befall(fate, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
+    const befallAll = (fate: Fate) => proxy.befall(fate, () => true)
+    await test(t, { befall, befallAll, emulator, line }).finally(async () => {
+      await line.close()
+      await proxy.stop()
+      await emulator.stop()
+    })
+  })
+
+/** Later than a broken connection was ever believed to prove something. */
+const LATE_MILLIS = 6_000
+const lateFates: ReadonlyArray<readonly [Fate, failure: object]> = [
+  [fates.errorThenForwarded(503, LATE_MILLIS), { status: 503 }],
+  [fates.errorThenForwarded(504, LATE_MILLIS), { status: 504 }],
+  [fates.errorThenForwarded(429, LATE_MILLIS), { status: 429 }],
+  [fates.errorThenForwarded(403, LATE_MILLIS), { status: 403 }],
+  [fates.errorThenForwarded(404, LATE_MILLIS), { status: 404 }],
+  [fates.resetThenForwarded(LATE_MILLIS), { detail: "ECONNRESET" }]
+]
+for (const [fate, failure] of lateFates) {
+  given(`when it answers ${fate.name}, then it is doubtful, never "never placed", and the call is followed`, async (t, scene) => {
+    const { befall, emulator, line } = scene
+    befall(fate)
+    const { callId, failure: said, to } = await line.originate(numberOf("001"))
+    t.match(said, { _tag: "OriginateDoubtful", ...failure })
+    await sleep(LATE_MILLIS - 500)
+    t.equal(await line.lookup(callId), "gone")
+    t.equal(await line.hungUp(callId), "normal_clearing")
+    t.match(line.story(callId), ["Rang", "Answered", "HungUp normal_clearing"])
+    t.equal(emulator.log.dialsByNumber().get(to), 1)
+  })
+}
+
+given("when it says how long to wait, then that is told", async (t, { befall, line }) => {
+  befall(fates.error(503, { "retry-after": "7" }))
+  t.match((await line.originate(numberOf("001"))).failure, { _tag: "OriginateDoubtful", status: 503, retryAfterMillis: 7_000 })
+  const date = new Date(Date.UTC(2026, 0, 1, 12, 0, 0))
+  befall(fates.error(429, { date: date.toUTCString(), "retry-after": new Date(date.getTime() + 90_000).toUTCString() }))
+  t.match((await line.originate(numberOf("001"))).failure, { _tag: "OriginateDoubtful", status: 429, retryAfterMillis: 90_000 })
+  befall(fates.error(503, { "retry-after": "soon" }))
+  t.notOk("retryAfterMillis" in ((await line.originate(numberOf("001"))).failure ?? {}))
+})
+
+given("when an answer could be Asterisk's, then only one with its name and its words is a refusal", async (t, { befall, line }) => {
+  const json = JSON.stringify({ message: "No" })
+  const check = async (expected: object | undefined, reply: ProxyAnswer) => {
+    befall({ name: "made up", forward: "never", reply })
+    const { callId, failure } = await line.originate(numberOf("011"))
+    t.match(failure, expected ?? { _tag: "OriginateDoubtful", status: reply.status }, JSON.stringify(reply))
+    t.equal(await line.lookup(callId), "gone")
+  }
+  const said = (status: number, server: string | undefined, body: string) => ({
+    status,
+    body,
+    headers: { "content-type": "application/json", ...(server === undefined ? {} : { server }) }
+  })
+  const asterisk = (status: number, body = json) => said(status, "Asterisk/22.10.1", body)
+  await check({ _tag: "OriginateRefused", reason: "auth_refused" }, asterisk(401))
+  await check({ _tag: "OriginateRefused", reason: "auth_refused" }, asterisk(403))
+  await check({ _tag: "OriginateRefused", reason: "misconfigured" }, asterisk(400))
+  await check({ _tag: "OriginateRefused", reason: "misconfigured" }, asterisk(404))
+  await check({ _tag: "OriginateRefused", reason: "unreachable" }, asterisk(500, '{"error":"Allocation failed"}'))
+  for (const status of [400, 401, 403, 404, 409, 422, 429, 500]) {
+    await check(undefined, said(status, "nginx", json))
+    await check(undefined, said(status, undefined, json))
+    await check(undefined, said(status, "Asterisk/22.10.1", "<h1>No</h1>"))
+  }
+  await check(undefined, said(500, "nginx", '{"error":"Allocation failed"}'))
+  for (const status of [301, 500, 502, 503, 504]) await check(undefined, asterisk(status))
+  await check(undefined, said(200, "nginx", "<h1>Welcome</h1>"))
+  await check(undefined, said(200, "Asterisk/22.10.1", '{"id":"another"}'))
+})
+
+given("when a refusal comes late, then it still proves that there was no call", async (t, { befall, emulator, line }) => {
+  emulator.setResponseFault("allocation-failed", 1)
+  befall(fates.hold(15_500))
+  const { callId, failure } = await line.originate(numberOf("011"))
+  t.match(failure, { _tag: "OriginateDoubtful", detail: "no reply in time" })
+  t.equal(await line.lookup(callId), "gone")
+  while ((await line.lookup(callId)) === "gone") await sleep(50)
+  t.equal(await line.lookup(callId), "never_placed")
+})
+
+given("when the ingress has lost its way to Asterisk, then its 404 ends no call", async (t, { befallAll, emulator, line }) => {
+  const callId = await line.talkTo(numberOf("011"))
+  befallAll(fates.error(404))
+  t.match(await line.lookup(callId).catch((error: unknown) => error), { _tag: "ProviderError" })
+  t.match(await line.hangup(callId).catch((error: unknown) => error), { _tag: "ProviderError" })
+  befallAll(fates.pass)
+  t.equal(await line.lookup(callId), "up")
+  t.equal(emulator.live(), 1)
+})
+
+t.test("given a request without an answer, then the doubt ends", async (t) => {
+  const ring = 45
+  const end = (ring + 30) * 1000
+  const check = (name: string, expected: boolean, leftAt: number, now: number, arrange: (doubt: AriDoubt) => void) => {
+    const doubt = new AriDoubt()
+    doubt.started("a", 0)
+    arrange(doubt)
+    t.equal(doubt.mayAppear(leftAt, ring, now), expected, name)
+  }
+  check("not by time alone", true, 1_000, 599_000, () => {})
+  check("when a later request was answered so long ago as a phone may ring", false, 1_000, 2_000 + end, (doubt) =>
+    doubt.answered(1_500, 2_000)
+  )
+  check("not a moment sooner", true, 1_000, 1_999 + end, (doubt) => doubt.answered(1_500, 2_000))
+  check("not when an earlier request was", true, 1_000, 2_000 + end, (doubt) => doubt.answered(900, 2_000))
+  check("when the later one was answered first", false, 1_000, 2_100 + end, (doubt) => {
+    doubt.answered(1_500, 2_000)
+    doubt.answered(900, 2_100)
+  })
+  check("when many were answered since", false, 1_000, 400_000, (doubt) => {
+    for (let at = 2_000; at < 400_000; at += 50) doubt.answered(at - 10, at)
+  })
+  check("when Asterisk was restarted since", false, 1_000, 3_000, (doubt) => {
+    doubt.alive(2_000)
+    doubt.started("b", 2_500)
+  })
+  check("not when it may have reached the new process", true, 2_200, 3_000, (doubt) => {
+    doubt.alive(2_000)
+    doubt.started("b", 2_500)
+  })
+  check("not when Asterisk is the same", true, 1_000, 3_000, (doubt) => {
+    doubt.alive(2_000)
+    doubt.started("a", 2_500)
+  })
+})

@@ -1,0 +1,156 @@
+/** Calls that the adapter does not follow, and lists of channels that are older than what it knows: nothing is forgotten, nothing made up. */
+import t, { type Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { AriCalls } from "#adapters/ari/AriCalls.ts"
+import type { ChannelEvent } from "#adapters/ari/AriEvents.ts"
+import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
+import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
+
+t.setTimeout(90_000)
+t.jobs = 8
+
+const configOf = (emulator: AriEmulator) => ({
+  ari_endpoint: emulator.url,
+  app_name: emulator.user,
+  app_password: emulator.password,
+  ws_client_name: "",
+  from_numbers: [],
+  dial_string: "PJSIP/{number}@trunk"
+})
+const given = (name: string, test: (t: Test, emulator: AriEmulator, line: Line) => Promise<void>) =>
+  t.test(`given an emulated Asterisk, ${name}`, { buffered: true }, async (t) => {
+    const emulator = await startAriEmulator({ timeScale: 0.2 })
+    const line = await Line.up(ari, configOf(emulator))
+    await test(t, emulator, line).finally(async () => {
+      await line.close()
+      await emulator.stop()
+    })
+  })
+
+/** As another client of the same Asterisk. */
+const originate = async (emulator: AriEmulator, channelId: string, app: string, number = numberOf("011")) => {
+  const query = new URLSearchParams({ endpoint: `PJSIP/${number}@trunk`, app, channelId })
+  const authorization = `Basic ${Buffer.from(`${emulator.user}:${emulator.password}`).toString("base64")}`
+  await fetch(`${emulator.url}/ari/channels?${query.toString()}`, { method: "POST", headers: { authorization } })
+}
+
+given("when a call that a former process has placed gives a sign of life, then it is told", async (t, emulator) => {
+  const earlier = await Line.up(ari, configOf(emulator), "node")
+  const { callId } = await earlier.originate(numberOf("001"))
+  await earlier.close()
+  const later = await Line.up(ari, configOf(emulator), "node")
+  await later.event(callId, "Answered")
+  t.equal(await later.hungUp(callId), "normal_clearing")
+  await later.close()
+})
+
+given(
+  "when it connects, then calls that it does not follow are told, whosever they are, and nothing is done to any",
+  async (t, emulator) => {
+    const other = await Line.up(ari, configOf(emulator), "other")
+    const up = await other.talkTo(numberOf("011"))
+    const { callId: ringing } = await other.originate(numberOf("003"))
+    await other.event(ringing, "Rang")
+    await other.withMedia(up, async () => {
+      await originate(emulator, "1763.12", "trunkline.other.1")
+      const line = await Line.up(ari, configOf(emulator), "one")
+      t.strictSame(line.story(up), ["Answered"])
+      t.strictSame(line.story(ringing), ["Rang"])
+      t.strictSame([...line.known()].toSorted(), [ringing, up].toSorted(), "then neither media channels nor other clients' are")
+      t.equal(emulator.live(), 3)
+      await line.close()
+    })
+    await other.close()
+  }
+)
+
+given("when a call appears without a word, then the next look through the channels tells of it", async (t, emulator, line) => {
+  const other = await Line.up(ari, configOf(emulator), "other")
+  const callId = await other.talkTo(numberOf("011"))
+  await line.event(callId, "Answered", 40_000)
+  t.equal(emulator.live(), 1)
+  await other.close()
+})
+
+given("when Asterisk accepts a call after it has made a list of its channels, then the call is not missed in it", async (t, emulator) => {
+  const proxy = await HttpProxy.start(emulator.url)
+  const line = await Line.up(ari, { ...configOf(emulator), ari_endpoint: proxy.url })
+  proxy.befall(fates.hold(1_500), ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
+  const placing = line.originate(numberOf("011"))
+  emulator.holdLists(true)
+  emulator.dropSockets()
+  await eventually("a list that is asked for", () => emulator.heldLists() === 1)
+  const { callId, failure } = await placing
+  t.equal(failure, undefined)
+  emulator.holdLists(false)
+  await line.status("Up")
+  await line.event(callId, "Answered")
+  await line.hangup(callId)
+  t.equal(await line.hungUp(callId), "agent_hangup")
+  await line.close()
+  await proxy.stop()
+})
+
+t.test("given events that come after the end, in whatever order", async (t) => {
+  const id = newCallId()
+  const told = (events: ReadonlyArray<ChannelEvent>, isFollowed = true) => {
+    const words: Array<TrunkEvent> = []
+    const calls = new AriCalls(
+      (_, event) => words.push(event),
+      () => 0
+    )
+    if (isFollowed) calls.add(id, 30, 1, "pending")
+    for (const event of events) calls.handle(event)
+    return words
+  }
+  const destroyed: ChannelEvent = { type: "ChannelDestroyed", id, cause: 16, sipStatus: undefined, at: 2_000 }
+  const answered: ChannelEvent = { type: "StasisStart", id, at: 1_000 }
+  const hungUp = { _tag: "HungUp", cause: "normal_clearing", at: 2_000 }
+  t.strictSame(told([destroyed, answered, answered, destroyed]), [hungUp, { _tag: "Answered", at: 1_000 }])
+  t.strictSame(told([{ type: "Dial", id, status: "" }, answered, destroyed], false), [
+    { _tag: "Placed" },
+    { _tag: "Answered", at: 1_000 },
+    hungUp
+  ])
+  const notOurs = ["media-b9a1d3f0-8d5a-4c12-9c39-2f2f5d1b6a11", "1763.12", `${id};2`, ""]
+  t.strictSame(
+    notOurs.flatMap((other) => told([{ ...answered, id: other }], false)),
+    []
+  )
+})
+
+t.test("given a list of channels", async (t) => {
+  const id = newCallId()
+  const check = (name: string, expected: ReadonlyArray<string>, act: (calls: AriCalls) => void) => {
+    const words: Array<string> = []
+    const calls = new AriCalls(
+      (_, { _tag }) => words.push(_tag),
+      () => 0
+    )
+    act(calls)
+    t.strictSame(words, expected, name)
+  }
+  const up = { state: "Up", inStasis: true }
+  const follow = (calls: AriCalls) => calls.add(id, 30, 1, "pending")
+  check("nobody follows it", ["Answered"], (calls) => calls.present(id, up, false))
+  check("nobody follows it, not answered", ["Placed"], (calls) => calls.present(id, { state: "Down", inStasis: false }, false))
+  check("its events come", [], (calls) => {
+    follow(calls)
+    calls.present(id, up, false)
+  })
+  check("its events may have been missed", ["Answered"], (calls) => {
+    follow(calls)
+    calls.present(id, up, true)
+  })
+  check("it is answered, and its StasisStart still to come", [], (calls) => {
+    follow(calls)
+    calls.present(id, { state: "Up", inStasis: false }, true)
+  })
+  check("it has ended since the list was made", ["HungUp"], (calls) => {
+    follow(calls)
+    calls.handle({ type: "ChannelDestroyed", id, cause: 16, sipStatus: undefined })
+    calls.present(id, up, true)
+  })
+})
