@@ -22,6 +22,7 @@ import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { Dialer } from "#core/call/Dialer.ts"
+import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
@@ -57,6 +58,7 @@ const wakeWaiting = Layer.effect(
 
 const stores = Layer.mergeAll(
   AttemptStore.layer.pipe(Layer.provide(wakeWaiting)),
+  LateCallStore.layer,
   CampaignOwnership.layer,
   AgentVersions.layer,
   TrunkSettings.layer

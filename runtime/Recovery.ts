@@ -10,11 +10,13 @@ import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallState } from "#core/call/Call.ts"
 import { recoverAnswered, recoverSent } from "#core/call/CallMachine.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
-import type { CallId, CampaignId } from "#core/Id.ts"
+import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { Signals } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallJournal } from "./call/CallJournal.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
+import { LONGEST_DOUBT_MILLIS } from "./call/Doubts.ts"
 import { bareEnd } from "./call/RunReport.ts"
 import { Desks } from "./campaign/Desk.ts"
 import { Config } from "./config.ts"
@@ -43,6 +45,7 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       local.keepFor(left)
       const settle = yield* settler
       yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
+      yield* keepDoubts
       const byCampaign = Map.groupBy(
         left.filter((attempt) => attempt.campaign !== undefined),
         (attempt) => attempt.campaign?.campaignId
@@ -65,6 +68,29 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
     })
   )
 }
+
+/** Calls that a former process wrote off and that may still appear keep their slots; those that nobody follows may now be hung up. */
+const keepDoubts = Effect.gen(function* () {
+  const store = yield* LateCallStore
+  const supervisor = yield* CallSupervisor
+  const slots = yield* Slots
+  const pool = yield* TrunkPool
+  const now = yield* SteadyTime.now
+  for (const attempt of yield* store.inDoubt(LONGEST_DOUBT_MILLIS)) {
+    const trunk = yield* pool.get(attempt.telephonyConfigurationId)
+    if (trunk === undefined) continue
+    slots.adopt(attempt.callId, scopesOf(attempt.campaignId, attempt.organizationId, attempt.telephonyConfigurationId))
+    supervisor.doubt({ attempt, sentAt: now - attempt.ageMillis, trunk })
+  }
+  supervisor.recovered()
+})
+
+/** What a call that is up already counts in, whatever the limits say. */
+const scopesOf = (campaignId: CampaignId | undefined, organizationId: OrganizationId, configurationId: TelephonyConfigId) => [
+  ...(campaignId === undefined ? [] : [{ key: `campaign:${campaignId}`, limit: undefined }]),
+  { key: `organization:${organizationId}`, limit: undefined },
+  { key: `trunk:${configurationId}`, limit: undefined }
+]
 
 /** Gives what is new for the campaign where the attempt is over by it. */
 const settler = Effect.gen(function* () {
@@ -91,11 +117,7 @@ const settler = Effect.gen(function* () {
       const ended = CallState.cases.Ended.make({ cause, endedAt: now, ...(answeredAt === undefined ? {} : { answeredAt }) })
       return yield* journal.ended(attempt, bareEnd(callId, ended))
     }
-    slots.adopt(callId, [
-      ...(campaign === undefined ? [] : [{ key: `campaign:${campaign.campaignId}`, limit: undefined }]),
-      { key: `organization:${organizationId}`, limit: undefined },
-      { key: `trunk:${telephonyConfigurationId}`, limit: undefined }
-    ])
+    slots.adopt(callId, scopesOf(campaign?.campaignId, organizationId, telephonyConfigurationId))
     const clock = yield* Clock.Clock
     const first = (limits: Parameters<typeof recoverSent>[0]) =>
       answeredAt === undefined

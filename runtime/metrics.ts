@@ -33,9 +33,18 @@ const processFamilies = (): ReadonlyArray<Family> => {
   ]
 }
 
-const callFamilies = ({ answered, ended, originated, postDialSeconds, refillSeconds, talkSeconds }: CallFigures): ReadonlyArray<Family> => [
+const callFamilies = ({
+  answered,
+  ended,
+  late,
+  originated,
+  postDialSeconds,
+  refillSeconds,
+  talkSeconds
+}: CallFigures): ReadonlyArray<Family> => [
   counter("calls_originated_total", "Dial requests sent", originated),
   counter("calls_answered_total", "Calls that were answered", answered),
+  counter("calls_late_total", "Calls that appeared or lived on after their attempts were over, and were hung up", late),
   counter(
     "calls_ended_total",
     "Calls that have ended, by what they came to",

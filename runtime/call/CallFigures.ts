@@ -13,6 +13,8 @@ export class CallFigures {
   /** Dial requests sent. */
   originated = 0
   answered = 0
+  /** Calls that lived without an actor, and were hung up. */
+  late = 0
   readonly ended = new Map<Outcome, number>(Outcome.literals.map((outcome) => [outcome, 0]))
   /** By provider: from the dial request to ringing or answer, whichever was first. */
   readonly postDialSeconds = new Map<string, Histogram>()

@@ -2,20 +2,24 @@
  * The live calls of this node: starts their actors, brings them the events of all trunks, and ends them in order when the node stops.
  * Calls are not cluster entities: a restart of Postgres must not end a conversation.
  */
-import { Clock, Context, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
+import { Clock, Context, Deferred, Effect, FiberSet, Layer, Queue, Schedule } from "effect"
 import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { AgentPart, Attempt, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import type { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "../config.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
 import type { PlannedOpening, VoicePlan } from "../voice/VoiceSession.ts"
 import { CallActor } from "./CallActor.ts"
+import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
+import { makeLateCalls } from "./LateCalls.ts"
 import type { Recorded } from "./CallJournal.ts"
 import { Fetching } from "./Fetching.ts"
 import { type Dialing, LiveCall } from "./LiveCall.ts"
@@ -27,7 +31,7 @@ const { Accepted, Answered, EndAsked, HungUp, Rang } = CallEvent.cases
 const MAILBOX_CAPACITY = 64
 
 export interface CallWatcher {
-  /** The line is free, and the slot released. */
+  /** The line is free, and the slot released; unless the call was never seen and may still appear. */
   readonly lineFree?: (how: Over) => void
   /** All of the call has been recorded. */
   readonly recorded?: (how: Over, recorded: Recorded) => void
@@ -50,6 +54,10 @@ export class CallSupervisor extends Context.Service<
       first: (limits: CallLimits) => Step,
       watcher: CallWatcher
     ) => Effect.Effect<void>
+    /** Keeps the slot, taken already, of an attempt that a former process has written off. */
+    readonly doubt: (doubt: Omit<Doubt, "ringTimeoutSeconds">) => void
+    /** What former processes left has its actors. */
+    readonly recovered: () => void
     readonly live: () => number
     readonly has: (callId: string) => boolean
   }
@@ -58,6 +66,7 @@ export class CallSupervisor extends Context.Service<
     CallSupervisor,
     Effect.gen(function* () {
       const actor = yield* CallActor
+      const store = yield* AttemptStore
       const versions = yield* AgentVersions
       const slots = yield* Slots
       const pool = yield* TrunkPool
@@ -72,36 +81,78 @@ export class CallSupervisor extends Context.Service<
           if (calls.size === 0) return
           yield* Effect.logInfo("calls get time to end", { calls: calls.size, seconds: drainSeconds })
           yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), `${drainSeconds} seconds`)
-          const at = yield* SteadyTime.now
-          for (const { mailbox } of calls.values()) Queue.offerUnsafe(mailbox, EndAsked.make({ at, cause: "originator_cancel" }))
-          yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), HANGUP_MILLIS)
+          const ask = Effect.sync(() => {
+            const end = EndAsked.make({ at: SteadyTime.nowOf(clock), cause: "originator_cancel" })
+            for (const { mailbox } of calls.values()) Queue.offerUnsafe(mailbox, end)
+          })
+          // Asked again, because the provider may have been out of reach for a moment.
+          const asking = Effect.repeat(ask, Schedule.spaced(HANGUP_AGAIN))
+          yield* Effect.timeoutOption(Effect.raceFirst(FiberSet.awaitEmpty(fibers), asking), HANGUP_MILLIS)
         })
       )
 
+      const isFollowed = (callId: string) => calls.get(callId)?.isOver === false
+      const late = yield* makeLateCalls({
+        isFollowed,
+        isInDoubt: (callId) => doubts.has(callId),
+        onGone: (callId) => doubts.end(callId)
+      })
+      const releaseNumber = (callId: CallId) =>
+        store.releaseNumber(callId).pipe(
+          Effect.catchCause((cause) => Effect.logWarning("a number is released later", cause)),
+          Effect.annotateLogs({ callId })
+        )
+      const fork = yield* FiberSet.makeRuntime()
+      const doubts: Doubts = yield* makeDoubts(late.isAlive, (callId) => fork(releaseNumber(callId)))
+
       pool.deliverTo({
-        live: () => calls.values(),
-        onEvent: (callId, event) => {
+        live: function* () {
+          yield* calls.values()
+          yield* doubts.all()
+        },
+        onEvent: (callId, event, source) => {
           const call = calls.get(callId)
-          if (call !== undefined) deliver(call, event, clock)
+          if (call === undefined || call.isOver) late.heard(callId, event, source)
+          else deliver(call, event, clock)
         }
       })
+
+      /** The line is free, as far as is known now; before and after what is known has been recorded. */
+      const freeLine = (call: LiveCall, how: Over) => {
+        const { callId } = call.attempt
+        if (how._tag === "Ended") late.ended(callId, how.inferred === undefined && how.cause !== "trunk_lost")
+        if (how._tag === "Ended" && how.inferred === "unseen") {
+          const sentAt = call.sentAt ?? call.sentBeforeAt ?? SteadyTime.nowOf(clock)
+          doubts.hold({ attempt: call.attempt, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, sentAt, trunk: call.trunk })
+          return
+        }
+        doubts.end(callId)
+        slots.release(callId)
+      }
 
       const launch = Effect.fnUntraced(function* (call: LiveCall, first: Step, watcher: CallWatcher) {
         const { callId, campaign } = call.attempt
         calls.set(callId, call)
         const life = actor
           .run(call, first, (how) => {
-            slots.release(callId)
+            freeLine(call, how)
             watcher.lineFree?.(how)
           })
           .pipe(
-            Effect.map(({ how, recorded }) => watcher.recorded?.(how, recorded)),
+            Effect.tap(({ how, recorded }) =>
+              Effect.sync(() => {
+                // It may have come and gone since.
+                if (how._tag === "Ended" && how.inferred === undefined) freeLine(call, how)
+                if (how._tag === "Ended" && how.cause === "written_off" && !doubts.has(callId)) fork(releaseNumber(callId))
+                watcher.recorded?.(how, recorded)
+              })
+            ),
             Effect.tapCause((cause) => Effect.logError("a call's actor failed", cause)),
             Effect.ensuring(
               Effect.sync(() => {
                 calls.delete(callId)
                 call.trunk.dismiss(callId)
-                slots.release(callId)
+                if (!doubts.has(callId)) slots.release(callId)
               })
             ),
             Effect.ignore,
@@ -161,9 +212,12 @@ export class CallSupervisor extends Context.Service<
         start,
         resume: Effect.fnUntraced(function* (attempt, trunk, first, watcher) {
           const call = yield* callOf(attempt, trunk, undefined)
+          call.sentBeforeAt = SteadyTime.steadyOf(clock, attempt.sentAt)
           trunk.trunk.adopt(attempt.callId)
           yield* launch(call, first(call.limits), watcher)
         }),
+        doubt: (doubt) => doubts.hold({ ...doubt, ringTimeoutSeconds }),
+        recovered: late.recovered,
         live: () => calls.size,
         has: (callId) => calls.has(callId)
       }
@@ -172,7 +226,8 @@ export class CallSupervisor extends Context.Service<
 }
 
 /** How long the calls that a stopping node hangs up may take to end. */
-const HANGUP_MILLIS = 5000
+const HANGUP_MILLIS = 10_000
+const HANGUP_AGAIN = "2 seconds"
 
 const mailbox = Queue.make<CallEvent>({ capacity: MAILBOX_CAPACITY, strategy: "dropping" })
 

@@ -38,6 +38,8 @@ export class LiveCall {
   dialing: Dialing | undefined
   /** When the request left, unless another process sent it. */
   sentAt: SteadyMillis | undefined
+  /** When another process sent it. */
+  sentBeforeAt: SteadyMillis | undefined
   /** Its actor listens no more: it has ended, though that may not have been recorded yet. */
   isOver = false
   deadline: Deadline | undefined

@@ -113,7 +113,7 @@ export const dial = Effect.fnUntraced(function* (scene: Scene) {
 })
 
 /** `arrange` comes before the call is dialed, `act` after. The engine is closed at the end, as if it stopped. */
-export const play = (arrange: (scene: Scene) => void, act: (scene: Scene) => Effect.Effect<unknown>) =>
+export const play = (arrange: (scene: Scene) => void, act: (scene: Scene) => Effect.Effect<unknown, never, CallSupervisor | Slots>) =>
   run(
     Effect.gen(function* () {
       const scene = new Scene()
@@ -133,7 +133,7 @@ export const play = (arrange: (scene: Scene) => void, act: (scene: Scene) => Eff
   )
 export const nothing = () => {}
 /** One after the other. */
-export const steps = (...all: ReadonlyArray<Effect.Effect<unknown>>) => Effect.all(all, { discard: true })
+export const steps = <R = never>(...all: ReadonlyArray<Effect.Effect<unknown, never, R>>) => Effect.all(all, { discard: true })
 export const accepted = ["prepared", "sent", "originate +15551"]
 export const hungUp = (cause: "normal_clearing" | "user_busy" | "no_answer"): TrunkEvent => ({ _tag: "HungUp", cause })
 export const answered: TrunkEvent = { _tag: "Answered" }

@@ -8,6 +8,7 @@ import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { Claim } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore, type Finished } from "#core/call/AttemptStore.ts"
+import { type LateLife, LateCallStore } from "#core/call/LateCallStore.ts"
 import type { MediaStream } from "#core/call/Media.ts"
 import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
@@ -71,6 +72,7 @@ export class World {
   hangup: Effect.Effect<void, ProviderError> = Effect.void
   lookup: Effect.Effect<Presence, ProviderError> = Effect.succeed("gone")
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
+  mayAppear = true
   provider: Partial<TrunkContext> = {}
   /** The row of the telephony configuration. */
   trunk: TrunkSetting | undefined = {
@@ -92,6 +94,8 @@ export class World {
   definition: Readonly<Record<string, unknown>> = {}
   /** What is there to be fetched for a call. */
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
+  /** What the runs of late calls tell. */
+  readonly annotated: Array<readonly [CallId, LateLife]> = []
   /** How calls were written down at their end. */
   readonly ends: Array<AttemptEnd> = []
   state: "running" | "paused" | "completed" = "running"
@@ -142,6 +146,7 @@ const silence: MediaStream = { clear: () => {}, listen: () => {}, send: () => {}
 
 const trunkOf = (world: World): Trunk => ({
   adopt: () => {},
+  mayAppear: () => world.mayAppear,
   hangup: (_, cause) =>
     Effect.andThen(
       Effect.sync(() => world.log.push(`hangup ${cause}`)),
@@ -289,6 +294,18 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
   undo: (callId) => statement(world, "undo", () => undo(world, callId))
 })
 
+const lateCallsOf = (world: World): LateCallStore["Service"] => ({
+  annotate: (callId, late) => statement(world, "annotate", () => world.annotated.push([callId, late]) > 0),
+  attempts: (_, callIds) =>
+    statement(world, "attempts", () =>
+      callIds.flatMap((callId) => {
+        const attempt = world.attempts.get(callId)
+        return attempt === undefined ? [] : [{ callId, isLive: isLive(attempt), node: "node1" }]
+      })
+    ),
+  inDoubt: () => Effect.succeed([])
+})
+
 export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
   judgeBreaker: () => Effect.succeed(false),
   log: (_, { event }) => statement(world, "log", () => void world.entries.push(event)),
@@ -342,6 +359,7 @@ export const layerOf = (
 ) => {
   const ports = Layer.mergeAll(
     Layer.succeed(AttemptStore, storeOf(world)),
+    Layer.succeed(LateCallStore, lateCallsOf(world)),
     Layer.succeed(CampaignOwnership, ownershipOf(world)),
     Layer.succeed(LocalJournal, journalOf(world)),
     // The journal only brackets statements with it.

@@ -1,0 +1,62 @@
+/** Calls that live on after their attempts: whose they are, and what their runs tell of it. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+
+export interface KnownAttempt {
+  readonly callId: CallId
+  readonly node: string
+  /** It has not ended yet: somebody follows the call, or is about to. */
+  readonly isLive: boolean
+}
+
+/** An attempt that was written off: its call may still appear. */
+export interface AttemptInDoubt {
+  readonly callId: CallId
+  readonly organizationId: OrganizationId
+  readonly campaignId: CampaignId | undefined
+  readonly telephonyConfigurationId: TelephonyConfigId
+  /** Since its request left, by the database's clock. */
+  readonly ageMillis: number
+}
+
+/** What happened to a call after its attempt was over; times as in ISO 8601. The first time of each is kept. */
+export type LateLife = Readonly<Partial<Record<"appeared_at" | "rang_at" | "answered_at" | "ended_at" | "hangup_cause", string>>>
+
+export class LateCallStore extends Context.Service<
+  LateCallStore,
+  {
+    /** Those of these ids that stand for attempts of this configuration. */
+    readonly attempts: (id: TelephonyConfigId, callIds: ReadonlyArray<CallId>) => Effect.Effect<ReadonlyArray<KnownAttempt>>
+    /** Adds to the annotations of the attempt's run. Repeating it changes nothing. False: it has no run, because it was void. */
+    readonly annotate: (callId: CallId, late: LateLife) => Effect.Effect<boolean>
+    /** Attempts that were written off, still hold their numbers, and whose requests left less than so long ago. */
+    readonly inDoubt: (withinMillis: number) => Effect.Effect<ReadonlyArray<AttemptInDoubt>>
+  }
+>()("core/call/LateCallStore") {
+  static readonly layer = Layer.effect(
+    LateCallStore,
+    Effect.map(SqlClient.SqlClient, (sql) => ({
+      attempts: (id, callIds) =>
+        sql<KnownAttempt>`
+          SELECT id AS call_id, node, state IN ('intent', 'sent', 'answered') AS is_live FROM attempts
+          WHERE id = ANY (${callIds}::uuid[]) AND telephony_configuration_id = ${id}::int`.pipe(Effect.orDie),
+      annotate: (callId, late) =>
+        sql`
+          UPDATE runs SET annotations = coalesce(annotations, '{}') || jsonb_build_object('late_call',
+            ${JSON.stringify(late)}::text::jsonb || coalesce(annotations -> 'late_call', '{}'))
+          WHERE attempt_id = ${callId}::uuid RETURNING id`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          Effect.orDie
+        ),
+      inDoubt: (withinMillis) =>
+        sql<Omit<AttemptInDoubt, "campaignId"> & { readonly campaignId: CampaignId | null }>`
+          SELECT id AS call_id, organization_id, campaign_id, telephony_configuration_id,
+            extract(epoch FROM now() - sent_at)::float8 * 1000 AS age_millis
+          FROM attempts WHERE holds_number AND state = 'ended' AND sent_at > now() - ${withinMillis}::float8 * interval '1 millisecond'`.pipe(
+          Effect.map((rows) => rows.map((row) => ({ ...row, campaignId: row.campaignId ?? undefined }))),
+          Effect.orDie
+        )
+    }))
+  )
+}

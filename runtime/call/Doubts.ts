@@ -1,0 +1,67 @@
+/**
+ * Calls that were written off without ever having been seen. They are recorded as `unknown`, and nobody waits for them; but as long as such
+ * a call may still appear, its slot is not given to another, so that the caps hold even when it does.
+ */
+import { Clock, Effect, Schedule } from "effect"
+import type { CallId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import { Slots } from "../Slots.ts"
+import type { LiveTrunk } from "../trunk/TrunkPool.ts"
+
+/** From the request; whatever a provider still holds by then, it has given up. */
+export const LONGEST_DOUBT_MILLIS = 600_000
+const CHECK = "1 second"
+
+export interface Doubt {
+  readonly attempt: { readonly callId: CallId }
+  /** When its request left. */
+  readonly sentAt: SteadyTime.SteadyMillis
+  readonly ringTimeoutSeconds: number
+  readonly trunk: LiveTrunk
+}
+
+export interface Doubts {
+  /** Its slot is taken already, and is released when the doubt ends. */
+  readonly hold: (doubt: Doubt) => void
+  readonly has: (callId: string) => boolean
+  readonly all: () => Iterable<Doubt>
+  /** The call cannot appear any more: it has been refused, or has come and gone. */
+  readonly end: (callId: string) => void
+}
+
+/** `isAlive`: the call has appeared, and is being hung up. `ended`: called once the slot has been released. */
+export const makeDoubts = Effect.fnUntraced(function* (isAlive: (callId: string) => boolean, ended: (callId: CallId) => void) {
+  const slots = yield* Slots
+  const clock = yield* Clock.Clock
+  const doubts = new Map<string, Doubt>()
+
+  const end = (callId: string) => {
+    const doubt = doubts.get(callId)
+    if (doubt === undefined) return
+    doubts.delete(callId)
+    slots.release(callId)
+    ended(doubt.attempt.callId)
+  }
+  const isOver = ({ attempt: { callId }, ringTimeoutSeconds, sentAt, trunk }: Doubt) => {
+    if (isAlive(callId)) return false
+    const ageMillis = SteadyTime.nowOf(clock) - sentAt
+    return ageMillis >= LONGEST_DOUBT_MILLIS || trunk.trunk.mayAppear?.({ ageMillis, callId, ringTimeoutSeconds }) === false
+  }
+  yield* Effect.sync(() => {
+    for (const doubt of [...doubts.values()]) if (isOver(doubt)) end(doubt.attempt.callId)
+  }).pipe(
+    Effect.catchCause((cause) => Effect.logError("calls in doubt could not be looked after", cause)),
+    Effect.repeat(Schedule.spaced(CHECK)),
+    Effect.forkScoped
+  )
+
+  const made: Doubts = {
+    hold: (doubt) => {
+      doubts.set(doubt.attempt.callId, doubt)
+    },
+    has: (callId) => doubts.has(callId),
+    all: () => doubts.values(),
+    end
+  }
+  return made
+})
