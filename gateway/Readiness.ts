@@ -13,8 +13,8 @@ export interface TrunkReadiness {
 export class Readiness extends Context.Service<
   Readiness,
   {
-    /** Whether Postgres answers a query in time. */
-    readonly postgres: Effect.Effect<boolean>
+    /** What keeps the database from its work, in a sentence; undefined when nothing does. */
+    readonly databaseTrouble: Effect.Effect<string | undefined>
     /** The trunks that this node has opened. */
     readonly trunks: Effect.Effect<ReadonlyArray<TrunkReadiness>>
   }

@@ -1,13 +1,14 @@
 /**
  * A real Postgres from npm, for whoever has configured none: made at the first start, run while the engine runs, on loopback only and
- * with a password. It outlives an engine that was killed; the next start ends it and goes on with its data.
+ * with a password. It outlives an engine that was killed; the next start ends it and goes on with its data. One that ends by itself while
+ * the engine runs is started again, on the same port.
  *
  *     cluster/  the data     password  mode 0600     port  the last one used     owner  the process that uses the folder     log
  *
  * Under root it runs as whoever owns the data, at first `nobody`. He must be able to enter the folder: data that would be out of his
  * reach (below /root, say) are made under /var/lib, with a link in their place.
  */
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import {
   chmodSync,
@@ -41,6 +42,7 @@ const startSeconds = 120
 const fastStopSeconds = 20
 const immediateStopSeconds = 10
 const portAttempts = 5
+const LOOK_EVERY = "500 millis"
 const logTailLines = 5
 const systemFolder = "/var/lib/trunkline"
 const userName = "trunkline"
@@ -198,16 +200,41 @@ const logTail = ({ folder }: Cluster): string =>
     .slice(-logTailLines)
     .join("\n") ?? ""
 
+const startOn = (cluster: Cluster, fast: boolean, port: number) => {
+  const options = Object.entries({ ...settings, ...(fast ? unsafeSettings : {}) }).map(([name, value]) => `-c ${name}='${value}'`)
+  return controlWith(cluster, startSeconds, "-l", join(cluster.folder, "log"), "-o", [`-p ${port}`, ...options].join(" "), "start")
+}
+
+/** Looks after it for as long as the scope is open. What it says of it now; undefined while it runs. */
+const supervise = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean, port: number) {
+  let trouble: string | undefined
+  // Sessions of the one before may take a moment to let go of its memory.
+  const again = startOn(cluster, fast, port).pipe(
+    Effect.tapError((error) => Effect.logWarning("the embedded Postgres does not start again yet", error.message)),
+    Effect.retry(Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("10 seconds")]))
+  )
+  const watch = Effect.gen(function* () {
+    yield* Effect.sleep(LOOK_EVERY)
+    if (isRunning(cluster)) return
+    trouble = "The embedded Postgres has ended by itself and is being started again"
+    yield* Effect.logError("the embedded Postgres has ended by itself and is started again").pipe(
+      Effect.annotateLogs({ log: logTail(cluster) })
+    )
+    yield* again
+    trouble = undefined
+    yield* Effect.logInfo("the embedded Postgres runs again")
+  })
+  yield* Effect.forkScoped(Effect.forever(watch))
+  return () => trouble
+})
+
 const start = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean) {
   const { folder } = cluster
   const portFile = join(folder, "port")
-  const options = Object.entries({ ...settings, ...(fast ? unsafeSettings : {}) }).map(([name, value]) => `-c ${name}='${value}'`)
-  const startOn = (port: number) =>
-    controlWith(cluster, startSeconds, "-l", join(folder, "log"), "-o", [`-p ${port}`, ...options].join(" "), "start")
   let wanted = Number(attempt(() => readFileSync(portFile, "utf8"))) || 0
   for (let tries = 1; ; tries++) {
     const port = yield* freePort(wanted)
-    const outcome = yield* Effect.result(startOn(port))
+    const outcome = yield* Effect.result(startOn(cluster, fast, port))
     if (outcome._tag === "Success") {
       yield* attempting(() => writeFileSync(portFile, String(port)))
       return port
@@ -233,7 +260,8 @@ const open = Effect.fn("EmbeddedPostgres.open")(function* (options: EmbeddedPost
   const port = yield* Effect.acquireRelease(start(cluster, fast), () =>
     Effect.ignore(stop(cluster), { log: "Warn", message: "embedded Postgres does not stop" })
   )
-  return { url: Redacted.make(`postgres://${userName}:${password}@127.0.0.1:${port}/postgres`), folder }
+  const trouble = yield* supervise(cluster, fast, port)
+  return { url: Redacted.make(`postgres://${userName}:${password}@127.0.0.1:${port}/postgres`), folder, trouble }
 })
 
 export class EmbeddedPostgres extends Context.Service<
@@ -243,6 +271,8 @@ export class EmbeddedPostgres extends Context.Service<
     readonly url: Redacted.Redacted
     /** Where everything really lies. */
     readonly folder: string
+    /** Why it does not run at the moment. */
+    readonly trouble: () => string | undefined
   }
 >()("runtime/EmbeddedPostgres") {
   static readonly layer = (options: EmbeddedPostgresOptions) => Layer.effect(EmbeddedPostgres, open(options))

@@ -2,6 +2,7 @@
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect, Stream } from "effect"
 import { type SqlConnection, SqlError } from "effect/sql"
+import type { SilentConnections } from "./SilentConnections.ts"
 
 type Rows = ReadonlyArray<PgConnection.Row>
 type Transform = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
@@ -9,8 +10,15 @@ type Transform = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
 export class Session implements SqlConnection.Connection {
   private readonly connection: PgConnection.PgConnection
 
-  constructor(connection: PgConnection.PgConnection) {
+  private readonly silent: SilentConnections
+
+  constructor(connection: PgConnection.PgConnection, silent: SilentConnections) {
     this.connection = connection
+    this.silent = silent
+  }
+
+  private heard<A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> {
+    return this.silent.during(this.connection, statement)
   }
 
   private rows(
@@ -19,7 +27,9 @@ export class Session implements SqlConnection.Connection {
     transform: Transform,
     prepare: boolean
   ): Effect.Effect<Rows, SqlError.SqlError> {
-    return Effect.map(this.connection.query(sql, params, prepare), ({ rows }) => (transform === undefined ? rows : transform(rows)))
+    return Effect.map(this.heard(this.connection.query(sql, params, prepare)), ({ rows }) =>
+      transform === undefined ? rows : transform(rows)
+    )
   }
 
   execute(sql: string, params: ReadonlyArray<unknown>, transform: Transform) {
@@ -29,13 +39,13 @@ export class Session implements SqlConnection.Connection {
     return this.rows(sql, params, transform, false)
   }
   executeRaw(sql: string, params: ReadonlyArray<unknown>) {
-    return this.connection.query(sql, params)
+    return this.heard(this.connection.query(sql, params))
   }
   executeValues(sql: string, params: ReadonlyArray<unknown>) {
-    return this.connection.queryValues(sql, params)
+    return this.heard(this.connection.queryValues(sql, params))
   }
   executeValuesUnprepared(sql: string, params: ReadonlyArray<unknown>) {
-    return this.connection.queryValues(sql, params, false)
+    return this.heard(this.connection.queryValues(sql, params, false))
   }
   executeStream(sql: string, params: ReadonlyArray<unknown>, transform: Transform) {
     const rows = this.connection.stream(sql, params)

@@ -95,7 +95,8 @@ const failed = (file: string) => (error: MigrationFailed | SqlError.SqlError) =>
 const exclusive = Effect.fnUntraced(function* <A>(file: string, work: Effect.Effect<A, MigrationFailed | SqlError.SqlError>) {
   const sql = yield* SqlClient.SqlClient
   const locked = Effect.gen(function* () {
-    yield* sql`SELECT set_config('lock_timeout', ${String(lockTimeoutMillis)}, true)`
+    // A migration takes as long as it takes.
+    yield* sql`SELECT set_config('lock_timeout', ${String(lockTimeoutMillis)}, true), set_config('statement_timeout', '0', true)`
     yield* sql`SELECT pg_advisory_xact_lock(${advisoryLock})`
     return yield* work
   })

@@ -8,7 +8,9 @@ import { Readiness } from "#gateway/Readiness.ts"
 import { RunOwners } from "#gateway/RunOwners.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { Desks } from "./campaign/Desk.ts"
+import { EngineLock } from "./lock/EngineLock.ts"
 import * as metrics from "./metrics.ts"
+import { DatabaseTrouble } from "./postgres.ts"
 import { Files } from "./storage/Files.ts"
 import { TrunkPool, whyDown } from "./trunk/TrunkPool.ts"
 
@@ -20,11 +22,13 @@ const readiness = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const pool = yield* TrunkPool
+    const known = yield* DatabaseTrouble
+    const lock = yield* EngineLock
     return {
-      postgres: sql`SELECT 1`.pipe(
+      databaseTrouble: sql`SELECT 1`.pipe(
         Effect.timeout(READY_TIMEOUT),
-        Effect.as(true),
-        Effect.catch(() => Effect.succeed(false))
+        Effect.map(() => (lock.isHeld() ? undefined : "The engine does not have the lock of its database")),
+        Effect.catch(() => Effect.succeed(known() ?? "The database does not answer"))
       ),
       trunks: Effect.sync(() =>
         pool.all().map((trunk) => ({

@@ -3,7 +3,7 @@
  * camelCase, for columns and for inserted keys; what is inside a jsonb value stays as it is. An int8 arrives as a number.
  */
 import { PgTypes } from "@effect/sql-pg"
-import { Duration, Effect, Layer, Redacted, Result, Schedule, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Redacted, Result, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
@@ -16,11 +16,24 @@ const connections = 16
 const idleTimeout = Duration.minutes(10)
 const oldestPostgres = 15
 const connectTimeout = Duration.seconds(5)
+const keepAlive = Duration.seconds(10)
+/** How the server gets rid of a session whose client is gone without a word, and of whatever it has locked. */
+const ends = {
+  idle_in_transaction_session_timeout: "60s",
+  statement_timeout: "10min",
+  tcp_keepalives_count: "3",
+  tcp_keepalives_idle: "10",
+  tcp_keepalives_interval: "5",
+  tcp_user_timeout: "30s"
+}
 // A database that starts together with the engine, as under compose, needs a while.
 const waitForDatabase = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 30 }))
 
 /** The message names host, port and database, never the password. */
 export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", { message: Schema.String }) {}
+
+/** Why the database is away, where the engine itself runs it and knows. */
+export class DatabaseTrouble extends Context.Service<DatabaseTrouble, () => string | undefined>()("runtime/DatabaseTrouble") {}
 
 const types = PgTypes.makeRegistry()
 types.register<number | bigint>(PgTypes.OID.int8, {
@@ -66,7 +79,8 @@ export const clientLayer = (url: Redacted.Redacted, options: ClientOptions = {})
       connectTimeout,
       idleTimeout,
       // Every statement here is planned well without looking at its parameters, and planning the long ones anew costs more than they do.
-      startupParameters: { plan_cache_mode: "force_generic_plan" },
+      startupParameters: { plan_cache_mode: "force_generic_plan", ...ends },
+      keepAlive,
       transformResultNames: toCamel,
       transformQueryNames: toSnake,
       transformJson: false
@@ -113,8 +127,14 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { dataDir, databaseUrl, nodeName } = yield* Config
     const options = { applicationName: `trunkline ${nodeName}` }
-    if (databaseUrl !== undefined) return databaseLayer(databaseUrl, options)
-    const embedded = Effect.map(EmbeddedPostgres, ({ url }) => databaseLayer(url, options))
+    if (databaseUrl !== undefined)
+      return Layer.merge(
+        databaseLayer(databaseUrl, options),
+        Layer.succeed(DatabaseTrouble, () => undefined)
+      )
+    const embedded = Effect.map(EmbeddedPostgres, ({ trouble, url }) =>
+      Layer.merge(databaseLayer(url, options), Layer.succeed(DatabaseTrouble, trouble))
+    )
     return Layer.unwrap(embedded).pipe(Layer.provide(EmbeddedPostgres.layer({ folder: join(dataDir, "postgres") })))
   })
 )

@@ -5,14 +5,18 @@
  * nothing, a change of organizations one short statement.
  */
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { Context, Effect, type Scope } from "effect"
-import { SqlClient, type SqlConnection, type SqlError, Statement } from "effect/sql"
+import { Clock, Context, Effect, type Scope } from "effect"
+import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import type { OrganizationId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import { socketOf } from "./connectionSocket.ts"
 import { PoolUse, PoolUses } from "./PoolUse.ts"
 import { commit, Session } from "./Session.ts"
+import { SilentConnections } from "./SilentConnections.ts"
 
 const role = "trunkline_tenant"
+const tellSql = `SELECT set_config('trunkline.organization', $1, false), current_user = '${role}' AS confined`
 /** Of requests. Each holds a connection for a statement or a transaction only. */
 const requestConnections = 8
 
@@ -21,8 +25,12 @@ type Uses = PoolUses["Service"]
 
 /** Takes the role for the length of one statement. */
 const probe = `SELECT has_table_privilege('${role}', 'campaigns', 'SELECT') AS granted, set_config('role', '${role}', true)`
-/** Insufficient privilege, undefined object, invalid parameter value, undefined table. */
-const refusals = ["42501", "42704", "22023", "42P01"]
+/** Insufficient privilege, undefined object, invalid parameter value. Anything else says nothing of the role, and lets no request pass. */
+const refusals = ["42501", "42704", "22023"]
+/** Somebody may make the role, or allow it, at any moment: then requests are confined from here on. */
+const REFUSED_MILLIS = 10_000
+/** How often the connection that listens is asked whether it is still there. */
+const LISTENING = "10 seconds"
 
 /** What the answer to `probe` means. */
 const granted = (rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>): Effect.Effect<boolean, SqlError.SqlError> =>
@@ -37,37 +45,77 @@ const granted = (rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>):
 /** Whether requests are confined to their organization. Not so where nobody may take the role: then they see what the engine does. */
 export const isWalled = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> => granted(sql.unsafe(probe))
 
-/** Asked again until there has been an answer. */
-const wallOf = (engine: PgPool.PgPool): Effect.Effect<boolean, SqlError.SqlError> => {
-  let known: boolean | undefined
-  const asked = granted(engine.use((connection) => Effect.map(connection.query(probe), ({ rows }) => rows))).pipe(
+/** A wall that stands is never taken away again; where there was none, it is asked again after a while. */
+const wallOf = (engine: PgPool.PgPool, silent: SilentConnections, clock: Clock.Clock): Effect.Effect<boolean, SqlError.SqlError> => {
+  let isUp = false
+  let absentUntil = Number.NEGATIVE_INFINITY
+  const ask = (connection: Connection) => Effect.map(silent.during(connection, connection.query(probe)), ({ rows }) => rows)
+  const asked = granted(engine.use(ask)).pipe(
     Effect.tap((answer) =>
       Effect.sync(() => {
-        known = answer
+        isUp ||= answer
+        absentUntil = SteadyTime.nowOf(clock) + REFUSED_MILLIS
       })
     )
   )
-  return Effect.suspend(() => (known === undefined ? asked : Effect.succeed(known)))
+  return Effect.suspend(() => (isUp ? Effect.succeed(true) : SteadyTime.nowOf(clock) < absentUntil ? Effect.succeed(false) : asked))
 }
 
+/** A session that is not the tenants' role would show a request everything. */
+const unconfined = new SqlError.SqlError({
+  reason: new SqlError.UnknownError({
+    cause: new Error("Something between engine and database drops the role of its sessions"),
+    message: "A session of requests is not confined to its organization",
+    operation: "confine"
+  })
+})
+
 /** Tells a session for whom it works now. */
-const teller = () => {
+const teller = (silent: SilentConnections) => {
   const told = new WeakMap<Connection, OrganizationId>()
   return (connection: Connection, tenant: OrganizationId): Effect.Effect<void, SqlError.SqlError> =>
     Effect.suspend(() => {
       if (told.get(connection) === tenant) return Effect.void
       // What an interrupted statement has done is not known.
       told.delete(connection)
-      return connection.query("SELECT set_config('trunkline.organization', $1, false)", [String(tenant)]).pipe(
-        Effect.tap(() => Effect.sync(() => told.set(connection, tenant))),
-        Effect.asVoid
+      return silent.during(connection, connection.query(tellSql, [String(tenant)])).pipe(
+        Effect.flatMap(({ rows: [row] }) => {
+          if (row?.["confined"] !== true) return Effect.fail(unconfined)
+          told.set(connection, tenant)
+          return Effect.void
+        })
       )
     })
 }
 
+const dead = Symbol("a connection that has ended")
+
+/** While several connections end at once, the pool lends some of them once more. */
+const lendFrom =
+  (pool: PgPool.PgPool) =>
+  <A, E, R>(f: (connection: Connection) => Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    Effect.suspend(() => {
+      let found: Connection | undefined
+      const once = pool.use((connection): Effect.Effect<A | typeof dead, E, R> => {
+        if (socketOf(connection)?.destroyed !== true) return f(connection)
+        found = connection
+        return Effect.succeed(dead)
+      })
+      return Effect.flatMap(once, (result) => {
+        if (result !== dead) return Effect.succeed(result)
+        return Effect.andThen(found === undefined ? Effect.void : pool.invalidate(found), lendFrom(pool)(f))
+      })
+    })
+
 /** Hands out connections by the tenant of the fiber that asks. */
-const lender = (engine: PgPool.PgPool, requests: PgPool.PgPool, wall: Effect.Effect<boolean, SqlError.SqlError>, uses: Uses) => {
-  const tell = teller()
+const lender = (
+  engine: PgPool.PgPool,
+  requests: PgPool.PgPool,
+  wall: Effect.Effect<boolean, SqlError.SqlError>,
+  uses: Uses,
+  silent: SilentConnections
+) => {
+  const tell = teller(silent)
   const byTenant = <A, E, R>(
     own: Effect.Effect<A, E, R>,
     confined: (tenant: OrganizationId) => Effect.Effect<A, E, R>
@@ -79,22 +127,27 @@ const lender = (engine: PgPool.PgPool, requests: PgPool.PgPool, wall: Effect.Eff
   const borrow: SqlConnection.Borrower = (f) =>
     byTenant(
       uses.engine.counted((lent) =>
-        engine.use((connection) => {
+        lendFrom(engine)((connection) => {
           lent()
-          return f(new Session(connection))
+          silent.know(connection)
+          return f(new Session(connection, silent))
         })
       ),
       (tenant) =>
         uses.requests.counted((lent) =>
-          requests.use((connection) => {
+          lendFrom(requests)((connection) => {
             lent()
-            return Effect.andThen(tell(connection, tenant), f(new Session(connection)))
+            silent.know(connection)
+            return Effect.andThen(tell(connection, tenant), f(new Session(connection, silent)))
           })
         )
     )
   const lease = (isExclusive: boolean): Effect.Effect<Session, SqlError.SqlError, Scope.Scope> => {
-    const session = (connection: Connection) =>
-      Effect.map(isExclusive ? connection.pin : Effect.succeed(connection), (one) => new Session(one))
+    const session = Effect.fnUntraced(function* (connection: Connection) {
+      silent.know(connection)
+      yield* silent.lease(connection)
+      return new Session(isExclusive ? yield* connection.pin : connection, silent)
+    })
     return byTenant(uses.engine.holding(Effect.flatMap(engine.get, session)), (tenant) =>
       Effect.gen(function* () {
         const connection = yield* uses.requests.holding(requests.get)
@@ -119,7 +172,8 @@ export const make = Effect.fnUntraced(function* (
     startupParameters: { ...config.startupParameters, role }
   })
   const uses = PoolUses.of({ engine: new PoolUse(), requests: new PoolUse() })
-  const { borrow, lease } = lender(engine, requests, wallOf(engine), uses)
+  const silent = yield* SilentConnections.make({ ...config, applicationName: `${config.applicationName} look` })
+  const { borrow, lease } = lender(engine, requests, wallOf(engine, silent, yield* Clock.Clock), uses, silent)
   const client = yield* SqlClient.make({
     acquirer: lease(false),
     borrower: borrow,
@@ -136,9 +190,16 @@ export const make = Effect.fnUntraced(function* (
     [PgClient.TypeId]: PgClient.TypeId,
     config,
     json: (value: unknown) => Statement.fragment([pgJson(value, undefined, undefined)]),
-    listen: (channel: string) => Effect.flatMap(engine.reserve, (connection) => connection.listen(channel)),
+    listen: Effect.fnUntraced(function* (channel: string) {
+      const connection = yield* engine.reserve
+      const heard = yield* connection.listen(channel)
+      // Nothing is sent on it for hours: its silence would not be noticed.
+      const here = silent.during(connection, connection.query("SELECT 1", [], false))
+      yield* Effect.forkScoped(Effect.ignore(Effect.forever(Effect.andThen(Effect.sleep(LISTENING), here))))
+      return heard
+    }),
     notify: (channel: string, payload: string) =>
-      Effect.asVoid(engine.use((connection) => connection.query("SELECT pg_notify($1, $2)", [channel, payload])))
+      Effect.asVoid(engine.use((connection) => silent.during(connection, connection.query("SELECT pg_notify($1, $2)", [channel, payload]))))
   })
   return Context.make(PgClient.PgClient, pg).pipe(Context.add(SqlClient.SqlClient, pg), Context.add(PoolUses, uses))
 })

@@ -40,13 +40,14 @@ export const healthRoutes = tagged("Health", [
     summary: "Whether it can do its work",
     access: "none",
     description:
-      "503 while the database does not answer. A trunk that is down, or not connected yet, stops its own campaigns only. Trunks are opened by the first call through them; an organization reads at `/api/v1/organizations/telephony-trunks` what keeps its own down.",
+      "503 while the database does not answer, or is not certain to be this engine's alone. A trunk that is down, or not connected yet, stops its own campaigns only. Trunks are opened by the first call through them; an organization reads at `/api/v1/organizations/telephony-trunks` what keeps its own down.",
     success: ReadyWire,
     errors: ["NotReady"],
     handle: () =>
       Effect.gen(function* () {
         const readiness = yield* Readiness
-        if (!(yield* readiness.postgres)) return yield* new NotReady({ detail: "The database does not answer" })
+        const detail = yield* readiness.databaseTrouble
+        if (detail !== undefined) return yield* new NotReady({ detail })
         const trunks = trunkCounts(yield* readiness.trunks)
         return { status: "ready" as const, postgres: "up" as const, redis: "not_used" as const, trunks }
       })

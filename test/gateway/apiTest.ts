@@ -145,7 +145,10 @@ export const openApi = async (t: Test, references: Layer.Layer<never> = Layer.em
   const health = { isUp: true }
   const files = Files.layerLocal(folder)
   const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal)).pipe(Layer.provide(files))
-  const readiness = Layer.succeed(Readiness, { postgres: Effect.sync(() => health.isUp), trunks: Effect.succeed([]) })
+  const readiness = Layer.succeed(Readiness, {
+    databaseTrouble: Effect.sync(() => (health.isUp ? undefined : "The database does not answer")),
+    trunks: Effect.succeed([])
+  })
   const signals = Layer.succeed(Signals, {
     campaignRunning: () => Effect.void,
     campaignStopped: () => Effect.void,

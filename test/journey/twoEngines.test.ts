@@ -4,7 +4,8 @@
  */
 import t, { type Test } from "tap"
 import { type EngineProcess, spawnEngine } from "#test/support/EngineProcess.ts"
-import { nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { attemptsOf, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { TcpProxy } from "#test/support/TcpProxy.ts"
 
 t.setTimeout(300_000)
 // Most of each story is waiting.
@@ -75,3 +76,81 @@ t.test("given calls that are up, when a new version is started before the old on
   next.kill("SIGKILL")
   await next.exited
 })
+
+t.test("given an engine that is frozen, when another one has taken its place and it wakes up", { buffered: true }, async (t) => {
+  const { id, world } = await given(t)
+  await world.api.start(id)
+  await world.seen("answered", cap, 60_000)
+  const old = world.engine
+  old.kill("SIGSTOP")
+  const next = another(t, world, { NODE_NAME: "second" })
+  await next.ready
+  const { entries } = world.emulator.log
+  await untilTrue("dials of the other one", () => originatesSince(world, nowMillis() - 1000).length > 0, 90_000)
+  const ours = new Set((await attemptsOf(world.sql, id)).map((attempt) => attempt.id))
+  const woken = nowMillis()
+  old.kill("SIGCONT")
+  t.equal((await old.exited).code, 1, "then it ends by itself")
+  t.match(old.output(), /the engine second \(process \d+ on \S+, since \S+\) has taken its place/, "and names the other")
+  const nodes = await world.sql<
+    Array<{ id: string }>
+  >`SELECT id FROM attempts WHERE node = 'journey' AND created_at > to_timestamp(${woken / 1000})`
+  t.strictSame([...nodes], [], "it claims nothing any more")
+  const dialed = entries.filter(({ at, kind }) => kind === "originate" && at >= woken).map(({ channelId }) => channelId)
+  const second = await world.sql<Array<{ id: string }>>`SELECT id FROM attempts WHERE node = 'second'`
+  const theirs = new Set(second.map((attempt) => attempt.id))
+  t.strictSame(
+    dialed.filter((channelId) => !theirs.has(channelId)),
+    [],
+    "and nothing of it leaves"
+  )
+  t.ok(ours.size > 0)
+  const dials = entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
+  t.equal(new Set(dials).size, dials.length, "no attempt was dialed twice")
+})
+
+t.test("given an engine whose way to the database is cut, when no new one is to be had", { buffered: true }, async (t) => {
+  const { id, world } = await given(t)
+  const address = new URL(world.environment["DATABASE_URL"] ?? "")
+  const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) })
+  t.teardown(() => proxy.stop())
+  address.port = String(proxy.port)
+  await world.end("SIGTERM")
+  await world.launch({ DATABASE_URL: address.href })
+  await world.api.start(id)
+  await world.seen("answered", cap, 60_000)
+  const cut = nowMillis()
+  await proxy.refuse(true)
+  proxy.cut()
+  await new Promise((resolve) => setTimeout(resolve, 8000))
+  t.strictSame(originatesSince(world, cut + 2000), [], "then nothing leaves after two seconds")
+  await proxy.refuse(false)
+  const back = nowMillis()
+  await untilTrue("dials", () => originatesSince(world, back).length > 0, 60_000)
+  t.ok(world.emulator.log.mostLive() <= cap, "and it goes on when it has its lock again")
+})
+
+t.test(
+  "given an engine that dials, when its open connections to the database go silent and new ones work",
+  { buffered: true },
+  async (t) => {
+    const { id, world } = await given(t)
+    const address = new URL(world.environment["DATABASE_URL"] ?? "")
+    const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) })
+    t.teardown(() => proxy.stop())
+    address.port = String(proxy.port)
+    await world.end("SIGTERM")
+    await world.launch({ DATABASE_URL: address.href })
+    await world.api.start(id)
+    await world.seen("answered", cap, 60_000)
+    const silent = nowMillis()
+    proxy.freeze()
+    await untilTrue("dials on new connections", () => originatesSince(world, silent + 3000).length >= cap, 60_000)
+    const [first] = originatesSince(world, silent + 3000)
+    t.ok(
+      (first?.at ?? Number.POSITIVE_INFINITY) - silent < 30_000,
+      `then it dials again in seconds: ${Math.round((first?.at ?? 0) - silent)} ms`
+    )
+    t.ok(world.emulator.log.mostLive() <= cap)
+  }
+)

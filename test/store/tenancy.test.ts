@@ -1,11 +1,13 @@
 /** The second wall: what the database itself keeps apart. */
-import { Effect, Stream } from "effect"
+import { Effect, Exit, Layer, Redacted, Stream } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import t from "tap"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import type { OrganizationId } from "#core/Id.ts"
+import { clientLayer } from "#runtime/postgres.ts"
 import * as given from "#test/support/given.ts"
 import { openDatabase, witness } from "#test/support/postgres.ts"
+import { runLive } from "#test/support/run.ts"
 
 const database = await openDatabase(t)
 const { ours, theirs } = await database.run(
@@ -82,6 +84,21 @@ t.test("given a request of an organization", async (t) => {
   t.test("when it looks for secrets of the installation, then there is no way", async (t) => {
     t.equal(await fault((sql) => sql`SELECT * FROM installation_secrets`, ours.organizationId), refused)
   })
+})
+
+t.test("given a database that cannot say for a moment whether the wall stands, when a request asks", async (t) => {
+  const asked = await runLive(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const request = Effect.provideService(Effect.exit(sql`SELECT * FROM contacts`), CurrentTenant, ours.organizationId)
+      yield* sql`ALTER TABLE campaigns RENAME TO away`
+      const meanwhile = yield* request
+      yield* sql`ALTER TABLE away RENAME TO campaigns`
+      const rows = yield* Effect.orDie(Effect.flatten(request))
+      return { meanwhile: Exit.isFailure(meanwhile), rows: rows.length }
+    }).pipe(Effect.provide(Layer.fresh(clientLayer(Redacted.make(database.url)))), Effect.orDie)
+  )
+  t.strictSame(asked, { meanwhile: true, rows: 3 }, "then it is refused, and the next one sees its own rows alone")
 })
 
 /** Of the whole installation, or about people, who may be in several organizations. */

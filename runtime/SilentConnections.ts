@@ -1,0 +1,161 @@
+/**
+ * Connections to Postgres that have gone silent: a firewall forgot them, a host vanished, a network swallows what is sent. TCP tells of that
+ * after minutes or never. So a statement without an answer is looked for from a new connection: a server process that is at work on it is
+ * left alone, however long it takes (an import, a report, a migration); one that waits for us while we wait for it is at the far end of a
+ * connection that is dead. That one is thrown away with all others that have lain idle since, and whoever waited goes on, on a new one.
+ */
+import { PgConnection } from "@effect/sql-pg"
+import { type Cause, Clock, Effect, type Scope } from "effect"
+import type { SqlError } from "effect/sql"
+import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
+import { destroy, socketOf } from "./connectionSocket.ts"
+
+type Connection = PgConnection.PgConnection
+
+const LOOK_EVERY = "1 second"
+/** A statement that takes longer is looked for. */
+const PATIENCE_MILLIS = 2000
+/** An answer may be on its way while the server is asked: so many looks must agree. */
+const LOOKS = 2
+const LOOK_TIMEOUT_MILLIS = 3000
+/** Where the server cannot be asked either, a statement gets so long. */
+const UNREACHABLE_MILLIS = 30_000
+
+interface Statement {
+  readonly connection: Connection
+  readonly since: SteadyMillis
+  /** Looks in a row that found nobody at work on it. */
+  looks: number
+  /** Bytes received and sent, as of the last look. */
+  moved: number
+}
+
+const bytesOf = (connection: Connection): number => {
+  const socket = socketOf(connection)
+  return socket === undefined ? 0 : socket.bytesRead + socket.bytesWritten
+}
+
+/** Whether a server process is at work for its client: not if it waits for the client to say or to take something. */
+const atWork = "coalesce(state, '') NOT LIKE 'idle%' AND wait_event_type IS DISTINCT FROM 'Client'"
+const lookSql = `SELECT pid, pg_backend_pid() AS own, ${atWork} AS busy FROM pg_stat_activity WHERE pid = pg_backend_pid() OR pid = ANY ($1::int[])`
+
+export class SilentConnections {
+  private readonly clock: Clock.Clock
+  private readonly config: PgConnection.Config
+  private readonly statements = new Set<Statement>()
+  /** When each connection was last known to be well. */
+  private readonly wellAt = new Map<Connection, SteadyMillis>()
+  /** Between the statements of a transaction, or listening. */
+  private readonly leased = new Set<Connection>()
+
+  private constructor(config: PgConnection.Config, clock: Clock.Clock) {
+    this.config = config
+    this.clock = clock
+  }
+
+  /** Looks for as long as the scope is open. `config` is for the connections that it looks from. */
+  static readonly make = Effect.fnUntraced(function* (
+    config: PgConnection.Config
+  ): Effect.fn.Return<SilentConnections, never, Scope.Scope> {
+    const silent = new SilentConnections(config, yield* Clock.Clock)
+    yield* Effect.sleep(LOOK_EVERY).pipe(
+      Effect.andThen(Effect.suspend(() => silent.look())),
+      Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logWarning("silent connections could not be looked for", cause)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+    return silent
+  })
+
+  /** One statement on a connection, from its first byte to its answer. */
+  readonly during = <A, E, R>(connection: Connection, statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => {
+      const one: Statement = { connection, since: nowOf(this.clock), looks: 0, moved: -1 }
+      this.statements.add(one)
+      return Effect.onExit(statement, () =>
+        Effect.sync(() => {
+          this.statements.delete(one)
+          // The view of a connection that a transaction has is not one of the pool's.
+          if (this.wellAt.has(connection)) this.wellAt.set(connection, nowOf(this.clock))
+        })
+      )
+    })
+
+  /** Until the scope closes, a connection that lies idle is in use all the same. */
+  readonly lease = (connection: Connection): Effect.Effect<void, never, Scope.Scope> =>
+    Effect.asVoid(
+      Effect.acquireRelease(
+        Effect.sync(() => this.leased.add(connection)),
+        () => Effect.sync(() => this.leased.delete(connection))
+      )
+    )
+
+  /** To be told of each connection of a pool. */
+  readonly know = (connection: Connection): void => {
+    if (this.wellAt.has(connection)) return
+    this.wellAt.set(connection, nowOf(this.clock))
+    socketOf(connection)?.once("close", () => this.wellAt.delete(connection))
+  }
+
+  private readonly look = Effect.fnUntraced({ self: this }, function* () {
+    const overdue = [...this.statements].filter(({ since }) => nowOf(this.clock) - since >= PATIENCE_MILLIS)
+    if (overdue.length === 0) return
+    const looked = Effect.gen({ self: this }, function* () {
+      const asking = yield* PgConnection.make(this.config)
+      const rows = yield* within(asking, asking.query(lookSql, [overdue.map(({ connection }) => connection.processId)], false))
+      // Something between us and the server gives sessions names of its own: nothing can be told.
+      if (rows.some(({ own }) => own !== asking.processId)) return undefined
+      const busy = new Set(rows.flatMap(({ busy, pid }) => (busy === true ? [pid] : [])))
+      const dead = overdue.filter((statement) => this.isDead(statement, busy.has(statement.connection.processId)))
+      // Whatever the dead one holds at the server, a lock of an open transaction above all, is free at once.
+      const ended = dead.map(({ connection }) => connection.processId)
+      if (dead.length > 0)
+        yield* within(asking, asking.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid", [ended], false))
+      return dead
+    }).pipe(Effect.scoped, Effect.option)
+    const found = yield* looked
+    const dead = found._tag === "Some" ? found.value : undefined
+    yield* this.replace(dead ?? overdue.filter(({ since }) => nowOf(this.clock) - since >= UNREACHABLE_MILLIS))
+  })
+
+  private isDead(statement: Statement, isBusy: boolean): boolean {
+    const moved = bytesOf(statement.connection)
+    const isStill = moved === statement.moved
+    statement.moved = moved
+    statement.looks = isBusy ? 0 : isStill ? statement.looks + 1 : 1
+    return statement.looks >= LOOKS && this.statements.has(statement)
+  }
+
+  private replace(dead: ReadonlyArray<Statement>): Effect.Effect<void> {
+    if (dead.length === 0) return Effect.void
+    return Effect.suspend(() => {
+      const since = Math.min(...dead.map((statement) => statement.since))
+      const busy = new Set([...this.statements].map(({ connection }) => connection.processId))
+      const idle = [...this.wellAt].filter(
+        ([connection, at]) => at <= since && !this.leased.has(connection) && !busy.has(connection.processId)
+      )
+      for (const connection of [...dead.map((statement) => statement.connection), ...idle.map(([one]) => one)]) {
+        destroy(connection, "The connection to the database has gone silent")
+      }
+      return Effect.logWarning("connections to the database have gone silent and are replaced").pipe(
+        Effect.annotateLogs({ idle: idle.length, waiting: dead.length })
+      )
+    })
+  }
+}
+
+/** A connection that does not answer in time is thrown away. */
+const within = (
+  connection: Connection,
+  statement: Effect.Effect<PgConnection.Result, SqlError.SqlError>
+): Effect.Effect<ReadonlyArray<PgConnection.Row>, SqlError.SqlError> =>
+  Effect.raceFirst(
+    Effect.map(statement, ({ rows }) => rows),
+    Effect.andThen(
+      Effect.delay(
+        Effect.sync(() => destroy(connection, "The database does not answer")),
+        LOOK_TIMEOUT_MILLIS
+      ),
+      Effect.never
+    )
+  )

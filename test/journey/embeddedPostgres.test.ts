@@ -1,0 +1,39 @@
+/** The engine's own Postgres is killed in a running campaign: the engine notices, says so, and goes on with another one on the same data. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import t from "tap"
+import { nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+
+t.setTimeout(300_000)
+
+const cap = 4
+
+t.test("given a campaign on the embedded Postgres, when that one is killed", async (t) => {
+  const world = await World.open(t, {
+    emulator: { ringMillis: 200, talkMillis: 1000 },
+    environment: { DATABASE_URL: "", ORG_CONCURRENCY: "50", RECORDINGS: "off" }
+  })
+  const { id } = await world.api.createCampaign(world.agentId, numbersOf(400, ["01"]), { max_concurrency: cap })
+  await world.api.start(id)
+  await world.seen("answered", cap, 60_000)
+  const ready = async () => {
+    const response = await fetch(`${world.engine.url}/api/v1/health/ready`)
+    return { status: response.status, text: await response.text() }
+  }
+  t.equal((await ready()).status, 200)
+  const pidFile = join(world.dataDir, "postgres", "cluster", "postmaster.pid")
+  process.kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]), "SIGKILL")
+
+  await untilTrue("word of it in the log", () => world.output().includes("the embedded Postgres has ended by itself"), 60_000)
+  await untilTrue("its return", () => world.output().includes("the embedded Postgres runs again"), 60_000)
+  const back = nowMillis()
+  await untilTrue("readiness", async () => (await ready()).status === 200, 60_000)
+  await untilTrue(
+    "dials",
+    () => world.emulator.log.entries.filter(({ at, kind }) => kind === "originate" && at > back).length >= cap,
+    60_000
+  )
+  t.ok(world.emulator.log.mostLive() <= cap, "then the campaign goes on, on the same port and within its cap")
+  const dials = world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
+  t.equal(new Set(dials).size, dials.length, "and no attempt is dialed twice")
+})

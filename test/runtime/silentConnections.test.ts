@@ -1,0 +1,95 @@
+/** Connections to Postgres that a network has forgotten, while it carries new ones. */
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, Exit, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import t, { type Test } from "tap"
+import { destroy, socketOf } from "#runtime/connectionSocket.ts"
+import { clientLayer } from "#runtime/postgres.ts"
+import { openDatabase } from "#test/support/postgres.ts"
+import { runLive } from "#test/support/run.ts"
+import { TcpProxy } from "#test/support/TcpProxy.ts"
+
+t.setTimeout(120_000)
+
+const database = await openDatabase(t)
+
+/** A pool whose connections are open, on a way that can be frozen. */
+const given = async <A>(t: Test, work: (sql: SqlClient.SqlClient, proxy: TcpProxy) => Effect.Effect<A, unknown>) => {
+  const address = new URL(database.url)
+  const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) })
+  t.teardown(() => proxy.stop())
+  address.port = String(proxy.port)
+  const warm = (sql: SqlClient.SqlClient) =>
+    Effect.all(
+      Array.from({ length: 4 }, () => sql`SELECT pg_sleep(0.2)`),
+      { concurrency: 4 }
+    )
+  return await runLive(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* warm(sql)
+      return yield* work(sql, proxy)
+    }).pipe(Effect.provide(clientLayer(Redacted.make(address.href), { applicationName: "silent" })), Effect.orDie)
+  )
+}
+
+t.test("given open connections that go silent, when a statement gets no answer", async (t) => {
+  const seen = await given(t, (sql, proxy) =>
+    Effect.gen(function* () {
+      proxy.freeze()
+      const began = performance.now()
+      const first = yield* Effect.exit(sql`SELECT 1 AS one`)
+      const waited = performance.now() - began
+      // The others that lay idle have gone with it: whoever comes next is not held up once more.
+      const others = yield* Effect.exit(
+        Effect.all(
+          Array.from({ length: 8 }, () => sql`SELECT 1 AS one`),
+          { concurrency: 8 }
+        )
+      )
+      return { first: Exit.isFailure(first), others: Exit.isSuccess(others), waited, whole: performance.now() - began }
+    })
+  )
+  t.equal(seen.first, true, "then it fails")
+  t.ok(seen.waited < 20_000, `in seconds: ${Math.round(seen.waited)} ms`)
+  t.equal(seen.others, true, "and the statements after it are answered")
+  t.ok(seen.whole - seen.waited < 2000, `at once: ${Math.round(seen.whole - seen.waited)} ms`)
+})
+
+t.test("given a transaction that has locked a row, when its connection goes silent, then the row is free", async (t) => {
+  const free = await given(t, (sql, proxy) =>
+    Effect.gen(function* () {
+      yield* sql`CREATE TABLE locked AS SELECT 1 AS id`
+      const held = sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`UPDATE locked SET id = 2`
+          proxy.freeze()
+          yield* sql`SELECT 1`
+        })
+      )
+      yield* Effect.exit(held)
+      return yield* Effect.exit(sql`UPDATE locked SET id = 3 RETURNING id`)
+    })
+  )
+  t.ok(Exit.isSuccess(free))
+})
+
+t.test("given a statement that takes long, when the server is at work on it, then it is left alone", async (t) => {
+  const slow = await given(t, (sql) => Effect.exit(sql`SELECT count(*) FROM generate_series(1, 6) AS second, pg_sleep(1)`))
+  t.ok(Exit.isSuccess(slow), "six seconds of sleep at the server")
+})
+
+t.test("given a connection of @effect/sql-pg, when its socket is destroyed, then whatever waits for it fails", async (t) => {
+  const ended = await runLive(
+    Effect.gen(function* () {
+      const connection = yield* PgConnection.make({ url: Redacted.make(database.url) })
+      const pinned = yield* connection.pin
+      const waiting = yield* Effect.forkChild(Effect.exit(pinned.query("SELECT pg_sleep(60)")), { startImmediately: true })
+      const socket = socketOf(pinned)
+      destroy(pinned, "for a test")
+      return { exit: yield* Effect.suspend(() => Effect.flatMap(Effect.exit(pinned.query("SELECT 1")), Effect.succeed)), socket, waiting }
+    }).pipe(Effect.orDie)
+  )
+  t.ok(ended.socket)
+  t.ok(Exit.isFailure(ended.exit))
+})
