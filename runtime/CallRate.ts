@@ -1,6 +1,11 @@
-/** When the next calls may be originated: the rates of a campaign and of its trunk, kept together. */
-import { Context, Layer } from "effect"
-import { available, next, type Pace, pace } from "#core/campaign/Pacing.ts"
+/**
+ * When the next calls may leave: the rates of a campaign and of its trunk, kept together. Who wants to dial reserves moments first, and
+ * claims contacts for those; so nobody is marked as called who must then wait for the rate. Where several campaigns share a trunk they
+ * take turns: each waits for the moment at which its turn comes, behind those who asked before it. Single calls take the next free moment.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import { lateMillis, type Moment, Pace, spacing } from "#core/campaign/Pacing.ts"
+import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 
 export interface RateScope {
   /** `campaign:7`, `trunk:3`. */
@@ -9,32 +14,228 @@ export interface RateScope {
   readonly rate: number
 }
 
+/** The right to leave at a moment, for one call. */
+export interface Departure {
+  /** When the call may leave, if nothing changes. Asked when that has come: for one who comes late it is a later moment. */
+  readonly readyAt: () => SteadyMillis
+  /** Right before the first byte. False: it would be one too many within a second. */
+  readonly leave: () => boolean
+  /** Nothing leaves any more. Harmless after it has left. */
+  readonly giveBack: () => void
+}
+
+/** One for each campaign that dials. */
+export interface RateQueue {
+  /** About how many moments there are between `from` and `until`. None: the queue is joined, and `turnAt` tells when to ask again. */
+  readonly room: (scopes: ReadonlyArray<RateScope>, from: SteadyMillis, until: SteadyMillis) => number
+  /** Takes the next `count` moments from `from` on, and the turn is over. Asked in the same breath as `room`. */
+  readonly reserve: (scopes: ReadonlyArray<RateScope>, count: number, from: SteadyMillis) => ReadonlyArray<Departure>
+  /** The moment that the next turn is expected to give. */
+  readonly turnAt: () => SteadyMillis
+  /** Wants no moment now: gives up the place in the queue. */
+  readonly leave: () => void
+}
+
 export class CallRate extends Context.Service<
   CallRate,
   {
-    /** Epoch milliseconds at which the next call may leave, in the past if it may now. Reserves nothing. */
-    readonly earliest: (scopes: ReadonlyArray<RateScope>) => number
-    /** How many calls could leave by `now + withinMillis`. */
-    readonly available: (scopes: ReadonlyArray<RateScope>, now: number, withinMillis: number) => number
-    /** Reserves the next moment that all scopes allow, and names it. */
-    readonly reserve: (scopes: ReadonlyArray<RateScope>, now: number) => number
+    /** The next moment that all scopes allow. */
+    readonly reserve: (scopes: ReadonlyArray<RateScope>) => Departure
+    /** `wake` is called when a turn comes sooner than expected. */
+    readonly queue: (wake: () => void) => RateQueue
+    /** Scopes that are kept in memory: those of the last second. */
+    readonly size: () => number
   }
 >()("runtime/CallRate") {
-  static readonly layerMemory = Layer.sync(CallRate, () => {
-    const paces = new Map<string, Pace>()
-    const paceOf = ({ key, rate }: RateScope): Pace => {
-      const known = paces.get(key)
-      return known === undefined ? pace(rate) : { ...known, rate }
-    }
-    const earliest = (scopes: ReadonlyArray<RateScope>) => Math.max(...scopes.map((scope) => paceOf(scope).nextAt))
-    return {
-      earliest,
-      available: (scopes, now, withinMillis) => Math.min(...scopes.map((scope) => available(paceOf(scope), now, withinMillis))),
-      reserve: (scopes, now) => {
-        const at = Math.max(now, earliest(scopes))
-        for (const scope of scopes) paces.set(scope.key, next(paceOf(scope), at).state)
-        return at
+  static readonly layerMemory = Layer.effect(
+    CallRate,
+    Effect.map(Clock.Clock, (clock) => {
+      const now = () => nowOf(clock)
+      const paces = new Paces(now)
+      const turns = new Turns(paces, now)
+      return {
+        queue: (wake) => turns.queue(wake),
+        reserve: (scopes) => turns.reserve(scopes, now()),
+        size: () => paces.size + turns.size
       }
+    })
+  )
+}
+
+const SWEEP_MILLIS = 1000
+
+/** The paces of all scopes that somebody left under of late. */
+class Paces {
+  readonly #paces = new Map<string, Pace>()
+  readonly #now: () => SteadyMillis
+  #sweptAt = Number.NEGATIVE_INFINITY
+
+  constructor(now: () => SteadyMillis) {
+    this.#now = now
+  }
+
+  get size(): number {
+    return this.#paces.size
+  }
+
+  of(scopes: ReadonlyArray<RateScope>): ReadonlyArray<Pace> {
+    this.#sweep()
+    return scopes.map(({ key, rate }) => {
+      const pace = this.#paces.get(key) ?? new Pace(rate)
+      pace.rate = rate
+      this.#paces.set(key, pace)
+      return pace
+    })
+  }
+
+  /** The first moment from `from` on that is free under all of them. */
+  free(scopes: ReadonlyArray<RateScope>, from: SteadyMillis): SteadyMillis {
+    const paces = this.of(scopes)
+    for (let at = from; ; ) {
+      const next = Math.max(...paces.map((pace) => pace.free(at)))
+      if (next <= at) return at
+      at = next
     }
-  })
+  }
+
+  #sweep(): void {
+    const now = this.#now()
+    if (now < this.#sweptAt + SWEEP_MILLIS) return
+    this.#sweptAt = now
+    for (const [key, pace] of this.#paces) if (pace.forget(now)) this.#paces.delete(key)
+  }
+}
+
+class Reserved implements Departure, Moment {
+  at: SteadyMillis
+  readonly #scopes: ReadonlyArray<RateScope>
+  readonly #paces: Paces
+  readonly #now: () => SteadyMillis
+  readonly #freed: () => void
+  #isOver = false
+
+  constructor(scopes: ReadonlyArray<RateScope>, paces: Paces, now: () => SteadyMillis, at: SteadyMillis, freed: () => void) {
+    this.#scopes = scopes
+    this.#paces = paces
+    this.#now = now
+    this.#freed = freed
+    this.at = at
+    for (const pace of paces.of(scopes)) pace.take(this)
+  }
+
+  readyAt(): SteadyMillis {
+    const now = this.#now()
+    if (!this.#isOver && now > this.at + lateMillis) this.#move((paces) => paces.free(this.#scopes, now))
+    return Math.max(this.at, ...this.#paces.of(this.#scopes).map((pace) => pace.opensAt()))
+  }
+
+  leave(): boolean {
+    const now = this.#now()
+    const paces = this.#paces.of(this.#scopes)
+    if (this.#isOver || !paces.every((pace) => pace.isOpen(now))) return false
+    // The connection took its time: those behind keep their distance from when it really left.
+    if (now > this.at + lateMillis) this.#move(() => now)
+    for (const pace of paces) pace.leave(now)
+    this.#isOver = true
+    return true
+  }
+
+  giveBack(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    for (const pace of this.#paces.of(this.#scopes)) pace.giveBack(this)
+    this.#freed()
+  }
+
+  #move(to: (paces: Paces) => SteadyMillis): void {
+    const paces = this.#paces.of(this.#scopes)
+    for (const pace of paces) pace.giveBack(this)
+    this.at = to(this.#paces)
+    for (const pace of paces) pace.take(this)
+  }
+}
+
+interface Waiter {
+  scopes: ReadonlyArray<RateScope>
+  turnAt: SteadyMillis
+  readonly wake: () => void
+}
+
+/** Who waits for a moment, by scope and in the order of their turns. */
+class Turns {
+  readonly #waiting = new Map<string, Set<Waiter>>()
+  readonly #paces: Paces
+  readonly #now: () => SteadyMillis
+
+  constructor(paces: Paces, now: () => SteadyMillis) {
+    this.#paces = paces
+    this.#now = now
+  }
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  queue(wake: () => void): RateQueue {
+    const waiter: Waiter = { scopes: [], turnAt: Number.NEGATIVE_INFINITY, wake }
+    return {
+      leave: () => {
+        const { scopes } = waiter
+        this.#dequeue(waiter)
+        this.hurry(scopes)
+      },
+      reserve: (scopes, count, from) => {
+        this.#dequeue(waiter)
+        return Array.from({ length: count }, () => this.reserve(scopes, from))
+      },
+      room: (scopes, from, until) => {
+        if (scopes.some(({ key }, i) => key !== waiter.scopes[i]?.key)) this.#dequeue(waiter)
+        waiter.turnAt = this.#paces.free(scopes, from) + this.#millisBefore(waiter, scopes)
+        if (waiter.turnAt <= until) return Math.floor((until - waiter.turnAt) / Math.max(...scopes.map(({ rate }) => spacing(rate)))) + 1
+        this.#enqueue(waiter, scopes)
+        return 0
+      },
+      turnAt: () => waiter.turnAt
+    }
+  }
+
+  reserve(scopes: ReadonlyArray<RateScope>, from: SteadyMillis): Departure {
+    return new Reserved(scopes, this.#paces, this.#now, this.#paces.free(scopes, from), () => this.hurry(scopes))
+  }
+
+  /** A moment was given back, or a place given up: whose turn is next may have it. */
+  hurry(scopes: ReadonlyArray<RateScope>): void {
+    for (const { key, rate } of scopes) {
+      const [first] = this.#waiting.get(key) ?? []
+      if (first !== undefined && first.turnAt > this.#paces.free(first.scopes, this.#now()) + spacing(rate) / 2) first.wake()
+    }
+  }
+
+  /** How long those take who stand before it. Who let the turn pass is not waited for. */
+  #millisBefore(waiter: Waiter, scopes: ReadonlyArray<RateScope>): number {
+    const overdue = this.#now() - lateMillis
+    const waits = scopes.map(({ key, rate }) => {
+      let before = 0
+      for (const other of this.#waiting.get(key) ?? []) {
+        if (other === waiter) break
+        if (other.turnAt >= overdue) before++
+      }
+      return before * spacing(rate)
+    })
+    return Math.max(...waits)
+  }
+
+  #enqueue(waiter: Waiter, scopes: ReadonlyArray<RateScope>): void {
+    waiter.scopes = scopes
+    for (const { key } of scopes) this.#waiting.set(key, (this.#waiting.get(key) ?? new Set()).add(waiter))
+  }
+
+  #dequeue(waiter: Waiter): void {
+    for (const { key } of waiter.scopes) {
+      const waiting = this.#waiting.get(key)
+      waiting?.delete(waiter)
+      if (waiting?.size === 0) this.#waiting.delete(key)
+    }
+    waiter.scopes = []
+  }
 }

@@ -36,6 +36,7 @@ import { ContextFetcher } from "./call/ContextFetcher.ts"
 import * as SingleCalls from "./call/SingleCalls.ts"
 import { CallRate } from "./CallRate.ts"
 import { CampaignActor } from "./campaign/CampaignActor.ts"
+import * as ClockSteps from "./campaign/ClockSteps.ts"
 import * as CampaignSupervisor from "./campaign/CampaignSupervisor.ts"
 import { Desks } from "./campaign/Desk.ts"
 import { Config } from "./config.ts"
@@ -100,6 +101,7 @@ const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.laye
 /** Needs a database, the adapters, the agent's voice, the addresses of files and the settings; gives the API its `Signals`, `TrunkSignals` and `Dialer`, and its events. */
 export const layer = Layer.mergeAll(
   campaigns,
+  ClockSteps.layer,
   layerSweep,
   NumberHolds.layer,
   Housekeeping.layer,

@@ -1,33 +1,83 @@
-/** How many contacts to dial now, and how far apart. Pure: the owner of the campaign keeps the state and the clock. */
+/**
+ * How far apart calls leave. Each takes a moment of its own in advance; a moment is given back when nobody leaves at it, and moved when
+ * somebody comes late. Knows no clock: its owner gives the time, steady time, in milliseconds.
+ */
 
-/** How late a send may leave after its reserved moment without breaking the rate, in milliseconds. */
-export const guardMillis = 20
+/** Taken off the rate, so that two requests which the network brings closer together still keep it at the callee's end. */
+export const marginMillis = 30
+
+/** How much of the margin a request may use up between its last look at the rate and its first byte. */
+const slackMillis = 15
+
+/** Who comes later than this after a moment has missed it. */
+export const lateMillis = 10
 
 /** Most contacts that one turn claims. */
 export const claimLimit = 50
 
-/** Milliseconds between two sends at `rate` dial requests per second; the guard is spread over the second. */
-export const spacing = (rate: number): number => (1000 + guardMillis) / rate
+const windowMillis = 1000 + marginMillis
+const roundingMillis = 1e-6
 
-export interface Pace {
+/** Milliseconds between two moments at `rate` dial requests per second. */
+export const spacing = (rate: number): number => windowMillis / rate
+
+/** Kept by every rate that the call is under. */
+export interface Moment {
+  readonly at: number
+}
+
+export class Pace {
   /** Dial requests per second. */
-  readonly rate: number
-  /** The earliest moment of the next send, epoch milliseconds; a fraction is kept, so that rounding never costs rate. */
-  readonly nextAt: number
+  rate: number
+  /** Ascending: moments that are taken, and those of the past that others must keep their distance from. */
+  #taken: Array<Moment> = []
+  /** When calls really left, ascending: those that a rolling second still holds. */
+  #left: Array<number> = []
+
+  constructor(rate: number) {
+    this.rate = rate
+  }
+
+  /** The first moment from `from` on that is nobody's. */
+  free(from: number): number {
+    const apart = spacing(this.rate) - roundingMillis
+    let at = Math.max(from, this.opensAt())
+    for (const taken of this.#taken) {
+      if (taken.at >= at + apart) break
+      if (taken.at > at - apart) at = taken.at + spacing(this.rate)
+    }
+    return at
+  }
+
+  take(moment: Moment): void {
+    const after = this.#taken.findLastIndex(({ at }) => at <= moment.at)
+    this.#taken.splice(after + 1, 0, moment)
+  }
+
+  giveBack(moment: Moment): void {
+    const at = this.#taken.indexOf(moment)
+    if (at >= 0) this.#taken.splice(at, 1)
+  }
+
+  /** When one more may leave without a rolling second that holds too many, however early or late the ones before it were. */
+  opensAt(): number {
+    return (this.#left.at(-Math.ceil(this.rate)) ?? Number.NEGATIVE_INFINITY) + windowMillis
+  }
+
+  /** Whether one may leave in this very instant. */
+  isOpen(now: number): boolean {
+    return now >= this.opensAt() - slackMillis
+  }
+
+  leave(now: number): void {
+    this.#left.push(now)
+  }
+
+  /** Forgets what no longer matters; true when nothing is left that does. */
+  forget(now: number): boolean {
+    const apart = spacing(this.rate)
+    if ((this.#taken[0]?.at ?? now) < now - apart) this.#taken = this.#taken.filter(({ at }) => at >= now - apart)
+    if ((this.#left[0] ?? now) < now - windowMillis) this.#left = this.#left.filter((at) => at >= now - windowMillis)
+    return this.#taken.length === 0 && this.#left.length === 0
+  }
 }
-
-export const pace = (rate: number): Pace => ({ rate, nextAt: Number.NEGATIVE_INFINITY })
-
-/**
- * Reserves the next send: it may leave `waitMillis` from now. Reservations lie `spacing(rate)` apart, so send i is reserved at least
- * 1020 ms after send i - rate, and any rolling second holds at most `rate` sends as long as each leaves within `guardMillis` of its
- * moment. A sender that is later than that reserves again.
- */
-export const next = (state: Pace, now: number): { readonly state: Pace; readonly waitMillis: number } => {
-  const at = Math.max(now, state.nextAt)
-  return { state: { rate: state.rate, nextAt: at + spacing(state.rate) }, waitMillis: at - now }
-}
-
-/** How many sends could be reserved to leave by `now + withinMillis`. */
-export const available = (state: Pace, now: number, withinMillis = 0): number =>
-  Math.max(0, Math.floor((now + withinMillis - Math.max(now, state.nextAt)) / spacing(state.rate)) + 1)

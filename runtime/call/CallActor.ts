@@ -6,7 +6,6 @@ import { Clock, Context, Effect, Fiber, Layer, Queue } from "effect"
 import { CallCommand, CallEvent, CallState, isOver, type Over, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/call/HangupCause.ts"
-import { guardMillis } from "#core/campaign/Pacing.ts"
 import { OriginateDoubtful, OriginateRefused, ProviderError } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Deadlines } from "../Deadlines.ts"
@@ -18,7 +17,7 @@ import { CallJournal, type Recorded } from "./CallJournal.ts"
 import { ContextFetcher } from "./ContextFetcher.ts"
 import { PassDialPoint } from "./DialPoint.ts"
 import { fetchOpening } from "./Fetching.ts"
-import type { Dialing, LiveCall } from "./LiveCall.ts"
+import type { LiveCall } from "./LiveCall.ts"
 import { endOf } from "./RunReport.ts"
 
 const { Accepted, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, MediaLost, Refused } = CallEvent.cases
@@ -26,6 +25,10 @@ const { Ended, Void } = CallState.cases
 
 /** A request that has not left by so long after its moment does not leave at all. */
 const LATEST_MILLIS = 10_000
+/** The mark that the request may have left is made so long before its moment, where it was not made with the claim. */
+const MARK_AHEAD_MILLIS = 50
+/** Timers are no more exact. */
+const AT_ONCE_MILLIS = 0.01
 /** For adapters without a patience of their own. */
 const ORIGINATE_TIMEOUT = "20 seconds"
 const MEDIA_TIMEOUT = "10 seconds"
@@ -71,6 +74,7 @@ export class CallActor extends Context.Service<
       /** A request that has not left yet never will. False: it has. */
       const withdraw = (call: LiveCall) => {
         if (call.dialing === undefined) return false
+        call.dialing.departure.giveBack()
         call.dialing = undefined
         tell(call, Refused.make({ at: now(), reason: "permit_lapsed" }))
         return true
@@ -83,41 +87,37 @@ export class CallActor extends Context.Service<
               .sent(attempt.callId, wallNow())
               .pipe(Effect.timeoutOrElse({ duration: LATEST_MILLIS, orElse: () => Effect.succeed(false) }))
 
-      /** A request that was held up would come too close to the ones behind it: it takes a new moment, if there is one in time. */
-      const keepRate = Effect.fnUntraced(function* ({ dialAt, reserve }: Dialing) {
-        let at = dialAt
-        while (wallNow() > at + guardMillis) {
-          at = reserve(wallNow())
-          if (at > dialAt + LATEST_MILLIS) return false
-          if (at > wallNow()) yield* Effect.sleep(at - wallNow())
+      /** Until so long before the moment at which the call may leave; a moment that was missed has become a later one. False: too late. */
+      const awaitMoment = Effect.fnUntraced(function* (call: LiveCall, latest: SteadyTime.SteadyMillis, aheadMillis: number) {
+        while (call.dialing !== undefined) {
+          const at = call.dialing.departure.readyAt()
+          const early = at - aheadMillis - now()
+          if (at > latest) return false
+          if (early <= AT_ONCE_MILLIS) return true
+          yield* Effect.sleep(early)
         }
-        return true
+        return false
       })
 
-      const send = Effect.fnUntraced(function* (call: LiveCall) {
+      const send = Effect.fnUntraced(function* (call: LiveCall, latest: SteadyTime.SteadyMillis) {
         const dialing = call.dialing
         if (dialing === undefined) return
-        const { dialAt, freedAt, permit, phoneNumber } = dialing
+        const { departure, freedAt, permit, phoneNumber } = dialing
         const { callId } = call.attempt
-        const mayLeave = () =>
-          call.dialing === dialing &&
-          wallNow() <= dialAt + LATEST_MILLIS &&
-          lock.isHeld() &&
-          permit.holds(wallNow()) &&
-          call.trunk.mayLeave(callId)
+        const mayLeave = () => call.dialing === dialing && now() <= latest && lock.isHeld() && permit.holds() && call.trunk.mayLeave(callId)
         // The permit is asked before the mark that the request may have left, and after it, because marking takes time.
         if (!mayLeave() || !(yield* mark(call))) return void withdraw(call)
-        if (!(yield* keepRate(dialing)) || !mayLeave()) return void withdraw(call)
+        if (!(yield* awaitMoment(call, latest, 0)) || !mayLeave()) return void withdraw(call)
         pass("marked sent")
         const from = dialing.from ?? call.trunk.callerIdFor(phoneNumber)
         const leave = () => {
           // Written down last: what is not in the journal has not left, and what is may have.
-          if (!mayLeave() || !local.left(callId)) return false
+          if (!mayLeave() || !departure.leave() || !local.left(callId)) return false
           call.dialing = undefined
           call.trunk.left(callId)
           call.sentAt = now()
           figures.originated++
-          if (freedAt !== undefined) figures.refillSeconds.observe(Math.max(0, SteadyTime.nowOf(clock) - freedAt) / 1000)
+          if (freedAt !== undefined) figures.refillSeconds.observe(Math.max(0, now() - freedAt) / 1000)
           call.callerNumber = from
           call.fetching?.leave(from)
           return true
@@ -126,7 +126,12 @@ export class CallActor extends Context.Service<
         yield* call.trunk.originate(request).pipe(
           Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(overdue(call)) }),
           // The provider has judged it: there is nothing left to withdraw, whatever the adapter has asked.
-          Effect.ensuring(Effect.sync(() => void (call.dialing = undefined))),
+          Effect.ensuring(
+            Effect.sync(() => {
+              call.dialing = undefined
+              departure.giveBack()
+            })
+          ),
           Effect.match({
             onFailure: (error) => {
               if (error._tag === "OriginateDoubtful") dialing.placed?.()
@@ -143,14 +148,11 @@ export class CallActor extends Context.Service<
       })
 
       const originate = Effect.fnUntraced(function* (call: LiveCall) {
-        const early = (call.dialing?.dialAt ?? 0) - wallNow()
-        if (early > 0) yield* Effect.sleep(early)
-        const permit = call.dialing?.permit
-        yield* Effect.acquireUseRelease(
-          Effect.sync(() => permit?.entered()),
-          () => call.trunk.originating.withPermits(1)(send(call)),
-          () => Effect.sync(() => permit?.left())
-        )
+        const { dialing } = call
+        if (dialing === undefined) return
+        const latest = dialing.departure.readyAt() + LATEST_MILLIS
+        yield* awaitMoment(call, latest, dialing.marked ? 0 : MARK_AHEAD_MILLIS)
+        yield* call.trunk.originating.withPermits(1)(send(call, latest))
       })
 
       /** What the call opens with is made while the phone rings. */

@@ -203,8 +203,8 @@ export class CallSupervisor extends Context.Service<
         watcher: CallWatcher
       ) {
         const call = yield* callOf(attempt, trunk, { ...dialing, phoneNumber: attempt.phoneNumber })
-        const early = Math.max(0, dialing.dialAt - clock.currentTimeMillisUnsafe())
-        yield* launch(call, dial(call.limits, SteadyTime.nowOf(clock) + early), watcher)
+        const at = Math.max(SteadyTime.nowOf(clock), dialing.departure.readyAt())
+        yield* launch(call, dial(call.limits, at), watcher)
         return call
       })
 

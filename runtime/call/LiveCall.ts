@@ -3,6 +3,7 @@ import type { Queue } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits } from "#core/call/Call.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
+import type { Departure } from "../CallRate.ts"
 import type { Deadline } from "../Deadlines.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import type { VoicePlan, VoiceSession } from "../voice/VoiceSession.ts"
@@ -11,9 +12,7 @@ import type { Fetching } from "./Fetching.ts"
 /** Why a call may be dialed; asked again at the last moment. Shared by the calls of a campaign. */
 export interface Permit {
   /** False: the window has closed, the campaign has stopped, or the engine is stopping. */
-  readonly holds: (now: number) => boolean
-  readonly entered: () => void
-  readonly left: () => void
+  readonly holds: () => boolean
 }
 
 /** What is needed until the request has left; whoever takes it from the call decides whether it leaves. */
@@ -21,12 +20,10 @@ export interface Dialing {
   readonly phoneNumber: string
   /** The number to show; undefined: the trunk's choice. */
   readonly from?: string | undefined
-  /** Epoch milliseconds: not before. */
-  readonly dialAt: number
-  /** The attempt is `sent` already, as it was to leave at once. */
+  /** The moment that it has under its rates. */
+  readonly departure: Departure
+  /** The attempt is `sent` already. */
   readonly marked: boolean
-  /** For a request that missed its moment: the next one, from now on. */
-  readonly reserve: (now: number) => number
   readonly permit: Permit
   /** When the slot became free that it takes, if its campaign waited for one. */
   readonly freedAt?: SteadyMillis | undefined

@@ -22,7 +22,7 @@ const CONNECT_MILLIS = 5000
 /** How long a caller waits for the provider's word; after that the run tells how it went on. */
 const ACCEPT_MILLIS = 20_000
 
-const always: Permit = { entered: () => {}, holds: () => true, left: () => {} }
+const always: Permit = { holds: () => true }
 
 /** Why the trunk takes no call now, and when to try again. */
 const whyResting = (trunk: LiveTrunk, now: SteadyTime.SteadyMillis): CallNotPlaced => {
@@ -76,7 +76,6 @@ export const layer = Layer.effect(
           { key: `trunk:${call.telephonyConfigurationId}`, limit: trunk.maxConcurrentCalls() }
         ]
         const placed = yield* Deferred.make<void, CallNotPlaced>()
-        const reserve = (now: number) => rate.reserve([{ key: `trunk:${call.telephonyConfigurationId}`, rate: trunk.rate }], now)
         const from = call.from ?? trunk.callerIdFor(call.phoneNumber)
         const giveBack = Effect.sync(() => {
           slots.release(callId)
@@ -93,17 +92,17 @@ export const layer = Layer.effect(
             const attempt = yield* journal
               .begin({ ...call, from }, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
               .pipe(Effect.onError(() => giveBack))
-            const dialAt = reserve(yield* Clock.currentTimeMillis)
+            const departure = rate.reserve([{ key: `trunk:${call.telephonyConfigurationId}`, rate: trunk.rate }])
             yield* supervisor
               .start(
                 attempt,
                 trunk,
-                { dialAt, from, marked: false, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void), reserve },
+                { departure, from, marked: false, permit: always, placed: () => Deferred.doneUnsafe(placed, Effect.void) },
                 {
                   recorded: (how) => Deferred.doneUnsafe(placed, Effect.fail(whyOver(trunk, how, SteadyTime.nowOf(clock))))
                 }
               )
-              .pipe(Effect.onError(() => giveBack))
+              .pipe(Effect.onError(() => Effect.andThen(Effect.sync(departure.giveBack), giveBack)))
             return attempt
           })
         )

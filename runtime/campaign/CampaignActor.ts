@@ -12,9 +12,9 @@ import { LocalJournal } from "../journal/LocalJournal.ts"
 import { EngineLock } from "../lock/EngineLock.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
-import { type CampaignMemory, news, over, remember, until, type Wait } from "./CampaignMemory.ts"
+import { type CampaignMemory, due, news, over, remember, until, type Wait } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
-import { AHEAD_MILLIS, makeDialTurn } from "./DialTurn.ts"
+import { makeDialTurn } from "./DialTurn.ts"
 import * as Stops from "./stops.ts"
 import type { Gate } from "./TrunkGate.ts"
 
@@ -43,6 +43,7 @@ export class CampaignActor extends Context.Service<
       const pool = yield* TrunkPool
       const dialTurn = yield* makeDialTurn
       const lock = yield* EngineLock
+      const clock = yield* Clock.Clock
 
       const stop = (memory: CampaignMemory, why: AutomaticStop) =>
         Effect.as(ownership.stop(memory.plan.campaignId, why, memory.plan.ownerEpoch), over)
@@ -74,10 +75,10 @@ export class CampaignActor extends Context.Service<
       })
 
       /** Undefined when the gate is open. */
-      const gateWait = Effect.fnUntraced(function* (memory: CampaignMemory, gate: Gate, now: number) {
+      const gateWait = Effect.fnUntraced(function* (memory: CampaignMemory, gate: Gate) {
         if (gate._tag === "Open") return undefined
         if (gate._tag === "GiveUp") return yield* stop(memory, gate.stop)
-        return gate.until === undefined ? news : until(now + gate.until - (yield* SteadyTime.now))
+        return gate.until === undefined ? news : until(gate.until)
       })
 
       const tellTrouble = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk) {
@@ -89,7 +90,7 @@ export class CampaignActor extends Context.Service<
       const idleWait = (memory: CampaignMemory, now: number) => {
         if (memory.more || memory.dueAt <= now) return undefined
         memory.gate.rest()
-        return until(memory.dueAt)
+        return due
       }
 
       /** Undefined when the window is open. */
@@ -105,7 +106,7 @@ export class CampaignActor extends Context.Service<
         // A campaign that starts inside its window has crossed no edge.
         if (window.open && memory.windowOpen === false) yield* ownership.log(memory.plan.campaignId, Stops.windowOpened(window.closesAt))
         memory.windowOpen = window.open
-        return window.open ? undefined : until(memory.edgeAt)
+        return window.open ? undefined : news
       })
 
       const turn = Effect.fnUntraced(function* (memory: CampaignMemory): Effect.fn.Return<Wait> {
@@ -124,15 +125,15 @@ export class CampaignActor extends Context.Service<
         ]
         const wait =
           (yield* windowWait(memory, now)) ??
-          (yield* gateWait(memory, memory.gate.connection(trunk, steady), now)) ??
+          (yield* gateWait(memory, memory.gate.connection(trunk, steady))) ??
           // Nothing leaves that cannot be written down.
-          (local.failure() === undefined ? undefined : until(now + JOURNAL_MILLIS)) ??
-          (lock.isHeld() ? undefined : until(now + LOCK_MILLIS)) ??
+          (local.failure() === undefined ? undefined : until(steady + JOURNAL_MILLIS)) ??
+          (lock.isHeld() ? undefined : until(steady + LOCK_MILLIS)) ??
           idleWait(memory, now) ??
-          (yield* gateWait(memory, memory.gate.health(trunk, steady), now)) ??
-          (rate.available(rates, now, AHEAD_MILLIS) > 0 ? undefined : until(rate.earliest(rates) - AHEAD_MILLIS))
+          (yield* gateWait(memory, memory.gate.health(trunk, steady)))
         if (wait === undefined) return yield* dialTurn(memory, trunk, rates, now)
         memory.queue.leave()
+        memory.turns.leave()
         return wait
       })
 
@@ -148,12 +149,15 @@ export class CampaignActor extends Context.Service<
         const memory = remember(
           plan,
           desk,
-          slots.queue(() => desk.wake())
+          slots.queue(() => desk.wake()),
+          rate.queue(() => desk.wake()),
+          () => clock.currentTimeMillisUnsafe()
         )
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
             desk.shut(plan.ownerEpoch)
             memory.queue.leave()
+            memory.turns.leave()
             memory.unwatch()
             desks.close(id)
           })
@@ -162,9 +166,10 @@ export class CampaignActor extends Context.Service<
           desk.news.closeUnsafe()
           const wait = yield* turn(memory)
           if (wait._tag === "Over") return
-          desk.idle = wait._tag === "Until" && wait.until === memory.dueAt && !memory.more
-          const next = Math.min(memory.edgeAt, wait._tag === "News" ? Number.POSITIVE_INFINITY : wait.until)
-          const sleep = Math.min(LONGEST_SLEEP_MILLIS, next - (yield* Clock.currentTimeMillis))
+          desk.idle = wait._tag === "Due"
+          const toEdge = Math.min(memory.edgeAt, wait._tag === "Due" ? memory.dueAt : memory.edgeAt) - clock.currentTimeMillisUnsafe()
+          const toNext = wait._tag === "Until" ? wait.until - SteadyTime.nowOf(clock) : toEdge
+          const sleep = Math.min(LONGEST_SLEEP_MILLIS, toEdge, toNext)
           if (sleep > 0) yield* Effect.timeoutOption(desk.news.await, sleep)
         }
       }, Effect.scoped)

@@ -1,15 +1,23 @@
 /** What the owner of a campaign keeps between two turns, and what a turn can wait for. */
 import type { DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { compile, type Schedule } from "#core/campaign/Schedule.ts"
+import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { Permit } from "../call/LiveCall.ts"
+import type { RateQueue } from "../CallRate.ts"
 import type { SlotQueue } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
+import { ClaimTimes } from "./ClaimTimes.ts"
 import type { Desk } from "./Desk.ts"
 import { TrunkGate } from "./TrunkGate.ts"
 
-/** What a turn waits for. `until`: epoch milliseconds. */
-export type Wait = { readonly _tag: "Until"; readonly until: number } | { readonly _tag: "News" } | { readonly _tag: "Over" }
-export const until = (at: number): Wait => ({ _tag: "Until", until: at })
+/** What a turn waits for, besides the window's next edge. `Due`: nothing can be claimed before a retry falls due. */
+export type Wait =
+  | { readonly _tag: "Until"; readonly until: SteadyMillis }
+  | { readonly _tag: "Due" }
+  | { readonly _tag: "News" }
+  | { readonly _tag: "Over" }
+export const until = (at: SteadyMillis): Wait => ({ _tag: "Until", until: at })
+export const due: Wait = { _tag: "Due" }
 export const news: Wait = { _tag: "News" }
 export const over: Wait = { _tag: "Over" }
 
@@ -17,6 +25,8 @@ export const over: Wait = { _tag: "Over" }
 export interface CampaignMemory {
   readonly desk: Desk
   readonly queue: SlotQueue
+  readonly turns: RateQueue
+  readonly claims: ClaimTimes
   readonly permit: Permit
   plan: DialPlan
   schedule: Schedule
@@ -33,27 +43,23 @@ export interface CampaignMemory {
   capacityLoggedAt: number
 }
 
-export const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue): CampaignMemory => {
+export const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue, turns: RateQueue, wallNow: () => number): CampaignMemory => {
   const memory: CampaignMemory = {
     capacityLoggedAt: Number.NEGATIVE_INFINITY,
+    claims: new ClaimTimes(),
     desk,
     dueAt: Number.POSITIVE_INFINITY,
     edgeAt: Number.POSITIVE_INFINITY,
     gate: new TrunkGate(),
     more: true,
     permit: {
-      entered: () => {
-        desk.permits++
-      },
-      holds: (now) => desk.mayDial && memory.schedule.stateAt(now).open,
-      left: () => {
-        desk.permits--
-      }
+      holds: () => desk.mayDial(memory.plan.ownerEpoch) && memory.schedule.stateAt(wallNow()).open
     },
     plan,
     queue,
     schedule: compile(plan.schedule ?? undefined),
     trunk: undefined,
+    turns,
     unwatch: () => {},
     windowOpen: undefined
   }

@@ -2,14 +2,11 @@
  * Where the rest of the node leaves word for a campaign's actor. Word is news that the actor takes in at its next turn; nothing queues up,
  * and nothing is lost that the campaign's row does not know too.
  */
-import { Clock, Context, Effect, Layer, Latch } from "effect"
+import { Context, Effect, Layer, Latch } from "effect"
 import type { Over, RefusalReason } from "#core/call/Call.ts"
 import type { CampaignId } from "#core/Id.ts"
 import type { CallWatcher } from "../call/CallSupervisor.ts"
 import type { Recorded } from "../call/CallJournal.ts"
-
-/** A pause answers when the last request under an older permit has left, at the latest after this. */
-const PERMIT_MILLIS = 2000
 
 export class Desk {
   /** Opened by whoever has news. */
@@ -22,8 +19,6 @@ export class Desk {
   returned = false
   /** A refusal that only a person can mend. */
   fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
-  /** Attempts between the claim and the provider's answer. */
-  permits = 0
   /** The actor believes that there is nothing to claim. */
   idle = false
   private owner: number | undefined
@@ -33,8 +28,9 @@ export class Desk {
   get isOpen(): boolean {
     return this.owner !== undefined
   }
-  get mayDial(): boolean {
-    return this.isOpen && !this.withdrawn
+  /** Whether what this owner permitted still is. */
+  mayDial(ownerEpoch: number): boolean {
+    return this.owner === ownerEpoch && !this.withdrawn
   }
   open(ownerEpoch: number): void {
     this.owner = ownerEpoch
@@ -88,9 +84,14 @@ export class Desks extends Context.Service<
     readonly find: (id: CampaignId) => Desk | undefined
     /** Campaigns that this node runs. */
     readonly open: () => number
+    /** Has every campaign look again at what it waits for. */
+    readonly wakeAll: () => void
     /** For calls of the campaign: they may outlive the owner that dialed them, and then report to the next. */
     readonly watcher: (id: CampaignId) => CallWatcher
-    /** Has the campaign's actor look at its row, and returns once no request can leave that was permitted before. */
+    /**
+     * Has the campaign's actor look at its row. No request that was permitted before can leave any more: the permit is asked in the same
+     * breath in which the first byte is written.
+     */
     readonly withdraw: (id: CampaignId) => Effect.Effect<void>
     /** A number that contacts of these campaigns wait for has become free. */
     readonly numberFreed: (ids: ReadonlyArray<CampaignId>) => void
@@ -112,6 +113,9 @@ export class Desks extends Context.Service<
         for (const desk of desks.values()) if (desk.isOpen) open++
         return open
       },
+      wakeAll: () => {
+        for (const desk of desks.values()) desk.wake()
+      },
       watcher: (id) => ({ recorded: (how, recorded) => desks.get(id)?.hear(how, recorded) }),
       // A campaign without a desk here looks for contacts first of all when it gets one.
       numberFreed: (ids) => {
@@ -119,15 +123,9 @@ export class Desks extends Context.Service<
       },
       close: (id) => {
         const desk = desks.get(id)
-        if (desk !== undefined && desk.permits === 0 && !desk.isOpen) desks.delete(id)
+        if (desk !== undefined && !desk.isOpen) desks.delete(id)
       },
-      withdraw: Effect.fnUntraced(function* (id) {
-        const desk = desks.get(id)
-        if (desk === undefined) return
-        desk.withdraw()
-        const latest = (yield* Clock.currentTimeMillis) + PERMIT_MILLIS
-        while (desk.permits > 0 && (yield* Clock.currentTimeMillis) < latest) yield* Effect.sleep("2 millis")
-      })
+      withdraw: (id) => Effect.sync(() => desks.get(id)?.withdraw())
     }
   })
 }

@@ -1,13 +1,13 @@
 /** A turn of a campaign's owner in which it dials: takes slots, claims contacts for them, and starts their calls. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { Claimed } from "#core/call/AttemptBeginning.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { claimLimit } from "#core/campaign/Pacing.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallJournal } from "../call/CallJournal.ts"
-import type { CallId } from "#core/Id.ts"
 import { CallSupervisor } from "../call/CallSupervisor.ts"
 import { PassDialPoint } from "../call/DialPoint.ts"
-import { CallRate, type RateScope } from "../CallRate.ts"
+import type { Departure, RateScope } from "../CallRate.ts"
 import { Config } from "../config.ts"
 import { newCallId } from "../newCallId.ts"
 import { Slots, type SlotScope } from "../Slots.ts"
@@ -16,10 +16,10 @@ import { type CampaignMemory, news, until } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
 import * as Stops from "./stops.ts"
 
-/** Contacts are claimed this long before they may leave, so that the claim does not cost rate. */
-export const AHEAD_MILLIS = 20
-/** Contacts that may leave so soon are marked `sent` as they are claimed: a crash in that time leaves them in doubt. */
-const AT_ONCE_MILLIS = 5
+/** Moments so close behind each other are claimed for together. */
+const TOGETHER_MILLIS = 20
+/** A trunk that waits for replies is looked at again after this, should the word that it may go on be taken by somebody else. */
+const CROWDED_MILLIS = 100
 const CAPACITY_LOG_MILLIS = 600_000
 
 export const makeDialTurn = Effect.gen(function* () {
@@ -28,7 +28,6 @@ export const makeDialTurn = Effect.gen(function* () {
   const supervisor = yield* CallSupervisor
   const desks = yield* Desks
   const slots = yield* Slots
-  const rate = yield* CallRate
   const pass = yield* PassDialPoint
   const { nodeName } = yield* Config
 
@@ -48,62 +47,82 @@ export const makeDialTurn = Effect.gen(function* () {
     now: number,
     restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
   ) {
-    const { plan } = memory
-    const wanted = Math.min(claimLimit, rate.available(rates, now, AHEAD_MILLIS))
-    const fresh = yield* Effect.forEach(Array.from({ length: wanted }), () => newCallId)
+    const { claims, plan, turns } = memory
+    const begun = yield* SteadyTime.now
+    const from = begun + claims.shortest
+    // What is claimed next can be back only after this claim and one more.
+    const room = turns.room(rates, from, begun + 2 * claims.longest + TOGETHER_MILLIS)
+    if (room === 0) {
+      memory.queue.leave()
+      return until(turns.turnAt() - claims.longest)
+    }
+    const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room) }), () => newCallId)
     // Of a trunk that is not well, the first of them becomes the probe.
     const ids = fresh.filter((callId) => trunk.admit(callId))
     const scopes = scopesOf(plan, trunk)
     // Only ids that were given in come out.
     const callIds = memory.queue.take(ids, scopes) as typeof ids
     ids.slice(callIds.length).forEach(trunk.dismiss)
-    if (callIds.length === 0) return yield* waitForSlot(memory, scopes, now)
-    const leaving = Math.min(callIds.length, rate.available(rates, now, AT_ONCE_MILLIS), trunk.adapter.manifest.originatesInFlight)
+    if (callIds.length === 0) {
+      turns.leave()
+      return yield* waitForSlot(memory, scopes, begun)
+    }
+    const departures = turns.reserve(rates, callIds.length, from)
     const claim = {
       callIds,
       campaignId: plan.campaignId,
       dialEpoch: plan.dialEpoch,
-      leaving,
+      leaving: callIds.length,
       node: nodeName,
       now,
       ownerEpoch: plan.ownerEpoch,
       provider: trunk.adapter.manifest.provider,
       telephonyConfigurationId: trunk.configurationId
     }
-    const giveBack = (callId: CallId) => {
-      slots.release(callId)
-      trunk.dismiss(callId)
+    const giveBack = (unused: typeof callIds, moments: ReadonlyArray<Departure>) => {
+      for (const callId of unused) {
+        slots.release(callId)
+        trunk.dismiss(callId)
+      }
+      for (const moment of moments) moment.giveBack()
     }
-    const releaseAll = Effect.sync(() => callIds.forEach(giveBack))
-    const claimed = yield* Effect.onError(restore(journal.claim(claim, () => memory.desk.returnAll())), () => releaseAll)
+    const claimed = yield* Effect.onError(restore(journal.claim(claim, () => memory.desk.returnAll())), () =>
+      Effect.sync(() => giveBack(callIds, departures))
+    )
     pass("claimed")
+    claims.took((yield* SteadyTime.now) - begun)
     const used = new Set(claimed.attempts.map(({ callId }) => callId))
-    callIds.filter((callId) => !used.has(callId)).forEach(giveBack)
+    giveBack(
+      callIds.filter((callId) => !used.has(callId)),
+      departures.slice(used.size)
+    )
     if (claimed.owned) {
       memory.more = claimed.more
       memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
     } else memory.desk.rowChanged = true
-    yield* startAll(memory, trunk, rates, claimed.attempts)
-    return until(now)
+    yield* startAll(memory, trunk, claimed.attempts, departures)
+    return until(begun)
   })
 
   const startAll = Effect.fnUntraced(function* (
     memory: CampaignMemory,
     trunk: LiveTrunk,
-    rates: ReadonlyArray<RateScope>,
-    attempts: Claimed["attempts"]
+    attempts: Claimed["attempts"],
+    departures: ReadonlyArray<Departure>
   ) {
     const { breaker, campaignId, dialEpoch, retry, settingsVersion } = memory.plan
     // Of this dial epoch: what the next one permits is claimed anew.
-    const permit = { ...memory.permit, holds: (now: number) => memory.plan.dialEpoch === dialEpoch && memory.permit.holds(now) }
-    const reserve = (now: number) => rate.reserve(rates, now)
+    const permit = { holds: () => memory.plan.dialEpoch === dialEpoch && memory.permit.holds() }
     const watcher = desks.watcher(campaignId)
     for (const [index, { isSent, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
+      const departure = departures[index] ?? (yield* Effect.die("more contacts were claimed than asked for"))
       const campaign = { breakerEnabled: breaker?.enabled ?? false, campaignId, retriesUsed, retry, rowNo, settingsVersion }
-      const dialAt = reserve(yield* Clock.currentTimeMillis)
-      const dialing = { dialAt, freedAt: slots.freedAt(attempt.callId), marked: isSent, permit, reserve }
+      const dialing = { departure, freedAt: slots.freedAt(attempt.callId), marked: isSent, permit }
       yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
-        Effect.sync(() => unclaim(memory, trunk, attempts.slice(index)))
+        Effect.sync(() => {
+          for (const unused of departures.slice(index)) unused.giveBack()
+          unclaim(memory, trunk, attempts.slice(index))
+        })
       )
     }
   })
@@ -116,9 +135,17 @@ export const makeDialTurn = Effect.gen(function* () {
     callIds.forEach(trunk.dismiss)
   }
 
-  /** Slots that were taken, and contacts that were claimed, come to their calls. */
-  return (memory: CampaignMemory, trunk: LiveTrunk, rates: ReadonlyArray<RateScope>, now: number) =>
-    Effect.uninterruptibleMask((restore) => dial(memory, trunk, rates, now, restore))
+  /** `now`: of the wall clock, by which retries fall due. */
+  return (memory: CampaignMemory, trunk: LiveTrunk, rates: ReadonlyArray<RateScope>, now: number) => {
+    if (trunk.originating.isFull) {
+      memory.queue.leave()
+      memory.turns.leave()
+      trunk.originating.await(() => memory.desk.wake())
+      return Effect.map(SteadyTime.now, (at) => until(at + CROWDED_MILLIS))
+    }
+    // Slots that were taken, and contacts that were claimed, come to their calls.
+    return Effect.uninterruptibleMask((restore) => dial(memory, trunk, rates, now, restore))
+  }
 })
 
 const scopesOf = (plan: DialPlan, trunk: LiveTrunk): ReadonlyArray<SlotScope> => [

@@ -10,6 +10,7 @@ import { callerIdFor } from "#core/telephony/CallerId.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "../config.ts"
+import { InFlight } from "./InFlight.ts"
 import { type CallControl, handedOver } from "./handedOver.ts"
 import { makeHealth, type TrunkHealth } from "./TrunkHealth.ts"
 
@@ -29,7 +30,7 @@ export interface LiveTrunk extends TrunkHealth {
   /** False once another trunk has taken its place, or the configuration is gone. */
   readonly isCurrent: () => boolean
   /** At most so many requests of this trunk wait for a reply. */
-  readonly originating: Semaphore.Semaphore
+  readonly originating: InFlight
   /** Dial requests per second. */
   readonly rate: number
   /** Calls that it carries at once; undefined: as many as there are. */
@@ -226,7 +227,7 @@ const liveOf = (session: Session, adapter: Adapter, health: TrunkHealth, rate: n
     originate: (request) => Effect.suspend(() => (isCurrent() ? place(request) : (current()?.originate(request) ?? gone))),
     callerIdFor: (to) => (isCurrent() ? shown(to) : current()?.callerIdFor(to)),
     isCurrent,
-    originating: Semaphore.makeUnsafe(adapter.manifest.originatesInFlight),
+    originating: new InFlight(adapter.manifest.originatesInFlight),
     rate,
     maxConcurrentCalls: () => session.setting.maxConcurrentCalls
   }

@@ -2,7 +2,6 @@ import fc from "fast-check"
 import t from "tap"
 import { Outcome } from "#core/call/Outcome.ts"
 import { isTripped, resolve } from "#core/campaign/CircuitBreaker.ts"
-import { available, guardMillis, next, pace, spacing } from "#core/campaign/Pacing.ts"
 import { complete, decide, defaultRetryConfig, type RetryConfig, type RetryReason, stillAllowed } from "#core/campaign/RetryPolicy.ts"
 import { compile, isTimeZone, type ScheduleConfig, type ScheduleSlot, stateAt, validate } from "#core/campaign/Schedule.ts"
 
@@ -292,75 +291,4 @@ t.test("given a window of calls, then the breaker trips, or not", async (t) => {
   t.strictSame(resolve(undefined), { ...config, enabled: false })
   t.strictSame(resolve({}), config)
   t.strictSame(resolve({ enabled: false, windowSeconds: 60 }), { ...config, enabled: false, windowSeconds: 60 })
-})
-
-t.test("given a rate, then sends are reserved a spacing apart", async (t) => {
-  const first = next(pace(2), 1000)
-  const second = next(first.state, 1000)
-  const third = next(second.state, 1100)
-  const late = next(third.state, 9000)
-  t.strictSame(
-    [first, second, third, late].map(({ waitMillis }) => waitMillis),
-    [0, 510, 920, 0]
-  )
-  t.equal(spacing(1), 1020)
-  t.equal(available(pace(2), 0), 1)
-  t.equal(available(first.state, 1509), 0)
-  t.equal(available(first.state, 1510), 1)
-  t.equal(available(first.state, 1000, 1020), 2)
-})
-
-t.test("given any sends, each within the guard of its reserved moment, then no rolling second holds more than the rate", async (t) => {
-  const send = fc.record({
-    pause: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 3000, noNaN: true })),
-    jitter: fc.double({ min: 0, max: guardMillis, noNaN: true })
-  })
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 40 }), fc.array(send, { maxLength: 200 }), (rate, sends) => {
-      let state = pace(rate)
-      let now = 1_800_000_000_000
-      const reserved: Array<number> = []
-      for (const { pause } of sends) {
-        now += pause
-        const reservation = next(state, now)
-        state = reservation.state
-        reserved.push(now + reservation.waitMillis)
-      }
-      const left = reserved.map((moment, index) => moment + (sends[index]?.jitter ?? 0)).sort((a, b) => a - b)
-      // A thousandth of a millisecond for what a double cannot hold at this distance from 1970.
-      return (
-        left.every((moment, index) => index < rate || moment - (left[index - rate] ?? 0) >= 1000 - 0.001) &&
-        reserved.every((moment, index) => index === 0 || moment - (reserved[index - 1] ?? 0) >= 1000 / rate - 0.001) &&
-        reserved.every((moment, index) => index < rate || moment - (reserved[index - rate] ?? 0) >= 1020 - 0.001 * rate)
-      )
-    }),
-    { seed: 3, numRuns: 300 }
-  )
-  t.test("and a backlog is sent at the rate less the guard", async (t) => {
-    let state = pace(25)
-    for (let sent = 0; sent < 250; sent++) state = next(state, 0).state
-    t.ok(Math.abs(state.nextAt - 10_200) < 0.001)
-  })
-  t.test("and what is said to be available can be reserved within the time, and no more", async () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 500 }),
-        fc.nat(100),
-        fc.nat(1000),
-        fc.integer({ min: 0, max: 2000 }),
-        (rate, taken, since, within) => {
-          let state = pace(rate)
-          for (let index = 0; index < taken; index++) state = next(state, 0).state
-          const count = available(state, since, within)
-          for (let index = 0; index < count; index++) {
-            const reservation = next(state, since)
-            if (reservation.waitMillis > within + 0.001) return false
-            state = reservation.state
-          }
-          return next(state, since).waitMillis > within - 0.001
-        }
-      ),
-      { seed: 4, numRuns: 300 }
-    )
-  })
 })

@@ -7,12 +7,11 @@ import { wait, type Scene, play, nothing, steps, accepted, hungUp, answered } fr
 t.test(
   "given a call that is answered and hung up, then each step is recorded before the next is taken, and the line is free before the end is recorded",
   async (t) => {
-    const { log, recorded, waits } = await play(nothing, ({ says }) =>
+    const { log, recorded } = await play(nothing, ({ says }) =>
       steps(says({ _tag: "Rang" }), says(answered), wait("5 seconds"), says(hungUp("normal_clearing")))
     )
     t.strictSame(log, [...accepted, "answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"])
     t.strictSame(recorded, [{ dueAt: undefined, look: true }])
-    t.strictSame(waits, { entered: 1, left: 1 })
   }
 )
 
@@ -123,14 +122,13 @@ t.test("given an attempt that was claimed as sent, then it is not marked again",
 
 t.test("given a permit that ends", async (t) => {
   t.test("before the attempt is marked, then nothing is marked and nothing is sent", async (t) => {
-    const { log, waits } = await play(
+    const { log } = await play(
       (scene) => {
         scene.permitted = () => false
       },
       () => Effect.void
     )
     t.strictSame(log, ["prepared", "void", "line free, 0 slots"])
-    t.strictSame(waits, { entered: 1, left: 1 })
   })
   t.test("in the row, then nothing is sent", async (t) => {
     const { log } = await play(
@@ -211,7 +209,7 @@ t.test("given a request that is held up", async (t) => {
     )
     t.strictSame(
       world.dials.map(({ at }) => at),
-      [800]
+      [300]
     )
   })
   t.test("for ever by the database, then it never leaves, and the contact is as it was", async (t) => {
@@ -235,7 +233,7 @@ t.test("given a request that is held up", async (t) => {
   })
   t.test("when the next moment is far off, then it never leaves, and the contact is as it was", async (t) => {
     const { log } = await play(
-      (scene) => Object.assign(scene, { crowded: Effect.sleep("1 second"), reserve: (now: number) => now + 30_000 }),
+      (scene) => Object.assign(scene, { behind: 1, crowded: Effect.sleep("1 second"), rate: 1 / 30 }),
       () => wait("3 minutes")
     )
     t.strictSame(log, ["prepared", "sent", "void", "line free, 0 slots"])

@@ -21,7 +21,7 @@ t.test("given more contacts than slots", async (t) => {
     )
     t.strictSame(to.slice(2), ["+15553", "+15554"])
     // As close together as the trunk's rate allows.
-    t.strictSame(at.slice(2), [10_000, 10_020])
+    t.strictSame(at.slice(2), [10_000, 10_021])
   })
   t.test("when the campaign's own limit is lower, then that one holds", async (t) => {
     const { to } = await play(campaign(10, { ...fast, maxConcurrency: 1 }), ({ ends }) =>
@@ -42,13 +42,13 @@ t.test("given other calls that use all the slots, then that is logged once in te
 t.test("given a rate", async (t) => {
   t.test("then the calls leave at its pace, and contacts are claimed one by one", async (t) => {
     const { at } = await play(campaign(5, { rateLimit: 2 }), () => wait("5 seconds"))
-    t.strictSame(at, [0, 510, 1020, 1530, 2040])
+    t.strictSame(at, [0, 515, 1030, 1545, 2060])
   })
   t.test("of the trunk that is lower, then that one holds", async (t) => {
     const { at } = await play(campaign(20, { ...fast, organizationShare: 100 }), () => wait("5 seconds"))
     t.equal(at.length, 20)
     t.ok(
-      at.every((moment, i) => Math.abs(moment - i * 20.4) <= 1),
+      at.every((moment, i) => Math.abs(moment - i * 20.6) <= 1),
       `${at}`
     )
   })
@@ -143,8 +143,8 @@ t.test(
       steps(wait("10 seconds"), answers(1), ends(0, "user_busy"), wait("119 seconds"), wait("1 second"), wait("1 second"))
     )
     t.strictSame(at.slice(2), [130_000])
-    // Each contact, and twice that there is no more.
-    t.equal(count(statements, "claim"), 5)
+    // Both contacts together, the retry, and that there is no more.
+    t.equal(count(statements, "claim"), 3)
   }
 )
 

@@ -45,7 +45,7 @@ t.test("given a campaign that some node owns, when word comes that something has
             Effect.gen(function* () {
               const desk = desks.of(id)
               yield* desk.news.await
-              looks.push(desk.rowChanged && desk.mayDial)
+              looks.push(desk.rowChanged && desk.isOpen)
             })
         }))
       )

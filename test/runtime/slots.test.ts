@@ -1,10 +1,9 @@
-/** What decides that a call may leave now: slots and rates. */
+/** Permission to have a call up. */
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import t from "tap"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { CallRate } from "#runtime/CallRate.ts"
 import { type SlotQueue, type SlotScope, Slots } from "#runtime/Slots.ts"
 import { run } from "#test/support/run.ts"
 
@@ -233,70 +232,4 @@ t.test("given any uses of the slots, then no limit is ever passed, and what is r
     return kept && isExact && scopes.every(({ key }) => pool.used(key) === 0)
   }
   fc.assert(fc.property(fc.array(anyUse, { maxLength: 60 }), law), { numRuns: 2000, seed: 1 })
-})
-
-const rates = () => Effect.runSync(CallRate.pipe(Effect.provide(CallRate.layerMemory)))
-const most = (moments: ReadonlyArray<number>, withinMillis: number) =>
-  Math.max(...moments.map((from) => moments.filter((at) => at >= from && at < from + withinMillis).length))
-
-t.test(
-  "given the rates of two campaigns and of their trunk, when calls are reserved, then each keeps its own, and the trunk its sum",
-  async (t) => {
-    const { reserve } = rates()
-    const trunk = { key: "trunk:1", rate: 5 }
-    const reserved = (campaign: string, rate: number) => reserve([{ key: campaign, rate }, trunk], 1000)
-    const both = Array.from({ length: 60 }, () => ({ fast: reserved("campaign:1", 10), slow: reserved("campaign:2", 2) }))
-    t.equal(both[0]?.fast, 1000)
-    t.ok(
-      most(
-        both.map(({ slow }) => slow),
-        1000
-      ) <= 2
-    )
-    t.ok(
-      most(
-        both.flatMap(({ fast, slow }) => [fast, slow]),
-        1000
-      ) <= 5
-    )
-  }
-)
-
-t.test(
-  "given any rate and any times of asking, then no rolling second holds more, even where each call leaves late by the guard",
-  async () => {
-    const law = (rate: number, waits: ReadonlyArray<number>, lateness: ReadonlyArray<number>) => {
-      const { reserve } = rates()
-      let now = 0
-      const left = waits.map((wait, i) => {
-        now += wait
-        return (
-          reserve(
-            [
-              { key: "trunk:1", rate },
-              { key: "campaign:1", rate: rate * 2 }
-            ],
-            now
-          ) + (lateness[i % lateness.length] ?? 0)
-        )
-      })
-      return most(left, 1000) <= rate
-    }
-    const anyLateness = fc.array(fc.integer({ min: 0, max: 19 }), { minLength: 1 })
-    fc.assert(fc.property(fc.integer({ min: 1, max: 40 }), fc.array(fc.nat(300), { maxLength: 80 }), anyLateness, law), {
-      numRuns: 500,
-      seed: 2
-    })
-  }
-)
-
-t.test("given a rate of one per second, then what is available follows the clock, and nothing is reserved by asking", async (t) => {
-  const { available, earliest, reserve } = rates()
-  const scope = [{ key: "campaign:1", rate: 1 }]
-  t.equal(available(scope, 0, 20), 1)
-  t.equal(available(scope, 0, 20), 1)
-  t.equal(reserve(scope, 0), 0)
-  t.equal(earliest(scope), 1020)
-  t.equal(available(scope, 999, 20), 0)
-  t.equal(available(scope, 1000, 20), 1)
 })

@@ -6,6 +6,7 @@ import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { Recorded } from "#runtime/call/CallJournal.ts"
+import { CallRate } from "#runtime/CallRate.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { VoiceAgent, type VoiceEvent, type VoicePlan, type VoiceSession } from "#runtime/voice/VoiceSession.ts"
@@ -24,7 +25,6 @@ export class Scene {
   /** Claimed as `sent`. */
   marked = false
   readonly recorded: Array<Recorded> = []
-  readonly waits = { entered: 0, left: 0 }
   permitted: () => boolean = () => true
   /** How the conversation was to go. */
   plan: VoicePlan | undefined
@@ -34,7 +34,9 @@ export class Scene {
   preparing: Effect.Effect<void> = Effect.void
   /** For so long others' requests keep the trunk busy. */
   crowded: Effect.Effect<void> = Effect.void
-  reserve = (now: number) => now + 500
+  /** Of the trunk, and calls that have the next moments. */
+  rate = 2
+  behind = 0
   trunk: LiveTrunk | undefined
   readonly says = (event: TrunkEvent) =>
     Effect.andThen(
@@ -77,18 +79,22 @@ export class Scene {
 }
 
 export const dial = Effect.fnUntraced(function* (scene: Scene) {
-  const { recorded, waits, world } = scene
+  const { recorded, world } = scene
   world.withContacts(1)
   world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: scene.marked ? "sent" : "intent" })
   const supervisor = yield* CallSupervisor
   const slots = yield* Slots
+  const rate = yield* CallRate
   const trunk = yield* (yield* TrunkPool).get(configurationId)
   if (trunk === undefined) return yield* Effect.die("no trunk")
   scene.trunk = trunk
   slots.adopt(callId, [{ key: "organization:1", limit: 1 }])
   yield* Effect.forkChild(trunk.originating.withPermits(trunk.adapter.manifest.originatesInFlight)(scene.crowded))
   yield* settled
-  const permit = { entered: () => void waits.entered++, holds: () => scene.permitted(), left: () => void waits.left++ }
+  const scopes = [{ key: "trunk:3", rate: scene.rate }]
+  const departure = rate.reserve(scopes)
+  for (let i = 0; i < scene.behind; i++) rate.reserve(scopes)
+  const permit = { holds: () => scene.permitted() }
   const retry = { ...defaultRetryConfig, retryDelaySeconds: 60 }
   yield* supervisor.start(
     {
@@ -103,7 +109,7 @@ export const dial = Effect.fnUntraced(function* (scene: Scene) {
       telephonyConfigurationId: configurationId
     },
     trunk,
-    { dialAt: 0, marked: scene.marked, permit, reserve: scene.reserve },
+    { departure, marked: scene.marked, permit },
     {
       lineFree: () => void world.log.push(`line free, ${slots.used("organization:1")} slots`),
       recorded: (_, record) => void recorded.push(record)

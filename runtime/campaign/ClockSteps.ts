@@ -1,0 +1,28 @@
+/**
+ * Finds out when somebody sets the wall clock, or the machine has slept: campaigns that wait for their window or for a retry look again.
+ * All other waits go by steady time, and do not notice.
+ */
+import { Clock, Effect, Layer } from "effect"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import { Desks } from "./Desk.ts"
+
+const LOOK = "1 second"
+/** Less is the clock being corrected bit by bit; it adds up until it is worth a look. */
+const STEP_MILLIS = 100
+
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const desks = yield* Desks
+    const apart = () => clock.currentTimeMillisUnsafe() - SteadyTime.nowOf(clock)
+    let known = apart()
+    const look = Effect.suspend(() => {
+      const stepped = apart() - known
+      if (Math.abs(stepped) < STEP_MILLIS) return Effect.void
+      known += stepped
+      desks.wakeAll()
+      return Effect.logWarning("the clock of this machine was set", { millis: Math.round(stepped) })
+    })
+    yield* Effect.sleep(LOOK).pipe(Effect.andThen(look), Effect.forever, Effect.forkScoped)
+  })
+)

@@ -1,0 +1,44 @@
+/** Requests of one trunk that wait for their reply, of which there may be so many at once. */
+import { Effect, Semaphore } from "effect"
+
+export class InFlight {
+  readonly #limit: number
+  readonly #semaphore: Semaphore.Semaphore
+  /** Whoever wants to claim when one more can be sent, in the order of asking. */
+  readonly #waiting = new Set<() => void>()
+  #wanted = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+    this.#semaphore = Semaphore.makeUnsafe(limit)
+  }
+
+  /** What is claimed now would have to wait for the replies of others. */
+  get isFull(): boolean {
+    return this.#wanted >= this.#limit
+  }
+
+  /** Calls `wake` once when a request has its reply; others who wait may be called first. */
+  await(wake: () => void): void {
+    this.#waiting.add(wake)
+  }
+
+  readonly withPermits =
+    (permits: number) =>
+    <A, E, R>(request: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => {
+          this.#wanted += permits
+        }),
+        () => this.#semaphore.withPermits(permits)(request),
+        () => Effect.sync(() => this.#done(permits))
+      )
+
+  #done(permits: number): void {
+    this.#wanted -= permits
+    const [next] = this.#waiting
+    if (next === undefined || this.isFull) return
+    this.#waiting.delete(next)
+    next()
+  }
+}

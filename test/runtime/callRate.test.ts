@@ -1,0 +1,155 @@
+/** When calls may leave: the moments of a campaign and of its trunk, and whose turn it is. */
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import fc from "fast-check"
+import t from "tap"
+import { lateMillis, spacing } from "#core/campaign/Pacing.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import { CallRate, type Departure, type RateScope } from "#runtime/CallRate.ts"
+import { run } from "#test/support/run.ts"
+
+const most = (moments: ReadonlyArray<number>, withinMillis: number) =>
+  Math.max(0, ...moments.map((from) => moments.filter((at) => at >= from && at < from + withinMillis).length))
+const campaign = (id: number, rate: number): RateScope => ({ key: `campaign:${id}`, rate })
+const trunk = (rate: number): RateScope => ({ key: "trunk:1", rate })
+const nobody = () => {}
+
+const play = <A>(act: (rates: CallRate["Service"], start: number) => Effect.Effect<A>) =>
+  run(
+    Effect.gen(function* () {
+      const rates = yield* CallRate
+      return yield* act(rates, yield* SteadyTime.now)
+    }).pipe(Effect.provide(CallRate.layerMemory))
+  )
+/** Waits for the moment, and leaves, `late` milliseconds after it. */
+const leave = Effect.fnUntraced(function* (departure: Departure, late = 0) {
+  while (true) {
+    const early = departure.readyAt() - (yield* SteadyTime.now)
+    if (early <= 0.01) break
+    yield* TestClock.adjust(Math.ceil(early))
+  }
+  yield* TestClock.adjust(late)
+  return departure.leave() ? yield* SteadyTime.now : undefined
+})
+
+t.test("given a rate, when moments are reserved, then they lie a spacing apart, and no trunk has more than its own", async (t) => {
+  const moments = await play((rates, start) =>
+    Effect.sync(() => {
+      const at = (...scopes: ReadonlyArray<RateScope>) => rates.reserve(scopes).readyAt() - start
+      const both = Array.from({ length: 40 }, () => [at(campaign(1, 10), trunk(5)), at(campaign(2, 2), trunk(5))] as const)
+      return { first: both.map(([fast]) => fast), second: both.map(([, slow]) => slow) }
+    })
+  )
+  t.strictSame(moments.first.slice(0, 1), [0])
+  t.ok(most(moments.second, 1000) <= 2)
+  t.ok(most([...moments.first, ...moments.second], 1000) <= 5)
+  const all = [...moments.first, ...moments.second].sort((a, b) => a - b)
+  t.ok(Math.min(...all.slice(1).map((at, i) => at - (all[i] ?? 0))) >= spacing(5) - 0.001)
+})
+
+t.test("given any rate, any times of asking and any lateness, then no rolling second holds more than the rate", async () => {
+  const anyCall = fc.record({ gone: fc.boolean(), late: fc.nat(120), pause: fc.nat(300) })
+  const law = fc.asyncProperty(fc.integer({ min: 1, max: 30 }), fc.array(anyCall, { maxLength: 40 }), async (rate, calls) => {
+    const left = await play((rates) =>
+      Effect.gen(function* () {
+        const left: Array<number> = []
+        for (const { gone, late, pause } of calls) {
+          yield* TestClock.adjust(pause)
+          const departure = rates.reserve([trunk(rate), campaign(1, rate * 2)])
+          if (gone) departure.giveBack()
+          else left.push((yield* leave(departure, late)) ?? Number.NaN)
+        }
+        return left.filter((at) => !Number.isNaN(at))
+      })
+    )
+    // What is left of the margin is the network's.
+    return most(left, 1010) <= rate
+  })
+  await fc.assert(law, { numRuns: 150, seed: 2 })
+})
+
+t.test("given a call that misses its moment, then it leaves at the next that is free, and those behind it at theirs", async (t) => {
+  const ready = await play((rates, start) =>
+    Effect.gen(function* () {
+      const alone = rates.reserve([trunk(1)])
+      const [first, second] = [rates.reserve([campaign(2, 1)]), rates.reserve([campaign(2, 1)])] as const
+      yield* TestClock.adjust(400)
+      return [alone, first, second].map((departure) => departure.readyAt() - start)
+    })
+  )
+  t.strictSame(ready, [400, 2060, 1030])
+})
+
+t.test("given a moment that is given back, then the next to ask has it, and whose turn it is hears of it", async (t) => {
+  const seen = await play((rates, start) =>
+    Effect.sync(() => {
+      let woken = 0
+      const queue = rates.queue(() => {
+        woken++
+      })
+      const first = rates.reserve([trunk(1)])
+      const room = queue.room([trunk(1)], start, start + 20)
+      const expected = queue.turnAt() - start
+      first.giveBack()
+      first.giveBack()
+      return { again: queue.room([trunk(1)], start, start + 20), expected, room, woken }
+    })
+  )
+  t.strictSame(seen, { again: 1, expected: 1030, room: 0, woken: 1 })
+})
+
+t.test("given thirty campaigns on one trunk, when all want more than it gives, then they take turns", async (t) => {
+  const counts = await play((rates, start) =>
+    Effect.gen(function* () {
+      const queues = Array.from({ length: 30 }, () => rates.queue(nobody))
+      const counts = queues.map(() => 0)
+      const departures: Array<number> = []
+      for (let millis = 0; millis < 9000; millis += 5) {
+        const now = start + millis
+        for (const [i, queue] of queues.entries()) {
+          const scopes = [campaign(i, 50), trunk(100)]
+          const room = queue.room(scopes, now, now + 20)
+          if (room === 0) continue
+          departures.push(...queue.reserve(scopes, room, now).map((departure) => departure.readyAt()))
+          counts[i] = (counts[i] ?? 0) + room
+        }
+        yield* TestClock.adjust(5)
+      }
+      t.ok(most(departures, 1000) <= 100)
+      return counts
+    })
+  )
+  const sum = counts.reduce((total, count) => total + count, 0)
+  t.ok(sum >= 0.96 * 100 * 9, `the trunk is used: ${sum}`)
+  t.ok(Math.max(...counts) - Math.min(...counts) <= 0.4 * (sum / 30), `evenly: ${Math.min(...counts)} to ${Math.max(...counts)}`)
+})
+
+t.test("given rates that nobody dials under any more, then they are forgotten", async (t) => {
+  const sizes = await play((rates) =>
+    Effect.gen(function* () {
+      for (let id = 0; id < 500; id++) yield* leave(rates.reserve([campaign(id, 1000), trunk(1000)]))
+      const queue = rates.queue(nobody)
+      const now = yield* SteadyTime.now
+      rates.reserve([campaign(1, 1)])
+      queue.room([campaign(1, 1)], now, now)
+      const before = rates.size()
+      queue.leave()
+      yield* TestClock.adjust("3 seconds")
+      rates.reserve([trunk(1000)]).giveBack()
+      return { after: rates.size(), before }
+    })
+  )
+  t.ok(sizes.before > 100)
+  t.ok(sizes.after <= 1, `${sizes.after} of ${sizes.before} are left`)
+})
+
+t.test("given a rate that is lowered, then the next call keeps its distance by the new one", async (t) => {
+  const at = await play((rates, start) =>
+    Effect.gen(function* () {
+      yield* leave(rates.reserve([campaign(1, 100)]))
+      return rates.reserve([campaign(1, 1)]).readyAt() - start
+    })
+  )
+  t.equal(at, 1030)
+  t.ok(lateMillis < 30)
+})
