@@ -15,6 +15,8 @@ export class Readiness extends Context.Service<
   {
     /** What keeps the database from its work, in a sentence; undefined when nothing does. */
     readonly databaseTrouble: Effect.Effect<string | undefined>
+    /** Why no call can leave, whatever the trunk; undefined while nothing is in the way. */
+    readonly obstacle: Effect.Effect<string | undefined>
     /** The trunks that this node has opened. */
     readonly trunks: Effect.Effect<ReadonlyArray<TrunkReadiness>>
   }

@@ -7,8 +7,8 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LeftAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
-import { CallState } from "#core/call/Call.ts"
-import { recoverAnswered, recoverSent } from "#core/call/CallMachine.ts"
+import { type CallLimits, CallState } from "#core/call/Call.ts"
+import { recoverAnswered, recoverElsewhere, recoverSent } from "#core/call/CallMachine.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
@@ -20,6 +20,7 @@ import { LONGEST_DOUBT_MILLIS } from "./call/Doubts.ts"
 import { bareEnd } from "./call/RunReport.ts"
 import { Desks } from "./campaign/Desk.ts"
 import { Config } from "./config.ts"
+import type { Known } from "./journal/FormerJournals.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
 import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
@@ -41,7 +42,8 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       const ownership = yield* CampaignOwnership
       const { nodeName } = yield* Config
       const local = yield* LocalJournal
-      const left = (yield* store.live).filter(({ node }) => node === nodeName)
+      // One engine at a time has the database: whatever is not over was left by one that is gone, whatever its name was.
+      const left = yield* store.live
       local.keepFor(left)
       const settle = yield* settler
       yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
@@ -52,8 +54,10 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       )
       for (const [id, attempts] of byCampaign) {
         if (id === undefined) continue
+        const formerNames = namesBut(nodeName, attempts)
         yield* ownership.log(id, {
           details: {
+            ...(formerNames.length === 0 ? {} : { former_node_names: formerNames }),
             never_sent: attempts.filter(({ state }) => state === "intent").length,
             under_way: attempts.filter(({ state }) => state !== "intent").length
           },
@@ -63,6 +67,8 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
         })
         if (!(yield* ownership.recount(id))) yield* Effect.logError("a campaign's counters had to be mended", { campaignId: id })
       }
+      const formerNames = namesBut(nodeName, left)
+      if (formerNames.length > 0) yield* Effect.logWarning("attempts of nodes by other names are settled", { nodes: formerNames })
       if (left.length > 0) yield* Effect.logInfo("attempts of a former process are settled", { attempts: left.length })
       return { attempts: left.length }
     })
@@ -92,6 +98,10 @@ const scopesOf = (campaignId: CampaignId | undefined, organizationId: Organizati
   { key: `trunk:${configurationId}`, limit: undefined }
 ]
 
+const namesBut = (name: string, attempts: ReadonlyArray<LeftAttempt>): ReadonlyArray<string> => [
+  ...new Set(attempts.map(({ node }) => node).filter((node) => node !== name))
+]
+
 /** Gives what is new for the campaign where the attempt is over by it. */
 const settler = Effect.gen(function* () {
   const journal = yield* CallJournal
@@ -100,8 +110,18 @@ const settler = Effect.gen(function* () {
   const slots = yield* Slots
   const pool = yield* TrunkPool
   const desks = yield* Desks
+  const { nodeName } = yield* Config
+  const clock = yield* Clock.Clock
+  const firstOf =
+    ({ answeredAt, node, sentAt }: LeftAttempt, known: Known) =>
+    (limits: CallLimits) => {
+      const answered = answeredAt ?? known.answeredAt
+      const trace = known.placed ? "placed" : "none"
+      if (answered !== undefined) return recoverAnswered(SteadyTime.steadyOf(clock, answered))
+      return node === nodeName ? recoverSent(limits, SteadyTime.steadyOf(clock, sentAt), trace) : recoverElsewhere(trace)
+    }
   return Effect.fnUntraced(function* (attempt: LeftAttempt) {
-    const { callId, campaign, organizationId, sentAt, state, telephonyConfigurationId } = attempt
+    const { callId, campaign, organizationId, state, telephonyConfigurationId } = attempt
     const now = yield* Clock.currentTimeMillis
     const known = local.known(callId, attempt.journal)
     if (known.end !== undefined) return yield* journal.ended(attempt, known.end)
@@ -118,12 +138,7 @@ const settler = Effect.gen(function* () {
       return yield* journal.ended(attempt, bareEnd(callId, ended))
     }
     slots.adopt(callId, scopesOf(campaign?.campaignId, organizationId, telephonyConfigurationId))
-    const clock = yield* Clock.Clock
-    const first = (limits: Parameters<typeof recoverSent>[0]) =>
-      answeredAt === undefined
-        ? recoverSent(limits, SteadyTime.steadyOf(clock, sentAt), known.placed ? "placed" : "none")
-        : recoverAnswered(SteadyTime.steadyOf(clock, answeredAt))
-    yield* supervisor.resume(attempt, trunk, first, campaign === undefined ? {} : desks.watcher(campaign.campaignId))
+    yield* supervisor.resume(attempt, trunk, firstOf(attempt, known), campaign === undefined ? {} : desks.watcher(campaign.campaignId))
     return undefined
   })
 })
@@ -137,7 +152,6 @@ export const layerSweep = Layer.effectDiscard(
     const store = yield* AttemptStore
     const settle = yield* settler
     const supervisor = yield* CallSupervisor
-    const { nodeName } = yield* Config
 
     const sweep = Effect.gen(function* () {
       const missed = yield* sql<{
@@ -174,7 +188,7 @@ export const layerSweep = Layer.effectDiscard(
     })
     const settleAll = Effect.fnUntraced(function* (found: ReadonlyArray<LeftAttempt>) {
       // Some have ended, and one may have been begun, since they were listed.
-      const lost = found.filter(({ callId, node }) => node === nodeName && !supervisor.has(callId))
+      const lost = found.filter(({ callId }) => !supervisor.has(callId))
       if (lost.length === 0) return
       yield* Effect.logError("attempts had no actor", { attempts: lost.length })
       for (const attempt of lost) {

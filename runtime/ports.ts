@@ -8,6 +8,7 @@ import { Readiness } from "#gateway/Readiness.ts"
 import { RunOwners } from "#gateway/RunOwners.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { Desks } from "./campaign/Desk.ts"
+import { LocalJournal } from "./journal/LocalJournal.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import * as metrics from "./metrics.ts"
 import { DatabaseTrouble } from "./postgres.ts"
@@ -24,7 +25,12 @@ const readiness = Layer.effect(
     const pool = yield* TrunkPool
     const known = yield* DatabaseTrouble
     const lock = yield* EngineLock
+    const journal = yield* LocalJournal
     return {
+      obstacle: Effect.sync(() => {
+        const failure = journal.failure()
+        return failure === undefined ? undefined : `The local journal cannot be written: ${failure}`
+      }),
       databaseTrouble: sql`SELECT 1`.pipe(
         Effect.timeout(READY_TIMEOUT),
         Effect.map(() => (lock.isHeld() ? undefined : "The engine does not have the lock of its database")),

@@ -75,6 +75,9 @@ export const recoverAnswered = (answeredAt: number): Step =>
     Hangup.make({ cause: "node_lost" })
   )
 
+/** A call that another node's name has left behind unanswered. Its events do not reach us: nobody would talk to whoever answers it. */
+export const recoverElsewhere = (trace: Trace): Step => close("node_lost", { request: trace === "placed" ? "placed" : "doubtful" })
+
 const close = (cause: HangupCause, call: { readonly request: (typeof Closing.Type)["request"]; readonly answeredAt?: number }): Step =>
   to(Closing.make({ ...answeredOf(call), cause, request: call.request, ...notLooked }), lookAgain, Hangup.make({ cause }))
 

@@ -40,7 +40,7 @@ export const healthRoutes = tagged("Health", [
     summary: "Whether it can do its work",
     access: "none",
     description:
-      "503 while the database does not answer, or is not certain to be this engine's alone. A trunk that is down, or not connected yet, stops its own campaigns only. Trunks are opened by the first call through them; an organization reads at `/api/v1/organizations/telephony-trunks` what keeps its own down.",
+      "503 while the database does not answer, or is not certain to be this engine's alone, or while the engine cannot write the journal of what it dials to its own disk. A trunk that is down, or not connected yet, stops its own campaigns only. Trunks are opened by the first call through them; an organization reads at `/api/v1/organizations/telephony-trunks` what keeps its own down.",
     success: ReadyWire,
     errors: ["NotReady"],
     handle: () =>
@@ -48,6 +48,8 @@ export const healthRoutes = tagged("Health", [
         const readiness = yield* Readiness
         const detail = yield* readiness.databaseTrouble
         if (detail !== undefined) return yield* new NotReady({ detail })
+        const obstacle = yield* readiness.obstacle
+        if (obstacle !== undefined) return yield* new NotReady({ detail: obstacle })
         const trunks = trunkCounts(yield* readiness.trunks)
         return { status: "ready" as const, postgres: "up" as const, redis: "not_used" as const, trunks }
       })

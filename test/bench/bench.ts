@@ -18,6 +18,7 @@ import { gateway } from "./gateway.ts"
 import { listsOfRuns } from "./lists.ts"
 import { machine } from "./machine.ts"
 import { progress } from "./progress.ts"
+import { recovery } from "./recovery.ts"
 import { slotUse } from "./slotUse.ts"
 import { statements } from "./statements.ts"
 
@@ -32,6 +33,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   create,
   progress,
   listsOfRuns,
+  recovery,
   actors,
   gateway
 ]

@@ -147,6 +147,7 @@ export const openApi = async (t: Test, references: Layer.Layer<never> = Layer.em
   const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal)).pipe(Layer.provide(files))
   const readiness = Layer.succeed(Readiness, {
     databaseTrouble: Effect.sync(() => (health.isUp ? undefined : "The database does not answer")),
+    obstacle: Effect.undefined,
     trunks: Effect.succeed([])
   })
   const signals = Layer.succeed(Signals, {

@@ -22,6 +22,8 @@ export interface EngineProcess {
   readonly kill: (signal: Signal) => void
   /** Sets its wall clock forward, or back; that of the callees' log and of the database goes on as it was. */
   readonly stepClock: (millis: number) => void
+  /** Whether there is room on the disk for its local journal. */
+  readonly setDisk: (state: "full" | "free") => void
 }
 
 /** One that is ready. */
@@ -61,7 +63,8 @@ export const spawnEngine = (environment: Environment): EngineProcess => {
     output: () => output,
     exited,
     kill: (signal) => child.kill(signal),
-    stepClock: (millis) => void child.stdin.write(`step ${millis}\n`)
+    stepClock: (millis) => void child.stdin.write(`step ${millis}\n`),
+    setDisk: (state) => void child.stdin.write(`disk ${state}\n`)
   }
 }
 

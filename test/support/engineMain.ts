@@ -1,11 +1,14 @@
 /**
  * The engine as a process of its own, for the tests that kill it: exactly `runtime/main.ts`, except that it ends itself with SIGKILL when
  * the dial protocol passes the point that CRASH_AT names, for the CRASH_AFTER-th time; and when its standard input ends, which it does
- * however the test ends. A line `step <millis>` on its input sets its wall clock forward or back.
+ * however the test ends. A line `step <millis>` on its input sets its wall clock forward or back; `disk full` and `disk free` are said of the
+ * disk with its journal.
  */
 import { createInterface } from "node:readline"
 import { Layer } from "effect"
 import { type DialPoint, PassDialPoint } from "#runtime/call/DialPoint.ts"
+import { JournalAppend } from "#runtime/journal/LocalJournal.ts"
+import { append, type Append } from "#runtime/journal/Segments.ts"
 import { launch } from "#runtime/main.ts"
 import { step } from "./wallClock.ts"
 
@@ -14,9 +17,15 @@ let left = Number(process.env["CRASH_AFTER"] ?? 1)
 const pass = (passed: DialPoint) => {
   if (passed === point && --left === 0) process.kill(process.pid, "SIGKILL")
 }
+let isDiskFull = false
+const write: Append = (fd, text) => {
+  if (isDiskFull) throw Object.assign(new Error("no space"), { code: "ENOSPC" })
+  append(fd, text)
+}
 process.stdin.on("close", () => process.kill(process.pid, "SIGKILL")).unref()
 createInterface(process.stdin).on("line", (line) => {
   const [word, millis] = line.split(" ")
   if (word === "step") step(Number(millis))
+  if (word === "disk") isDiskFull = millis === "full"
 })
-launch(Layer.succeed(PassDialPoint, pass))
+launch(Layer.mergeAll(Layer.succeed(PassDialPoint, pass), Layer.succeed(JournalAppend, write)))
