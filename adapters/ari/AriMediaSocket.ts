@@ -9,6 +9,8 @@ import { AriEar } from "./AriEar.ts"
 import { type Asterisk, providerError, webSocketUrl } from "./Asterisk.ts"
 
 const HANDSHAKE_TIMEOUT_MILLIS = 5_000
+/** After so long without a word we ask, and after so long again the connection is dead. */
+const LIVENESS_MILLIS = 5_000
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** Two seconds of audio: a connection that is so far behind gets no more. */
 const MAX_BUFFERED_BYTES = 16_000
@@ -25,9 +27,32 @@ export const openSocket = Effect.fnUntraced(function* (asterisk: Asterisk, conne
         socket.terminate()
       })
   )
-  const stream = streamOver(socket, ear)
+  const line = { heard: true }
+  const stream = streamOver(socket, ear, line)
   yield* opened(socket)
+  yield* Effect.forkScoped(watch(socket, ear, line))
   return stream
+})
+
+interface Line {
+  /** Anything has come since it was last looked at. */
+  heard: boolean
+}
+
+/** A callee may be silent for long, so a frozen connection shows only by asking. */
+const watch = Effect.fnUntraced(function* (socket: WebSocket, ear: AriEar, line: Line) {
+  socket.on("pong", () => {
+    line.heard = true
+  })
+  let asked = false
+  while (line.heard || !asked) {
+    asked = !line.heard
+    line.heard = false
+    if (asked && socket.readyState === WebSocket.OPEN) socket.ping()
+    yield* Effect.sleep(LIVENESS_MILLIS)
+  }
+  ear.close("the media websocket does not answer")
+  socket.terminate()
 })
 
 const dial = (asterisk: Asterisk, connectionId: string): WebSocket =>
@@ -49,10 +74,11 @@ const opened = (socket: WebSocket) =>
     socket.on("error", (error: NodeJS.ErrnoException) => fail(`media websocket: ${error.code ?? "broken"}`))
   })
 
-const streamOver = (socket: WebSocket, ear: AriEar): MediaStream => {
+const streamOver = (socket: WebSocket, ear: AriEar, line: Line): MediaStream => {
   // Asterisk holds 20 s of audio; above 18 s it asks us to stop, and what then comes too much is lost.
   let isFull = false
   socket.on("message", (data, isBinary) => {
+    line.heard = true
     // One message is one Buffer, by the socket's default binaryType.
     if (isBinary) return ear.hear(data as Buffer)
     const text = data.toString()
