@@ -21,6 +21,8 @@ export interface CampaignPart {
   readonly settingsVersion: number
   readonly retry: RetryConfig
   readonly breakerEnabled: boolean
+  /** The stretch of running, from a start to the stop that follows, in which it is dialed. */
+  readonly breakerEpoch: number
 }
 
 export interface Attempt {

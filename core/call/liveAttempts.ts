@@ -27,7 +27,7 @@ export const liveAttempts = (sql: Sql, callIds: ReadonlyArray<CallId> | undefine
       extract(epoch FROM a.sent_at)::float8 * 1000 AS sent_at, extract(epoch FROM a.answered_at)::float8 * 1000 AS answered_at,
       CASE WHEN c.id IS NULL THEN NULL ELSE jsonb_build_object('campaignId', c.id, 'rowNo', a.row_no, 'retriesUsed', a.number - 1,
         'settingsVersion', c.settings_version, 'retry', c.retry_config,
-        'breakerEnabled', coalesce((c.circuit_breaker ->> 'enabled')::bool, false)) END AS campaign
+        'breakerEnabled', coalesce((c.circuit_breaker ->> 'enabled')::bool, false), 'breakerEpoch', a.breaker_epoch) END AS campaign
     FROM attempts a JOIN runs r ON r.attempt_id = a.id LEFT JOIN campaigns c ON c.id = a.campaign_id
     WHERE a.state IN ('intent', 'sent', 'answered') AND (${callIds === undefined}::bool OR a.id = ANY (${callIds ?? []}::uuid[]))
     ORDER BY a.created_at`.pipe(

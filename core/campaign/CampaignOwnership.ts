@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { AgentId, CallId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
 import type { CampaignEvent } from "./CampaignLog.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"
@@ -17,6 +17,7 @@ export interface DialPlan {
   readonly agentId: AgentId
   readonly ownerEpoch: number
   readonly dialEpoch: number
+  readonly breakerEpoch: number
   readonly settingsVersion: number
   readonly rateLimit: number
   readonly maxConcurrency: number | null
@@ -35,6 +36,13 @@ export interface AutomaticStop {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
+export interface RecordedEntry {
+  readonly callId: CallId
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly failure: boolean
+}
+
 export class CampaignOwnership extends Context.Service<
   CampaignOwnership,
   {
@@ -49,6 +57,8 @@ export class CampaignOwnership extends Context.Service<
     readonly stop: (id: CampaignId, stop: AutomaticStop, ownerEpoch?: number) => Effect.Effect<boolean>
     /** Trips the breaker if the entries of its window say so. To be called after each entry. */
     readonly judgeBreaker: (id: CampaignId, now: number) => Effect.Effect<boolean>
+    /** The breaker's entries since the last start that are in its window now, oldest first. */
+    readonly breakerEntries: (id: CampaignId, now: number) => Effect.Effect<ReadonlyArray<RecordedEntry>>
     readonly log: (
       id: CampaignId,
       entry: Omit<AutomaticStop, "level"> & { readonly level: "info" | "warning" | "error" }
@@ -67,6 +77,7 @@ export class CampaignOwnership extends Context.Service<
         look: (id, ownerEpoch) => Effect.orDie(look(sql, id, ownerEpoch)),
         stop,
         judgeBreaker: (id, now) => Effect.orDie(judgeBreaker(sql, id, now, stop)),
+        breakerEntries: (id, now) => Effect.orDie(breakerEntries(sql, id, now)),
         log: (id, entry) => Effect.orDie(log(sql, id, entry)),
         recount: (id) => Effect.orDie(recount(sql, id)),
         running: Effect.orDie(sql<{ readonly id: CampaignId; readonly dialEpoch: number }>`
@@ -87,7 +98,7 @@ const own = Effect.fnUntraced(function* (sql: Sql, id: CampaignId) {
 // Where the campaign names no configuration: the organization's default, or else the only one that there is.
 const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
   sql<DialPlan>`
-    SELECT c.id AS campaign_id, c.organization_id, c.agent_id, c.owner_epoch, c.dial_epoch,
+    SELECT c.id AS campaign_id, c.organization_id, c.agent_id, c.owner_epoch, c.dial_epoch, c.breaker_epoch,
       c.settings_version, c.rate_limit, c.max_concurrency, greatest(o.concurrency_limit - o.concurrency_reserve, 0) AS organization_share,
       c.retry_config AS retry, c.schedule_config AS schedule, c.circuit_breaker AS breaker,
       t.id AS telephony_configuration_id
@@ -158,6 +169,13 @@ const judgeBreaker = Effect.fnUntraced(function* (
     }
   })
 })
+
+const breakerEntries = (sql: Sql, id: CampaignId, now: number) =>
+  sql<RecordedEntry>`
+    SELECT a.id AS call_id, extract(epoch FROM a.ended_at)::float8 * 1000 AS at, a.breaker_failure AS failure
+    FROM campaigns c JOIN attempts a ON a.campaign_id = c.id AND a.breaker_epoch = c.breaker_epoch AND a.breaker_failure IS NOT NULL
+      AND a.ended_at > to_timestamp(${now}::float8 / 1000) - make_interval(secs => (c.circuit_breaker ->> 'windowSeconds')::float8)
+    WHERE c.id = ${id}::int ORDER BY a.ended_at`
 
 const recount = (sql: Sql, id: CampaignId) =>
   sql`

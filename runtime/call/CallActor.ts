@@ -38,15 +38,20 @@ const RECORD_TIMEOUT = "1 second"
 const CROWDED_MILLIS = 1000
 /** A provider that has not answered a look within this counts as silent. */
 const LOOK_TIMEOUT = "10 seconds"
+
+/** Who is told of a call's end, before it has been recorded. */
+export interface EndTold {
+  /** First of all. */
+  readonly over: (how: Over) => void
+  /** Then, as soon as the line is; for a call that was never placed, once its contact is free as well. */
+  readonly lineFree: (how: Over) => void
+}
+
 export class CallActor extends Context.Service<
   CallActor,
   {
-    /** Lives as long as the call. `lineFree` is called as soon as the line is, before the end has been recorded. */
-    readonly run: (
-      call: LiveCall,
-      first: Step,
-      lineFree: (how: Over) => void
-    ) => Effect.Effect<{ readonly how: Over; readonly recorded: Recorded }>
+    /** Lives as long as the call. */
+    readonly run: (call: LiveCall, first: Step, told: EndTold) => Effect.Effect<{ readonly how: Over; readonly recorded: Recorded }>
   }
 >()("runtime/call/CallActor") {
   static readonly layer = Layer.effect(
@@ -285,8 +290,9 @@ export class CallActor extends Context.Service<
 
       return {
         run: Effect.fnUntraced(
-          function* (call, first, lineFree) {
+          function* (call, first, { lineFree, over }) {
             const { started, state } = yield* live(call, first)
+            over(state)
             if (state._tag === "Void") {
               call.isOver = true
               yield* Fiber.interruptAll(started)

@@ -36,6 +36,8 @@ export interface Recorded {
   readonly look: boolean
   /** The contact waits for a retry: epoch milliseconds. */
   readonly dueAt: number | undefined
+  /** False: the breaker does not count it. */
+  readonly isEntry: boolean
 }
 
 export class CallJournal extends Context.Service<
@@ -99,7 +101,15 @@ export class CallJournal extends Context.Service<
             (finished) => finished._tag === "Done" && finished.breakerEntry
           )
           if (recorded._tag === "Stale") settings = recorded
-          else return { dueAt: dueOf(decided, recorded), look: tripped || recorded._tag === "AlreadyOver" || recorded.campaignCompleted }
+          else {
+            const isDone = recorded._tag === "Done"
+            return {
+              dueAt: dueOf(decided, recorded),
+              // Over already: our own earlier try, whose answer was lost.
+              isEntry: !isDone || recorded.breakerEntry,
+              look: tripped || !isDone || recorded.campaignCompleted
+            }
+          }
         }
       })
 
@@ -117,7 +127,9 @@ export class CallJournal extends Context.Service<
           local.undone(attempt.callId, how)
           const undo = store.undo(attempt.callId, how.at, how.breakerEntry)
           const record = judged(attempt, how.at, undo, (isUndone) => isUndone && how.breakerEntry)
-          return settledBy(attempt.callId, record).pipe(Effect.map(({ tripped }) => ({ dueAt: undefined, look: tripped })))
+          return settledBy(attempt.callId, record).pipe(
+            Effect.map(({ tripped }) => ({ dueAt: undefined, isEntry: how.breakerEntry, look: tripped }))
+          )
         })
 
       const giveBack = Effect.fnUntraced(function* (callIds: ReadonlyArray<CallId>) {

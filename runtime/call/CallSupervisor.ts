@@ -31,10 +31,14 @@ const { Accepted, Answered, EndAsked, HungUp, Rang } = CallEvent.cases
 const MAILBOX_CAPACITY = 64
 
 export interface CallWatcher {
+  /** The call is over. Its slot is still taken: what follows from the end follows before somebody else gets the line. */
+  readonly over?: (how: Over, attempt: Attempt) => void
   /** The line is free, and the slot released; unless the call was never seen and may still appear. */
   readonly lineFree?: (how: Over) => void
   /** All of the call has been recorded. */
-  readonly recorded?: (how: Over, recorded: Recorded) => void
+  readonly recorded?: (how: Over, recorded: Recorded, attempt: Attempt) => void
+  /** The call's actor is no more, and nothing more will be recorded. */
+  readonly gone?: (attempt: Attempt) => void
 }
 
 export class CallSupervisor extends Context.Service<
@@ -134,9 +138,12 @@ export class CallSupervisor extends Context.Service<
         const { callId, campaign } = call.attempt
         calls.set(callId, call)
         const life = actor
-          .run(call, first, (how) => {
-            freeLine(call, how)
-            watcher.lineFree?.(how)
+          .run(call, first, {
+            over: (how) => watcher.over?.(how, call.attempt),
+            lineFree: (how) => {
+              freeLine(call, how)
+              watcher.lineFree?.(how)
+            }
           })
           .pipe(
             Effect.tap(({ how, recorded }) =>
@@ -144,7 +151,7 @@ export class CallSupervisor extends Context.Service<
                 // It may have come and gone since.
                 if (how._tag === "Ended" && how.inferred === undefined) freeLine(call, how)
                 if (how._tag === "Ended" && how.cause === "written_off" && !doubts.has(callId)) fork(releaseNumber(callId))
-                watcher.recorded?.(how, recorded)
+                watcher.recorded?.(how, recorded, call.attempt)
               })
             ),
             Effect.tapCause((cause) => Effect.logError("a call's actor failed", cause)),
@@ -152,6 +159,7 @@ export class CallSupervisor extends Context.Service<
               Effect.sync(() => {
                 calls.delete(callId)
                 call.trunk.dismiss(callId)
+                watcher.gone?.(call.attempt)
                 if (!doubts.has(callId)) slots.release(callId)
               })
             ),

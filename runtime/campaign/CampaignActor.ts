@@ -12,6 +12,7 @@ import { LocalJournal } from "../journal/LocalJournal.ts"
 import { EngineLock } from "../lock/EngineLock.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
+import { makeBreakerWatch } from "./breakerWatch.ts"
 import { type CampaignMemory, due, news, over, remember, until, type Wait } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
 import { makeDialTurn } from "./DialTurn.ts"
@@ -44,6 +45,7 @@ export class CampaignActor extends Context.Service<
       const dialTurn = yield* makeDialTurn
       const lock = yield* EngineLock
       const clock = yield* Clock.Clock
+      const breakerWatch = yield* makeBreakerWatch
 
       const stop = (memory: CampaignMemory, why: AutomaticStop) =>
         Effect.as(ownership.stop(memory.plan.campaignId, why, memory.plan.ownerEpoch), over)
@@ -58,6 +60,7 @@ export class CampaignActor extends Context.Service<
         desk.rowChanged = false
         const plan = yield* ownership.look(memory.plan.campaignId, memory.plan.ownerEpoch)
         if (plan === undefined) return false
+        yield* breakerWatch.begin(desk, plan)
         memory.plan = plan
         memory.schedule = compile(plan.schedule ?? undefined)
         memory.more = true
@@ -124,6 +127,7 @@ export class CampaignActor extends Context.Service<
           { key: `trunk:${trunk.configurationId}`, rate: trunk.rate }
         ]
         const wait =
+          (yield* breakerWatch.wait(memory, steady)) ??
           (yield* windowWait(memory, now)) ??
           (yield* gateWait(memory, memory.gate.connection(trunk, steady))) ??
           // Nothing leaves that cannot be written down.
@@ -145,6 +149,7 @@ export class CampaignActor extends Context.Service<
         if (plan === undefined) return desks.close(id)
         // An entry that a process before this one made without living to judge it.
         if (plan.breaker?.enabled === true && (yield* ownership.judgeBreaker(id, yield* Clock.currentTimeMillis))) return desks.close(id)
+        yield* breakerWatch.begin(desk, plan)
         desk.open(plan.ownerEpoch)
         const memory = remember(
           plan,

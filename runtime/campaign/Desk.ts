@@ -2,11 +2,16 @@
  * Where the rest of the node leaves word for a campaign's actor. Word is news that the actor takes in at its next turn; nothing queues up,
  * and nothing is lost that the campaign's row does not know too.
  */
-import { Context, Effect, Layer, Latch } from "effect"
-import type { Over, RefusalReason } from "#core/call/Call.ts"
+import { Clock, Context, Effect, Layer, Latch } from "effect"
+import type { Attempt } from "#core/call/Attempt.ts"
+import type { Over } from "#core/call/Call.ts"
+import { isBreakerFailure } from "#core/call/Outcome.ts"
+import type { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import type { CampaignId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallWatcher } from "../call/CallSupervisor.ts"
 import type { Recorded } from "../call/CallJournal.ts"
+import { outcomeOfEnd } from "../call/RunReport.ts"
 
 export class Desk {
   /** Opened by whoever has news. */
@@ -21,6 +26,10 @@ export class Desk {
   fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
   /** The actor believes that there is nothing to claim. */
   idle = false
+  /** Of the stretch of running that the owner dials in; undefined: the campaign has no breaker. */
+  breaker: BreakerWindow | undefined
+  /** That stretch. What calls of an earlier one come to says nothing of this one. */
+  breakerEpoch: number | undefined
   private owner: number | undefined
   /** The permits were withdrawn, and the actor has not looked at its row since. */
   private withdrawn = false
@@ -30,7 +39,10 @@ export class Desk {
   }
   /** Whether what this owner permitted still is. */
   mayDial(ownerEpoch: number): boolean {
-    return this.owner === ownerEpoch && !this.withdrawn
+    return this.owner === ownerEpoch && !this.isHeld
+  }
+  private get isHeld(): boolean {
+    return this.withdrawn || this.fatal !== undefined || this.breaker?.isTripped === true
   }
   open(ownerEpoch: number): void {
     this.owner = ownerEpoch
@@ -61,19 +73,31 @@ export class Desk {
     this.returned = true
     this.wake()
   }
+  /** A call of the campaign is over. Judged before its line is given away, and before it is recorded. */
+  over(how: Over, { callId, campaign }: Attempt, at: SteadyTime.SteadyMillis): void {
+    if (campaign?.breakerEpoch !== this.breakerEpoch) return
+    const isRefused = how._tag === "Void" && how.reason !== "unreachable"
+    if (isRefused && (how.reason === "auth_refused" || how.reason === "no_credit" || how.reason === "misconfigured"))
+      this.fatal = how.reason
+    // A refusal that says nothing of the call is no entry.
+    if (!isRefused) this.breaker?.ended({ at, callId, failure: how._tag === "Void" || isBreakerFailure(outcomeOfEnd(how)) })
+    if (this.isHeld) this.wake()
+  }
+  /** Nothing more will be recorded of a call. */
+  gone({ callId }: Attempt): void {
+    this.breaker?.recorded(callId, false)
+    if (this.breaker?.isTripped === true) this.wake()
+  }
   /** What the campaign wants to hear of its calls. */
-  hear(how: Over, { dueAt, look }: Recorded): void {
-    if (how._tag === "Void") this.refused(how.reason)
+  hear(how: Over, { dueAt, isEntry, look }: Recorded, { callId }: Attempt): void {
+    if (this.breaker?.isTripped === true) this.wake()
+    this.breaker?.recorded(callId, isEntry)
+    if (how._tag === "Void") this.returnAll()
     if (dueAt !== undefined) {
       this.dueAt = Math.min(this.dueAt, dueAt)
       this.wake()
     }
     if (look) this.look()
-  }
-  private refused(reason: RefusalReason): void {
-    this.returned = true
-    if (reason === "auth_refused" || reason === "no_credit" || reason === "misconfigured") this.fatal = reason
-    this.wake()
   }
 }
 
@@ -99,33 +123,40 @@ export class Desks extends Context.Service<
     readonly close: (id: CampaignId) => void
   }
 >()("runtime/campaign/Desks") {
-  static readonly layer = Layer.sync(Desks, () => {
-    const desks = new Map<CampaignId, Desk>()
-    return {
-      of: (id) => {
-        const desk = desks.get(id) ?? new Desk()
-        desks.set(id, desk)
-        return desk
-      },
-      find: (id) => desks.get(id),
-      open: () => {
-        let open = 0
-        for (const desk of desks.values()) if (desk.isOpen) open++
-        return open
-      },
-      wakeAll: () => {
-        for (const desk of desks.values()) desk.wake()
-      },
-      watcher: (id) => ({ recorded: (how, recorded) => desks.get(id)?.hear(how, recorded) }),
-      // A campaign without a desk here looks for contacts first of all when it gets one.
-      numberFreed: (ids) => {
-        for (const id of ids) desks.get(id)?.returnAll()
-      },
-      close: (id) => {
-        const desk = desks.get(id)
-        if (desk !== undefined && !desk.isOpen) desks.delete(id)
-      },
-      withdraw: (id) => Effect.sync(() => desks.get(id)?.withdraw())
-    }
-  })
+  static readonly layer = Layer.effect(
+    Desks,
+    Effect.map(Clock.Clock, (clock) => {
+      const desks = new Map<CampaignId, Desk>()
+      return {
+        of: (id) => {
+          const desk = desks.get(id) ?? new Desk()
+          desks.set(id, desk)
+          return desk
+        },
+        find: (id) => desks.get(id),
+        open: () => {
+          let open = 0
+          for (const desk of desks.values()) if (desk.isOpen) open++
+          return open
+        },
+        watcher: (id) => ({
+          over: (how, attempt) => desks.get(id)?.over(how, attempt, SteadyTime.nowOf(clock)),
+          recorded: (how, recorded, attempt) => desks.get(id)?.hear(how, recorded, attempt),
+          gone: (attempt) => desks.get(id)?.gone(attempt)
+        }),
+        // A campaign without a desk here looks for contacts first of all when it gets one.
+        numberFreed: (ids) => {
+          for (const id of ids) desks.get(id)?.returnAll()
+        },
+        wakeAll: () => {
+          for (const desk of desks.values()) desk.wake()
+        },
+        close: (id) => {
+          const desk = desks.get(id)
+          if (desk !== undefined && !desk.isOpen) desks.delete(id)
+        },
+        withdraw: (id) => Effect.sync(() => desks.get(id)?.withdraw())
+      }
+    })
+  )
 }

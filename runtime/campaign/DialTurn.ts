@@ -110,13 +110,13 @@ export const makeDialTurn = Effect.gen(function* () {
     attempts: Claimed["attempts"],
     departures: ReadonlyArray<Departure>
   ) {
-    const { breaker, campaignId, dialEpoch, retry, settingsVersion } = memory.plan
+    const { breaker, breakerEpoch, campaignId, dialEpoch, retry, settingsVersion } = memory.plan
     // Of this dial epoch: what the next one permits is claimed anew.
     const permit = { holds: () => memory.plan.dialEpoch === dialEpoch && memory.permit.holds() }
     const watcher = desks.watcher(campaignId)
     for (const [index, { isSent, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
       const departure = departures[index] ?? (yield* Effect.die("more contacts were claimed than asked for"))
-      const campaign = { breakerEnabled: breaker?.enabled ?? false, campaignId, retriesUsed, retry, rowNo, settingsVersion }
+      const campaign = { breakerEnabled: breaker?.enabled ?? false, breakerEpoch, campaignId, retriesUsed, retry, rowNo, settingsVersion }
       const dialing = { departure, freedAt: slots.freedAt(attempt.callId), marked: isSent, permit }
       yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
         Effect.sync(() => {

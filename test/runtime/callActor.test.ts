@@ -11,14 +11,14 @@ t.test(
       steps(says({ _tag: "Rang" }), says(answered), wait("5 seconds"), says(hungUp("normal_clearing")))
     )
     t.strictSame(log, [...accepted, "answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"])
-    t.strictSame(recorded, [{ dueAt: undefined, look: true }])
+    t.strictSame(recorded, [{ dueAt: undefined, isEntry: false, look: true }])
   }
 )
 
 t.test("given a busy callee, then the contact waits for its retry", async (t) => {
   const { log, recorded, world } = await play(nothing, ({ says }) => says(hungUp("user_busy")))
   t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
-  t.strictSame(recorded, [{ dueAt: 60_000, look: false }])
+  t.strictSame(recorded, [{ dueAt: 60_000, isEntry: false, look: false }])
   t.match(world.contacts, [{ dueAt: 60_000, retriesUsed: 1, state: "retry_wait" }])
 })
 

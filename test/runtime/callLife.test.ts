@@ -119,7 +119,7 @@ t.test("given an end that overtakes the answer, then it was answered, and nobody
   )
   t.strictSame(log, [...accepted, "look", "line free, 0 slots", "ended answered"])
   t.match(world.ends, [{ answeredAt: 8000, endedAt: 20_000 }])
-  t.strictSame(recorded, [{ dueAt: undefined, look: true }])
+  t.strictSame(recorded, [{ dueAt: undefined, isEntry: false, look: true }])
 })
 
 t.test("given an end without an answer that an answered call may have too, then it is decided five seconds later", async (t) => {
@@ -127,7 +127,7 @@ t.test("given an end without an answer that an answered call may have too, then 
     steps(says({ _tag: "Rang" }), wait("20 seconds"), says(hungUp("normal_clearing")), wait("6 seconds"))
   )
   t.strictSame(log, [...accepted, "look", "line free, 0 slots", "ended no_answer"])
-  t.strictSame(recorded, [{ dueAt: 80_000, look: false }])
+  t.strictSame(recorded, [{ dueAt: 80_000, isEntry: false, look: false }])
 })
 
 t.test(
@@ -179,7 +179,7 @@ t.test("given a database that goes away", async (t) => {
       steps(away(world, true), says(hungUp("user_busy")), wait("3 minutes"), away(world, false), wait("10 seconds"))
     )
     t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
-    t.strictSame(recorded, [{ dueAt: 60_000, look: false }])
+    t.strictSame(recorded, [{ dueAt: 60_000, isEntry: false, look: false }])
   })
 })
 
@@ -190,7 +190,7 @@ t.test("given an end whose record was written although the answer was lost, then
       says(hungUp("user_busy"))
     )
   )
-  t.strictSame(recorded, [{ dueAt: 60_000, look: true }])
+  t.strictSame(recorded, [{ dueAt: 60_000, isEntry: true, look: true }])
 })
 
 t.test("given settings that changed during the call, then the retry goes by the new ones", async (t) => {
@@ -200,7 +200,7 @@ t.test("given settings that changed during the call, then the retry goes by the 
       says(hungUp("user_busy"))
     )
   )
-  t.strictSame(recorded, [{ dueAt: 600_000, look: false }])
+  t.strictSame(recorded, [{ dueAt: 600_000, isEntry: false, look: false }])
 })
 
 t.test("given the engine stops during a conversation, then the call is hung up and recorded", async (t) => {

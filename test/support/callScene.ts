@@ -101,7 +101,7 @@ export const dial = Effect.fnUntraced(function* (scene: Scene) {
       agentDefinitionId: AgentDefinitionId.make(1),
       agentId: AgentId.make(1),
       callId,
-      campaign: { breakerEnabled: false, campaignId, retriesUsed: 0, retry, rowNo: 1, settingsVersion: 1 },
+      campaign: { breakerEnabled: false, breakerEpoch: 1, campaignId, retriesUsed: 0, retry, rowNo: 1, settingsVersion: 1 },
       initialContext: scene.context,
       organizationId,
       phoneNumber: "+15551",

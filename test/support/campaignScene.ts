@@ -24,7 +24,7 @@ export interface Scene {
   /** One more owner, as after a resume. */
   readonly own: Effect.Effect<Fiber.Fiber<void>>
   /** Ends the call that was dialed as number `index`. */
-  readonly ends: (index: number, cause?: "normal_clearing" | "user_busy") => Effect.Effect<unknown>
+  readonly ends: (index: number, cause?: "no_answer" | "user_busy") => Effect.Effect<unknown>
   readonly answers: (index: number) => Effect.Effect<unknown>
   readonly trunkIs: (status: TrunkStatus) => Effect.Effect<unknown>
 }
@@ -43,7 +43,7 @@ export const play = (arrange: (world: World) => unknown, act: (scene: Scene) => 
         const scene: Scene = {
           answers: (index) => says(index, { _tag: "Answered" }),
           desks: yield* Desks,
-          ends: (index, cause = "normal_clearing") => says(index, { _tag: "HungUp", cause }),
+          ends: (index, cause = "no_answer") => says(index, { _tag: "HungUp", cause }),
           own,
           owner: yield* own,
           slots: yield* Slots,

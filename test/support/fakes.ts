@@ -106,6 +106,7 @@ export class World {
   plan: DialPlan = {
     agentId: AgentId.make(1),
     breaker: null,
+    breakerEpoch: 1,
     campaignId,
     dialEpoch: 1,
     maxConcurrency: null,
@@ -132,7 +133,7 @@ export class World {
   }
   resumeRow(): void {
     this.state = "running"
-    this.change({ dialEpoch: this.plan.dialEpoch + 1 })
+    this.change({ breakerEpoch: this.plan.breakerEpoch + 1, dialEpoch: this.plan.dialEpoch + 1 })
   }
 }
 
@@ -307,6 +308,7 @@ const lateCallsOf = (world: World): LateCallStore["Service"] => ({
 })
 
 export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
+  breakerEntries: () => Effect.succeed([]),
   judgeBreaker: () => Effect.succeed(false),
   log: (_, { event }) => statement(world, "log", () => void world.entries.push(event)),
   look: (_, ownerEpoch) =>

@@ -1,0 +1,111 @@
+/**
+ * The circuit breaker's window in memory, so that a line is not given away before the end of its last call has been judged. The record in
+ * the database stays the judge: what trips here only holds everything back until that has spoken. It holds the entries of one stretch of
+ * running, between a start and the stop that follows.
+ *
+ *     watching --an end trips it--> tripped --the record trips as well--> (the campaign is paused)
+ *                                      '--the record does not---> watching, by the entries of the record
+ */
+import type { SteadyMillis } from "../SteadyTime.ts"
+import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
+
+export interface BreakerEntry {
+  readonly callId: string
+  readonly at: SteadyMillis
+  readonly failure: boolean
+}
+
+export class BreakerWindow {
+  readonly #config: BreakerConfig
+  /** On record, oldest first. Those before `#first` have left the window. */
+  #recorded: Array<Omit<BreakerEntry, "callId">> = []
+  #first = 0
+  /** Of those in the window. */
+  #failures = 0
+  /** Ends that are not on record yet. */
+  readonly #pending = new Map<string, BreakerEntry>()
+  #newest = Number.NEGATIVE_INFINITY
+  #tripped = false
+
+  /** `recorded`: what the database has of this stretch. */
+  constructor(config: BreakerConfig, recorded: ReadonlyArray<BreakerEntry>) {
+    this.#config = config
+    this.#load(recorded)
+  }
+
+  /** Nothing may leave until the record has been judged. */
+  get isTripped(): boolean {
+    return this.#tripped
+  }
+  /** The ends are all on record: the database can tell whether it trips. */
+  get isSettled(): boolean {
+    return this.#pending.size === 0
+  }
+  /** When the newest call ended. */
+  get newest(): SteadyMillis {
+    return this.#newest
+  }
+
+  /** A call is over. */
+  ended(entry: BreakerEntry): void {
+    if (this.#pending.has(entry.callId)) return
+    this.#pending.set(entry.callId, entry)
+    this.#newest = Math.max(this.#newest, entry.at)
+    this.#judge()
+  }
+
+  /** Its end is on record, and an entry there or not; or nobody will ever record it. */
+  recorded(callId: string, isEntry: boolean): void {
+    const entry = this.#pending.get(callId)
+    if (entry === undefined) return
+    this.#pending.delete(callId)
+    if (isEntry) this.#add(entry)
+    // One entry less can make all the difference.
+    else if (this.#tripped) this.#tripped = this.#isTripped()
+  }
+
+  /** The record, as it is now, does not trip. */
+  overruled(recorded: ReadonlyArray<BreakerEntry>): void {
+    this.#load(recorded)
+    this.#tripped = false
+  }
+
+  #load(recorded: ReadonlyArray<BreakerEntry>): void {
+    this.#recorded = []
+    this.#first = 0
+    this.#failures = 0
+    for (const entry of recorded) if (!this.#pending.has(entry.callId)) this.#add(entry)
+  }
+  #add({ at, failure }: BreakerEntry): void {
+    // Some take longer to be recorded than others: they go where they belong, a few places from the end.
+    let place = this.#recorded.length
+    while (place > this.#first && (this.#recorded[place - 1]?.at ?? at) > at) place--
+    this.#recorded.splice(place, 0, { at, failure })
+    if (failure) this.#failures++
+    this.#newest = Math.max(this.#newest, at)
+  }
+  #judge(): void {
+    if (this.#isTripped()) this.#tripped = true
+  }
+  #isTripped(): boolean {
+    const from = this.#newest - this.#config.windowSeconds * 1000
+    this.#forget(from)
+    let total = this.#recorded.length - this.#first
+    let failures = this.#failures
+    for (const { at, failure } of this.#pending.values()) {
+      if (at <= from) continue
+      total++
+      if (failure) failures++
+    }
+    return isTripped({ config: this.#config, failures, total })
+  }
+  #forget(from: SteadyMillis): void {
+    for (let oldest = this.#recorded[this.#first]; oldest !== undefined && oldest.at <= from; oldest = this.#recorded[this.#first]) {
+      this.#first++
+      if (oldest.failure) this.#failures--
+    }
+    if (this.#first < this.#recorded.length / 2) return
+    this.#recorded = this.#recorded.slice(this.#first)
+    this.#first = 0
+  }
+}
