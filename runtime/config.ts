@@ -78,7 +78,7 @@ const table = {
     {
       name: "DATA_DIR",
       default: ".data",
-      description: "Folder of uploaded lists, recordings, transcripts and of the embedded Postgres.",
+      description: "Folder of uploaded lists, recordings, transcripts, the journal of what was dialed, and the embedded Postgres.",
       allowed: "a path"
     }
   ),
