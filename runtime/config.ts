@@ -84,7 +84,8 @@ const table = {
   ),
   databaseUrl: optional(secret(url("postgres:", "postgresql:")), {
     name: "DATABASE_URL",
-    description: "A Postgres (15 or later) to use instead of the embedded one.",
+    description:
+      "A Postgres (15 or later) to use instead of the embedded one. A pooler in between must keep sessions apart (`pool_mode = session`).",
     allowed: "an address such as postgres://user:password@host:5432/database",
     secret: true
   }),
@@ -121,7 +122,8 @@ const table = {
   nodeName: required(text(/^[a-z0-9-]{1,32}$/), {
     name: "NODE_NAME",
     default: "node1",
-    description: "Name of this engine node. Another one for each node, the same after a restart.",
+    description:
+      "Name of this engine, shown to the provider and in logs. One engine uses a database and schema at a time; a second one waits for it to end.",
     allowed: "1 to 32 of a-z, 0-9 and -"
   }),
   callRate: required(integer(1, 1000), {

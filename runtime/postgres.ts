@@ -9,6 +9,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 import { Config } from "./config.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
+import { refusePooler } from "./lock/Pooler.ts"
 import { migrate } from "./migrate.ts"
 import * as tenancy from "./tenancy.ts"
 
@@ -96,11 +97,20 @@ const placeOf = (url: Redacted.Redacted): string => {
 const isStarting = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConnectionError" || (reason.cause instanceof Object && "code" in reason.cause && reason.cause.code === "57P03")
 
-const checkServer = Effect.fnUntraced(function* (place: string) {
+const absent = (place: string, error: SqlError.SqlError): string => {
+  const { cause } = error.reason
+  return `No connection to the database at ${place}: ${cause instanceof Error && cause.message !== "" ? cause.message : error.message}`
+}
+
+const checkServer = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  const place = placeOf(url)
   const sql = yield* SqlClient.SqlClient
+  yield* refusePooler(url, place).pipe(
+    Effect.retry(($) => $(waitForDatabase).pipe(Schedule.while(({ input }) => input._tag === "SqlError" && isStarting(input)))),
+    Effect.catchTag("SqlError", (error) => new DatabaseUnavailable({ message: absent(place, error) }))
+  )
   const [row] = yield* sql<{ readonly version: number }>`SELECT current_setting('server_version_num')::int / 10000 AS version`.pipe(
-    Effect.retry(($) => $(waitForDatabase).pipe(Schedule.while(({ input }) => isStarting(input)))),
-    Effect.mapError((error) => new DatabaseUnavailable({ message: `No connection to the database at ${place}: ${error.message}` }))
+    Effect.mapError((error) => new DatabaseUnavailable({ message: absent(place, error) }))
   )
   if (row === undefined || row.version < oldestPostgres) {
     return yield* new DatabaseUnavailable({
@@ -119,7 +129,7 @@ const checkWall = Effect.gen(function* () {
 
 /** The pools of an engine: waits for the server at `url`, then brings the schema up to date. */
 export const databaseLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
-  Layer.effectDiscard(checkServer(placeOf(url)).pipe(Effect.andThen(migrate()), Effect.andThen(checkWall))).pipe(
+  Layer.effectDiscard(checkServer(url).pipe(Effect.andThen(migrate()), Effect.andThen(checkWall))).pipe(
     Layer.provideMerge(clientLayer(url, options))
   )
 

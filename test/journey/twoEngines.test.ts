@@ -107,6 +107,7 @@ t.test("given an engine that is frozen, when another one has taken its place and
   t.ok(ours.size > 0)
   const dials = entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
   t.equal(new Set(dials).size, dials.length, "no attempt was dialed twice")
+  t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
 })
 
 t.test("given an engine whose way to the database is cut, when no new one is to be had", { buffered: true }, async (t) => {

@@ -1,0 +1,56 @@
+/**
+ * Recognizes a pooler that gives each transaction another session of the server (pgbouncer with `pool_mode = transaction`): the engine's lock,
+ * the role of its requests and its notifications are matters of one session, and would silently fail.
+ */
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, type Redacted, Schema } from "effect"
+import type { SqlError } from "effect/sql"
+import { destroy } from "../connectionSocket.ts"
+
+const CONNECT_TIMEOUT = "5 seconds"
+/** A pooler with one session for all lets the second client wait for ever. */
+const ANSWER_MILLIS = 5000
+const mark = "trunkline.session"
+/** A pooler may hand out its sessions in turn. */
+const rounds = 4
+
+export class TransactionPooler extends Schema.TaggedError<TransactionPooler>()("TransactionPooler", { place: Schema.String }) {
+  override get message(): string {
+    return `At ${this.place} answers a pooler that shares database sessions between clients (such as pgbouncer with pool_mode = transaction). The engine needs sessions of its own: give it the address of Postgres itself, or of a pooler with pool_mode = session`
+  }
+}
+
+type Row = PgConnection.Row | undefined
+
+const isOwn = Effect.fnUntraced(function* (one: PgConnection.PgConnection, other: PgConnection.PgConnection, pid: unknown) {
+  const ask = (connection: PgConnection.PgConnection, statement: string): Effect.Effect<Row, SqlError.SqlError> =>
+    Effect.map(connection.query(statement, [], false), ({ rows: [row] }) => row)
+  yield* ask(one, `SELECT set_config('${mark}', '${String(pid)}', false)`)
+  for (let round = 0; round < rounds; round++) {
+    // While the other client is in a transaction, a pooler cannot give its session to the first one.
+    yield* ask(other, "BEGIN")
+    const others = yield* ask(other, "SELECT pg_backend_pid() AS pid")
+    const found = yield* ask(one, `SELECT pg_backend_pid() AS pid, current_setting('${mark}', true) AS mark`)
+    yield* ask(other, "COMMIT")
+    if (found?.["pid"] !== pid || found?.["mark"] !== String(pid) || others?.["pid"] === pid) return false
+  }
+  return true
+})
+
+/** Fails where sessions are shared. A server's own word for its session is proof enough that nobody is in between. */
+export const refusePooler = (url: Redacted.Redacted, place: string): Effect.Effect<void, SqlError.SqlError | TransactionPooler> =>
+  Effect.gen(function* () {
+    const connect = PgConnection.make({ applicationName: "trunkline", connectTimeout: CONNECT_TIMEOUT, url })
+    const one = yield* connect
+    const [row] = (yield* one.query("SELECT pg_backend_pid() AS pid", [], false)).rows
+    if (row?.["pid"] === one.processId) return
+    const other = yield* connect
+    const silent = Effect.delay(
+      Effect.sync(() => {
+        for (const connection of [one, other]) destroy(connection, "The pooler does not answer")
+        return false
+      }),
+      ANSWER_MILLIS
+    )
+    if (!(yield* Effect.raceFirst(isOwn(one, other, row?.["pid"]), silent))) return yield* new TransactionPooler({ place })
+  }).pipe(Effect.scoped)

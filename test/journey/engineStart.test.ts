@@ -1,0 +1,54 @@
+/** What an engine finds when it starts: what another name has left behind, and what stands between it and its database. */
+import t, { type Test } from "tap"
+import { spawnEngine } from "#test/support/EngineProcess.ts"
+import { nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { openDatabase } from "#test/support/postgres.ts"
+import { startTransactionPooler } from "#test/support/TransactionPooler.ts"
+
+t.setTimeout(300_000)
+t.jobs = 2
+
+const cap = 4
+
+const given = async (t: Test, environment: Readonly<Record<string, string>> = {}) => {
+  const world = await World.open(t, {
+    emulator: { ringMillis: 200, seed: 5, talkMillis: 3000 },
+    environment: { DRAIN: "0", ORG_CONCURRENCY: "50", RECORDINGS: "off", ...environment }
+  })
+  const { id } = await world.campaign(numbersOf(200, ["01"]), { max_concurrency: cap })
+  return { id, world }
+}
+
+/** Originates since a moment of the log's clock, by the node that asked for them. */
+const originatesSince = (world: World, at: number) =>
+  world.emulator.log.entries.filter((entry) => entry.kind === "originate" && entry.at >= at)
+
+t.test("given an engine that is killed, when it comes back under another name", { buffered: true }, async (t) => {
+  const { id, world } = await given(t)
+  await world.api.start(id)
+  await world.seen("answered", cap, 60_000)
+  await world.end("SIGKILL")
+  await world.launch({ NODE_NAME: "renamed" })
+  const back = nowMillis()
+  await untilTrue("dials under the new name", () => originatesSince(world, back).length > 0, 100_000)
+  await untilTrue(
+    "end of all that was left behind",
+    async () => (await world.sql`SELECT 1 FROM attempts WHERE node = 'journey' AND state NOT IN ('ended', 'void')`).length === 0,
+    120_000
+  )
+  t.match((await world.api.campaign(id)).logs.find(({ event }) => event === "recovery_completed")?.details, {
+    former_node_names: ["journey"]
+  })
+  t.ok(world.emulator.log.mostLive() <= cap, "then what the old name left behind is settled, within the cap")
+})
+
+t.test("given a pooler that shares sessions between clients, when an engine is started on it", { buffered: true }, async (t) => {
+  const { url } = await openDatabase(t)
+  const address = new URL(url)
+  const pooler = await startTransactionPooler({ host: address.hostname, port: Number(address.port) })
+  t.teardown(() => pooler.stop())
+  address.port = String(pooler.port)
+  const engine = spawnEngine({ DATABASE_URL: address.href, PORT: "0" })
+  t.equal((await engine.exited).code, 1, "then it refuses")
+  t.match(engine.output(), /a pooler that shares database sessions between clients/, "and says why")
+})

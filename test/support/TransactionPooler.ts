@@ -1,0 +1,84 @@
+/**
+ * What pgbouncer does with `pool_mode = transaction`, as far as an engine can tell: a client has a session of the server for a transaction
+ * only, and the next one may be another. Each client's own log-in opens one session, which then serves all. Without TLS.
+ */
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+
+interface Session {
+  readonly socket: Socket
+  client: Client | undefined
+}
+interface Client {
+  readonly socket: Socket
+  session: Session | undefined
+  readonly waiting: Array<Buffer>
+}
+
+/** Whole messages of a stream. */
+const framer = () => {
+  let rest: Buffer = Buffer.alloc(0)
+  return (chunk: Buffer): ReadonlyArray<Buffer> => {
+    rest = Buffer.concat([rest, chunk])
+    const whole: Array<Buffer> = []
+    while (rest.length >= 5) {
+      const end = 1 + rest.readInt32BE(1)
+      if (rest.length < end) break
+      whole.push(rest.subarray(0, end))
+      rest = rest.subarray(end)
+    }
+    return whole
+  }
+}
+
+const typeOf = (message: Buffer): string => String.fromCharCode(message[0] ?? 0)
+const readyIdle = (message: Buffer): boolean => typeOf(message) === "Z" && message[5] === 0x49
+
+export const startTransactionPooler = async (target: { readonly host: string; readonly port: number }) => {
+  // The session that was used last is used first.
+  const idle: Array<Session> = []
+  const sockets = new Set<Socket>()
+  let lastName = 0
+
+  const serve = (client: Client, session: Session) => {
+    client.session = session
+    session.client = client
+    for (const chunk of client.waiting.splice(0)) session.socket.write(chunk)
+  }
+  const server = createServer((socket) => {
+    const client: Client = { session: undefined, socket, waiting: [] }
+    const session: Session = { client, socket: connect(target) }
+    client.session = session
+    for (const one of [socket, session.socket]) {
+      sockets.add(one)
+      one.on("error", () => one.destroy())
+    }
+    const fromServer = framer()
+    session.socket.on("data", (chunk: Buffer) => {
+      for (const message of fromServer(chunk)) {
+        const named = Buffer.from(message)
+        // A pooler gives its clients names of its own, to cancel by.
+        if (typeOf(named) === "K") named.writeInt32BE(++lastName, 5)
+        const served = session.client
+        served?.socket.write(named)
+        if (!readyIdle(message) || served === undefined) continue
+        served.session = undefined
+        session.client = undefined
+        idle.push(session)
+      }
+    })
+    socket.on("data", (chunk: Buffer) => {
+      if (client.session !== undefined) return void client.session.socket.write(chunk)
+      client.waiting.push(chunk)
+      const next = idle.pop()
+      if (next !== undefined) serve(client, next)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return {
+    port: (server.address() as AddressInfo).port, // listening on TCP, so neither a path nor null
+    stop: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  }
+}
