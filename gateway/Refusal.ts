@@ -72,6 +72,7 @@ import type {
 import { type BodyTooLarge, failure, type Reply } from "./Endpoint.ts"
 import type { FileMissing } from "./FileStore.ts"
 import { type Violation, valueError } from "./validation.ts"
+import type { StopUnconfirmed } from "#core/Signals.ts"
 
 export class NotAuthenticated extends Schema.TaggedError<NotAuthenticated>()("NotAuthenticated", { detail: Schema.String }) {}
 /** What the path names is not there; for routes whose wording differs from the table's. */
@@ -113,6 +114,7 @@ export type DomainError =
   | CallerNumberNotFound
   | CallNotPlaced
   | CallUnsettled
+  | StopUnconfirmed
   | CallerIdRefused
   | CampaignNotFound
   | CampaignNotReady
@@ -248,6 +250,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   CallerNumberNotFound: [400, () => "from_phone_number_not_found"],
   CallerIdRefused: [400, () => "Only a number of digits can be shown as caller id"],
   CallNotPlaced: [400, ({ reason }) => `Failed to initiate call: ${reason}`],
+  StopUnconfirmed: [503, () => "It is not confirmed yet that nothing more is dialed: ask again"],
   CallUnsettled: [503, () => "It is not known yet whether the call was placed"],
   CampaignNotFound: [404, () => "Campaign not found"],
   CampaignNotReady: [400, ({ reason }) => reason],

@@ -6,6 +6,7 @@
 import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Schedule, Schema, Stream } from "effect"
 import { setImmediate } from "node:timers/promises"
 import * as uws from "uWebSockets.js"
+import { nowOf } from "#core/SteadyTime.ts"
 import { bodyStream } from "./BodyStream.ts"
 import { Closing } from "./Closing.ts"
 import { copied, pathNames, queryOf, requestId } from "./copied.ts"
@@ -173,7 +174,7 @@ class UwsServer<R> implements Server {
   )
 
   private now(): number {
-    return this.clock.currentTimeMillisUnsafe()
+    return nowOf(this.clock)
   }
 
   private enter(endpoint: Endpoint<R>, figures: RouteFigures, isHead: boolean): Handler {

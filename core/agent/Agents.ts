@@ -3,9 +3,9 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type FolderId, FolderNotFound } from "../folder/Folder.ts"
-import type { AgentId, OrganizationId } from "../Id.ts"
+import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
 import { firstPage } from "../Page.ts"
-import { Signals } from "../Signals.ts"
+import { Signals, type StopUnconfirmed } from "../Signals.ts"
 import {
   type Agent,
   type AgentCount,
@@ -57,8 +57,12 @@ export class Agents extends Context.Service<
       id: AgentId,
       changes: AgentChanges
     ) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused | AgentConfigurationsRefused | AgentTriggerTaken>
-    /** Archiving pauses the agent's running campaigns before it returns. */
-    readonly setStatus: (organizationId: OrganizationId, id: AgentId, status: AgentStatus) => Effect.Effect<Agent, AgentNotFound>
+    /** Archiving pauses the agent's running campaigns before it returns. Unconfirmed, they are paused all the same; to ask again confirms it. */
+    readonly setStatus: (
+      organizationId: OrganizationId,
+      id: AgentId,
+      status: AgentStatus
+    ) => Effect.Effect<Agent, AgentNotFound | StopUnconfirmed>
     /** Null: into no folder. */
     readonly setFolder: (
       organizationId: OrganizationId,
@@ -90,6 +94,8 @@ export class Agents extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const signals = yield* Signals
+      /** Campaigns that an archived agent has paused, and whose pause has not been confirmed. */
+      const unconfirmed = new Map<AgentId, ReadonlyArray<CampaignId>>()
       const random = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
       const found = Effect.fnUntraced(function* <A, E>(id: AgentId, agent: Effect.Effect<A | undefined, E>) {
         return (yield* Effect.orDie(agent)) ?? (yield* new AgentNotFound({ id }))
@@ -124,7 +130,7 @@ export class Agents extends Context.Service<
         }),
         setStatus: Effect.fn("Agents.setStatus")(function* (organizationId, id, status) {
           // A client that goes away must not leave permits behind.
-          yield* Effect.uninterruptible(setStatus(sql, signals, { organizationId, id, status }))
+          yield* Effect.uninterruptible(setStatus(sql, signals, unconfirmed, { organizationId, id, status }))
           return yield* get(organizationId, id)
         }),
         setFolder: Effect.fn("Agents.setFolder")(function* (organizationId, id, folderId) {
@@ -177,6 +183,7 @@ type Sql = SqlClient.SqlClient
 const setStatus = Effect.fnUntraced(function* (
   sql: Sql,
   signals: Signals["Service"],
+  unconfirmed: Map<AgentId, ReadonlyArray<CampaignId>>,
   change: { readonly organizationId: OrganizationId; readonly id: AgentId; readonly status: AgentStatus }
 ) {
   const { id, organizationId, status } = change
@@ -184,5 +191,9 @@ const setStatus = Effect.fnUntraced(function* (
     if (!(yield* store.setStatus(sql, organizationId, id, status))) return yield* new AgentNotFound({ id })
     return status === "archived" ? yield* store.pauseCampaigns(sql, organizationId, id) : []
   }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
-  yield* Effect.forEach(paused, signals.campaignStopped, { discard: true, concurrency: "unbounded" })
+  const stopping = [...(unconfirmed.get(id) ?? []), ...paused]
+  yield* Effect.forEach(stopping, signals.campaignStopped, { discard: true, concurrency: "unbounded" }).pipe(
+    Effect.tapError(() => Effect.sync(() => unconfirmed.set(id, stopping)))
+  )
+  unconfirmed.delete(id)
 })

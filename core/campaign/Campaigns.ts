@@ -8,7 +8,7 @@ import { AgentArchived, type AgentNotFound } from "../agent/Agent.ts"
 import { requiredVariablesOf } from "../agent/AgentGraph.ts"
 import { Agents } from "../agent/Agents.ts"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
-import { Signals } from "../Signals.ts"
+import { Signals, type StopUnconfirmed } from "../Signals.ts"
 import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
 import { CampaignNotFound, CampaignNotReady, CampaignStateConflict, type SourceRefused } from "./Campaign.ts"
@@ -88,11 +88,14 @@ export class Campaigns extends Context.Service<
     ) => Effect.Effect<AdvisedCampaign, CampaignNotFound | CampaignStateConflict>
     readonly start: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
     readonly resume: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
-    /** Returns when no node can dial for the campaign any more. Calls that are up go on. */
+    /**
+     * Returns when no node can dial for the campaign any more. Calls that are up go on. Unconfirmed, the campaign is paused all the same, and
+     * to ask again confirms it.
+     */
     readonly pause: (
       organizationId: OrganizationId,
       id: CampaignId
-    ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict>
+    ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict | StopUnconfirmed>
     readonly progress: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<CampaignProgress, CampaignNotFound>
     /** In the order of their lines. */
     readonly contacts: (
@@ -123,6 +126,7 @@ export class Campaigns extends Context.Service<
         agents: yield* Agents,
         configs: yield* TelephonyConfigs,
         signals: yield* Signals,
+        unconfirmed: new Set<CampaignId>(),
         source: yield* ContactSource,
         rateLimit: yield* DefaultRateLimit
       }
@@ -186,6 +190,8 @@ interface Ports {
   readonly agents: Agents["Service"]
   readonly configs: TelephonyConfigs["Service"]
   readonly signals: Signals["Service"]
+  /** Campaigns whose pause has not been confirmed. */
+  readonly unconfirmed: Set<CampaignId>
   readonly source: ContactSource["Service"]
   readonly rateLimit: number
 }
@@ -286,8 +292,11 @@ const satisfied = (required: ReadonlyArray<string>, variables: store.SourceVaria
 const pause = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: CampaignId) {
   const found = yield* Effect.orDie(store.pause(ports.sql, organizationId, id))
   if (found === undefined) return yield* new CampaignNotFound({ id })
-  if (!found.done) return yield* new CampaignStateConflict({ action: "pause", state: found.state })
-  yield* ports.signals.campaignStopped(id)
+  // Whoever was told that a pause is not confirmed yet asks again.
+  const isRepeated = found.state === "paused" && ports.unconfirmed.has(id)
+  if (!found.done && !isRepeated) return yield* new CampaignStateConflict({ action: "pause", state: found.state })
+  yield* Effect.tapError(ports.signals.campaignStopped(id), () => Effect.sync(() => ports.unconfirmed.add(id)))
+  ports.unconfirmed.delete(id)
 })
 
 /** How the API calls the settings. */

@@ -3,6 +3,7 @@ import { Cache, Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import * as SteadyTime from "../SteadyTime.ts"
 import { type ApiKey, ApiKeyNotFound, InvalidApiKey, newKey, prefixOf } from "./ApiKey.ts"
 import * as store from "./ApiKeyStore.ts"
 import type { ApiKeyId, Caller } from "./Caller.ts"
@@ -51,7 +52,7 @@ export class ApiKeys extends Context.Service<
       let latest = new Map<string, { readonly caller: Caller; readonly until: number }>()
       const lookedUp = Effect.fnUntraced(function* (rawKey: string) {
         const found = latest
-        const until = clock.currentTimeMillisUnsafe() + rememberedMillis
+        const until = SteadyTime.nowOf(clock) + rememberedMillis
         const caller = yield* lookup(sql, rawKey)
         if (found.size >= rememberedKeys) found.clear()
         // Into the memory of when it was asked for: one that was forgotten meanwhile is not added to.
@@ -80,7 +81,7 @@ export class ApiKeys extends Context.Service<
           rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : Cache.get(callers, rawKey),
         remembered: (rawKey) => {
           const found = latest.get(rawKey)
-          return found !== undefined && clock.currentTimeMillisUnsafe() < found.until ? found.caller : undefined
+          return found !== undefined && SteadyTime.nowOf(clock) < found.until ? found.caller : undefined
         },
         forget,
         list: Effect.fn("ApiKeys.list")((organizationId, withArchived) => Effect.orDie(store.list(sql, organizationId, withArchived))),

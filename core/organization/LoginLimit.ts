@@ -2,7 +2,8 @@
  * Against guessing: how many log-ins may fail for one e-mail address, and how many may sign up, in five minutes. Each node
  * counts for itself, in memory. An attempt counts before the password is checked, so that many at once do not slip through together.
  */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
+import * as SteadyTime from "../SteadyTime.ts"
 
 export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", {}) {}
 
@@ -28,7 +29,7 @@ export class LoginLimit extends Context.Service<
     let signedUp = 0
 
     /** All is forgotten at once when a window is over. */
-    const renew = Effect.map(Clock.currentTimeMillis, (now) => {
+    const renew = Effect.map(SteadyTime.now, (now) => {
       if (now < since + windowMillis) return
       since = now
       signedUp = 0

@@ -131,10 +131,11 @@ export const campaignRoutes = tagged("Campaigns", [
     path: "/api/v1/campaign/:campaign_id/pause",
     name: "pauseCampaign",
     summary: "Stop dialing",
-    description: "Once this has answered, nothing more is dialed. Calls that are up go on.",
+    description:
+      "Once this has answered, nothing more is dialed. Calls that are up go on. A 503 means that the campaign is paused and that it is not confirmed yet that nothing more leaves: repeat the request, and it is answered 200 once it is.",
     params: CampaignPath,
     success: CampaignWire,
-    errors: ["CampaignNotFound", "CampaignStateConflict"],
+    errors: ["CampaignNotFound", "CampaignStateConflict", "StopUnconfirmed"],
     handle: ({ caller, params }) => Campaigns.use((_) => _.pause(caller.organizationId, params.campaign_id)).pipe(Effect.map(campaignWire))
   }),
   route({

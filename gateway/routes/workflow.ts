@@ -119,10 +119,11 @@ export const workflowRoutes = tagged("Agents", [
     params: AgentPath,
     body: SetAgentStatus,
     success: AgentWire,
-    errors: ["NotFound"],
+    errors: ["NotFound", "StopUnconfirmed"],
     handle: ({ body, caller, params }) =>
       Agents.use((_) => _.setStatus(caller.organizationId, params.workflow_id, body.status)).pipe(
-        Effect.mapBoth({ onSuccess: agentWire, onFailure: ({ id }) => new NotFound({ detail: `Workflow with ID ${id} not found` }) })
+        Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Workflow with ID ${id} not found` }))),
+        Effect.map(agentWire)
       )
   }),
   list({

@@ -3,12 +3,13 @@
  * as long as it runs, and is delivered again to the next owner when a node dies. That a campaign is run twice for a moment does no harm:
  * the later owner has raised the epoch that every write names.
  */
-import { Cause, Clock, Effect, Layer, Schema } from "effect"
+import { Cause, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { CampaignId } from "#core/Id.ts"
-import { Signals } from "#core/Signals.ts"
+import { Signals, StopUnconfirmed } from "#core/Signals.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { CampaignActor } from "./CampaignActor.ts"
 import { Desks } from "./Desk.ts"
 import { died } from "./stops.ts"
@@ -18,6 +19,8 @@ const DEATHS_TO_PAUSE = 5
 const DEATH_WINDOW_MILLIS = 60_000
 /** How long a pause waits for the campaign's owner to answer. */
 const WITHDRAW_TIMEOUT = "5 seconds"
+/** What a client is told that has asked for a stop which is not confirmed by then. */
+const ASK_AGAIN_SECONDS = 2
 
 const Campaign = Entity.make("Campaign", [
   Rpc.make("Run", { payload: { occasion: Schema.String }, primaryKey: ({ occasion }) => occasion })
@@ -42,7 +45,7 @@ export const layer = Campaign.toLayer(
         const exit = yield* Effect.exit(actor.run(id))
         if (exit._tag === "Success") return
         if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* SteadyTime.now
         yield* Effect.logError("a campaign's actor died", exit.cause)
         deaths = [...deaths, now].filter((at) => at > now - DEATH_WINDOW_MILLIS)
         if (deaths.length >= DEATHS_TO_PAUSE) {
@@ -68,10 +71,22 @@ export const layerSignals = Layer.effect(
   Signals,
   Effect.gen(function* () {
     const client = yield* Campaign.client
+    const desks = yield* Desks
     const unheard = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logWarning("a signal to a campaign was lost", cause))
     return {
       campaignRunning: (id, occasion) => client(String(id)).Run({ occasion }, { discard: true }).pipe(unheard, Effect.asVoid),
-      campaignStopped: (id) => client(String(id)).Withdraw().pipe(Effect.timeout(WITHDRAW_TIMEOUT), unheard),
+      campaignStopped: (id) =>
+        // What this node permitted ends now, whatever becomes of the word to the others.
+        Effect.andThen(
+          desks.withdraw(id),
+          client(String(id))
+            .Withdraw()
+            .pipe(
+              Effect.timeout(WITHDRAW_TIMEOUT),
+              Effect.tapCause((cause) => Effect.logWarning("it is not confirmed yet that a campaign has stopped", cause)),
+              Effect.catchCause(() => Effect.fail(new StopUnconfirmed({ retryAfterSeconds: ASK_AGAIN_SECONDS })))
+            )
+        ),
       campaignChanged: (id) => client(String(id)).Look(undefined, { discard: true }).pipe(unheard, Effect.asVoid)
     }
   })

@@ -8,6 +8,7 @@ import { nextTryIn, pauseAfter, retryAfterOf } from "#core/event/Backoff.ts"
 import { cloudEventOf } from "#core/event/CloudEvent.ts"
 import { type ClaimedEndpoint, type DueDelivery, type Tried, WebhookQueue } from "#core/event/WebhookQueue.ts"
 import { unending } from "./EventSequencer.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { EventWakes } from "./EventWakes.ts"
 import { signatureOf } from "./webhookSignature.ts"
 import { WebhookSender } from "./WebhookSender.ts"
@@ -85,10 +86,10 @@ const takeTurn = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint) {
 })
 
 const sendAll = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint, due: ReadonlyArray<DueDelivery>, turn: Turn) {
-  const until = (yield* Clock.currentTimeMillis) + TURN_MILLIS
+  const until = (yield* SteadyTime.now) + TURN_MILLIS
   let isOver = false
   const sendOne = Effect.fnUntraced(function* (delivery: DueDelivery) {
-    if (isOver || (yield* Clock.currentTimeMillis) > until) return
+    if (isOver || (yield* SteadyTime.now) > until) return
     const { isGone, tried } = yield* tryOnce(endpoint, delivery)
     yield* counted(tried.state)
     turn.tries.push(tried)

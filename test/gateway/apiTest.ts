@@ -20,7 +20,7 @@ import { Registry } from "#core/provider/Registry.ts"
 import * as resources from "#core/resource/resources.ts"
 import { Reports } from "#core/report/Reports.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { Signals } from "#core/Signals.ts"
+import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
@@ -51,7 +51,7 @@ export interface TestApi {
   /** What single calls were asked for. */
   readonly dialed: Array<SingleCall>
   /** Whether the database answers, as far as readiness is told. */
-  readonly health: { isUp: boolean }
+  readonly health: { isUp: boolean; isStopHeard: boolean }
   /** As the organization of the first key. */
   readonly ask: (method: string, path: string, json?: unknown, sent?: Sent) => Promise<Answer>
   /** As another organization. */
@@ -142,7 +142,7 @@ export const openApi = async (t: Test, references: Layer.Layer<never> = Layer.em
     })
   )
   const dialed: Array<SingleCall> = []
-  const health = { isUp: true }
+  const health = { isStopHeard: true, isUp: true }
   const files = Files.layerLocal(folder)
   const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal)).pipe(Layer.provide(files))
   const readiness = Layer.succeed(Readiness, {
@@ -152,7 +152,7 @@ export const openApi = async (t: Test, references: Layer.Layer<never> = Layer.em
   })
   const signals = Layer.succeed(Signals, {
     campaignRunning: () => Effect.void,
-    campaignStopped: () => Effect.void,
+    campaignStopped: () => (health.isStopHeard ? Effect.void : Effect.fail(new StopUnconfirmed({ retryAfterSeconds: 2 }))),
     campaignChanged: () => Effect.void
   })
   const trunkSignals = Layer.succeed(TrunkSignals, { configurationChanged: () => Effect.void, numbersChanged: () => Effect.void })

@@ -66,7 +66,8 @@ t.test("every other change of state is refused, names the state and changes noth
       } as const)) {
         yield* sql`UPDATE campaigns SET state = ${state} WHERE id = ${id}`
         for (const verb of refusedVerbs) {
-          const error = yield* Effect.flip(verbs[verb](ours, id))
+          const tried: Effect.Effect<unknown, Effect.Error<ReturnType<(typeof verbs)[typeof verb]>>> = verbs[verb](ours, id)
+          const error = yield* Effect.flip(tried)
           refused.push(error._tag === "CampaignStateConflict" ? `${error.action} ${error.state}` : error._tag)
         }
       }
@@ -114,7 +115,7 @@ t.test("pauses and resumes at once: each is judged by what the one before left, 
       const campaigns = yield* Campaigns
       const { id } = yield* started()
       const tags = yield* Effect.all(
-        Array.from({ length: 40 }, (_, i) => tag(i % 2 === 0 ? campaigns.pause(ours, id) : campaigns.resume(ours, id))),
+        Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? tag(campaigns.pause(ours, id)) : tag(campaigns.resume(ours, id)))),
         { concurrency: 12 }
       )
       return { wins: tags.filter((tag) => tag === "none").length, events: (yield* eventsOf(id)).slice(2) }
