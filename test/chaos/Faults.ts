@@ -29,8 +29,10 @@ const down = async (stage: Stage, signal: "SIGKILL" | "SIGTERM", between: () => 
   if (signal === "SIGKILL") stage.kills.push(nowMillis())
   await stage.deafened(signal === "SIGKILL" ? "the engine was killed" : "the engine was stopped", async () => {
     await stage.world.end(signal)
+    stage.say("  it is gone")
     await between()
     await stage.world.launch()
+    stage.say("  it is back")
   })
 }
 
@@ -286,7 +288,7 @@ export const few = (chance: () => number): ReadonlyArray<Fault> => [
   heldForLong,
   ...shuffled(chance, [
     ...named(`requests: ${fates.errorAfterForwarding().name}`, `requests: ${fates.errorThenForwarded(504, 6000).name}`),
-    ...named("the engine is killed", "the engine is stopped", "the engine stands still"),
+    ...named("the engine is killed", "the engine stands still"),
     ...named("the clock is set forward, and back", "the clock is set back into the closed window"),
     ...named("all connections to Asterisk are cut", "the connections to Asterisk fall silent"),
     ...named("replies to commits are lost", "the connections to the database fall silent", "commits are slow"),

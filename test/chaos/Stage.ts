@@ -21,7 +21,7 @@ const caps = { big: 12, organization: 15, small: 5 }
 /** Part of the contacts that is in the small campaign; half of those phones are in the big one as well. */
 const smallPart = 0.2
 /** Part of the time in which the contacts are dialed if nothing goes wrong. */
-const busyPart = 0.25
+const busyPart = 0.2
 /** A closed window of the big campaign, so long ago: only a clock that is set back gets there. */
 const closedAgo = { fromMinutes: 40, untilMinutes: 30 }
 const beatMillis = 100
