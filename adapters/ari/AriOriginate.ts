@@ -17,6 +17,7 @@ const DOUBT_MILLIS = 600_000
 const RATE_LIMIT_RETRY_MILLIS = 1_000
 
 const refused = (reason: OriginateRefused["reason"], detail: string) => new OriginateRefused({ reason, detail })
+const noEvents = refused("unreachable", "no events' websocket")
 
 /** The parameters, or why there cannot be any. Only digits and a plus reach the dial string: a number may name no other endpoint. */
 const parametersOf = (asterisk: Asterisk, dialString: string, request: OriginateRequest) => {
@@ -45,14 +46,16 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
   const query = parametersOf(asterisk, dialString, request)
   if (query instanceof OriginateRefused) return yield* query
   // A call answered while nobody listens to its events is dropped by Asterisk.
-  if (asterisk.status._tag !== "Up") return yield* refused("unreachable", "no events' websocket")
+  if (asterisk.status._tag !== "Up") return yield* noEvents
   const known = asterisk.calls.get(callId)
   if (known !== undefined)
     return known.request === "accepted" ? { providerCallId: callId } : yield* new OriginateDoubtful({ detail: "already sent" })
 
   const call = asterisk.calls.add(callId, request.ringTimeoutSeconds, asterisk.connection, "pending")
+  let isDeaf = false
   const leave = () => {
-    if (!request.leave()) return false
+    isDeaf = asterisk.status._tag !== "Up"
+    if (isDeaf || !request.leave()) return false
     call.leftAt = asterisk.now()
     return true
   }
@@ -65,7 +68,7 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
   // An event of it is as good as a reply.
   if (call.request === "accepted") return { providerCallId: callId }
   if (call.request === "pending") call.request = "lost"
-  const refusal = refusalOf(outcome)
+  const refusal = isDeaf ? noEvents : refusalOf(outcome)
   if (refusal !== undefined) {
     asterisk.calls.forget(callId)
     return yield* refusal

@@ -92,3 +92,15 @@ given("when the permit lasts, then it is asked once, right before the request", 
   t.equal(asked.length, 2)
   t.equal(placed(front), 2)
 })
+
+given("when the events' websocket is lost while it waits for a connection, then nothing leaves", async (t, { emulator, front, line }) => {
+  front.hold(true)
+  const dialing = line.originate(numberOf("011"))
+  await eventually("a connection that waits for its handshake", () => front.held() === 1)
+  emulator.dropSockets()
+  await line.status("Down")
+  front.hold(false)
+  t.match((await dialing).failure, { _tag: "OriginateRefused", reason: "unreachable" })
+  await line.status("Up")
+  t.equal(placed(front), 0)
+})
