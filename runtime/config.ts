@@ -123,7 +123,7 @@ const table = {
     name: "NODE_NAME",
     default: "node1",
     description:
-      "Name of this engine, shown to the provider and in logs. One engine uses a database and schema at a time; a second one waits for it to end.",
+      "Name of this engine, the same after a restart: what rings meanwhile is carried on with. One engine uses a database and schema at a time; a second one waits for it to end.",
     allowed: "1 to 32 of a-z, 0-9 and -"
   }),
   callRate: required(integer(1, 1000), {
