@@ -133,7 +133,7 @@ t.test("given ten slots for campaigns and one more, when two campaigns and singl
   const prefixes = ["+1555", "+1666"]
   const campaigns = await Promise.all(prefixes.map((prefix) => world.campaign(numbersOf(120, ["01"], prefix))))
   for (const { id } of campaigns) await api.start(id)
-  await world.seen("originate", 110)
+  await world.seen("originate", 110, 60_000)
 
   const singles = numbersOf(12, ["11"], "+1777")
   const answers = await Promise.all(singles.map((number) => api.call(world.agentUuid, number)))
