@@ -16,8 +16,8 @@ export interface ProxyAnswer {
 /** What becomes of one request. */
 export interface Fate {
   readonly name: string
-  /** Milliseconds until it is forwarded; at once when absent. The client's going away does not stop it. */
-  readonly forward?: number | "never"
+  /** Milliseconds until it is forwarded, or what that waits for; at once when absent. The client's going away does not stop it. */
+  readonly forward?: number | Promise<unknown> | "never"
   /** What the client gets: the server's reply when absent. */
   readonly reply?: "theirs" | "reset" | "silence" | ProxyAnswer
   /** When: milliseconds after the request came. When absent: as soon as the server has replied, or at once if it is not forwarded. */
@@ -58,7 +58,8 @@ export const fates = {
   loseReply: { name: "reply lost", reply: "silence" },
   swallow: { name: "swallowed", forward: "never", reply: "silence" },
   /** Forwarded late; the reply passes. */
-  hold: (millis: number) => ({ name: `held for ${millis} ms`, forward: millis })
+  hold: (millis: number) => ({ name: `held for ${millis} ms`, forward: millis }),
+  holdUntil: (released: Promise<unknown>) => ({ name: "held until it is released", forward: released })
 } satisfies Record<string, Fate | ((...given: ReadonlyArray<never>) => Fate)>
 
 /** One request, as the proxy saw it. Times are as `performance.timeOrigin + performance.now()` tells them. */
@@ -176,8 +177,8 @@ export class HttpProxy {
   }
 
   /** A connection for each: an idle one that the server is just closing would be a fault that nobody asked for. */
-  async #forward(request: IncomingMessage, body: Buffer, afterMillis: number, exchange: Exchange): Promise<Reply> {
-    if (afterMillis > 0) await wait(afterMillis)
+  async #forward(request: IncomingMessage, body: Buffer, after: number | Promise<unknown>, exchange: Exchange): Promise<Reply> {
+    await (typeof after === "number" ? wait(after) : after)
     exchange.forwardedAt = now()
     const { hostname, port } = this.#server
     const headers = { ...request.headers, connection: "close" }
