@@ -6,6 +6,7 @@
 import { Cause, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
+import { SqlError } from "effect/sql"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { CampaignId } from "#core/Id.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
@@ -17,6 +18,8 @@ import { died } from "./stops.ts"
 /** So many deaths within a minute pause the campaign. */
 const DEATHS_TO_PAUSE = 5
 const DEATH_WINDOW_MILLIS = 60_000
+/** How often a campaign whose database is away looks for it. */
+const DATABASE_MILLIS = 2000
 /** How long a pause waits for the campaign's owner to answer. */
 const WITHDRAW_TIMEOUT = "5 seconds"
 /** What a client is told that has asked for a stop which is not confirmed by then. */
@@ -45,6 +48,11 @@ export const layer = Campaign.toLayer(
         const exit = yield* Effect.exit(actor.run(id))
         if (exit._tag === "Success") return
         if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
+        if (isDatabaseAway(exit.cause)) {
+          yield* Effect.logWarning("a campaign waits for its database", Cause.squash(exit.cause))
+          yield* Effect.sleep(DATABASE_MILLIS)
+          continue
+        }
         const now = yield* SteadyTime.now
         yield* Effect.logError("a campaign's actor died", exit.cause)
         deaths = [...deaths, now].filter((at) => at > now - DEATH_WINDOW_MILLIS)
@@ -65,6 +73,20 @@ export const layer = Campaign.toLayer(
   }),
   { concurrency: "unbounded", disableFatalDefects: true, maxIdleTime: "1 minute" }
 )
+
+const away: ReadonlySet<string> = new Set(["ConnectionError", "StatementTimeoutError", "LockTimeoutError"])
+/** SQLSTATE: connection exceptions, and an operator's or a failing server's shutdown. */
+const awayCode = /^(08|57P)/
+
+/** No fault of the campaign, and none that a person who resumes it could mend: it waits, and goes on by itself. */
+const isDatabaseAway = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => {
+    if (!Cause.isDieReason(reason) || !SqlError.isSqlError(reason.defect)) return false
+    const why = reason.defect.reason
+    const driver = why.cause
+    const code = driver instanceof Object && "code" in driver && typeof driver.code === "string" ? driver.code : ""
+    return away.has(why._tag) || awayCode.test(code)
+  })
 
 /** Word for campaigns, to whichever node owns them. */
 export const layerSignals = Layer.effect(

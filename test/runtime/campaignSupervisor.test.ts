@@ -1,6 +1,7 @@
 /** What becomes of a campaign whose actor dies. */
 import { Effect, Layer } from "effect"
 import { TestRunner } from "effect/cluster"
+import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
@@ -40,6 +41,13 @@ const supervise = (life: (world: World, lives: number) => Effect.Effect<void>, a
       return { begun: begun.map((at) => at - first), entries: world.entries }
     })
   )
+
+t.test("given a database that is away for minutes, then the owner waits for it, and the campaign is not paused", async (t) => {
+  const gone = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("refused") }) })
+  const { begun, entries } = await supervise((_, lives) => (lives < 100 ? Effect.die(gone) : Effect.never), wait("5 minutes"))
+  t.equal(begun.length, 100, "then it begins as soon as the database is back")
+  t.strictSame(entries, [])
+})
 
 t.test("given an owner that dies", async (t) => {
   t.test("once, then it begins anew after a second", async (t) => {
