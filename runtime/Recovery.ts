@@ -18,6 +18,7 @@ import { CallJournal } from "./call/CallJournal.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { LONGEST_DOUBT_MILLIS } from "./call/Doubts.ts"
 import { bareEnd } from "./call/RunReport.ts"
+import { callerKey } from "./campaign/CallerRotation.ts"
 import { Desks } from "./campaign/Desk.ts"
 import { Config } from "./config.ts"
 import type { Known } from "./journal/FormerJournals.ts"
@@ -85,17 +86,25 @@ const keepDoubts = Effect.gen(function* () {
   for (const attempt of yield* store.inDoubt(LONGEST_DOUBT_MILLIS)) {
     const trunk = yield* pool.get(attempt.telephonyConfigurationId)
     if (trunk === undefined) continue
-    slots.adopt(attempt.callId, scopesOf(attempt.campaignId, attempt.organizationId, attempt.telephonyConfigurationId))
+    slots.adopt(attempt.callId, scopesOf(attempt.campaignId, attempt))
     supervisor.doubt({ attempt, sentAt: now - attempt.ageMillis, trunk })
   }
   supervisor.recovered()
 })
 
 /** What a call that is up already counts in, whatever the limits say. */
-const scopesOf = (campaignId: CampaignId | undefined, organizationId: OrganizationId, configurationId: TelephonyConfigId) => [
+const scopesOf = (
+  campaignId: CampaignId | undefined,
+  attempt: {
+    readonly callerNumber: string | undefined
+    readonly organizationId: OrganizationId
+    readonly telephonyConfigurationId: TelephonyConfigId
+  }
+) => [
   ...(campaignId === undefined ? [] : [{ key: `campaign:${campaignId}`, limit: undefined }]),
-  { key: `organization:${organizationId}`, limit: undefined },
-  { key: `trunk:${configurationId}`, limit: undefined }
+  { key: `organization:${attempt.organizationId}`, limit: undefined },
+  { key: callerKey(attempt.telephonyConfigurationId, attempt.callerNumber), limit: undefined },
+  { key: `trunk:${attempt.telephonyConfigurationId}`, limit: undefined }
 ]
 
 const namesBut = (name: string, attempts: ReadonlyArray<LeftAttempt>): ReadonlyArray<string> => [
@@ -121,7 +130,7 @@ const settler = Effect.gen(function* () {
       return node === nodeName ? recoverSent(limits, SteadyTime.steadyOf(clock, sentAt), trace) : recoverElsewhere(trace)
     }
   return Effect.fnUntraced(function* (attempt: LeftAttempt) {
-    const { callId, campaign, organizationId, state, telephonyConfigurationId } = attempt
+    const { callId, campaign, state, telephonyConfigurationId } = attempt
     const now = yield* Clock.currentTimeMillis
     const known = local.known(callId, attempt.journal)
     if (known.end !== undefined) return yield* journal.ended(attempt, known.end)
@@ -137,7 +146,7 @@ const settler = Effect.gen(function* () {
       const ended = CallState.cases.Ended.make({ cause, endedAt: now, ...(answeredAt === undefined ? {} : { answeredAt }) })
       return yield* journal.ended(attempt, bareEnd(callId, ended))
     }
-    slots.adopt(callId, scopesOf(campaign?.campaignId, organizationId, telephonyConfigurationId))
+    slots.adopt(callId, scopesOf(campaign?.campaignId, attempt))
     yield* supervisor.resume(attempt, trunk, firstOf(attempt, known), campaign === undefined ? {} : desks.watcher(campaign.campaignId))
     return undefined
   })

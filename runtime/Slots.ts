@@ -34,6 +34,8 @@ export class Slots extends Context.Service<
     /** Idempotent. */
     readonly release: (holder: string) => void
     readonly holds: (holder: string) => boolean
+    /** Counts the holder's slot under another key from now on. Nobody is asked whether there is room. */
+    readonly move: (holder: string, from: string, to: string) => void
     readonly used: (key: string) => number
     /** When the holder's slot became free, if that was while its queue waited for one. */
     readonly freedAt: (holder: string) => SteadyTime.SteadyMillis | undefined
@@ -132,6 +134,13 @@ export class Slots extends Context.Service<
         adopt,
         release,
         holds: (holder) => held.has(holder),
+        move: (holder, from, to) => {
+          const slot = held.get(holder)
+          if (slot === undefined) return
+          drop(holder)
+          const scopes = slot.scopes.map((scope) => (scope.key === from ? { key: to, limit: undefined } : scope))
+          adopt(holder, scopes, slot.freedAt)
+        },
         used: (key) => used.get(key) ?? 0,
         freedAt: (holder) => held.get(holder)?.freedAt
       }

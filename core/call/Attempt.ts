@@ -52,6 +52,8 @@ export interface LeftAttempt extends Attempt, AgentPart {
   readonly node: string
   /** The local journal of that process; undefined for one that kept none. */
   readonly journal: string | undefined
+  /** The number that the callee is shown; undefined when there is none. */
+  readonly callerNumber: string | undefined
   readonly state: "intent" | "sent" | "answered"
   /** Epoch milliseconds. */
   readonly sentAt: number

@@ -20,6 +20,10 @@ export interface Claim {
   readonly node: string
   /** The local journal of the process that claims, and that alone may send. */
   readonly journal: string
+  /** The numbers that the calls show, in the order of their ids; null where there is none. */
+  readonly callers: ReadonlyArray<string | null>
+  /** The numbers that a retry may show instead, where its contact has seen them before: each in so many more calls as `rooms` says. */
+  readonly usable: { readonly numbers: ReadonlyArray<string>; readonly rooms: ReadonlyArray<number> }
   /** One for each contact that may be claimed. */
   readonly callIds: ReadonlyArray<CallId>
   /** The first so many of them leave at once: their attempts are claimed and marked `sent` in one. */
@@ -32,7 +36,12 @@ export interface Claimed {
   readonly owned: boolean
   /** In the order of their call ids, of which any may be unused. */
   readonly attempts: ReadonlyArray<
-    Omit<NewAttempt, "campaign"> & { readonly rowNo: number; readonly retriesUsed: number; readonly isSent: boolean }
+    Omit<NewAttempt, "campaign"> & {
+      readonly rowNo: number
+      readonly retriesUsed: number
+      readonly isSent: boolean
+      readonly callerNumber: string | null
+    }
   >
   /** There may be contacts left that can be claimed now. */
   readonly more: boolean
@@ -89,17 +98,26 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       SELECT row_no, phone_number, retries_used, (row_number() OVER (ORDER BY due_at NULLS LAST, row_no))::int AS place
       FROM (SELECT row_no, phone_number, retries_used, due_at FROM waiting
         UNION ALL SELECT row_no, phone_number, retries_used, NULL FROM fresh) AS ready
+    ), numbered AS MATERIALIZED (
+      SELECT chosen.*, CASE WHEN row_number() OVER (PARTITION BY before.shown ORDER BY place)
+          <= (${claim.usable.rooms}::int[])[array_position(${claim.usable.numbers}::text[], before.shown)]
+        THEN before.shown ELSE nullif((${claim.callers.map((number) => number ?? "")}::text[])[place], '') END AS caller_number
+      FROM chosen LEFT JOIN LATERAL (
+        SELECT caller_number AS shown FROM attempts
+        WHERE chosen.retries_used > 0 AND campaign_id = (SELECT id FROM owned) AND row_no = chosen.row_no AND state = 'ended'
+        ORDER BY number DESC LIMIT 1
+      ) AS before ON true
     ), attempted AS (
       INSERT INTO attempts (id, organization_id, campaign_id, row_no, number, telephony_configuration_id, node, journal,
-        dial_epoch, breaker_epoch, state, sent_at, phone_number, holds_number)
+        dial_epoch, breaker_epoch, state, sent_at, phone_number, caller_number, holds_number)
       SELECT (${claim.callIds}::uuid[])[place], owned.organization_id, owned.id, row_no, retries_used + 1,
         ${claim.telephonyConfigurationId}::int, ${claim.node}, ${claim.journal}::uuid, owned.dial_epoch, owned.breaker_epoch,
         CASE WHEN place <= ${claim.leaving}::int THEN 'sent' ELSE 'intent' END,
-        CASE WHEN place <= ${claim.leaving}::int THEN to_timestamp(${claim.now}::float8 / 1000) END, phone_number, true
-      FROM chosen CROSS JOIN owned ORDER BY phone_number
+        CASE WHEN place <= ${claim.leaving}::int THEN to_timestamp(${claim.now}::float8 / 1000) END, phone_number, caller_number, true
+      FROM numbered CROSS JOIN owned ORDER BY phone_number
       -- Somebody else took the number since we looked.
       ON CONFLICT DO NOTHING
-      RETURNING id, row_no, state
+      RETURNING id, row_no, state, caller_number
     ), dialing AS (
       UPDATE contacts SET state = 'dialing'
       WHERE campaign_id = (SELECT id FROM owned) AND row_no = ANY (ARRAY(SELECT row_no FROM attempted))
@@ -139,7 +157,7 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
           'source_uuid', 'csv_' || owned.id || '_row_' || row_no || CASE WHEN retries_used > 0 THEN '_retry_' || retries_used ELSE '' END)
         || CASE WHEN retries_used = 0 THEN '{}'::jsonb
            ELSE jsonb_build_object('is_retry', true, 'retry_attempt', retries_used, 'retry_reason', retry_reason) END
-        || (context - ${reservedNames}::text[])
+        || jsonb_strip_nulls(jsonb_build_object('caller_number', caller_number)) || (context - ${reservedNames}::text[])
         || jsonb_build_object('called_number', phone_number, 'provider', ${claim.provider}::text),
         CASE WHEN retries_used = 0 THEN NULL
              ELSE jsonb_build_object('call_tags', jsonb_build_array('retry', 'retry_reason_' || retry_reason)) END
@@ -163,6 +181,7 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
           'callId', attempted.id, 'organizationId', owned.organization_id, 'runId', recorded.id, 'agentId', owned.agent_id,
           'agentDefinitionId', recorded.agent_definition_id, 'telephonyConfigurationId', ${claim.telephonyConfigurationId}::int,
           'phoneNumber', dialing.phone_number, 'initialContext', recorded.initial_context, 'isSent', attempted.state = 'sent',
+          'callerNumber', attempted.caller_number,
           'rowNo', dialing.row_no, 'retriesUsed', dialing.retries_used) ORDER BY array_position(${claim.callIds}::uuid[], attempted.id))
         FROM dialing JOIN attempted USING (row_no) JOIN recorded ON recorded.attempt_id = attempted.id CROSS JOIN owned), '[]') AS attempts`
   const { attempts, lost, nextDueAt, owned, passed } = row ?? { attempts: [], lost: 0, nextDueAt: null, owned: false, passed: 0 }

@@ -18,6 +18,7 @@ export interface AttemptInDoubt {
   readonly telephonyConfigurationId: TelephonyConfigId
   /** Since its request left, by the database's clock. */
   readonly ageMillis: number
+  readonly callerNumber: string | undefined
 }
 
 /** What happened to a call after its attempt was over; times as in ISO 8601. The first time of each is kept. */
@@ -50,11 +51,18 @@ export class LateCallStore extends Context.Service<
           Effect.orDie
         ),
       inDoubt: (withinMillis) =>
-        sql<Omit<AttemptInDoubt, "campaignId"> & { readonly campaignId: CampaignId | null }>`
-          SELECT id AS call_id, organization_id, campaign_id, telephony_configuration_id,
+        sql<
+          Omit<AttemptInDoubt, "campaignId" | "callerNumber"> & {
+            readonly campaignId: CampaignId | null
+            readonly callerNumber: string | null
+          }
+        >`
+          SELECT id AS call_id, organization_id, campaign_id, telephony_configuration_id, caller_number,
             extract(epoch FROM now() - sent_at)::float8 * 1000 AS age_millis
           FROM attempts WHERE holds_number AND state = 'ended' AND sent_at > now() - ${withinMillis}::float8 * interval '1 millisecond'`.pipe(
-          Effect.map((rows) => rows.map((row) => ({ ...row, campaignId: row.campaignId ?? undefined }))),
+          Effect.map((rows) =>
+            rows.map((row) => ({ ...row, callerNumber: row.callerNumber ?? undefined, campaignId: row.campaignId ?? undefined }))
+          ),
           Effect.orDie
         )
     }))

@@ -4,6 +4,8 @@
 export interface CallerIds {
   readonly preferred: string | undefined
   readonly all: ReadonlyArray<string>
+  /** Numbers that only so many calls may show at once. */
+  readonly limits?: ReadonlyMap<string, number>
 }
 
 /** A callee's phone cannot show anything else. */
@@ -11,7 +13,7 @@ const presentable = /^\+?\d{1,20}$/
 export const isPresentable = (address: string): boolean => presentable.test(address)
 
 /**
- * The default, or else one of the others: callees are spread evenly over them, and each one sees the same number again as long as that is
+ * What a single call shows: the default, or else one of the others: callees are spread evenly over them, and each one sees the same number again as long as that is
  * there, whatever becomes of the rest. Undefined when there is none.
  */
 export const callerIdFor = ({ all, preferred }: CallerIds, to: string): string | undefined => {

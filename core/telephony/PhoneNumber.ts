@@ -17,6 +17,8 @@ export interface PhoneNumber {
   readonly inboundAgentName: string | undefined
   readonly isActive: boolean
   readonly isDefaultCallerId: boolean
+  /** Calls that may show it at once; undefined: as many as there are. */
+  readonly maxConcurrent: number | undefined
   readonly extraMetadata: Readonly<Record<string, unknown>>
   readonly createdAt: Date
   readonly updatedAt: Date

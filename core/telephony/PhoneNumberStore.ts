@@ -6,11 +6,12 @@ import { maxPhoneNumbers, type PhoneNumber } from "./PhoneNumber.ts"
 
 type Sql = SqlClient.SqlClient
 
-type Nullable = "countryCode" | "label" | "inboundAgentId" | "inboundAgentName"
+type Nullable = "maxConcurrent" | "countryCode" | "label" | "inboundAgentId" | "inboundAgentName"
 type PhoneNumberRow = Omit<PhoneNumber, Nullable> & { readonly [Name in Nullable]: PhoneNumber[Name] | null }
 
 const numberOf = (row: PhoneNumberRow): PhoneNumber => ({
   ...row,
+  maxConcurrent: row.maxConcurrent ?? undefined,
   countryCode: row.countryCode ?? undefined,
   label: row.label ?? undefined,
   inboundAgentId: row.inboundAgentId ?? undefined,
@@ -19,7 +20,7 @@ const numberOf = (row: PhoneNumberRow): PhoneNumber => ({
 
 const select = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId) => sql`
   SELECT n.id, n.telephony_configuration_id, n.address, n.address_normalized, n.address_type, n.country_code, n.label, n.inbound_agent_id,
-    a.name AS inbound_agent_name, n.is_active, n.is_default_caller_id, n.extra_metadata, n.created_at, n.updated_at
+    a.name AS inbound_agent_name, n.is_active, n.is_default_caller_id, n.max_concurrent, n.extra_metadata, n.created_at, n.updated_at
   FROM phone_numbers n LEFT JOIN agents a ON a.id = n.inbound_agent_id
   WHERE n.organization_id = ${organizationId} AND n.telephony_configuration_id = ${configId}`
 
@@ -44,7 +45,10 @@ export const holdAgent = (sql: Sql, organizationId: OrganizationId, id: AgentId)
 
 export const insert = (
   sql: Sql,
-  number: Pick<PhoneNumber, "telephonyConfigurationId" | "address" | "isActive" | "isDefaultCallerId" | "extraMetadata"> & {
+  number: Pick<
+    PhoneNumber,
+    "telephonyConfigurationId" | "address" | "isActive" | "isDefaultCallerId" | "maxConcurrent" | "extraMetadata"
+  > & {
     readonly organizationId: OrganizationId
     readonly normal: PhoneAddress
     readonly countryCode: string | undefined
@@ -56,10 +60,10 @@ export const insert = (
 ) =>
   sql<{ readonly id: PhoneNumberId }>`
     INSERT INTO phone_numbers (organization_id, telephony_configuration_id, address, address_normalized, address_type, country_code, label,
-      inbound_agent_id, is_active, is_default_caller_id, extra_metadata, provider, account)
+      inbound_agent_id, is_active, is_default_caller_id, max_concurrent, extra_metadata, provider, account)
     VALUES (${number.organizationId}, ${number.telephonyConfigurationId}, ${number.address}, ${number.normal.normalized}, ${number.normal.type},
       ${number.countryCode ?? null}::text, ${number.label ?? null}::text, ${number.inboundAgentId ?? null}::int, ${number.isActive},
-      ${number.isDefaultCallerId}, ${JSON.stringify(number.extraMetadata)}::text::jsonb, ${number.provider}, ${number.account ?? null}::text)
+      ${number.isDefaultCallerId}, ${number.maxConcurrent ?? null}::int, ${JSON.stringify(number.extraMetadata)}::text::jsonb, ${number.provider}, ${number.account ?? null}::text)
     RETURNING id`.pipe(Effect.map((rows) => rows[0]?.id))
 
 /** Undefined: stays as it is. */
@@ -69,6 +73,8 @@ export interface StoredChanges {
   /** Null: nobody. */
   readonly inboundAgentId: AgentId | null | undefined
   readonly isActive: boolean | undefined
+  /** Null: as many as there are. */
+  readonly maxConcurrent: number | null | undefined
   readonly extraMetadata: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -77,6 +83,7 @@ export const update = (sql: Sql, organizationId: OrganizationId, configId: Telep
     UPDATE phone_numbers SET updated_at = now(), country_code = coalesce(${to.countryCode ?? null}::text, country_code),
       label = coalesce(${to.label ?? null}::text, label), is_active = coalesce(${to.isActive ?? null}::bool, is_active),
       inbound_agent_id = CASE WHEN ${to.inboundAgentId === undefined} THEN inbound_agent_id ELSE ${to.inboundAgentId ?? null}::int END,
+      max_concurrent = CASE WHEN ${to.maxConcurrent === undefined} THEN max_concurrent ELSE ${to.maxConcurrent ?? null}::int END,
       extra_metadata = coalesce(${to.extraMetadata === undefined ? null : JSON.stringify(to.extraMetadata)}::text::jsonb, extra_metadata)
     WHERE organization_id = ${organizationId} AND telephony_configuration_id = ${configId} AND id = ${id} RETURNING id`.pipe(
     Effect.map((rows) => rows.length > 0)

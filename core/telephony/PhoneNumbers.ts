@@ -30,6 +30,7 @@ export interface NewPhoneNumber {
   readonly inboundAgentId?: AgentId | undefined
   readonly isActive: boolean
   readonly isDefaultCallerId: boolean
+  readonly maxConcurrent?: number | undefined
   readonly extraMetadata: Readonly<Record<string, unknown>>
 }
 
@@ -40,6 +41,8 @@ export interface PhoneNumberChanges {
   /** Null: nobody answers it any more. */
   readonly inboundAgentId?: AgentId | null | undefined
   readonly isActive?: boolean | undefined
+  /** Null: as many as there are. */
+  readonly maxConcurrent?: number | null | undefined
   readonly extraMetadata?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -143,7 +146,16 @@ const create = Effect.fnUntraced(
     if ((yield* store.count(sql, organizationId, configId)) >= maxPhoneNumbers) return yield* new PhoneNumbersFull()
     if (number.isDefaultCallerId) yield* store.dropDefaultCaller(sql, organizationId, configId)
     const account = accountOf(registry.find(config.provider), config.credentials)
-    const row = { ...number, account, countryCode, inboundAgentId, label, organizationId, provider: config.provider }
+    const row = {
+      ...number,
+      maxConcurrent: number.maxConcurrent,
+      account,
+      countryCode,
+      inboundAgentId,
+      label,
+      organizationId,
+      provider: config.provider
+    }
     const id = yield* store.insert(sql, { ...row, telephonyConfigurationId: configId })
     return id ?? (yield* Effect.die("An inserted phone number was not returned"))
   },
@@ -161,8 +173,8 @@ const update = Effect.fnUntraced(
   function* (sql: Sql, { configId, id, organizationId }: Which, changes: PhoneNumberChanges) {
     if ((yield* store.find(sql, organizationId, configId, id)) === undefined) return yield* new PhoneNumberNotFound({ id })
     yield* knownAgent(sql, organizationId, changes.inboundAgentId)
-    const { countryCode, extraMetadata, inboundAgentId, isActive, label } = changes
-    const to = { countryCode, extraMetadata, inboundAgentId, isActive, label }
+    const { countryCode, extraMetadata, inboundAgentId, isActive, label, maxConcurrent } = changes
+    const to = { countryCode, extraMetadata, inboundAgentId, isActive, label, maxConcurrent }
     if (!(yield* store.update(sql, organizationId, configId, id, to))) return yield* new PhoneNumberNotFound({ id })
   },
   (update, sql) => Effect.catchTag(sql.withTransaction(update), "SqlError", Effect.die)

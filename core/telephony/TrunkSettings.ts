@@ -33,16 +33,18 @@ const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: Telephon
   const [row] = yield* sql<
     Omit<TrunkSetting, "maxConcurrentCalls" | "callerIds"> & {
       readonly maxConcurrentCalls: number | null
-      readonly numbers: ReadonlyArray<{ readonly address: string; readonly isDefault: boolean }>
+      readonly numbers: ReadonlyArray<{ readonly address: string; readonly isDefault: boolean; readonly maxConcurrent: number | null }>
     }
   >`
     SELECT c.id, c.organization_id, c.provider, c.credentials, c.max_concurrent_calls,
-      coalesce((SELECT jsonb_agg(jsonb_build_object('address', n.address_normalized, 'isDefault', n.is_default_caller_id) ORDER BY n.id)
+      coalesce((SELECT jsonb_agg(jsonb_build_object('address', n.address_normalized, 'isDefault', n.is_default_caller_id,
+        'maxConcurrent', n.max_concurrent) ORDER BY n.id)
         FROM phone_numbers n WHERE n.telephony_configuration_id = c.id AND n.is_active), '[]') AS numbers
     FROM telephony_configurations c WHERE c.id = ${id}::int`
   if (row === undefined) return undefined
   const { maxConcurrentCalls, numbers, ...rest } = row
   const shown = numbers.filter(({ address }) => isPresentable(address))
-  const callerIds = { preferred: shown.find(({ isDefault }) => isDefault)?.address, all: shown.map(({ address }) => address) }
+  const limits = new Map(shown.flatMap(({ address, maxConcurrent }) => (maxConcurrent === null ? [] : [[address, maxConcurrent] as const])))
+  const callerIds = { preferred: shown.find(({ isDefault }) => isDefault)?.address, all: shown.map(({ address }) => address), limits }
   return { ...rest, maxConcurrentCalls: maxConcurrentCalls ?? undefined, callerIds }
 })

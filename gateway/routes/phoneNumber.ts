@@ -40,7 +40,7 @@ export const phoneNumberRoutes = tagged("Telephony", [
     name: "createPhoneNumber",
     summary: "Add a phone number",
     description:
-      "Calls through the configuration show its default caller id, or else one of its active numbers: always the same one to the same callee.",
+      "A single call shows the configuration's default caller id, or else one of its active numbers: always the same one to the same callee. Campaigns use all active numbers in turn, and show a contact the same one again in its retries.",
     needs: "admin",
     params: TelephonyConfigPath,
     body: CreatePhoneNumber,
@@ -82,7 +82,7 @@ export const phoneNumberRoutes = tagged("Telephony", [
     method: "post",
     path: `${single}/set-default-caller`,
     name: "setDefaultCallerId",
-    summary: "Show this number to whoever is called",
+    summary: "Show this number in single calls",
     needs: "admin",
     params: PhoneNumberPath,
     success: PhoneNumberWire,

@@ -146,7 +146,7 @@ export type ProviderList = { readonly providers: ReadonlyArray<Provider> }
 
 export type ProviderSync = { readonly ok: boolean; readonly message: string | null }
 
-export type PhoneNumber = { readonly id: number; readonly telephony_configuration_id: number; readonly address: string; readonly address_normalized: string; readonly address_type: "pstn" | "sip_uri" | "sip_extension"; readonly country_code: string | null; readonly label: string | null; readonly inbound_workflow_id: number | null; readonly inbound_workflow_name: string | null; readonly is_active: boolean; readonly is_default_caller_id: boolean; readonly extra_metadata: { readonly [name: string]: unknown }; readonly created_at: string; readonly updated_at: string; /** What was told to the provider, where there is something to tell. */ readonly provider_sync: ProviderSync | null }
+export type PhoneNumber = { readonly id: number; readonly telephony_configuration_id: number; readonly address: string; readonly address_normalized: string; readonly address_type: "pstn" | "sip_uri" | "sip_extension"; readonly country_code: string | null; readonly label: string | null; readonly inbound_workflow_id: number | null; readonly inbound_workflow_name: string | null; readonly is_active: boolean; readonly is_default_caller_id: boolean; readonly max_concurrent: number | null; readonly extra_metadata: { readonly [name: string]: unknown }; readonly created_at: string; readonly updated_at: string; /** What was told to the provider, where there is something to tell. */ readonly provider_sync: ProviderSync | null }
 
 export type PhoneNumberList = { readonly phone_numbers: ReadonlyArray<PhoneNumber> }
 
@@ -314,10 +314,10 @@ export type CreateTelephonyConfig = { readonly name: string; readonly config: Te
 /** What is left out stays as it is. `config` is replaced as a whole, but a secret that is sent back as it was shown, masked, stays as it is. `max_concurrent_calls` null: no limit. */
 export type UpdateTelephonyConfig = { readonly name?: string | null; readonly config?: TelephonyConfig_ari | null; readonly max_concurrent_calls?: number | null }
 
-export type CreatePhoneNumber = { /** A phone number, a SIP address or an extension. */ readonly address: string; readonly country_code?: string | null; readonly label?: string | null; readonly inbound_workflow_id?: number | null; readonly is_active?: boolean; readonly is_default_caller_id?: boolean; readonly extra_metadata?: { readonly [name: string]: unknown } | null }
+export type CreatePhoneNumber = { /** A phone number, a SIP address or an extension. */ readonly address: string; readonly country_code?: string | null; readonly label?: string | null; readonly inbound_workflow_id?: number | null; readonly is_active?: boolean; readonly is_default_caller_id?: boolean; readonly max_concurrent?: number | null; readonly extra_metadata?: { readonly [name: string]: unknown } | null }
 
 /** What is left out, or null, stays as it is. The address always does. */
-export type UpdatePhoneNumber = { readonly country_code?: string | null; readonly label?: string | null; readonly inbound_workflow_id?: number | null; readonly clear_inbound_workflow?: boolean; readonly is_active?: boolean | null; readonly extra_metadata?: { readonly [name: string]: unknown } | null }
+export type UpdatePhoneNumber = { readonly country_code?: string | null; readonly label?: string | null; readonly inbound_workflow_id?: number | null; readonly clear_inbound_workflow?: boolean; readonly is_active?: boolean | null; readonly max_concurrent?: number | null; readonly clear_max_concurrent?: boolean; readonly extra_metadata?: { readonly [name: string]: unknown } | null }
 
 export type RequestUpload = { readonly file_name: string; readonly file_size: number; readonly content_type?: string }
 
@@ -1175,7 +1175,7 @@ export interface Operations {
     readonly answer: PhoneNumberDeleted
     readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
-  /** Show this number to whoever is called */
+  /** Show this number in single calls */
   readonly setDefaultCallerId: {
     readonly method: "POST"
     readonly path: "/api/v1/organizations/telephony-configs/{config_id}/phone-numbers/{number_id}/set-default-caller"

@@ -12,6 +12,10 @@ const country = optional(Type.String({ minLength: 2, maxLength: 2, description: 
 const label = optional(Type.String({ maxLength: 64 }))
 const inbound = optional(id<AgentId>("The agent that answers calls to this number."))
 
+const maxConcurrent = optional(
+  Type.Integer({ minimum: 1, maximum: 100_000, description: "Calls that may show the number at once; as many as there are when absent." })
+)
+
 const NewNumber = Type.Object(
   {
     address: Type.String({ minLength: 1, maxLength: 255, description: "A phone number, a SIP address or an extension." }),
@@ -20,6 +24,7 @@ const NewNumber = Type.Object(
     inbound_workflow_id: inbound,
     is_active: Type.Boolean({ default: true }),
     is_default_caller_id: Type.Boolean({ default: false }),
+    max_concurrent: maxConcurrent,
     extra_metadata: Type.Union([object(), Type.Null()], { default: {} })
   },
   { title: "CreatePhoneNumber" }
@@ -51,6 +56,7 @@ export const newPhoneNumberOf = (body: NewNumber): NewPhoneNumber => {
     inboundAgentId: orUndefined(body.inbound_workflow_id),
     isActive: body.is_active,
     isDefaultCallerId: body.is_default_caller_id,
+    maxConcurrent: orUndefined(body.max_concurrent),
     extraMetadata: body.extra_metadata ?? {}
   }
 }
@@ -62,6 +68,8 @@ export const UpdatePhoneNumber = Type.Object(
     inbound_workflow_id: inbound,
     clear_inbound_workflow: Type.Boolean({ default: false }),
     is_active: optional(Type.Boolean()),
+    max_concurrent: maxConcurrent,
+    clear_max_concurrent: Type.Boolean({ default: false }),
     extra_metadata: optional(object())
   },
   { title: "UpdatePhoneNumber", description: "What is left out, or null, stays as it is. The address always does." }
@@ -72,6 +80,7 @@ export const phoneNumberChangesOf = (body: Static<typeof UpdatePhoneNumber>): Ph
   label: orUndefined(body.label),
   inboundAgentId: body.clear_inbound_workflow ? null : orUndefined(body.inbound_workflow_id),
   isActive: orUndefined(body.is_active),
+  maxConcurrent: body.clear_max_concurrent ? null : orUndefined(body.max_concurrent),
   extraMetadata: orUndefined(body.extra_metadata)
 })
 
@@ -90,6 +99,7 @@ export const PhoneNumberWire = Type.Object(
     inbound_workflow_name: nullable(Type.String()),
     is_active: Type.Boolean(),
     is_default_caller_id: Type.Boolean(),
+    max_concurrent: nullable(Type.Integer()),
     extra_metadata: object(),
     created_at: instant(),
     updated_at: instant(),
@@ -112,6 +122,7 @@ export const phoneNumberWire = (number: PhoneNumber): Static<typeof PhoneNumberW
   inbound_workflow_name: orNull(number.inboundAgentName),
   is_active: number.isActive,
   is_default_caller_id: number.isDefaultCallerId,
+  max_concurrent: orNull(number.maxConcurrent),
   extra_metadata: number.extraMetadata,
   created_at: number.createdAt.toISOString(),
   updated_at: number.updatedAt.toISOString(),

@@ -109,7 +109,14 @@ export class CallActor extends Context.Service<
         if (dialing === undefined) return
         const { departure, freedAt, permit, phoneNumber } = dialing
         const { callId } = call.attempt
-        const mayLeave = () => call.dialing === dialing && now() <= latest && lock.isHeld() && permit.holds() && call.trunk.mayLeave(callId)
+        const mayLeave = () =>
+          call.dialing === dialing &&
+          now() <= latest &&
+          lock.isHeld() &&
+          permit.holds() &&
+          call.trunk.mayLeave(callId) &&
+          // Numbers are taken away by those who must not be called from them any more.
+          (dialing.from === undefined || call.trunk.callerIds().all.includes(dialing.from))
         // The permit is asked before the mark that the request may have left, and after it, because marking takes time.
         if (!mayLeave() || !(yield* mark(call))) return void withdraw(call)
         if (!(yield* awaitMoment(call, latest, 0)) || !mayLeave()) return void withdraw(call)

@@ -14,6 +14,7 @@ import { Slots } from "../Slots.ts"
 import { awaitUp, type LiveTrunk, TrunkPool, whyDown } from "../trunk/TrunkPool.ts"
 import type { Over } from "#core/call/Call.ts"
 import { CallJournal } from "./CallJournal.ts"
+import { callerKey } from "../campaign/CallerRotation.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
 import type { Permit } from "./LiveCall.ts"
 
@@ -71,12 +72,16 @@ export const layer = Layer.effect(
         if (!(yield* awaitUp(trunk, CONNECT_MILLIS))) return yield* new CallNotPlaced({ reason: whyDown(trunk) ?? "It is not connected." })
         if (local.failure() !== undefined) return yield* new CallNotPlaced({ reason: "The engine cannot write its local journal." })
         const callId = call.callId ?? (yield* newCallId)
+        const from = call.from ?? trunk.callerIdFor(call.phoneNumber)
         const scopes = [
+          {
+            key: callerKey(call.telephonyConfigurationId, from),
+            limit: from === undefined ? undefined : trunk.callerIds().limits?.get(from)
+          },
           { key: `organization:${call.organizationId}`, limit: yield* limitOf(call.organizationId) },
           { key: `trunk:${call.telephonyConfigurationId}`, limit: trunk.maxConcurrentCalls() }
         ]
         const placed = yield* Deferred.make<void, CallNotPlaced>()
-        const from = call.from ?? trunk.callerIdFor(call.phoneNumber)
         const giveBack = Effect.sync(() => {
           slots.release(callId)
           trunk.dismiss(callId)

@@ -41,12 +41,14 @@ export interface CampaignMemory {
   edgeAt: number
   readonly gate: TrunkGate
   capacityLoggedAt: number
+  numbersLoggedAt: number
 }
 
 export const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue, turns: RateQueue, wallNow: () => number): CampaignMemory => {
   const memory: CampaignMemory = {
     capacityLoggedAt: Number.NEGATIVE_INFINITY,
     claims: new ClaimTimes(),
+    numbersLoggedAt: Number.NEGATIVE_INFINITY,
     desk,
     dueAt: Number.POSITIVE_INFINITY,
     edgeAt: Number.POSITIVE_INFINITY,

@@ -12,6 +12,7 @@ import { Config } from "../config.ts"
 import { newCallId } from "../newCallId.ts"
 import { Slots, type SlotScope } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
+import { CallerRotation } from "./CallerRotation.ts"
 import { type CampaignMemory, news, until } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
 import * as Stops from "./stops.ts"
@@ -31,7 +32,18 @@ export const makeDialTurn = Effect.gen(function* () {
   const pass = yield* PassDialPoint
   const { nodeName } = yield* Config
 
-  const waitForSlot = Effect.fnUntraced(function* (memory: CampaignMemory, scopes: ReadonlyArray<SlotScope>, now: number) {
+  const rotation = new CallerRotation(slots)
+
+  const waitForSlot = Effect.fnUntraced(function* (
+    memory: CampaignMemory,
+    scopes: ReadonlyArray<SlotScope>,
+    trunk: LiveTrunk,
+    now: number
+  ) {
+    if (rotation.isExhausted(trunk) && now >= memory.numbersLoggedAt + CAPACITY_LOG_MILLIS) {
+      memory.numbersLoggedAt = now
+      yield* ownership.log(memory.plan.campaignId, Stops.numbersExhausted)
+    }
     const isStarved = slots.used(scopes[0]?.key ?? "") === 0
     if (isStarved && now >= memory.capacityLoggedAt + CAPACITY_LOG_MILLIS) {
       memory.capacityLoggedAt = now
@@ -59,16 +71,19 @@ export const makeDialTurn = Effect.gen(function* () {
     const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room) }), () => newCallId)
     // Of a trunk that is not well, the first of them becomes the probe.
     const ids = fresh.filter((callId) => trunk.admit(callId))
-    const scopes = scopesOf(plan, trunk)
+    const scopes = [...scopesOf(plan, trunk), rotation.scope(trunk)]
     // Only ids that were given in come out.
     const callIds = memory.queue.take(ids, scopes) as typeof ids
     ids.slice(callIds.length).forEach(trunk.dismiss)
     if (callIds.length === 0) {
       turns.leave()
-      return yield* waitForSlot(memory, scopes, begun)
+      return yield* waitForSlot(memory, scopes, trunk, begun)
     }
     const departures = turns.reserve(rates, callIds.length, from)
+    const callers = rotation.assign(trunk, callIds)
     const claim = {
+      callers,
+      usable: rotation.usable(trunk),
       callIds,
       campaignId: plan.campaignId,
       dialEpoch: plan.dialEpoch,
@@ -91,10 +106,11 @@ export const makeDialTurn = Effect.gen(function* () {
     )
     pass("claimed")
     claims.took((yield* SteadyTime.now) - begun)
-    const used = new Set(claimed.attempts.map(({ callId }) => callId))
+    const shown = new Map(claimed.attempts.map(({ callerNumber, callId }) => [callId, callerNumber]))
+    rotation.settle(trunk, callIds, callers, shown)
     giveBack(
-      callIds.filter((callId) => !used.has(callId)),
-      departures.slice(used.size)
+      callIds.filter((callId) => !shown.has(callId)),
+      departures.slice(shown.size)
     )
     if (claimed.owned) {
       memory.more = claimed.more
@@ -114,10 +130,10 @@ export const makeDialTurn = Effect.gen(function* () {
     // Of this dial epoch: what the next one permits is claimed anew.
     const permit = { holds: () => memory.plan.dialEpoch === dialEpoch && memory.permit.holds() }
     const watcher = desks.watcher(campaignId)
-    for (const [index, { isSent, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
+    for (const [index, { callerNumber, isSent, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
       const departure = departures[index] ?? (yield* Effect.die("more contacts were claimed than asked for"))
       const campaign = { breakerEnabled: breaker?.enabled ?? false, breakerEpoch, campaignId, retriesUsed, retry, rowNo, settingsVersion }
-      const dialing = { departure, freedAt: slots.freedAt(attempt.callId), marked: isSent, permit }
+      const dialing = { departure, freedAt: slots.freedAt(attempt.callId), from: callerNumber ?? undefined, marked: isSent, permit }
       yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
         Effect.sync(() => {
           for (const unused of departures.slice(index)) unused.giveBack()

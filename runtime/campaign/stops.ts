@@ -61,6 +61,11 @@ export const windowOpened = (closesAt: number | undefined): Note => ({
   level: "info",
   message: "The calling window has opened."
 })
+export const numbersExhausted: Note = {
+  event: "phone_number_pool_exhausted",
+  level: "warning",
+  message: "All phone numbers of the telephony configuration carry as many calls as they may."
+}
 export const waitingForCapacity: Note = {
   event: "waiting_for_capacity",
   level: "warning",

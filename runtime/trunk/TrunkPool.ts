@@ -6,7 +6,7 @@ import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from 
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { type Adapter, OriginateRefused, type Trunk, type TrunkEvent } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
-import { callerIdFor } from "#core/telephony/CallerId.ts"
+import { type CallerIds, callerIdFor } from "#core/telephony/CallerId.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "../config.ts"
@@ -27,6 +27,8 @@ export interface LiveTrunk extends TrunkHealth {
   readonly originate: Trunk["originate"]
   /** The number of the configuration that `to` is shown, as things stand; undefined when there is none. */
   readonly callerIdFor: (to: string) => string | undefined
+  /** The numbers that calls may show, as things stand. */
+  readonly callerIds: () => CallerIds
   /** False once another trunk has taken its place, or the configuration is gone. */
   readonly isCurrent: () => boolean
   /** At most so many requests of this trunk wait for a reply. */
@@ -205,6 +207,7 @@ interface Opened extends Session {
   readonly live: LiveTrunk
 }
 
+const noCallerIds: CallerIds = { all: [], preferred: undefined }
 const gone = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: "the telephony configuration is gone" }))
 const noCallerId = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: "there is no active number to call from" }))
 
@@ -226,6 +229,7 @@ const liveOf = (session: Session, adapter: Adapter, health: TrunkHealth, rate: n
     },
     originate: (request) => Effect.suspend(() => (isCurrent() ? place(request) : (current()?.originate(request) ?? gone))),
     callerIdFor: (to) => (isCurrent() ? shown(to) : current()?.callerIdFor(to)),
+    callerIds: () => (isCurrent() ? session.setting.callerIds : (current()?.callerIds() ?? noCallerIds)),
     isCurrent,
     originating: new InFlight(adapter.manifest.originatesInFlight),
     rate,

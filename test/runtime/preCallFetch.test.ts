@@ -185,6 +185,7 @@ t.test("given a call that a former process has left behind, when it is answered,
   const left: LeftAttempt = {
     agentDefinitionId: AgentDefinitionId.make(1),
     answeredAt: undefined,
+    callerNumber: undefined,
     callId,
     campaign: undefined,
     initialContext: scene.context,

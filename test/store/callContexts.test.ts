@@ -62,13 +62,15 @@ const claimOf = Effect.fnUntraced(function* (csv: string, callIds: ReadonlyArray
   const epochs = { dialEpoch: row?.dialEpoch ?? 0, ownerEpoch: row?.ownerEpoch ?? 0 }
   const claim = {
     ...epochs,
+    callers: callIds.map(() => null),
     callIds,
     campaignId: id,
     journal: "00000000-0000-4000-8000-000000000001",
     leaving: 2,
     node: "here",
     now: Date.UTC(2030, 0),
-    provider: "fake"
+    provider: "fake",
+    usable: { numbers: [], rooms: [] }
   }
   const { attempts } = yield* AttemptStore.use((store) => store.claim({ ...claim, telephonyConfigurationId: main.id }))
   return { attempts, id }

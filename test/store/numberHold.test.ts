@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import type { Claimed } from "#core/call/AttemptBeginning.ts"
+import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
 import type { Outcome } from "#core/call/Outcome.ts"
@@ -44,9 +44,14 @@ const running = (numbers: ReadonlyArray<string>) =>
     return { id, dialEpoch: row?.dialEpoch ?? 0 }
   })
 
-const claim = ({ dialEpoch, id }: Running, callIds: ReadonlyArray<CallId>) =>
+const claim = (
+  { dialEpoch, id }: Running,
+  callIds: ReadonlyArray<CallId>,
+  callers: Pick<Claim, "callers" | "usable"> = { callers: callIds.map(() => null), usable: { numbers: [], rooms: [] } }
+) =>
   withStore((store) =>
     store.claim({
+      ...callers,
       callIds,
       campaignId: id,
       dialEpoch,
@@ -251,6 +256,38 @@ t.test("given retries that are due and whose numbers are in calls", async (t) =>
       for (const { callId } of yield* withStore((store) => store.live)) yield* undone(callId)
     })
   )
+})
+
+t.test("given retries whose contacts have seen numbers of ours before", async (t) => {
+  const [own = "", other = "", third = ""] = ["+15550000001", "+15550000002", "+15550000003"]
+  const numbers = numbersOf(3, "+1207")
+  const campaign = await run(running(numbers))
+  const first = await run(claim(campaign, ids(3), { callers: [own, own, other], usable: { numbers: [], rooms: [] } }))
+  await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      for (const { callId } of first.attempts) yield* ended(callId, "busy")
+      yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', due_at = now() - interval '1 day'
+        WHERE campaign_id = ${campaign.id}`
+      // All of them were done.
+      yield* sql`UPDATE campaigns SET state = 'running' WHERE id = ${campaign.id}`
+    })
+  )
+  const shown = ({ attempts }: Claimed) => attempts.map(({ callerNumber }) => callerNumber)
+  const again = (usable: Claim["usable"]) =>
+    run(
+      Effect.gen(function* () {
+        const found = yield* claim(campaign, ids(3), { callers: [third, third, third], usable })
+        for (const { callId } of found.attempts) yield* undone(callId)
+        return found
+      })
+    )
+
+  t.strictSame(shown(first), [own, own, other])
+  t.match(first.attempts[0]?.initialContext, { caller_number: own }, "the run has it from the beginning")
+  t.strictSame(shown(await again({ numbers: [own, other, third], rooms: [9, 9, 9] })), [own, own, other], "then they see them again")
+  t.strictSame(shown(await again({ numbers: [own, third], rooms: [9, 9] })), [own, own, third], "but none that is not ours any more")
+  t.strictSame(shown(await again({ numbers: [own, other, third], rooms: [1, 0, 9] })), [own, third, third], "nor more often than it may be")
 })
 
 t.test("given four campaigns with one list, in different orders", async (t) => {

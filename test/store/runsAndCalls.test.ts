@@ -47,8 +47,10 @@ t.test("given contacts of which one leaves at once, when they are claimed, then 
         node: "here",
         now: Date.UTC(2030, 0),
         ownerEpoch: row?.ownerEpoch ?? 0,
+        callers: [null, null],
         provider: "fake",
-        telephonyConfigurationId: TelephonyConfigId.make(config?.id ?? 0)
+        telephonyConfigurationId: TelephonyConfigId.make(config?.id ?? 0),
+        usable: { numbers: [], rooms: [] }
       }
       const { attempts } = yield* store.claim(claim)
       const left = yield* store.live

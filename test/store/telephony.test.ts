@@ -163,7 +163,7 @@ t.test("given phone numbers", async (t) => {
         const settings = yield* TrunkSettings
         const { id } = yield* makeConfig("n1")
         yield* numbers.create(ours, id, numberOf("+15550200001", { isDefaultCallerId: true }))
-        const second = yield* numbers.create(ours, id, numberOf("+15550200002"))
+        const second = yield* numbers.create(ours, id, numberOf("+15550200002", { maxConcurrent: 2 }))
         yield* numbers.create(ours, id, numberOf("+15550200003", { isActive: false }))
         yield* numbers.create(ours, id, numberOf("sip:a@example.com"))
         const first = (yield* settings.find(id))?.callerIds
@@ -172,7 +172,7 @@ t.test("given phone numbers", async (t) => {
         return { first, last: (yield* settings.find(id))?.callerIds.preferred, told }
       })
     )
-    t.strictSame(first, { preferred: "+15550200001", all: ["+15550200001", "+15550200002"] })
+    t.strictSame(first, { preferred: "+15550200001", all: ["+15550200001", "+15550200002"], limits: new Map([["+15550200002", 2]]) })
     t.strictSame([last, told], ["+15550200002", true])
   })
   t.test("when many become the default at once, then one is", async (t) => {

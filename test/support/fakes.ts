@@ -195,7 +195,7 @@ const adapterOf = (world: World): Adapter => ({
 
 const isDue = ({ dueAt, state }: Contact, now: number) => state === "pending" || (state === "retry_wait" && dueAt <= now)
 
-const claim = (world: World, { callIds, dialEpoch, leaving, now, ownerEpoch }: Claim) => {
+const claim = (world: World, { callers, callIds, dialEpoch, leaving, now, ownerEpoch }: Claim) => {
   const { plan } = world
   const owned = world.state === "running" && plan.ownerEpoch === ownerEpoch && plan.dialEpoch === dialEpoch
   const ready = world.contacts
@@ -210,6 +210,7 @@ const claim = (world: World, { callIds, dialEpoch, leaving, now, ownerEpoch }: C
       agentId: plan.agentId,
       callId,
       initialContext: {},
+      callerNumber: callers[i] ?? null,
       isSent: i < leaving,
       organizationId,
       phoneNumber: `+1555${contact.rowNo}`,

@@ -13,6 +13,8 @@ export type CalleeEntry = {
   readonly number: string
   readonly kind: "originate" | "ringing" | "answered" | "ended"
   readonly cause?: number
+  /** The caller id of an originate, if it has one. */
+  readonly shown?: string
   /** Absent when Asterisk itself let go of the call: it crashed, or nobody was there to take the answer. */
   readonly by?: "us" | "callee" | "timeout"
 }

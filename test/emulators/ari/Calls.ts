@@ -93,7 +93,8 @@ export class Calls {
     channel.dialled = true
     const chaos = callee.kind === "answers" && callee.disorderly && !channel.inStasis
     if (chaos) channel.disorder = new Disorder(({ body, type }) => this.#applications.tell(channel.subscribers, type, () => body))
-    this.#log.record({ channelId: channel.id, number: channel.number, kind: "originate" }, askedAt)
+    const shown = channel.callerId === "" ? {} : { shown: channel.callerId }
+    this.#log.record({ channelId: channel.id, number: channel.number, kind: "originate", ...shown }, askedAt)
     if (timeoutSeconds >= 0) channel.after(timeoutSeconds * 1000 * this.#pace.scale, () => this.#timeOut(channel))
     if (chaos) this.#play(channel, callee)
     else setImmediate(() => this.#play(channel, callee))
