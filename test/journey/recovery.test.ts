@@ -1,0 +1,142 @@
+/**
+ * What certainly never left is not held against a contact, what is known is not forgotten, and a restart does not hold up the dialing:
+ * judged by the callees' log.
+ */
+import t, { type Test } from "tap"
+import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { startPostgresProxy } from "#test/support/PostgresProxy.ts"
+
+t.setTimeout(600_000)
+// Most of the time is waiting for calls to end.
+t.jobs = 2
+
+const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off" }
+const short = { media: false, ringMillis: 200, talkMillis: 400 }
+
+const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
+
+/** Attempts that hold on to their contact, or have spent it, although no callee ever saw them. */
+const wrongedBy = async (world: World, ids: ReadonlyArray<number>) => {
+  const seen = new Set(dialsOf(world).map(({ channelId }) => channelId))
+  const attempts = (await Promise.all(ids.map((id) => attemptsOf(world.sql, id)))).flat()
+  return attempts.filter(({ id, state }) => state !== "void" && !seen.has(id))
+}
+
+const launchBehindProxy = async (t: Test, world: World) => {
+  await world.end("SIGTERM")
+  const proxy = await startPostgresProxy(world.environment["DATABASE_URL"] ?? "")
+  t.teardown(() => proxy.stop())
+  await world.launch({ DATABASE_URL: proxy.url })
+  return proxy
+}
+
+t.test("given campaigns in the middle of their claims, when the engine is stopped ten times", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: short, environment: { ...environment, DRAIN: "0" } })
+  const campaigns = await Promise.all(Array.from({ length: 5 }, (_, i) => world.campaign(numbersOf(80, ["01"], `+155${i}`))))
+  const proxy = await launchBehindProxy(t, world)
+  // So that a stop finds claims under way.
+  proxy.delayCommits(20)
+  for (const { id } of campaigns) await world.api.start(id)
+  for (let stops = 0; stops < 10; stops++) {
+    const next = world.emulator.log.count("originate") + 3 + stops
+    await until("moment to stop", () => (world.emulator.log.count("originate") >= next ? true : undefined), 30_000)
+    const { code } = await world.end("SIGTERM")
+    t.equal(code, 0)
+    const left = (
+      await wrongedBy(
+        world,
+        campaigns.map(({ id }) => id)
+      )
+    ).filter(({ state }) => state !== "intent")
+    t.strictSame(left, [], `then nobody is left waiting for a call that never left, stop ${stops + 1}`)
+    await world.launch({ DATABASE_URL: proxy.url })
+  }
+})
+
+t.test("given a claim whose reply is lost", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: short, environment })
+  const { id } = await world.campaign(numbersOf(40, ["01"]))
+  const proxy = await launchBehindProxy(t, world)
+  await world.api.start(id)
+  await world.seen("originate", 5)
+  proxy.loseCommits("reply", 3)
+  const done = await world.api.untilState(id, "completed", 90_000)
+  t.equal(new Set(dialsOf(world).map(({ number }) => number)).size, 40, "then everybody was called")
+  t.strictSame(await wrongedBy(world, [id]), [], "then no attempt is told of that never left")
+  t.notMatch(eventsOf(done), { attempt_written_off: 1 })
+  await judge(t, world, id, 100)
+})
+
+t.test("given slots that are full of conversations, when the engine is killed and comes back", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: { ...short, talkMillis: 60_000 }, environment: { ...environment, CALL_RATE: "20" } })
+  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: 20 })
+  await world.api.start(id)
+  await untilTrue("full slots", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === 20)
+  const before = dialsOf(world).length
+  await world.end("SIGKILL")
+  await world.launch()
+  const ready = nowMillis()
+  const next = await until("new dial", () => dialsOf(world)[before], 60_000)
+  t.ok(next.at - ready < 5000, `then it dials again soon: ${Math.round(next.at - ready)} ms after it was ready`)
+  t.ok(world.emulator.log.mostLive() <= 20, "then there are never too many calls")
+})
+
+t.test("given calls that ended while the engine was dead, when it comes back", { buffered: true }, async (t) => {
+  const world = await World.open(t, {
+    emulator: { ...short, ringMillis: 2000, talkMillis: 500 },
+    environment: { ...environment, CALL_RATE: "20" }
+  })
+  const { id } = await world.campaign(numbersOf(40, ["01", "02"]), { max_concurrency: 10 })
+  await world.api.start(id)
+  await world.seen("ringing", 10)
+  await world.end("SIGKILL")
+  await untilTrue("ends that nobody hears", () => world.emulator.log.live() === 0)
+  const before = dialsOf(world).length
+  await world.launch()
+  const ready = nowMillis()
+  const next = await until("new dial", () => dialsOf(world)[before], 60_000)
+  t.ok(next.at - ready < 5000, `then what the provider had taken and does not have any more is over: ${Math.round(next.at - ready)} ms`)
+})
+
+t.test("given an orphan among many live calls", { buffered: true }, async (t) => {
+  const world = await World.open(t, {
+    emulator: { ...short, talkMillis: 600_000 },
+    environment: { ...environment, CALL_RATE: "100", ORG_CONCURRENCY: "200" }
+  })
+  const { api, sql } = world
+  const { id } = await world.campaign(numbersOf(130, ["01"]))
+  await api.start(id)
+  await world.seen("answered", 130, 180_000)
+  const other = await world.campaign(numbersOf(1, ["01"], "+1666"))
+  await sql`UPDATE attempts SET created_at = created_at - interval '5 minutes'`
+  await sql`
+    INSERT INTO attempts (id, organization_id, campaign_id, row_no, telephony_configuration_id, node, state, created_at)
+    SELECT 'ffffffff-0000-7000-8000-000000000001', organization_id, ${other.id}, row_no,
+      (SELECT id FROM telephony_configurations LIMIT 1), 'journey', 'intent', now() - interval '2 minutes'
+    FROM contacts WHERE campaign_id = ${other.id}`
+  await sql`
+    INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context)
+    SELECT organization_id, agent_id, agent_definition_id, ${other.id}, 'ffffffff-0000-7000-8000-000000000001', name, mode, initial_context
+    FROM runs LIMIT 1`
+  await sql`UPDATE contacts SET state = 'dialing' WHERE campaign_id = ${other.id}`
+  await until("orphan that is settled", async () => ((await contactStates(sql, other.id))["pending"] === 1 ? true : undefined), 60_000)
+  t.equal((await attemptsOf(sql, id)).filter(({ state }) => state === "answered").length, 130, "then the conversations go on")
+})
+
+t.test("given an engine that was killed, when it comes back by another name", { buffered: true }, async (t) => {
+  const world = await World.open(t, {
+    emulator: { ...short, ringMillis: 8000, talkMillis: 500 },
+    environment: { ...environment, CALL_RATE: "20" }
+  })
+  const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: 10 })
+  await world.api.start(id)
+  await world.seen("ringing", 10)
+  await world.end("SIGKILL")
+  await world.launch({ NODE_NAME: "renamed" })
+  await untilTrue("phones of its former name that stop ringing", () => world.emulator.log.count("ended") >= 10, 30_000)
+  t.equal(world.emulator.log.entries.filter(({ kind }) => kind === "answered").length, 0, "then nobody picks up a call that nobody hears")
+  const done = await world.api.untilState(id, "completed", 120_000)
+  const said = done.logs.find(({ event }) => event === "recovery_completed")
+  t.match(said, { details: { former_node_names: ["journey"] } }, "then the log names it")
+  await judge(t, world, id, 10)
+})
