@@ -51,6 +51,16 @@ export type ResponseFault =
   | "500"
   | "503"
   | "429"
+  | "400"
+
+export interface OriginateAsked {
+  /** As `preciseNow` tells it. */
+  readonly at: number
+  readonly channelId: string
+  /** What was to be dialed. */
+  readonly endpoint: string
+  readonly fault: ResponseFault
+}
 
 export interface AriEmulator {
   /** Without `/ari`. */
@@ -70,8 +80,10 @@ export interface AriEmulator {
   crash(): void
   /** For requests from now on. */
   setPassword(password: string): void
-  /** For the next `count` originates, or until it is set anew. */
-  setResponseFault(fault: ResponseFault, count?: number): void
+  /** For the next `count` originates, or until it is set anew. Errors of the proxy bear `Retry-After` if it is given. */
+  setResponseFault(fault: ResponseFault, count?: number, retryAfterSeconds?: number): void
+  /** Every request for a call, those that a fault befell included, in order; which calls came of them, `log` knows. */
+  readonly requests: ReadonlyArray<OriginateAsked>
   /** On: nobody picks up. Off: those whose time to pick up has come do so now. */
   letRing(on: boolean): void
   /** On: lists of channels are made when they are asked for, and told when it is off again. */
@@ -99,7 +111,8 @@ class AsteriskServer implements AriEmulator {
   #password: string
   #port = 0
   #startedAt = Date.now()
-  #fault: { readonly kind: ResponseFault; left: number } = { kind: "none", left: 0 }
+  readonly requests: Array<OriginateAsked> = []
+  #fault: { readonly kind: ResponseFault; left: number; readonly retryAfterSeconds?: number | undefined } = { kind: "none", left: 0 }
   #heldLists: Array<() => void> | undefined
   #http: Server
   #events = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 64 * 1024 })
@@ -197,8 +210,8 @@ class AsteriskServer implements AriEmulator {
     this.#password = password
   }
 
-  setResponseFault(fault: ResponseFault, count = Infinity): void {
-    this.#fault = { kind: fault, left: count }
+  setResponseFault(fault: ResponseFault, count = Infinity, retryAfterSeconds?: number): void {
+    this.#fault = { kind: fault, left: count, retryAfterSeconds }
   }
 
   letRing(on: boolean): void {
@@ -240,12 +253,20 @@ class AsteriskServer implements AriEmulator {
       return tell(body === undefined ? { status: 404, body: { message: "Resource not found" } } : { status: 200, body })
     }
     const method = request.method ?? "GET"
-    const fault = this.#rest.places(method, path) ? this.#nextFault() : "none"
+    const places = this.#rest.places(method, path)
+    const fault = places ? this.#nextFault() : "none"
+    if (places) {
+      const query = url.searchParams
+      this.requests.push({ at: receivedAt, channelId: query.get("channelId") ?? "", endpoint: query.get("endpoint") ?? "", fault })
+    }
     if (fault === "hang-before-placing") return
     if (fault === "reset-before-placing") return void request.socket.resetAndDestroy()
     if (fault === "allocation-failed") return tell({ status: 500, body: { error: "Allocation failed" } })
-    if (fault === "500") return tell({ status: 500, body: { message: "Refused by the emulator" } })
-    if (fault === "503" || fault === "429") return respondAsIngress(response, Number(fault))
+    if (fault === "500" || fault === "400") return tell({ status: Number(fault), body: { message: "Refused by the emulator" } })
+    if (fault === "503" || fault === "429") {
+      if (this.#fault.retryAfterSeconds !== undefined) response.setHeader("retry-after", String(this.#fault.retryAfterSeconds))
+      return respondAsIngress(response, Number(fault))
+    }
     const answer = await this.#rest.answer(method, path, url.searchParams, text, receivedAt)
     if (fault === "hang-after-placing") return
     if (fault === "reset-after-placing") return void request.socket.resetAndDestroy()

@@ -1,0 +1,119 @@
+/**
+ * A provider that takes requests and answers nothing, or answers errors: how few of them it gets, how few contacts that costs, and what the
+ * campaign's log says. Judged by the requests that the emulated Asterisk has seen.
+ */
+import t from "tap"
+import { contactStates, eventsOf, nowMillis, numbersOf, until, World } from "#test/support/engine.ts"
+
+t.setTimeout(400_000)
+t.jobs = 3
+
+const fast = { media: false, ringMillis: 200, talkMillis: 600 }
+const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off", CALL_RATE: "10" }
+/** The campaign is paused after 135 s of trouble, which may begin 15 s late. */
+const pauseMillis = 200_000
+
+const since = ({ emulator }: World, from: number) => emulator.requests.filter(({ at }) => at >= from)
+/** The most requests that were sent for any one number. */
+const mostForOne = (requests: ReadonlyArray<{ readonly endpoint: string }>) =>
+  Math.max(...Object.values(Object.groupBy(requests, ({ endpoint }) => endpoint)).map((all) => all?.length ?? 0))
+
+t.test("given an Asterisk that answers no more requests, while its events go on", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment })
+  const { api, emulator } = world
+  const { id } = await world.campaign(numbersOf(300, ["01"]), { circuit_breaker: { enabled: false } })
+  await api.start(id)
+  await world.seen("ended", 5, 60_000)
+  emulator.setResponseFault("hang-before-placing")
+  const stuckAt = nowMillis()
+
+  await until("log entry that it is suspect", async () => eventsOf(await api.campaign(id))["telephony_suspect"], 40_000)
+  const suspectAt = nowMillis()
+  const asked = nowMillis()
+  const single = await api.call(world.agentUuid, "+15559990001")
+  t.equal(single.status, 400, "then a single call is refused")
+  t.match(JSON.stringify(single.body), /try again in \d+ s/, "then it is told when to try again")
+  t.ok(nowMillis() - asked < 3000, "then it is told at once")
+
+  const paused = await api.untilState(id, "paused", pauseMillis)
+  const seconds = (nowMillis() - suspectAt) / 1000
+  t.match(paused.logs.at(-1), { event: "telephony_unreachable", level: "error" }, "then it is paused, and says why")
+  t.ok(seconds > 120 && seconds < 175, `then it is after about 135 s: ${seconds.toFixed(1)}`)
+  t.match(eventsOf(paused), { telephony_suspect: 1 }, "then the log has said once that it is suspect")
+  // What the trunk lets wait at once, a few that take the places of the first in doubt, and the probes.
+  t.ok(since(world, stuckAt).length <= 20, `then few contacts are risked: ${since(world, stuckAt).length}`)
+  // A first one may have been waited for behind requests from before.
+  const probes = since(world, suspectAt + 1000).map(({ at }) => at)
+  t.ok(
+    probes.every((at, index) => index === 0 || at - (probes[index - 1] ?? 0) >= 19_000),
+    `then one at a time tries it, ever later: ${probes.map((at) => Math.round(at - suspectAt)).join(", ")}`
+  )
+
+  emulator.setResponseFault("none")
+  await api.resume(id)
+  await api.untilState(id, "completed", 120_000)
+  const states = await contactStates(world.sql, id)
+  t.ok((states["failed"] ?? 0) <= 20 && (states["completed"] ?? 0) >= 280, `then everybody else is called: ${JSON.stringify(states)}`)
+  t.equal(Math.max(...emulator.log.dialsByNumber().values()), 1, "then nobody is called twice")
+})
+
+t.test("given an Asterisk that is stuck for a while", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment })
+  const { api, emulator } = world
+  const { id } = await world.campaign(numbersOf(200, ["01"]), { circuit_breaker: { enabled: false } })
+  await api.start(id)
+  await world.seen("ended", 5, 60_000)
+  emulator.setResponseFault("hang-before-placing")
+  await until("log entry that it is suspect", async () => eventsOf(await api.campaign(id))["telephony_suspect"], 40_000)
+  emulator.setResponseFault("none")
+  const done = await api.untilState(id, "completed", 120_000)
+  t.match(eventsOf(done), { telephony_recovered: 1, telephony_suspect: 1 }, "then it goes on by itself, and the log says both")
+  t.equal(Math.max(...emulator.log.dialsByNumber().values()), 1, "then nobody is called twice")
+})
+
+const errors = [
+  { fault: "503", retryAfter: undefined },
+  { fault: "429", retryAfter: 7 }
+] as const
+for (const { fault, retryAfter } of errors) {
+  const asks = retryAfter === undefined ? "" : ` and asks for ${retryAfter} s`
+  t.test(`given a provider that answers ${fault}${asks}, again and again`, { buffered: true }, async (t) => {
+    const world = await World.open(t, { emulator: fast, environment })
+    const { api, emulator } = world
+    const { id } = await world.campaign(numbersOf(300, ["01"]), { circuit_breaker: { enabled: false } })
+    emulator.setResponseFault(fault, Infinity, retryAfter)
+    const began = nowMillis()
+    await api.start(id)
+    const paused = await api.untilState(id, "paused", pauseMillis)
+    const seconds = (nowMillis() - began) / 1000
+    t.match(paused.logs.at(-1), { event: "telephony_unreachable", level: "error" }, "then it is paused, and says why")
+    t.ok(seconds > 120 && seconds < 175, `then it is after about 135 s: ${seconds.toFixed(1)}`)
+    t.equal(eventsOf(paused)["telephony_suspect"], 1, "then the log has said so once")
+    const requests = emulator.requests
+    t.ok(requests.length <= 8, `then it is asked rarely: ${requests.length}`)
+    t.ok(mostForOne(requests) <= 6, `then no number is asked for time and again: ${mostForOne(requests)}`)
+    const gaps = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0))
+    const crowd = 1000
+    t.ok(
+      gaps.every((gap) => gap < crowd || gap >= 1000 * (retryAfter ?? 5) - 50),
+      `then it is asked no sooner than it wants: ${gaps.map(Math.round).join(", ")}`
+    )
+  })
+}
+
+t.test(
+  "given a provider that does not understand the configuration, then no number is asked for twice before the pause",
+  { buffered: true },
+  async (t) => {
+    const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "50" } })
+    const { api, emulator } = world
+    const { id } = await world.campaign(numbersOf(100, ["01"]), { max_concurrency: 2 })
+    emulator.setResponseFault("400")
+    await api.start(id)
+    const paused = await api.untilState(id, "paused")
+    t.match(paused.logs.at(-1), { event: "telephony_configuration_unavailable" }, "then it is paused, and says why")
+    t.equal(mostForOne(emulator.requests), 1)
+    t.ok(emulator.requests.length <= 2, `then only what was in flight had left: ${emulator.requests.length}`)
+    t.strictSame(await contactStates(world.sql, id), { pending: 100 }, "then no contact has come to harm")
+  }
+)
