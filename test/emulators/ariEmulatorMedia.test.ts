@@ -114,7 +114,7 @@ t.test("given a media socket in a bridge with a call", async (t) => {
 
   t.test("when the channel is asked to speak JSON, then it does", async (t) => {
     const emulator = await start(t)
-    const { socket, texts } = await talking(emulator, "110", "&transport_data=f(json)")
+    const { socket, texts } = await talking(emulator, "111", "&transport_data=f(json)")
     t.match(JSON.parse(texts[0] ?? ""), { event: "MEDIA_START", channel_id: "media", format: "ulaw", optimal_frame_size: 160 })
     socket.send(JSON.stringify({ command: "MARK_MEDIA", correlation_id: "m" }))
     await until(() => texts.some((text) => text.includes("MEDIA_MARK_PROCESSED")))
@@ -201,8 +201,10 @@ t.test("given external media by RTP, then frames pass both ways", async (t) => {
 t.test("given a call, then it can be played to, recorded, sent keys, and asked for its variables", async (t) => {
   const emulator = await start(t)
   const client = await listen(emulator)
+  emulator.letRing(true)
   await originate(emulator, "call", "111")
   t.equal((await rest(emulator, "POST", "/channels/call/play?media=sound:hello")).status, 409)
+  emulator.letRing(false)
   await client.sees("call", "StasisStart")
   t.match(await rest(emulator, "POST", "/channels/call/play/p?media=sound:hello"), { status: 201, body: { id: "p", state: "queued" } })
   await until(() => client.events.some((event) => event.type === "PlaybackFinished"))
