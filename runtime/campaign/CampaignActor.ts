@@ -113,7 +113,8 @@ export class CampaignActor extends Context.Service<
       })
 
       const turn = Effect.fnUntraced(function* (memory: CampaignMemory): Effect.fn.Return<Wait> {
-        if (!(yield* readNews(memory))) return over
+        // Two owners at one desk would take each other's news, and write each edge of the window twice.
+        if (!memory.desk.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(memory))) return over
         const { desk, plan } = memory
         if (desk.fatal !== undefined) return yield* stop(memory, Stops.refused(desk.fatal))
         if (plan.telephonyConfigurationId === null) return yield* stop(memory, Stops.noConfiguration)

@@ -44,10 +44,15 @@ export class Desk {
   private get isHeld(): boolean {
     return this.withdrawn || this.fatal !== undefined || this.breaker?.isTripped === true
   }
+  /** An owner before this one is woken, and finds that it is over. */
   open(ownerEpoch: number): void {
     this.owner = ownerEpoch
     this.fatal = undefined
     this.confirm()
+    this.wake()
+  }
+  isOwnedBy(ownerEpoch: number): boolean {
+    return this.owner === ownerEpoch
   }
   withdraw(): void {
     this.withdrawn = true

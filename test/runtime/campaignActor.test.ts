@@ -2,7 +2,7 @@
 import { Effect, Fiber } from "effect"
 import t from "tap"
 import type { ScheduleConfig } from "#core/campaign/Schedule.ts"
-import { wait, steps, afterwards, play, campaign, count, fast } from "#test/support/campaignScene.ts"
+import { wait, settled, steps, afterwards, play, campaign, count, fast } from "#test/support/campaignScene.ts"
 
 t.test("given more contacts than slots", async (t) => {
   t.test(
@@ -103,6 +103,12 @@ t.test("given a calling window", async (t) => {
     t.strictSame(at, [0, 59_000, 120_000, 160_000])
     t.strictSame(entries, ["schedule_window_closed", "schedule_window_opened", "schedule_window_closed"])
     t.equal(count(statements, "claim"), 4)
+  })
+  t.test("that closes while two owners wait, then the earlier one is over, and each edge is logged once", async (t) => {
+    const { entries } = await play(campaign(200, { ...fast, organizationShare: 1, schedule }), ({ own, owner }) =>
+      steps(wait("30 seconds"), own, settled, Fiber.join(owner), wait("40 seconds"), wait("1 minute"))
+    )
+    t.strictSame(entries, ["schedule_window_closed", "schedule_window_opened"])
   })
   t.test("that closes after the claim, then nothing is dialed, and the contact is as it was", async (t) => {
     const { contacts, dials } = await play(
