@@ -77,7 +77,11 @@ t.test("given sixty contacts behind a real Asterisk, when their campaign is star
     .filter((run) => String(run.initial_context?.["phone_number"]).endsWith("600"))
     .map((run) => run.gathered_context?.["dtmf_digits"])
   t.strictSame([...new Set(typed)], ["1234#"], "then what was typed is known")
-  const answered = runs.filter((run) => run.gathered_context?.["call_disposition"] === "user_hangup")
+  // Some callees hang up after a fifth of a second, which may be over before the audio stands.
+  const answered = runs.filter(
+    (run) => run.gathered_context?.["call_disposition"] === "user_hangup" && Number(run.usage_info?.["call_duration_seconds"]) > 0.5
+  )
+  t.ok(answered.length > 0)
   t.strictSame(
     answered.filter((run) => run.recording_url === null),
     [],
