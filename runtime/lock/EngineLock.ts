@@ -9,7 +9,7 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Context, Deferred, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { hostname } from "node:os"
+import { hostname, uptime } from "node:os"
 import { nowOf } from "#core/SteadyTime.ts"
 import { Config } from "../config.ts"
 import { judge, PROOF_MILLIS, type Seen } from "./Incumbent.ts"
@@ -23,7 +23,7 @@ const CONNECT_TIMEOUT = "3 seconds"
 const RELEASE_TIMEOUT = "2 seconds"
 /** What an engine may take to end, beyond the time its calls get. */
 const EXTRA_PATIENCE_MILLIS = 30_000
-/** The wall clock may be ahead of steady time by so much more than at the last proof; beyond that, the machine may have been suspended. */
+/** The wall clock may get ahead of steady time by so much since the last proof; beyond that, the machine may have been suspended. */
 const SUSPENDED_MILLIS = 1000
 
 const nameOf = ({ host, node, pid, since }: Pick<Seen, "host" | "node" | "pid" | "since">): string =>
@@ -60,11 +60,15 @@ export class EngineLock extends Context.Service<
   static readonly layerHeld = Layer.succeed(EngineLock, { isHeld: () => true, replaced: Effect.never })
 }
 
+/** Since the machine was booted, the time in which it was suspended included. */
+const uptimeMillis = () => uptime() * 1000
+
 /** The last proof that the lock is ours. */
 class Proof {
   private readonly clock: Clock.Clock
   private steadyAt = Number.NEGATIVE_INFINITY
   private wallAt = 0
+  private uptimeAt = 0
 
   constructor(clock: Clock.Clock) {
     this.clock = clock
@@ -73,12 +77,13 @@ class Proof {
   /** As of the moment before `work` was begun: the statement ran at some time after it. */
   readonly by = <E>(work: Effect.Effect<boolean, E>): Effect.Effect<boolean, E> =>
     Effect.suspend(() => {
-      const [steadyAt, wallAt] = [nowOf(this.clock), this.clock.currentTimeMillisUnsafe()]
+      const [steadyAt, wallAt, uptimeAt] = [nowOf(this.clock), this.clock.currentTimeMillisUnsafe(), uptimeMillis()]
       return Effect.tap(work, (isProven) =>
         Effect.sync(() => {
           if (!isProven) return
           this.steadyAt = steadyAt
           this.wallAt = wallAt
+          this.uptimeAt = uptimeAt
         })
       )
     })
@@ -87,10 +92,15 @@ class Proof {
     this.steadyAt = Number.NEGATIVE_INFINITY
   }
 
-  /** Steady time stands still while the machine is suspended; the wall clock is set when it wakes. It can only take away. */
+  /**
+   * Steady time stands still while the machine is suspended. The wall clock, which is set when it wakes, shows that, and so does a person
+   * who sets it: the machine's uptime tells the two apart. It is asked only then, because asking costs a system call.
+   */
   readonly holds = (): boolean => {
     const passed = nowOf(this.clock) - this.steadyAt
-    return passed < PROOF_MILLIS && this.clock.currentTimeMillisUnsafe() - this.wallAt < passed + SUSPENDED_MILLIS
+    if (passed >= PROOF_MILLIS) return false
+    const latest = passed + SUSPENDED_MILLIS
+    return this.clock.currentTimeMillisUnsafe() - this.wallAt < latest || uptimeMillis() - this.uptimeAt < latest
   }
 }
 
