@@ -122,6 +122,7 @@ export class CampaignActor extends Context.Service<
         if (trunk === undefined) return yield* stop(memory, Stops.noConfiguration)
         const now = yield* Clock.currentTimeMillis
         const steady = yield* SteadyTime.now
+        desk.clockApart = now - steady
         yield* tellTrouble(memory, trunk)
         const rates = [
           { key: `campaign:${plan.campaignId}`, rate: plan.rateLimit },

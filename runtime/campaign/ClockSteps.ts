@@ -17,10 +17,12 @@ export const layer = Layer.effectDiscard(
     const apart = () => clock.currentTimeMillisUnsafe() - SteadyTime.nowOf(clock)
     let known = apart()
     const look = Effect.suspend(() => {
-      const stepped = apart() - known
+      const latest = apart()
+      // Each by what it went by itself: the clock may have been set twice between two looks.
+      desks.clockSet(latest, STEP_MILLIS)
+      const stepped = latest - known
       if (Math.abs(stepped) < STEP_MILLIS) return Effect.void
-      known += stepped
-      desks.wakeAll()
+      known = latest
       return Effect.logWarning("the clock of this machine was set", { millis: Math.round(stepped) })
     })
     yield* Effect.sleep(LOOK).pipe(Effect.andThen(look), Effect.forever, Effect.forkScoped)

@@ -26,6 +26,8 @@ export class Desk {
   fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
   /** The actor believes that there is nothing to claim. */
   idle = false
+  /** How far the wall clock was from steady time when the actor last decided what to wait for, in milliseconds. */
+  clockApart = 0
   /** Of the stretch of running that the owner dials in; undefined: the campaign has no breaker. */
   breaker: BreakerWindow | undefined
   /** That stretch. What calls of an earlier one come to says nothing of this one. */
@@ -113,8 +115,8 @@ export class Desks extends Context.Service<
     readonly find: (id: CampaignId) => Desk | undefined
     /** Campaigns that this node runs. */
     readonly open: () => number
-    /** Has every campaign look again at what it waits for. */
-    readonly wakeAll: () => void
+    /** Has each campaign look again that decided by a wall clock which has been set since: by `apartMillis` now, and by another then. */
+    readonly clockSet: (apartMillis: number, toleranceMillis: number) => void
     /** For calls of the campaign: they may outlive the owner that dialed them, and then report to the next. */
     readonly watcher: (id: CampaignId) => CallWatcher
     /**
@@ -153,8 +155,8 @@ export class Desks extends Context.Service<
         numberFreed: (ids) => {
           for (const id of ids) desks.get(id)?.returnAll()
         },
-        wakeAll: () => {
-          for (const desk of desks.values()) desk.wake()
+        clockSet: (apartMillis, toleranceMillis) => {
+          for (const desk of desks.values()) if (Math.abs(apartMillis - desk.clockApart) >= toleranceMillis) desk.wake()
         },
         close: (id) => {
           const desk = desks.get(id)
