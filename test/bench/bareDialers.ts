@@ -1,10 +1,11 @@
 /**
- * The controls of `dispatch` and `slot-use`: what one gets from the same emulator without an engine. No database, no rules, no record:
- * an end of a call leads straight to the next originate, or is found out about once a second.
+ * The controls of `dispatch`, `slot-use` and `rate`: what one gets from the same emulator without an engine. No database, no rules, no
+ * record: an end of a call leads straight to the next originate, or is found out about once a second; or one follows the other at a rate.
  */
 import { Effect, type Scope } from "effect"
 import { Agent, request } from "node:http"
 import { WebSocket } from "ws"
+import { preciseNow } from "#test/emulators/ari/CalleeLog.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
 
 const pollMillis = 1000
@@ -14,6 +15,13 @@ export interface Dialing {
   readonly slots: number
   readonly numbers: ReadonlyArray<string>
 }
+
+export interface Pacing {
+  readonly apartMillis: number
+  readonly numbers: ReadonlyArray<string>
+}
+
+const channelIdOf = (place: number) => `bare-${String(place).padStart(6, "0")}`
 
 interface Line {
   readonly originate: () => void
@@ -43,7 +51,7 @@ const openLine = ({ password, url, user }: EmulatorAddress, numbers: ReadonlyArr
         if (number === undefined) return
         const channel = new URLSearchParams({
           app: application,
-          channelId: `bare-${String(next).padStart(6, "0")}`,
+          channelId: channelIdOf(next),
           endpoint: `PJSIP/${number}@trunk`,
           timeout: "60"
         })
@@ -79,3 +87,18 @@ export const dialByPolling = Effect.fnUntraced(function* (emulator: EmulatorAddr
   })
   yield* Effect.forkScoped(fill.pipe(Effect.andThen(Effect.sleep(pollMillis)), Effect.forever))
 })
+
+/** When it sent each of them, by channel; settled after the last. A late one does not delay those after it. */
+export const dialAtRate = (emulator: EmulatorAddress, { apartMillis, numbers }: Pacing) =>
+  Effect.gen(function* () {
+    const { originate } = yield* openLine(emulator, numbers)
+    const sentAt = new Map<string, number>()
+    const begun = performance.now()
+    while (sentAt.size < numbers.length) {
+      const early = begun + sentAt.size * apartMillis - performance.now()
+      if (early > 0) yield* Effect.sleep(early)
+      sentAt.set(channelIdOf(sentAt.size + 1), preciseNow())
+      originate()
+    }
+    return sentAt
+  })

@@ -18,11 +18,12 @@ import { gateway } from "./gateway.ts"
 import { listsOfRuns } from "./lists.ts"
 import { machine } from "./machine.ts"
 import { progress } from "./progress.ts"
+import { rate } from "./rate.ts"
 import { recovery } from "./recovery.ts"
 import { slotUse } from "./slotUse.ts"
 import { statements } from "./statements.ts"
 
-const TIMEOUT = "3 minutes"
+const TIMEOUT = "5 minutes"
 
 const benchmarks: ReadonlyArray<Benchmark> = [
   dispatch,
@@ -33,6 +34,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   create,
   progress,
   listsOfRuns,
+  rate,
   recovery,
   actors,
   gateway
