@@ -2,9 +2,9 @@
  * What certainly never left is not held against a contact, what is known is not forgotten, and a restart does not hold up the dialing:
  * judged by the callees' log.
  */
-import t, { type Test } from "tap"
+import t from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
-import { startPostgresProxy } from "#test/support/PostgresProxy.ts"
+import { dialsOf, launchBehindProxy, wrongedBy } from "#test/support/neverLeft.ts"
 
 t.setTimeout(600_000)
 // Most of the time is waiting for calls to end.
@@ -12,23 +12,6 @@ t.jobs = 2
 
 const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off" }
 const short = { media: false, ringMillis: 200, talkMillis: 400 }
-
-const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
-
-/** Attempts that hold on to their contact, or have spent it, although no callee ever saw them. */
-const wrongedBy = async (world: World, ids: ReadonlyArray<number>) => {
-  const seen = new Set(dialsOf(world).map(({ channelId }) => channelId))
-  const attempts = (await Promise.all(ids.map((id) => attemptsOf(world.sql, id)))).flat()
-  return attempts.filter(({ id, state }) => state !== "void" && !seen.has(id))
-}
-
-const launchBehindProxy = async (t: Test, world: World) => {
-  await world.end("SIGTERM")
-  const proxy = await startPostgresProxy(world.environment["DATABASE_URL"] ?? "")
-  t.teardown(() => proxy.stop())
-  await world.launch({ DATABASE_URL: proxy.url })
-  return proxy
-}
 
 t.test("given campaigns in the middle of their claims, when the engine is stopped ten times", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: short, environment: { ...environment, DRAIN: "0" } })

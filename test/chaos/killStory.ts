@@ -1,0 +1,75 @@
+/** Campaigns that share a fast trunk, whose engine is killed time and again: nobody is failed by a call that never left. */
+import type { Test } from "tap"
+import { attemptsOf, judge, nowMillis, numbersOf, until, World } from "#test/support/engine.ts"
+import { dialsOf, wrongedBy } from "#test/support/neverLeft.ts"
+
+export interface KillOptions {
+  readonly campaigns: number
+  /** Of each campaign. */
+  readonly contacts: number
+  readonly kills: number
+  /** Dials from one kill to the next, by the callees' log. */
+  readonly dialsBetween: number
+  readonly seed: number
+}
+
+const cap = 100
+/** A machine with other things to do takes its time. */
+const deathMillis = 120_000
+const endMillis = 300_000
+
+/** Phones that were called while they were still in a call of ours. */
+const calledTwiceAtOnce = ({ emulator }: World): ReadonlyArray<string> => {
+  const live = new Map<string, number>()
+  return emulator.log.entries.flatMap(({ kind, number }) => {
+    const calls = live.get(number) ?? 0
+    if (kind === "originate") live.set(number, calls + 1)
+    if (kind === "ended") live.set(number, calls - 1)
+    return kind === "originate" && calls > 0 ? [number] : []
+  })
+}
+
+export const killStory = async (t: Test, { campaigns, contacts, dialsBetween, kills, seed }: KillOptions): Promise<void> => {
+  const world = await World.open(t, {
+    emulator: { media: false, ringMillis: 200, seed, talkMillis: 400 },
+    environment: { CALL_RATE: "50", ORG_CONCURRENCY: String(cap), RECORDINGS: "off", TRUNK_RATE: "100" }
+  })
+  const ids: Array<number> = []
+  for (let i = 0; i < campaigns; i++) ids.push((await world.campaign(numbersOf(contacts, ["01"], `+15${i + 10}`))).id)
+  const began = nowMillis()
+  for (const id of ids) await world.api.start(id)
+  for (let killed = 0; killed < kills; killed++) {
+    const next = world.emulator.log.count("originate") + dialsBetween
+    await until(
+      `moment of death number ${killed + 1}`,
+      () => (world.emulator.log.count("originate") >= next ? true : undefined),
+      deathMillis
+    )
+    await world.end("SIGKILL")
+    await world.launch()
+  }
+  for (const id of ids) await world.api.untilState(id, "completed", endMillis)
+  const seconds = (nowMillis() - began) / 1000
+
+  const attempts = (await Promise.all(ids.map((id) => attemptsOf(world.sql, id)))).flat()
+  const neverLeft = await wrongedBy(world, ids)
+  const dials = dialsOf(world)
+  const dialedAgain = dials.length - new Set(dials.map(({ channelId }) => channelId)).size
+  const called = new Set(dials.map(({ number }) => number)).size
+  const count = (holds: (attempt: (typeof attempts)[number]) => boolean) => attempts.filter(holds).length
+  t.comment(
+    [
+      `${seconds.toFixed(1)} s`,
+      `${kills} kills`,
+      `${campaigns * contacts} contacts, ${called} called`,
+      `${dials.length} dials, ${dialedAgain} of them of an attempt that was dialed before`,
+      `${attempts.length} attempts, ${count(({ state }) => state === "void")} void`,
+      `${count(({ outcome }) => outcome === "unknown")} unknown, ${neverLeft.length} held against a contact that never left`
+    ].join("; ")
+  )
+  t.strictSame(neverLeft, [], "then no contact has failed by a call that never left")
+  t.equal(dialedAgain, 0, "then no attempt was dialed twice")
+  t.strictSame(calledTwiceAtOnce(world), [], "then no phone was called while it was in a call of ours")
+  t.equal(called, campaigns * contacts, "then everybody was called")
+  for (const id of ids) await judge(t, world, id, cap)
+}
