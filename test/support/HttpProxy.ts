@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import type { Duplex } from "node:stream"
+import { resetSocket } from "./resetSocket.ts"
 import { TcpProxy } from "./TcpProxy.ts"
 
 export interface ProxyAnswer {
@@ -170,7 +171,7 @@ export class HttpProxy {
     exchange.givenAt = now()
     if (reply === "reset") {
       exchange.given = "reset"
-      return void response.socket?.resetAndDestroy()
+      return void (response.socket && resetSocket(response.socket))
     }
     exchange.given = reply.status
     response.writeHead(reply.status, reply.headers).end(reply.body)
@@ -205,7 +206,7 @@ export class HttpProxy {
     this.sockets.push(open)
     client.pipe(server)
     server.pipe(client)
-    client.on("error", () => server.resetAndDestroy())
+    client.on("error", () => resetSocket(server))
     server.on("error", () => client.destroy())
     client.on("close", () => {
       open.until = now()

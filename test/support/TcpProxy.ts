@@ -3,6 +3,7 @@
  * also when it passes nothing on: the sender notices nothing but silence, and a test can tell what was sent.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { resetSocket } from "./resetSocket.ts"
 
 /** What becomes of a chunk: passed on so many milliseconds late, with all that follows it waiting; or the connection is cut in its place. */
 export type Passage = number | "cut"
@@ -25,9 +26,6 @@ export interface Target {
 
 const openingBytes = 256
 const all = () => true
-
-/** RST; a connection whose own half has ended can only be closed, for Node would keep its handle. */
-const reset = (socket: Socket) => (socket.writableEnded ? socket.destroy() : socket.resetAndDestroy())
 
 /** One direction of a connection. */
 class Valve {
@@ -103,8 +101,8 @@ class Pair implements Connection {
   cut(): void {
     this.#up.shut()
     this.#down.shut()
-    reset(this.#client)
-    reset(this.#server)
+    resetSocket(this.#client)
+    resetSocket(this.#server)
   }
 
   /** FIN, both ways; what the client still sends is read, and goes nowhere. */

@@ -17,6 +17,7 @@ import { Media } from "./Media.ts"
 import { Rest } from "./Rest.ts"
 import type { Answer, Asterisk } from "./Route.ts"
 import { routes } from "./routes.ts"
+import { resetSocket } from "#test/support/resetSocket.ts"
 
 export type AriEmulatorOptions = {
   readonly port?: number
@@ -260,7 +261,7 @@ class AsteriskServer implements AriEmulator {
       this.requests.push({ at: receivedAt, channelId: query.get("channelId") ?? "", endpoint: query.get("endpoint") ?? "", fault })
     }
     if (fault === "hang-before-placing") return
-    if (fault === "reset-before-placing") return void request.socket.resetAndDestroy()
+    if (fault === "reset-before-placing") return resetSocket(request.socket)
     if (fault === "allocation-failed") return tell({ status: 500, body: { error: "Allocation failed" } })
     if (fault === "500" || fault === "400") return tell({ status: Number(fault), body: { message: "Refused by the emulator" } })
     if (fault === "503" || fault === "429") {
@@ -269,7 +270,7 @@ class AsteriskServer implements AriEmulator {
     }
     const answer = await this.#rest.answer(method, path, url.searchParams, text, receivedAt)
     if (fault === "hang-after-placing") return
-    if (fault === "reset-after-placing") return void request.socket.resetAndDestroy()
+    if (fault === "reset-after-placing") return resetSocket(request.socket)
     if (this.#heldLists === undefined || method !== "GET" || path !== "/channels") return tell(answer)
     // As it is now, however late it is told.
     const body: unknown = JSON.parse(JSON.stringify(answer.body))
