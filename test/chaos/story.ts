@@ -136,8 +136,8 @@ export const story = async (t: Test, options: ChaosOptions, isShort: boolean): P
     t.strictSame(found, [], rule)
   }
   const errors = Map.groupBy(
-    stage.world.output().match(/level=(?:ERROR|FATAL)[^\n]*/g) ?? [],
-    (line) => /message="?([^"\n]*)/.exec(line)?.[1]
+    stage.world.output().match(/"level":"(?:Error|Fatal)"[^\n]*/g) ?? [],
+    (line) => /"message":"([^"\n]*)/.exec(line)?.[1]
   )
   for (const [message, lines] of errors) t.comment(`${lines.length} times in the log: ${message}`)
   const { attempts, kills, log } = evidence
