@@ -44,6 +44,8 @@ t.test("given a campaign that some node owns, when word comes that something has
           run: (id) =>
             Effect.gen(function* () {
               const desk = desks.of(id)
+              desk.open(1)
+              yield* desk.news.close
               yield* desk.news.await
               looks.push(desk.rowChanged && desk.isOpen)
             })
@@ -56,8 +58,6 @@ t.test("given a campaign that some node owns, when word comes that something has
       )
       yield* Effect.gen(function* () {
         const signals = yield* Signals
-        const desks = yield* Desks
-        desks.of(campaignId).open(1)
         yield* Effect.forkChild(signals.campaignRunning(campaignId, "1"))
         yield* wait(0)
         yield* signals.campaignChanged(campaignId)
