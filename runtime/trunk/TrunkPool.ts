@@ -46,11 +46,18 @@ export interface EventSource {
   readonly trunk: () => CallControl | undefined
 }
 
+export interface CallOfNode {
+  readonly attempt: { readonly callId: CallId }
+  readonly trunk: LiveTrunk
+  /** Until its request has left. */
+  readonly dialing?: object | undefined
+}
+
 /** The calls of this node, and who wants to hear of them. */
 export interface CallsOfNode {
   /** Every event of every trunk. */
   readonly onEvent: (callId: string, event: TrunkEvent, source: EventSource) => void
-  readonly live: () => Iterable<{ readonly attempt: { readonly callId: CallId }; readonly trunk: LiveTrunk }>
+  readonly live: () => Iterable<CallOfNode>
 }
 
 export class TrunkPool extends Context.Service<
@@ -122,7 +129,10 @@ export class TrunkPool extends Context.Service<
         if (comesBack) yield* Scope.close(session.scope, Exit.void)
         const follower = next === undefined ? undefined : yield* connect(next)
         if (follower === undefined) open.delete(id)
-        for (const { attempt, trunk } of calls.live()) if (trunk.configurationId === id) follower?.trunk.adopt(attempt.callId)
+        for (const { attempt, dialing, trunk } of calls.live()) {
+          // What has not left yet is the follower's own when it does: nothing to look for.
+          if (trunk.configurationId === id && dialing === undefined) follower?.trunk.adopt(attempt.callId)
+        }
         session.changed()
         if (!comesBack) yield* Effect.forkIn(closeUnused(session), scope)
       })
@@ -218,7 +228,9 @@ const liveOf = (session: Session, adapter: Adapter, health: TrunkHealth, rate: n
   const shown = (to: string) => callerIdFor(session.setting.callerIds, to)
   const place: LiveTrunk["originate"] = (request) => {
     const from = request.from ?? shown(request.to)
-    return from === undefined && adapter.manifest.needsCallerId === true ? noCallerId : session.trunk.originate({ ...request, from })
+    if (from === undefined && adapter.manifest.needsCallerId === true) return noCallerId
+    // The configuration may change while the request waits for its connection.
+    return session.trunk.originate({ ...request, from, leave: () => isCurrent() && request.leave() })
   }
   const live: LiveTrunk = {
     ...health,

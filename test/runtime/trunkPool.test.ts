@@ -1,16 +1,16 @@
 /** One trunk per configuration: what becomes of it, and of its calls, when the configuration changes. */
-import { Effect, Layer, type Scope } from "effect"
+import { Deferred, Effect, Fiber, Layer, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import WebSocket from "ws"
 import ari from "#adapters/ari/ari.ts"
 import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
-import { type Adapter, type Presence, ProviderError, type TrunkContext, type TrunkEvent } from "#core/provider/Adapter.ts"
+import { type Adapter, OriginateRefused, type Presence, ProviderError, type TrunkContext, type TrunkEvent } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "#runtime/config.ts"
-import { awaitUp, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { awaitUp, type CallOfNode, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { run, runLive } from "#test/support/run.ts"
 
@@ -30,7 +30,9 @@ interface Session {
 class World {
   readonly sessions: Array<Session> = []
   /** The calls of the node. */
-  readonly live: Array<{ readonly attempt: { readonly callId: CallId }; readonly trunk: LiveTrunk }> = []
+  readonly live: Array<CallOfNode> = []
+  /** What it takes until a request could leave. */
+  connecting: Effect.Effect<void> = Effect.void
   readonly heard: Array<TrunkEvent> = []
   finds = 0
   isDatabaseDown = false
@@ -64,7 +66,12 @@ const fake = (world: World, needsCallerId: boolean): Adapter => ({
         hangup: () => note("hangup"),
         lookup: () => Effect.sync(() => session.presence),
         openMedia: () => Effect.fail(new ProviderError({ detail: "", operation: "openMedia", provider: "fake" })),
-        originate: ({ from }) => Effect.as(note(`originate from ${from}`), { providerCallId: "" }),
+        originate: ({ from, leave }) =>
+          Effect.flatMap(world.connecting, () =>
+            leave()
+              ? Effect.as(note(`originate from ${from}`), { providerCallId: "" })
+              : Effect.fail(new OriginateRefused({ detail: "", reason: "permit_lapsed" }))
+          ),
         reconnect: () => void session.log.push("reconnect"),
         sendDtmf: () => note("dtmf")
       }
@@ -114,6 +121,25 @@ const play = async (act: (scene: Scene, world: World) => Effect.Effect<unknown, 
 }
 
 t.test("given other credentials", async (t) => {
+  t.test("when a request waits for its connection, then it does not leave through the old trunk", async (t) => {
+    const world = await play(({ pool, signals, trunk }, world) =>
+      Effect.gen(function* () {
+        const connected = yield* Deferred.make<void>()
+        world.connecting = Deferred.await(connected)
+        const placing = yield* Effect.forkChild(Effect.flip(trunk.originate(dialed)), { startImmediately: true })
+        world.live.push({ attempt: { callId }, dialing: {}, trunk })
+        world.change({ credentials: { account: "b" } })
+        yield* signals.configurationChanged(id)
+        yield* Deferred.succeed(connected, undefined)
+        t.match(yield* Fiber.join(placing), { reason: "permit_lapsed" })
+        // Claimed before the change, and sent after it.
+        yield* trunk.originate(dialed)
+        t.equal((yield* pool.get(id))?.isCurrent(), true)
+      })
+    )
+    t.strictSame(world.logs(), ["", "originate from undefined"], "and the new one does not take it for a call that has been placed")
+  })
+
   t.test("when a call is up, then it keeps its trunk until it ends, and new calls go through the new one", async (t) => {
     const world = await play(({ pool, signals, trunk }, world) =>
       Effect.gen(function* () {

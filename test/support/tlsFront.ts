@@ -13,6 +13,8 @@ export interface TlsFront {
   /** Connections that wait for their handshake. */
   readonly held: () => number
   readonly hold: (on: boolean) => void
+  /** Ends the connections of requests, so that the next one needs a handshake; websockets stay. */
+  readonly dropIdle: () => void
   readonly stop: () => void
 }
 
@@ -20,6 +22,7 @@ export const startTlsFront = async (target: string): Promise<TlsFront> => {
   const requests: Array<string> = []
   const waiting = new Map<Socket, () => void>()
   const all = new Set<Socket>()
+  const ofRequests = new Set<Socket>()
   let holds = false
   const keep = (socket: Socket) => {
     all.add(socket)
@@ -32,8 +35,13 @@ export const startTlsFront = async (target: string): Promise<TlsFront> => {
   }
   const inner = createTlsServer({ cert, key }, (socket) => {
     const behind = connect(Number(new URL(target).port), "127.0.0.1")
+    ofRequests.add(socket)
+    socket.on("close", () => ofRequests.delete(socket))
     socket.on("data", (data: Buffer) => {
-      for (const [line] of data.toString("latin1").matchAll(/^[A-Z]+ \/[^ ?]*/gm)) requests.push(line)
+      for (const [line] of data.toString("latin1").matchAll(/^[A-Z]+ \/[^ ?]*/gm)) {
+        requests.push(line)
+        if (line === "GET /ari/events") ofRequests.delete(socket)
+      }
     })
     join(keep(socket), keep(behind))
   })
@@ -64,6 +72,9 @@ export const startTlsFront = async (target: string): Promise<TlsFront> => {
       if (on) return
       for (const pass of waiting.values()) pass()
       waiting.clear()
+    },
+    dropIdle: () => {
+      for (const socket of ofRequests) socket.destroy()
     },
     stop: () => {
       outer.close()

@@ -1,0 +1,188 @@
+/**
+ * Asterisk is behind TLS, and its handshakes take seconds. What waits for one leaves only if it is still wanted when the connection stands.
+ * Judged by the requests that arrive, and by the callees.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t, { type Test } from "tap"
+import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { dialsOf } from "#test/support/neverLeft.ts"
+import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
+import { cert } from "#test/support/tlsCertificate.ts"
+import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
+
+t.setTimeout(240_000)
+t.jobs = 2
+
+const emulator = { media: false, ringMillis: 200, talkMillis: 500 }
+const contacts = 3
+/** In all. */
+const HANDSHAKE_MILLIS = 3500
+
+interface Scene {
+  readonly front: TlsFront
+  readonly id: number
+  /** Between the engine and its database. */
+  readonly proxy: PostgresProxy
+  readonly world: World
+  /** Sends a request of the API, again for as long as it answers that nothing is confirmed yet. */
+  readonly confirmed: (method: string, path: string, body?: object) => Promise<void>
+  /** Lets the handshakes end, once they have taken their time. */
+  readonly release: () => Promise<void>
+  readonly dials: () => ReadonlyArray<string>
+}
+
+/** A campaign, each of whose first requests waits for its handshake. */
+const given = async (t: Test): Promise<Scene> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-tls-"))
+  t.teardown(() => rm(folder, { force: true, recursive: true }))
+  const NODE_EXTRA_CA_CERTS = join(folder, "ca.pem")
+  await writeFile(NODE_EXTRA_CA_CERTS, cert)
+  const fronts: Array<TlsFront> = []
+  const proxies: Array<PostgresProxy> = []
+  t.teardown(async () => {
+    for (const front of fronts) front.stop()
+    for (const proxy of proxies) await proxy.stop()
+  })
+  const world = await World.open(t, {
+    emulator,
+    environment: { CALL_RATE: "50", DRAIN: "8", NODE_EXTRA_CA_CERTS, ORG_CONCURRENCY: "50", RECORDINGS: "off" },
+    ways: {
+      asterisk: async (url) => {
+        fronts.push(await startTlsFront(url))
+        return fronts[0]?.url ?? url
+      },
+      database: async (url) => {
+        proxies.push(await startPostgresProxy(url))
+        return proxies[0]?.url ?? url
+      }
+    }
+  })
+  const [[front], [proxy]] = [fronts, proxies]
+  if (front === undefined || proxy === undefined) throw new Error("the engine was given no ways")
+  const { api } = world
+  // Connects the trunk, and stays up.
+  const first = await world.campaign(numbersOf(1, ["11"]))
+  await api.start(first.id)
+  await world.seen("answered", 1)
+  front.dropIdle()
+  front.hold(true)
+  const { id } = await world.campaign(numbersOf(contacts, ["01"], "+1556"))
+  await api.start(id)
+  await untilTrue("requests that wait for their handshakes", () => front.held() >= contacts)
+  const began = performance.now()
+
+  const ask = (method: string, path: string, body: object | undefined) =>
+    fetch(`${world.engine.url}/api/v1${path}`, {
+      headers: { "content-type": "application/json", "x-api-key": world.apiKey },
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+  return {
+    front,
+    id,
+    proxy,
+    world,
+    confirmed: async (method, path, body) => {
+      let answer = await ask(method, path, body)
+      while (answer.status === 503) {
+        t.match(answer.headers.get("retry-after"), /^[0-9]+$/, "what is not confirmed yet says when to ask again")
+        await new Promise((resolve) => setTimeout(resolve, 500))
+        answer = await ask(method, path, body)
+      }
+      t.equal(answer.status, 200, `${method} ${path} is confirmed`)
+    },
+    release: async () => {
+      const left = HANDSHAKE_MILLIS - (performance.now() - began)
+      await new Promise((resolve) => setTimeout(resolve, left))
+      front.hold(false)
+    },
+    dials: () => dialsOf(world).flatMap(({ number }) => (number.startsWith("+1556") ? [number] : []))
+  }
+}
+const callees = numbersOf(contacts, ["01"], "+1556")
+
+const stops: ReadonlyArray<readonly [what: string, stop: (scene: Scene) => Promise<void>, goOn: (scene: Scene) => Promise<void>]> = [
+  ["the campaign is paused", ({ confirmed, id }) => confirmed("POST", `/campaign/${id}/pause`), async () => {}],
+  [
+    "its agent is archived",
+    ({ confirmed, world }) => confirmed("PUT", `/workflow/${world.agentId}/status`, { status: "archived" }),
+    ({ confirmed, world }) => confirmed("PUT", `/workflow/${world.agentId}/status`, { status: "active" })
+  ]
+]
+for (const [what, stop, goOn] of stops) {
+  t.test(
+    `given requests that wait for their handshakes, when ${what}, then nothing leaves after that is confirmed`,
+    { buffered: true },
+    async (t) => {
+      const scene = await given(t)
+      const { dials, front, id, release, world } = scene
+      await stop(scene)
+      t.strictSame(dials(), [])
+      await release()
+      await untilTrue("end of the handshakes", () => front.held() === 0)
+      await untilTrue("requests that have come to nothing", async () => (await contactStates(world.sql, id))["pending"] === contacts)
+      t.strictSame(dials(), [])
+      await goOn(scene)
+      await world.api.resume(id)
+      await world.api.untilState(id, "completed")
+      t.strictSame(dials().toSorted(), [...callees].toSorted(), "then each is called once, after the resume")
+    }
+  )
+}
+
+t.test(
+  "given requests that wait for their handshakes, when the configuration gets another address, then they leave for that one",
+  { buffered: true },
+  async (t) => {
+    const { confirmed, dials, id, release, world } = await given(t)
+    const other = await startAriEmulator(emulator)
+    t.teardown(() => other.stop())
+    const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
+    // The list of the one that there is.
+    const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
+    const account = { provider: "ari", ari_endpoint: other.url, app_name: other.user, app_password: other.password }
+    await confirmed("PUT", `/organizations/telephony-configs/${config?.id}`, { config: account })
+    await release()
+    await world.api.untilState(id, "completed")
+    t.strictSame(dials(), [], "then nobody is called by way of the old one")
+    const called = other.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
+    t.strictSame(called.toSorted(), [...callees].toSorted(), "then each is called once, by way of the new one")
+  }
+)
+
+t.test("given requests that wait for their handshakes, when the engine is stopped, then nothing leaves", { buffered: true }, async (t) => {
+  const { dials, front, release, world } = await given(t)
+  const exited = world.end("SIGTERM")
+  // The campaigns have stopped by then, and there is a call that is given time.
+  await untilTrue("calls that get time to end", () => world.output().includes("calls get time to end"))
+  await release()
+  await untilTrue("end of the handshakes", () => front.held() === 0)
+  t.equal((await exited).code, 0)
+  t.strictSame(dials(), [])
+  await world.launch()
+  await untilTrue("calls of the next process", () => dials().length === contacts)
+  t.strictSame(dials().toSorted(), [...callees].toSorted(), "then each is called once, by the next process")
+})
+
+t.test(
+  "given requests that wait for their handshakes, when the database has been away for two seconds, then nothing leaves until it is back",
+  { buffered: true },
+  async (t) => {
+    const { dials, front, id, proxy, release, world } = await given(t)
+    await proxy.tcp.refuse(true)
+    proxy.tcp.cut()
+    // The engine may have proven a moment ago that the database is its own.
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    await release()
+    await untilTrue("end of the handshakes", () => front.held() === 0)
+    // What would have left, has: its connection stands.
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    t.strictSame(dials(), [])
+    await proxy.tcp.refuse(false)
+    await world.api.untilState(id, "completed")
+    t.strictSame(dials().toSorted(), [...callees].toSorted(), "then each is called once, by itself")
+  }
+)
