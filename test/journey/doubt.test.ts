@@ -1,6 +1,6 @@
 /** An ingress before Asterisk answers in its place, and Asterisk places the call later. Nobody is called twice for it. */
 import t from "tap"
-import { judge, numbersOf, World } from "#test/support/engine.ts"
+import { judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 
 t.setTimeout(300_000)
@@ -32,6 +32,11 @@ for (const fate of [
     const { id } = await world.campaign(numbersOf(1, ["01"]))
     await world.api.start(id)
     await world.api.untilState(id, "completed", 120_000)
+    // An engine that took the answer for a refusal is done long before Asterisk has placed the first call.
+    await untilTrue("the request that came late", () =>
+      proxies.some(({ exchanges }) => exchanges.some(({ answeredAt, fate: befell }) => befell === fate.name && answeredAt !== undefined))
+    )
+    await untilTrue("end of all calls", () => world.emulator.log.live() === 0)
     t.strictSame([...world.emulator.log.dialsByNumber().values()], [1], "then the callee was called once")
     t.equal(world.emulator.log.count("answered"), 1, "and talked to")
     await judge(t, world, id, 5)

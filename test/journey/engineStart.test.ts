@@ -1,7 +1,7 @@
 /** What an engine finds when it starts: what another name has left behind, and what stands between it and its database. */
 import t, { type Test } from "tap"
-import { spawnEngine } from "#test/support/EngineProcess.ts"
-import { nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { spawnEngine, startEngine } from "#test/support/EngineProcess.ts"
+import { Api, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { openDatabase } from "#test/support/postgres.ts"
 import { startTransactionPooler } from "#test/support/TransactionPooler.ts"
 
@@ -52,3 +52,37 @@ t.test("given a pooler that shares sessions between clients, when an engine is s
   t.equal((await engine.exited).code, 1, "then it refuses")
   t.match(engine.output(), /a pooler that shares database sessions between clients/, "and says why")
 })
+
+t.test(
+  "given two engines in two schemas of one database, when both dial, then neither disturbs the other",
+  { buffered: true },
+  async (t) => {
+    const { id, world } = await given(t)
+    await world.sql`CREATE SCHEMA other`
+    const address = new URL(world.environment["DATABASE_URL"] ?? "")
+    address.searchParams.set("options", "-c search_path=other")
+    const environment = { DATABASE_URL: address.href, DATA_DIR: `${world.dataDir}/other`, NODE_NAME: "other" }
+    const engine = await startEngine({ ...world.environment, ...environment })
+    t.teardown(async () => {
+      engine.kill("SIGKILL")
+      await engine.exited
+    })
+    const api = new Api(engine.url, world.apiKey)
+    const { emulator } = world
+    await api.createConfig({ ari_endpoint: emulator.url, app_name: emulator.user, app_password: emulator.password })
+    const agent = await api.createAgent("Good evening.")
+    const numbers = numbersOf(12, ["01"], "+1666")
+    const other = await api.createCampaign(agent.id, numbers, { max_concurrency: cap })
+    await world.api.start(id)
+    await api.start(other.id)
+    await api.untilState(other.id, "completed", 120_000)
+    const dialed = emulator.log.entries.flatMap(({ kind, number }) => (kind === "originate" ? [number] : []))
+    t.strictSame(dialed.filter((number) => number.startsWith("+1666")).toSorted(), [...numbers].toSorted())
+    t.ok(dialed.length > numbers.length, "and the first one dials meanwhile")
+    t.strictSame(
+      emulator.log.entries.filter(({ by, kind }) => kind === "ended" && by === "us"),
+      [],
+      "and nobody's conversation is hung up by us"
+    )
+  }
+)

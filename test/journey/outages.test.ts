@@ -55,6 +55,31 @@ t.test("given a database that is away for longer than a minute, when it comes ba
   await judge(t, world, id, 10)
 })
 
+t.test("given a database that takes no claims while it is being restarted, when it takes them again", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: short, environment })
+  const { api, sql } = world
+  const { id } = await world.campaign(numbersOf(10, ["01"]))
+  await sql`CREATE SEQUENCE claims`
+  // A sequence counts what is rolled back as well.
+  await sql`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF nextval('claims') <= 7 THEN RAISE EXCEPTION 'the database system is shutting down' USING ERRCODE = '57P01'; END IF;
+      RETURN NEW;
+    END $$`
+  await sql`CREATE TRIGGER refuse BEFORE INSERT ON attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse()`
+  await api.start(id)
+  const done = await api.untilState(id, "completed", 90_000)
+  t.notOk(eventsOf(done)["campaign_paused"], "then it is not paused for that, and goes on by itself")
+  t.strictSame(
+    dialsOf(world)
+      .map(({ number }) => number)
+      .toSorted(),
+    numbersOf(10, ["01"]).toSorted(),
+    "then everybody is called once"
+  )
+})
+
 t.test("given calls that end while the database is away, when the engine dies too", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: { ...short, talkMillis: 3000 }, environment })
   const { id } = await world.campaign(numbersOf(6, ["01"]))

@@ -64,15 +64,18 @@ t.test("given slots that are full of conversations, when the engine is killed an
   t.ok(world.emulator.log.mostLive() <= 20, "then there are never too many calls")
 })
 
-t.test("given calls that ended while the engine was dead, when it comes back", { buffered: true }, async (t) => {
+t.test("given slots that are full of calls which end while the engine is dead, when it comes back", { buffered: true }, async (t) => {
   const world = await World.open(t, {
     emulator: { ...short, ringMillis: 2000, talkMillis: 500 },
     environment: { ...environment, CALL_RATE: "20" }
   })
-  const { id } = await world.campaign(numbersOf(40, ["01", "02"]), { max_concurrency: 10 })
+  const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: 10 })
+  world.emulator.letRing(true)
   await world.api.start(id)
   await world.seen("ringing", 10)
   await world.end("SIGKILL")
+  // Whoever picks up now is let go by Asterisk.
+  world.emulator.letRing(false)
   await untilTrue("ends that nobody hears", () => world.emulator.log.live() === 0)
   const before = dialsOf(world).length
   await world.launch()

@@ -3,10 +3,13 @@
  * campaign's log says. Judged by the requests that the emulated Asterisk has seen.
  */
 import t from "tap"
-import { contactStates, eventsOf, nowMillis, numbersOf, until, World } from "#test/support/engine.ts"
+import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
+import { dialsOf } from "#test/support/neverLeft.ts"
 
 t.setTimeout(400_000)
-t.jobs = 3
+// Most of the time is waiting.
+t.jobs = 4
 
 const fast = { media: false, ringMillis: 200, talkMillis: 600 }
 const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off", CALL_RATE: "10" }
@@ -55,6 +58,64 @@ t.test("given an Asterisk that answers no more requests, while its events go on"
   const states = await contactStates(world.sql, id)
   t.ok((states["failed"] ?? 0) <= 20 && (states["completed"] ?? 0) >= 280, `then everybody else is called: ${JSON.stringify(states)}`)
   t.equal(Math.max(...emulator.log.dialsByNumber().values()), 1, "then nobody is called twice")
+})
+
+t.test("given an Asterisk that is stuck for two minutes, when it then does all that it was asked for", { buffered: true }, async (t) => {
+  const proxies: Array<HttpProxy> = []
+  t.teardown(() => Promise.all(proxies.map((proxy) => proxy.stop())))
+  const cap = 5
+  const world = await World.open(t, {
+    configurations: { max_call_duration: 3 },
+    emulator: fast,
+    environment,
+    ways: {
+      asterisk: async (url) => {
+        const proxy = await HttpProxy.start(url)
+        proxies.push(proxy)
+        return proxy.url
+      }
+    }
+  })
+  const { api, emulator, sql } = world
+  const numbers = numbersOf(40, ["11"])
+  const { id } = await world.campaign(numbers, { circuit_breaker: { enabled: false }, max_concurrency: cap })
+  await api.start(id)
+  await world.seen("ended", cap, 60_000)
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const stuckAt = nowMillis()
+  for (const proxy of proxies)
+    proxy.befall(fates.holdUntil(released), ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"))
+  await until("two minutes", () => (nowMillis() - stuckAt > 120_000 ? true : undefined), 150_000)
+
+  const writtenOff = new Set((await attemptsOf(sql, id)).flatMap((attempt) => (attempt.outcome === "unknown" ? [attempt.id] : [])))
+  t.ok(writtenOff.size > 0, `then some are written off: ${writtenOff.size}`)
+  release()
+  for (const proxy of proxies) proxy.befall(fates.pass, () => true)
+  const lateDials = () => dialsOf(world).filter(({ channelId }) => writtenOff.has(channelId))
+  await untilTrue("late calls", () => lateDials().length === writtenOff.size)
+  await api.ask("POST", `/campaign/${id}/resume`) // It may have been paused by then.
+  await api.untilState(id, "completed", 180_000)
+  const { log } = emulator
+  const lives = lateDials().map(({ at, channelId }) => {
+    const end = log.entries.find((entry) => entry.kind === "ended" && entry.channelId === channelId)
+    return { by: end?.by, millis: Math.round((end?.at ?? Number.POSITIVE_INFINITY) - at) }
+  })
+  t.ok(
+    lives.every(({ by, millis }) => by === "us" && millis < 5000),
+    `then each of them is hung up within 5 s: ${lives.map(({ by, millis }) => `${millis} ms by ${by}`).join(", ")}`
+  )
+  t.strictSame(
+    dialsOf(world)
+      .map(({ number }) => number)
+      .toSorted(),
+    [...numbers].toSorted(),
+    "then everybody is called once"
+  )
+  // Theirs is the only excess that may be; they have kept their slots, so that there is none.
+  await judge(t, world, id, cap)
 })
 
 t.test("given an Asterisk that is stuck for a while", { buffered: true }, async (t) => {
