@@ -6,6 +6,8 @@ import type { Stage } from "./Stage.ts"
 
 export interface Fault {
   readonly name: string
+  /** What it befalls. */
+  readonly of: "the engine" | "its clock" | "a request" | "the way to Asterisk" | "the database" | "a campaign"
   readonly run: (stage: Stage) => Promise<void>
 }
 
@@ -14,8 +16,11 @@ const intoClosedMillis = 35 * 60_000
 const stepMillis = 45_000
 const isEvents = ({ opening }: Connection) => opening.startsWith("GET /ari/events")
 
+const on = (of: Fault["of"], faults: ReadonlyArray<Omit<Fault, "of">>): ReadonlyArray<Fault> => faults.map((fault) => ({ ...fault, of }))
+
 const toRequests = (fate: Fate): Fault => ({
   name: `requests: ${fate.name}`,
+  of: "a request",
   run: async (stage) => {
     stage.befall(fate, 2)
     const before = stage.asterisk.exchanges.length
@@ -27,6 +32,7 @@ const toRequests = (fate: Fate): Fault => ({
 
 const down = async (stage: Stage, signal: "SIGKILL" | "SIGTERM", between: () => Promise<void> = async () => {}) => {
   if (signal === "SIGKILL") stage.kills.push(nowMillis())
+  else stage.stops++
   await stage.deafened(signal === "SIGKILL" ? "the engine was killed" : "the engine was stopped", async () => {
     await stage.world.end(signal)
     stage.say("  it is gone")
@@ -49,7 +55,7 @@ const stillborn = async (stage: Stage) => {
   await life.exited
 }
 
-const engineFaults: ReadonlyArray<Fault> = [
+const engineFaults = on("the engine", [
   { name: "the engine is killed", run: (stage) => down(stage, "SIGKILL") },
   { name: "the engine is killed, and killed again as it starts", run: (stage) => down(stage, "SIGKILL", () => stillborn(stage)) },
   { name: "the engine is stopped", run: (stage) => down(stage, "SIGTERM") },
@@ -71,9 +77,9 @@ const engineFaults: ReadonlyArray<Fault> = [
       await down(stage, "SIGKILL")
     }
   }
-]
+])
 
-const clockFaults: ReadonlyArray<Fault> = [
+const clockFaults = on("its clock", [
   {
     name: "the clock is set forward, and back",
     run: async (stage) => {
@@ -99,9 +105,9 @@ const clockFaults: ReadonlyArray<Fault> = [
       stage.world.engine.stepClock(intoClosedMillis)
     }
   }
-]
+])
 
-const asteriskFaults: ReadonlyArray<Fault> = [
+const asteriskFaults = on("the way to Asterisk", [
   {
     name: "all connections to Asterisk are cut",
     run: async (stage) => {
@@ -175,9 +181,9 @@ const asteriskFaults: ReadonlyArray<Fault> = [
       })
     }
   }
-]
+])
 
-const databaseFaults: ReadonlyArray<Fault> = [
+const databaseFaults = on("the database", [
   { name: "all connections to the database are cut", run: async (stage) => stage.database.tcp.cut() },
   {
     name: "replies to commits are lost",
@@ -229,10 +235,11 @@ const databaseFaults: ReadonlyArray<Fault> = [
       await down(stage, "SIGKILL", async () => stage.database.tcp.cut())
     }
   }
-]
+])
 
 const pause: Fault = {
   name: "a campaign is paused, and resumed",
+  of: "a campaign",
   run: async (stage) => {
     const member = stage.campaigns[stage.chance() < 0.7 ? 0 : 1]
     const confirmed = member === undefined ? undefined : await stage.pause(member)

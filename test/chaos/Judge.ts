@@ -2,7 +2,17 @@
  * Judges a campaign that went through chaos. The callee's log is the witness; what the engine recorded is compared with it, never trusted.
  * Pure, so that its own tests can show for each rule a story that breaks it.
  */
-import { clearMillis, type Evidence, overlaps, type Recorded, type Request, seenCalls, type SeenCall, type Span } from "./Evidence.ts"
+import {
+  type CampaignFacts,
+  clearMillis,
+  type Evidence,
+  overlaps,
+  type Recorded,
+  type Request,
+  seenCalls,
+  type SeenCall,
+  type Span
+} from "./Evidence.ts"
 
 export const rules = [
   "no attempt is dialed twice, and none that is not recorded",
@@ -122,23 +132,17 @@ const mostAtOnce = (calls: ReadonlyArray<SeenCall>): number => {
   for (const { change } of steps.toSorted((a, b) => a.at - b.at || a.change - b.change)) most = Math.max(most, (live += change))
   return most
 }
-const capsHold: Inspect = (facts) => {
+/** The most calls that the organization and each of its campaigns had at once, beside how many they may have. Late calls do not count. */
+const loadsOf = (facts: Case) => {
   const counted = facts.calls.filter((call) => !isLate(facts, call))
-  const check = (what: string, cap: number, calls: ReadonlyArray<SeenCall>) => {
-    const most = mostAtOnce(calls)
-    return most > cap ? [`${what}: ${most} calls at once, ${cap} allowed`] : []
-  }
+  const ofCampaign = (id: number) => counted.filter((call) => facts.byId.get(call.id)?.campaignId === id)
   return [
-    ...check("the organization", facts.organizationCap, counted),
-    ...facts.campaigns.flatMap(({ cap, id }) =>
-      check(
-        `campaign ${id}`,
-        cap,
-        counted.filter((call) => facts.byId.get(call.id)?.campaignId === id)
-      )
-    )
+    { cap: facts.organizationCap, most: mostAtOnce(counted), who: "the organization" },
+    ...facts.campaigns.map(({ cap, id }) => ({ cap, most: mostAtOnce(ofCampaign(id)), who: `campaign ${id}` }))
   ]
 }
+const capsHold: Inspect = (facts) =>
+  loadsOf(facts).flatMap(({ cap, most, who }) => (most > cap ? [`${who}: ${most} calls at once, ${cap} allowed`] : []))
 
 /** When the engine dialed: as its request was written, or as the callee saw it where nobody watched. */
 const dialsOf = ({ byId, calls, requests }: Case, campaignId: number) => {
@@ -221,13 +225,40 @@ const inspections: { readonly [rule in Rule]: Inspect } = {
   "counters equal a recount": countersTrue
 }
 
-export const judge = (evidence: Evidence): Verdict => {
-  const facts: Case = {
-    ...evidence,
-    calls: seenCalls(evidence.log),
-    byId: new Map(evidence.attempts.map((attempt) => [attempt.id, attempt])),
-    requestOf: new Map(evidence.requests.map((request) => [request.id, request]))
+const caseOf = (evidence: Evidence): Case => ({
+  ...evidence,
+  calls: seenCalls(evidence.log),
+  byId: new Map(evidence.attempts.map((attempt) => [attempt.id, attempt])),
+  requestOf: new Map(evidence.requests.map((request) => [request.id, request]))
+})
+
+/** What each rule is judged by: one that nothing could have been held against has shown nothing. */
+export const figuresOf = (evidence: Evidence): { readonly [rule in Rule]: string } => {
+  const facts = caseOf(evidence)
+  const { attempts, calls, campaigns } = facts
+  const unknown = unknownsOf(facts)
+  const sum = (of: (campaign: CampaignFacts) => ReadonlyArray<unknown>) =>
+    campaigns.reduce((total, campaign) => total + of(campaign).length, 0)
+  const phones = byNumber(facts).size
+  return {
+    "no attempt is dialed twice, and none that is not recorded": `${calls.length} calls`,
+    "no contact is called twice at once, and no phone": `${phones} phones`,
+    "nobody is dialed again while an earlier request may still come to something": `${calls.length - phones} redials`,
+    "nobody who has answered is dialed again": `${calls.filter(({ answeredAt }) => answeredAt !== undefined).length} answers`,
+    "no call goes on without an actor for more than 5 s": `${calls.filter((call) => leftAt(facts, call) < call.until).length} such calls`,
+    "caps hold, but for late calls that are hung up within 5 s": loadsOf(facts)
+      .map(({ cap, most, who }) => `${who}: ${most} of ${cap}`)
+      .join(", "),
+    "nothing is dialed while the window is closed": `closed ${sum(({ closed }) => closed)} times`,
+    "nothing is dialed after a confirmed pause": `${sum(({ pauses }) => pauses)} pauses`,
+    "every contact and every attempt is final, and no call is up": `${sum(({ contacts }) => contacts)} contacts, ${attempts.length} attempts`,
+    "every unknown is explained": `${unknown.filter(({ why }) => !why.startsWith("!")).length} of ${unknown.length}`,
+    "counters equal a recount": `${campaigns.length} campaigns`
   }
+}
+
+export const judge = (evidence: Evidence): Verdict => {
+  const facts = caseOf(evidence)
   const explained: Record<string, number> = {}
   for (const { why } of unknownsOf(facts)) if (!why.startsWith("!")) explained[why] = (explained[why] ?? 0) + 1
   return {

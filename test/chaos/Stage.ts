@@ -13,6 +13,8 @@ export interface ChaosOptions {
   readonly seed: number
   readonly contacts: number
   readonly minutes: number
+  /** Told of everything that happens, as it does. */
+  readonly say?: (line: string) => void
 }
 
 /** Talkers, people who hang up on us, who are busy or away, machines of the line; see the emulator's `Callee.ts`. */
@@ -74,15 +76,19 @@ export class Stage {
   readonly stalls: Array<Named> = []
   readonly kills: Array<number> = []
   readonly cuts: Array<number> = []
+  /** How often the engine was stopped in order. */
+  stops = 0
+  /** Everything that happened, as it is said. */
+  readonly diary: Array<string> = []
   readonly #say: (line: string) => void
   readonly #began = nowMillis()
 
-  private constructor(t: Test, world: World, asterisk: HttpProxy, database: PostgresProxy, { seed }: ChaosOptions) {
+  private constructor(t: Test, world: World, asterisk: HttpProxy, database: PostgresProxy, { say = () => {}, seed }: ChaosOptions) {
     this.world = world
     this.asterisk = asterisk
     this.database = database
     this.chance = seeded(seed)
-    this.#say = (line) => t.comment(line)
+    this.#say = say
     let beat = nowMillis()
     const heart = setInterval(() => {
       const now = nowMillis()
@@ -93,7 +99,9 @@ export class Stage {
   }
 
   say(line: string): void {
-    this.#say(`${((nowMillis() - this.#began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
+    const entry = `${((nowMillis() - this.#began) / 1000).toFixed(1).padStart(6)} s  ${line}`
+    this.diary.push(entry)
+    this.#say(entry)
   }
 
   /** Between two numbers, by chance. */
@@ -177,9 +185,12 @@ export class Stage {
   }
 
   /** How often the logs of the campaigns say each thing. */
-  async told(): Promise<string> {
+  async told(): Promise<ReadonlyArray<string>> {
     const all = await Promise.all(this.campaigns.map(({ id }) => this.world.api.campaign(id)))
-    return all.map((campaign) => `campaign ${campaign.id}: ${JSON.stringify(eventsOf(campaign))}`).join("; ")
+    return all.map((campaign) => {
+      const events = Object.entries(eventsOf(campaign)).map(([event, count]) => `${count} ${event}`)
+      return `in the log of campaign ${campaign.id}: ${events.join(", ")}`
+    })
   }
 
   async #prepare({ contacts, minutes }: ChaosOptions): Promise<void> {

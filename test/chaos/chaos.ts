@@ -1,4 +1,7 @@
-/** `npm run chaos -- --seed N --contacts N --minutes N`: campaigns go through every fault, in an order of chance, again and again. */
+/**
+ * `npm run chaos -- --seed N --contacts N --minutes N`: campaigns go through every fault, in an order of chance, again and again. With
+ * `--verbose`, everything that happens is said as it does.
+ */
 import { parseArgs } from "node:util"
 import t from "tap"
 import { story } from "./story.ts"
@@ -7,11 +10,21 @@ const { values } = parseArgs({
   options: {
     contacts: { default: "2000", type: "string" },
     minutes: { default: "12", type: "string" },
-    seed: { default: String(Date.now() % 100_000), type: "string" }
+    seed: { default: String(Date.now() % 100_000), type: "string" },
+    verbose: { default: false, type: "boolean" }
   }
 })
+/** A sign of life on a terminal, which the next one replaces. */
+const show = (line: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${line}`)
 // On a busy machine two thousand calls take their time.
 t.setTimeout((Number(values.minutes) + 60) * 60_000)
-t.test("given campaigns that share phones, when they go through chaos", (t) =>
-  story(t, { contacts: Number(values.contacts), minutes: Number(values.minutes), seed: Number(values.seed) }, false)
+await story(
+  t,
+  {
+    contacts: Number(values.contacts),
+    minutes: Number(values.minutes),
+    say: values.verbose ? (line) => t.comment(line) : show,
+    seed: Number(values.seed)
+  },
+  false
 )

@@ -2,7 +2,8 @@
 import t from "tap"
 import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
 import { type CampaignFacts, clearMillis, type Evidence, type Recorded, type Request } from "./Evidence.ts"
-import { judge, type Rule, rules } from "./Judge.ts"
+import { figuresOf, judge, type Rule, rules } from "./Judge.ts"
+import { explanations, summary } from "./Report.ts"
 
 const number = "+15550000101"
 /** A call from `from` to `until`; picked up unless `answeredAt` says otherwise. */
@@ -271,4 +272,42 @@ t.test("given spans, when they are taken off another, then what is left is clear
     6
   )
   check([[0, 100]], 0)
+})
+
+t.test("given a chaos that is over, then its report says what was done, and names what is not known", async (t) => {
+  const story = evidence({
+    attempts: [
+      attempt("a", 1000),
+      attempt("b", 2000, { number: other, outcome: "unknown" }),
+      attempt("c", 3000, { outcome: null, state: "void" })
+    ],
+    kills: [2300],
+    requests: [request("a", 1000), request("b", 2000, { fate: "swallowed", told: undefined })]
+  })
+  const error = '{"level":"Error","message":"a sweep found work"}\n'
+  const course = {
+    chaosMillis: 61_000,
+    faults: ["the engine", "a request", "a request"],
+    output: error + error,
+    settlingMillis: 9000,
+    stops: 2
+  }
+
+  t.strictSame(summary(story, course), [
+    "3 faults in 61 s; 9 s later all was settled",
+    "faults by what they befell: 2 a request, 1 the engine",
+    "the engine was killed 1 times and stopped 2 times",
+    "3 attempts: 1 answered, 1 unknown, 1 void",
+    "1 calls by the callees' log"
+  ])
+  t.strictSame(explanations(judge(story), course), [
+    "unknown attempts, by what explains them:",
+    "     1  swallowed",
+    "errors in the engine's log:",
+    "     2  a sweep found work"
+  ])
+  t.match(figuresOf(story), {
+    "caps hold, but for late calls that are hung up within 5 s": "the organization: 1 of 2, campaign 1: 1 of 1",
+    "every unknown is explained": "1 of 1"
+  })
 })

@@ -7,8 +7,9 @@ import { attemptsOf, recounted, shownCounters } from "#test/support/engine.ts"
 import { nowMillis, untilTrue } from "#test/support/until.ts"
 import { Stage, type ChaosOptions } from "./Stage.ts"
 import type { CampaignFacts, Evidence, Named, Request } from "./Evidence.ts"
-import { few, shuffled } from "./Faults.ts"
-import { judge, rules } from "./Judge.ts"
+import { type Fault, few, shuffled } from "./Faults.ts"
+import { figuresOf, judge, rules } from "./Judge.ts"
+import { errorsIn, explanations, summary } from "./Report.ts"
 
 /** While somebody is called there is no hurry. So long without a sign of it, and the campaigns have come to a stop. */
 const stoppedMillis = 420_000
@@ -90,25 +91,26 @@ const comesToAnEnd = async (stage: Stage): Promise<boolean> => {
 }
 
 /** Every fault in turn, for as long as there is time and somebody left to call. */
-const goThrough = async (stage: Stage, { minutes }: ChaosOptions, isShort: boolean) => {
+const goThrough = async (stage: Stage, { minutes }: ChaosOptions, isShort: boolean): Promise<ReadonlyArray<Fault>> => {
   const latest = nowMillis() + minutes * 60_000
-  let done = 0
+  const done: Array<Fault> = []
   do {
     for (const fault of isShort ? few(stage.chance) : shuffled(stage.chance)) {
       if (nowMillis() > latest || (await isDone(stage))) return done
       stage.say(fault.name)
       await fault.run(stage)
       await stage.clearSky()
-      done++
+      done.push(fault)
       await stage.progress(isShort ? 4 : 12, 4000)
     }
   } while (!isShort)
   return done
 }
 
-/** For whoever looks for the reason: what the processes of the engine have written, and the evidence. Says where. */
-const keep = async ({ world }: Stage, evidence: Evidence): Promise<string> => {
+/** For whoever looks for the reason: what happened, what the processes of the engine have written, and the evidence. Says where. */
+const keep = async ({ diary, world }: Stage, evidence: Evidence): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-chaos-"))
+  await writeFile(join(folder, "diary.txt"), `${diary.join("\n")}\n`)
   await writeFile(join(folder, "engine.log"), world.output())
   await writeFile(join(folder, "evidence.json"), JSON.stringify(evidence, null, 1))
   return folder
@@ -116,43 +118,37 @@ const keep = async ({ world }: Stage, evidence: Evidence): Promise<string> => {
 
 /** `isShort`: a few faults, each once. */
 export const story = async (t: Test, options: ChaosOptions, isShort: boolean): Promise<void> => {
-  t.comment(`seed ${options.seed}, ${options.contacts} contacts, ${options.minutes} minutes: npm run chaos -- --seed ${options.seed}`)
+  const { contacts, minutes, seed } = options
+  t.comment(`the same again: npm run chaos -- --seed ${seed} --contacts ${contacts} --minutes ${minutes}`)
   const stage = await Stage.open(t, options)
   const { emulator } = stage.world
   for (const { id } of stage.campaigns) await stage.world.api.start(id)
   const began = nowMillis()
-  const done = await goThrough(stage, options, isShort)
+  const faults = await goThrough(stage, options, isShort)
   await stage.clearSky()
   stage.say("the sky is clear")
-  if (!(await comesToAnEnd(stage))) t.comment("the campaigns have come to a stop")
+  const cleared = nowMillis()
+  if (!(await comesToAnEnd(stage))) t.comment(`nobody has been called for ${stoppedMillis / 1000} s, and the campaigns are not over`)
   await untilTrue("last hang-up", () => emulator.log.live() === 0, 20_000).catch(({ message }: Error) => t.comment(message))
   stage.say("over")
+  const course = {
+    chaosMillis: cleared - began,
+    faults: faults.map(({ of }) => of),
+    output: stage.world.output(),
+    settlingMillis: nowMillis() - cleared,
+    stops: stage.stops
+  }
 
   const evidence = await evidenceOf(stage)
   const verdict = judge(evidence)
-  if (verdict.findings.length > 0) t.comment(`all that is known of it: ${await keep(stage, evidence)}`)
+  for (const line of summary(evidence, course)) t.comment(line)
+  const figures = figuresOf(evidence)
   for (const rule of rules) {
     const found = verdict.findings.filter((finding) => finding.rule === rule).map(({ what }) => what)
-    t.strictSame(found, [], rule)
+    t.strictSame(found, [], `${rule} (${figures[rule]})`)
   }
-  const errors = Map.groupBy(
-    stage.world.output().match(/"level":"(?:Error|Fatal)"[^\n]*/g) ?? [],
-    (line) => /"message":"([^"\n]*)/.exec(line)?.[1]
-  )
-  for (const [message, lines] of errors) t.comment(`${lines.length} times in the log: ${message}`)
-  const { attempts, kills, log } = evidence
-  const count = (what: string, of: number) => `${of} ${what}`
-  t.comment(
-    [
-      `${((nowMillis() - began) / 1000).toFixed(0)} s`,
-      count("faults", done),
-      count("kills", kills.length),
-      count("attempts", attempts.length),
-      count("void", attempts.filter(({ state }) => state === "void").length),
-      count("calls", log.filter(({ kind }) => kind === "originate").length),
-      count("late calls", verdict.late),
-      `unknown: ${JSON.stringify(verdict.explained)}`
-    ].join(", ")
-  )
-  t.comment(await stage.told())
+  for (const line of explanations(verdict, course)) t.comment(line)
+  for (const line of await stage.told()) t.comment(line)
+  if (verdict.findings.length > 0 || errorsIn(course.output).length > 0)
+    t.comment(`all that is known of it: ${await keep(stage, evidence)}`)
 }
