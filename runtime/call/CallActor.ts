@@ -18,6 +18,7 @@ import { ContextFetcher } from "./ContextFetcher.ts"
 import { PassDialPoint } from "./DialPoint.ts"
 import { fetchOpening } from "./Fetching.ts"
 import type { LiveCall } from "./LiveCall.ts"
+import { notePlaced } from "./noteDown.ts"
 import { endOf } from "./RunReport.ts"
 
 const { Accepted, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, MediaLost, Refused } = CallEvent.cases
@@ -151,6 +152,7 @@ export class CallActor extends Context.Service<
             },
             onSuccess: () => {
               pass("accepted")
+              notePlaced(local, call)
               call.trunk.reached(callId)
               dialing.placed?.()
               tell(call, Accepted.make({}))
@@ -206,7 +208,9 @@ export class CallActor extends Context.Service<
           Effect.catch(() => Effect.succeed("silent" as const)),
           Effect.tap((presence) =>
             Effect.sync(() => {
-              if (presence === "ringing" || presence === "up") call.trunk.heard(call.attempt.callId, { _tag: "Rang" })
+              if (presence !== "ringing" && presence !== "up") return
+              notePlaced(local, call)
+              call.trunk.heard(call.attempt.callId, { _tag: "Rang" })
             })
           ),
           Effect.map((presence) => tell(call, Looked.make({ at: now(), deaf: isDeaf(call), presence })))
@@ -254,7 +258,6 @@ export class CallActor extends Context.Service<
             if (fiber !== undefined) started = [...started, fiber]
           }
           const event = yield* Queue.take(call.mailbox)
-          if (showsCall(event)) local.placed(call.attempt.callId)
           const step = transition(state, event, call.limits)
           figures.moved(provider, call.sentAt, state, step.state, now())
           if (step.state._tag === "Up" && state._tag !== "Up") {
@@ -326,12 +329,6 @@ export class CallActor extends Context.Service<
     })
   )
 }
-
-/** A former process's call is known to exist, should this one die. */
-const showsCall = (event: CallEvent) =>
-  event._tag === "Accepted" ||
-  event._tag === "Rang" ||
-  (event._tag === "Looked" && (event.presence === "ringing" || event.presence === "up"))
 
 /** Its events are not heard at the moment, but will be: what they would have told is told when they come back. */
 const isDeaf = ({ trunk }: LiveCall) => {

@@ -158,11 +158,7 @@ export class CallJournal extends Context.Service<
         begin: (call, as) => guarded([as.callId], store.begin(call, { ...as, journal: local.id }), () => {}),
         unclaim: (callIds, returned) => unclaim(callIds, returned),
         sent: (callId, now) => persist(store.sent(callId, now)),
-        answered: (callId, now) =>
-          Effect.suspend(() => {
-            local.answered(callId, now)
-            return persist(store.answered(callId, now))
-          }),
+        answered: (callId, now) => persist(store.answered(callId, now)),
         undone: (call, { at, reason }) =>
           // A single call that was refused keeps its run, which says so: whoever asked for it holds the run's id.
           call.attempt.campaign === undefined

@@ -14,6 +14,7 @@ import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import type { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "../config.ts"
+import { LocalJournal } from "../journal/LocalJournal.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
 import type { PlannedOpening, VoicePlan } from "../voice/VoiceSession.ts"
@@ -23,6 +24,7 @@ import { makeLateCalls } from "./LateCalls.ts"
 import type { Recorded } from "./CallJournal.ts"
 import { Fetching } from "./Fetching.ts"
 import { type Dialing, LiveCall } from "./LiveCall.ts"
+import { noteEvent } from "./noteDown.ts"
 import { plannedOpening } from "./plannedOpening.ts"
 
 const { Accepted, Answered, EndAsked, HungUp, Rang } = CallEvent.cases
@@ -74,6 +76,7 @@ export class CallSupervisor extends Context.Service<
       const versions = yield* AgentVersions
       const slots = yield* Slots
       const pool = yield* TrunkPool
+      const local = yield* LocalJournal
       const { drainSeconds, recordings, ringTimeoutSeconds } = yield* Config
       const clock = yield* Clock.Clock
       const fibers = yield* FiberSet.make<unknown, never>()
@@ -116,8 +119,9 @@ export class CallSupervisor extends Context.Service<
         },
         onEvent: (callId, event, source) => {
           const call = calls.get(callId)
-          if (call === undefined || call.isOver) late.heard(callId, event, source)
-          else deliver(call, event, clock)
+          if (call === undefined || call.isOver) return late.heard(callId, event, source)
+          noteEvent(local, call, event, clock.currentTimeMillisUnsafe())
+          deliver(call, event, clock)
         }
       })
 

@@ -39,6 +39,8 @@ export class LiveCall {
   sentBeforeAt: SteadyMillis | undefined
   /** Its actor listens no more: it has ended, though that may not have been recorded yet. */
   isOver = false
+  /** What the local journal says of it, besides that it has left. */
+  noted: "placed" | "answered" | undefined
   deadline: Deadline | undefined
   session: VoiceSession | undefined
   /** The number that the callee is shown, from the request on. */

@@ -1,7 +1,8 @@
 /** What happens to calls is written down, however long the database is away. */
 import { Effect } from "effect"
 import t from "tap"
-import { answered, hungUp, nothing, play, steps, wait } from "#test/support/callScene.ts"
+import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import { answered, callId, hungUp, nothing, play, steps, wait } from "#test/support/callScene.ts"
 
 t.test(
   "given a database that is away for half an hour, when a conversation ends meanwhile, then its end is recorded afterwards",
@@ -29,4 +30,25 @@ t.test("given a full disk, when a call is to leave, then it does not, and its co
   ).then(({ world }) => world)
   t.strictSame(dials, [])
   t.match(contacts, [{ state: "pending" }])
+})
+
+t.test("given a process that is killed right after it has heard something of a call, then its journal tells of that", async (t) => {
+  const check = async (what: string, events: ReadonlyArray<TrunkEvent>, expected: ReadonlyArray<string>) => {
+    let atOnce: ReadonlyArray<string> = []
+    const { world } = await play(
+      // The events overtake the reply.
+      (scene) => (scene.world.originate = Effect.never),
+      (scene) =>
+        Effect.sync(() => {
+          for (const event of events) scene.world.provider.onEvent?.(callId, event)
+          atOnce = [...scene.world.journal]
+        }).pipe(Effect.andThen(wait("1 second")))
+    )
+    t.strictSame(atOnce, expected, what)
+    t.strictSame(world.journal, expected, `${what}, and not again later`)
+  }
+  await check("the provider has the call", [{ _tag: "Placed" }], ["placed"])
+  await check("the phone rings", [{ _tag: "Rang" }], ["placed"])
+  await check("somebody has answered", [answered], ["answered"])
+  await check("each thing once", [{ _tag: "Placed" }, { _tag: "Rang" }, answered, answered, { _tag: "Rang" }], ["placed", "answered"])
 })

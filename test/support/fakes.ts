@@ -96,6 +96,8 @@ export class World {
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
   /** What the runs of late calls tell. */
   readonly annotated: Array<readonly [CallId, LateLife]> = []
+  /** What the local journal says of calls that have left. */
+  readonly journal: Array<string> = []
   /** How calls were written down at their end. */
   readonly ends: Array<AttemptEnd> = []
   state: "running" | "paused" | "completed" = "running"
@@ -335,7 +337,7 @@ const journalOf = (world: World): LocalJournal["Service"] => {
   const left = new Set<CallId>()
   const withheld = new Set<CallId>()
   return {
-    answered: () => {},
+    answered: () => void world.journal.push("answered"),
     ended: () => {},
     failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
     id: "00000000-0000-4000-8000-000000000001",
@@ -346,7 +348,7 @@ const journalOf = (world: World): LocalJournal["Service"] => {
       left.add(callId)
       return true
     },
-    placed: () => {},
+    placed: () => void world.journal.push("placed"),
     settled: () => {},
     undone: () => {},
     watch: () => () => {},
