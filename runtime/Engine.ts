@@ -24,6 +24,7 @@ import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { Dialer } from "#core/call/Dialer.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
@@ -61,6 +62,7 @@ const stores = Layer.mergeAll(
   AttemptStore.layer.pipe(Layer.provide(wakeWaiting)),
   LateCallStore.layer,
   CampaignOwnership.layer,
+  FaultPauses.layer,
   AgentVersions.layer,
   TrunkSettings.layer
 )

@@ -97,12 +97,13 @@ export const setStatus = (sql: Sql, organizationId: OrganizationId, id: AgentId,
     Effect.map((rows) => rows.length > 0)
   )
 
-/** A statement of its own, after the agent's: it sees campaigns whose start was waited for. */
+/** A statement of its own, after the agent's: it sees campaigns whose start was waited for. Those that the engine would resume stay paused. */
 export const pauseCampaigns = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
   sql<{ readonly campaignId: CampaignId }>`
     WITH stopped AS (
-      UPDATE campaigns SET state = 'paused', dial_epoch = dial_epoch + 1, updated_at = now()
-      WHERE organization_id = ${organizationId} AND agent_id = ${id} AND state = 'running' RETURNING id, organization_id
+      UPDATE campaigns SET state = 'paused', dial_epoch = dial_epoch + 1, resume_tries = NULL, updated_at = now()
+      WHERE organization_id = ${organizationId} AND agent_id = ${id} AND (state = 'running' OR state = 'paused' AND resume_tries IS NOT NULL)
+      RETURNING id, organization_id
     )
     INSERT INTO campaign_log (organization_id, campaign_id, level, event, message)
     SELECT organization_id, id, 'warning', 'agent_archived', 'Paused: the agent was archived.' FROM stopped RETURNING campaign_id`.pipe(

@@ -65,7 +65,6 @@ export class CampaignOwnership extends Context.Service<
     ) => Effect.Effect<void>
     /** Compares the counters with a scan of contacts and attempts, and mends them. True when they agreed. */
     readonly recount: (id: CampaignId) => Effect.Effect<boolean>
-    readonly running: Effect.Effect<ReadonlyArray<{ readonly id: CampaignId; readonly dialEpoch: number }>>
   }
 >()("core/campaign/CampaignOwnership") {
   static readonly layer = Layer.effect(
@@ -79,9 +78,7 @@ export class CampaignOwnership extends Context.Service<
         judgeBreaker: (id, now) => Effect.orDie(judgeBreaker(sql, id, now, stop)),
         breakerEntries: (id, now) => Effect.orDie(breakerEntries(sql, id, now)),
         log: (id, entry) => Effect.orDie(log(sql, id, entry)),
-        recount: (id) => Effect.orDie(recount(sql, id)),
-        running: Effect.orDie(sql<{ readonly id: CampaignId; readonly dialEpoch: number }>`
-          SELECT id, dial_epoch FROM campaigns WHERE state = 'running' ORDER BY id`)
+        recount: (id) => Effect.orDie(recount(sql, id))
       }
     })
   )
@@ -114,7 +111,7 @@ const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
 const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop, ownerEpoch: number | undefined) =>
   sql`
     WITH stopped AS (
-      UPDATE campaigns SET state = 'paused', dial_epoch = dial_epoch + 1
+      UPDATE campaigns SET state = 'paused', dial_epoch = dial_epoch + 1, resume_tries = NULL
       WHERE id = ${id}::int AND state = 'running' AND (${ownerEpoch ?? null}::int IS NULL OR owner_epoch = ${ownerEpoch ?? null}::int)
       RETURNING id, organization_id
     )

@@ -219,23 +219,32 @@ export interface Run {
   readonly telephonyConfigurationId: TelephonyConfigId
 }
 
-/** T2, T3. A campaign of which no contact is left completes at once. */
+/** A campaign that is to run, and of which no contact is left, completes at once. */
+export const runningOrCompleted = (sql: Sql) =>
+  sql.literal(`
+    state = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN 'completed' ELSE 'running' END,
+    completed_at = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN now() END`)
+/** Event, message and details, for the log of a campaign `c` that completed so. */
+export const completionEntry = (sql: Sql) =>
+  sql.literal(`
+    'campaign_completed', 'Every contact is done.', jsonb_build_object('total', c.total_rows, 'completed', c.completed_rows,
+      'failed', c.failed_rows, 'cancelled', c.cancelled_rows,
+      'attempts', coalesce((SELECT executed_count FROM campaign_dials WHERE campaign_id = c.id), 0))`)
+
+/** T2, T3. */
 export const run = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { left, telephonyConfigurationId }: Run) => {
   const [event, message] = left === "draft" ? ["campaign_started", "Campaign started."] : ["campaign_resumed", "Campaign resumed."]
   return sql<{ readonly state: CampaignState; readonly dialEpoch: number }>`
     WITH changed AS (
-      UPDATE campaigns SET state = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN 'completed' ELSE 'running' END,
-        completed_at = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN now() END,
-        started_at = coalesce(started_at, now()), dial_epoch = dial_epoch + 1, breaker_epoch = breaker_epoch + 1,
-        telephony_configuration_id = ${telephonyConfigurationId}, updated_at = now()
+      UPDATE campaigns SET ${runningOrCompleted(sql)}, started_at = coalesce(started_at, now()), dial_epoch = dial_epoch + 1,
+        breaker_epoch = breaker_epoch + 1, telephony_configuration_id = ${telephonyConfigurationId}, resume_tries = NULL, updated_at = now()
       WHERE organization_id = ${organizationId} AND id = ${id} AND state = ${left}
       RETURNING *
     ), logged AS (
       INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
       SELECT c.organization_id, c.id, 'info', e.event, e.message, e.details
       FROM changed c CROSS JOIN LATERAL (VALUES (1, ${event}::text, ${message}::text, NULL::jsonb),
-        (2, 'campaign_completed', 'Every contact is done.', jsonb_build_object('total', c.total_rows, 'completed', c.completed_rows,
-          'failed', c.failed_rows, 'cancelled', c.cancelled_rows, 'attempts', coalesce((SELECT executed_count FROM campaign_dials WHERE campaign_id = c.id), 0)))) AS e (ordinal, event, message, details)
+        (2, ${completionEntry(sql)})) AS e (ordinal, event, message, details)
       WHERE e.ordinal = 1 OR c.state = 'completed' ORDER BY e.ordinal
     )
     SELECT state, dial_epoch FROM changed`.pipe(Effect.map((rows) => rows[0]))
@@ -248,14 +257,15 @@ interface Attempted {
 }
 const attempted = Effect.map((rows: ReadonlyArray<Attempted>) => rows[0])
 
-/** T4. */
+/** T4. A campaign that the engine would resume by itself stays paused. */
 export const pause = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql<Attempted>`
     WITH found AS MATERIALIZED (
-      SELECT id, state FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
+      SELECT id, state, resume_tries IS NOT NULL AS resumes FROM campaigns
+      WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
     ), changed AS (
-      UPDATE campaigns c SET state = 'paused', dial_epoch = dial_epoch + 1, updated_at = now()
-      FROM found WHERE c.id = found.id AND found.state = 'running' RETURNING c.organization_id, c.id
+      UPDATE campaigns c SET state = 'paused', dial_epoch = dial_epoch + 1, resume_tries = NULL, updated_at = now()
+      FROM found WHERE c.id = found.id AND (found.state = 'running' OR found.state = 'paused' AND found.resumes) RETURNING c.organization_id, c.id
     ), logged AS (
       INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
       SELECT organization_id, id, 'info', 'campaign_paused', 'Campaign paused.', '{"by":"user"}' FROM changed
@@ -281,8 +291,8 @@ export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId,
     WITH found AS MATERIALIZED (
       SELECT id, state FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
     ), changed AS (
-      UPDATE campaigns c SET name = coalesce(${to.name ?? null}::text, name), settings_version = settings_version + 1, updated_at = now(),
-        retry_config = coalesce(${json(to.retry)}::text::jsonb, retry_config),
+      UPDATE campaigns c SET name = coalesce(${to.name ?? null}::text, name), settings_version = settings_version + 1,
+        resume_tries = NULL, updated_at = now(), retry_config = coalesce(${json(to.retry)}::text::jsonb, retry_config),
         rate_limit = coalesce(${to.rateLimit ?? null}::int, rate_limit),
         schedule_config = CASE WHEN ${isGiven(to.schedule)}::bool THEN ${json(to.schedule)}::text::jsonb ELSE schedule_config END,
         circuit_breaker = CASE WHEN ${isGiven(to.breaker)}::bool THEN ${json(to.breaker)}::text::jsonb ELSE circuit_breaker END,

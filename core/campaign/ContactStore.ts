@@ -89,9 +89,9 @@ export const mark = (
         AND (SELECT count(*) FROM unknown) = cardinality(${rows}::int[])
       RETURNING unknown.state AS before, c.state AS after
     ), counted AS (
-      UPDATE campaigns SET completed_rows = completed_rows + n, failed_rows = failed_rows - n, updated_at = now() FROM (
+      UPDATE campaigns SET completed_rows = completed_rows + n, failed_rows = failed_rows - n, resume_tries = NULL, updated_at = now() FROM (
         SELECT (count(*) FILTER (WHERE after = 'completed') - count(*) FILTER (WHERE before = 'completed'))::int AS n FROM marked
-      ) AS changed WHERE id = (SELECT id FROM owned) AND n <> 0
+      ) AS changed WHERE id = (SELECT id FROM owned) AND (n <> 0 OR resume_tries IS NOT NULL AND EXISTS (SELECT FROM marked))
     ), logged AS (
       INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
       SELECT organization_id, id, 'info', 'contacts_marked',

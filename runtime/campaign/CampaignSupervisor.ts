@@ -7,7 +7,7 @@ import { Cause, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { SqlError } from "effect/sql"
-import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CampaignId } from "#core/Id.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -18,6 +18,9 @@ import { died } from "./stops.ts"
 /** So many deaths within a minute pause the campaign. */
 const DEATHS_TO_PAUSE = 5
 const DEATH_WINDOW_MILLIS = 60_000
+/** How long the engine then waits before each try to resume the campaign. */
+const RESUME_AFTER = ["1 minute", "2 minutes", "5 minutes"] as const
+const LONGEST_RESUME = "10 minutes"
 /** How often a campaign whose database is away looks for it. */
 const DATABASE_MILLIS = 2000
 /** How long a pause waits for the campaign's owner to answer. */
@@ -40,12 +43,26 @@ export const layer = Campaign.toLayer(
     const id = CampaignId.make(Number(entityId))
     const actor = yield* CampaignActor
     const desks = yield* Desks
-    const ownership = yield* CampaignOwnership
+    const faults = yield* FaultPauses
+
+    const proving = Effect.sleep(DEATH_WINDOW_MILLIS).pipe(Effect.andThen(faults.proved(id)), Effect.andThen(Effect.never))
+
+    /** Until the campaign neither runs nor is to be resumed by the engine. */
+    const live = Effect.gen(function* () {
+      while (true) {
+        yield* Effect.raceFirst(actor.run(id), proving)
+        const pause = yield* faults.find(id)
+        if (pause === undefined) return
+        yield* Effect.sleep(RESUME_AFTER[pause.tries] ?? LONGEST_RESUME)
+        if (!(yield* faults.tryAgain(id, pause))) return
+        yield* Effect.logInfo("a campaign that failed is tried again", { tries: pause.tries + 1 })
+      }
+    })
 
     const supervised = Effect.gen(function* () {
       let deaths: ReadonlyArray<number> = []
       while (true) {
-        const exit = yield* Effect.exit(actor.run(id))
+        const exit = yield* Effect.exit(live)
         if (exit._tag === "Success") return
         if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
         if (isDatabaseAway(exit.cause)) {
@@ -56,11 +73,9 @@ export const layer = Campaign.toLayer(
         const now = yield* SteadyTime.now
         yield* Effect.logError("a campaign's actor died", exit.cause)
         deaths = [...deaths, now].filter((at) => at > now - DEATH_WINDOW_MILLIS)
-        if (deaths.length >= DEATHS_TO_PAUSE) {
-          yield* ownership
-            .stop(id, died)
-            .pipe(Effect.catchCause((cause) => Effect.logError("a failing campaign could not be paused", cause)))
-        }
+        yield* faults
+          .failed(id, deaths.length >= DEATHS_TO_PAUSE, died)
+          .pipe(Effect.catchCause((cause) => Effect.logError("a failing campaign could not be paused", cause)))
         yield* Effect.sleep(1000 * 2 ** (deaths.length - 1))
       }
     })

@@ -44,9 +44,11 @@ export const refused = (reason: "auth_refused" | "no_credit" | "misconfigured"):
   }
 }
 export const died: AutomaticStop = {
+  details: { by: "engine" },
   event: "campaign_paused",
   level: "error",
-  message: "Paused: the campaign failed five times within a minute; the engine's log has the reason."
+  message:
+    "Paused: the campaign failed five times within a minute; the engine's log has the reason. The engine tries to resume it, ever later, until it succeeds or somebody pauses, changes or resumes the campaign."
 }
 
 export const windowClosed = (opensAt: number | undefined): Note => ({

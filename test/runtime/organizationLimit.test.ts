@@ -2,12 +2,13 @@
 import { Effect, Layer } from "effect"
 import { TestRunner } from "effect/cluster"
 import t from "tap"
-import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { Signals } from "#core/Signals.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import * as CampaignSupervisor from "#runtime/campaign/CampaignSupervisor.ts"
 import { Desks } from "#runtime/campaign/Desk.ts"
-import { campaignId, ownershipOf, World } from "#test/support/fakes.ts"
+import { faultPausesOf } from "#test/support/fakeFaultPauses.ts"
+import { campaignId, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 import { afterwards, campaign, fast, play, type Scene, steps, wait } from "#test/support/campaignScene.ts"
 
@@ -53,7 +54,7 @@ t.test("given a campaign that some node owns, when word comes that something has
       )
       const engine = CampaignSupervisor.layerSignals.pipe(
         Layer.provideMerge(CampaignSupervisor.layer),
-        Layer.provideMerge(Layer.mergeAll(actor, Layer.succeed(CampaignOwnership, ownershipOf(world)))),
+        Layer.provideMerge(Layer.mergeAll(actor, Layer.succeed(FaultPauses, faultPausesOf(world)))),
         Layer.provideMerge(Layer.merge(Desks.layer, TestRunner.layer))
       )
       yield* Effect.gen(function* () {

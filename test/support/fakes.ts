@@ -101,6 +101,8 @@ export class World {
   /** How calls were written down at their end. */
   readonly ends: Array<AttemptEnd> = []
   state: "running" | "paused" | "completed" = "running"
+  /** As in the campaign's row. */
+  resumeTries: number | undefined
   readonly statements: Array<string> = []
   readonly entries: Array<string> = []
   readonly attempts = new Map<CallId, Attempt>()
@@ -131,15 +133,18 @@ export class World {
   /** As a pause does it: the row first, then the word. */
   pauseRow(): void {
     this.state = "paused"
+    this.resumeTries = undefined
     this.change({ dialEpoch: this.plan.dialEpoch + 1 })
   }
   resumeRow(): void {
     this.state = "running"
+    this.resumeTries = undefined
     this.change({ breakerEpoch: this.plan.breakerEpoch + 1, dialEpoch: this.plan.dialEpoch + 1 })
   }
 }
 
-const statement = <A>(world: World, name: string, run: () => A) =>
+/** One statement of the database, which may be down. */
+export const statement = <A>(world: World, name: string, run: () => A) =>
   Effect.suspend(() => {
     world.statements.push(name)
     return world.isDown ? Effect.die(new Error("the database is down")) : Effect.sync(run)
@@ -322,7 +327,6 @@ export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
       return world.state === "running" ? world.plan : undefined
     }),
   recount: () => Effect.succeed(true),
-  running: Effect.succeed([]),
   stop: (_, { event }: AutomaticStop) =>
     statement(world, "stop", () => {
       const wasRunning = world.state === "running"
