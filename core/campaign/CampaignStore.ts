@@ -237,7 +237,8 @@ export const run = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { 
   return sql<{ readonly state: CampaignState; readonly dialEpoch: number }>`
     WITH changed AS (
       UPDATE campaigns SET ${runningOrCompleted(sql)}, started_at = coalesce(started_at, now()), dial_epoch = dial_epoch + 1,
-        breaker_epoch = breaker_epoch + 1, telephony_configuration_id = ${telephonyConfigurationId}, resume_tries = NULL, updated_at = now()
+        breaker_epoch = breaker_epoch + 1, telephony_configuration_id = ${telephonyConfigurationId}, resume_tries = NULL,
+        pause_unconfirmed = false, updated_at = now()
       WHERE organization_id = ${organizationId} AND id = ${id} AND state = ${left}
       RETURNING *
     ), logged AS (
@@ -259,9 +260,9 @@ const attempted = Effect.map((rows: ReadonlyArray<Attempted>) => rows[0])
 
 /** T4. A campaign that the engine would resume by itself stays paused. */
 export const pause = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
-  sql<Attempted>`
+  sql<Attempted & { readonly isUnconfirmed: boolean }>`
     WITH found AS MATERIALIZED (
-      SELECT id, state, resume_tries IS NOT NULL AS resumes FROM campaigns
+      SELECT id, state, resume_tries IS NOT NULL AS resumes, state = 'paused' AND pause_unconfirmed AS is_unconfirmed FROM campaigns
       WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
     ), changed AS (
       UPDATE campaigns c SET state = 'paused', dial_epoch = dial_epoch + 1, resume_tries = NULL, updated_at = now()
@@ -270,7 +271,13 @@ export const pause = (sql: Sql, organizationId: OrganizationId, id: CampaignId) 
       INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
       SELECT organization_id, id, 'info', 'campaign_paused', 'Campaign paused.', '{"by":"user"}' FROM changed
     )
-    SELECT state, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(attempted)
+    SELECT state, is_unconfirmed, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(Effect.map((rows) => rows[0]))
+
+/** Whether a client has been told to ask for the pause again. */
+export const setUnconfirmed = (sql: Sql, organizationId: OrganizationId, id: CampaignId, unconfirmed: boolean) =>
+  sql`
+    UPDATE campaigns SET pause_unconfirmed = ${unconfirmed}::bool
+    WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'paused'`.pipe(Effect.asVoid)
 
 /** What is undefined stays as it is; null clears. */
 export interface Settings {

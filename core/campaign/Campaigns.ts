@@ -126,7 +126,6 @@ export class Campaigns extends Context.Service<
         agents: yield* Agents,
         configs: yield* TelephonyConfigs,
         signals: yield* Signals,
-        unconfirmed: new Set<CampaignId>(),
         source: yield* ContactSource,
         rateLimit: yield* DefaultRateLimit
       }
@@ -190,8 +189,6 @@ interface Ports {
   readonly agents: Agents["Service"]
   readonly configs: TelephonyConfigs["Service"]
   readonly signals: Signals["Service"]
-  /** Campaigns whose pause has not been confirmed. */
-  readonly unconfirmed: Set<CampaignId>
   readonly source: ContactSource["Service"]
   readonly rateLimit: number
 }
@@ -289,14 +286,14 @@ const satisfied = (required: ReadonlyArray<string>, variables: store.SourceVaria
   return missing.length + empty.length === 0 ? Effect.void : Effect.fail(new CampaignNotReady({ reason }))
 }
 
-const pause = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: CampaignId) {
-  const found = yield* Effect.orDie(store.pause(ports.sql, organizationId, id))
+const pause = Effect.fnUntraced(function* ({ signals, sql }: Ports, organizationId: OrganizationId, id: CampaignId) {
+  const found = yield* Effect.orDie(store.pause(sql, organizationId, id))
   if (found === undefined) return yield* new CampaignNotFound({ id })
-  // Whoever was told that a pause is not confirmed yet asks again.
-  const isRepeated = found.state === "paused" && ports.unconfirmed.has(id)
-  if (!found.done && !isRepeated) return yield* new CampaignStateConflict({ action: "pause", state: found.state })
-  yield* Effect.tapError(ports.signals.campaignStopped(id), () => Effect.sync(() => ports.unconfirmed.add(id)))
-  ports.unconfirmed.delete(id)
+  const { done, isUnconfirmed, state } = found
+  if (!done && !isUnconfirmed) return yield* new CampaignStateConflict({ action: "pause", state })
+  const setUnconfirmed = (unconfirmed: boolean) => Effect.orDie(store.setUnconfirmed(sql, organizationId, id, unconfirmed))
+  yield* Effect.tapError(signals.campaignStopped(id), () => setUnconfirmed(true))
+  if (isUnconfirmed) yield* setUnconfirmed(false)
 })
 
 /** How the API calls the settings. */

@@ -1,9 +1,10 @@
 /** Starting, pausing and resuming campaigns: who may, who wins, what is logged and who is told. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { Agents } from "#core/agent/Agents.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import {
   contacts,
   definition,
@@ -90,6 +91,47 @@ t.test("every other change of state is refused, names the state and changes noth
     "resume failed",
     "pause failed",
     "update failed"
+  ])
+})
+
+t.test("given a pause that was not confirmed, when it is repeated after a restart, then it is confirmed, once", async (t) => {
+  const answers = await run(
+    Effect.gen(function* () {
+      const { id } = yield* started()
+      const unheard: Signals["Service"] = {
+        ...(yield* Signals),
+        campaignStopped: () => Effect.fail(new StopUnconfirmed({ retryAfterSeconds: 2 }))
+      }
+      /** As a process of its own would have it. */
+      const anew = <A, E extends { readonly _tag: string }>(
+        use: (campaigns: Campaigns["Service"]) => Effect.Effect<A, E>,
+        signals: Signals["Service"]
+      ) => tag(Campaigns.use(use).pipe(Effect.provide(Layer.fresh(Campaigns.layer)), Effect.provideService(Signals, signals)))
+      const pause = (campaigns: Campaigns["Service"]) => campaigns.pause(ours, id)
+      const heard = yield* Signals
+      return [
+        yield* anew(pause, unheard),
+        yield* anew(pause, unheard),
+        yield* anew(pause, heard),
+        yield* anew(pause, heard),
+        yield* anew((campaigns) => campaigns.resume(ours, id), heard),
+        yield* anew(pause, unheard),
+        yield* anew((campaigns) => campaigns.resume(ours, id), heard),
+        yield* anew(pause, heard),
+        yield* anew(pause, heard)
+      ]
+    })
+  )
+  t.strictSame(answers, [
+    "StopUnconfirmed",
+    "StopUnconfirmed",
+    "none",
+    "CampaignStateConflict",
+    "none",
+    "StopUnconfirmed",
+    "none",
+    "none",
+    "CampaignStateConflict"
   ])
 })
 

@@ -63,10 +63,13 @@ export type Services =
   | Files
   | Organizations
   | PhoneNumbers
+  | Registry
   | Runs
+  | Signals
   | SqlClient.SqlClient
   | TelephonyConfigs
   | TrunkSettings
+  | TrunkSignals
   | Uploads
   | Scope.Scope
 
