@@ -29,6 +29,8 @@ export interface Call {
   /** Someone inside of Asterisk asked for the end. */
   soft: boolean
   stopping: boolean
+  /** Asterisk has been restarted since, and no call outlives that. */
+  outlived: boolean
 }
 
 /** In `ChannelHangupRequest`: Asterisk itself is being stopped. */
@@ -81,7 +83,8 @@ export class AriCalls {
       asked: undefined,
       network: undefined,
       soft: false,
-      stopping: false
+      stopping: false,
+      outlived: false
     }
     this.#calls.set(callId, call)
     return call
@@ -147,14 +150,24 @@ export class AriCalls {
     return accepted
   }
 
+  /** Asterisk has been restarted: none of these calls is up any more. */
+  outlive(): void {
+    for (const call of this.#calls.values()) call.outlived = true
+  }
+
   /** Not in the list, and its end was not heard: it is over, for the reason that we know of. */
   absent(callId: string): void {
     const call = this.#calls.get(callId)
     if (call === undefined || call.request !== "accepted") return
-    const { asked = "trunk_lost", network } = call
-    const cause = network === undefined ? asked : this.#causeOf(call, network.cause, network.sipStatus)
     this.#calls.delete(callId)
-    this.#emit(callId, { _tag: "HungUp", cause })
+    this.#emit(callId, { _tag: "HungUp", cause: this.#causeOfMissing(call) })
+  }
+
+  #causeOfMissing(call: Call): HangupCause {
+    if (call.network !== undefined) return this.#causeOf(call, call.network.cause, call.network.sipStatus)
+    if (call.asked !== undefined) return call.asked
+    // The same Asterisk had this conversation and has it no more: somebody hung up. Whether one that only rang was answered, nobody knows.
+    return call.answered && !call.outlived && !call.stopping ? "normal_clearing" : "trunk_lost"
   }
 
   #rang(callId: string, call: Call): void {

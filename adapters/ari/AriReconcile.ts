@@ -12,16 +12,18 @@ const LAST_EVENT_MILLIS = 250
 /** Settles every call that we know against the channels that there are, and passes on the others that may be calls. */
 export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterGap: boolean) {
   const askedAt = asterisk.now()
+  // A call that Asterisk accepts while it answers may be in the list or not.
+  const accepted = asterisk.calls.accepted()
+  const list = yield* ask(asterisk, "reconcile", { method: "GET", path: "/channels", maxBytes: MAX_LIST_BYTES })
+  if (!Array.isArray(list.body)) return yield* providerError("reconcile", "the list of channels is no list")
+  // Asked after the list: it cannot be that of an Asterisk which was started later than this one says.
   const info = yield* ask(asterisk, "reconcile", { method: "GET", path: "/asterisk/info", query: { only: "status" } })
   const startedAt = textAt(info.body, "status", "startup_time")
   if (startedAt === undefined) return yield* providerError("reconcile", "Asterisk does not say when it was started")
   if (asterisk.doubt.started(startedAt, askedAt)) {
     yield* Effect.logWarning("Asterisk was restarted", { calls: asterisk.calls.size })
+    asterisk.calls.outlive()
   }
-  // A call that Asterisk accepts while it answers may be in the list or not.
-  const accepted = asterisk.calls.accepted()
-  const list = yield* ask(asterisk, "reconcile", { method: "GET", path: "/channels", maxBytes: MAX_LIST_BYTES })
-  if (!Array.isArray(list.body)) return yield* providerError("reconcile", "the list of channels is no list")
   const present = new Map<string, Listed>()
   for (const channel of list.body) present.set(textAt(channel, "id") ?? "", listed(channel))
   for (const [callId, channel] of present) asterisk.calls.present(callId, channel, afterGap)

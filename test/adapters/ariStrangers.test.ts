@@ -3,6 +3,7 @@ import t, { type Test } from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { AriCalls } from "#adapters/ari/AriCalls.ts"
 import type { ChannelEvent } from "#adapters/ari/AriEvents.ts"
+import type { HangupCause } from "#core/call/HangupCause.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
@@ -153,4 +154,47 @@ t.test("given a list of channels", async (t) => {
     calls.handle({ type: "ChannelDestroyed", id, cause: 16, sipStatus: undefined })
     calls.present(id, up, true)
   })
+})
+
+t.test("given a call whose end was not heard, when it is missing, then the cause follows from what was said before", async (t) => {
+  const answered: ChannelEvent = { type: "StasisStart", id: "c" }
+  const ringing: ChannelEvent = { type: "Dial", id: "c", status: "RINGING" }
+  const requested = (cause: number, soft = false): ChannelEvent => ({
+    type: "ChannelHangupRequest",
+    id: "c",
+    cause,
+    sipStatus: undefined,
+    soft
+  })
+  const check = (
+    name: string,
+    expected: HangupCause,
+    events: ReadonlyArray<ChannelEvent>,
+    between: (calls: AriCalls) => unknown = () => {}
+  ) => {
+    const told: Array<TrunkEvent> = []
+    const calls = new AriCalls(
+      (_, event) => told.push(event),
+      () => 0
+    )
+    calls.add("c", 30, 1, "pending")
+    for (const event of events) calls.handle(event)
+    between(calls)
+    calls.absent("c")
+    calls.absent("c")
+    t.strictSame(
+      told.filter(({ _tag }) => _tag === "HungUp"),
+      [{ _tag: "HungUp", cause: expected }],
+      name
+    )
+  }
+  check("answered", "normal_clearing", [ringing, answered])
+  check("answered, and Asterisk was restarted", "trunk_lost", [answered], (calls) => calls.outlive())
+  check("answered, and Asterisk was being stopped", "trunk_lost", [answered, requested(4, true)])
+  check("answered, and the far end had said why", "network_out_of_order", [answered, requested(38)])
+  check("answered, and we had asked for the end", "machine_detected", [answered], (calls) =>
+    Object.assign(calls.get("c") ?? {}, { asked: "machine_detected" })
+  )
+  check("not answered as far as we know", "trunk_lost", [ringing])
+  check("refused by the far end", "user_busy", [ringing, requested(17)])
 })
