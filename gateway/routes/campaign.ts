@@ -132,7 +132,7 @@ export const campaignRoutes = tagged("Campaigns", [
     name: "pauseCampaign",
     summary: "Stop dialing",
     description:
-      "Once this has answered, nothing more is dialed. Calls that are up go on. A 503 means that the campaign is paused and that it is not confirmed yet that nothing more leaves: repeat the request, and it is answered 200 once it is.",
+      "Once this has answered, nothing more is dialed. Calls that are up go on. A 503 means that the campaign is paused and that it is not confirmed yet that nothing more leaves: repeat the request, and it is answered 200 once it is. A campaign that the engine has paused because it kept failing, and would resume by itself, stays paused after this.",
     params: CampaignPath,
     success: CampaignWire,
     errors: ["CampaignNotFound", "CampaignStateConflict", "StopUnconfirmed"],

@@ -18,7 +18,7 @@ const said = (campaign: Campaign) => campaign.logs.slice(3).map(({ event }) => e
 t.test("given three campaigns that are paused for their failures, when the engine is started anew and the cause is gone", async (t) => {
   const world = await World.open(t, { emulator: short })
   const [resumed, changed, stopped] = [
-    await world.campaign(numbersOf(400, ["01"]), { max_concurrency: 2 }),
+    await world.campaign(numbersOf(300, ["01"]), { max_concurrency: 2 }),
     await world.campaign(numbersOf(5, ["01"], "+1556")),
     await world.campaign(numbersOf(5, ["01"], "+1557"))
   ]
@@ -38,7 +38,7 @@ t.test("given three campaigns that are paused for their failures, when the engin
   t.strictSame(said(await world.api.campaign(resumed.id)), ["campaign_paused", "campaign_resumed"], "then it goes on, and the log says so")
   for (const id of [changed.id, stopped.id]) {
     t.equal((await world.api.campaign(id)).state, "paused", "then those that a person has acted on stay paused")
-    t.strictSame(await attemptsOf(world.sql, id), [])
+    t.equal((await attemptsOf(world.sql, id)).length, 0)
   }
   const done = await world.api.untilState(resumed.id, "completed", 240_000)
   t.match(eventsOf(done), { campaign_completed: 1 })
