@@ -33,9 +33,8 @@ for (const fate of [
     await world.api.start(id)
     await world.api.untilState(id, "completed", 120_000)
     // An engine that took the answer for a refusal is done long before Asterisk has placed the first call.
-    await untilTrue("the request that came late", () =>
-      proxies.some(({ exchanges }) => exchanges.some(({ answeredAt, fate: befell }) => befell === fate.name && answeredAt !== undefined))
-    )
+    const isLate = ({ answeredAt, fate: befell }: HttpProxy["exchanges"][number]) => befell === fate.name && answeredAt !== undefined
+    await untilTrue("the request that came late", () => proxies.some(({ exchanges }) => exchanges.some(isLate)), 30_000)
     await untilTrue("end of all calls", () => world.emulator.log.live() === 0)
     t.strictSame([...world.emulator.log.dialsByNumber().values()], [1], "then the callee was called once")
     t.equal(world.emulator.log.count("answered"), 1, "and talked to")

@@ -25,7 +25,13 @@ t.test("given a campaign on the embedded Postgres, when that one is killed", asy
   process.kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]), "SIGKILL")
 
   await untilTrue("word of it in the log", () => world.output().includes("the embedded Postgres has ended by itself"), 60_000)
-  await untilTrue("its return", () => world.output().includes("the embedded Postgres runs again"), 60_000)
+  const statuses = new Set<number>()
+  const isBack = async () => {
+    statuses.add((await ready()).status)
+    return world.output().includes("the embedded Postgres runs again")
+  }
+  await untilTrue("its return", isBack, 60_000)
+  t.ok(statuses.has(503), "then it is not ready meanwhile")
   const back = nowMillis()
   await untilTrue("readiness", async () => (await ready()).status === 200, 60_000)
   await untilTrue(

@@ -1,4 +1,7 @@
 /** What an engine finds when it starts: what another name has left behind, and what stands between it and its database. */
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import t, { type Test } from "tap"
 import { spawnEngine, startEngine } from "#test/support/EngineProcess.ts"
 import { Api, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
@@ -84,5 +87,18 @@ t.test(
       [],
       "and nobody's conversation is hung up by us"
     )
+  }
+)
+
+t.test(
+  "given an engine that runs, when the schema is brought up to date, then that does not wait for it",
+  { buffered: true },
+  async (t) => {
+    const { world } = await given(t)
+    const variables = [`DATABASE_URL=${world.environment["DATABASE_URL"]}`, `DATA_DIR=${world.dataDir}/migration`]
+    const program = fileURLToPath(new URL("../../runtime/migrateNow.ts", import.meta.url))
+    const { stdout } = await promisify(execFile)("env", ["-i", ...variables, process.execPath, program], { timeout: 120_000 })
+    t.match(stdout, /schema is up to date/)
+    t.equal((await world.api.ask("GET", "/health/ready")).status, 200, "and the engine goes on")
   }
 )

@@ -123,7 +123,7 @@ for (const [what, stop, goOn] of stops) {
       t.strictSame(dials(), [])
       await release()
       await untilTrue("end of the handshakes", () => front.held() === 0)
-      await untilTrue("requests that have come to nothing", async () => (await contactStates(world.sql, id))["pending"] === contacts)
+      await untilTrue("nobody who is left half-way", async () => !("dialing" in (await contactStates(world.sql, id))))
       t.strictSame(dials(), [])
       await goOn(scene)
       await world.api.resume(id)

@@ -225,3 +225,23 @@ t.test("given calls that are up, when the engine is stopped in order", { buffere
   )
   await judge(t, world, id, 12)
 })
+
+t.test(
+  "given calls that are hung up by a stop, when the provider says only seconds later that they are over",
+  { buffered: true },
+  async (t) => {
+    const world = await World.open(t, { emulator: fast, environment: { ...environment, DRAIN: "0" } })
+    const { emulator, sql } = world
+    const { id } = await world.campaign(numbersOf(4, ["11"]))
+    await world.api.start(id)
+    await untilTrue("conversations", async () => (await attemptsOf(sql, id)).filter(({ state }) => state === "answered").length === 4)
+    emulator.delayEvents(6500)
+    const { code } = await world.end("SIGTERM")
+    t.equal(code, 0)
+    t.strictSame(
+      (await attemptsOf(sql, id)).map(({ cause, outcome, state }) => `${state}: ${outcome}, ${cause}`),
+      new Array<string>(4).fill("ended: answered, originator_cancel"),
+      "then the engine waits for its word"
+    )
+  }
+)

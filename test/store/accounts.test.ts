@@ -18,6 +18,7 @@ import { Tokens } from "#core/organization/Tokens.ts"
 import { SignupPolicy, Users } from "#core/organization/Users.ts"
 import * as passwords from "#runtime/passwords.ts"
 import { tokensOf } from "#runtime/tokens.ts"
+import { run as runTurned, stepWallClock } from "#test/support/run.ts"
 import { install, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
 
 const { heard, run } = await install(t)
@@ -160,6 +161,21 @@ t.test("given log-ins that fail", async (t) => {
       t.strictSame(answers, [1, "TooManyAttempts", "none", "none"])
     }
   )
+
+  t.test("when the clock is set forward or back, then they have to wait as long as before", async (t) => {
+    const answers = (step: number) =>
+      runTurned(
+        Effect.gen(function* () {
+          for (let times = 0; times < 10; times++) yield* tried("a")
+          yield* stepWallClock(step)
+          const stepped = yield* tried("a")
+          yield* TestClock.adjust("5 minutes")
+          return [stepped, yield* tried("a")]
+        }).pipe(Effect.provide(LoginLimit.layer))
+      )
+    t.strictSame(await answers(3_600_000), ["TooManyAttempts", "none"])
+    t.strictSame(await answers(-3_600_000), ["TooManyAttempts", "none"])
+  })
 
   t.test("when they succeed in the end, then nothing is held against the address", async (t) => {
     const answers = await play(
