@@ -51,29 +51,22 @@ export interface Claimed {
 
 type Sql = SqlClient.SqlClient
 
-/** How many contacts a claim passes over at most because their numbers are in a call: they wait, and no claim comes upon them again. */
+/** How many of the contacts in front are looked at in one go for numbers that are in a call. */
 const REACH = 200
-
-// No other attempt of the organization holds the number. `OFFSET 0` keeps the planner from making a join of it: contacts are to be read one
-// by one, until there are enough.
-const isFree = (sql: Sql) => sql`NOT EXISTS (SELECT FROM attempts holder WHERE holder.organization_id = (SELECT organization_id FROM owned)
-        AND holder.phone_number = next.phone_number AND holder.holds_number OFFSET 0)`
 
 // A claim in `intent` need not be on disk by itself: the mark `sent` that follows is, and with it all that was written before. So it does
 // not wait for the disk, and neither does the answer's: without it, the attempt is found as `sent`, and the provider is asked.
 // The chosen contacts go into an array, not into a join: of a join with an unknown LIMIT the planner expects a tenth of the campaign, and
 // reads all of it.
 //
-// Contacts whose numbers are in a call are marked as waiting, and so is the attempt that holds the number: its end finds them. They are
-// marked while that attempt's row is locked, so that its end comes either before, and then they do not wait, or after, and then it sees them.
+// Hardly ever is the number of a contact in a call: that shows when its attempt is written, and whoever fails at it is parked afterwards.
 // Claims of several campaigns lock rows in one order, and so never wait for each other in a circle: contacts (nobody else's), the numbers
-// that they take, the numbers that they wait for, each in the order of the numbers, and at last the campaign's counters.
+// that they take, in the order of the numbers, and at last the campaign's counters.
 export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
   const wanted = claim.callIds.length
   const [row] = yield* sql<{
     readonly owned: boolean
     readonly attempts: Claimed["attempts"]
-    readonly passed: number
     readonly lost: number
     readonly nextDueAt: number | null
   }>`
@@ -82,18 +75,14 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       WHERE id = ${claim.campaignId}::int AND state = 'running'
         AND owner_epoch = ${claim.ownerEpoch}::int AND dial_epoch = ${claim.dialEpoch}::int
     ), waiting AS MATERIALIZED (
-      SELECT * FROM (
-        SELECT row_no, due_at, phone_number, retries_used FROM contacts
-        WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
-          AND due_at <= to_timestamp(${claim.now}::float8 / 1000)
-        ORDER BY due_at, row_no LIMIT ${wanted + REACH}::int FOR UPDATE SKIP LOCKED
-      ) AS next WHERE ${isFree(sql)} ORDER BY due_at, row_no LIMIT ${wanted}::int
+      SELECT row_no, due_at, phone_number, retries_used FROM contacts
+      WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
+        AND due_at <= to_timestamp(${claim.now}::float8 / 1000)
+      ORDER BY due_at, row_no LIMIT ${wanted}::int FOR UPDATE SKIP LOCKED
     ), fresh AS MATERIALIZED (
-      SELECT * FROM (
-        SELECT row_no, phone_number, retries_used FROM contacts
-        WHERE campaign_id = (SELECT id FROM owned) AND state = 'pending' AND NOT awaits_number
-        ORDER BY row_no LIMIT ${wanted + REACH}::int FOR UPDATE SKIP LOCKED
-      ) AS next WHERE ${isFree(sql)} ORDER BY row_no LIMIT ${wanted}::int - (SELECT count(*) FROM waiting)
+      SELECT row_no, phone_number, retries_used FROM contacts
+      WHERE campaign_id = (SELECT id FROM owned) AND state = 'pending' AND NOT awaits_number
+      ORDER BY row_no LIMIT ${wanted}::int - (SELECT count(*) FROM waiting) FOR UPDATE SKIP LOCKED
     ), chosen AS MATERIALIZED (
       SELECT row_no, phone_number, retries_used, (row_number() OVER (ORDER BY due_at NULLS LAST, row_no))::int AS place
       FROM (SELECT row_no, phone_number, retries_used, due_at FROM waiting
@@ -115,38 +104,13 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
         CASE WHEN place <= ${claim.leaving}::int THEN 'sent' ELSE 'intent' END,
         CASE WHEN place <= ${claim.leaving}::int THEN to_timestamp(${claim.now}::float8 / 1000) END, phone_number, caller_number, true
       FROM numbered CROSS JOIN owned ORDER BY phone_number
-      -- Somebody else took the number since we looked.
+      -- The number is in another call of the organization.
       ON CONFLICT DO NOTHING
       RETURNING id, row_no, state, caller_number
     ), dialing AS (
       UPDATE contacts SET state = 'dialing'
       WHERE campaign_id = (SELECT id FROM owned) AND row_no = ANY (ARRAY(SELECT row_no FROM attempted))
       RETURNING row_no, phone_number, context, retries_used, retry_reason
-    ), passed_due AS MATERIALIZED (
-      SELECT phone_number FROM contacts
-      WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
-        AND (due_at, row_no) <= (SELECT CASE WHEN count(*) = ${wanted}::int THEN max(due_at) ELSE to_timestamp(${claim.now}::float8 / 1000) END,
-          CASE WHEN count(*) = ${wanted}::int THEN (array_agg(row_no ORDER BY due_at DESC, row_no DESC))[1] ELSE 2147483647 END FROM waiting)
-        AND row_no <> ALL (ARRAY(SELECT row_no FROM waiting))
-      ORDER BY due_at, row_no LIMIT ${REACH}::int FOR UPDATE SKIP LOCKED
-    ), passed_fresh AS MATERIALIZED (
-      SELECT phone_number FROM contacts
-      WHERE campaign_id = (SELECT id FROM owned) AND state = 'pending' AND NOT awaits_number
-        AND row_no <= CASE WHEN (SELECT count(*) FROM chosen) = ${wanted}::int THEN (SELECT max(row_no) FROM fresh) ELSE 2147483647 END
-        AND row_no <> ALL (ARRAY(SELECT row_no FROM fresh))
-      ORDER BY row_no LIMIT ${REACH}::int FOR UPDATE SKIP LOCKED
-    ), passed AS MATERIALIZED (
-      SELECT phone_number FROM passed_due UNION ALL SELECT phone_number FROM passed_fresh
-    ), held AS MATERIALIZED (
-      SELECT id, phone_number FROM attempts
-      WHERE organization_id = (SELECT organization_id FROM owned) AND holds_number AND phone_number = ANY (ARRAY(SELECT phone_number FROM passed))
-        AND (SELECT count(*) FROM attempted) IS NOT NULL
-      ORDER BY phone_number FOR UPDATE
-    ), awaited AS (
-      UPDATE attempts SET awaited_by = array_append(awaited_by, owned.id) FROM owned WHERE attempts.id = ANY (ARRAY(SELECT id FROM held))
-    ), parked AS (
-      UPDATE contacts SET awaits_number = true
-      WHERE campaign_id = (SELECT id FROM owned) AND phone_number = ANY (ARRAY(SELECT phone_number FROM held))
     ), recorded AS (
       INSERT INTO runs (organization_id, agent_id, agent_definition_id, campaign_id, attempt_id, name, mode, initial_context, gathered_context)
       SELECT owned.organization_id, owned.agent_id, agents.current_definition_id, owned.id, attempted.id,
@@ -165,14 +129,12 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       RETURNING id, agent_definition_id, attempt_id, initial_context
     ), counted AS (
       INSERT INTO campaign_dials (campaign_id, processed_rows, executed_count)
-      SELECT owned.id, count(*) FILTER (WHERE retries_used = 0), count(*) FROM owned CROSS JOIN dialing
-      WHERE (SELECT count(*) FROM held) IS NOT NULL GROUP BY owned.id
+      SELECT owned.id, count(*) FILTER (WHERE retries_used = 0), count(*) FROM owned CROSS JOIN dialing GROUP BY owned.id
       ON CONFLICT (campaign_id) DO UPDATE SET processed_rows = campaign_dials.processed_rows + excluded.processed_rows,
         executed_count = campaign_dials.executed_count + excluded.executed_count
     )
     SELECT EXISTS (SELECT 1 FROM owned) AS owned,
       set_config('synchronous_commit', CASE WHEN ${claim.leaving}::int > 0 THEN current_setting('synchronous_commit') ELSE 'off' END, true),
-      (SELECT count(*) FROM passed)::int AS passed,
       ((SELECT count(*) FROM chosen) - (SELECT count(*) FROM attempted))::int AS lost,
       (SELECT extract(epoch FROM min(due_at))::float8 * 1000 FROM contacts
         WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
@@ -184,10 +146,34 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
           'callerNumber', attempted.caller_number,
           'rowNo', dialing.row_no, 'retriesUsed', dialing.retries_used) ORDER BY array_position(${claim.callIds}::uuid[], attempted.id))
         FROM dialing JOIN attempted USING (row_no) JOIN recorded ON recorded.attempt_id = attempted.id CROSS JOIN owned), '[]') AS attempts`
-  const { attempts, lost, nextDueAt, owned, passed } = row ?? { attempts: [], lost: 0, nextDueAt: null, owned: false, passed: 0 }
-  // Whoever passed over some may find others behind them, or free by now.
-  return { owned, attempts, more: attempts.length === wanted || lost + passed > 0, nextDueAt: nextDueAt ?? undefined }
+  const { attempts, lost, nextDueAt, owned } = row ?? { attempts: [], lost: 0, nextDueAt: null, owned: false }
+  if (lost > 0) yield* parkBlocked(sql, claim)
+  // Behind those whose numbers are in calls there may be others, and by now they may be free themselves.
+  return { owned, attempts, more: attempts.length === wanted || lost > 0, nextDueAt: nextDueAt ?? undefined }
 })
+
+// Both the contact and the attempt that holds its number are marked: the attempt's end finds who waits for it. The contacts are marked while
+// that attempt's row is locked, so that its end comes either before, and then they do not wait, or after, and then it sees them.
+// The same order of locks as in a claim.
+const parkBlocked = (sql: Sql, { campaignId, now }: Claim) => sql`
+    WITH due AS MATERIALIZED (
+      SELECT phone_number FROM contacts
+      WHERE campaign_id = ${campaignId}::int AND state = 'retry_wait' AND NOT awaits_number AND due_at <= to_timestamp(${now}::float8 / 1000)
+      ORDER BY due_at, row_no LIMIT ${REACH}::int FOR UPDATE SKIP LOCKED
+    ), fresh AS MATERIALIZED (
+      SELECT phone_number FROM contacts
+      WHERE campaign_id = ${campaignId}::int AND state = 'pending' AND NOT awaits_number
+      ORDER BY row_no LIMIT ${REACH}::int FOR UPDATE SKIP LOCKED
+    ), held AS MATERIALIZED (
+      SELECT id, phone_number FROM attempts
+      WHERE organization_id = (SELECT organization_id FROM campaigns WHERE id = ${campaignId}::int) AND holds_number
+        AND phone_number = ANY (ARRAY(SELECT phone_number FROM due UNION ALL SELECT phone_number FROM fresh))
+      ORDER BY phone_number FOR UPDATE
+    ), awaited AS (
+      UPDATE attempts SET awaited_by = array_append(awaited_by, ${campaignId}::int) WHERE id = ANY (ARRAY(SELECT id FROM held))
+    )
+    UPDATE contacts SET awaits_number = true
+    WHERE campaign_id = ${campaignId}::int AND phone_number = ANY (ARRAY(SELECT phone_number FROM held))`
 
 /** By the end of the id: how it begins is the time, and the same for calls of the same minute. */
 export const runName = (callId: CallId): string => `WR-API-${callId.slice(-12)}`
