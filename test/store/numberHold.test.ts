@@ -3,140 +3,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
-import { AttemptStore } from "#core/call/AttemptStore.ts"
-import { WakeWaiting } from "#core/call/NumberHold.ts"
-import type { Outcome } from "#core/call/Outcome.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
-import { AgentId, CallId, type CampaignId } from "#core/Id.ts"
-import { install, makeAgent, makeCampaign, makeConfig, ours, upload } from "./services.ts"
+import { dialed, installClaims, numbersOf, type Running } from "./claims.ts"
+import { ours } from "./services.ts"
 
 t.setTimeout(180_000)
 
-const { run } = await install(t)
-const config = await run(makeConfig("main", true))
-const agent = await run(makeAgent())
-const journal = "00000000-0000-4000-8000-00000000000a"
-let made = 0
-const newId = () => CallId.make(`01890000-0000-7000-8000-${String(++made).padStart(12, "0")}`)
-const ids = (count: number) => Array.from({ length: count }, newId)
-const listOf = (numbers: ReadonlyArray<string>) => `phone_number,first_name\n${numbers.map((number) => `${number},Ada\n`).join("")}`
-const numbersOf = (count: number, prefix = "+1415") => Array.from({ length: count }, (_, i) => `${prefix}${String(5_550_000 + i)}`)
-
-const woken: Array<CampaignId> = []
-/** The store as the engine has it, with an ear for whom it wakes. */
-const withStore = <A, E, R>(use: (store: AttemptStore["Service"]) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(AttemptStore, use).pipe(
-    Effect.provide(AttemptStore.layer),
-    Effect.provideService(WakeWaiting, (campaigns) => void woken.push(...campaigns))
-  )
-
-interface Running {
-  readonly id: CampaignId
-  readonly dialEpoch: number
-}
-const running = (numbers: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload(listOf(numbers)) })
-    yield* Campaigns.use((_) => _.start(ours, id))
-    const [row] = yield* sql<{ readonly dialEpoch: number }>`SELECT dial_epoch FROM campaigns WHERE id = ${id}`
-    return { id, dialEpoch: row?.dialEpoch ?? 0 }
-  })
-
-const claim = (
-  { dialEpoch, id }: Running,
-  callIds: ReadonlyArray<CallId>,
-  callers: Pick<Claim, "callers" | "usable"> = { callers: callIds.map(() => null), usable: { numbers: [], rooms: [] } }
-) =>
-  withStore((store) =>
-    store.claim({
-      ...callers,
-      callIds,
-      campaignId: id,
-      dialEpoch,
-      journal,
-      leaving: callIds.length,
-      node: "here",
-      now: Date.now(),
-      ownerEpoch: 0,
-      provider: "fake",
-      telephonyConfigurationId: config.id
-    })
-  )
-/** As a campaign's owner does, who claims again while there may be more: the first claim finds who is to be passed over. */
-const claimBehind = Effect.fnUntraced(function* (campaign: Running, callIds: ReadonlyArray<CallId>) {
-  const found = yield* claim(campaign, callIds)
-  return found.attempts.length > 0 || !found.more ? found : yield* claim(campaign, callIds)
-})
-const ended = (callId: CallId, outcome: Outcome = "answered") =>
-  withStore((store) =>
-    store.finish(
-      callId,
-      {
-        answeredAt: undefined,
-        cause: "normal_clearing",
-        endedAt: Date.now(),
-        outcome,
-        record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
-      },
-      { fate: { state: "completed" }, settingsVersion: 0 }
-    )
-  )
-const undone = (callId: CallId) => withStore((store) => store.undo(callId, Date.now(), false))
-const begin = (phoneNumber: string, callId = newId()) =>
-  withStore((store) =>
-    store.begin(
-      {
-        agentId: AgentId.make(agent.id),
-        callId,
-        definitionId: agent.currentDefinitionId,
-        from: undefined,
-        initialContext: {},
-        isTest: false,
-        organizationId: ours,
-        phoneNumber,
-        telephonyConfigurationId: config.id
-      },
-      { callId, journal, node: "here", provider: "fake" }
-    )
-  )
-const dialed = ({ attempts }: Claimed) => attempts.map(({ phoneNumber }) => phoneNumber)
-const waiting = ({ id }: Running) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql<{ readonly phoneNumber: string }>`
-      SELECT phone_number FROM contacts WHERE campaign_id = ${id} AND awaits_number ORDER BY row_no`.pipe(
-      Effect.map((rows) => rows.map(({ phoneNumber }) => phoneNumber))
-    )
-  )
-
-t.test(
-  "given a campaign that is the first of its engine, when hundreds of its calls are up and it claims the next contact, then it does not read through them",
-  async (t) => {
-    const blocks = await run(
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const campaign = yield* running(numbersOf(600, "+1208"))
-        const touched = Effect.gen(function* () {
-          yield* sql`SELECT pg_stat_force_next_flush()`
-          const [row] = yield* sql<{ readonly blocks: number }>`
-          SELECT (heap_blks_hit + heap_blks_read)::float8 AS blocks FROM pg_statio_user_tables WHERE relname = 'attempts'`
-          return row?.blocks ?? 0
-        })
-        // The planner goes by what it sees now, and may keep that plan for long.
-        yield* sql`VACUUM ANALYZE`.unprepared
-        yield* claim(campaign, ids(1))
-        for (let i = 0; i < 8; i++) yield* claim(campaign, ids(50))
-        const before = yield* touched
-        for (let i = 0; i < 20; i++) yield* claim(campaign, ids(1))
-        const after = yield* touched
-        for (const { callId } of yield* withStore((store) => store.live)) yield* undone(callId)
-        return after - before
-      })
-    )
-    t.ok(blocks < 20 * 20, `${blocks} blocks for twenty claims`)
-  }
-)
+const { begin, claim, claimBehind, ended, ids, newId, run, running, undone, waiting, withStore, woken } = await installClaims(t)
 
 t.test("given two campaigns with the same list", async (t) => {
   const numbers = numbersOf(4, "+1201")
@@ -378,48 +252,4 @@ t.test("given four campaigns with one list, in different orders", async (t) => {
     )
     t.strictSame(seen, { left: [], recounts: [true, true, true, true], states: [{ state: "completed" }], twice: 0 })
   })
-})
-
-t.test("given ten thousand contacts whose numbers are all in calls of another campaign", async (t) => {
-  const contacts = 10_000
-  const numbers = numbersOf(contacts, "+1205")
-  const { blocks, claims, dialable } = await run(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const other = yield* running(numbers)
-      yield* sql`INSERT INTO attempts (id, organization_id, campaign_id, row_no, telephony_configuration_id, node, state, phone_number, holds_number)
-        SELECT gen_random_uuid(), ${ours}::int, campaign_id, row_no, ${config.id}::int, 'there', 'sent', phone_number, true
-        FROM contacts WHERE campaign_id = ${other.id}`
-      yield* sql`UPDATE contacts SET state = 'dialing' WHERE campaign_id = ${other.id}`
-      const campaign = yield* running([...numbers, ...numbersOf(100, "+1206")])
-      yield* sql`ANALYZE`
-      const touched = sql<{ readonly blocks: number }>`
-        SELECT (heap_blks_hit + idx_blks_hit + heap_blks_read + idx_blks_read)::float8 AS blocks FROM pg_statio_user_tables WHERE relname = 'contacts'`
-      const measured = Effect.fnUntraced(function* () {
-        yield* sql`SELECT pg_stat_force_next_flush()`
-        const [before] = yield* touched
-        const claimed = yield* claim(campaign, ids(1))
-        yield* sql`SELECT pg_stat_force_next_flush()`
-        const [after] = yield* touched
-        return { blocks: (after?.blocks ?? 0) - (before?.blocks ?? 0), claimed }
-      })
-      let claims = 0
-      let dialable: Claimed["attempts"] = []
-      const blocks: Array<number> = []
-      while (dialable.length < 1 && claims < 1000) {
-        claims++
-        const { blocks: touchedNow, claimed } = yield* measured()
-        blocks.push(touchedNow)
-        dialable = claimed.attempts
-      }
-      for (let i = 0; i < 20; i++) blocks.push((yield* measured()).blocks)
-      return { blocks, claims, dialable }
-    })
-  )
-  t.comment({ claims, first: blocks.slice(0, 3), last: blocks.slice(-20) })
-  t.ok(claims <= 60, `${claims} claims passed over all of them`)
-  t.match(dialable, [{ phoneNumber: /^\+1206/ }], "the ones behind them are dialed")
-  t.ok(Math.max(...blocks) < 10_000, "no claim reads them all")
-  // The middle one: a vacuum that comes by touches them too.
-  t.ok((blocks.slice(-20).toSorted((a, b) => a - b)[10] ?? 0) < 200, "and none looks at them again")
 })

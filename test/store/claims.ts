@@ -1,0 +1,112 @@
+/** Claims as campaigns make them, on a database of their own, with an ear for whom the store wakes. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Test } from "tap"
+import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { WakeWaiting } from "#core/call/NumberHold.ts"
+import type { Outcome } from "#core/call/Outcome.ts"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { AgentId, CallId, type CampaignId } from "#core/Id.ts"
+import { install, makeAgent, makeCampaign, makeConfig, ours, upload } from "./services.ts"
+
+export interface Running {
+  readonly id: CampaignId
+  readonly dialEpoch: number
+}
+export const numbersOf = (count: number, prefix = "+1415") => Array.from({ length: count }, (_, i) => `${prefix}${String(5_550_000 + i)}`)
+export const dialed = ({ attempts }: Claimed) => attempts.map(({ phoneNumber }) => phoneNumber)
+
+export const installClaims = async (t: Test) => {
+  const { run } = await install(t)
+  const config = await run(makeConfig("main", true))
+  const agent = await run(makeAgent())
+  const journal = "00000000-0000-4000-8000-00000000000a"
+  let made = 0
+  const newId = () => CallId.make(`01890000-0000-7000-8000-${String(++made).padStart(12, "0")}`)
+  const ids = (count: number) => Array.from({ length: count }, newId)
+  const listOf = (numbers: ReadonlyArray<string>) => `phone_number,first_name\n${numbers.map((number) => `${number},Ada\n`).join("")}`
+
+  const woken: Array<CampaignId> = []
+  /** The store as the engine has it, with an ear for whom it wakes. */
+  const withStore = <A, E, R>(use: (store: AttemptStore["Service"]) => Effect.Effect<A, E, R>) =>
+    Effect.flatMap(AttemptStore, use).pipe(
+      Effect.provide(AttemptStore.layer),
+      Effect.provideService(WakeWaiting, (campaigns) => void woken.push(...campaigns))
+    )
+
+  const running = (numbers: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* makeCampaign({ agentId: agent.id, sourceId: yield* upload(listOf(numbers)) })
+      yield* Campaigns.use((_) => _.start(ours, id))
+      const [row] = yield* sql<{ readonly dialEpoch: number }>`SELECT dial_epoch FROM campaigns WHERE id = ${id}`
+      return { id, dialEpoch: row?.dialEpoch ?? 0 }
+    })
+
+  const claim = (
+    { dialEpoch, id }: Running,
+    callIds: ReadonlyArray<CallId>,
+    callers: Pick<Claim, "callers" | "usable"> = { callers: callIds.map(() => null), usable: { numbers: [], rooms: [] } }
+  ) =>
+    withStore((store) =>
+      store.claim({
+        ...callers,
+        callIds,
+        campaignId: id,
+        dialEpoch,
+        journal,
+        leaving: callIds.length,
+        node: "here",
+        now: Date.now(),
+        ownerEpoch: 0,
+        provider: "fake",
+        telephonyConfigurationId: config.id
+      })
+    )
+  /** As a campaign's owner does, who claims again while there may be more: the first claim finds who is to be passed over. */
+  const claimBehind = Effect.fnUntraced(function* (campaign: Running, callIds: ReadonlyArray<CallId>) {
+    const found = yield* claim(campaign, callIds)
+    return found.attempts.length > 0 || !found.more ? found : yield* claim(campaign, callIds)
+  })
+  const ended = (callId: CallId, outcome: Outcome = "answered") =>
+    withStore((store) =>
+      store.finish(
+        callId,
+        {
+          answeredAt: undefined,
+          cause: "normal_clearing",
+          endedAt: Date.now(),
+          outcome,
+          record: { gatheredContext: {}, logs: {}, recordingKey: undefined, transcriptKey: undefined, usageInfo: {} }
+        },
+        { fate: { state: "completed" }, settingsVersion: 0 }
+      )
+    )
+  const undone = (callId: CallId) => withStore((store) => store.undo(callId, Date.now(), false))
+  const begin = (phoneNumber: string, callId = newId()) =>
+    withStore((store) =>
+      store.begin(
+        {
+          agentId: AgentId.make(agent.id),
+          callId,
+          definitionId: agent.currentDefinitionId,
+          from: undefined,
+          initialContext: {},
+          isTest: false,
+          organizationId: ours,
+          phoneNumber,
+          telephonyConfigurationId: config.id
+        },
+        { callId, journal, node: "here", provider: "fake" }
+      )
+    )
+  const waiting = ({ id }: Running) =>
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      sql<{ readonly phoneNumber: string }>`
+        SELECT phone_number FROM contacts WHERE campaign_id = ${id} AND awaits_number ORDER BY row_no`.pipe(
+        Effect.map((rows) => rows.map(({ phoneNumber }) => phoneNumber))
+      )
+    )
+  return { begin, claim, claimBehind, config, ended, ids, newId, run, running, undone, waiting, withStore, woken }
+}
