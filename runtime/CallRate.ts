@@ -88,11 +88,11 @@ class Paces {
     })
   }
 
-  /** The first moment from `from` on that is free under all of them. */
-  free(scopes: ReadonlyArray<RateScope>, from: SteadyMillis): SteadyMillis {
+  /** The first moment from `from` on that is free under all of them; see `Pace.free`. */
+  free(scopes: ReadonlyArray<RateScope>, from: SteadyMillis, share = 1): SteadyMillis {
     const paces = this.of(scopes)
     for (let at = from; ; ) {
-      const next = Math.max(...paces.map((pace) => pace.free(at)))
+      const next = Math.max(...paces.map((pace) => pace.free(at, share)))
       if (next <= at) return at
       at = next
     }
@@ -125,7 +125,8 @@ class Reserved implements Departure, Moment {
 
   readyAt(): SteadyMillis {
     const now = this.#now()
-    if (!this.#isOver && now > this.at + lateMillis) this.#move((paces) => paces.free(this.#scopes, now))
+    // Between two others: were it to queue up behind all that are taken, its place in this second would stay empty.
+    if (!this.#isOver && now > this.at + lateMillis) this.#move((paces) => paces.free(this.#scopes, now, 0.5))
     return Math.max(this.at, ...this.#paces.of(this.#scopes).map((pace) => pace.opensAt()))
   }
 

@@ -9,7 +9,7 @@ export const marginMillis = 30
 /** How much of the margin a request may use up between its last look at the rate and its first byte. */
 const slackMillis = 15
 
-/** Who comes later than this after a moment has missed it. */
+/** Who comes later than this after a moment has missed it, and goes between two others. */
 export const lateMillis = 10
 
 /** Most contacts that one turn claims. */
@@ -38,13 +38,13 @@ export class Pace {
     this.rate = rate
   }
 
-  /** The first moment from `from` on that is nobody's. */
-  free(from: number): number {
-    const apart = spacing(this.rate) - roundingMillis
+  /** The first moment from `from` on that is nobody's, a spacing away from those of others; `share` of it will do for who is late. */
+  free(from: number, share = 1): number {
+    const apart = spacing(this.rate) * share
     let at = Math.max(from, this.opensAt())
     for (const taken of this.#taken) {
-      if (taken.at >= at + apart) break
-      if (taken.at > at - apart) at = taken.at + spacing(this.rate)
+      if (taken.at >= at + apart - roundingMillis) break
+      if (taken.at > at - apart + roundingMillis) at = taken.at + apart
     }
     return at
   }

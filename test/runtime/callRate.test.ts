@@ -68,7 +68,7 @@ t.test("given any rate, any times of asking and any lateness, then no rolling se
   await fc.assert(law, { numRuns: 150, seed: 2 })
 })
 
-t.test("given a call that misses its moment, then it leaves at the next that is free, and those behind it at theirs", async (t) => {
+t.test("given a call that misses its moment, then it leaves between the next two, and those behind it at theirs", async (t) => {
   const ready = await play((rates, start) =>
     Effect.gen(function* () {
       const alone = rates.reserve([trunk(1)])
@@ -77,8 +77,36 @@ t.test("given a call that misses its moment, then it leaves at the next that is 
       return [alone, first, second].map((departure) => departure.readyAt() - start)
     })
   )
-  t.strictSame(ready, [400, 2060, 1030])
+  t.strictSame(ready, [400, 400, 1030])
 })
+
+t.test(
+  "given calls that come late time and again, when others have taken all moments behind them, then the rate is used nonetheless",
+  async (t) => {
+    const rate = 20
+    const left = await play((rates, start) =>
+      Effect.gen(function* () {
+        const left: Array<number> = []
+        const going = Array.from({ length: 100 }, () => rates.reserve([trunk(rate)]))
+        // Every fifth hears only long after its moment that it may go.
+        const ready = new Map(going.map((departure, i) => [departure, i % 5 === 0 ? departure.readyAt() + 70 : Number.NEGATIVE_INFINITY]))
+        while (left.length < going.length) {
+          const now = yield* SteadyTime.now
+          for (const [departure, from] of ready) {
+            if (now < from || departure.readyAt() > now || !departure.leave()) continue
+            ready.delete(departure)
+            left.push(now - start)
+          }
+          yield* TestClock.adjust(1)
+        }
+        return left
+      })
+    )
+    const seconds = ((left.at(-1) ?? 0) - (left[0] ?? 0)) / 1000
+    t.ok((left.length - 1) / seconds >= 0.95 * rate, `${(left.length - 1) / seconds} a second`)
+    t.ok(most(left, 1010) <= rate)
+  }
+)
 
 t.test("given a moment that is given back, then the next to ask has it, and whose turn it is hears of it", async (t) => {
   const seen = await play((rates, start) =>
