@@ -1,5 +1,5 @@
 /** Reads the settings, composes the engine with its gateway, and launches both. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Exit, Layer, Logger, Redacted } from "effect"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"

@@ -1,5 +1,5 @@
 /** `npm run migrate`: brings the schema up to date and ends. Starting the engine does the same. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { Config } from "./config.ts"
 import * as postgres from "./postgres.ts"

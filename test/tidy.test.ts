@@ -33,10 +33,12 @@ const topFiles = readdirSync(root, { withFileTypes: true })
   .map((entry) => entry.name)
 
 const texts = [...folders.flatMap(filesBelow), ...topFiles].filter((path) => path !== self).map(read)
-const sources = texts.filter(({ path }) => path.endsWith(".ts"))
+const sources = texts.filter(({ path }) => /\.(ts|js)$/.test(path))
 const isProduct = ({ folder }: Source) => ["core", "adapters", "gateway", "runtime"].includes(folder)
 const isTest = ({ folder }: Source) => folder === "test"
-const readsNoEnvironment = (source: Source) => isProduct(source) && source.path !== "runtime/config.ts"
+// The launcher asks which adapters are wanted before there is any code to read settings with.
+const readers = ["runtime/config.ts", "runtime/start.js"]
+const readsNoEnvironment = (source: Source) => isProduct(source) && !readers.includes(source.path)
 
 // --- who may import whom
 
@@ -111,6 +113,11 @@ const banned: ReadonlyArray<Banned> = [
   { what: "unseeded chance: use Random or node:crypto", pattern: /\bMath\.random\(/, where: isProduct },
   { what: "the console: use Effect.log", pattern: /\bconsole\.\w/, where: isProduct },
   { what: "the environment outside of runtime/config.ts", pattern: /\bprocess\.env\b/, where: readsNoEnvironment },
+  {
+    what: "all of @effect/platform-node, Redis and HTTP clients included: import one of its modules",
+    pattern: /from "@effect\/platform-node"/,
+    where: isProduct
+  },
   {
     what: "private data in a log",
     pattern: /annotateLogs\(\{[^}]*\b(phone\w*|to|from|password|token|transcript|body)\b/,

@@ -23,7 +23,7 @@ export interface Engine {
 
 export interface EngineSettings {
   readonly environment?: Readonly<Record<string, string>>
-  /** Instead of `runtime/main.ts`; relative to this folder. */
+  /** Instead of `runtime/start.js`; relative to this folder. */
   readonly file?: string
   readonly nodeOptions?: ReadonlyArray<string>
 }
@@ -42,14 +42,14 @@ const defaults = {
 }
 
 /** What the shell has set for an engine of its own is not meant for this one. */
-const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => {
+export const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => {
   const names = new Set(variables.map(({ name }) => name))
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !names.has(name))), ...settings }
 }
 
 export const startEngine = (
   { folder, url }: Pick<Database, "folder" | "url">,
-  { environment, file = "../../runtime/main.ts", nodeOptions = [] }: EngineSettings = {}
+  { environment, file = "../../runtime/start.js", nodeOptions = [] }: EngineSettings = {}
 ): Effect.Effect<Engine, never, Scope.Scope> =>
   Effect.gen(function* () {
     const key = randomBytes(16).toString("hex")

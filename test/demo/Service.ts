@@ -20,7 +20,7 @@ export interface Service {
   readonly stop: () => Promise<void>
 }
 
-const program = fileURLToPath(new URL("../../runtime/main.ts", import.meta.url))
+const program = fileURLToPath(new URL("../../runtime/start.js", import.meta.url))
 const startMillis = 120_000
 /** More than the service takes to hang up, and to stop its Postgres. */
 const stopMillis = 45_000

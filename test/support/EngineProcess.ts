@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { until } from "./until.ts"
 
-const main = fileURLToPath(new URL("./engineMain.ts", import.meta.url))
+const main = fileURLToPath(new URL("./engineStart.js", import.meta.url))
 /** With two dozen others at work on the machine, reading the code alone takes half a minute. */
 const startMillis = 120_000
 

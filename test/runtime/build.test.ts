@@ -1,0 +1,98 @@
+/** `runtime/build.js`, through processes of its own: what a start runs is built of the sources that are there. */
+import { execFile } from "node:child_process"
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { basename, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import t, { type Test } from "tap"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const builder = fileURLToPath(new URL("../../runtime/build.js", import.meta.url))
+const launcher = fileURLToPath(new URL("../../runtime/start.js", import.meta.url))
+const cache = join(root, ".cache")
+const startMillis = 120_000
+
+/** A program of two files, below the root like those of the engine. */
+const program = (t: Test, said: string) => {
+  mkdirSync(cache, { recursive: true })
+  const folder = mkdtempSync(join(realpathSync(cache), "program-"))
+  const name = basename(folder)
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text)
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true })
+    rmSync(join(root, ".build", name), { recursive: true, force: true })
+  })
+  write(
+    `${name}.ts`,
+    'import { word } from "./word.ts"\nconsole.log(word as string, import.meta.url, new Error().stack?.includes(".build") ?? false)\n'
+  )
+  write("word.ts", `export const word: string = "${said}"\n`)
+  const path = join(folder, `${name}.ts`)
+  return { path, write }
+}
+
+/** What the program prints: its word, its address, and whether it was a build that ran. */
+const start = async (path: string) => {
+  const script = `await (await import(${JSON.stringify(builder)})).load(${JSON.stringify(relative(root, path))})`
+  // Without tap's environment, in which every Node reports its coverage.
+  const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { env: {}, timeout: startMillis })
+  const { stderr, stdout } = await run
+  const [word, url, isBuilt] = stdout.trim().split(" ")
+  return { word, file: fileURLToPath(url ?? ""), isBuilt: isBuilt === "true", stderr }
+}
+
+t.test("given a program, when it is started, then it runs as a build and finds what lies beside its source", async (t) => {
+  const { path } = program(t, "one")
+  t.has(await start(path), { word: "one", file: path, isBuilt: true, stderr: "" })
+})
+
+t.test("given a build, when any of its sources has changed, then the next start runs the change", async (t) => {
+  const { path, write } = program(t, "one")
+  await start(path)
+  write("word.ts", 'export const word: string = "two"\n')
+  t.has(await start(path), { word: "two", isBuilt: true })
+  write("word.ts", 'export const word: string = "one"\n')
+  t.has(await start(path), { word: "one", isBuilt: true })
+})
+
+t.test("given a build, when a file of another name takes the place of one, then that one runs", async (t) => {
+  const { path, write } = program(t, "one")
+  await start(path)
+  write("other.ts", 'export const word: string = "other"\n')
+  write(basename(path), 'import { word } from "./other.ts"\nconsole.log(word, import.meta.url, new Error().stack?.includes(".build"))\n')
+  t.has(await start(path), { word: "other", isBuilt: true })
+})
+
+t.test("given many starts at once and no build, when each builds, then all run", async (t) => {
+  const { path } = program(t, "one")
+  const starts = await Promise.all([start(path), start(path), start(path)])
+  t.strictSame(
+    starts.map(({ isBuilt, word }) => [word, isBuilt]),
+    starts.map(() => ["one", true])
+  )
+})
+
+t.test("given a folder for builds that cannot be written, when a program is started, then its sources run, and it says so", async (t) => {
+  const { path } = program(t, "one")
+  mkdirSync(join(root, ".build"), { recursive: true })
+  writeFileSync(join(root, ".build", basename(path, ".ts")), "no folder")
+  const started = await start(path)
+  t.has(started, { word: "one", isBuilt: false })
+  t.match(started.stderr, "runs from its sources")
+})
+
+t.test("given an adapter from npm, when the engine is started, then its sources run, so that both have the same effect", async (t) => {
+  const folder = t.testdir({
+    node_modules: {
+      acme: {
+        "package.json": '{ "name": "acme", "type": "module", "exports": "./index.js" }',
+        "index.js": "export default { get manifest() { return { contract: new Error().stack } } }"
+      }
+    }
+  })
+  const env = { ADAPTERS: "ari,acme", DATABASE_URL: "postgres://127.0.0.1:1/none" }
+  const ended = await promisify(execFile)(process.execPath, [launcher], { cwd: folder, env, timeout: startMillis }).catch((error) => error)
+  t.match(ended.stderr, "The package acme is no adapter for this engine")
+  t.match(ended.stderr, "runtime/plugins.ts")
+  t.notMatch(ended.stderr, ".build")
+})
