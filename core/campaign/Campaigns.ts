@@ -217,8 +217,7 @@ const create = Effect.fnUntraced(
         const settings = { ...settingsOf(campaign), name: campaign.name, rateLimit, retry: Retry.complete(campaign.retry) }
         const [row] = yield* store.insert(sql, { ...campaign, ...settings, organizationId })
         if (row === undefined) return yield* Effect.die("An inserted campaign was not returned")
-        const options = { requiredVariables: required ?? [], isPlausible: source.isPlausible }
-        const { hash, summary, variables } = yield* importContacts(sql, { organizationId, id: row.id }, records, options)
+        const { hash, summary, variables } = yield* importContacts(sql, { organizationId, id: row.id }, records, required ?? [])
         const telephonyConfigurationId = yield* chosenConfig(ports.configs, organizationId, campaign.telephonyConfigurationId)
         const warnings = required === undefined ? [...summary.warnings, unsearchable] : summary.warnings
         const lastSyncedAt = new Date(yield* Clock.currentTimeMillis).toISOString()

@@ -5,7 +5,7 @@ import type { CampaignId, OrganizationId } from "../Id.ts"
 import { SourceRefused } from "./Campaign.ts"
 import type { SourceVariables } from "./CampaignStore.ts"
 import { begin, type ContactRow, type CsvRefused, type CsvSummary, maxRows } from "./ContactCsv.ts"
-import type { ContactSource, SourceRecords } from "./ContactSource.ts"
+import type { SourceRecords } from "./ContactSource.ts"
 import * as store from "./ContactStore.ts"
 
 export interface Imported {
@@ -23,10 +23,10 @@ export const importContacts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   campaign: { readonly organizationId: OrganizationId; readonly id: CampaignId },
   records: SourceRecords,
-  options: { readonly requiredVariables: ReadonlyArray<string>; readonly isPlausible: ContactSource["Service"]["isPlausible"] }
+  requiredVariables: ReadonlyArray<string>
 ) {
   const [header = [], ...firstRows] = yield* records.next
-  const reader = yield* orRefused(begin(header, options))
+  const reader = yield* orRefused(begin(header, { requiredVariables, isPlausible: records.isPlausible }))
   const variables = new VariablesSeen()
   let rows: Rows = firstRows
   let read = 0

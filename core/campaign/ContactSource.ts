@@ -16,6 +16,8 @@ export interface SourceRecords {
    * it was read.
    */
   readonly keep: Effect.Effect<void, SourceNotFound>
+  /** Whether the number is possible in its country's numbering plan. A doubt is a warning, never a refusal. */
+  readonly isPlausible: (e164: string) => boolean
 }
 
 export class ContactSource extends Context.Service<
@@ -25,7 +27,5 @@ export class ContactSource extends Context.Service<
       organizationId: OrganizationId,
       sourceId: string
     ) => Effect.Effect<SourceRecords, SourceNotFound | SourceRefused, Scope.Scope>
-    /** Whether the number is possible in its country's numbering plan. A doubt is a warning, never a refusal. */
-    readonly isPlausible: (e164: string) => boolean
   }
 >()("core/campaign/ContactSource") {}

@@ -13,7 +13,6 @@ import { maxFileBytes, sniffDelimiter } from "#core/campaign/ContactCsv.ts"
 import { ContactSource, SourceNotFound } from "#core/campaign/ContactSource.ts"
 import { Uploads } from "#core/campaign/Uploads.ts"
 import { Files } from "./Files.ts"
-import { isPlausible } from "./numberingPlan.ts"
 
 const chunkBytes = 64 * 1024
 /** More than a hundred of the longest cells take. An open quote swallows no more than this. */
@@ -27,7 +26,6 @@ export const layer = Layer.effect(
     const uploads = yield* Uploads
     const files = yield* Files
     return ContactSource.of({
-      isPlausible,
       read: Effect.fn("CsvSource.read")(function* (organizationId, sourceId) {
         const { key, sizeBytes } = yield* uploads.find(organizationId, sourceId)
         if (sizeBytes > maxFileBytes) return yield* tooLarge()
@@ -37,7 +35,10 @@ export const layer = Layer.effect(
           Effect.promise(() => file.close())
         )
         const csv = new CsvFile(file)
+        // Half a megabyte of every country's numbers, which an engine that imports nothing does without.
+        const { isPlausible } = yield* Effect.promise(() => import("./numberingPlan.ts"))
         return {
+          isPlausible,
           next: Effect.tryPromise({ try: () => csv.next(), catch: (error) => error }).pipe(
             Effect.catch((error) => (error instanceof SourceRefused ? Effect.fail(error) : Effect.die(error)))
           ),
