@@ -19,7 +19,8 @@ export interface Database {
 
 const remove = (folder: string) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 
-const newFolder = Effect.acquireRelease(
+/** Of one's own, removed in the end. */
+export const newFolder = Effect.acquireRelease(
   Effect.sync(() => {
     mkdirSync(home, { recursive: true })
     const folder = mkdtempSync(join(home, "bench-"))

@@ -21,6 +21,7 @@ import { progress } from "./progress.ts"
 import { rate } from "./rate.ts"
 import { recovery } from "./recovery.ts"
 import { slotUse } from "./slotUse.ts"
+import { start } from "./start.ts"
 import { statements } from "./statements.ts"
 
 const TIMEOUT = "5 minutes"
@@ -36,6 +37,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   listsOfRuns,
   rate,
   recovery,
+  start,
   actors,
   gateway
 ]

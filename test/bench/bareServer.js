@@ -1,0 +1,10 @@
+/** What the least of a service takes to start: the same HTTP server and one connection to Postgres. Plain JavaScript: nothing to strip. */
+import postgres from "postgres"
+import * as uws from "uWebSockets.js"
+
+const sql = postgres(process.env["DATABASE_URL"] ?? "", { max: 1 })
+await sql`SELECT 1`
+uws
+  .App()
+  .get("/*", (response) => void response.end("{}"))
+  .listen("127.0.0.1", Number(process.env["PORT"]), () => {})
