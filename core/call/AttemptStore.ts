@@ -6,6 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RetryConfig } from "../campaign/RetryPolicy.ts"
 import type { CallId, CampaignId } from "../Id.ts"
+import { storableJson } from "../storable.ts"
 import type { AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
 import { countsAsFailedCall, isBreakerFailure } from "./Outcome.ts"
 import { beginSingle, type Claim, claimContacts, type Claimed } from "./AttemptBeginning.ts"
@@ -134,7 +135,7 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
   const fate = decided?.fate
   const waits = fate?.state === "retry_wait" ? fate : undefined
   const { fetchedContext, record } = end
-  const fetched = fetchedContext === undefined ? null : JSON.stringify(fetchedContext)
+  const fetched = fetchedContext === undefined ? null : storableJson(fetchedContext)
   const [row] = yield* sql<FinishRow>`
     WITH settings AS MATERIALIZED (
       SELECT id, settings_version, retry_config, circuit_breaker, breaker_epoch, state FROM campaigns
@@ -151,9 +152,9 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
       RETURNING id, organization_id, campaign_id, row_no, breaker_failure, phone_number, holds_number, awaited_by
     ), recorded AS (
       UPDATE runs SET is_completed = true, completed_at = to_timestamp(${end.endedAt}::float8 / 1000),
-        gathered_context = ${JSON.stringify(record.gatheredContext)}::text::jsonb || jsonb_build_object('call_tags',
-          coalesce(runs.gathered_context -> 'call_tags', '[]') || ${JSON.stringify(record.gatheredContext["call_tags"] ?? [])}::text::jsonb),
-        usage_info = ${JSON.stringify(record.usageInfo)}::text::jsonb, logs = ${JSON.stringify(record.logs)}::text::jsonb,
+        gathered_context = ${storableJson(record.gatheredContext)}::text::jsonb || jsonb_build_object('call_tags',
+          coalesce(runs.gathered_context -> 'call_tags', '[]') || ${storableJson(record.gatheredContext["call_tags"] ?? [])}::text::jsonb),
+        usage_info = ${storableJson(record.usageInfo)}::text::jsonb, logs = ${storableJson(record.logs)}::text::jsonb,
         transcript_key = ${record.transcriptKey ?? null}::text, recording_key = ${record.recordingKey ?? null}::text,
         initial_context = CASE WHEN ${end.callerNumber ?? null}::text IS NULL AND ${fetched}::text IS NULL THEN runs.initial_context
           ELSE jsonb_strip_nulls(jsonb_build_object('caller_number', ${end.callerNumber ?? null}::text)) || runs.initial_context

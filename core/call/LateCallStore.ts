@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import { storableJson } from "../storable.ts"
 
 export interface KnownAttempt {
   readonly callId: CallId
@@ -45,7 +46,7 @@ export class LateCallStore extends Context.Service<
       annotate: (callId, late) =>
         sql`
           UPDATE runs SET annotations = coalesce(annotations, '{}') || jsonb_build_object('late_call',
-            ${JSON.stringify(late)}::text::jsonb || coalesce(annotations -> 'late_call', '{}'))
+            ${storableJson(late)}::text::jsonb || coalesce(annotations -> 'late_call', '{}'))
           WHERE attempt_id = ${callId}::uuid RETURNING id`.pipe(
           Effect.map((rows) => rows.length > 0),
           Effect.orDie

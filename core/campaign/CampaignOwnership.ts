@@ -5,6 +5,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentId, CallId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import { storableJson } from "../storable.ts"
 import type { CampaignEvent } from "./CampaignLog.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"
@@ -116,7 +117,7 @@ const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop, ownerEpoch: number
       RETURNING id, organization_id
     )
     INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-    SELECT organization_id, id, ${stop.level}, ${stop.event}, ${stop.message}, ${JSON.stringify(stop.details ?? null)}::text::jsonb
+    SELECT organization_id, id, ${stop.level}, ${stop.event}, ${stop.message}, ${storableJson(stop.details ?? null)}::text::jsonb
     FROM stopped RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
 const log = (
@@ -126,7 +127,7 @@ const log = (
 ) =>
   sql`
     INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-    SELECT organization_id, id, ${entry.level}, ${entry.event}, ${entry.message}, ${JSON.stringify(entry.details ?? null)}::text::jsonb
+    SELECT organization_id, id, ${entry.level}, ${entry.event}, ${entry.message}, ${storableJson(entry.details ?? null)}::text::jsonb
     FROM campaigns WHERE id = ${id}::int`.pipe(Effect.asVoid)
 
 const RECENT_FAILURES = 20

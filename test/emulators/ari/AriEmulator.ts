@@ -91,6 +91,8 @@ export interface AriEmulator {
   holdLists(on: boolean): void
   /** Lists of channels that are being held. */
   heldLists(): number
+  /** Says this to everybody who listens to events, whatever it is. */
+  say(text: string): void
   /** Events come so much later, still in order. */
   delayEvents(millis: number): void
   stop(): Promise<void>
@@ -227,6 +229,10 @@ class AsteriskServer implements AriEmulator {
 
   heldLists(): number {
     return this.#heldLists?.length ?? 0
+  }
+
+  say(text: string): void {
+    for (const socket of this.#events.clients) socket.send(text)
   }
 
   delayEvents(millis: number): void {
