@@ -2,13 +2,14 @@
  * The live calls of this node: starts their actors, brings them the events of all trunks, and ends them in order when the node stops.
  * Calls are not cluster entities: a restart of Postgres must not end a conversation.
  */
-import { Clock, Context, Deferred, Effect, FiberSet, Layer, Queue, Schedule } from "effect"
+import { Clock, Context, Deferred, Effect, FiberSet, Layer, Queue, Schedule, Schema } from "effect"
 import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { AgentPart, Attempt, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
+import { HangupCause } from "#core/call/HangupCause.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import type { CallId } from "#core/Id.ts"
@@ -251,6 +252,12 @@ const isOn = (setting: unknown) => typeof setting === "object" && setting !== nu
 
 const toldAt = ({ at }: { readonly at?: number }) => (at === undefined ? {} : { toldAt: at })
 
+/** No menu asks for more; a far end that sends keys without end must not fill the memory. */
+const MAX_KEYS = 1000
+const isKey = (digit: string) => /^[0-9*#A-D]$/.test(digit)
+/** An adapter of somebody else's may be plain JavaScript, in which no compiler has checked the word. */
+const isHangupCause = Schema.is(HangupCause)
+
 const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
   const at = SteadyTime.nowOf(clock)
   switch (event._tag) {
@@ -264,12 +271,13 @@ const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
       Queue.offerUnsafe(call.mailbox, Answered.make({ at, ...toldAt(event) }))
       return
     case "HungUp":
-      Queue.offerUnsafe(call.mailbox, HungUp.make({ at, cause: event.cause, ...toldAt(event) }))
+      Queue.offerUnsafe(call.mailbox, HungUp.make({ at, cause: isHangupCause(event.cause) ? event.cause : "unknown", ...toldAt(event) }))
       return
     case "MachineDetected":
       Queue.offerUnsafe(call.mailbox, EndAsked.make({ at, cause: "machine_detected" }))
       return
     case "Dtmf":
+      if (!isKey(event.digit) || call.keys.length >= MAX_KEYS) return
       call.keys += event.digit
       call.session?.dtmf(event.digit, clock.currentTimeMillisUnsafe())
       return

@@ -39,6 +39,23 @@ t.test("given a conversation", async (t) => {
     ({ says }) => steps(says({ _tag: "MachineDetected" }), says(hungUp("normal_clearing"))),
     ["hangup machine_detected", ...ending, "ended voicemail"]
   )
+  await check(
+    "of which a plugin says what is no word of ours, then it ends all the same",
+    // As from plain JavaScript.
+    ({ says }) => steps(says({ _tag: "Dtmf", digit: "\0" }), says({ _tag: "HungUp", cause: "\0" as "unknown" })),
+    [...ending, "ended answered"]
+  )
+  await check(
+    "with keys without end, then so many are kept",
+    (scene) =>
+      steps(
+        ...Array.from({ length: 1010 }, () => Effect.sync(() => scene.world.provider.onEvent?.(callId, { _tag: "Dtmf", digit: "1" }))),
+        wait(0),
+        Effect.sync(() => scene.world.log.splice(0, 1000)),
+        scene.says(hungUp("normal_clearing"))
+      ),
+    [...ending, "ended answered"]
+  )
   const loses = (scene: Scene) => Effect.sync(() => scene.hears({ _tag: "MediaClosed", why: "socket" }))
   for (const seconds of [1, 5, 9])
     await check(
