@@ -16,6 +16,7 @@ import type { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { Undone } from "../journal/FormerJournals.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
+import { sqlFailuresOf } from "../sqlState.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { bareEnd, endOf } from "./RunReport.ts"
 
@@ -113,13 +114,32 @@ export class CallJournal extends Context.Service<
         }
       })
 
+      /** How it ended is recorded whatever becomes of the rest. */
+      const finishAnyhow = (attempt: Attempt, end: AttemptEnd) => {
+        const { answeredAt, cause, endedAt } = end
+        const bare = bareEnd(attempt.callId, Ended.make({ cause, endedAt, ...(answeredAt === undefined ? {} : { answeredAt }) }))
+        let isTold = false
+        const tell = Effect.suspend(() => {
+          if (isTold) return Effect.void
+          isTold = true
+          const kept = local.refused(attempt.callId, end)
+          return Effect.logError("the database refuses the record of a call for its content: only its end is recorded", {
+            callId: attempt.callId,
+            kept
+          })
+        })
+        return Effect.catchCause(finish(attempt, end), (cause) =>
+          isRefusedForContent(cause) ? Effect.andThen(tell, finish(attempt, bare)) : Effect.failCause(cause)
+        )
+      }
+
       const settledBy = <A>(callId: CallId, record: Effect.Effect<A>) =>
         Effect.tap(persist(record), () => Effect.sync(() => local.settled(callId)))
 
       const ended = (attempt: Attempt, end: AttemptEnd) =>
         Effect.suspend(() => {
           local.ended(attempt.callId, end)
-          return settledBy(attempt.callId, finish(attempt, end))
+          return settledBy(attempt.callId, finishAnyhow(attempt, end))
         })
 
       const undone = (attempt: Attempt, how: Undone) =>
@@ -173,6 +193,11 @@ export class CallJournal extends Context.Service<
     })
   )
 }
+
+/** SQLSTATE: data that is no such data, a violated constraint, more than the server can take in. */
+const contentState = /^(22|23|54)/
+
+const isRefusedForContent = (cause: Cause.Cause<unknown>): boolean => sqlFailuresOf(cause).some(({ state }) => contentState.test(state))
 
 interface Settings {
   readonly settingsVersion: number

@@ -6,11 +6,11 @@
 import { Cause, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
-import { SqlError } from "effect/sql"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CampaignId } from "#core/Id.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { sqlFailuresOf } from "../sqlState.ts"
 import { CampaignActor } from "./CampaignActor.ts"
 import { Desks } from "./Desk.ts"
 import { died } from "./stops.ts"
@@ -91,17 +91,11 @@ export const layer = Campaign.toLayer(
 
 const away: ReadonlySet<string> = new Set(["ConnectionError", "StatementTimeoutError", "LockTimeoutError"])
 /** SQLSTATE: connection exceptions, and an operator's or a failing server's shutdown. */
-const awayCode = /^(08|57P)/
+const awayState = /^(08|57P)/
 
 /** No fault of the campaign, and none that a person who resumes it could mend: it waits, and goes on by itself. */
 const isDatabaseAway = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => {
-    if (!Cause.isDieReason(reason) || !SqlError.isSqlError(reason.defect)) return false
-    const why = reason.defect.reason
-    const driver = why.cause
-    const code = driver instanceof Object && "code" in driver && typeof driver.code === "string" ? driver.code : ""
-    return away.has(why._tag) || awayCode.test(code)
-  })
+  sqlFailuresOf(cause).some(({ state, tag }) => away.has(tag) || awayState.test(state))
 
 /** Word for campaigns, to whichever node owns them. */
 export const layerSignals = Layer.effect(

@@ -16,6 +16,7 @@ import type { CallId } from "#core/Id.ts"
 import { Config } from "../config.ts"
 import { bootId } from "./bootId.ts"
 import { FormerJournals, headerText, type Known, type Undone } from "./FormerJournals.ts"
+import { RefusedRecords } from "./RefusedRecords.ts"
 import { append, type Append, Segments } from "./Segments.ts"
 
 /** How often a journal that cannot be written is tried again. */
@@ -44,6 +45,8 @@ export class LocalJournal extends Context.Service<
     readonly answered: (callId: CallId, at: number) => void
     readonly undone: (callId: CallId, undone: Undone) => void
     readonly ended: (callId: CallId, end: AttemptEnd) => void
+    /** The database refuses the record for its content: it is kept for the operator. False when it could not be. */
+    readonly refused: (callId: CallId, end: AttemptEnd) => boolean
     /** The database has all there is to say of it. */
     readonly settled: (callId: CallId) => void
     /** Of an attempt that another process, or this one, has left behind. */
@@ -63,7 +66,7 @@ export class LocalJournal extends Context.Service<
       const write = yield* JournalAppend
       const clock = yield* Clock.Clock
       const root = join(dataDir, "journal", yield* installation)
-      const { calls, ends, former, id } = yield* Effect.sync(() => openJournal(root, write))
+      const { calls, ends, former, id, refused } = yield* Effect.sync(() => openJournal(root, write))
       const withheld = new Map<string, number>()
       const watchers = new Set<() => void>()
       let failure: string | undefined
@@ -127,6 +130,7 @@ export class LocalJournal extends Context.Service<
         answered: (callId, at) => void written(() => calls.write(callId, `answered ${callId} ${at}`)),
         undone: (callId, { at, breakerEntry }) => void written(() => calls.write(callId, `undone ${callId} ${at} ${breakerEntry}`)),
         ended: (callId, end) => void written(() => ends.write(callId, `ended ${callId} ${JSON.stringify(end)}`)),
+        refused: (callId, end) => refused.keep(callId, end),
         settled: (callId) => {
           former.settled(callId)
           calls.settle(callId, now())
@@ -166,7 +170,7 @@ const openJournal = (root: string, write: Append) => {
   const header = headerText({ boot, journalId: id })
   const calls = new Segments(folder, "calls", header, write)
   const ends = new Segments(folder, "ends", header, write)
-  return { calls, ends, former, id }
+  return { calls, ends, former, id, refused: new RefusedRecords(root) }
 }
 
 /** The code alone: paths are of no use to whoever reads the log. */

@@ -353,6 +353,7 @@ const journalOf = (world: World): LocalJournal["Service"] => {
       return true
     },
     placed: () => void world.journal.push("placed"),
+    refused: () => true,
     settled: () => {},
     undone: () => {},
     watch: () => () => {},

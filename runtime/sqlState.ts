@@ -1,0 +1,16 @@
+/** Why statements failed, of defects that nobody turned into an error of the domain. */
+import { Cause } from "effect"
+import { SqlError } from "effect/sql"
+
+export interface SqlFailure {
+  readonly tag: SqlError.SqlError["reason"]["_tag"]
+  /** Five characters; empty where the server did not answer. */
+  readonly state: string
+}
+
+export const sqlFailuresOf = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlFailure> =>
+  cause.reasons.flatMap((reason) => {
+    if (!Cause.isDieReason(reason) || !SqlError.isSqlError(reason.defect)) return []
+    const { _tag: tag, cause: driver } = reason.defect.reason
+    return [{ tag, state: driver instanceof Object && "code" in driver && typeof driver.code === "string" ? driver.code : "" }]
+  })

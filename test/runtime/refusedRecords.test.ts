@@ -1,0 +1,110 @@
+/** Records that Postgres refuses for their content: the end of the call is recorded all the same, and the rest kept for the operator. */
+import { Effect, Layer, Logger } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import type { Attempt, AttemptEnd } from "#core/call/Attempt.ts"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
+import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { CallId } from "#core/Id.ts"
+import { CallJournal } from "#runtime/call/CallJournal.ts"
+import { Config } from "#runtime/config.ts"
+import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { install, makeCampaign, makeConfig, ours } from "#test/store/services.ts"
+
+const { run } = await install(t)
+const config = await run(makeConfig("main", true))
+const dataDir = mkdtempSync(join(tmpdir(), "trunkline-refused-"))
+t.teardown(() => rmSync(dataDir, { force: true, recursive: true }))
+
+const logged: Array<unknown> = []
+const engine = CallJournal.layer.pipe(
+  Layer.provideMerge(LocalJournal.layer),
+  Layer.provideMerge(Layer.mergeAll(AttemptStore.layer, CampaignOwnership.layer)),
+  Layer.provide(Layer.orDie(Config.layerOf({ DATA_DIR: dataDir }))),
+  Layer.provideMerge(Logger.layer([Logger.make(({ message }) => void logged.push(message))]))
+)
+const callIds = [1, 2, 3].map((n) => CallId.make(`01890000-0000-7000-8000-${String(n).padStart(12, "0")}`))
+const endOf = (callId: CallId): AttemptEnd => ({
+  answeredAt: Date.now() - 5000,
+  cause: "normal_clearing",
+  endedAt: Date.now(),
+  outcome: "answered",
+  record: {
+    gatheredContext: { call_id: callId, mood: "good" },
+    logs: { said: ["hello"] },
+    // No text for Postgres.
+    recordingKey: callId === callIds[1] ? undefined : "recordings/\0.wav",
+    transcriptKey: undefined,
+    usageInfo: {}
+  }
+})
+
+const claimed = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { id } = yield* makeCampaign({}, callIds.length)
+  yield* Campaigns.use((_) => _.start(ours, id))
+  const [row] = yield* sql<{ readonly dialEpoch: number }>`SELECT dial_epoch FROM campaigns WHERE id = ${id}`
+  const { attempts } = yield* CallJournal.use((_) =>
+    _.claim(
+      {
+        callers: callIds.map(() => null),
+        callIds,
+        campaignId: id,
+        dialEpoch: row?.dialEpoch ?? 0,
+        leaving: callIds.length,
+        node: "here",
+        now: Date.now(),
+        ownerEpoch: 0,
+        provider: "fake",
+        telephonyConfigurationId: config.id,
+        usable: { numbers: [], rooms: [] }
+      },
+      () => {}
+    )
+  )
+  const { retry } = yield* Campaigns.use((_) => _.get(ours, id))
+  const settings = { breakerEnabled: false, breakerEpoch: 0, campaignId: id, retriesUsed: 0, retry, settingsVersion: 0 }
+  return { attempts: attempts.map(({ rowNo, ...attempt }): Attempt => ({ ...attempt, campaign: { ...settings, rowNo } })), id }
+})
+
+t.test("given records of which some are refused, when their calls end, then all ends are recorded", async (t) => {
+  const { rows, state } = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { attempts, id } = yield* claimed
+      const journal = yield* CallJournal
+      yield* Effect.forEach(attempts, (attempt) => journal.ended(attempt, endOf(attempt.callId)), { concurrency: "unbounded" })
+      const { state } = yield* Campaigns.use((_) => _.get(ours, id))
+      const rows = yield* sql<{
+        readonly outcome: string
+        readonly contact: string
+        readonly mood: string | null
+        readonly disposition: string
+      }>`
+        SELECT a.outcome, c.state AS contact, r.gathered_context ->> 'mood' AS mood, r.gathered_context ->> 'call_disposition' AS disposition
+        FROM attempts a JOIN contacts c USING (campaign_id, row_no) JOIN runs r ON r.attempt_id = a.id WHERE a.campaign_id = ${id} ORDER BY a.id`
+      return { rows, state }
+    }).pipe(Effect.provide(engine))
+  )
+  const bare = { contact: "completed", disposition: "user_hangup", mood: null, outcome: "answered" }
+  t.strictSame(rows, [bare, { ...bare, disposition: null, mood: "good" }, bare])
+  t.equal(state, "completed", "then the campaign is complete")
+  const [path = ""] = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith("refused.jsonl"))
+  const lines = readFileSync(join(dataDir, path), "utf8").trim().split("\n")
+  t.match(
+    lines.map((line): unknown => JSON.parse(line)),
+    [callIds[0], callIds[2]].map((callId) => ({ callId, cause: "normal_clearing", record: { logs: { said: ["hello"] } } })),
+    "then the rest is kept"
+  )
+  t.equal(statSync(join(dataDir, path)).mode & 0o777, 0o600)
+  t.equal(
+    logged.filter((message) => JSON.stringify(message).includes("refuses the record of a call")).length,
+    2,
+    "then the log says so once of each"
+  )
+  t.notMatch(JSON.stringify(logged), "hello")
+})
