@@ -8,6 +8,7 @@ import { Schema } from "effect"
 import { fromQ850, type HangupCause } from "#core/call/HangupCause.ts"
 import { CallId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import type { Listed } from "./AriChannels.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
 
 export interface Call {
@@ -43,13 +44,6 @@ const NO_ANSWER = 19
 const MAX_ENDED = 1_000
 
 export const isCallId = Schema.is(CallId)
-
-/** A channel, as a list or a look shows it. */
-export interface Listed {
-  readonly state: string
-  /** Undefined where this version of Asterisk does not say. */
-  readonly inStasis: boolean | undefined
-}
 
 export class AriCalls {
   readonly #calls = new Map<string, Call>()

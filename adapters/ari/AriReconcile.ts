@@ -1,10 +1,10 @@
 /** What we know is compared with what Asterisk has: after each gap in the events, and now and then without one. */
 import { Effect } from "effect"
-import type { Listed } from "./AriCalls.ts"
+import { findChannel, listChannels } from "./AriChannels.ts"
 import { at, textAt } from "./AriJson.ts"
-import { ask, type Asterisk, channelPath, isNoChannel, providerError } from "./Asterisk.ts"
+import { ask, type Asterisk, providerError } from "./Asterisk.ts"
 
-/** Room for some forty thousand channels. */
+/** Room for some forty thousand bridges. */
 const MAX_LIST_BYTES = 32 * 1024 * 1024
 /** A channel that is not in the list may have ended a moment ago: its last event gets so long to come. */
 const LAST_EVENT_MILLIS = 250
@@ -14,8 +14,7 @@ export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterG
   const askedAt = asterisk.now()
   // A call that Asterisk accepts while it answers may be in the list or not.
   const accepted = asterisk.calls.accepted()
-  const list = yield* ask(asterisk, "reconcile", { method: "GET", path: "/channels", maxBytes: MAX_LIST_BYTES })
-  if (!Array.isArray(list.body)) return yield* providerError("reconcile", "the list of channels is no list")
+  const present = yield* listChannels(asterisk, "reconcile")
   // Asked after the list: it cannot be that of an Asterisk which was started later than this one says.
   const info = yield* ask(asterisk, "reconcile", { method: "GET", path: "/asterisk/info", query: { only: "status" } })
   const startedAt = textAt(info.body, "status", "startup_time")
@@ -24,8 +23,6 @@ export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterG
     yield* Effect.logWarning("Asterisk was restarted", { calls: asterisk.calls.size })
     asterisk.calls.outlive()
   }
-  const present = new Map<string, Listed>()
-  for (const channel of list.body) present.set(textAt(channel, "id") ?? "", listed(channel))
   for (const [callId, channel] of present) asterisk.calls.present(callId, channel, afterGap)
   const missing = accepted.filter((callId) => !present.has(callId) && asterisk.calls.get(callId) !== undefined)
   const missedBefore = asterisk.missing
@@ -37,11 +34,6 @@ export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterG
   for (const callId of over) asterisk.calls.absent(callId)
 })
 
-const listed = (channel: unknown): Listed => {
-  const application = textAt(channel, "dialplan", "app_name")
-  return { state: textAt(channel, "state") ?? "", inStasis: application === undefined ? undefined : application === "Stasis" }
-}
-
 /** What Asterisk has sent by now has been heard after this, unless the connection is lost. */
 const lastEvents = Effect.fnUntraced(function* ({ socket }: Asterisk) {
   yield* Effect.sleep(LAST_EVENT_MILLIS)
@@ -51,8 +43,8 @@ const lastEvents = Effect.fnUntraced(function* ({ socket }: Asterisk) {
 /** The same for one call, after a gap. */
 export const recheck = Effect.fnUntraced(
   function* (asterisk: Asterisk, callId: string) {
-    const reply = yield* ask(asterisk, "recheck", { method: "GET", path: channelPath(callId) }, isNoChannel)
-    if (!isNoChannel(reply)) return asterisk.calls.present(callId, listed(reply.body), true)
+    const channel = yield* findChannel(asterisk, "recheck", callId)
+    if (channel !== undefined) return asterisk.calls.present(callId, channel, true)
     yield* lastEvents(asterisk)
     asterisk.calls.absent(callId)
   },

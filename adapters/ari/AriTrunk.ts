@@ -12,9 +12,9 @@ import {
 } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { AriCalls } from "./AriCalls.ts"
+import { findChannel } from "./AriChannels.ts"
 import { AriDoubt } from "./AriDoubt.ts"
 import { type ChannelEvent, down, type Ended, eventTypes, keepConnected } from "./AriEvents.ts"
-import { textAt } from "./AriJson.ts"
 import { openMedia } from "./AriMedia.ts"
 import { forgetUnlessSeen, originate } from "./AriOriginate.ts"
 import { recheck, reconcile, sweepBridges } from "./AriReconcile.ts"
@@ -90,6 +90,7 @@ const makeAsterisk = Effect.fnUntraced(function* ({ application, base, password,
     connection: 0,
     socket: undefined,
     missing: new Set(),
+    looking: undefined,
     noMediaSocketUntil: Number.NEGATIVE_INFINITY
   }
   return asterisk
@@ -171,14 +172,13 @@ const hangup = Effect.fn("ari.hangup")(function* (asterisk: Asterisk, callId: Ca
 })
 
 const lookup = Effect.fn("ari.lookup")(function* (asterisk: Asterisk, callId: CallId) {
-  const reply = yield* ask(asterisk, "lookup", { method: "GET", path: channelPath(callId) }, isNoChannel)
+  const channel = yield* findChannel(asterisk, "lookup", callId)
   const call = asterisk.calls.get(callId)
   // Only a refusal that came late is proof. What a broken connection has left behind may appear when Asterisk gets round to it.
   const gone: Presence = call?.request === "refused" ? "never_placed" : "gone"
-  if (isNoChannel(reply)) return gone
-  if (textAt(reply.body, "id") !== callId) return yield* providerError("lookup", "the reply shows no channel")
+  if (channel === undefined) return gone
   if (call !== undefined) call.request = "accepted"
-  const here: Presence = textAt(reply.body, "state") === "Up" ? "up" : "ringing"
+  const here: Presence = channel.state === "Up" ? "up" : "ringing"
   return here
 })
 

@@ -2,6 +2,7 @@
 import { Effect, type Latch } from "effect"
 import { ProviderError, type TrunkStatus } from "#core/provider/Adapter.ts"
 import type { AriCalls } from "./AriCalls.ts"
+import type { Looking } from "./AriChannels.ts"
 import type { AriDoubt } from "./AriDoubt.ts"
 import type { EventSocket } from "./AriEvents.ts"
 import { complaint, textAt } from "./AriJson.ts"
@@ -39,6 +40,8 @@ export interface Asterisk {
   socket: EventSocket | undefined
   /** Calls that the last list of channels did not show. */
   missing: ReadonlySet<string>
+  /** Looks that wait to be asked for together. */
+  looking: Looking | undefined
   /** This Asterisk has turned out to have no websocket channel; it is not asked for one again before then. */
   noMediaSocketUntil: number
 }

@@ -39,9 +39,11 @@ const originate = async (emulator: AriEmulator, channelId: string, app: string, 
 
 given("when a call that a former process has placed gives a sign of life, then it is told", async (t, emulator) => {
   const earlier = await Line.up(ari, configOf(emulator), "node")
+  emulator.letRing(true)
   const { callId } = await earlier.originate(numberOf("001"))
   await earlier.close()
   const later = await Line.up(ari, configOf(emulator), "node")
+  emulator.letRing(false)
   await later.event(callId, "Answered")
   t.equal(await later.hungUp(callId), "normal_clearing")
   await later.close()

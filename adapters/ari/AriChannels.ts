@@ -1,0 +1,76 @@
+/**
+ * What Asterisk says about channels: all of them, or one. Looks for single channels that are asked for together, as after a start with many
+ * calls left behind, are answered by one list.
+ */
+import { Deferred, Effect } from "effect"
+import type { ProviderError } from "#core/provider/Adapter.ts"
+import { textAt } from "./AriJson.ts"
+import { ask, type Asterisk, channelPath, isNoChannel, providerError } from "./Asterisk.ts"
+
+/** A channel, as a list or a look shows it. */
+export interface Listed {
+  readonly state: string
+  /** Undefined where this version of Asterisk does not say. */
+  readonly inStasis: boolean | undefined
+}
+
+/** By channel id. */
+export type ChannelList = ReadonlyMap<string, Listed>
+
+/** Looks that are about to be answered; undefined: by a request for each. */
+export interface Looking {
+  asked: number
+  readonly list: Deferred.Deferred<ChannelList | undefined, ProviderError>
+}
+
+/** Looks that begin within such a time are asked for together. */
+const TOGETHER = "20 millis"
+/** A list of thousands of channels is dear; for more looks than these it is cheaper than a request for each. */
+const FEW = 3
+/** Room for some forty thousand channels. */
+const MAX_LIST_BYTES = 32 * 1024 * 1024
+
+export const listChannels = Effect.fnUntraced(function* (asterisk: Asterisk, operation: string) {
+  const { body } = yield* ask(asterisk, operation, { method: "GET", path: "/channels", maxBytes: MAX_LIST_BYTES })
+  if (!Array.isArray(body)) return yield* providerError(operation, "the list of channels is no list")
+  const list: ChannelList = new Map(body.map((channel: unknown) => [textAt(channel, "id") ?? "", listed(channel)]))
+  return list
+})
+
+/** Undefined: Asterisk itself says that there is no such channel. */
+export const findChannel = Effect.fnUntraced(function* (asterisk: Asterisk, operation: string, callId: string) {
+  const looking = asterisk.looking ?? beginLooking(asterisk)
+  looking.asked += 1
+  const list = yield* Deferred.await(looking.list)
+  return list === undefined ? yield* findAlone(asterisk, operation, callId) : list.get(callId)
+})
+
+const findAlone = Effect.fnUntraced(function* (asterisk: Asterisk, operation: string, callId: string) {
+  const reply = yield* ask(asterisk, operation, { method: "GET", path: channelPath(callId) }, isNoChannel)
+  if (isNoChannel(reply)) return undefined
+  if (textAt(reply.body, "id") !== callId) return yield* providerError(operation, "the reply shows no channel")
+  return listed(reply.body)
+})
+
+const beginLooking = (asterisk: Asterisk): Looking => {
+  const looking: Looking = { asked: 0, list: Deferred.makeUnsafe() }
+  asterisk.looking = looking
+  const answer = Effect.suspend(() => {
+    // Whoever asks from now on wants a newer list.
+    asterisk.looking = undefined
+    return looking.asked <= FEW ? Effect.undefined : listChannels(asterisk, "lookup")
+  })
+  const closed = Deferred.fail(looking.list, providerError("lookup", "the trunk was closed"))
+  asterisk.background(
+    Effect.delay(answer, TOGETHER).pipe(
+      Effect.onInterrupt(() => closed),
+      Deferred.into(looking.list)
+    )
+  )
+  return looking
+}
+
+const listed = (channel: unknown): Listed => {
+  const application = textAt(channel, "dialplan", "app_name")
+  return { state: textAt(channel, "state") ?? "", inStasis: application === undefined ? undefined : application === "Stasis" }
+}

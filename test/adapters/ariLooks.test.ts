@@ -1,0 +1,70 @@
+/** Looks for calls: one by one, or together, when there are many. What Asterisk was asked is judged by a proxy's log. */
+import { Effect } from "effect"
+import t, { type Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
+import { Line, newCallId, numberOf } from "./conformance.ts"
+
+t.setTimeout(90_000)
+
+const given = (name: string, test: (t: Test, proxy: HttpProxy, line: Line) => Promise<void>) =>
+  t.test(`given an emulated Asterisk, ${name}`, async (t) => {
+    const emulator = await startAriEmulator()
+    const proxy = await HttpProxy.start(emulator.url)
+    const line = await Line.up(ari, {
+      ari_endpoint: proxy.url,
+      app_name: emulator.user,
+      app_password: emulator.password,
+      ws_client_name: "",
+      from_numbers: [],
+      dial_string: "PJSIP/{number}@trunk"
+    })
+    await test(t, proxy, line).finally(async () => {
+      await line.close()
+      await proxy.stop()
+      await emulator.stop()
+    })
+  })
+
+const ringing = async (line: Line, calls: number) => {
+  const placed = await Promise.all(Array.from({ length: calls }, () => line.originate(numberOf("003"))))
+  return placed.map(({ callId }) => callId)
+}
+const look = (line: Line, callIds: ReadonlyArray<Parameters<Line["trunk"]["lookup"]>[0]>) =>
+  Promise.all(callIds.map((callId) => Effect.runPromise(Effect.result(line.trunk.lookup(callId)))))
+/** Paths of the requests about channels that the proxy saw during `act`. */
+const asked = async (proxy: HttpProxy, act: () => Promise<unknown>) => {
+  const before = proxy.exchanges.length
+  await act()
+  return proxy.exchanges.slice(before).flatMap(({ method, path }) => (method === "GET" ? [path.replace("/ari", "")] : []))
+}
+
+given("when many calls are looked for at once, then it is asked once, and each look has its answer", async (t, proxy, line) => {
+  const calls = await ringing(line, 40)
+  const gone = newCallId()
+  const paths = await asked(proxy, async () => {
+    const seen = await look(line, [...calls, gone])
+    t.match(seen, [...calls.map(() => ({ _tag: "Success", success: "ringing" })), { _tag: "Success", success: "gone" }])
+  })
+  t.strictSame(paths, ["/channels"])
+})
+
+given("when one call is looked for, then it is asked for that one", async (t, proxy, line) => {
+  const [call = newCallId()] = await ringing(line, 1)
+  const paths = await asked(proxy, async () => t.match(await look(line, [call]), [{ _tag: "Success", success: "ringing" }]))
+  t.strictSame(paths, [`/channels/${call}`])
+})
+
+given("when its list cannot be had, then no look has an answer, and the next has one", async (t, proxy, line) => {
+  const calls = await ringing(line, 10)
+  proxy.befall(fates.errorAfterForwarding(), ({ method }) => method === "GET", 1)
+  t.match(
+    await look(line, calls),
+    calls.map(() => ({ _tag: "Failure" }))
+  )
+  t.match(
+    await look(line, calls),
+    calls.map(() => ({ _tag: "Success", success: "ringing" }))
+  )
+})
