@@ -27,7 +27,7 @@ import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 
 const SWEEP = "30 seconds"
-/** A running campaign that was begun less than this ago may not have its owner yet. */
+/** A running campaign may be for so long without an owner until something is wrong. */
 const SETTLE = "10 seconds"
 /** An attempt that is younger may still be on its way to its actor. */
 const UNATTENDED_SECONDS = 60
@@ -152,6 +152,14 @@ const settler = Effect.gen(function* () {
   })
 })
 
+interface Running {
+  readonly id: CampaignId
+  readonly dialEpoch: number
+  readonly ownerEpoch: number
+  /** It has contacts that could be called now. */
+  readonly ready: boolean
+}
+
 /** Runs beside the engine; see the head of this file. */
 export const layerSweep = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -162,27 +170,33 @@ export const layerSweep = Layer.effectDiscard(
     const settle = yield* settler
     const supervisor = yield* CallSupervisor
 
-    const sweep = Effect.gen(function* () {
-      const missed = yield* sql<{
-        readonly id: CampaignId
-        readonly dialEpoch: number
-        readonly ownerEpoch: number
-        readonly ready: boolean
-      }>`
-        SELECT c.id, c.dial_epoch, c.owner_epoch,
-          EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'pending' AND NOT awaits_number)
-          OR EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'retry_wait' AND NOT awaits_number AND due_at < now() - interval '5 seconds') AS ready
-        FROM campaigns c WHERE c.state = 'running' AND c.started_at < now() - ${SETTLE}::text::interval`
-      for (const { dialEpoch, id, ownerEpoch, ready } of missed) {
-        const desk = desks.find(id)
-        if (desk === undefined || !desk.isOpen) {
-          yield* Effect.logError("a running campaign had no owner", { campaignId: id })
-          yield* signals.campaignRunning(id, `${dialEpoch}.${ownerEpoch}`)
-        } else if (ready && desk.idle) {
-          yield* Effect.logError("a campaign slept although contacts were due", { campaignId: id })
-          desk.returnAll()
-        }
+    const running = sql<Running>`
+      SELECT c.id, c.dial_epoch, c.owner_epoch,
+        EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'pending' AND NOT awaits_number)
+        OR EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'retry_wait' AND NOT awaits_number AND due_at < now() - interval '5 seconds') AS ready
+      FROM campaigns c WHERE c.state = 'running' AND c.started_at < now() - ${SETTLE}::text::interval`
+    const isOwned = ({ id }: Running) => desks.find(id)?.isOpen === true
+    /** One that has just been resumed, or whose database has just come back, has its owner in a moment. */
+    const attend = Effect.fnUntraced(function* (ownerless: ReadonlyArray<Running>) {
+      yield* Effect.sleep(SETTLE)
+      for (const campaign of yield* running) {
+        const { dialEpoch, id, ownerEpoch } = campaign
+        const isSame = (before: Running) => before.id === id && before.dialEpoch === dialEpoch && before.ownerEpoch === ownerEpoch
+        if (isOwned(campaign) || !ownerless.some(isSame)) continue
+        yield* Effect.logError("a running campaign had no owner", { campaignId: id })
+        yield* signals.campaignRunning(id, `${dialEpoch}.${ownerEpoch}`)
       }
+    })
+    const sweep = Effect.gen(function* () {
+      const campaigns = yield* running
+      for (const { id, ready } of campaigns) {
+        const desk = desks.find(id)
+        if (desk === undefined || !desk.isOpen || !ready || !desk.idle) continue
+        yield* Effect.logError("a campaign slept although contacts were due", { campaignId: id })
+        desk.returnAll()
+      }
+      const ownerless = campaigns.filter((campaign) => !isOwned(campaign))
+      if (ownerless.length > 0) yield* attend(ownerless)
       yield* settleLost
     })
     const settleLost = Effect.gen(function* () {
