@@ -3,6 +3,7 @@ import { mkdtemp, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Test } from "tap"
+import { LONGEST_DOUBT_MILLIS } from "#runtime/call/Doubts.ts"
 import { attemptsOf, recounted, shownCounters } from "#test/support/engine.ts"
 import { nowMillis, untilTrue } from "#test/support/until.ts"
 import { Stage, type ChaosOptions } from "./Stage.ts"
@@ -11,8 +12,11 @@ import { type Fault, few, shuffled } from "./Faults.ts"
 import { figuresOf, judge, rules } from "./Judge.ts"
 import { errorsIn, explanations, summary } from "./Report.ts"
 
-/** While somebody is called there is no hurry. So long without a sign of it, and the campaigns have come to a stop. */
-const stoppedMillis = 420_000
+/**
+ * While anything moves there is no hurry. A contact may wait for a number in doubt, and nothing moves until that doubt is over; so long
+ * without a sign, and the campaigns have come to a stop.
+ */
+const stoppedMillis = LONGEST_DOUBT_MILLIS + 120_000
 /** How much later than the engine wrote it a proxy may see a request, on a machine with other things to do. */
 const lateMillis = 250
 
@@ -79,11 +83,17 @@ const evidenceOf = async (stage: Stage): Promise<Evidence> => {
 
 const isDone = async (stage: Stage) => (await stage.tend()) === stage.campaigns.length
 
+/** Whatever moves changes one of these: what the callees have seen, and the attempts of the database. */
+const signsOf = async ({ world: { emulator, sql } }: Stage): Promise<string> => {
+  const [changes] = await sql<Array<{ count: number }>>`SELECT count(*)::int FROM chaos_changes`
+  return `${emulator.log.entries.length} ${changes?.count}`
+}
+
 const comesToAnEnd = async (stage: Stage): Promise<boolean> => {
-  const { entries } = stage.world.emulator.log
-  let latest = { entries: entries.length, at: nowMillis() }
+  let latest = { at: nowMillis(), signs: "" }
   while (!(await isDone(stage))) {
-    if (entries.length > latest.entries) latest = { entries: entries.length, at: nowMillis() }
+    const signs = await signsOf(stage)
+    if (signs !== latest.signs) latest = { at: nowMillis(), signs }
     if (nowMillis() > latest.at + stoppedMillis) return false
     await stage.progress(50, 1000)
   }
@@ -128,7 +138,7 @@ export const story = async (t: Test, options: ChaosOptions, isShort: boolean): P
   await stage.clearSky()
   stage.say("the sky is clear")
   const cleared = nowMillis()
-  if (!(await comesToAnEnd(stage))) t.comment(`nobody has been called for ${stoppedMillis / 1000} s, and the campaigns are not over`)
+  if (!(await comesToAnEnd(stage))) t.comment(`nothing has moved for ${stoppedMillis / 1000} s, and the campaigns are not over`)
   await untilTrue("last hang-up", () => emulator.log.live() === 0, 20_000).catch(({ message }: Error) => t.comment(message))
   stage.say("over")
   const course = {
