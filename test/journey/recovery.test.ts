@@ -42,10 +42,10 @@ t.test("given a claim whose reply is lost", { buffered: true }, async (t) => {
   const proxy = await launchBehindProxy(t, world)
   await world.api.start(id)
   await world.seen("originate", 5)
-  proxy.loseCommits("reply", 3)
+  proxy.loseCommits("reply", 15)
   // Not asked of the engine: a question of ours must not meet with what is meant for its claims.
   const state = async () => (await world.sql<Array<{ state: string }>>`SELECT state FROM campaigns WHERE id = ${id}`)[0]?.state
-  await untilTrue("campaign that is completed", async () => (await state()) === "completed", 90_000)
+  await untilTrue("campaign that is completed", async () => (await state()) === "completed", 150_000)
   const done = await world.api.campaign(id)
   t.equal(new Set(dialsOf(world).map(({ number }) => number)).size, 40, "then everybody was called")
   t.strictSame(await wrongedBy(world, [id]), [], "then no attempt is told of that never left")

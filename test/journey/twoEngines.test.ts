@@ -133,6 +133,19 @@ t.test("given an engine whose way to the database is cut, when no new one is to 
   t.ok(world.emulator.log.mostLive() <= cap, "and it goes on when it has its lock again")
 })
 
+/** Does that while a claim of contacts is under way, whose reply is then lost with its connection. */
+const duringClaim = ({ sql }: World, act: () => void) =>
+  sql.begin(async (held) => {
+    await held`LOCK TABLE attempts IN SHARE ROW EXCLUSIVE MODE`
+    await untilTrue("claim that waits", async () => {
+      const waiting = await sql`
+        SELECT 1 FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE '%WITH owned AS MATERIALIZED%'`
+      return waiting.length > 0
+    })
+    act()
+  })
+
 t.test(
   "given an engine that dials, when its open connections to the database go silent and new ones work",
   { buffered: true },
@@ -145,10 +158,8 @@ t.test(
     await world.end("SIGTERM")
     await world.launch({ DATABASE_URL: address.href })
     await world.api.start(id)
-    await world.seen("answered", cap, 60_000)
+    await duringClaim(world, () => proxy.freeze())
     const silent = nowMillis()
-    proxy.freeze()
-    // The calls that were up by then end, and several rounds follow: no statement of theirs was lucky to find a new connection.
     await untilTrue("dials on new connections", () => originatesSince(world, silent + 3000).length >= 5 * cap, 90_000)
     const [first] = originatesSince(world, silent + 3000)
     t.ok(
