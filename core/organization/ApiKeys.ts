@@ -1,8 +1,9 @@
 /** The keys that requests carry. Every request authenticates, so what was found is remembered for a moment. */
-import { Cache, Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import * as SteadyCache from "../SteadyCache.ts"
 import * as SteadyTime from "../SteadyTime.ts"
 import { type ApiKey, ApiKeyNotFound, InvalidApiKey, newKey, prefixOf } from "./ApiKey.ts"
 import * as store from "./ApiKeyStore.ts"
@@ -53,20 +54,20 @@ export class ApiKeys extends Context.Service<
       const lookedUp = Effect.fnUntraced(function* (rawKey: string) {
         const found = latest
         const until = SteadyTime.nowOf(clock) + rememberedMillis
-        const caller = yield* lookup(sql, rawKey)
+        const caller = yield* Effect.provideContext(lookup(sql, rawKey), crypto)
         if (found.size >= rememberedKeys) found.clear()
         // Into the memory of when it was asked for: one that was forgotten meanwhile is not added to.
         found.set(rawKey, { caller, until })
         return caller
       })
       // Refusals are not remembered: made-up keys would push out the real ones.
-      const callers = yield* Cache.makeWith(lookedUp, {
+      const callers = yield* SteadyCache.make(lookedUp, {
         capacity: rememberedKeys,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
       })
       const forget = Effect.suspend(() => {
         latest = new Map()
-        return Cache.invalidateAll(callers)
+        return callers.forgetAll
       })
       const change = (write: typeof store.archive) => (caller: Caller, id: ApiKeyId) =>
         Effect.gen(function* () {
@@ -77,8 +78,7 @@ export class ApiKeys extends Context.Service<
           yield* forget
         })
       return ApiKeys.of({
-        authenticate: (rawKey) =>
-          rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : Cache.get(callers, rawKey),
+        authenticate: (rawKey) => (rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : callers.get(rawKey)),
         remembered: (rawKey) => {
           const found = latest.get(rawKey)
           return found !== undefined && SteadyTime.nowOf(clock) < found.until ? found.caller : undefined

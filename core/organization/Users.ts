@@ -1,7 +1,8 @@
 /** People: they sign up, log in, and act by their role in the organization that they have selected. */
-import { Cache, Context, Effect, Exit, Layer } from "effect"
+import { Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import * as SteadyCache from "../SteadyCache.ts"
 import type { Caller, UserId } from "./Caller.ts"
 import { CurrentTenant } from "./CurrentTenant.ts"
 import { LoginLimit, type TooManyAttempts } from "./LoginLimit.ts"
@@ -77,7 +78,7 @@ export class Users extends Context.Service<
         policy: yield* SignupPolicy
       }
       const { sql } = ports
-      const callers = yield* Cache.makeWith((token: string) => lookup(ports, token), {
+      const callers = yield* SteadyCache.make((token: string) => lookup(ports, token), {
         capacity: rememberedTokens,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
       })
@@ -85,13 +86,13 @@ export class Users extends Context.Service<
         isSignupOpen: ports.policy.isOpen,
         signUp: Effect.fn("Users.signUp")((user) => signUp(ports, user)),
         logIn: Effect.fn("Users.logIn")((email, password) => logIn(ports, email.toLowerCase(), password)),
-        authenticate: (token) => Cache.get(callers, token),
-        forget: Cache.invalidateAll(callers),
+        authenticate: callers.get,
+        forget: callers.forgetAll,
         get: Effect.fn("Users.get")((id) => found(store.find(sql, id))),
         organizations: Effect.fn("Users.organizations")((id) => acrossTenants(Effect.orDie(store.organizations(sql, id)))),
         select: Effect.fn("Users.select")(function* (id, organizationId) {
           if (!(yield* acrossTenants(Effect.orDie(store.select(sql, id, organizationId))))) return yield* new OrganizationNotFound()
-          yield* Cache.invalidateAll(callers)
+          yield* callers.forgetAll
         }),
         onboarding: Effect.fn("Users.onboarding")((id) => found(store.onboarding(sql, id))),
         setOnboarding: Effect.fn("Users.setOnboarding")((id, changes) => setOnboarding(sql, id, changes))

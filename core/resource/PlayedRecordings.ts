@@ -1,7 +1,8 @@
 /** The recordings that calls play, for the engine: remembered for a while, because a campaign's calls all open with the same one. */
-import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
+import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import * as SteadyCache from "../SteadyCache.ts"
 import type { Recording, RecordingName } from "./Recording.ts"
 import * as store from "./RecordingStore.ts"
 
@@ -23,7 +24,7 @@ export class PlayedRecordings extends Context.Service<
     PlayedRecordings,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const found = yield* Cache.makeWith(
+      const found = yield* SteadyCache.make(
         ({ name, organizationId }: { readonly organizationId: OrganizationId; readonly name: RecordingName }) =>
           Effect.orDie(store.find(sql, organizationId, name)),
         {
@@ -32,7 +33,7 @@ export class PlayedRecordings extends Context.Service<
           timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? rememberedFor : Duration.zero)
         }
       )
-      return { find: (organizationId, name) => Cache.get(found, { organizationId, name }) }
+      return { find: (organizationId, name) => found.get({ organizationId, name }) }
     })
   )
 }

@@ -1,0 +1,40 @@
+/**
+ * A cache whose entries age by steady time. Effect's own ages by the clock of whoever asks, which is the wall clock: set back by an hour, it
+ * would let a revoked key live on for that hour. What is looked up still sees the wall clock.
+ */
+import { Cache, Clock, type Duration, Effect, type Exit } from "effect"
+import * as SteadyTime from "./SteadyTime.ts"
+
+export interface SteadyCache<Key, A, E> {
+  /** Looks it up where it is not remembered; those who ask meanwhile get the same answer. */
+  readonly get: (key: Key) => Effect.Effect<A, E>
+  readonly forgetAll: Effect.Effect<void>
+}
+
+export const make = Effect.fnUntraced(function* <Key, A, E>(
+  lookup: (key: Key) => Effect.Effect<A, E>,
+  options: { readonly capacity: number; readonly timeToLive: (exit: Exit.Exit<A, E>) => Duration.Input }
+) {
+  const clock = yield* Clock.Clock
+  const steady = steadyClock(clock)
+  const cache = yield* Cache.makeWith((key: Key) => Effect.provideService(lookup(key), Clock.Clock, clock), options)
+  return {
+    get: (key) => Effect.provideService(Cache.get(cache, key), Clock.Clock, steady),
+    forgetAll: Cache.invalidateAll(cache)
+  } satisfies SteadyCache<Key, A, E>
+})
+
+/** Steady time in the place of the wall clock. */
+const steadyClock = (clock: Clock.Clock): Clock.Clock => {
+  const currentTimeMillisUnsafe = () => SteadyTime.nowOf(clock)
+  const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe()
+  return {
+    currentTimeMillisUnsafe,
+    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
+    currentTimeNanosUnsafe: monotonicTimeNanosUnsafe,
+    currentTimeNanos: clock.monotonicTimeNanos,
+    monotonicTimeNanosUnsafe,
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+}

@@ -1,0 +1,38 @@
+/** What the services remember for a moment, when the wall clock is set back: it is remembered no longer than that. */
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import type { Caller } from "#core/organization/Caller.ts"
+import { Users } from "#core/organization/Users.ts"
+import * as wallClock from "#test/support/wallClock.ts"
+import { install, ours, tag } from "./services.ts"
+
+const { run } = await install(t)
+const HOUR_MILLIS = 3_600_000
+const owner: Caller = { organizationId: ours, role: "owner" }
+
+t.test("given a key and a login that were just used, when the clock is set back and they are revoked by another node", async (t) => {
+  const { before, key, role } = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const keys = yield* ApiKeys
+      const users = yield* Users
+      const { key } = yield* keys.create(owner, { name: "doomed", role: "admin" })
+      const { token, user } = yield* users.signUp({ email: "ada@example.org", password: "correct horse" })
+      const before = [(yield* keys.authenticate(Redacted.value(key))).role, (yield* users.authenticate(token)).role]
+      yield* sql`UPDATE api_keys SET archived_at = now() WHERE name = 'doomed'`
+      yield* sql`UPDATE memberships SET role = 'viewer' WHERE user_id = ${user.id}`
+      wallClock.step(-HOUR_MILLIS)
+      yield* Effect.sleep("1100 millis")
+      return {
+        before,
+        key: yield* tag(keys.authenticate(Redacted.value(key))),
+        role: (yield* users.authenticate(token)).role
+      }
+    })
+  )
+  t.strictSame(before, ["admin", "owner"])
+  t.equal(key, "InvalidApiKey", "then the key is refused after a second")
+  t.equal(role, "viewer", "then the user may no more than he may now")
+})
