@@ -41,16 +41,30 @@ const slashed = (path) => path.split(sep).join("/")
 /** @param {string} program Path of its source below the root, as everywhere here. */
 const folderOf = (program) => join(root, ".build", basename(program, ".ts"))
 
-/** @param {string} path */
-const contentOf = (path) => (existsSync(join(root, path)) ? readFileSync(join(root, path)) : "")
+const nothing = Buffer.alloc(0)
+/**
+ * Nothing, if there is no such file.
+ *
+ * @param {string} path
+ */
+const contentOf = (path) => {
+  try {
+    return readFileSync(join(root, path))
+  } catch {
+    return nothing
+  }
+}
 
 /**
  * @param {ReadonlyArray<string>} inputs
- * @param {(path: string) => string | Buffer} content
+ * @param {(path: string) => Buffer} content
  */
 const digestOf = (inputs, content) => {
   const hash = createHash("sha256").update(process.version)
-  for (const path of inputs) hash.update(`\0${path}\0`).update(createHash("sha256").update(content(path)).digest())
+  for (const path of inputs) {
+    const bytes = content(path)
+    hash.update(`\0${path}\0${bytes.length}\0`).update(bytes)
+  }
   return hash.digest("hex").slice(0, 32)
 }
 
@@ -75,7 +89,7 @@ const builtFileOf = (program) => {
  * as it was read.
  *
  * @param {string} program
- * @param {Map<string, string>} read
+ * @param {Map<string, Buffer>} read
  * @returns {import("esbuild").Plugin}
  */
 const ownSources = (program, read) => ({
@@ -84,10 +98,11 @@ const ownSources = (program, read) => ({
     onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const own = slashed(relative(root, path))
       if (own.startsWith("..") || own.includes("node_modules/")) return undefined
-      const source = readFileSync(path, "utf8")
+      const source = readFileSync(path)
       read.set(own, source)
       const address = slashed(relative(join(folderOf(program), "build"), path))
       const contents = source
+        .toString()
         .replaceAll(/new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g, (/** @type {string} */ whole, /** @type {string} */ file) =>
           workers.includes(slashed(relative(root, resolve(dirname(path), file))))
             ? `new URL("./${basename(file, ".ts")}.js", import.meta["url"])`
@@ -107,9 +122,9 @@ const ownSources = (program, read) => ({
  */
 const bundle = async (program, outdir) => {
   const esbuild = await import("esbuild")
-  /** @type {Map<string, string>} */
+  /** @type {Map<string, Buffer>} */
   const read = new Map()
-  for (const path of settings) read.set(path, contentOf(path).toString())
+  for (const path of settings) read.set(path, contentOf(path))
   await esbuild.build({
     absWorkingDir: root,
     // Each with all it needs: parts in common would not be evaluated in the order of the sources.
@@ -127,7 +142,7 @@ const bundle = async (program, outdir) => {
     logLevel: "warning"
   })
   const inputs = [...read.keys()].sort()
-  return { inputs, digest: digestOf(inputs, (path) => read.get(path) ?? "") }
+  return { inputs, digest: digestOf(inputs, (path) => read.get(path) ?? nothing) }
 }
 
 /** @param {string} folder */

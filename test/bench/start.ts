@@ -18,6 +18,7 @@ import { quantile } from "./Figure.ts"
 const startsOf = ({ quick }: Options) => (quick ? 1 : 7)
 const restMillisOf = ({ quick }: Options) => (quick ? 1000 : 15_000)
 const POLL = "2 millis"
+const answerMillis = 1000
 const TIMEOUT = "60 seconds"
 
 const engineFile = "../../runtime/start.js"
@@ -34,10 +35,11 @@ const freePort = Effect.callback<number>((resume) => {
 
 const isReady = (port: number) =>
   Effect.callback<boolean>((resume) => {
-    const asked = request({ port, host: "127.0.0.1", path: "/api/v1/health/ready", agent: false }, (response) => {
+    const asked = request({ port, host: "127.0.0.1", path: "/api/v1/health/ready", agent: false, timeout: answerMillis }, (response) => {
       response.resume()
       resume(Effect.succeed(response.statusCode === 200))
     })
+    asked.on("timeout", () => asked.destroy())
     asked.on("error", () => resume(Effect.succeed(false)))
     asked.end()
   })
