@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url"
 import { builtIn } from "#adapters/index.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
+import { askingAdapter } from "./askingAdapter.ts"
 import { Config } from "./config.ts"
 
 /** The message names the adapter and what is wrong with it. */
@@ -50,7 +51,7 @@ const load = Effect.fnUntraced(function* (name: string) {
   const wrong = faultOf(adapter)
   if (wrong !== undefined) return yield* new BadAdapter({ message: `The package ${name} is no adapter for this engine: ${wrong}` })
   // faultOf has looked at every part of the contract that can be looked at.
-  return adapter as Adapter
+  return askingAdapter(adapter as Adapter)
 })
 
 // An operator installs packages beside the engine, in the folder it is started from.

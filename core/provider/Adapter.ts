@@ -19,6 +19,7 @@ export interface OriginateRequest {
   /**
    * Whether the request may still leave. Asked once, when the connection stands, and the first byte follows in the same turn of the event
    * loop: from then on the phone may ring. False: nothing is written, and the originate is refused with `permit_lapsed`. Never throws.
+   * The engine asks for an adapter from a package until that has asked itself, and again after it has not.
    */
   readonly leave: () => boolean
 }

@@ -123,9 +123,13 @@ export class CallActor extends Context.Service<
         if (!(yield* awaitMoment(call, latest, 0)) || !mayLeave()) return void withdraw(call)
         pass("marked sent")
         const from = dialing.from ?? call.trunk.callerIdFor(phoneNumber)
+        let hasLeft = false
         const leave = () => {
+          // For an adapter that is not known to ask it was asked before the request was handed over.
+          if (hasLeft) return lock.isHeld() && permit.holds()
           // Written down last: what is not in the journal has not left, and what is may have.
           if (!mayLeave() || !departure.leave() || !local.left(callId)) return false
+          hasLeft = true
           call.dialing = undefined
           call.trunk.left(callId)
           call.sentAt = now()

@@ -199,6 +199,29 @@ t.test("given a connection that takes its time", async (t) => {
   })
 })
 
+t.test("given an adapter that is not known to ask, so that it is asked before the request is handed over", async (t) => {
+  const askedFor = (arrange: (scene: Scene) => void) => (scene: Scene) => {
+    scene.world.isAskedFor = true
+    arrange(scene)
+  }
+  t.test("when it asks then, then the request leaves", async (t) => {
+    const { log } = await play(askedFor(nothing), ({ says }) => says(hungUp("user_busy")))
+    t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
+  })
+  t.test("when the permit has ended by then, then it does not, and the contact is as it was", async (t) => {
+    let asked = 0
+    const { log, world } = await play(
+      askedFor((scene) => {
+        // Before the mark, after it, and for the adapter.
+        scene.permitted = () => ++asked <= 3
+      }),
+      () => wait("1 second")
+    )
+    t.strictSame(log, ["prepared", "sent", "void", "line free, 0 slots"])
+    t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
+  })
+})
+
 t.test("given a request that is held up", async (t) => {
   t.test("for a moment, then it takes a new moment of the rate", async (t) => {
     const { world } = await play(

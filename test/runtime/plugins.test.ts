@@ -2,8 +2,9 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import t from "tap"
+import { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Config } from "#runtime/config.ts"
 import { layer } from "#runtime/plugins.ts"
@@ -36,6 +37,9 @@ const refusalOf = (adapters: string) =>
     (error: Error) => error.message
   )
 
+let calls = 0
+const newCallId = () => CallId.make(`01890000-0000-7000-8000-${String(++calls).padStart(12, "0")}`)
+
 const manifest = `{ contract: 1, provider: "acme", displayName: "Acme", docsUrl: "", callsPerSecond: 1, originatesInFlight: 4 }`
 const acme = `
   import { Effect } from "effect"
@@ -54,6 +58,61 @@ t.test("given an adapter in a package, when it is named, then it stands beside t
     ["acme", "ari"]
   )
   t.strictSame(Object.keys(all[0]?.fields ?? {}), ["account"])
+})
+
+t.test("given an adapter in a package, when it places calls, then whether they may leave is always asked before", async (t) => {
+  const plugin = (originate: string) =>
+    acme.replace('() => Effect.fail(new OriginateRefused({ reason: "unreachable", detail: "" }))', originate)
+  const done = `Effect.sync(() => { request.note("sent"); return { providerCallId: "x" } })`
+  const asking = `(request) => Effect.suspend(() => request.leave() ? ${done} : Effect.fail(new OriginateRefused({ reason: "permit_lapsed", detail: "" })))`
+  await install("voice-adapter-silent", plugin(`(request) => ${done}`))
+  await install("voice-adapter-asking", plugin(asking))
+  await install("voice-adapter-fickle", plugin(`(request) => request.to === "+15550001" ? ${done} : (${asking})(request)`))
+  const check = async (
+    name: string,
+    numbers: ReadonlyArray<string>,
+    answers: ReadonlyArray<boolean>,
+    expected: ReadonlyArray<string>,
+    faults: number
+  ) => {
+    const [adapter] = await registryOf(name)
+    const notes: Array<string> = []
+    const left = [...answers]
+    const logged: Array<unknown> = []
+    const context = { configurationId: TelephonyConfigId.make(1), node: "node1", onEvent: () => {}, onStatus: () => {} }
+    await Effect.gen(function* () {
+      const trunk = yield* adapter?.connect({}, context) ?? Effect.die("no adapter")
+      for (const to of numbers) {
+        const leave = () => {
+          notes.push("asked")
+          return left.shift() ?? true
+        }
+        const request = {
+          callId: newCallId(),
+          from: undefined,
+          leave,
+          note: (word: string) => notes.push(word),
+          ringTimeoutSeconds: 30,
+          to
+        }
+        yield* Effect.catch(trunk.originate(request), ({ _tag }) => Effect.sync(() => notes.push(_tag)))
+      }
+    }).pipe(Effect.scoped, Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(message))])), Effect.runPromise)
+    t.strictSame(notes, expected, name)
+    t.equal(logged.length, faults, "and the log says once that it does not ask")
+  }
+  const twice = ["+15550002", "+15550003"]
+  await check("voice-adapter-silent", twice, [], ["asked", "sent", "asked", "sent"], 1)
+  await check("voice-adapter-silent", twice, [false, false], ["asked", "OriginateRefused", "asked", "OriginateRefused"], 0)
+  await check("voice-adapter-asking", twice, [], ["asked", "asked", "sent", "asked", "sent"], 0)
+  await check("voice-adapter-asking", twice, [true, false, false], ["asked", "asked", "OriginateRefused", "asked", "OriginateRefused"], 0)
+  await check(
+    "voice-adapter-fickle",
+    ["+15550002", "+15550001", "+15550001", "+15550002"],
+    [],
+    ["asked", "asked", "sent", "sent", "asked", "sent", "asked", "asked", "sent"],
+    1
+  )
 })
 
 t.test("given packages that are no adapters, when they are named, then the start is refused and says why", async (t) => {

@@ -2,27 +2,17 @@
  * A world in memory for tests of actors: a provider that answers as it is told, and a database that keeps one campaign. All that the
  * actors do to either is in `log`, in order. The actors, the journal, the trunk pool and the slots are the real ones.
  */
-import { Clock, Effect, Layer, type Scope } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { Claim } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore, type Finished } from "#core/call/AttemptStore.ts"
 import { type LateLife, LateCallStore } from "#core/call/LateCallStore.ts"
-import type { MediaStream } from "#core/call/Media.ts"
 import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
-import {
-  type Adapter,
-  OriginateDoubtful,
-  OriginateRefused,
-  type OriginateRequest,
-  type Presence,
-  ProviderError,
-  type Trunk,
-  type TrunkContext
-} from "#core/provider/Adapter.ts"
+import type { OriginateDoubtful, OriginateRefused, Presence, ProviderError, TrunkContext } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { CallActor } from "#runtime/call/CallActor.ts"
@@ -39,16 +29,13 @@ import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
+import { adapterOf } from "./fakeProvider.ts"
+
+export { failing, noReply, refusal } from "./fakeProvider.ts"
 
 export const configurationId = TelephonyConfigId.make(3)
 export const organizationId = OrganizationId.make(1)
 export const campaignId = CampaignId.make(7)
-
-export const refusal = (reason: OriginateRefused["reason"], retryAfterMillis?: number) =>
-  Effect.fail(new OriginateRefused({ detail: reason, reason, ...(retryAfterMillis === undefined ? {} : { retryAfterMillis }) }))
-export const noReply = Effect.fail(new OriginateDoubtful({ detail: "no reply" }))
-const broken = new ProviderError({ detail: "broken", operation: "test", provider: "fake" })
-export const failing = Effect.fail(broken)
 
 export interface Contact {
   readonly rowNo: number
@@ -72,6 +59,8 @@ export class World {
   hangup: Effect.Effect<void, ProviderError> = Effect.void
   lookup: Effect.Effect<Presence, ProviderError> = Effect.succeed("gone")
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
+  /** The adapter is not known to ask whether a request may leave, so that somebody asks before it does. */
+  isAskedFor = false
   mayAppear = true
   provider: Partial<TrunkContext> = {}
   /** The row of the telephony configuration. */
@@ -149,56 +138,6 @@ export const statement = <A>(world: World, name: string, run: () => A) =>
     world.statements.push(name)
     return world.isDown ? Effect.die(new Error("the database is down")) : Effect.sync(run)
   })
-
-const silence: MediaStream = { clear: () => {}, listen: () => {}, send: () => {} }
-
-const trunkOf = (world: World): Trunk => ({
-  adopt: () => {},
-  mayAppear: () => world.mayAppear,
-  hangup: (_, cause) =>
-    Effect.andThen(
-      Effect.sync(() => world.log.push(`hangup ${cause}`)),
-      Effect.suspend(() => world.hangup)
-    ),
-  lookup: () =>
-    Effect.andThen(
-      Effect.sync(() => world.log.push("look")),
-      Effect.suspend(() => world.lookup)
-    ),
-  openMedia: () =>
-    Effect.as(
-      Effect.andThen(
-        Effect.sync(() => world.log.push("media")),
-        Effect.suspend(() => world.media)
-      ),
-      silence
-    ),
-  originate: ({ callId, leave, to }: OriginateRequest) =>
-    Effect.flatMap(
-      Effect.andThen(
-        Effect.suspend(() => world.connecting),
-        Clock.currentTimeMillis
-      ),
-      (at) => {
-        if (!leave()) return refusal("permit_lapsed")
-        world.log.push(`originate ${to}`)
-        world.dials.push({ at, callId, to })
-        return Effect.as(world.originate, { providerCallId: callId })
-      }
-    ),
-  sendDtmf: () => Effect.void
-})
-
-const adapterOf = (world: World): Adapter => ({
-  connect: (_, context) =>
-    Effect.sync(() => {
-      world.provider = context
-      context.onStatus({ _tag: "Up" })
-      return trunkOf(world)
-    }),
-  fields: {},
-  manifest: { callsPerSecond: 50, contract: 1, displayName: "Fake", docsUrl: "", originatesInFlight: 4, provider: "fake" }
-})
 
 const isDue = ({ dueAt, state }: Contact, now: number) => state === "pending" || (state === "retry_wait" && dueAt <= now)
 

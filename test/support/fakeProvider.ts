@@ -1,0 +1,68 @@
+/** The provider of the world in memory: it answers as the world says, and notes in the world's log what it is asked. */
+import { Clock, Effect } from "effect"
+import type { MediaStream } from "#core/call/Media.ts"
+import {
+  type Adapter,
+  OriginateDoubtful,
+  OriginateRefused,
+  type OriginateRequest,
+  ProviderError,
+  type Trunk
+} from "#core/provider/Adapter.ts"
+import type { World } from "./fakes.ts"
+
+export const refusal = (reason: OriginateRefused["reason"], retryAfterMillis?: number) =>
+  Effect.fail(new OriginateRefused({ detail: reason, reason, ...(retryAfterMillis === undefined ? {} : { retryAfterMillis }) }))
+export const noReply = Effect.fail(new OriginateDoubtful({ detail: "no reply" }))
+const broken = new ProviderError({ detail: "broken", operation: "test", provider: "fake" })
+export const failing = Effect.fail(broken)
+
+const silence: MediaStream = { clear: () => {}, listen: () => {}, send: () => {} }
+
+const trunkOf = (world: World): Trunk => ({
+  adopt: () => {},
+  mayAppear: () => world.mayAppear,
+  hangup: (_, cause) =>
+    Effect.andThen(
+      Effect.sync(() => world.log.push(`hangup ${cause}`)),
+      Effect.suspend(() => world.hangup)
+    ),
+  lookup: () =>
+    Effect.andThen(
+      Effect.sync(() => world.log.push("look")),
+      Effect.suspend(() => world.lookup)
+    ),
+  openMedia: () =>
+    Effect.as(
+      Effect.andThen(
+        Effect.sync(() => world.log.push("media")),
+        Effect.suspend(() => world.media)
+      ),
+      silence
+    ),
+  originate: ({ callId, leave, to }: OriginateRequest) =>
+    Effect.flatMap(
+      Effect.andThen(
+        Effect.suspend(() => world.connecting),
+        Clock.currentTimeMillis
+      ),
+      (at) => {
+        if (!leave() || (world.isAskedFor && !leave())) return refusal("permit_lapsed")
+        world.log.push(`originate ${to}`)
+        world.dials.push({ at, callId, to })
+        return Effect.as(world.originate, { providerCallId: callId })
+      }
+    ),
+  sendDtmf: () => Effect.void
+})
+
+export const adapterOf = (world: World): Adapter => ({
+  connect: (_, context) =>
+    Effect.sync(() => {
+      world.provider = context
+      context.onStatus({ _tag: "Up" })
+      return trunkOf(world)
+    }),
+  fields: {},
+  manifest: { callsPerSecond: 50, contract: 1, displayName: "Fake", docsUrl: "", originatesInFlight: 4, provider: "fake" }
+})
