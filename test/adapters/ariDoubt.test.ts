@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
-import ari from "#adapters/ari/ari.ts"
 import { AriDoubt } from "#adapters/ari/AriDoubt.ts"
-import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { type Fate, fates, HttpProxy, type ProxyAnswer } from "#test/support/HttpProxy.ts"
-import { Line, numberOf } from "./conformance.ts"
+import type { AriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { type Fate, fates, type ProxyAnswer } from "#test/support/HttpProxy.ts"
+import { type Line, numberOf } from "./conformance.ts"
+import { throughProxy } from "./throughProxy.ts"
 
 t.setTimeout(60_000)
 t.jobs = 8
@@ -22,25 +22,13 @@ interface Scene {
   readonly befallAll: (fate: Fate) => void
 }
 const given = (name: string, test: (t: Test, scene: Scene) => Promise<void>) =>
-  t.test(`given an Asterisk behind an ingress, ${name}`, { buffered: true }, async (t) => {
-    const emulator = await startAriEmulator({ timeScale: 0.2 })
-    const proxy = await HttpProxy.start(emulator.url)
-    const line = await Line.up(ari, {
-      ari_endpoint: proxy.url,
-      app_name: emulator.user,
-      app_password: emulator.password,
-      ws_client_name: "",
-      from_numbers: [],
-      dial_string: "PJSIP/{number}@trunk"
+  t.test(`given an Asterisk behind an ingress, ${name}`, { buffered: true }, (t) =>
+    throughProxy({ timeScale: 0.2 }, ({ emulator, line, proxy }) => {
+      const befall = (fate: Fate) => proxy.befall(fate, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
+      const befallAll = (fate: Fate) => proxy.befall(fate, () => true)
+      return test(t, { befall, befallAll, emulator, line })
     })
-    const befall = (fate: Fate) => proxy.befall(fate, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
-    const befallAll = (fate: Fate) => proxy.befall(fate, () => true)
-    await test(t, { befall, befallAll, emulator, line }).finally(async () => {
-      await line.close()
-      await proxy.stop()
-      await emulator.stop()
-    })
-  })
+  )
 
 /** Later than a broken connection was ever believed to prove something. */
 const LATE_MILLIS = 6_000

@@ -1,31 +1,14 @@
 /** Looks for calls: one by one, or together, when there are many. What Asterisk was asked is judged by a proxy's log. */
 import { Effect } from "effect"
 import t, { type Test } from "tap"
-import ari from "#adapters/ari/ari.ts"
-import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
-import { Line, newCallId, numberOf } from "./conformance.ts"
+import { fates, type HttpProxy } from "#test/support/HttpProxy.ts"
+import { type Line, newCallId, numberOf } from "./conformance.ts"
+import { throughProxy } from "./throughProxy.ts"
 
 t.setTimeout(90_000)
 
 const given = (name: string, test: (t: Test, proxy: HttpProxy, line: Line) => Promise<void>) =>
-  t.test(`given an emulated Asterisk, ${name}`, async (t) => {
-    const emulator = await startAriEmulator()
-    const proxy = await HttpProxy.start(emulator.url)
-    const line = await Line.up(ari, {
-      ari_endpoint: proxy.url,
-      app_name: emulator.user,
-      app_password: emulator.password,
-      ws_client_name: "",
-      from_numbers: [],
-      dial_string: "PJSIP/{number}@trunk"
-    })
-    await test(t, proxy, line).finally(async () => {
-      await line.close()
-      await proxy.stop()
-      await emulator.stop()
-    })
-  })
+  t.test(`given an emulated Asterisk, ${name}`, (t) => throughProxy({}, ({ line, proxy }) => test(t, proxy, line)))
 
 const ringing = async (line: Line, calls: number) => {
   const placed = await Promise.all(Array.from({ length: calls }, () => line.originate(numberOf("003"))))

@@ -1,36 +1,17 @@
 /** Connections that go silent without ending, and what is remembered of an Asterisk that could not do something once. */
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
-import ari from "#adapters/ari/ari.ts"
-import { type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { HttpProxy } from "#test/support/HttpProxy.ts"
-import { Line, numberOf } from "./conformance.ts"
+import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
+import { numberOf } from "./conformance.ts"
+import { type Proxied, throughProxy } from "./throughProxy.ts"
 
 t.setTimeout(90_000)
 t.jobs = 8
 
-interface Scene {
-  readonly line: Line
-  readonly proxy: HttpProxy
-}
-const given = (name: string, test: (t: Test, scene: Scene) => Promise<void>, options: AriEmulatorOptions = {}) =>
-  t.test(`given an Asterisk at the end of a long way, ${name}`, { buffered: true }, async (t) => {
-    const emulator = await startAriEmulator({ timeScale: 0.2, ...options })
-    const proxy = await HttpProxy.start(emulator.url)
-    const line = await Line.up(ari, {
-      ari_endpoint: proxy.url,
-      app_name: emulator.user,
-      app_password: emulator.password,
-      ws_client_name: "",
-      from_numbers: [],
-      dial_string: "PJSIP/{number}@trunk"
-    })
-    await test(t, { line, proxy }).finally(async () => {
-      await line.close()
-      await proxy.stop()
-      await emulator.stop()
-    })
-  })
+const given = (name: string, test: (t: Test, scene: Proxied) => Promise<void>, options: AriEmulatorOptions = {}) =>
+  t.test(`given an Asterisk at the end of a long way, ${name}`, { buffered: true }, (t) =>
+    throughProxy({ timeScale: 0.2, ...options }, (scene) => test(t, scene))
+  )
 
 const isEvents = ({ opening }: { readonly opening: string }) => opening.startsWith("GET /ari/events")
 const isMedia = ({ opening }: { readonly opening: string }) => opening.startsWith("GET /media/")

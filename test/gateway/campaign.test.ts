@@ -208,7 +208,7 @@ t.test("given a campaign", async (t) => {
   })
 
   t.test("when it is started, paused and resumed, then each is only possible in its state", async (t) => {
-    const { id } = await makeCampaign()
+    const { id, workflow_id: agentId } = await makeCampaign()
     t.match(await ask("POST", `/campaign/${id}/start`), { status: 400, json: { detail: /telephony/i } })
     await ask("POST", "/organizations/telephony-configs", {
       name: "pbx",
@@ -237,6 +237,13 @@ t.test("given a campaign", async (t) => {
     t.strictSame(await step("pause"), [200, "paused"])
     t.equal((await step("pause"))[0], 409)
     t.strictSame(await step("resume"), [200, "running"])
+
+    const archive = () => ask("PUT", `/workflow/${agentId}/status`, { status: "archived" })
+    api.health.isStopHeard = false
+    for (const { headers, status } of [await archive(), await archive()]) t.strictSame([status, headers["retry-after"]], [503, "2"])
+    api.health.isStopHeard = true
+    t.equal((await archive()).status, 200, "nor is its agent archived before the campaign has stopped")
+    t.match((await ask("GET", `/campaign/${id}`)).json, { state: "paused" })
   })
 
   t.test("when its progress is asked for, then both sets of names agree", async (t) => {

@@ -2,32 +2,18 @@
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import t, { type Test } from "tap"
+import t from "tap"
 import { spawnEngine, startEngine } from "#test/support/EngineProcess.ts"
-import { Api, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { Api, nowMillis, numbersOf, untilTrue } from "#test/support/engine.ts"
 import { openDatabase } from "#test/support/postgres.ts"
+import { cap, hungUpByUs, longCampaign, originatesSince } from "#test/support/rivals.ts"
 import { startTransactionPooler } from "#test/support/TransactionPooler.ts"
 
 t.setTimeout(300_000)
 t.jobs = 2
 
-const cap = 4
-
-const given = async (t: Test, environment: Readonly<Record<string, string>> = {}) => {
-  const world = await World.open(t, {
-    emulator: { ringMillis: 200, seed: 5, talkMillis: 3000 },
-    environment: { DRAIN: "0", ORG_CONCURRENCY: "50", RECORDINGS: "off", ...environment }
-  })
-  const { id } = await world.campaign(numbersOf(200, ["01"]), { max_concurrency: cap })
-  return { id, world }
-}
-
-/** Originates since a moment of the log's clock, by the node that asked for them. */
-const originatesSince = (world: World, at: number) =>
-  world.emulator.log.entries.filter((entry) => entry.kind === "originate" && entry.at >= at)
-
 t.test("given an engine that is killed, when it comes back under another name", { buffered: true }, async (t) => {
-  const { id, world } = await given(t)
+  const { id, world } = await longCampaign(t)
   await world.api.start(id)
   await world.seen("answered", cap, 60_000)
   await world.end("SIGKILL")
@@ -60,7 +46,7 @@ t.test(
   "given two engines in two schemas of one database, when both dial, then neither disturbs the other",
   { buffered: true },
   async (t) => {
-    const { id, world } = await given(t)
+    const { id, world } = await longCampaign(t)
     await world.sql`CREATE SCHEMA other`
     const address = new URL(world.environment["DATABASE_URL"] ?? "")
     address.searchParams.set("options", "-c search_path=other")
@@ -82,11 +68,7 @@ t.test(
     const dialed = emulator.log.entries.flatMap(({ kind, number }) => (kind === "originate" ? [number] : []))
     t.strictSame(dialed.filter((number) => number.startsWith("+1666")).toSorted(), [...numbers].toSorted())
     t.ok(dialed.length > numbers.length, "and the first one dials meanwhile")
-    t.strictSame(
-      emulator.log.entries.filter(({ by, kind }) => kind === "ended" && by === "us"),
-      [],
-      "and nobody's conversation is hung up by us"
-    )
+    t.strictSame(hungUpByUs(world), [], "and nobody's conversation is hung up by us")
   }
 )
 
@@ -94,7 +76,7 @@ t.test(
   "given an engine that runs, when the schema is brought up to date, then that does not wait for it",
   { buffered: true },
   async (t) => {
-    const { world } = await given(t)
+    const { world } = await longCampaign(t)
     const variables = [`DATABASE_URL=${world.environment["DATABASE_URL"]}`, `DATA_DIR=${world.dataDir}/migration`]
     const program = fileURLToPath(new URL("../../runtime/migrateNow.ts", import.meta.url))
     const { stdout } = await promisify(execFile)("env", ["-i", ...variables, process.execPath, program], { timeout: 120_000 })

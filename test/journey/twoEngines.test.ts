@@ -4,23 +4,13 @@
  */
 import t, { type Test } from "tap"
 import { type EngineProcess, spawnEngine } from "#test/support/EngineProcess.ts"
-import { attemptsOf, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
-import { TcpProxy } from "#test/support/TcpProxy.ts"
+import { attemptsOf, nowMillis, untilTrue, type World } from "#test/support/engine.ts"
+import { launchBehindProxy } from "#test/support/neverLeft.ts"
+import { cap, hungUpByUs, longCampaign, originatesSince } from "#test/support/rivals.ts"
 
 t.setTimeout(300_000)
 // Most of each story is waiting.
 t.jobs = 4
-
-const cap = 4
-
-const given = async (t: Test, environment: Readonly<Record<string, string>> = {}) => {
-  const world = await World.open(t, {
-    emulator: { ringMillis: 200, seed: 5, talkMillis: 3000 },
-    environment: { DRAIN: "0", ORG_CONCURRENCY: "50", RECORDINGS: "off", ...environment }
-  })
-  const { id } = await world.campaign(numbersOf(200, ["01"]), { max_concurrency: cap })
-  return { id, world }
-}
 
 /** Another engine on the same database, ended with the test. */
 const another = (t: Test, world: World, environment: Readonly<Record<string, string>> = {}): EngineProcess => {
@@ -33,18 +23,12 @@ const another = (t: Test, world: World, environment: Readonly<Record<string, str
   return engine
 }
 
-/** Originates since a moment of the log's clock, by the node that asked for them. */
-const originatesSince = (world: World, at: number) =>
-  world.emulator.log.entries.filter((entry) => entry.kind === "originate" && entry.at >= at)
-
-const hungUpByUs = ({ emulator }: World) => emulator.log.entries.filter(({ by, kind }) => kind === "ended" && by === "us")
-
 for (const [what, NODE_NAME] of [
   ["the same name", "journey"],
   ["another name", "second"]
 ] as const) {
   t.test(`given an engine that dials, when another one of ${what} is started and the first one stays`, { buffered: true }, async (t) => {
-    const { id, world } = await given(t)
+    const { id, world } = await longCampaign(t)
     await world.api.start(id)
     await world.seen("answered", cap, 60_000)
     const refusal = await another(t, world, { NODE_NAME }).ready.then(
@@ -59,7 +43,7 @@ for (const [what, NODE_NAME] of [
 }
 
 t.test("given calls that are up, when a new version is started before the old one ends", { buffered: true }, async (t) => {
-  const { id, world } = await given(t, { DRAIN: "10" })
+  const { id, world } = await longCampaign(t, { DRAIN: "10" })
   await world.api.start(id)
   await world.seen("answered", cap, 60_000)
   const next = another(t, world)
@@ -80,7 +64,7 @@ t.test("given calls that are up, when a new version is started before the old on
 })
 
 t.test("given an engine that is frozen, when another one has taken its place and it wakes up", { buffered: true }, async (t) => {
-  const { id, world } = await given(t)
+  const { id, world } = await longCampaign(t)
   await world.api.start(id)
   await world.seen("answered", cap, 60_000)
   const old = world.engine
@@ -113,21 +97,16 @@ t.test("given an engine that is frozen, when another one has taken its place and
 })
 
 t.test("given an engine whose way to the database is cut, when no new one is to be had", { buffered: true }, async (t) => {
-  const { id, world } = await given(t)
-  const address = new URL(world.environment["DATABASE_URL"] ?? "")
-  const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) })
-  t.teardown(() => proxy.stop())
-  address.port = String(proxy.port)
-  await world.end("SIGTERM")
-  await world.launch({ DATABASE_URL: address.href })
+  const { id, world } = await longCampaign(t)
+  const { tcp } = await launchBehindProxy(t, world)
   await world.api.start(id)
   await world.seen("answered", cap, 60_000)
   const cut = nowMillis()
-  await proxy.refuse(true)
-  proxy.cut()
+  await tcp.refuse(true)
+  tcp.cut()
   await new Promise((resolve) => setTimeout(resolve, 8000))
   t.strictSame(originatesSince(world, cut + 2000), [], "then nothing leaves after two seconds")
-  await proxy.refuse(false)
+  await tcp.refuse(false)
   const back = nowMillis()
   await untilTrue("dials", () => originatesSince(world, back).length > 0, 60_000)
   t.ok(world.emulator.log.mostLive() <= cap, "and it goes on when it has its lock again")
@@ -150,15 +129,10 @@ t.test(
   "given an engine that dials, when its open connections to the database go silent and new ones work",
   { buffered: true },
   async (t) => {
-    const { id, world } = await given(t)
-    const address = new URL(world.environment["DATABASE_URL"] ?? "")
-    const proxy = await TcpProxy.start({ host: address.hostname, port: Number(address.port) })
-    t.teardown(() => proxy.stop())
-    address.port = String(proxy.port)
-    await world.end("SIGTERM")
-    await world.launch({ DATABASE_URL: address.href })
+    const { id, world } = await longCampaign(t)
+    const { tcp } = await launchBehindProxy(t, world)
     await world.api.start(id)
-    await duringClaim(world, () => proxy.freeze())
+    await duringClaim(world, () => tcp.freeze())
     const silent = nowMillis()
     await untilTrue("dials on new connections", () => originatesSince(world, silent + 3000).length >= 5 * cap, 90_000)
     const [first] = originatesSince(world, silent + 3000)

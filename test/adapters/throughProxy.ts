@@ -1,0 +1,30 @@
+/** A line to an emulated Asterisk, with a proxy in between. */
+import ari from "#adapters/ari/ari.ts"
+import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { HttpProxy } from "#test/support/HttpProxy.ts"
+import { Line } from "./conformance.ts"
+
+export interface Proxied {
+  readonly emulator: AriEmulator
+  readonly line: Line
+  readonly proxy: HttpProxy
+}
+
+/** Closed when the test is over, whatever comes of it. */
+export const throughProxy = async (options: AriEmulatorOptions, test: (scene: Proxied) => Promise<void>): Promise<void> => {
+  const emulator = await startAriEmulator(options)
+  const proxy = await HttpProxy.start(emulator.url)
+  const line = await Line.up(ari, {
+    ari_endpoint: proxy.url,
+    app_name: emulator.user,
+    app_password: emulator.password,
+    ws_client_name: "",
+    from_numbers: [],
+    dial_string: "PJSIP/{number}@trunk"
+  })
+  await test({ emulator, line, proxy }).finally(async () => {
+    await line.close()
+    await proxy.stop()
+    await emulator.stop()
+  })
+}

@@ -1,0 +1,22 @@
+/** An engine with a long campaign, for stories in which another process wants its database. */
+import type { Test } from "tap"
+import { numbersOf, World } from "./engine.ts"
+
+/** Calls that the campaign may have up at once. */
+export const cap = 4
+
+export const longCampaign = async (t: Test, environment: Readonly<Record<string, string>> = {}) => {
+  const world = await World.open(t, {
+    emulator: { ringMillis: 200, seed: 5, talkMillis: 3000 },
+    environment: { DRAIN: "0", ORG_CONCURRENCY: "50", RECORDINGS: "off", ...environment }
+  })
+  const { id } = await world.campaign(numbersOf(200, ["01"]), { max_concurrency: cap })
+  return { id, world }
+}
+
+/** Originates since a moment of the log's clock. */
+export const originatesSince = (world: World, at: number) =>
+  world.emulator.log.entries.filter((entry) => entry.kind === "originate" && entry.at >= at)
+
+/** Calls that the callees did not end. */
+export const hungUpByUs = ({ emulator }: World) => emulator.log.entries.filter(({ by, kind }) => kind === "ended" && by === "us")
