@@ -3,6 +3,7 @@ import t from "tap"
 import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
 import { type CampaignFacts, clearMillis, type Evidence, type Recorded, type Request } from "./Evidence.ts"
 import { figuresOf, judge, type Rule, rules } from "./Judge.ts"
+import { phaseOf } from "./killStory.ts"
 import { explanations, summary } from "./Report.ts"
 
 const number = "+15550000101"
@@ -310,4 +311,20 @@ t.test("given a chaos that is over, then its report says what was done, and name
     "caps hold, but for late calls that are hung up within 5 s": "the organization: 1 of 2, campaign 1: 1 of 1",
     "every unknown is explained": "1 of 1"
   })
+})
+
+t.test("given an engine that was killed, then a call is unknown for a reason only if nobody could know what became of it", async (t) => {
+  const absences = [{ backAt: 20_000, killedAt: 10_000 }]
+  const check = (what: string, times: Partial<Record<CalleeEntry["kind"], number>>, phase: string) => {
+    const kinds = ["originate", "ringing", "answered", "ended"] as const
+    const seen = kinds.flatMap((kind) => (times[kind] === undefined ? [] : [{ at: times[kind], channelId: "a", kind, number }]))
+    t.match(phaseOf(seen, absences), new RegExp(`^${phase}`), what)
+  }
+  check("it rang", { originate: 9000, ringing: 9500, answered: 10_500, ended: 10_500 }, "ringing")
+  check("it left with the last breath", { originate: 10_010, ringing: 10_100, answered: 10_300, ended: 10_300 }, "asked for")
+  check("the answer was on its way", { originate: 9000, ringing: 9500, answered: 9900, ended: 10_300 }, "answered right before")
+  check("the answer had been heard", { originate: 7000, ringing: 7500, answered: 8000, ended: 10_300 }, "!answered")
+  check("its channel is in the list", { originate: 9000, ringing: 9500, ended: 25_000 }, "!not under way")
+  check("nobody was killed", { originate: 1000, ringing: 1500, answered: 2000, ended: 3000 }, "!not under way")
+  check("nobody has seen it", {}, "!not under way")
 })

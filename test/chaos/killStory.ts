@@ -37,17 +37,15 @@ interface Absence {
 
 /** What had so long to reach the engine has reached it, on a busy machine too. */
 const heardMillis = 1000
-/** How far the callee saw each of these calls come until the engine died, if it was over when the engine was back. After `!`: why it should be known. */
-const phasesOf = ({ emulator }: World, absences: ReadonlyArray<Absence>, ids: ReadonlyArray<string>): ReadonlyArray<string> =>
-  ids.map((id) => {
-    const seen = emulator.log.of(id)
-    const at = (kind: CalleeEntry["kind"]) => seen.find((entry) => entry.kind === kind)?.at ?? Number.POSITIVE_INFINITY
-    const absence = absences.find(({ backAt, killedAt }) => at("ended") > killedAt - heardMillis && at("ended") < backAt)
-    if (absence === undefined) return "!not under way when the engine was killed, or still up when it was back"
-    if (at("answered") < absence.killedAt - heardMillis) return "!answered long before the engine was killed"
-    if (at("answered") < absence.killedAt) return "answered right before the engine was killed, which had not heard of it"
-    return at("ringing") < absence.killedAt ? "ringing when the engine was killed" : "asked for when the engine was killed, not ringing yet"
-  })
+/** How far its callee saw a call come until the engine died, if it was over when the engine was back. After `!`: why it should be known. */
+export const phaseOf = (seen: ReadonlyArray<CalleeEntry>, absences: ReadonlyArray<Absence>): string => {
+  const at = (kind: CalleeEntry["kind"]) => seen.find((entry) => entry.kind === kind)?.at ?? Number.POSITIVE_INFINITY
+  const absence = absences.find(({ backAt, killedAt }) => at("ended") > killedAt - heardMillis && at("ended") < backAt)
+  if (absence === undefined) return "!not under way when the engine was killed, or still up when it was back"
+  if (at("answered") < absence.killedAt - heardMillis) return "!answered long before the engine was killed"
+  if (at("answered") < absence.killedAt) return "answered right before the engine was killed, which had not heard of it"
+  return at("ringing") < absence.killedAt ? "ringing when the engine was killed" : "asked for when the engine was killed, not ringing yet"
+}
 
 export const killStory = async (t: Test, { campaigns, contacts, dialsBetween, kills, seed }: KillOptions): Promise<void> => {
   const world = await World.open(t, {
@@ -91,7 +89,7 @@ export const killStory = async (t: Test, { campaigns, contacts, dialsBetween, ki
     ].join("; ")
   )
   const unknown = attempts.filter(({ outcome }) => outcome === "unknown").map(({ id }) => id)
-  const phases = phasesOf(world, absences, unknown)
+  const phases = unknown.map((id) => phaseOf(world.emulator.log.of(id), absences))
   for (const [phase, all] of Map.groupBy(phases, (each) => each)) t.comment(`unknown: ${all.length} ${phase}`)
   t.strictSame(
     phases.filter((phase) => phase.startsWith("!")),
