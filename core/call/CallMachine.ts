@@ -110,13 +110,8 @@ const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: CallLimits
     Looked: ({ at, presence }) => {
       switch (presence) {
         case "ringing":
-          // Once it is past the time it may ring, only a lost end can be the reason that it still does.
-          return at >= call.giveUpAt
-            ? close("ring_timeout", { request: "placed" })
-            : to(Ringing.make({ giveUpAt: call.giveUpAt, ...notLooked }), SetDeadline.make({ afterMillis: call.giveUpAt - at }))
         case "up":
-          // Answered while nobody listened for its events: the callee has been hearing nothing.
-          return close("trunk_lost", { request: "placed", answeredAt: at })
+          return found(call, presence, at)
         case "never_placed":
           // While the request itself may still be under way, nothing can be proven of it.
           return call.request === "doubtful" ? to(Void.make({ at, reason: "unreachable" })) : missed(call, at, call.giveUpAt)
@@ -142,11 +137,8 @@ const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits
     Looked: ({ at, presence }) => {
       switch (presence) {
         case "ringing":
-          return at >= call.giveUpAt
-            ? close("ring_timeout", { request: "placed" })
-            : to(Ringing.make({ ...call, ...notLooked }), SetDeadline.make({ afterMillis: call.giveUpAt - at }))
         case "up":
-          return close("trunk_lost", { request: "placed", answeredAt: at })
+          return found(call, presence, at)
         case "gone":
         case "never_placed":
           return missed(call, at, Number.NEGATIVE_INFINITY)
@@ -157,6 +149,15 @@ const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits
   })
 
 type Unanswered = typeof Dialing.Type | typeof Ringing.Type
+
+/** A look has found it. */
+const found = ({ giveUpAt }: Unanswered, presence: "ringing" | "up", at: number): Step => {
+  // It was answered while nobody listened for its events: the callee has been hearing nothing.
+  if (presence === "up") return close("trunk_lost", { request: "placed", answeredAt: at })
+  // Past the time it may ring, it still rings only because the end that we asked for was lost.
+  if (at >= giveUpAt) return close("ring_timeout", { request: "placed" })
+  return to(Ringing.make({ giveUpAt, ...notLooked }), SetDeadline.make({ afterMillis: giveUpAt - at }))
+}
 
 /** Of a call that has never been seen there is no trace at all; of another we only know that it is there no more. */
 const writeOff = (call: Unanswered, at: number): Step => {
