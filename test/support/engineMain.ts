@@ -1,7 +1,7 @@
 /**
  * The engine as a process of its own, for the tests that kill it: exactly `runtime/main.ts`, except that it ends itself with SIGKILL when
  * the dial protocol passes the point that CRASH_AT names, for the CRASH_AFTER-th time; and when its standard input ends, which it does
- * however the test ends. A line `step <millis>` on its input sets its wall clock forward or back; `disk full` and `disk free` are said of the
+ * however the test ends. CLOCK_AHEAD sets its wall clock forward by so many milliseconds before it starts. A line `step <millis>` on its input sets its wall clock forward or back; `disk full` and `disk free` are said of the
  * disk with its journal.
  */
 import { createInterface } from "node:readline"
@@ -12,6 +12,7 @@ import { append, type Append } from "#runtime/journal/Segments.ts"
 import { launch } from "#runtime/main.ts"
 import { step } from "./wallClock.ts"
 
+step(Number(process.env["CLOCK_AHEAD"] ?? 0))
 const point = process.env["CRASH_AT"]
 let left = Number(process.env["CRASH_AFTER"] ?? 1)
 const pass = (passed: DialPoint) => {
