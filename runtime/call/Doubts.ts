@@ -1,6 +1,6 @@
 /**
- * Calls that were written off without ever having been seen. They are recorded as `unknown`, and nobody waits for them; but as long as such
- * a call may still appear, its slot is not given to another, so that the caps hold even when it does.
+ * Calls that were written off without ever having been seen. They are recorded as `unknown` and nothing waits for them, but while such a call
+ * may still appear, its slot stays taken, so that the caps hold even if it does.
  */
 import { Clock, Effect, Schedule } from "effect"
 import type { CallId } from "#core/Id.ts"
@@ -8,7 +8,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { Slots } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 
-/** From the request; whatever a provider still holds by then, it has given up. */
+/** Counted from the request. By then a provider has given up whatever it was still holding. */
 export const LONGEST_DOUBT_MILLIS = 600_000
 const CHECK = "1 second"
 
@@ -50,7 +50,7 @@ export const makeDoubts = Effect.fnUntraced(function* (isAlive: (callId: string)
   yield* Effect.sync(() => {
     for (const doubt of [...doubts.values()]) if (isOver(doubt)) end(doubt.attempt.callId)
   }).pipe(
-    Effect.catchCause((cause) => Effect.logError("calls in doubt could not be looked after", cause)),
+    Effect.catchCause((cause) => Effect.logError("calls in doubt could not be checked", cause)),
     Effect.repeat(Schedule.spaced(CHECK)),
     Effect.forkScoped
   )

@@ -1,10 +1,11 @@
 /**
- * Calls of ours that live without an actor: written off and there after all, refused and placed all the same, or left behind. Nobody speaks
- * on them, so they are hung up, at once and again until the provider confirms that they are gone, and their runs tell of it.
+ * Calls of ours that are up without an actor: written off but placed after all, refused but placed anyway, or left behind by a former process.
+ * Nobody would talk to whoever answers, so they are hung up at once, and again until the provider confirms that they are gone. Their runs
+ * record it.
  *
- * Ours are those whose ids stand for attempts of the configuration that heard of them. On the same provider live media channels, calls of
- * other clients and of other installations, perhaps with ids of the same form: these are never touched. While the database is away, what
- * this process does not know itself is kept until it can be decided.
+ * A call is ours if its id belongs to an attempt of the configuration that reported it. Media channels, other clients and other installations
+ * share the provider and may use ids of the same form: their calls are never touched. While the database is away, a call that this process
+ * does not know itself is kept until its owner can be looked up.
  */
 import { Clock, Effect, FiberSet, Latch, Schedule, Schema } from "effect"
 import { type KnownAttempt, type LateLife, LateCallStore } from "#core/call/LateCallStore.ts"
@@ -14,19 +15,20 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "../config.ts"
 import type { EventSource } from "../trunk/TrunkPool.ts"
 import { CurrentCallFigures } from "./CallFigures.ts"
+import { RecentIds } from "./RecentIds.ts"
 
-/** Calls that wait to be decided or are being hung up; more are taken from the next list. */
+/** The most calls that can be waiting for a decision or being hung up; any others turn up again in the next list. */
 const MOST = 10_000
-/** Asked of the database at once. */
+/** The most ids per query. */
 const BATCH = 1000
 const DECIDE_AGAIN = "1 second"
 const HANGUP_AGAIN = "1 second"
 const REQUEST_TIMEOUT = "4 seconds"
-/** A provider that has not confirmed an end for so long has lost the call. */
+/** A provider that still has not confirmed the end by then has lost the call. */
 const GIVE_UP_MILLIS = 3_600_000
-/** An end that the provider told is followed for so long by events that come twice or late. */
+/** For this long after an end that the provider reported, repeated and late events are still expected. */
 const TOLD_MILLIS = 60_000
-/** The provider may tell of an end that we inferred for so long after it. */
+/** For this long after an end that we inferred, the provider may still report it. */
 const INFERRED_MILLIS = 600_000
 
 const isCallId = Schema.is(CallId)
@@ -34,19 +36,19 @@ const isCallId = Schema.is(CallId)
 interface Late {
   readonly callId: CallId
   readonly source: EventSource
-  /** Known without the database: this process has dialed it. */
+  /** This process dialed it, so the database need not be asked. */
   readonly isOurs: boolean
   life: LateLife
   isDecided: boolean
 }
 
 export interface LateCalls {
-  /** Of a call without an actor. */
+  /** An event of a call that has no actor. */
   readonly heard: (callId: string, event: TrunkEvent, source: EventSource) => void
   /** A call of this process is over. */
   readonly ended: (callId: string, told: boolean) => void
   readonly isAlive: (callId: string) => boolean
-  /** What former processes left has its actors: an attempt that has none now is followed by nobody. */
+  /** Every attempt of former processes has its actor by now: a live attempt without one is followed by nobody. */
   readonly recovered: () => void
 }
 
@@ -64,8 +66,8 @@ export const makeLateCalls = Effect.fnUntraced(function* ({ isFollowed, isInDoub
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime()
   const late = new Map<string, Late>()
-  const told = new Recent(clock, TOLD_MILLIS)
-  const inferred = new Recent(clock, INFERRED_MILLIS)
+  const told = new RecentIds(clock, TOLD_MILLIS)
+  const inferred = new RecentIds(clock, INFERRED_MILLIS)
   const news = Latch.makeUnsafe(false)
   let isRecovered = false
 
@@ -74,7 +76,7 @@ export const makeLateCalls = Effect.fnUntraced(function* ({ isFollowed, isInDoub
     store.annotate(callId, life).pipe(
       Effect.sandbox,
       Effect.retry(Schedule.spaced("5 seconds").pipe(Schedule.upTo({ duration: GIVE_UP_MILLIS }))),
-      Effect.flatMap((found) => (found ? Effect.void : Effect.logError("a call that was certainly never placed was there all the same"))),
+      Effect.flatMap((found) => (found ? Effect.void : Effect.logError("a call that had been proven never placed was placed after all"))),
       Effect.catchCause((cause) => Effect.logError("a late call could not be recorded", cause))
     )
 
@@ -113,10 +115,10 @@ export const makeLateCalls = Effect.fnUntraced(function* ({ isFollowed, isInDoub
       )
   )
 
-  /** Undefined: it cannot be said yet. */
+  /** Undefined: not known yet. */
   const isToEnd = ({ callId }: Late, attempt: KnownAttempt | undefined): boolean | undefined => {
     if (attempt === undefined || isFollowed(callId)) return false
-    // An engine of another name may follow it.
+    // An engine with another name may be following it.
     if (attempt.isLive && attempt.node !== nodeName) return false
     return attempt.isLive && !isRecovered ? undefined : true
   }
@@ -140,7 +142,7 @@ export const makeLateCalls = Effect.fnUntraced(function* ({ isFollowed, isInDoub
   }).pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(
-        Effect.logWarning("it cannot be said yet whose calls these are", cause),
+        Effect.logWarning("the owners of late calls could not be looked up yet", cause),
         Effect.andThen(
           Effect.sleep(DECIDE_AGAIN),
           Effect.sync(() => news.openUnsafe())
@@ -157,7 +159,7 @@ export const makeLateCalls = Effect.fnUntraced(function* ({ isFollowed, isInDoub
       const sign = signOf(event, iso())
       if (known !== undefined) known.life = { ...sign, ...known.life }
       else if (event._tag === "HungUp") {
-        // We had concluded it; now the provider tells.
+        // We inferred this end; now the provider reports it.
         if (!inferred.has(callId)) return
         onGone(callId)
         fork(Effect.annotateLogs(annotate(callId, sign), { callId }))
@@ -187,29 +189,5 @@ const signOf = (event: TrunkEvent, at: string): LateLife => {
       return { ended_at: at, hangup_cause: event.cause }
     default:
       return {}
-  }
-}
-
-/** Ids of the last minutes. */
-class Recent {
-  readonly #clock: Clock.Clock
-  readonly #millis: number
-  readonly #until = new Map<string, number>()
-
-  constructor(clock: Clock.Clock, millis: number) {
-    this.#clock = clock
-    this.#millis = millis
-  }
-  add(id: string): void {
-    const now = SteadyTime.nowOf(this.#clock)
-    // In the order in which they were added, so the oldest come first.
-    for (const [old, until] of this.#until) {
-      if (until > now) break
-      this.#until.delete(old)
-    }
-    this.#until.set(id, now + this.#millis)
-  }
-  has(id: string): boolean {
-    return (this.#until.get(id) ?? 0) > SteadyTime.nowOf(this.#clock)
   }
 }

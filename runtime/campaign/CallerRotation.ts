@@ -1,7 +1,7 @@
 /**
- * Which of a trunk's numbers a campaign's call shows: the one that was used least recently, unless it carries as many calls as it may. What a
- * number carries is counted with the slots, so it is given back with them, whatever becomes of a call. The order is kept in memory alone:
- * after a restart it begins anew.
+ * Which of a trunk's numbers a campaign's call shows: the least recently used one that has room for another call. The calls of each number are
+ * counted along with the slots, so they are released with them, however a call ends. The order of use is kept in memory only and starts anew
+ * with the process.
  */
 import type { CallId } from "#core/Id.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
@@ -10,9 +10,9 @@ import type { Slots, SlotScope } from "../Slots.ts"
 /** Larger than any number of calls, and still an int4. */
 const UNLIMITED = 1_000_000_000
 
-/** Counts the calls of the trunk that show the number. */
+/** The slots of the calls that show this number. */
 export const callerKey = (configurationId: number, number: string | undefined): string => `caller:${configurationId}:${number ?? ""}`
-/** Counts those of which that is not decided yet. */
+/** The slots of calls whose number is not decided yet. */
 const undecidedKey = ({ configurationId }: LiveTrunk): string => `undecided:${configurationId}`
 const keyOf = ({ configurationId }: LiveTrunk, number: string | null | undefined): string => callerKey(configurationId, number ?? undefined)
 
@@ -26,25 +26,25 @@ export class CallerRotation {
     this.#slots = slots
   }
 
-  /** Calls that could still be placed with this number. */
+  /** How many more calls this number may carry. */
   #room(trunk: LiveTrunk, number: string): number {
     const limit = trunk.callerIds().limits?.get(number)
     return limit === undefined ? UNLIMITED : Math.max(0, limit - this.#slots.used(keyOf(trunk, number)))
   }
 
-  /** Room for one more number. Without any number, calls show none, as many as there are. */
+  /** The room that all numbers have together. Without any numbers, calls show none, and there is no limit. */
   scope(trunk: LiveTrunk): SlotScope {
     const room = () => trunk.callerIds().all.reduce((sum, number) => sum + this.#room(trunk, number), 0)
     return {
       key: undecidedKey(trunk),
-      // Asked whenever a slot is free: numbers come and go, and so do their calls.
+      // A getter, because numbers come and go, and so do their calls.
       get limit() {
         return trunk.callerIds().all.length === 0 ? undefined : room()
       }
     }
   }
 
-  /** There are numbers, and all carry as many calls as they may. */
+  /** There are numbers, but each carries as many calls as it may. */
   isExhausted(trunk: LiveTrunk): boolean {
     const { key, limit } = this.scope(trunk)
     return limit !== undefined && this.#slots.used(key) >= limit
@@ -64,13 +64,13 @@ export class CallerRotation {
     })
   }
 
-  /** The numbers that a retry may prefer, because its contact has seen them before, each for so many calls more. */
+  /** The numbers that a retry may show again because its contact has seen them before, and the room of each. */
   usable(trunk: LiveTrunk): { readonly numbers: ReadonlyArray<string>; readonly rooms: ReadonlyArray<number> } {
     const numbers = trunk.callerIds().all
     return { numbers, rooms: numbers.map((number) => this.#room(trunk, number)) }
   }
 
-  /** What the claim has come to: a call may show another number than the one it was assigned, which is the next one's then. */
+  /** After the claim: a call may show a number other than the one assigned to it, which is then free to be the next. */
   settle(
     trunk: LiveTrunk,
     callIds: ReadonlyArray<CallId>,

@@ -21,7 +21,7 @@ export const due: Wait = { _tag: "Due" }
 export const news: Wait = { _tag: "News" }
 export const over: Wait = { _tag: "Over" }
 
-/** The actor's memory; all of it can be had again from the campaign's row. */
+/** The actor's memory. All of it can be rebuilt from the campaign's row. */
 export interface CampaignMemory {
   readonly desk: Desk
   readonly queue: SlotQueue

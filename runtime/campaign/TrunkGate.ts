@@ -1,6 +1,6 @@
 /**
- * Whether a campaign may dial through its trunk just now, and when to give the trunk up. Several campaigns share a trunk and what is known of
- * it (`TrunkHealth`); how long one of them has been waiting for it, and what its log has been told, are its own.
+ * Whether a campaign may dial through its trunk now, and when it gives the trunk up. Campaigns share a trunk and its health (`TrunkHealth`);
+ * how long a campaign has waited for it, and what its log already says, is kept here for each campaign.
  */
 import type { AutomaticStop } from "#core/campaign/CampaignOwnership.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
@@ -8,14 +8,14 @@ import type { Trouble } from "../trunk/TrunkHealth.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import * as Stops from "./stops.ts"
 
-/** A trunk that has been down or has failed for so long pauses the campaign: the time that six tries take, spaced by its rests. */
+/** A trunk that has been down, or has kept failing, for this long pauses the campaign: as long as six tries take with the rests between them. */
 const GIVE_UP_MILLIS = 135_000
-/** The try that is due when that time is up may fail a little earlier. */
+/** The last of these tries may fail a little before the time is up. */
 const SLACK_MILLIS = 5000
-/** The log says that a trunk is in trouble at most so often. */
+/** The log mentions trouble with a trunk no more often than this. */
 const LOG_AGAIN_MILLIS = 60_000
 
-/** `until`: steady; undefined: until there is news of the trunk. */
+/** `until` is steady time; undefined: until there is news of the trunk. */
 export type Gate =
   | { readonly _tag: "Open" }
   | { readonly _tag: "Shut"; readonly until: SteadyMillis | undefined }
@@ -26,19 +26,19 @@ const giveUp = (stop: AutomaticStop): Gate => ({ _tag: "GiveUp", stop })
 
 export class TrunkGate {
   #downSince: SteadyMillis | undefined
-  /** The trouble as it was when the campaign first waited for it to end. */
+  /** The trouble as it stood when the campaign began to wait for its end. */
   #met: { readonly since: SteadyMillis; readonly at: SteadyMillis; readonly failures: number } | undefined
-  /** The log has been told of a trouble, and not yet of its end. */
+  /** The log has an entry about the trouble, and none yet about its end. */
   #told = false
   #toldAt = Number.NEGATIVE_INFINITY
 
-  /** Nothing may be dialed, or there is nothing to dial: nobody minds what the trunk does. */
+  /** Nothing is to be dialed at the moment, so it does not matter how the trunk is. */
   rest(): void {
     this.#downSince = undefined
     this.#met = undefined
   }
 
-  /** What the trunk's connection allows. */
+  /** What the state of the trunk's connection allows. */
   connection(trunk: LiveTrunk, now: SteadyMillis): Gate {
     const status = trunk.status()
     if (status._tag === "Up") {
@@ -52,7 +52,7 @@ export class TrunkGate {
     return giveUp(Stops.unreachable(status._tag === "Down" ? status.detail : "It did not connect."))
   }
 
-  /** What came of the requests before. Open while one call may probe the trunk: it lets no second one pass. */
+  /** What earlier requests came to. Open while one call may probe the trunk, which admits no second one. */
   health(trunk: LiveTrunk, now: SteadyMillis): Gate {
     const trouble = trunk.trouble()
     if (trouble === undefined) {
@@ -60,14 +60,14 @@ export class TrunkGate {
       return open
     }
     if (this.#met?.since !== trouble.since) this.#met = { at: now, failures: trouble.failures, since: trouble.since }
-    // By failures, not by time alone: while no call could probe it, nobody knows how the trunk is.
+    // Not by time alone: as long as no call has probed the trunk, nobody knows how it is.
     const isGivenUp = trouble.failures > this.#met.failures && trouble.failedAt >= this.#met.at + GIVE_UP_MILLIS - SLACK_MILLIS
     if (isGivenUp) return giveUp(Stops.unreachable(Stops.whatFails(trouble.kind)))
     if (trunk.admits()) return open
     return shut(now < trouble.until ? trouble.until : undefined)
   }
 
-  /** What the campaign's log has to be told now, if anything: once when trouble begins, and once when that is over. */
+  /** The entry that the campaign's log needs now, if any: one when trouble begins, and one when it is over. */
   note(trouble: Trouble | undefined, now: SteadyMillis): Stops.Note | undefined {
     if (this.#told) {
       if (trouble !== undefined) return undefined

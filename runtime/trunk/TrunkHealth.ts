@@ -8,8 +8,8 @@
  *     Probing --the call never left--> Resting, its time still up
  *     Resting --a sign of life of a call that was in doubt--> Well
  *
- * While it is not Well, nobody leaves but the one call that probes it: every probe that ends in doubt costs a contact. A reconnect or a
- * person who resumes may hurry the next probe, but neither makes the trunk well: else one whose socket flaps would never be given up.
+ * Unless it is Well, only the probing call may leave, because every probe that ends in doubt costs a contact. A reconnect, or a person who
+ * resumes a campaign, can hurry the next probe but does not make the trunk well: a trunk with a flapping socket would never be given up.
  */
 import type { Clock } from "effect"
 import type { CallId } from "#core/Id.ts"
@@ -20,9 +20,9 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 const REST_MILLIS = [5000, 10_000, 20_000, 40_000, 60_000] as const
 /** No provider keeps a trunk at rest for longer, whatever its `Retry-After` says. */
 export const LONGEST_RETRY_AFTER_MILLIS = 300_000
-/** One request may be lost for any reason; this many in a row that are answered by nothing mean that the provider is stuck. */
+/** A single request can be lost for any reason; so many in a row without an answer mean that the provider is stuck. */
 const DOUBTS_TO_SUSPECT = 3
-/** A rest is cut short at most so often. */
+/** A rest is cut short no more often than this. */
 const HURRY_AGAIN_MILLIS = 60_000
 
 /** `doubted`: it is unknown what became of requests. `limited`: the provider wants fewer of them. `unreachable`: they do not get there. */
@@ -35,9 +35,9 @@ export interface Trouble {
   readonly failedAt: SteadyTime.SteadyMillis
   /** Tries that failed, the first included. */
   readonly failures: number
-  /** Nobody leaves before. */
+  /** No call leaves before then. */
   readonly until: SteadyTime.SteadyMillis
-  /** How long the provider wants to be left alone; nobody cuts that short. */
+  /** Until when the provider asked to be left alone; nothing cuts that short. */
   readonly askedUntil: SteadyTime.SteadyMillis
 }
 
@@ -49,9 +49,9 @@ export interface TrunkHealth {
   readonly trouble: () => Trouble | undefined
   /** Whether a call may be claimed for it: any while it is well, and else one at a time after each rest. */
   readonly admits: () => boolean
-  /** The call is going to leave; while the trunk is not well, as its probe. False: it may not. */
+  /** The call is about to leave, as the probe if the trunk is not well. False: it may not. */
   readonly admit: (callId: CallId) => boolean
-  /** To be asked at the last moment. */
+  /** Ask right before the request leaves. */
   readonly mayLeave: (callId: CallId) => boolean
   /** The first byte of its request is being written. */
   readonly left: (callId: CallId) => void
@@ -66,7 +66,7 @@ export interface TrunkHealth {
   readonly rateLimited: (callId: CallId, retryAfterMillis: number | undefined) => void
   /** It is unknown whether it did. `answered`: an error came back that proves nothing. */
   readonly doubted: (callId: CallId, doubt: { readonly answered: boolean; readonly retryAfterMillis: number | undefined }) => void
-  /** What keeps it in trouble may have been repaired: it is tried now, not in a while. */
+  /** The cause of the trouble may have been repaired: try now rather than at the end of the rest. */
   readonly hurry: () => void
 }
 
@@ -85,7 +85,7 @@ export const makeHealth = (clock: Clock.Clock) => {
   let hurriedAt = Number.NEGATIVE_INFINITY
   /** Requests that have left and have no answer yet. */
   const inFlight = new Set<string>()
-  /** Those that got none while the trunk has been in trouble, or is about to be. */
+  /** Requests that never got an answer, since the trunk was last well. */
   const doubtful = new Set<string>()
   const watchers = new Set<() => void>()
   const changed = () => {
@@ -112,7 +112,7 @@ export const makeHealth = (clock: Clock.Clock) => {
     const until = Math.max(failedAt + rest, asked)
     move({ _tag: "Resting", trouble: { askedUntil: asked, failedAt, failures, kind, since: before?.since ?? failedAt, until } })
   }
-  /** One of several requests that were under way together: they are one failure, but the provider gets the longest rest it asks for. */
+  /** Requests that were in flight together count as one failure, but the provider gets the longest rest that it asked for. */
   const join = (trouble: Trouble, retryAfterMillis: number | undefined) => {
     const asked = Math.max(trouble.askedUntil, askedUntil(retryAfterMillis))
     move({ _tag: "Resting", trouble: { ...trouble, askedUntil: asked, until: Math.max(trouble.until, asked) } })
@@ -120,7 +120,7 @@ export const makeHealth = (clock: Clock.Clock) => {
   const failed = (callId: CallId, kind: TroubleKind, retryAfterMillis?: number) => {
     inFlight.delete(callId)
     if (state._tag === "Resting") return join(state.trouble, retryAfterMillis)
-    // While one probes, nothing else is in flight.
+    // While a probe is under way, nothing else is in flight.
     fail(kind, retryAfterMillis)
   }
   const admits = () => state._tag === "Well" || (state._tag === "Resting" && inFlight.size === 0 && now() >= state.trouble.until)
@@ -155,7 +155,7 @@ export const makeHealth = (clock: Clock.Clock) => {
     },
     heard: (callId, event) => {
       if (!doubtful.has(callId) && !inFlight.has(callId)) return
-      // Said of calls that a reconnect did not find: nobody has shown a sign of life.
+      // Reported of a call that a reconnect did not find, which is no sign of life.
       if (event._tag === "HungUp" && event.cause === "trunk_lost") return
       if (state._tag !== "Resting" || state.trouble.kind === "doubted") recover()
     },
