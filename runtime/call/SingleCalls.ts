@@ -37,9 +37,9 @@ const whyResting = (trunk: LiveTrunk, now: SteadyTime.SteadyMillis): CallNotPlac
 /** What a caller is told of a call that was over before the provider had taken it. */
 const whyOver = (trunk: LiveTrunk, how: Over, now: SteadyTime.SteadyMillis): CallNotPlaced => {
   if (how._tag === "Ended") return new CallNotPlaced({ reason: how.cause })
-  return how.reason === "permit_lapsed" && trunk.trouble() !== undefined
-    ? whyResting(trunk, now)
-    : new CallNotPlaced({ reason: how.reason })
+  if (how.reason !== "permit_lapsed") return new CallNotPlaced({ reason: how.reason })
+  if (!trunk.isCurrent()) return new CallNotPlaced({ reason: "The telephony configuration has just been changed; try again." })
+  return trunk.trouble() === undefined ? new CallNotPlaced({ reason: how.reason }) : whyResting(trunk, now)
 }
 
 export const layer = Layer.effect(

@@ -137,15 +137,19 @@ t.test(
   "given requests that wait for their handshakes, when the configuration gets another address, then they leave for that one",
   { buffered: true },
   async (t) => {
-    const { confirmed, dials, id, release, world } = await given(t)
+    const { confirmed, dials, front, id, release, world } = await given(t)
     const other = await startAriEmulator(emulator)
     t.teardown(() => other.stop())
     const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
     // The list of the one that there is.
     const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
+    const held = front.held()
+    const single = world.api.call(world.agentUuid, "+15570000011")
+    await untilTrue("a single call that waits for its handshake", () => front.held() > held)
     const account = { provider: "ari", ari_endpoint: other.url, app_name: other.user, app_password: other.password }
     await confirmed("PUT", `/organizations/telephony-configs/${config?.id}`, { config: account })
     await release()
+    t.match(await single, { status: 400, body: { detail: /configuration has just been changed/ } })
     await world.api.untilState(id, "completed")
     t.strictSame(dials(), [], "then nobody is called by way of the old one")
     const called = other.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
