@@ -1,6 +1,7 @@
 /**
- * Looks after what holds phone numbers. A call that was written off gives its number back when it can appear no more; should nobody have
- * lived to say so, that is done here. And a contact never waits for a number that nobody holds: if one does, that is an error, and mended.
+ * Releases phone numbers that are held for too long. A call that was written off gives its number back once it can no longer appear; if the
+ * process that would have released it has died, that happens here. A contact that waits for a number that nobody holds is an error, which is
+ * logged and repaired.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
@@ -8,21 +9,21 @@ import { Slots } from "./Slots.ts"
 
 const EVERY = "30 seconds"
 
-/** All of it, once. */
+/** One pass. */
 export const releaseOutlived = Effect.gen(function* () {
   const store = yield* AttemptStore
   const slots = yield* Slots
   const outlived = yield* store.outlived
-  // A call whose slot is still held is in doubt here and now, whatever the database's clock says of its age.
+  // A call that still holds its slot is in doubt in this process, whatever age it has by the clock of the database.
   for (const callId of outlived.filter((id) => !slots.holds(id))) yield* store.releaseNumber(callId)
   const forgotten = yield* store.resumeForgotten
   if (forgotten > 0) yield* Effect.logError("contacts waited for numbers that nobody held", { contacts: forgotten })
 })
 
-/** At the start, after recovery, and then again and again. */
+/** Once after recovery, and then periodically. */
 export const layer = Layer.effectDiscard(
   releaseOutlived.pipe(
-    Effect.catchCause((cause) => Effect.logWarning("numbers could not be looked after", cause)),
+    Effect.catchCause((cause) => Effect.logWarning("held numbers could not be released", cause)),
     Effect.repeat(Schedule.spaced(EVERY)),
     Effect.forkScoped
   )

@@ -1,8 +1,8 @@
 /**
- * The calls this node has placed, and what Asterisk's events mean for them. An id is registered before its request, because events
- * overtake the reply. `StasisStart` is the answer, although the channel is `Up` a moment earlier: only from then on can it be bridged.
- * `ChannelDestroyed` is the only end; a call whose end fell into a gap of the connection is found missing by `absent`. Signs of life of a
- * channel that nobody here follows, but whose id has the form of a call's, are passed on as they are: the engine knows whose call it is.
+ * The calls this node has placed, and what Asterisk's events mean for them. An id is registered before its request is sent, because events can
+ * overtake the reply. `StasisStart` is the answer, although the channel is `Up` a moment earlier: only then can it be bridged.
+ * `ChannelDestroyed` is the only end; if it falls into a gap of the connection, `absent` ends the call. Events of a channel that nobody here
+ * follows, but whose id has the form of a call's, are passed on unchanged: the engine knows whose call it is.
  */
 import { Schema } from "effect"
 import { fromQ850, type HangupCause } from "#core/call/HangupCause.ts"
@@ -12,42 +12,42 @@ import type { Listed } from "./AriChannels.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
 
 export interface Call {
-  /** Of the connection under which the request was sent; undefined when no connection knows all its events. */
+  /** The connection that was up when the request was sent; undefined when no single connection has carried all events of the call. */
   readonly connection: number | undefined
   /** Steady time, as all times here. */
   readonly requestedAt: number
   /** When the first byte of the request was written; undefined until then, and for a call of a former process. */
   leftAt: number | undefined
   readonly timeoutMillis: number
-  /** `accepted`: Asterisk certainly had the channel. `refused`: it certainly never had. */
+  /** `accepted`: Asterisk certainly had the channel. `refused`: it certainly never did. */
   request: "pending" | "lost" | "accepted" | "refused"
   rang: boolean
   answered: boolean
   /** Why we hang up, once we do. */
   asked: HangupCause | undefined
-  /** From the far end's side. */
+  /** What the far end gave as the reason. */
   network: { readonly cause: number; readonly sipStatus: number | undefined } | undefined
-  /** Someone inside of Asterisk asked for the end. */
+  /** The hangup was requested inside Asterisk. */
   soft: boolean
   stopping: boolean
   /** Asterisk has been restarted since, and no call outlives that. */
   outlived: boolean
 }
 
-/** In `ChannelHangupRequest`: Asterisk itself is being stopped. */
+/** A flag of `ChannelHangupRequest`: Asterisk itself is stopping. */
 const SOFT_HANGUP_SHUTDOWN = 4
-/** Asterisk counts its time-out from a little later than we do, or a little earlier. */
+/** Asterisk's time-out starts a little earlier or later than ours. */
 const TIMEOUT_SLACK_MILLIS = 1_000
 const NORMAL_CLEARING = 16
 const NO_ANSWER = 19
-/** So many of the calls that ended last are remembered, for events that come twice or too late. */
+/** How many ended calls are remembered, so that repeated and late events are recognized. */
 const MAX_ENDED = 1_000
 
 export const isCallId = Schema.is(CallId)
 
 export class AriCalls {
   readonly #calls = new Map<string, Call>()
-  /** Whose `ChannelDestroyed` was heard, the latest last. */
+  /** Calls whose `ChannelDestroyed` was heard, newest last. */
   readonly #ended = new Map<string, Call>()
   readonly #emit: (callId: string, event: TrunkEvent) => void
   readonly #now: () => number
@@ -84,7 +84,7 @@ export class AriCalls {
     return call
   }
 
-  /** Forgets a call of which nothing more can come. */
+  /** For a call of which nothing more is expected. */
   forget(callId: string): void {
     this.#calls.delete(callId)
   }
@@ -112,7 +112,7 @@ export class AriCalls {
     }
   }
 
-  /** Of a call that is over, or of one that nobody here follows: forgotten in doubt, or placed by another process. */
+  /** The call has ended, or nobody here follows it: it was forgotten in doubt, or another process placed it. */
   #handleUnfollowed(event: ChannelEvent): void {
     const ended = this.#ended.get(event.id)
     if (ended !== undefined) {
@@ -130,14 +130,14 @@ export class AriCalls {
       return
     }
     call.request = "accepted"
-    // Without a gap the events tell, and in their order.
+    // Without a gap, the events report everything, in order.
     if (!afterGap) return
     if (channel.state === "Ringing") this.#rang(callId, call)
-    // Not in Stasis yet: its StasisStart is about to come.
+    // Unless it is in Stasis, its StasisStart is still to come.
     else if (channel.state === "Up" && channel.inStasis !== false) this.#answered(callId, call)
   }
 
-  /** Those that Asterisk has, as far as we know: whichever a list that is asked for from now on does not name has ended. */
+  /** The calls that Asterisk has, as far as we know. One that a list requested from now on does not show has ended. */
   accepted(): ReadonlyArray<string> {
     const accepted: Array<string> = []
     for (const [callId, call] of this.#calls) if (call.request === "accepted") accepted.push(callId)
@@ -149,7 +149,7 @@ export class AriCalls {
     for (const call of this.#calls.values()) call.outlived = true
   }
 
-  /** Not in the list, and its end was not heard: it is over, for the reason that we know of. */
+  /** It is not in the list and its end was not heard: it ends now, with the cause that follows from what is known. */
   absent(callId: string): void {
     const call = this.#calls.get(callId)
     if (call === undefined || call.request !== "accepted") return
@@ -208,7 +208,7 @@ const tagOf = ({ inStasis, state }: Listed) => {
   return state === "Ringing" ? "Rang" : "Placed"
 }
 
-/** What an event says by itself, without anything known of its call. */
+/** What an event means when nothing is known about its call. */
 const signOf = (event: ChannelEvent): TrunkEvent => {
   const at = "at" in event && event.at !== undefined ? { at: event.at } : {}
   switch (event.type) {

@@ -1,36 +1,36 @@
 /**
- * When it is ruled out that a request without an answer still becomes a call: the Asterisk it went to is gone, or a request that left after
- * it was answered so long ago that whatever Asterisk was stuck in is over. All times are steady.
+ * When a request without an answer can no longer become a call: the Asterisk process that it went to is gone, or Asterisk answered a later
+ * request so long ago that it must have got over whatever delayed this one. All times are steady.
  */
 
-/** Asterisk may be that late with a request that it has not forgotten. */
+/** How late Asterisk may carry out a request that it has not lost. */
 const SLACK_MILLIS = 30_000
-/** Longer than any phone may ring, and its slack. */
+/** Longer than the longest ring timeout and its slack together. */
 const MEMORY_MILLIS = 660_000
-/** Answers that come so close together are remembered as one. */
+/** Answers closer together than this are remembered as one. */
 const GRAIN_MILLIS = 1_000
 
 interface Answered {
   readonly since: number
   at: number
-  /** The latest moment at which any request left that had been answered by then. */
+  /** When the last request left that had been answered by then. */
   left: number
 }
 
 export class AriDoubt {
   #startedAt: string | undefined
   #aliveAt = Number.NEGATIVE_INFINITY
-  /** Requests that left before went to an Asterisk that has been restarted since. */
+  /** Requests that left before this went to an Asterisk that has been restarted since. */
   #restartedAfter = Number.NEGATIVE_INFINITY
   /** In order. */
   #answers: Array<Answered> = []
 
-  /** Asterisk has answered to something that was asked at that moment. */
+  /** Asterisk has answered something that was asked at `askedAt`. */
   alive(askedAt: number): void {
     this.#aliveAt = Math.max(this.#aliveAt, askedAt)
   }
 
-  /** What Asterisk said, when asked at that moment, about its own start. True: it is another process than before. */
+  /** The start time that Asterisk reported when asked at `askedAt`. True: it is not the process that it was before. */
   started(startedAt: string, askedAt: number): boolean {
     const isOther = this.#startedAt !== undefined && this.#startedAt !== startedAt
     if (isOther) this.#restartedAfter = this.#aliveAt
@@ -39,7 +39,7 @@ export class AriDoubt {
     return isOther
   }
 
-  /** A request has got Asterisk's own answer, whichever it was. */
+  /** A request was answered by Asterisk itself, with whatever result. */
   answered(leftAt: number, at: number): void {
     const last = this.#answers.at(-1)
     const left = Math.max(leftAt, last?.left ?? leftAt)

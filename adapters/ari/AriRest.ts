@@ -19,9 +19,9 @@ export interface Reply {
   readonly status: number
   /** The parsed body, `undefined` when there is none or it is no JSON. */
   readonly body: unknown
-  /** Whose HTTP server says it is answering. */
+  /** The `Server` header. */
   readonly server: string
-  /** How long to wait before the next request, where it says so. */
+  /** From `Retry-After`, if there is one. */
   readonly retryAfterMillis: number | undefined
 }
 export type Outcome = Reply | NotSent | ReplyLost
@@ -40,9 +40,9 @@ export interface AriRequest {
 export interface AriRest {
   readonly send: (request: AriRequest) => Effect.Effect<Reply, NotSent | ReplyLost>
   /**
-   * For what must not be repeated. A reply is hoped for beyond the `ReplyLost` that says there was none in time: `settled` hears the
-   * outcome once, before or after. Interrupted before it was written, the request is destroyed. Uses connections of its own, for those
-   * that hang block others.
+   * For requests that must not be repeated. After a `ReplyLost` for lack of a reply in time, a late reply is still waited for: `settled` is
+   * called once, with the final outcome. Interrupted before it was written, the request is destroyed. Uses connections of its own, because
+   * requests that hang would block others.
    */
   readonly place: (request: AriRequest, settled: (outcome: Outcome) => void) => Effect.Effect<Reply, NotSent | ReplyLost>
   /** Requests that follow get new connections. */
@@ -60,7 +60,7 @@ const placePatience: Patience = { replyMillis: 15_000, lateMillis: 30_000 }
 
 /** For a connection, from the wait for a free one to the end of its handshake. */
 const CONNECT_MILLIS = 10_000
-/** Asterisk answers within milliseconds, under full load within seconds. After so long, connections that lie idle are trusted no more. */
+/** Asterisk answers within milliseconds, under full load within seconds. After this long, idle connections are no longer trusted. */
 const SILENCE_MILLIS = 3_000
 /** Asterisk closes an idle connection after 15 s without a word; a request written at that moment would be lost. */
 const IDLE_SOCKET_MILLIS = 5_000
@@ -68,7 +68,7 @@ const IDLE_SOCKET_MILLIS = 5_000
 const MAX_SOCKETS = 32
 const MAX_REPLY_BYTES = 1024 * 1024
 
-/** Nobody is believed who wants to be left alone for longer. */
+/** A longer `Retry-After` is not believed. */
 const MAX_RETRY_AFTER_MILLIS = 3_600_000
 
 const agentOptions: http.AgentOptions = {
@@ -148,7 +148,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
   }
   const failure = (detail: string) => (sent ? new ReplyLost({ detail }) : new NotSent({ withdrawn: false, detail }))
   const stop = (outcome: Outcome) => {
-    // A request that is over may have lent its connection to the next one.
+    // The connection of a request that is over may already carry the next one.
     if (!open) return
     settle(outcome)
     outgoing.destroy()
@@ -170,7 +170,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
 
   const outgoing = begin({ agent, authorization, base, request, secure })
   const leave = (socket: Socket) => {
-    // Broken while it waited: its error follows.
+    // The connection broke while the request waited; its error follows.
     if (!open || !socket.writable) return
     if (request.leave?.() === false) return withdraw()
     sent = true
@@ -188,7 +188,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
   return { giveUp, withdraw }
 }
 
-/** Connections that wait for a request: whatever has frozen one of their kind may have frozen them, and a new one shows whether it has. */
+/** Closes idle connections: whatever has frozen one connection may have frozen them too. */
 const dropIdle = ({ freeSockets }: http.Agent): void => {
   for (const sockets of Object.values(freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }

@@ -1,9 +1,9 @@
 /**
- * The number that an attempt calls is the attempt's alone: no other call of the organization is placed to it. The attempt holds the number
- * from the statement that writes it to the one that ends it. One that was written off goes on holding it, because its call could still
- * appear: whoever learns that it cannot releases the number, at the latest `longestDoubtMillis` after the request.
+ * While an attempt calls a number, no other call of the organization is placed to it. The attempt holds the number from the statement that
+ * writes it to the one that ends it. An attempt that was written off keeps its hold, because its call may still appear; the number is released
+ * once that is ruled out, `longestDoubtMillis` after the request at the latest.
  *
- * Contacts that wait for a number are no candidates for claims. They become candidates again in the statement that releases the number.
+ * A contact that waits for a number cannot be claimed. The statement that releases the number makes it claimable again.
  */
 import { Context, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -22,9 +22,9 @@ export const WakeWaiting = Context.Reference<(campaigns: ReadonlyArray<CampaignI
 })
 
 /**
- * Parts of a statement whose part `over` has just changed attempts, and returns `phone_number`, `holds_number` and `awaited_by` of each:
- * has the contacts wait no longer whose number is free by that. They are found by what never changes of them, because a claim may have made
- * them wait after this statement began; in an order, so that two such statements never wait for each other.
+ * CTEs for a statement whose CTE `over` has just changed attempts and returns `phone_number`, `holds_number` and `awaited_by` of each: the
+ * contacts whose number that has released stop waiting. They are found by columns that never change, because a claim may have parked them
+ * after this statement began, and locked in one order, so that two such statements cannot deadlock.
  */
 export const freeing = (sql: Sql, over: string) => sql`
     freed AS MATERIALIZED (
@@ -36,8 +36,8 @@ export const freeing = (sql: Sql, over: string) => sql`
     )`
 
 /**
- * For the list of columns, as `freed`: the campaigns that wait for what `over` has released. Where `over` changed nothing because the call
- * `callId` was over already, they are those that wait for that one: whoever released it may not have lived to wake them.
+ * The column `freed`: the campaigns that were waiting for the numbers that `over` has released. If `over` changed nothing because the call
+ * `callId` had ended before, those that were waiting for its number: the process that released it may have died before it woke them.
  */
 export const freedBy = (sql: Sql, over: string, callId?: CallId) =>
   sql`(SELECT coalesce(jsonb_agg(DISTINCT waiter), '[]') FROM (
@@ -63,14 +63,14 @@ export const release = (sql: Sql, callId: CallId) =>
     ), ${freeing(sql, "over")}
     SELECT (SELECT count(*) FROM over)::int AS count, ${freedBy(sql, "over")}`.pipe(Effect.map(released))
 
-/** Attempts that are over and still hold their numbers, although the request left so long ago that no call of theirs can appear. */
+/** Attempts that are over and still hold their numbers, although their requests left so long ago that no call can appear any more. */
 export const outlived = (sql: Sql) =>
   sql<{ readonly id: CallId }>`
     SELECT id FROM attempts WHERE holds_number AND state IN ('ended', 'void')
       AND coalesce(sent_at, created_at) < now() - ${longestDoubtMillis}::float8 * interval '1 millisecond'
     ORDER BY id LIMIT 1000`.pipe(Effect.map((rows) => rows.map(({ id }) => id)))
 
-/** Contacts that wait for numbers that nobody holds. There are none, unless somebody changed rows by hand. */
+/** Resumes contacts that wait for numbers that nobody holds. There are none, unless somebody has edited rows by hand. */
 export const resumeForgotten = (sql: Sql) =>
   sql<Released>`
     WITH forgotten AS MATERIALIZED (

@@ -1,7 +1,7 @@
 /**
- * The circuit breaker's window in memory, so that a line is not given away before the end of its last call has been judged. The record in
- * the database stays the judge: what trips here only holds everything back until that has spoken. It holds the entries of one stretch of
- * running, between a start and the stop that follows.
+ * The circuit breaker's window in memory, so that the end of a call is judged before its line is given to the next. The database decides: a
+ * trip here only holds back further calls until the record has been judged. The window covers one stretch of running, from a start to the
+ * stop that follows.
  *
  *     watching --an end trips it--> tripped --the record trips as well--> (the campaign is paused)
  *                                      '--the record does not---> watching, by the entries of the record
@@ -17,10 +17,10 @@ export interface BreakerEntry {
 
 export class BreakerWindow {
   readonly #config: BreakerConfig
-  /** On record, oldest first. Those before `#first` have left the window. */
+  /** The entries on record, oldest first. Those before `#first` have left the window. */
   #recorded: Array<Omit<BreakerEntry, "callId">> = []
   #first = 0
-  /** Of those in the window. */
+  /** The failures among the recorded entries in the window. */
   #failures = 0
   /** Ends that are not on record yet. */
   readonly #pending = new Map<string, BreakerEntry>()
@@ -54,13 +54,13 @@ export class BreakerWindow {
     this.#judge()
   }
 
-  /** Its end is on record, and an entry there or not; or nobody will ever record it. */
+  /** The end has been recorded, as an entry of the breaker or not, or will never be. */
   recorded(callId: string, isEntry: boolean): void {
     const entry = this.#pending.get(callId)
     if (entry === undefined) return
     this.#pending.delete(callId)
     if (isEntry) this.#add(entry)
-    // One entry less can make all the difference.
+    // Without this entry, the window may be below the threshold again.
     else if (this.#tripped) this.#tripped = this.#isTripped()
   }
 
@@ -77,7 +77,7 @@ export class BreakerWindow {
     for (const entry of recorded) if (!this.#pending.has(entry.callId)) this.#add(entry)
   }
   #add({ at, failure }: BreakerEntry): void {
-    // Some take longer to be recorded than others: they go where they belong, a few places from the end.
+    // Ends are recorded out of order: this one belongs at most a few places from the end.
     let place = this.#recorded.length
     while (place > this.#first && (this.#recorded[place - 1]?.at ?? at) > at) place--
     this.#recorded.splice(place, 0, { at, failure })

@@ -19,9 +19,9 @@ import { makeDialTurn } from "./DialTurn.ts"
 import * as Stops from "./stops.ts"
 import type { Gate } from "./TrunkGate.ts"
 
-/** How often it is looked whether the local journal can be written again. */
+/** How often an actor checks whether the local journal can be written again. */
 const JOURNAL_MILLIS = 1000
-/** An engine that has lost its lock looks so often whether it has it again. */
+/** How often an actor checks whether the engine has its lock again. */
 const LOCK_MILLIS = 250
 /** Timers are re-armed at least this often: the next opening of a window can be weeks away. */
 const LONGEST_SLEEP_MILLIS = 3_600_000
@@ -100,7 +100,7 @@ export class CampaignActor extends Context.Service<
       const windowWait = Effect.fnUntraced(function* (memory: CampaignMemory, now: number) {
         const window = memory.schedule.stateAt(now)
         memory.edgeAt = (window.open ? window.closesAt : window.opensAt) ?? Number.POSITIVE_INFINITY
-        // Nobody minds a trunk that is down while nothing may be dialed.
+        // While nothing may be dialed, it does not matter that the trunk is down.
         if (!window.open) memory.gate.rest()
         if (!memory.schedule.isZoneKnown && memory.windowOpen !== false) {
           yield* Effect.logError("the time zone of a campaign is unknown here, so that its window stays closed")
@@ -113,7 +113,7 @@ export class CampaignActor extends Context.Service<
       })
 
       const turn = Effect.fnUntraced(function* (memory: CampaignMemory): Effect.fn.Return<Wait> {
-        // Two owners at one desk would take each other's news, and write each edge of the window twice.
+        // Two owners at one desk would take each other's news and log each edge of the window twice.
         if (!memory.desk.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(memory))) return over
         const { desk, plan } = memory
         if (desk.fatal !== undefined) return yield* stop(memory, Stops.refused(desk.fatal))
@@ -132,7 +132,7 @@ export class CampaignActor extends Context.Service<
           (yield* breakerWatch.wait(memory, steady)) ??
           (yield* windowWait(memory, now)) ??
           (yield* gateWait(memory, memory.gate.connection(trunk, steady))) ??
-          // Nothing leaves that cannot be written down.
+          // Nothing leaves that the journal cannot record.
           (local.failure() === undefined ? undefined : until(steady + JOURNAL_MILLIS)) ??
           (lock.isHeld() ? undefined : until(steady + LOCK_MILLIS)) ??
           idleWait(memory, now) ??
@@ -145,11 +145,11 @@ export class CampaignActor extends Context.Service<
 
       const run = Effect.fnUntraced(function* (id: CampaignId) {
         const desk = desks.of(id)
-        // Word that comes while the row is being read is not lost.
+        // News that arrives while the row is being read is not lost.
         desk.rowChanged = false
         const plan = yield* ownership.own(id)
         if (plan === undefined) return desks.close(id)
-        // An entry that a process before this one made without living to judge it.
+        // A former process may have recorded an entry and died before it judged the window.
         if (plan.breaker?.enabled === true && (yield* ownership.judgeBreaker(id, yield* Clock.currentTimeMillis))) return desks.close(id)
         yield* breakerWatch.begin(desk, plan)
         desk.open(plan.ownerEpoch)

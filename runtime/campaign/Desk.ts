@@ -1,6 +1,6 @@
 /**
- * Where the rest of the node leaves word for a campaign's actor. Word is news that the actor takes in at its next turn; nothing queues up,
- * and nothing is lost that the campaign's row does not know too.
+ * Where the rest of the node leaves news for a campaign's actor, which reads it at its next turn. News is a set of flags, so nothing queues up,
+ * and the campaign's row knows everything that could be missed.
  */
 import { Clock, Context, Effect, Layer, Latch } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
@@ -14,23 +14,23 @@ import type { Recorded } from "../call/CallJournal.ts"
 import { outcomeOfEnd } from "../call/RunReport.ts"
 
 export class Desk {
-  /** Opened by whoever has news. */
+  /** Opened by whoever leaves news. */
   readonly news = Latch.makeUnsafe(false)
-  /** The row may have changed: read it again. */
+  /** The row may have changed and must be read again. */
   rowChanged = false
   /** A contact may be due before the actor thinks so: epoch milliseconds. */
   dueAt = Number.POSITIVE_INFINITY
   /** Contacts came back to `pending` or `retry_wait`. */
   returned = false
-  /** A refusal that only a person can mend. */
+  /** A refusal whose cause only a person can remove. */
   fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
   /** The actor believes that there is nothing to claim. */
   idle = false
   /** How far the wall clock was from steady time when the actor last decided what to wait for, in milliseconds. */
   clockApart = 0
-  /** Of the stretch of running that the owner dials in; undefined: the campaign has no breaker. */
+  /** The window of the current stretch of running; undefined: the campaign has no breaker. */
   breaker: BreakerWindow | undefined
-  /** That stretch. What calls of an earlier one come to says nothing of this one. */
+  /** The current stretch: ends of calls of an earlier one do not count in it. */
   breakerEpoch: number | undefined
   private owner: number | undefined
   /** The permits were withdrawn, and the actor has not looked at its row since. */
@@ -39,7 +39,7 @@ export class Desk {
   get isOpen(): boolean {
     return this.owner !== undefined
   }
-  /** Whether what this owner permitted still is. */
+  /** Whether the permits of this owner still hold. */
   mayDial(ownerEpoch: number): boolean {
     return this.owner === ownerEpoch && !this.isHeld
   }
@@ -60,11 +60,11 @@ export class Desk {
     this.withdrawn = true
     this.look()
   }
-  /** The row has been read, and the campaign runs; unless there has been word since. */
+  /** The row has been read and the campaign runs, unless there has been news since. */
   confirm(): void {
     if (!this.rowChanged) this.withdrawn = false
   }
-  /** Not if a later owner sits here by now. */
+  /** Does nothing if a later owner has opened the desk. */
   shut(ownerEpoch: number): void {
     if (this.owner === ownerEpoch) this.owner = undefined
   }
@@ -75,27 +75,27 @@ export class Desk {
     this.rowChanged = true
     this.wake()
   }
-  /** There may be contacts to claim that the actor does not know of. */
+  /** There may be contacts to claim that the actor does not know about. */
   returnAll(): void {
     this.returned = true
     this.wake()
   }
-  /** A call of the campaign is over. Judged before its line is given away, and before it is recorded. */
+  /** A call of the campaign is over: called before its line is given to another and before it is recorded. */
   over(how: Over, { callId, campaign }: Attempt, at: SteadyTime.SteadyMillis): void {
     if (campaign?.breakerEpoch !== this.breakerEpoch) return
     const isRefused = how._tag === "Void" && how.reason !== "unreachable"
     if (isRefused && (how.reason === "auth_refused" || how.reason === "no_credit" || how.reason === "misconfigured"))
       this.fatal = how.reason
-    // A refusal that says nothing of the call is no entry.
+    // A refusal that says nothing about the call is no entry.
     if (!isRefused) this.breaker?.ended({ at, callId, failure: how._tag === "Void" || isBreakerFailure(outcomeOfEnd(how)) })
     if (this.isHeld) this.wake()
   }
-  /** Nothing more will be recorded of a call. */
+  /** Nothing more will be recorded for this call. */
   gone({ callId }: Attempt): void {
     this.breaker?.recorded(callId, false)
     if (this.breaker?.isTripped === true) this.wake()
   }
-  /** What the campaign wants to hear of its calls. */
+  /** A call of the campaign has been recorded. */
   hear(how: Over, { dueAt, isEntry, look }: Recorded, { callId }: Attempt): void {
     if (this.breaker?.isTripped === true) this.wake()
     this.breaker?.recorded(callId, isEntry)
@@ -115,9 +115,9 @@ export class Desks extends Context.Service<
     readonly find: (id: CampaignId) => Desk | undefined
     /** Campaigns that this node runs. */
     readonly open: () => number
-    /** Has each campaign look again that decided by a wall clock which has been set since: by `apartMillis` now, and by another then. */
+    /** Wakes each campaign that last decided by a wall clock that has been set since. `apartMillis`: how far it is from steady time now. */
     readonly clockSet: (apartMillis: number, toleranceMillis: number) => void
-    /** For calls of the campaign: they may outlive the owner that dialed them, and then report to the next. */
+    /** For calls of the campaign, which may outlive the owner that dialed them and then report to the next one. */
     readonly watcher: (id: CampaignId) => CallWatcher
     /**
      * Has the campaign's actor look at its row. No request that was permitted before can leave any more: the permit is asked in the same

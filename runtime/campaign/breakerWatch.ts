@@ -1,4 +1,4 @@
-/** The owner's side of the circuit breaker in memory: it begins with what is on record, and what trips in it has to be confirmed there. */
+/** How a campaign's owner uses the breaker's window: it loads the record at the start, and has a trip confirmed by the record. */
 import { Clock, Effect } from "effect"
 import { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
@@ -7,7 +7,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { type CampaignMemory, news, over, until, type Wait } from "./CampaignMemory.ts"
 import type { Desk } from "./Desk.ts"
 
-/** The record's times are a little later or earlier than ours. */
+/** Times on record differ a little from those in memory. */
 const CLOCKS_APART_MILLIS = 1000
 
 export const makeBreakerWatch = Effect.gen(function* () {
@@ -21,13 +21,13 @@ export const makeBreakerWatch = Effect.gen(function* () {
     )
 
   return {
-    /** A stretch of running begins, or somebody else owned the campaign in it. What this process knows of it already it goes on with. */
+    /** For a new stretch of running, or one that another owner began. A window that this process already has is kept. */
     begin: Effect.fnUntraced(function* (desk: Desk, { breaker, breakerEpoch, campaignId }: DialPlan) {
       if (desk.breakerEpoch === breakerEpoch) return
       desk.breaker = breaker?.enabled === true ? new BreakerWindow(breaker, yield* onRecord(campaignId)) : undefined
       desk.breakerEpoch = breakerEpoch
     }),
-    /** Undefined when the breaker has not tripped, or when the record says that it has not. */
+    /** Undefined when the breaker has not tripped, or when the record does not confirm the trip. */
     wait: Effect.fnUntraced(function* ({ desk, plan }: CampaignMemory, now: SteadyTime.SteadyMillis): Effect.fn.Return<Wait | undefined> {
       const { breaker } = desk
       if (breaker?.isTripped !== true) return undefined
@@ -36,7 +36,7 @@ export const makeBreakerWatch = Effect.gen(function* () {
       const asOf = SteadyTime.wallOf(clock, newest) + CLOCKS_APART_MILLIS
       if (yield* ownership.judgeBreaker(plan.campaignId, asOf)) return over
       const entries = yield* onRecord(plan.campaignId)
-      // More calls have ended meanwhile, and may be recorded or not: once more, from the beginning.
+      // More calls have ended meanwhile, so the record that was just read may be incomplete: look again.
       if (!breaker.isSettled || breaker.newest !== newest) return until(now)
       breaker.overruled(entries)
       return undefined
