@@ -6,6 +6,7 @@ import {
   type CampaignFacts,
   clearMillis,
   type Evidence,
+  type Named,
   overlaps,
   type Recorded,
   type Request,
@@ -174,6 +175,11 @@ const allFinal: Inspect = ({ attempts, calls, campaigns }) => [
 
 const isNear = (moments: ReadonlyArray<number>, { from, until }: Span) =>
   moments.find((at) => at >= from - killedInTheActMillis && at <= until + killedInTheActMillis) !== undefined
+/** Of several reasons, the one that came closest to this moment is the likeliest. */
+const nearestTo = (at: number, reasons: ReadonlyArray<Named>): Named | undefined => {
+  const away = ({ from, until }: Span) => Math.max(0, from - at, at - until)
+  return reasons.toSorted((a, b) => away(a) - away(b))[0]
+}
 /** Fates of which the engine is told the truth, however late. */
 const harmless = /^(pass|held)/
 /** Why nobody can know what became of it; or, after `!`, why the engine should have known. */
@@ -194,9 +200,11 @@ const explanationOf = (facts: Case, { beganAt, id, overAt = Number.POSITIVE_INFI
     from: (request?.at ?? call?.from ?? beganAt) - killedInTheActMillis,
     until: Math.min(overAt, (call?.until ?? overAt) + toldMillis)
   }
-  const deaf = facts.deaf.find((span) => overlaps(span, silence))
-  if (deaf !== undefined) return deaf.name
-  if (isNear(facts.cuts, silence)) return "cut"
+  const nearest = nearestTo(call?.until ?? request?.at ?? beganAt, [
+    ...facts.deaf.filter((span) => overlaps(span, silence)),
+    ...facts.cuts.filter((at) => isNear([at], silence)).map((at) => ({ from: at, name: "cut", until: at }))
+  ])
+  if (nearest !== undefined) return nearest.name
   return request?.fate !== undefined && request.fate !== "pass" ? request.fate : "!nothing explains it"
 }
 const unknownsOf = (facts: Case) =>

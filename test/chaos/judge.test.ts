@@ -241,6 +241,28 @@ t.test("given what the rules allow, then nothing is found", async (t) => {
     { attempts: [attempt("a", 1000, unknown)], deaf: [{ from: 1500, name: "the engine was killed", until: 9000 }], kills: [1500] },
     { "the engine was killed": 1 }
   )
+  check(
+    "a call that ended while the engine was down, which was stopped later too",
+    {
+      attempts: [attempt("a", 1000, unknown)],
+      deaf: [
+        { from: 20_000, name: "the engine was stopped", until: 30_000 },
+        { from: 1500, name: "the engine was killed", until: 9000 }
+      ],
+      kills: [1500]
+    },
+    { "the engine was killed": 1 }
+  )
+  check(
+    "a request that was cut off, long before the engine was stopped",
+    {
+      attempts: [attempt("a", 1000, unknown)],
+      cuts: [1100],
+      deaf: [{ from: 20_000, name: "the engine was stopped", until: 30_000 }],
+      log: []
+    },
+    { cut: 1 }
+  )
   check("a request that left just before the pause was confirmed", { campaigns: [campaign({ pauses: [{ from: 900, until: 9000 }] })] })
 })
 
