@@ -7,7 +7,7 @@ import { dialPoints } from "#runtime/call/DialPoint.ts"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
 import { attemptsOf, eventsOf, judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(400_000)
+t.setTimeout(900_000)
 // Most of each story is waiting for the moment at which a call that nobody can find is written off.
 t.jobs = 4
 
