@@ -9,7 +9,6 @@ type Transform = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>
 
 export class Session implements SqlConnection.Connection {
   private readonly connection: PgConnection.PgConnection
-
   private readonly silent: SilentConnections
 
   constructor(connection: PgConnection.PgConnection, silent: SilentConnections) {

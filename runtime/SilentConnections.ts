@@ -1,8 +1,8 @@
 /**
- * Connections to Postgres that have gone silent: a firewall forgot them, a host vanished, a network swallows what is sent. TCP tells of that
- * after minutes or never. So a statement without an answer is looked for from a new connection: a server process that is at work on it is
- * left alone, however long it takes (an import, a report, a migration); one that waits for us while we wait for it is at the far end of a
- * connection that is dead. That one is thrown away with all others that have lain idle since, and whoever waited goes on, on a new one.
+ * Finds connections to Postgres that have gone silent: a firewall forgot them, a host vanished, a network swallows what is sent. TCP reports
+ * that after minutes or never. So a statement without an answer is looked up from a new connection. A server process that is working on it is
+ * left alone, however long it takes (an import, a report, a migration); one that is waiting for us while we wait for it is at the far end of a
+ * dead connection. That connection is closed, together with all that have been idle since, and its users go on with new ones.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { type Cause, Clock, Effect, type Scope } from "effect"
@@ -13,20 +13,20 @@ import { destroy, socketOf } from "./connectionSocket.ts"
 type Connection = PgConnection.PgConnection
 
 const LOOK_EVERY = "1 second"
-/** A statement that takes longer is looked for. */
+/** A statement that takes longer is looked up. */
 const PATIENCE_MILLIS = 2000
-/** An answer may be on its way while the server is asked: so many looks must agree. */
+/** How many look-ups must agree, because an answer may be on its way during one. */
 const LOOKS = 2
 const LOOK_TIMEOUT_MILLIS = 3000
-/** Where the server cannot be asked either, a statement gets so long. */
+/** How long a statement may take while the server cannot be asked. */
 const UNREACHABLE_MILLIS = 30_000
 
 interface Statement {
   readonly connection: Connection
   readonly since: SteadyMillis
-  /** Looks in a row that found nobody at work on it. */
+  /** Consecutive look-ups that found nobody working on it. */
   looks: number
-  /** Bytes received and sent, as of the last look. */
+  /** Bytes received and sent as of the last look-up. */
   moved: number
 }
 
@@ -35,7 +35,7 @@ const bytesOf = (connection: Connection): number => {
   return socket === undefined ? 0 : socket.bytesRead + socket.bytesWritten
 }
 
-/** Whether a server process is at work for its client: not if it waits for the client to say or to take something. */
+/** Whether a server process is working: not while it waits for its client to send or to read something. */
 const atWork = "coalesce(state, '') NOT LIKE 'idle%' AND wait_event_type IS DISTINCT FROM 'Client'"
 const lookSql = `SELECT pid, pg_backend_pid() AS own, ${atWork} AS busy FROM pg_stat_activity WHERE pid = pg_backend_pid() OR pid = ANY ($1::int[])`
 
@@ -75,7 +75,7 @@ export class SilentConnections {
       return Effect.onExit(statement, () =>
         Effect.sync(() => {
           this.statements.delete(one)
-          // The view of a connection that a transaction has is not one of the pool's.
+          // A transaction sees its connection through an object that the pool does not know.
           if (this.wellAt.has(connection)) this.wellAt.set(connection, nowOf(this.clock))
         })
       )
@@ -90,7 +90,7 @@ export class SilentConnections {
       )
     )
 
-  /** To be told of each connection of a pool. */
+  /** Call it for each connection of a pool. */
   readonly know = (connection: Connection): void => {
     if (this.wellAt.has(connection)) return
     this.wellAt.set(connection, nowOf(this.clock))
@@ -103,11 +103,11 @@ export class SilentConnections {
     const looked = Effect.gen({ self: this }, function* () {
       const asking = yield* PgConnection.make(this.config)
       const rows = yield* within(asking, asking.query(lookSql, [overdue.map(({ connection }) => connection.processId)], false))
-      // Something between us and the server gives sessions names of its own: nothing can be told.
+      // Something between us and the server renames sessions, so nothing can be concluded.
       if (rows.some(({ own }) => own !== asking.processId)) return undefined
       const busy = new Set(rows.flatMap(({ busy, pid }) => (busy === true ? [pid] : [])))
       const dead = overdue.filter((statement) => this.isDead(statement, busy.has(statement.connection.processId)))
-      // Whatever the dead one holds at the server, a lock of an open transaction above all, is free at once.
+      // Frees at once whatever the dead session holds at the server, above all the locks of an open transaction.
       const ended = dead.map(({ connection }) => connection.processId)
       if (dead.length > 0)
         yield* within(asking, asking.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid", [ended], false))
@@ -144,7 +144,7 @@ export class SilentConnections {
   }
 }
 
-/** A connection that does not answer in time is thrown away. */
+/** Closes a connection that does not answer in time. */
 const within = (
   connection: Connection,
   statement: Effect.Effect<PgConnection.Result, SqlError.SqlError>

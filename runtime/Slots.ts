@@ -1,7 +1,7 @@
 /**
  * Slots: permission to have one call up, within the limits of a campaign, an organization and a trunk at once. All or nothing, and nobody
- * waits while holding one. Who finds no room queues, and gets the next slot that fits, each waiter one in turn: so two campaigns with equal
- * backlogs share an organization's limit evenly.
+ * waits while holding one. Whoever finds no room queues for the next slot that fits, one for each waiter in turn, so that two campaigns with
+ * equal backlogs share an organization's limit evenly.
  *
  * This is a fast copy of what the live attempts in Postgres say; it is rebuilt from them at start.
  */
@@ -29,12 +29,12 @@ export class Slots extends Context.Service<
     readonly queue: (wake: () => void) => SlotQueue
     /** A slot now, or not at all. */
     readonly tryTake: (holder: string, scopes: ReadonlyArray<SlotScope>) => boolean
-    /** Of a call that is up already, whatever the limits say. */
+    /** For a call that is already up, whatever the limits say. */
     readonly adopt: (holder: string, scopes: ReadonlyArray<SlotScope>) => void
     /** Idempotent. */
     readonly release: (holder: string) => void
     readonly holds: (holder: string) => boolean
-    /** Counts the holder's slot under another key from now on. Nobody is asked whether there is room. */
+    /** Counts the holder's slot under another key from now on, whether that has room or not. */
     readonly move: (holder: string, from: string, to: string) => void
     readonly used: (key: string) => number
     /** When the holder's slot became free, if that was while its queue waited for one. */
@@ -66,7 +66,7 @@ export class Slots extends Context.Service<
           else used.delete(key)
         }
       }
-      /** Each slot that is free goes to the first in the queue that can use it, who then stands last; it is kept until he comes. */
+      /** Keeps each free slot for the first waiter that can use it, and moves that waiter to the end of the queue. */
       const serve = () => {
         for (let at = 0; at < waiting.length; ) {
           const waiter = waiting[at]
@@ -88,7 +88,7 @@ export class Slots extends Context.Service<
         if (waiting.length > 0) serve()
       }
       const tryTake = (holder: string, scopes: ReadonlyArray<SlotScope>, freedAt?: SteadyTime.SteadyMillis) => {
-        // One slot for each: whoever comes second must not give back the first one's.
+        // One slot for each holder: a second taker would later release the first one's.
         if (held.has(holder) || !fits(scopes)) return false
         adopt(holder, scopes, freedAt)
         return true
@@ -112,7 +112,7 @@ export class Slots extends Context.Service<
               serve()
             },
             take: (holders, scopes) => {
-              // What was kept for us is exchanged for slots in the same breath, so nobody can come between.
+              // Reservations are exchanged for slots synchronously, so nobody can come between.
               const freed = waiter.kept.map((kept) => held.get(kept)?.freedAt)
               giveBack()
               const taken: Array<string> = []
@@ -124,7 +124,7 @@ export class Slots extends Context.Service<
               waiter.wants = holders.length - taken.length
               if (waiter.wants === 0) leaveQueue()
               else if (!waiting.includes(waiter)) waiting.push(waiter)
-              // Limits may have changed since the slots were kept: what we cannot use others perhaps can.
+              // Limits may have changed since the reservations were made: others may be able to use what we cannot.
               serve()
               return taken
             }
@@ -157,7 +157,7 @@ interface Waiter {
   scopes: ReadonlyArray<SlotScope>
   /** Slots it would take. */
   wants: number
-  /** Slots that are kept for it, by the holders' names that stand for them. */
+  /** Slots reserved for it, under the names that hold them meanwhile. */
   readonly kept: Array<string>
   readonly wake: () => void
 }

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Claimed } from "#core/call/AttemptBeginning.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { claimLimit } from "#core/campaign/Pacing.ts"
+import type { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallJournal } from "../call/CallJournal.ts"
 import { CallSupervisor } from "../call/CallSupervisor.ts"
@@ -13,15 +14,25 @@ import { newCallId } from "../newCallId.ts"
 import { Slots, type SlotScope } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import { CallerRotation } from "./CallerRotation.ts"
-import { type CampaignMemory, news, until } from "./CampaignMemory.ts"
+import { type CampaignMemory, news, until, type Wait } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
 import * as Stops from "./stops.ts"
 
-/** Moments so close behind each other are claimed for together. */
+/** Moments this close together are claimed for in one statement. */
 const TOGETHER_MILLIS = 20
-/** A trunk that waits for replies is looked at again after this, should the word that it may go on be taken by somebody else. */
+/** How soon a trunk with its fill of requests in flight is tried again, in case another campaign takes the place that becomes free. */
 const CROWDED_MILLIS = 100
 const CAPACITY_LOG_MILLIS = 600_000
+
+/** What calls need that are about to be claimed, in the order of their ids. */
+interface Reserved {
+  readonly _tag: "Reserved"
+  readonly begun: SteadyTime.SteadyMillis
+  readonly callIds: ReadonlyArray<CallId>
+  /** Null where the trunk has no numbers. */
+  readonly callers: ReadonlyArray<string | null>
+  readonly departures: ReadonlyArray<Departure>
+}
 
 export const makeDialTurn = Effect.gen(function* () {
   const ownership = yield* CampaignOwnership
@@ -52,24 +63,31 @@ export const makeDialTurn = Effect.gen(function* () {
     return news
   })
 
-  const dial = Effect.fnUntraced(function* (
+  const giveBack = (trunk: LiveTrunk, callIds: ReadonlyArray<CallId>, departures: ReadonlyArray<Departure>) => {
+    for (const callId of callIds) {
+      slots.release(callId)
+      trunk.dismiss(callId)
+    }
+    for (const departure of departures) departure.giveBack()
+  }
+
+  /** A slot, a moment and a caller number for each call that may be claimed now; without any, what to wait for. */
+  const reserve = Effect.fnUntraced(function* (
     memory: CampaignMemory,
     trunk: LiveTrunk,
-    rates: ReadonlyArray<RateScope>,
-    now: number,
-    restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
-  ) {
+    rates: ReadonlyArray<RateScope>
+  ): Effect.fn.Return<Reserved | Wait> {
     const { claims, plan, turns } = memory
     const begun = yield* SteadyTime.now
     const from = begun + claims.shortest
-    // What is claimed next can be back only after this claim and one more.
+    // Moments until then must be claimed now: the next claim can be back only after this one and itself.
     const room = turns.room(rates, from, begun + 2 * claims.longest + TOGETHER_MILLIS)
     if (room === 0) {
       memory.queue.leave()
       return until(turns.turnAt() - claims.longest)
     }
     const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room) }), () => newCallId)
-    // Of a trunk that is not well, the first of them becomes the probe.
+    // If the trunk is not well, the first of them becomes its probe, and the others are not admitted.
     const ids = fresh.filter((callId) => trunk.admit(callId))
     const scopes = [...scopesOf(plan, trunk), rotation.scope(trunk)]
     // Only ids that were given in come out.
@@ -80,7 +98,20 @@ export const makeDialTurn = Effect.gen(function* () {
       return yield* waitForSlot(memory, scopes, trunk, begun)
     }
     const departures = turns.reserve(rates, callIds.length, from)
-    const callers = rotation.assign(trunk, callIds)
+    return { _tag: "Reserved", begun, callers: rotation.assign(trunk, callIds), callIds, departures }
+  })
+
+  const dial = Effect.fnUntraced(function* (
+    memory: CampaignMemory,
+    trunk: LiveTrunk,
+    rates: ReadonlyArray<RateScope>,
+    now: number,
+    restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
+  ) {
+    const reserved = yield* reserve(memory, trunk, rates)
+    if (reserved._tag !== "Reserved") return reserved
+    const { begun, callers, callIds, departures } = reserved
+    const { claims, plan } = memory
     const claim = {
       callers,
       usable: rotation.usable(trunk),
@@ -94,24 +125,15 @@ export const makeDialTurn = Effect.gen(function* () {
       provider: trunk.adapter.manifest.provider,
       telephonyConfigurationId: trunk.configurationId
     }
-    const giveBack = (unused: typeof callIds, moments: ReadonlyArray<Departure>) => {
-      for (const callId of unused) {
-        slots.release(callId)
-        trunk.dismiss(callId)
-      }
-      for (const moment of moments) moment.giveBack()
-    }
     const claimed = yield* Effect.onError(restore(journal.claim(claim, () => memory.desk.returnAll())), () =>
-      Effect.sync(() => giveBack(callIds, departures))
+      Effect.sync(() => giveBack(trunk, callIds, departures))
     )
     pass("claimed")
     claims.took((yield* SteadyTime.now) - begun)
     const shown = new Map(claimed.attempts.map(({ callerNumber, callId }) => [callId, callerNumber]))
     rotation.settle(trunk, callIds, callers, shown)
-    giveBack(
-      callIds.filter((callId) => !shown.has(callId)),
-      departures.slice(shown.size)
-    )
+    const unused = callIds.filter((callId) => !shown.has(callId))
+    giveBack(trunk, unused, departures.slice(shown.size))
     if (claimed.owned) {
       memory.more = claimed.more
       memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
@@ -127,7 +149,7 @@ export const makeDialTurn = Effect.gen(function* () {
     departures: ReadonlyArray<Departure>
   ) {
     const { breaker, breakerEpoch, campaignId, dialEpoch, retry, settingsVersion } = memory.plan
-    // Of this dial epoch: what the next one permits is claimed anew.
+    // For this dial epoch only: contacts permitted by the next one are claimed anew.
     const permit = { holds: () => memory.plan.dialEpoch === dialEpoch && memory.permit.holds() }
     const watcher = desks.watcher(campaignId)
     for (const [index, { callerNumber, isSent, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
@@ -143,7 +165,7 @@ export const makeDialTurn = Effect.gen(function* () {
     }
   })
 
-  /** Contacts that are claimed and have no call to carry on with them. */
+  /** Gives back contacts that were claimed and have no call. */
   const unclaim = ({ desk }: CampaignMemory, trunk: LiveTrunk, attempts: Claimed["attempts"]) => {
     const callIds = attempts.map(({ callId }) => callId)
     journal.unclaim(callIds, () => desk.returnAll())
@@ -159,7 +181,7 @@ export const makeDialTurn = Effect.gen(function* () {
       trunk.originating.await(() => memory.desk.wake())
       return Effect.map(SteadyTime.now, (at) => until(at + CROWDED_MILLIS))
     }
-    // Slots that were taken, and contacts that were claimed, come to their calls.
+    // Slots that were taken and contacts that were claimed must reach their calls.
     return Effect.uninterruptibleMask((restore) => dial(memory, trunk, rates, now, restore))
   }
 })

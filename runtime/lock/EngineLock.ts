@@ -1,10 +1,10 @@
 /**
- * One engine per database and schema: two that dial would each keep to the caps by themselves, and settle each other's calls. The engine
- * that has the lock proves it twice a second, by a statement on the session that holds it; whoever wants to dial asks `isHeld` right before.
+ * One engine per database and schema: two engines would each count their own calls only, and settle those of the other. The engine that has
+ * the lock proves it twice a second with a statement on the session that holds it; `isHeld` is asked right before anything is dialed.
  *
  * A second engine waits until the first one has ended (as in a rolling restart), and gives up after a while. An engine that loses its session
- * dials nothing until it has the lock again. One that finds another engine in its place, because it was frozen or cut off for long, ends in
- * order: what it had under way has been settled by the other.
+ * dials nothing until it has the lock again. An engine that was frozen or cut off for so long that another has taken its place shuts down in
+ * order: the other one has settled its calls.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Clock, Context, Deferred, Effect, Layer, Schema } from "effect"
@@ -21,9 +21,9 @@ const LOOK = "250 millis"
 const RECONNECT = "250 millis"
 const CONNECT_TIMEOUT = "3 seconds"
 const RELEASE_TIMEOUT = "2 seconds"
-/** What an engine may take to end, beyond the time its calls get. */
+/** How long an engine may take to shut down, beyond the time that its calls get. */
 const EXTRA_PATIENCE_MILLIS = 30_000
-/** The wall clock may get ahead of steady time by so much since the last proof; beyond that, the machine may have been suspended. */
+/** How far the wall clock may get ahead of steady time between proofs; beyond that, the machine may have been suspended. */
 const SUSPENDED_MILLIS = 1000
 
 const nameOf = ({ host, node, pid, since }: Pick<Seen, "host" | "node" | "pid" | "since">): string =>
@@ -56,11 +56,11 @@ export class EngineLock extends Context.Service<
     EngineLock,
     Effect.suspend(() => open)
   )
-  /** For tests of whoever asks. */
+  /** For tests of code that asks. */
   static readonly layerHeld = Layer.succeed(EngineLock, { isHeld: () => true, replaced: Effect.never })
 }
 
-/** Since the machine was booted, the time in which it was suspended included. */
+/** Since the machine was booted, including the time it was suspended. */
 const uptimeMillis = () => uptime() * 1000
 
 /** The last proof that the lock is ours. */
@@ -74,7 +74,7 @@ class Proof {
     this.clock = clock
   }
 
-  /** As of the moment before `work` was begun: the statement ran at some time after it. */
+  /** Dated to the moment before `work` begins, because the statement runs at some time after that. */
   readonly by = <E>(work: Effect.Effect<boolean, E>): Effect.Effect<boolean, E> =>
     Effect.suspend(() => {
       const [steadyAt, wallAt, uptimeAt] = [nowOf(this.clock), this.clock.currentTimeMillisUnsafe(), uptimeMillis()]
@@ -93,8 +93,8 @@ class Proof {
   }
 
   /**
-   * Steady time stands still while the machine is suspended. The wall clock, which is set when it wakes, shows that, and so does a person
-   * who sets it: the machine's uptime tells the two apart. It is asked only then, because asking costs a system call.
+   * Steady time stands still while the machine is suspended. Then the wall clock jumps when it wakes, as it does when somebody sets it; the
+   * machine's uptime tells the two apart. It is read only after such a jump, because that costs a system call.
    */
   readonly holds = (): boolean => {
     const passed = nowOf(this.clock) - this.steadyAt
@@ -104,7 +104,7 @@ class Proof {
   }
 }
 
-/** Waits for the lock. The epoch that is ours from then on. */
+/** Waits for the lock, and returns the epoch that is ours from then on. */
 const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, patienceMillis: number, proof: Proof) {
   const clock = yield* Clock.Clock
   const began = nowOf(clock)
@@ -160,7 +160,7 @@ const take = Effect.fnUntraced(function* (store: LockStore, me: Identity, seen: 
       return taken !== undefined
     })
   )
-  // Somebody was faster, or is back.
+  // Another engine was faster, or the former one is back.
   if (epoch === undefined) yield* store.unlock
   return epoch
 })
@@ -172,7 +172,7 @@ const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, pro
     if (seen === undefined || seen.epoch !== epoch) {
       return yield* new EngineReplaced({ by: seen === undefined ? "somebody who emptied it" : nameOf(seen) })
     }
-    // Our former session: the server has not noticed yet that nobody is at its other end.
+    // Our former session: the server has not noticed yet that its client is gone.
     if (holder === seen.backend) yield* store.endSession(holder)
     if (holder === undefined && (yield* store.tryLock)) {
       if (yield* proof.by(store.resume(epoch))) return
@@ -219,7 +219,7 @@ const open = Effect.gen(function* () {
       yield* Effect.logInfo("the engine has its lock again")
     }
     const mine = epoch
-    // The engine above has ended: nothing of it dials any more.
+    // Interrupted only after everything that dials has ended.
     yield* Effect.onInterrupt(beats(store, mine), () => Effect.ignore(Effect.timeout(store.release(mine), RELEASE_TIMEOUT)))
   }).pipe(Effect.scoped)
 

@@ -1,4 +1,4 @@
-/** Whoever has the lock, as another engine that wants it sees it; and what that one does about it. Pure. */
+/** The engine that has the lock, as seen by another one that wants it, and what the other one does next. Pure. */
 
 /** The lock's row, and which session holds the lock itself. */
 export interface Seen {
@@ -21,11 +21,11 @@ export interface Seen {
 export interface Situation {
   /** Undefined: no engine has ever had the lock. */
   readonly seen: Seen | undefined
-  /** Who holds the lock while there is no row. */
+  /** The session that holds the lock while there is no row yet. */
   readonly holder: number | undefined
   /** Its process has certainly ended. */
   readonly isGone: boolean
-  /** For how long we have seen no new beat, on a clock of ours that nobody sets. */
+  /** For how long no new beat has been seen, in steady time. */
   readonly silentMillis: number
   /** Since we began to wait. */
   readonly waitedMillis: number
@@ -33,16 +33,16 @@ export interface Situation {
   readonly patienceMillis: number
 }
 
-/** `end_session`: the server still keeps the session of an engine that is not there any more. */
+/** `end_session`: the server still keeps the session of an engine that is gone. */
 export type Verdict = "take" | "end_session" | "wait" | "refuse"
 
-/** A holder that has not proven for so long that it has the lock does not dial any more; see `EngineLock.isHeld`. */
+/** A holder whose last proof is older than this no longer dials; see `EngineLock.isHeld`. */
 export const PROOF_MILLIS = 2000
-/** After that nobody who lost the lock dials, whatever the two clocks disagree on. */
+/** By then an engine that lost the lock has stopped dialing, however much the two clocks disagree. */
 const FENCED_MILLIS = PROOF_MILLIS + 1000
-/** A session that is gone without a word, as after a restart of the database: its engine gets so long to come back. */
+/** How long an engine whose session vanished, as in a restart of the database, may take to come back. */
 const RETURN_MILLIS = 5000
-/** A session that is there and does not beat, as of a host that has vanished or a process that is frozen. */
+/** After so long without a beat, a session that still exists belongs to a vanished host or a frozen process. */
 const STALE_MILLIS = 30_000
 
 const isStale = ({ silentMillis }: Situation, { ageMillis }: Seen): boolean =>

@@ -1,6 +1,6 @@
 /**
- * What a process is called so that another one on the same machine can tell whether it still lives: boot, process id namespace, process id
- * and start. Elsewhere, and where there is no /proc, nobody can tell.
+ * A name for this process by which another one on the same machine can tell whether it is still alive: boot, process id namespace, process id
+ * and start time. From another machine, or without /proc, nobody can tell.
  */
 import { readFileSync, readlinkSync } from "node:fs"
 import { startOf } from "../FolderOwner.ts"
