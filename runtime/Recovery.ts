@@ -1,7 +1,7 @@
 /**
- * What a process of this node has left behind is settled before anything is dialed: attempts that were never sent are void, the others get
- * an actor again, which holds their slot and asks the provider what became of them. Afterwards a slow sweep looks for work that the events
- * missed; it never finds any, and logs an error if it does.
+ * Before anything is dialed, the attempts that former processes left behind are settled: those that were never sent become void, and the others
+ * get an actor again, which holds their slot and asks the provider what became of them. Afterwards a slow sweep looks for work that the events
+ * missed; it should never find any, and logs an error if it does.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -27,14 +27,14 @@ import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 
 const SWEEP = "30 seconds"
-/** A running campaign may be for so long without an owner until something is wrong. */
+/** A running campaign that has no owner for longer than this is a fault. */
 const SETTLE = "10 seconds"
-/** An attempt that is younger may still be on its way to its actor. */
+/** A younger attempt may still be on its way to its actor. */
 const UNATTENDED_SECONDS = 60
-/** Attempts that the sweep reads at once. */
+/** Attempts that the sweep reads per query. */
 const PAGE = 1000
 
-/** Present when everything that a former process left has its actor. */
+/** Exists once everything that former processes left behind has its actor. */
 export class Recovered extends Context.Service<Recovered, { readonly attempts: number }>()("runtime/Recovered") {
   static readonly layer = Layer.effect(
     Recovered,
@@ -43,7 +43,7 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       const ownership = yield* CampaignOwnership
       const { nodeName } = yield* Config
       const local = yield* LocalJournal
-      // One engine at a time has the database: whatever is not over was left by one that is gone, whatever its name was.
+      // Only one engine uses the database at a time, so every attempt that is not over was left by one that is gone, whatever its name.
       const left = yield* store.live
       local.keepFor(left)
       const settle = yield* settler
@@ -92,7 +92,7 @@ const keepDoubts = Effect.gen(function* () {
   supervisor.recovered()
 })
 
-/** What a call that is up already counts in, whatever the limits say. */
+/** The scopes in which a call that is already up counts, whatever their limits. */
 const scopesOf = (
   campaignId: CampaignId | undefined,
   attempt: {
@@ -111,7 +111,7 @@ const namesBut = (name: string, attempts: ReadonlyArray<LeftAttempt>): ReadonlyA
   ...new Set(attempts.map(({ node }) => node).filter((node) => node !== name))
 ]
 
-/** Gives what is new for the campaign where the attempt is over by it. */
+/** Returns what is new for the campaign if settling ended the attempt. */
 const settler = Effect.gen(function* () {
   const journal = yield* CallJournal
   const local = yield* LocalJournal
@@ -135,13 +135,13 @@ const settler = Effect.gen(function* () {
     const known = local.known(callId, attempt.journal)
     if (known.end !== undefined) return yield* journal.ended(attempt, known.end)
     const neverLeft = state === "intent" || (state === "sent" && known.left === "never_left")
-    // A reply that comes late after all brings nobody to send it.
+    // The reply to its claim may still arrive in this process: withheld, the call cannot leave.
     if (known.undone !== undefined || (neverLeft && local.withhold(callId)))
       return yield* journal.neverPlaced(attempt, known.undone ?? { at: now, breakerEntry: false })
     const answeredAt = attempt.answeredAt ?? known.answeredAt
     const trunk = yield* pool.get(telephonyConfigurationId)
     if (trunk === undefined) {
-      // Nobody can say any more what became of it.
+      // Nobody is left who could say what became of it.
       const cause = answeredAt === undefined ? "written_off" : "node_lost"
       const ended = CallState.cases.Ended.make({ cause, endedAt: now, ...(answeredAt === undefined ? {} : { answeredAt }) })
       return yield* journal.ended(attempt, bareEnd(callId, ended))
@@ -160,7 +160,7 @@ interface Running {
   readonly ready: boolean
 }
 
-/** Runs beside the engine; see the head of this file. */
+/** The sweep: see the head of this file. */
 export const layerSweep = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -1,8 +1,7 @@
 /**
- * Postgres as two pools: one for the engine's own work, and one for requests, whose sessions are the role `trunkline_tenant` and have been
- * told for which organization they work, so that row-level security shows them its rows alone. Which of the two a statement takes is a
- * matter of `CurrentTenant`; the stores know nothing of it. A session stays told until it is told another: one organization's requests cost
- * nothing, a change of organizations one short statement.
+ * Postgres as two pools: one for the engine's own work, and one for requests, whose sessions use the role `trunkline_tenant` and are told which
+ * organization they work for, so that row-level security shows them its rows alone. `CurrentTenant` decides which pool a statement uses; the
+ * stores do not know about it. A session keeps its organization: further requests of the same one cost nothing, a change one short statement.
  */
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Clock, Context, Effect, type Scope } from "effect"
@@ -17,7 +16,7 @@ import { SilentConnections } from "./SilentConnections.ts"
 
 const role = "trunkline_tenant"
 const tellSql = `SELECT set_config('trunkline.organization', $1, false), current_user = '${role}' AS confined`
-/** Of requests. Each holds a connection for a statement or a transaction only. */
+/** For requests, each of which holds a connection for a statement or a transaction only. */
 const requestConnections = 8
 
 type Connection = PgConnection.PgConnection
@@ -25,11 +24,11 @@ type Uses = PoolUses["Service"]
 
 /** Takes the role for the length of one statement. */
 const probe = `SELECT has_table_privilege('${role}', 'campaigns', 'SELECT') AS granted, set_config('role', '${role}', true)`
-/** Insufficient privilege, undefined object, invalid parameter value. Anything else says nothing of the role, and lets no request pass. */
+/** Insufficient privilege, undefined object, invalid parameter value. Any other error says nothing about the role, and fails the request. */
 const refusals = ["42501", "42704", "22023"]
-/** Somebody may make the role, or allow it, at any moment: then requests are confined from here on. */
+/** How long a refusal is believed: somebody may create or grant the role at any moment. */
 const REFUSED_MILLIS = 10_000
-/** How often the connection that listens is asked whether it is still there. */
+/** How often the connection that listens is checked. */
 const LISTENING = "10 seconds"
 
 /** What the answer to `probe` means. */
@@ -42,10 +41,10 @@ const granted = (rows: Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>):
     )
   )
 
-/** Whether requests are confined to their organization. Not so where nobody may take the role: then they see what the engine does. */
+/** Whether requests are confined to their organization. If the role cannot be taken, they see everything that the engine sees. */
 export const isWalled = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> => granted(sql.unsafe(probe))
 
-/** A wall that stands is never taken away again; where there was none, it is asked again after a while. */
+/** Once the wall has been seen it is taken to stand; where there was none, it is checked again after a while. */
 const wallOf = (engine: PgPool.PgPool, silent: SilentConnections, clock: Clock.Clock): Effect.Effect<boolean, SqlError.SqlError> => {
   let isUp = false
   let absentUntil = Number.NEGATIVE_INFINITY
@@ -61,7 +60,7 @@ const wallOf = (engine: PgPool.PgPool, silent: SilentConnections, clock: Clock.C
   return Effect.suspend(() => (isUp ? Effect.succeed(true) : SteadyTime.nowOf(clock) < absentUntil ? Effect.succeed(false) : asked))
 }
 
-/** A session that is not the tenants' role would show a request everything. */
+/** Without the tenants' role, a session would show a request everything. */
 const unconfined = new SqlError.SqlError({
   reason: new SqlError.UnknownError({
     cause: new Error("Something between engine and database drops the role of its sessions"),
@@ -70,13 +69,13 @@ const unconfined = new SqlError.SqlError({
   })
 })
 
-/** Tells a session for whom it works now. */
+/** Tells a session which organization it works for. */
 const teller = (silent: SilentConnections) => {
   const told = new WeakMap<Connection, OrganizationId>()
   return (connection: Connection, tenant: OrganizationId): Effect.Effect<void, SqlError.SqlError> =>
     Effect.suspend(() => {
       if (told.get(connection) === tenant) return Effect.void
-      // What an interrupted statement has done is not known.
+      // If this is interrupted, nobody knows what the session has been told.
       told.delete(connection)
       return silent.during(connection, connection.query(tellSql, [String(tenant)])).pipe(
         Effect.flatMap(({ rows: [row] }) => {
@@ -193,7 +192,7 @@ export const make = Effect.fnUntraced(function* (
     listen: Effect.fnUntraced(function* (channel: string) {
       const connection = yield* engine.reserve
       const heard = yield* connection.listen(channel)
-      // Nothing is sent on it for hours: its silence would not be noticed.
+      // Nothing is sent on it for hours, so its silence would go unnoticed.
       const here = silent.during(connection, connection.query("SELECT 1", [], false))
       yield* Effect.forkScoped(Effect.ignore(Effect.forever(Effect.andThen(Effect.sleep(LISTENING), here))))
       return heard

@@ -14,7 +14,7 @@ import { InFlight } from "./InFlight.ts"
 import { type CallControl, handedOver } from "./handedOver.ts"
 import { makeHealth, type TrunkHealth } from "./TrunkHealth.ts"
 
-/** How often it is looked whether a trunk that was replaced still has calls; longer than a call takes to begin. */
+/** How often a replaced trunk is checked for remaining calls; longer than a call takes to begin. */
 const UNUSED_CHECK = "30 seconds"
 const RENEW_AGAIN = Schedule.spaced("5 seconds")
 
@@ -25,17 +25,17 @@ export interface LiveTrunk extends TrunkHealth {
   readonly trunk: CallControl
   /** Places a call. Without a number to show, it shows one of the configuration's. */
   readonly originate: Trunk["originate"]
-  /** The number of the configuration that `to` is shown, as things stand; undefined when there is none. */
+  /** The number of the configuration that `to` would be shown now; undefined when there is none. */
   readonly callerIdFor: (to: string) => string | undefined
-  /** The numbers that calls may show, as things stand. */
+  /** The numbers that calls may show now. */
   readonly callerIds: () => CallerIds
   /** False once another trunk has taken its place, or the configuration is gone. */
   readonly isCurrent: () => boolean
-  /** At most so many requests of this trunk wait for a reply. */
+  /** Limits how many requests of this trunk wait for a reply. */
   readonly originating: InFlight
   /** Dial requests per second. */
   readonly rate: number
-  /** Calls that it carries at once; undefined: as many as there are. */
+  /** How many calls it carries at once; undefined: no limit. */
   readonly maxConcurrentCalls: () => number | undefined
 }
 
@@ -65,12 +65,12 @@ export class TrunkPool extends Context.Service<
   {
     /** Undefined: the configuration is gone, or its provider is not installed. */
     readonly get: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
-    /** The same, for somebody who may have repaired what the trunk is down for: it tries again now. */
+    /** The same, after somebody may have repaired what keeps the trunk down: it tries again at once. */
     readonly getRepaired: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
     /** Set once, by the call supervisor. */
     readonly deliverTo: (calls: CallsOfNode) => void
     readonly all: () => ReadonlyArray<LiveTrunk>
-    /** The configuration's row is another. Returns when what is dialed next goes by it, or, without a database, as soon as there is one. */
+    /** The configuration's row has changed. Returns once new calls go by it; without a database, that happens as soon as there is one. */
     readonly renew: (id: TelephonyConfigId, changed: "configuration" | "numbers") => Effect.Effect<void>
   }
 >()("runtime/trunk/TrunkPool") {
@@ -252,7 +252,7 @@ const liveOf = (session: Session, adapter: Adapter, health: TrunkHealth, rate: n
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** Why nothing can be dialed through this trunk just now, in a sentence; undefined when it can. */
+/** Why nothing can be dialed through this trunk now, in a sentence; undefined when it can. */
 export const whyDown = (trunk: LiveTrunk): string | undefined => {
   const status = trunk.status()
   return status._tag === "Up" ? undefined : status._tag === "Connecting" ? "It is not connected yet." : status.detail

@@ -1,16 +1,16 @@
 /**
- * The calls of a trunk that another has taken the place of. Where the new settings lead to the same place at the provider, the new session
- * sees these calls, and they are its own from now on: the old one may have lost its password, or its events. Elsewhere they stay with the
- * old one, which is kept for as long as they last.
+ * The calls of a trunk that another one has replaced. If the new settings lead to the same place at the provider, the new session sees these
+ * calls and takes them over, because the old one may have lost its password or its events. Otherwise they stay with the old session, which is
+ * kept until the last of them has ended.
  */
 import { Effect } from "effect"
 import type { CallId } from "#core/Id.ts"
 import type { Presence, Trunk } from "#core/provider/Adapter.ts"
 
-/** All that can be done to a call that has been placed. */
+/** Everything that can be done with a call that has been placed. */
 export type CallControl = Omit<Trunk, "originate">
 
-/** `successor`: what has taken its place by now; undefined when the configuration is gone. */
+/** `successor`: the trunk that has replaced it by now; undefined when the configuration is gone. */
 export const handedOver = (own: Trunk, successor: () => CallControl | undefined): CallControl => {
   const sees = (presence: Presence) => presence === "ringing" || presence === "up"
   const holderOf = (callId: CallId): Effect.Effect<CallControl> =>
