@@ -1,6 +1,6 @@
 /**
- * Writes down what happens to a call. The database may be away for a while (a restart, a failover), however long: the call goes on, and its
- * record is caught up with. Until then what is known of it is kept in memory and in the local journal, for the next process if need be.
+ * Records what happens to calls. However long the database is away (a restart, a failover), calls go on, and their records catch up. Until then
+ * what is known of a call is kept in memory and in the local journal, where the next process finds it.
  */
 import { Cause, Clock, Context, Effect, Fiber, FiberSet, Layer, Schedule, Semaphore } from "effect"
 import type { Attempt, AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
@@ -22,16 +22,16 @@ import { bareEnd, endOf } from "./RunReport.ts"
 
 const { Ended } = CallState.cases
 
-/** Ends wait for each other at their campaign's row: calls that end together leave connections for the ones that take their place. */
+/** Ends of a campaign wait for each other at its row: this leaves connections to the calls that take their place. */
 const ENDS_AT_ONCE = 6
-/** A claim whose reply is lost may still be at work for so long in the database, at most; after that it is left to the sweep. */
+/** How long a claim whose reply was lost may still be running in the database; after that, the sweep takes care of it. */
 const LATE_CLAIM = "10 seconds"
-/** How long a node that stops waits for the database to take back what was claimed in vain. */
+/** How long a stopping node waits for unused claims to be given back. */
 const STOP_TIMEOUT = "5 seconds"
-/** While the database is away, the log says so this often of each call. */
+/** While the database is away, each call logs that no more often than this. */
 const SAY_AGAIN_MILLIS = 60_000
 
-/** What is new for the campaign after its call has been recorded. */
+/** What is new for the campaign once its call has been recorded. */
 export interface Recorded {
   /** The campaign's row changed in a way that its owner has to see: completed, or stopped by the breaker. */
   readonly look: boolean
@@ -45,8 +45,8 @@ export class CallJournal extends Context.Service<
   CallJournal,
   {
     /**
-     * As the store's, but never with contacts left behind: when the caller is interrupted or the reply is lost, what was claimed is given
-     * back as soon as possible, and `returned` called.
+     * As the store's, but never leaves contacts behind: if the caller is interrupted or the reply is lost, whatever was claimed is given back
+     * as soon as possible, and `returned` is called.
      */
     readonly claim: (claim: Omit<Claim, "journal">, returned: () => void) => Effect.Effect<Claimed>
     /** The same for a single call. */
@@ -54,9 +54,9 @@ export class CallJournal extends Context.Service<
       call: SingleCall,
       as: { readonly callId: CallId; readonly provider: string; readonly node: string }
     ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall>
-    /** Gives back what was claimed and has no call to carry on with it: it certainly never leaves. */
+    /** Gives back contacts that were claimed but have no call: they certainly never leave. */
     readonly unclaim: (callIds: ReadonlyArray<CallId>, returned: () => void) => void
-    /** False: the permit has ended, the request must not leave. */
+    /** False: the permit has ended, so the request must not leave. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number) => Effect.Effect<void>
     readonly undone: (call: LiveCall, state: CallState & { readonly _tag: "Void" }) => Effect.Effect<Recorded>
@@ -77,8 +77,8 @@ export class CallJournal extends Context.Service<
       yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(claims), STOP_TIMEOUT))
 
       /**
-       * Judged after the entry is committed, not in its transaction: of two calls that end at once, one then sees both. Should the process
-       * die between, the campaign's next owner judges before it dials.
+       * Judged after the entry is committed, not in its transaction, so that of two calls that end at once, one sees both. If the process dies
+       * in between, the campaign's next owner judges before it dials.
        */
       const judged = Effect.fnUntraced(function* <A>(
         { campaign }: Attempt,
@@ -154,14 +154,14 @@ export class CallJournal extends Context.Service<
 
       const giveBack = Effect.fnUntraced(function* (callIds: ReadonlyArray<CallId>) {
         const at = yield* Clock.currentTimeMillis
-        // No row of them is no news: of a claim, fewer contacts may have been there than were asked for.
+        // A missing row is no error: a claim may find fewer contacts than it asked for.
         for (const callId of callIds) yield* settledBy(callId, store.undo(callId, at, false))
       })
       const unclaim = (callIds: ReadonlyArray<CallId>, returned: () => void, after: Effect.Effect<unknown> = Effect.void) => {
         const withheld = callIds.filter(local.withhold)
         fork(Effect.andThen(after, giveBack(withheld)).pipe(Effect.andThen(Effect.sync(returned))))
       }
-      /** Written in a fiber of its own, so that the reply is heard whatever becomes of whoever asked. */
+      /** Runs in a fiber of its own, so that the reply is received even if the caller is gone. */
       const guarded = <A, E>(callIds: ReadonlyArray<CallId>, write: Effect.Effect<A, E>, returned: () => void) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(FiberSet.run(claims, write), (writing) =>
@@ -180,7 +180,7 @@ export class CallJournal extends Context.Service<
         sent: (callId, now) => persist(store.sent(callId, now)),
         answered: (callId, now) => persist(store.answered(callId, now)),
         undone: (call, { at, reason }) =>
-          // A single call that was refused keeps its run, which says so: whoever asked for it holds the run's id.
+          // A refused single call keeps its run, which says so, because its client has the run's id.
           call.attempt.campaign === undefined
             ? ended(call.attempt, endOf(call, Ended.make({ cause: "temporary_failure", endedAt: at }), undefined))
             : undone(call.attempt, { at, breakerEntry: reason === "unreachable" }),
@@ -220,7 +220,7 @@ const dueOf = (decided: Decided | undefined, finished: Finished) =>
   // Over already: our own earlier try, whose answer was lost.
   finished._tag !== "Stale" && decided?.fate.state === "retry_wait" ? decided.fate.dueAt : undefined
 
-/** Tries until it is written. */
+/** Retries until it is written. */
 const persist = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
   Effect.suspend(() => {
     let sayAt = Number.NEGATIVE_INFINITY

@@ -1,6 +1,6 @@
 /**
- * What the journals of former processes say. A journal is closed before it is read: its folder gets another name, and a process that should
- * still live finds its own journal gone and sends nothing more.
+ * What the journals of former processes say. A journal is closed before it is read: its folder is renamed, so that a process that is still
+ * alive finds its journal gone and sends nothing more.
  */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallId } from "#core/Id.ts"
@@ -20,11 +20,11 @@ export interface Undone {
 export interface Known {
   /** `unsure`: the journal is missing, damaged, or of an earlier boot. */
   left: "left" | "never_left" | "unsure"
-  /** The provider has certainly had the call. */
+  /** The provider certainly had the call. */
   placed: boolean
   /** Epoch milliseconds. */
   answeredAt: number | undefined
-  /** How it ended, although the database may not know it yet. */
+  /** How it ended, which the database may not know yet. */
   end: AttemptEnd | undefined
   undone: Undone | undefined
 }
@@ -40,7 +40,7 @@ interface Former {
   /** Whether a call that it does not name certainly never left. */
   readonly provesAbsence: boolean
   readonly calls: ReadonlyMap<string, Known>
-  /** Attempts that it is still needed for. */
+  /** Attempts that still need it. */
   readonly open: Set<string>
 }
 
@@ -78,7 +78,7 @@ export class FormerJournals {
     return known
   }
 
-  /** Of all attempts that are not over: journals that are needed for none of them go. */
+  /** Takes all attempts that are not over, and removes the journals that none of them needs. */
   keepFor(attempts: ReadonlyArray<{ readonly callId: string; readonly journal: string | undefined }>): void {
     for (const [id, former] of this.#journals) {
       for (const { callId, journal } of attempts) if (journal === id || former.calls.has(callId)) former.open.add(callId)
@@ -93,7 +93,7 @@ export class FormerJournals {
   #dropUnneeded(id: string, { folder, open }: Former): void {
     if (open.size > 0) return
     this.#journals.delete(id)
-    // Left behind, it would only be read in vain at the next start.
+    // Should this fail, it is merely read again at the next start.
     Result.try(() => rmSync(folder, { force: true, recursive: true }))
   }
 }
@@ -113,12 +113,12 @@ const readJournal = (folder: string, expected: JournalHeader): Former => {
   return { calls, folder, open: new Set(), provesAbsence }
 }
 
-/** False when a line of it may be missing. */
+/** False when lines may be missing. */
 const readFile = (text: string, expected: JournalHeader, calls: Map<string, Known>): boolean => {
   const { isDamaged, lines, torn } = readLines(text)
   const [header, ...said] = lines
   for (const line of said) readLine(line, calls)
-  // The call did not leave before its line was whole; but whatever names it in full is taken at its word.
+  // A call leaves only once its line is whole, but a torn line that names one in full is believed all the same.
   if (torn.startsWith("left ") && torn.length >= "left ".length + idLength) readLine(torn.slice(0, "left ".length + idLength), calls)
   return !isDamaged && (header === headerText(expected) || (header === undefined && torn === ""))
 }
@@ -144,7 +144,7 @@ const readLine = (line: string, calls: Map<string, Known>): void => {
       known.undone = { at: Number(first), breakerEntry: second === "true" }
       return
     case "ended":
-      // As it was written, which its checksum says.
+      // The checksum guarantees that it is what was written.
       known.end = JSON.parse(line.slice(`ended ${callId} `.length)) as AttemptEnd
   }
 }

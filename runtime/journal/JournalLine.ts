@@ -1,5 +1,5 @@
 /**
- * A line of a journal: words with blanks between, and a checksum. A process that is killed while it writes may leave the last line of a file
+ * A line of a journal: words separated by blanks, and a checksum. A process that is killed while it writes may leave the last line of a file
  * torn; a broken line anywhere else means that the file is damaged.
  */
 import { crc32 } from "node:zlib"
@@ -16,7 +16,7 @@ const unsealed = (line: string): string | undefined => {
 
 export interface JournalText {
   readonly lines: ReadonlyArray<string>
-  /** What an interrupted write has left behind the last whole line; empty when there is nothing. */
+  /** What an interrupted write left after the last whole line; otherwise empty. */
   readonly torn: string
   readonly isDamaged: boolean
 }

@@ -1,10 +1,10 @@
 /**
- * What this process has really sent, and what it has learned of its calls: written on its own disk in the moment it happens, without waiting
- * for the disk. So it survives the death of the process, not that of the machine. An attempt that is marked `sent` in the database and is not
- * in the journal of the process that was to send it certainly never left.
+ * What this process has really sent, and what it has learned about its calls: written to its own disk the moment it happens, without waiting
+ * for the disk, so it survives a crash of the process but not one of the machine. An attempt that is `sent` in the database but missing from
+ * the journal of the process that was to send it certainly never left.
  *
- * Journals lie in `DATA_DIR/journal`, by database; one folder for each process. They hold call ids, and of calls whose end the database
- * does not have yet what their runs will show: readable for their owner alone, never logged, and removed as soon as the database has it all.
+ * Journals lie in `DATA_DIR/journal`, by database, in one folder for each process. They hold call ids and, for calls whose end the database
+ * does not have yet, what their runs will show. They are readable for their owner only, never logged, and removed once the database has it all.
  */
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -19,26 +19,26 @@ import { FormerJournals, headerText, type Known, type Undone } from "./FormerJou
 import { RefusedRecords } from "./RefusedRecords.ts"
 import { append, type Append, Segments } from "./Segments.ts"
 
-/** How often a journal that cannot be written is tried again. */
+/** How often writing is retried after a failure. */
 const TRY_AGAIN = "1 second"
 const TIDY_EVERY = "30 seconds"
 /**
- * A settled call is remembered for so long: a database that fails over may lose the newest of what it has confirmed, and the attempt, `sent`
- * once more, must not look as if it had never left.
+ * How long a settled call is remembered. A database that fails over may lose its latest commits, and an attempt that is `sent` again must not
+ * look as if it had never left.
  */
 const REMEMBER_MILLIS = 120_000
 
-/** How lines reach the disk; tests let it fail. */
+/** How lines reach the disk; tests make it fail. */
 export const JournalAppend = Context.Reference<Append>("runtime/journal/JournalAppend", { defaultValue: () => append })
 
 export class LocalJournal extends Context.Service<
   LocalJournal,
   {
-    /** Of this process. */
+    /** The id of this process's journal. */
     readonly id: string
-    /** The call leaves, in this very moment. False: it could not be written down, or it is withheld, and must not leave. */
+    /** The call leaves at this very moment. False: that could not be written, or the call is withheld, so it must not leave. */
     readonly left: (callId: CallId) => boolean
-    /** From now on the call cannot leave any more. False: it has left. */
+    /** From now on the call cannot leave. False: it has left already. */
     readonly withhold: (callId: CallId) => boolean
     /** The provider has the call. */
     readonly placed: (callId: CallId) => void
@@ -47,15 +47,15 @@ export class LocalJournal extends Context.Service<
     readonly ended: (callId: CallId, end: AttemptEnd) => void
     /** The database refuses the record for its content: it is kept for the operator. False when it could not be. */
     readonly refused: (callId: CallId, end: AttemptEnd) => boolean
-    /** The database has all there is to say of it. */
+    /** The database has everything about it. */
     readonly settled: (callId: CallId) => void
-    /** Of an attempt that another process, or this one, has left behind. */
+    /** What is known of an attempt that this or another process left behind. */
     readonly known: (callId: CallId, journal: string | undefined) => Known
-    /** Of all attempts that are not over: former journals that are needed for none of them are removed. */
+    /** Takes all attempts that are not over, and removes former journals that none of them needs. */
     readonly keepFor: FormerJournals["keepFor"]
     /** Why nothing can leave; undefined while it can. */
     readonly failure: () => string | undefined
-    /** Calls `wake` when it can be written again; the result stops that. */
+    /** Calls `wake` when it can be written again, until the function it returns is called. */
     readonly watch: (wake: () => void) => () => void
   }
 >()("runtime/journal/LocalJournal") {
@@ -109,7 +109,7 @@ export class LocalJournal extends Context.Service<
       yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(tidy), TIDY_EVERY)))
       yield* Effect.addFinalizer(() =>
         Effect.sync(() => {
-          // The next process reads it, and removes it when no attempt needs it.
+          // Left in place: the next process reads it, and removes it when no attempt needs it.
           calls.close()
           ends.close()
         })

@@ -1,12 +1,12 @@
 /**
- * Files that are only appended to, one after another. Each knows the calls that it tells of, and goes when all of them are settled. Nothing
- * here waits for the disk: what has been written survives the process, not the machine.
+ * Files that are only appended to, one after another. Each is removed when all calls that it mentions are settled. Nothing here waits for the
+ * disk: what has been written survives the process, not the machine.
  */
 import { closeSync, existsSync, ftruncateSync, openSync, unlinkSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { sealed } from "./JournalLine.ts"
 
-/** Then the next segment begins. */
+/** A segment that has reached this size is followed by the next. */
 const MAX_BYTES = 1024 * 1024
 
 /** Writes all of `text` at the end of the file, or throws. */
@@ -44,7 +44,7 @@ export class Segments {
     this.#append = write
   }
 
-  /** Throws when it cannot be written; then the segment is not written to again, and the next line begins another one. */
+  /** Throws when it cannot be written. That segment is then not written to again; the next line begins another one. */
   write(callId: string, text: string): void {
     const segment = this.#writable()
     const line = sealed(text)
@@ -54,12 +54,12 @@ export class Segments {
     this.#put(segment, line)
   }
 
-  /** Throws when there is nowhere to write. */
+  /** Throws when no segment can be written to. */
   probe(): void {
     this.#writable()
   }
 
-  /** False once the file that is written to has been moved or removed by somebody else. */
+  /** False once somebody else has moved or removed the current file. */
   isInPlace(): boolean {
     return this.#current !== undefined && existsSync(this.#current.path)
   }
@@ -74,14 +74,14 @@ export class Segments {
     }
   }
 
-  /** Removes segments whose calls were all settled by `before`, except the one that is written to. */
+  /** Removes segments whose calls were all settled by `before`, except the current one. */
   prune(before: number): void {
     for (const segment of [...this.#segments]) {
       if (segment !== this.#current && segment.settledAt !== undefined && segment.settledAt <= before) this.#remove(segment)
     }
   }
 
-  /** Empties what is written to, when it tells of nothing that is open. */
+  /** Empties the current segment if none of its calls is open. */
   clear(): void {
     const segment = this.#current
     if (segment === undefined || segment.open.size > 0 || segment.size === segment.headerSize) return
@@ -119,7 +119,7 @@ export class Segments {
     try {
       this.#append(segment.fd, line)
     } catch (error) {
-      // Part of the line may be there: what followed it would be unreadable.
+      // Part of the line may have been written, and would make the next one unreadable.
       this.#current = undefined
       throw error
     }

@@ -1,4 +1,4 @@
-/** Names the machine's current boot. What was written without waiting for the disk is certainly readable only within the same one. */
+/** Identifies the machine's current boot. What was written without waiting for the disk is certain to be readable only within the same boot. */
 import { Result } from "effect"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -9,7 +9,7 @@ const read = (): string => {
   return ""
 }
 
-/** Undefined where it cannot be told. */
+/** Undefined where the system does not say. */
 export const bootId = (): string | undefined => {
   const id = Result.getOrElse(Result.try(read), () => "").trim()
   return /^[\w-]{8,64}$/.test(id) ? id : undefined
