@@ -33,7 +33,7 @@ export interface Reply {
   readonly status: number
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: string | Flow
-  /** The same request may well be answered otherwise in a moment: this answer is not kept for it. */
+  /** The same request may be answered differently a moment later, so this answer is not stored under its key. */
   readonly isPassing?: boolean
 }
 

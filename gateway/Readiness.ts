@@ -13,9 +13,9 @@ export interface TrunkReadiness {
 export class Readiness extends Context.Service<
   Readiness,
   {
-    /** What keeps the database from its work, in a sentence; undefined when nothing does. */
+    /** What is wrong with the database, in a sentence; undefined when nothing is. */
     readonly databaseTrouble: Effect.Effect<string | undefined>
-    /** Why no call can leave, whatever the trunk; undefined while nothing is in the way. */
+    /** Why no call can leave on any trunk; undefined while calls can leave. */
     readonly obstacle: Effect.Effect<string | undefined>
     /** The trunks that this node has opened. */
     readonly trunks: Effect.Effect<ReadonlyArray<TrunkReadiness>>

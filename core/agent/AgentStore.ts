@@ -97,7 +97,7 @@ export const setStatus = (sql: Sql, organizationId: OrganizationId, id: AgentId,
     Effect.map((rows) => rows.length > 0)
   )
 
-/** A statement of its own, after the agent's: it sees campaigns whose start was waited for. Those that the engine would resume stay paused. */
+/** A statement of its own, run after the agent's, so that it sees campaigns whose start that one waited for. Those that the engine would resume stay paused. */
 export const pauseCampaigns = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
   sql<{ readonly campaignId: CampaignId }>`
     WITH stopped AS (

@@ -1,6 +1,6 @@
 /**
  * The time bounds of a list of runs. A bound is an instant, or a day as a whole: a day of the organization's time zone. Both ends are
- * inclusive, and an instant means the whole millisecond, because the API shows no more of a time than that.
+ * inclusive, and an instant means the whole millisecond, which is the precision that the API shows.
  */
 import { DateTime, Option } from "effect"
 

@@ -4,7 +4,7 @@
 export interface CallerIds {
   readonly preferred: string | undefined
   readonly all: ReadonlyArray<string>
-  /** Numbers that only so many calls may show at once. */
+  /** How many calls may show a number at once, for numbers that have such a limit. */
   readonly limits?: ReadonlyMap<string, number>
 }
 

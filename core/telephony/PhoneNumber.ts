@@ -17,7 +17,7 @@ export interface PhoneNumber {
   readonly inboundAgentName: string | undefined
   readonly isActive: boolean
   readonly isDefaultCallerId: boolean
-  /** Calls that may show it at once; undefined: as many as there are. */
+  /** How many calls may show it at once; undefined: unlimited. */
   readonly maxConcurrent: number | undefined
   readonly extraMetadata: Readonly<Record<string, unknown>>
   readonly createdAt: Date

@@ -73,7 +73,7 @@ export interface StoredChanges {
   /** Null: nobody. */
   readonly inboundAgentId: AgentId | null | undefined
   readonly isActive: boolean | undefined
-  /** Null: as many as there are. */
+  /** Null: unlimited. */
   readonly maxConcurrent: number | null | undefined
   readonly extraMetadata: Readonly<Record<string, unknown>> | undefined
 }

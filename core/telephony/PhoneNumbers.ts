@@ -41,7 +41,7 @@ export interface PhoneNumberChanges {
   /** Null: nobody answers it any more. */
   readonly inboundAgentId?: AgentId | null | undefined
   readonly isActive?: boolean | undefined
-  /** Null: as many as there are. */
+  /** Null: unlimited. */
   readonly maxConcurrent?: number | null | undefined
   readonly extraMetadata?: Readonly<Record<string, unknown>> | undefined
 }

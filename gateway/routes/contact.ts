@@ -11,7 +11,7 @@ export const contactRoutes = tagged("Campaigns", [
     path: "/api/v1/campaign/:campaign_id/contacts",
     name: "listCampaignContacts",
     summary: "List the contacts of a campaign",
-    description: "In the order of the list. With `outcome=unknown&reached=unsaid`: those of whom a person has to decide.",
+    description: "In the order of the list. `outcome=unknown&reached=unsaid` selects the contacts that a person has to decide about.",
     params: CampaignPath,
     query: ContactListQuery,
     success: ContactListWire,
@@ -27,7 +27,7 @@ export const contactRoutes = tagged("Campaigns", [
     method: "post",
     path: "/api/v1/campaign/:campaign_id/contacts/mark",
     name: "markCampaignContacts",
-    summary: "Say whether people were reached whose call had an unknown outcome",
+    summary: "Mark contacts with an unknown outcome as reached or not",
     description:
       "All of them or none; the last word counts. Nobody is called by it: a redial with `retry_on_unknown` calls those again who were not reached.",
     params: CampaignPath,

@@ -92,7 +92,7 @@ export const RedialCampaign = Type.Refine(
       retry_on_busy: Type.Boolean({ default: true }),
       retry_on_unknown: Type.Boolean({
         default: false,
-        description: "Of whose last call it could not be learned whether it was placed: these may have been reached already."
+        description: "Contacts whose last call may or may not have been placed: they may have been reached already."
       }),
       retry_config: optional(RetryConfigWire)
     },
@@ -203,7 +203,9 @@ export const campaignWire = (campaign: LoggedCampaign): Static<typeof CampaignWi
 export const AdvisedCampaignWire = Type.Object(
   {
     ...CampaignWire.properties,
-    warnings: Type.Array(Type.String(), { description: "What the settings will not do as they stand; nothing is refused for it." })
+    warnings: Type.Array(Type.String(), {
+      description: "Settings that cannot take full effect as things stand; they are accepted all the same."
+    })
   },
   { title: "AdvisedCampaign" }
 )

@@ -1,4 +1,4 @@
-/** The contacts of a campaign, and what a person says of those whose call had an unknown outcome. */
+/** The contacts of a campaign, and what a person says about those whose call had an unknown outcome. */
 import Type, { type Static } from "typebox"
 import { Outcome } from "#core/call/Outcome.ts"
 import { type Contact, type ContactMark, type ContactSelection, contactStates } from "#core/campaign/Contacts.ts"
@@ -12,14 +12,14 @@ const mostRows = 1000
 export const ContactListQuery = Type.Object({
   state: optional(ContactStateWire),
   outcome: optional(OutcomeWire),
-  reached: optional(Type.Enum(["yes", "no", "unsaid"], { description: "What a person said; `unsaid`: nobody has." })),
+  reached: optional(Type.Enum(["yes", "no", "unsaid"], { description: "What a person has said; `unsaid`: nobody has said anything." })),
   limit: Type.Integer({ minimum: 1, maximum: mostRows, default: mostRows }),
-  after: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: "The last line of the page before." }))
+  after: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: "The last row of the previous page." }))
 })
 
 const said = { yes: true, no: false, unsaid: null } as const
 
-/** One contact more than is shown. */
+/** One contact more than the page shows. */
 export const contactSelectionOf = (query: Static<typeof ContactListQuery>): ContactSelection => ({
   state: orUndefined(query.state),
   outcome: orUndefined(query.outcome),
@@ -36,7 +36,7 @@ export const ContactWire = Type.Object(
     retries_used: Type.Integer(),
     last_outcome: nullable(OutcomeWire),
     due_at: nullable(instant()),
-    reached: nullable(Type.Boolean({ description: "What a person said of a call of unknown outcome." })),
+    reached: nullable(Type.Boolean({ description: "What a person has said about a call with an unknown outcome." })),
     run: nullable(Type.Object({ id: id<RunId>(), workflow_id: id<AgentId>() }, { title: "ContactRun", description: "The newest call." }))
   },
   { title: "Contact" }
@@ -58,7 +58,7 @@ export const ContactListWire = Type.Object({ contacts: Type.Array(ContactWire) }
 export const MarkContacts = Type.Object(
   {
     row_numbers: Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { minItems: 1, maxItems: mostRows }),
-    reached: Type.Boolean({ description: "True completes the contacts, false lets them fail." })
+    reached: Type.Boolean({ description: "True marks the contacts as completed, false as failed." })
   },
   { title: "MarkContacts" }
 )

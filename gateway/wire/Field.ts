@@ -10,7 +10,7 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 /** May be left out, or null, which means the same. */
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()], { default: null })
 
-/** May be left out, which leaves it as it is, or null, which clears it. */
+/** Absent: it stays as it is. Null: it is cleared. */
 export const clearable = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
 
 /** Any JSON object. */

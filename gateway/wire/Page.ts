@@ -26,7 +26,7 @@ export const listed = <Row, Body>(query: Page, rows: ReadonlyArray<Row>, bodyOf:
   return { body: bodyOf(more ? rows.slice(0, query.limit) : rows), next: more ? next : undefined }
 }
 
-/** The same of rows whose keys are asked for with `after`: the next part begins after the last one shown. */
+/** The same for lists with `after`: the next part begins after the last row shown. */
 export const listedByKey = <Row, Body>(
   query: Page,
   rows: ReadonlyArray<Row>,

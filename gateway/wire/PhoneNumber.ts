@@ -13,7 +13,7 @@ const label = optional(Type.String({ maxLength: 64 }))
 const inbound = optional(id<AgentId>("The agent that answers calls to this number."))
 
 const maxConcurrent = optional(
-  Type.Integer({ minimum: 1, maximum: 100_000, description: "Calls that may show the number at once; as many as there are when absent." })
+  Type.Integer({ minimum: 1, maximum: 100_000, description: "How many calls may show the number at once; unlimited when absent." })
 )
 
 const NewNumber = Type.Object(
