@@ -24,27 +24,27 @@ import { endOf } from "./RunReport.ts"
 const { Accepted, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, MediaLost, Refused } = CallEvent.cases
 const { Ended, Void } = CallState.cases
 
-/** A request that has not left by so long after its moment does not leave at all. */
+/** A request that is later than this after its moment does not leave at all. */
 const LATEST_MILLIS = 10_000
-/** The mark that the request may have left is made so long before its moment, where it was not made with the claim. */
+/** How long before its moment an attempt is marked `sent`, unless it was claimed so. */
 const MARK_AHEAD_MILLIS = 50
-/** Timers are no more exact. */
+/** The precision of timers. */
 const AT_ONCE_MILLIS = 0.01
-/** For adapters without a patience of their own. */
+/** For adapters without a timeout of their own. */
 const ORIGINATE_TIMEOUT = "20 seconds"
 const MEDIA_TIMEOUT = "10 seconds"
-/** How long the callee waits for the record of the answer; after that the conversation begins, and the record is caught up with. */
+/** How long the callee waits for the answer to be recorded; after that the conversation begins, and the record catches up. */
 const RECORD_TIMEOUT = "1 second"
-/** When a mailbox is full, its deadline comes again. */
+/** When a deadline that found the mailbox full is tried again. */
 const CROWDED_MILLIS = 1000
 /** A provider that has not answered a look within this counts as silent. */
 const LOOK_TIMEOUT = "10 seconds"
 
-/** Who is told of a call's end, before it has been recorded. */
+/** Called at a call's end, before it has been recorded. */
 export interface EndTold {
   /** First of all. */
   readonly over: (how: Over) => void
-  /** Then, as soon as the line is; for a call that was never placed, once its contact is free as well. */
+  /** Then, once the line is free; for a call that was never placed, once its contact is free as well. */
   readonly lineFree: (how: Over) => void
 }
 
@@ -93,7 +93,7 @@ export class CallActor extends Context.Service<
               .sent(attempt.callId, wallNow())
               .pipe(Effect.timeoutOrElse({ duration: LATEST_MILLIS, orElse: () => Effect.succeed(false) }))
 
-      /** Until so long before the moment at which the call may leave; a moment that was missed has become a later one. False: too late. */
+      /** Waits until `aheadMillis` before the moment at which the call may leave; a missed moment has moved to a later one. False: too late. */
       const awaitMoment = Effect.fnUntraced(function* (call: LiveCall, latest: SteadyTime.SteadyMillis, aheadMillis: number) {
         while (call.dialing !== undefined) {
           const at = call.dialing.departure.readyAt()
@@ -116,18 +116,18 @@ export class CallActor extends Context.Service<
           lock.isHeld() &&
           permit.holds() &&
           call.trunk.mayLeave(callId) &&
-          // Numbers are taken away by those who must not be called from them any more.
+          // A number that was taken away meanwhile must not be shown any more.
           (dialing.from === undefined || call.trunk.callerIds().all.includes(dialing.from))
-        // The permit is asked before the mark that the request may have left, and after it, because marking takes time.
+        // The permit is asked before the attempt is marked `sent` and again after, because marking takes time.
         if (!mayLeave() || !(yield* mark(call))) return void withdraw(call)
         if (!(yield* awaitMoment(call, latest, 0)) || !mayLeave()) return void withdraw(call)
         pass("marked sent")
         const from = dialing.from ?? call.trunk.callerIdFor(phoneNumber)
         let hasLeft = false
         const leave = () => {
-          // For an adapter that is not known to ask it was asked before the request was handed over.
+          // Asked before already, for an adapter that was not known to ask itself.
           if (hasLeft) return lock.isHeld() && permit.holds()
-          // Written down last: what is not in the journal has not left, and what is may have.
+          // The journal comes last: what is not in it has not left, and what is in it may have.
           if (!mayLeave() || !departure.leave() || !local.left(callId)) return false
           hasLeft = true
           call.dialing = undefined
@@ -142,7 +142,7 @@ export class CallActor extends Context.Service<
         const request = { callId, from, leave, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
         yield* call.trunk.originate(request).pipe(
           Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(overdue(call)) }),
-          // The provider has judged it: there is nothing left to withdraw, whatever the adapter has asked.
+          // The originate is over, so there is nothing left to withdraw, whether the adapter has asked or not.
           Effect.ensuring(
             Effect.sync(() => {
               call.dialing = undefined
@@ -173,7 +173,7 @@ export class CallActor extends Context.Service<
         yield* call.trunk.originating.withPermits(1)(send(call, latest))
       })
 
-      /** What the call opens with is made while the phone rings. */
+      /** Prepares what the call opens with while the phone rings. */
       const prepare = ({ fetching, voice }: LiveCall) =>
         fetching === undefined
           ? agent.prepare(voice)
@@ -221,7 +221,7 @@ export class CallActor extends Context.Service<
         )
 
       const perform = Effect.fnUntraced(function* (call: LiveCall, command: CallCommand) {
-        // Begun at once: a turn of the event loop later, the freed slot would have waited for nothing.
+        // Started immediately, so that a freed slot does not wait for a turn of the event loop.
         const fork = <A>(effect: Effect.Effect<A>) => Effect.forkChild(guarded(effect), { startImmediately: true })
         return yield* CallCommand.match(command, {
           AttachVoice: () => (needsAudio(call) ? fork(converse(call)) : Effect.void),
@@ -243,7 +243,7 @@ export class CallActor extends Context.Service<
         })
       })
 
-      /** What is still to be written when the callee has waited long enough for it. */
+      /** Returns the fiber that is still writing when the callee has waited long enough. */
       const recordAnswer = Effect.fnUntraced(function* ({ attempt }: LiveCall, answeredAt: number) {
         const recording = yield* Effect.forkChild(journal.answered(attempt.callId, SteadyTime.wallOf(clock, answeredAt)))
         yield* Effect.timeoutOption(Fiber.await(recording), RECORD_TIMEOUT)
@@ -255,7 +255,7 @@ export class CallActor extends Context.Service<
         let started: ReadonlyArray<Fiber.Fiber<unknown>> = []
         const { provider } = call.trunk.adapter.manifest
         while (!isOver(state)) {
-          // What is done would be kept in memory for as long as the call lasts.
+          // Fibers that have ended must not stay in memory for as long as the call lasts.
           started = started.filter(isRunning)
           for (const command of commands) {
             const fiber = yield* perform(call, command)
@@ -277,7 +277,7 @@ export class CallActor extends Context.Service<
         return { state, started }
       })
 
-      /** An end that we inferred takes what the provider has said of it since. What comes later is not for the actor any more. */
+      /** An inferred end takes on what the provider has said since. Anything that comes later is not for the actor any more. */
       const lastWord = (call: LiveCall, inferred: typeof Ended.Type): typeof Ended.Type => {
         call.isOver = true
         let end = inferred
@@ -290,7 +290,7 @@ export class CallActor extends Context.Service<
         return end
       }
 
-      /** As it is recorded: in the time of the wall clock. */
+      /** In wall time, as it is recorded. */
       const inWallTime = (end: typeof Ended.Type): typeof Ended.Type => {
         const answeredAt = end.answeredAt === undefined ? {} : { answeredAt: SteadyTime.wallOf(clock, end.answeredAt) }
         return Ended.make({ ...end, ...answeredAt, endedAt: SteadyTime.wallOf(clock, end.endedAt) })
@@ -298,7 +298,7 @@ export class CallActor extends Context.Service<
 
       const reportOf = ({ session, voice }: LiveCall, { answeredAt }: CallState & { readonly _tag: "Ended" }) => {
         if (session !== undefined) return session.finish
-        // Answered under a process that has died since.
+        // It was answered under a process that has died since.
         return answeredAt === undefined ? Effect.undefined : Effect.map(agent.salvage(voice), (recordingKey) => ({ recordingKey }))
       }
 
@@ -315,7 +315,7 @@ export class CallActor extends Context.Service<
               return { how: state, recorded }
             }
             lineFree(state)
-            // Whoever waits for the line comes first.
+            // The next call that waits for the line comes first.
             yield* Effect.yieldNow
             pass("ended")
             const report = yield* reportOf(call, state)
@@ -325,7 +325,7 @@ export class CallActor extends Context.Service<
             pass("end recorded")
             return { how, recorded }
           },
-          // A call never outlives its actor, whether that one was interrupted or died.
+          // A call never outlives its actor, whether the actor was interrupted or died.
           (actor, call) =>
             Effect.onError(actor, () => Effect.suspend(() => (withdraw(call) ? Effect.void : hangup(call, "internal_error"))))
         )
@@ -334,7 +334,7 @@ export class CallActor extends Context.Service<
   )
 }
 
-/** Its events are not heard at the moment, but will be: what they would have told is told when they come back. */
+/** Its events are not being heard at the moment; what they would have said is found out once they are heard again. */
 const isDeaf = ({ trunk }: LiveCall) => {
   const status = trunk.status()
   return status._tag === "Connecting" || (status._tag === "Down" && status.reason === "unreachable")
@@ -350,14 +350,14 @@ const guarded = <A>(effect: Effect.Effect<A>) => Effect.tapCause(effect, (cause)
 const noMedia = ({ trunk }: LiveCall) =>
   new ProviderError({ detail: "no audio in time", operation: "openMedia", provider: trunk.adapter.manifest.provider })
 
-/** What it means that an originate took too long. What has not left by now never will. */
+/** What an originate that took too long means. A request that has not left by now never will. */
 const overdue = (call: LiveCall): OriginateRefused | OriginateDoubtful => {
   if (call.dialing === undefined) return new OriginateDoubtful({ detail: "no reply" })
   call.dialing = undefined
   return new OriginateRefused({ reason: "unreachable", detail: "the request could not leave in time" })
 }
 
-/** What a failed originate means for the call, and for its trunk. */
+/** What a failed originate means for the call and for its trunk. */
 const meaning = ({ attempt, trunk }: LiveCall, error: OriginateRefused | OriginateDoubtful, at: number): CallEvent => {
   const { callId } = attempt
   if (error._tag === "OriginateDoubtful") {

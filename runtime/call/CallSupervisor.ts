@@ -30,24 +30,24 @@ import { plannedOpening } from "./plannedOpening.ts"
 
 const { Accepted, Answered, EndAsked, HungUp, Rang } = CallEvent.cases
 
-/** A mailbox holds more than a provider can say about one call, unless it has gone mad: then the newest is dropped. */
+/** More events than a provider has for one call. If it sends more all the same, the newest are dropped. */
 const MAILBOX_CAPACITY = 64
 
 export interface CallWatcher {
-  /** The call is over. Its slot is still taken: what follows from the end follows before somebody else gets the line. */
+  /** The call is over, and its slot still taken, so that whatever follows from the end is done before the line is given to another call. */
   readonly over?: (how: Over, attempt: Attempt) => void
-  /** The line is free, and the slot released; unless the call was never seen and may still appear. */
+  /** The line is free and the slot released, unless the call was never seen and may still appear. */
   readonly lineFree?: (how: Over) => void
-  /** All of the call has been recorded. */
+  /** The call has been recorded completely. */
   readonly recorded?: (how: Over, recorded: Recorded, attempt: Attempt) => void
-  /** The call's actor is no more, and nothing more will be recorded. */
+  /** The call's actor has ended, and nothing more will be recorded. */
   readonly gone?: (attempt: Attempt) => void
 }
 
 export class CallSupervisor extends Context.Service<
   CallSupervisor,
   {
-    /** Starts the actor of an attempt that has its slot. */
+    /** Starts the actor of an attempt that holds its slot. */
     readonly start: (
       attempt: NewAttempt,
       trunk: LiveTrunk,
@@ -61,9 +61,9 @@ export class CallSupervisor extends Context.Service<
       first: (limits: CallLimits) => Step,
       watcher: CallWatcher
     ) => Effect.Effect<void>
-    /** Keeps the slot, taken already, of an attempt that a former process has written off. */
+    /** Keeps the slot of an attempt that a former process has written off. The slot has been taken already. */
     readonly doubt: (doubt: Omit<Doubt, "ringTimeoutSeconds">) => void
-    /** What former processes left has its actors. */
+    /** Every attempt that former processes left behind has its actor. */
     readonly recovered: () => void
     readonly live: () => number
     readonly has: (callId: string) => boolean
@@ -83,7 +83,7 @@ export class CallSupervisor extends Context.Service<
       const fibers = yield* FiberSet.make<unknown, never>()
       const calls = new Map<string, LiveCall>()
 
-      // The node stops: calls get their time to end by themselves, then they are hung up and recorded.
+      // When the node stops, calls get their time to end by themselves, and are then hung up and recorded.
       yield* Effect.addFinalizer(() =>
         Effect.gen(function* () {
           if (calls.size === 0) return
@@ -126,7 +126,7 @@ export class CallSupervisor extends Context.Service<
         }
       })
 
-      /** The line is free, as far as is known now; before and after what is known has been recorded. */
+      /** The line is free as far as is known now. Called before and after the record is written. */
       const freeLine = (call: LiveCall, how: Over) => {
         const { callId } = call.attempt
         if (how._tag === "Ended") late.ended(callId, how.inferred === undefined && how.cause !== "trunk_lost")
@@ -153,7 +153,7 @@ export class CallSupervisor extends Context.Service<
           .pipe(
             Effect.tap(({ how, recorded }) =>
               Effect.sync(() => {
-                // It may have come and gone since.
+                // The call may have appeared and ended since.
                 if (how._tag === "Ended" && how.inferred === undefined) freeLine(call, how)
                 if (how._tag === "Ended" && how.cause === "written_off" && !doubts.has(callId)) fork(releaseNumber(callId))
                 watcher.recorded?.(how, recorded, call.attempt)
@@ -177,9 +177,9 @@ export class CallSupervisor extends Context.Service<
       const callOf = Effect.fnUntraced(function* (attempt: Attempt & AgentPart, trunk: LiveTrunk, dialing: Dialing | undefined) {
         const { callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
         const { agentId, configurations, definition } = yield* versions.get(attempt.agentDefinitionId)
-        // The run has this number when the call is over.
+        // Written to the run at the end of the call.
         const known = { caller_number: numberShown(trunk, dialing), ...attempt.initialContext }
-        // What a former process has fetched for its call is lost with it.
+        // What a former process had fetched for the call was lost with it.
         const fetch = dialing === undefined ? undefined : preCallFetchOf(definition)
         const fetching =
           fetch === undefined || dialing === undefined
@@ -244,7 +244,7 @@ const HANGUP_AGAIN = "2 seconds"
 
 const mailbox = Queue.make<CallEvent>({ capacity: MAILBOX_CAPACITY, strategy: "dropping" })
 
-/** As far as it is known yet; undefined for a call of a former process, which tells itself if it knew. */
+/** As far as it is known yet. Undefined for a call of a former process, whose attempt may name it. */
 const numberShown = (trunk: LiveTrunk, dialing: Dialing | undefined): string | undefined =>
   dialing === undefined ? undefined : (dialing.from ?? trunk.callerIdFor(dialing.phoneNumber))
 
@@ -252,10 +252,10 @@ const isOn = (setting: unknown) => typeof setting === "object" && setting !== nu
 
 const toldAt = ({ at }: { readonly at?: number }) => (at === undefined ? {} : { toldAt: at })
 
-/** No menu asks for more; a far end that sends keys without end must not fill the memory. */
+/** No menu needs more, and a far end that never stops sending keys must not fill the memory. */
 const MAX_KEYS = 1000
 const isKey = (digit: string) => /^[0-9*#A-D]$/.test(digit)
-/** An adapter of somebody else's may be plain JavaScript, in which no compiler has checked the word. */
+/** An adapter from a package may be plain JavaScript, in which no compiler has checked the cause. */
 const isHangupCause = Schema.is(HangupCause)
 
 const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
