@@ -18,5 +18,5 @@ export const longCampaign = async (t: Test, environment: Readonly<Record<string,
 export const originatesSince = (world: World, at: number) =>
   world.emulator.log.entries.filter((entry) => entry.kind === "originate" && entry.at >= at)
 
-/** Calls that the callees did not end. */
+/** The ends of calls that we hung up. */
 export const hungUpByUs = ({ emulator }: World) => emulator.log.entries.filter(({ by, kind }) => kind === "ended" && by === "us")
