@@ -11,8 +11,6 @@ export interface Fault {
   readonly run: (stage: Stage) => Promise<void>
 }
 
-/** Into the middle of the closed window, which is thirty to forty minutes ago. */
-const intoClosedMillis = 35 * 60_000
 const stepMillis = 45_000
 const isEvents = ({ opening }: Connection) => opening.startsWith("GET /ari/events")
 
@@ -93,16 +91,17 @@ const clockFaults = on("its clock", [
     run: async (stage) => {
       const [big] = stage.campaigns
       if (big === undefined) return
-      const edges = async () => (await stage.insist("campaign", () => stage.world.api.campaign(big.id))).logs
-      const closings = async () => (await edges()).filter(({ event }) => event === "schedule_window_closed").length
+      const closings = async () => (await stage.eventsOf(big.id))["schedule_window_closed"] ?? 0
       const before = await closings()
-      stage.world.engine.stepClock(-intoClosedMillis)
+      const backMillis = stage.sinceClosedMillis()
+      stage.world.engine.stepClock(-backMillis)
       const noticed = await until("closed window", async () => ((await closings()) > before ? nowMillis() : undefined), 8000).catch(
         () => undefined
       )
       await stage.progress(20, 4000)
-      if (noticed !== undefined) big.closed.push({ from: noticed, until: nowMillis() })
-      stage.world.engine.stepClock(intoClosedMillis)
+      if (noticed === undefined) stage.say("  the campaign has not noticed it")
+      else big.closed.push({ from: noticed, until: nowMillis() })
+      stage.world.engine.stepClock(backMillis)
     }
   }
 ])

@@ -3,7 +3,7 @@
  * a record of all that was done to them.
  */
 import type { Test } from "tap"
-import { type Campaign, eventsOf, numbersOf, World } from "#test/support/engine.ts"
+import { type Campaign, numbersOf, World } from "#test/support/engine.ts"
 import { type Fate, fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
 import { nowMillis, until, untilTrue } from "#test/support/until.ts"
@@ -184,13 +184,24 @@ export class Stage {
     return completed
   }
 
-  /** How often the logs of the campaigns say each thing. */
+  /** How often the log of a campaign says each thing; the API shows its newest entries alone. */
+  async eventsOf(id: number): Promise<Readonly<Record<string, number>>> {
+    const rows = await this.world.sql<Array<{ event: string; count: number }>>`
+      SELECT event, count(*)::int FROM campaign_log WHERE campaign_id = ${id} GROUP BY event ORDER BY min(id)`
+    return Object.fromEntries(rows.map(({ count, event }) => [event, count]))
+  }
   async told(): Promise<ReadonlyArray<string>> {
-    const all = await Promise.all(this.campaigns.map(({ id }) => this.world.api.campaign(id)))
-    return all.map((campaign) => {
-      const events = Object.entries(eventsOf(campaign)).map(([event, count]) => `${count} ${event}`)
-      return `in the log of campaign ${campaign.id}: ${events.join(", ")}`
+    const lines = this.campaigns.map(async ({ id }) => {
+      const events = Object.entries(await this.eventsOf(id)).map(([event, count]) => `${count} ${event}`)
+      return `in the log of campaign ${id}: ${events.join(", ")}`
     })
+    return await Promise.all(lines)
+  }
+
+  /** How far back the middle of the closed window lies. */
+  sinceClosedMillis(): number {
+    const { fromMinutes, untilMinutes } = closedAgo
+    return nowMillis() - this.#began + ((fromMinutes + untilMinutes) / 2) * 60_000
   }
 
   async #prepare({ contacts, minutes }: ChaosOptions): Promise<void> {
