@@ -201,7 +201,7 @@ export class Stage {
   /** How far back the middle of the closed window lies. */
   sinceClosedMillis(): number {
     const { fromMinutes, untilMinutes } = closedAgo
-    return nowMillis() - this.#began + ((fromMinutes + untilMinutes) / 2) * 60_000
+    return Math.round(nowMillis() - this.#began) + ((fromMinutes + untilMinutes) / 2) * 60_000
   }
 
   async #prepare({ contacts, minutes }: ChaosOptions): Promise<void> {
