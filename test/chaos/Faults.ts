@@ -248,8 +248,11 @@ const pause: Fault = {
   }
 }
 
-/** Longer than an attempt is waited for: such a call comes up when it has been written off. */
-const heldForLong = toRequests(fates.hold(62_000))
+/**
+ * Longer than an attempt is waited for: such a call comes up when it has been written off. In the short form the doubt in it is not over by
+ * then, because the engine has been killed since: its number is not free yet.
+ */
+const heldForLong = toRequests(fates.hold(54_000))
 const everyFault: ReadonlyArray<Fault> = [
   ...[
     fates.errorAfterForwarding(),
