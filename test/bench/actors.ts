@@ -42,7 +42,7 @@ const ofCalls = ({ first, more }: Count) =>
       return yield* memoryOf(engine.child)
     })
     const before = yield* up(first, csvOf(first, staysUntilHungUp))
-    return each(before, yield* up(first + more, csvOf(more, staysUntilHungUp)), more)
+    return each(before, yield* up(first + more, csvOf(more, staysUntilHungUp, first)), more)
   }).pipe(Effect.scoped)
 
 const ofBare = (add: "fibers" | "table", { first, more }: Count) =>
