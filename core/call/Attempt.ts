@@ -5,8 +5,8 @@
  *        |                            '--- ended ---------'--> ended
  *        '-------- certainly never placed --> void
  *
- * `intent` is written together with the claim of the contact; `sent` just before the request leaves. So a row in `intent` was certainly
- * not dialed, a row in `sent` may have been, and no row is ever dialed twice.
+ * A single call begins in `intent`, and becomes `sent` just before its request leaves. An attempt of a campaign is `sent` from the statement
+ * that claims its contact. So a row in `intent` was certainly not dialed, a row in `sent` may have been, and no row is ever dialed twice.
  */
 import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
 import type { RetryConfig, RetryReason } from "../campaign/RetryPolicy.ts"
@@ -40,7 +40,7 @@ export interface AgentPart {
   readonly initialContext: Readonly<Record<string, unknown>>
 }
 
-/** An attempt that has just been written in `intent`, with what its call needs. */
+/** An attempt that has just been written, with what its call needs. */
 export interface NewAttempt extends Attempt, AgentPart {
   readonly phoneNumber: string
   readonly agentId: AgentId

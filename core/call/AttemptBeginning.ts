@@ -26,8 +26,6 @@ export interface Claim {
   readonly usable: { readonly numbers: ReadonlyArray<string>; readonly rooms: ReadonlyArray<number> }
   /** One for each contact that may be claimed. */
   readonly callIds: ReadonlyArray<CallId>
-  /** The first so many of them leave at once: their attempts are claimed and marked `sent` in one. */
-  readonly leaving: number
   /** Epoch milliseconds: retries due by then are claimed, oldest first, before fresh contacts in file order. */
   readonly now: number
 }
@@ -39,7 +37,6 @@ export interface Claimed {
     Omit<NewAttempt, "campaign"> & {
       readonly rowNo: number
       readonly retriesUsed: number
-      readonly isSent: boolean
       readonly callerNumber: string | null
     }
   >
@@ -54,8 +51,7 @@ type Sql = SqlClient.SqlClient
 /** How many of the contacts in front are looked at in one go for numbers that are in a call. */
 const REACH = 200
 
-// A claim in `intent` need not be on disk by itself: the mark `sent` that follows is, and with it all that was written before. So it does
-// not wait for the disk, and neither does the answer's: without it, the attempt is found as `sent`, and the provider is asked.
+// An attempt is claimed and marked `sent` in one: a moment is reserved for each before.
 // The chosen contacts go into an array, not into a join: of a join with an unknown LIMIT the planner expects a tenth of the campaign, and
 // reads all of it.
 //
@@ -101,12 +97,11 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
         dial_epoch, breaker_epoch, state, sent_at, phone_number, caller_number, holds_number)
       SELECT (${claim.callIds}::uuid[])[place], owned.organization_id, owned.id, row_no, retries_used + 1,
         ${claim.telephonyConfigurationId}::int, ${claim.node}, ${claim.journal}::uuid, owned.dial_epoch, owned.breaker_epoch,
-        CASE WHEN place <= ${claim.leaving}::int THEN 'sent' ELSE 'intent' END,
-        CASE WHEN place <= ${claim.leaving}::int THEN to_timestamp(${claim.now}::float8 / 1000) END, phone_number, caller_number, true
+        'sent', to_timestamp(${claim.now}::float8 / 1000), phone_number, caller_number, true
       FROM numbered CROSS JOIN owned ORDER BY phone_number
       -- The number is in another call of the organization.
       ON CONFLICT DO NOTHING
-      RETURNING id, row_no, state, caller_number
+      RETURNING id, row_no, caller_number
     ), dialing AS (
       UPDATE contacts SET state = 'dialing'
       WHERE campaign_id = (SELECT id FROM owned) AND row_no = ANY (ARRAY(SELECT row_no FROM attempted))
@@ -134,7 +129,6 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
         executed_count = campaign_dials.executed_count + excluded.executed_count
     )
     SELECT EXISTS (SELECT 1 FROM owned) AS owned,
-      set_config('synchronous_commit', CASE WHEN ${claim.leaving}::int > 0 THEN current_setting('synchronous_commit') ELSE 'off' END, true),
       ((SELECT count(*) FROM chosen) - (SELECT count(*) FROM attempted))::int AS lost,
       (SELECT extract(epoch FROM min(due_at))::float8 * 1000 FROM contacts
         WHERE campaign_id = (SELECT id FROM owned) AND state = 'retry_wait' AND NOT awaits_number
@@ -142,7 +136,7 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
       coalesce((SELECT jsonb_agg(jsonb_build_object(
           'callId', attempted.id, 'organizationId', owned.organization_id, 'runId', recorded.id, 'agentId', owned.agent_id,
           'agentDefinitionId', recorded.agent_definition_id, 'telephonyConfigurationId', ${claim.telephonyConfigurationId}::int,
-          'phoneNumber', dialing.phone_number, 'initialContext', recorded.initial_context, 'isSent', attempted.state = 'sent',
+          'phoneNumber', dialing.phone_number, 'initialContext', recorded.initial_context,
           'callerNumber', attempted.caller_number,
           'rowNo', dialing.row_no, 'retriesUsed', dialing.retries_used) ORDER BY array_position(${claim.callIds}::uuid[], attempted.id))
         FROM dialing JOIN attempted USING (row_no) JOIN recorded ON recorded.attempt_id = attempted.id CROSS JOIN owned), '[]') AS attempts`

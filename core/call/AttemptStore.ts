@@ -25,7 +25,7 @@ export type Finished =
 export class AttemptStore extends Context.Service<
   AttemptStore,
   {
-    /** Claims contacts and writes their attempts, in `intent` or `sent`, with their runs. No two callers are ever given the same contact. */
+    /** Claims contacts and writes their attempts, in `sent`, with their runs. No two callers are ever given the same contact. */
     readonly claim: (claim: Claim) => Effect.Effect<Claimed>
     /** The attempt of a single call, in `intent`. Its telephony configuration cannot be deleted before it is over. Refused while its number is in another call. */
     readonly begin: (
@@ -93,6 +93,7 @@ const markSent = (sql: Sql, callId: CallId, now: number) =>
       SELECT 1 FROM campaigns WHERE id = attempts.campaign_id AND state = 'running' AND dial_epoch = attempts.dial_epoch))
     RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
+// Does not wait for the disk: without it, the attempt is found as `sent`, and the provider is asked.
 const markAnswered = (sql: Sql, callId: CallId, now: number) =>
   sql`
     WITH answered AS (

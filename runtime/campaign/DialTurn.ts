@@ -118,7 +118,6 @@ export const makeDialTurn = Effect.gen(function* () {
       callIds,
       campaignId: plan.campaignId,
       dialEpoch: plan.dialEpoch,
-      leaving: callIds.length,
       node: nodeName,
       now,
       ownerEpoch: plan.ownerEpoch,
@@ -152,10 +151,10 @@ export const makeDialTurn = Effect.gen(function* () {
     // For this dial epoch only: contacts permitted by the next one are claimed anew.
     const permit = { holds: () => memory.plan.dialEpoch === dialEpoch && memory.permit.holds() }
     const watcher = desks.watcher(campaignId)
-    for (const [index, { callerNumber, isSent, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
+    for (const [index, { callerNumber, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
       const departure = departures[index] ?? (yield* Effect.die("more contacts were claimed than asked for"))
       const campaign = { breakerEnabled: breaker?.enabled ?? false, breakerEpoch, campaignId, retriesUsed, retry, rowNo, settingsVersion }
-      const dialing = { departure, freedAt: slots.freedAt(attempt.callId), from: callerNumber ?? undefined, marked: isSent, permit }
+      const dialing = { departure, freedAt: slots.freedAt(attempt.callId), from: callerNumber ?? undefined, marked: true, permit }
       yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
         Effect.sync(() => {
           for (const unused of departures.slice(index)) unused.giveBack()

@@ -55,7 +55,6 @@ const claimed = Effect.gen(function* () {
         callIds,
         campaignId: id,
         dialEpoch: row?.dialEpoch ?? 0,
-        leaving: callIds.length,
         node: "here",
         now: Date.now(),
         ownerEpoch: 0,

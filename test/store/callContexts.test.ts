@@ -66,7 +66,6 @@ const claimOf = Effect.fnUntraced(function* (csv: string, callIds: ReadonlyArray
     callIds,
     campaignId: id,
     journal: "00000000-0000-4000-8000-000000000001",
-    leaving: 2,
     node: "here",
     now: Date.UTC(2030, 0),
     provider: "fake",

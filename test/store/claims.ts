@@ -56,7 +56,6 @@ export const installClaims = async (t: Test) => {
         campaignId: id,
         dialEpoch,
         journal,
-        leaving: callIds.length,
         node: "here",
         now: Date.now(),
         ownerEpoch: 0,

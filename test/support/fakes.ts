@@ -141,7 +141,7 @@ export const statement = <A>(world: World, name: string, run: () => A) =>
 
 const isDue = ({ dueAt, state }: Contact, now: number) => state === "pending" || (state === "retry_wait" && dueAt <= now)
 
-const claim = (world: World, { callers, callIds, dialEpoch, leaving, now, ownerEpoch }: Claim) => {
+const claim = (world: World, { callers, callIds, dialEpoch, now, ownerEpoch }: Claim) => {
   const { plan } = world
   const owned = world.state === "running" && plan.ownerEpoch === ownerEpoch && plan.dialEpoch === dialEpoch
   const ready = world.contacts
@@ -150,14 +150,13 @@ const claim = (world: World, { callers, callIds, dialEpoch, leaving, now, ownerE
   const attempts = callIds.slice(0, ready.length).map((callId, i) => {
     const contact = ready[i] ?? { dueAt: 0, retriesUsed: 0, rowNo: 0, state: "pending" as const }
     contact.state = "dialing"
-    world.attempts.set(callId, { contact, dialEpoch, state: i < leaving ? "sent" : "intent" })
+    world.attempts.set(callId, { contact, dialEpoch, state: "sent" })
     return {
       agentDefinitionId: AgentDefinitionId.make(1),
       agentId: plan.agentId,
       callId,
       initialContext: {},
       callerNumber: callers[i] ?? null,
-      isSent: i < leaving,
       organizationId,
       phoneNumber: `+1555${contact.rowNo}`,
       retriesUsed: contact.retriesUsed,
@@ -217,10 +216,10 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
   claim: (request) =>
     Effect.andThen(
       Effect.suspend(() => world.claiming),
-      // A claim that marks waits for the disk, and what comes meanwhile it does not see.
+      // A claim waits for the disk, and what comes meanwhile it does not see.
       Effect.tap(
         statement(world, "claim", () => claim(world, request)),
-        () => (request.leaving > 0 ? Effect.suspend(() => world.marking) : Effect.void)
+        () => Effect.suspend(() => world.marking)
       )
     ),
   finish: (callId, end, decided) =>
