@@ -1,6 +1,7 @@
 /** What passes between the sockets and the routes: plain values, already copied out of the server's memory. */
 import type { Effect, Stream } from "effect"
 import { Schema } from "effect"
+import type { Client } from "./Client.ts"
 
 export type Method = "get" | "post" | "put" | "patch" | "delete"
 
@@ -16,6 +17,7 @@ export interface Asked {
   readonly query: string
   /** The headers that the endpoint has listed, by lower-case name; one that is absent or empty is not in it. */
   readonly headers: Readonly<Record<string, string>>
+  readonly client: Client
   /** Of an endpoint with `body: "bytes"`; else empty. */
   readonly bytes: Uint8Array
   /** Of an endpoint with `body: "stream"`; else empty. Can be read once, and reading is what makes the client send more. */

@@ -7,6 +7,7 @@ import type { Effect, Stream } from "effect"
 import Type, { type Static, type TObject, type TSchema } from "typebox"
 import type { Caller } from "#core/organization/Caller.ts"
 import type { Role } from "#core/organization/Role.ts"
+import type { Client } from "./Client.ts"
 import type { BodyTooLarge, Method, Reply } from "./Endpoint.ts"
 import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
 import type { Listed } from "./wire/Page.ts"
@@ -71,6 +72,7 @@ export interface Given<Params extends TObject, Query extends TObject, Headers ex
   readonly query: Static<Query>
   readonly headers: Static<Headers>
   readonly body: BodyValue
+  readonly client: Client
 }
 
 type Nothing = TObject<Record<never, never>>

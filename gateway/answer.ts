@@ -170,7 +170,8 @@ const givenOf = <R>(
     params: readNamed(route.params, asked.params, "path", found),
     query: readNamed(route.query, asked.query === "" ? noQuery : lastOfEach(asked.query), "query", found),
     headers: isEmpty(route.headers.properties) ? {} : readNamed(route.headers, asNamed(headerNames(route), asked.headers), "header", found),
-    body: readBody(route, asked, body, found)
+    body: readBody(route, asked, body, found),
+    client: asked.client
   }
   // Read against the route's own schemas just now, without a violation.
   return found.length > 0 ? { violations: found } : (given as AnyGiven)

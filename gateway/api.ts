@@ -10,6 +10,7 @@ import type { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
 import type { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
 import type { Idempotency } from "#core/Idempotency.ts"
 import type { Uploads } from "#core/campaign/Uploads.ts"
+import type { Network } from "#core/Network.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Accounts } from "#core/organization/accounts.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
@@ -124,6 +125,8 @@ export interface GatewayOptions {
   /** 0: any free one. */
   readonly port: number
   readonly limits?: Partial<Limits>
+  /** Whose `X-Forwarded-For` is believed; nobody's without. */
+  readonly trustedProxies?: ReadonlyArray<Network>
   /** Whether every answer is held against its own schema; one that does not fit becomes a 500. For tests. */
   readonly checksAnswers?: boolean
 }

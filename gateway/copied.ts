@@ -2,6 +2,7 @@
 import { Result } from "effect"
 import { randomUUID } from "node:crypto"
 import type * as uws from "uWebSockets.js"
+import { type Client, type Proxies, RequestClient, type Way } from "./Client.ts"
 import type { Asked, Endpoint } from "./Endpoint.ts"
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
@@ -39,6 +40,32 @@ export const copied = (
   })
   return { headers, params, query: endpoint.hasQuery ? queryOf(req) : "" }
 }
+
+/** Headers by which proxies say that they are there, whatever else they say. */
+const forwarding = ["x-forwarded-for", "forwarded", "x-real-ip", "via"]
+const nowhere: Way = { forwardedFor: "", isForwarded: false, origin: "" }
+
+const wayOf = (req: uws.HttpRequest): Way => {
+  const lines: Array<string> = []
+  // `getHeader` knows only the first of several lines, which a client may have put there itself.
+  req.forEach((name, value) => {
+    if (name === "x-forwarded-for") lines.push(value)
+  })
+  const isForwarded = forwarding.some((name) => req.getHeader(name) !== "")
+  return { forwardedFor: lines.join(), isForwarded, origin: req.getHeader("origin") }
+}
+
+const decoder = new TextDecoder()
+const remoteOf = (res: uws.HttpResponse): string => decoder.decode(res.getRemoteAddressAsText())
+
+/** Without proxies, a request that changes nothing has nothing to say about its way that matters: to copy it would cost each a twentieth. */
+export const clientOf = (
+  exchange: { readonly res: uws.HttpResponse; readonly isOver: boolean },
+  req: uws.HttpRequest,
+  hasBody: boolean,
+  proxies: Proxies
+): Client =>
+  new RequestClient(proxies, hasBody || !proxies.isEmpty ? wayOf(req) : nowhere, () => (exchange.isOver ? "" : remoteOf(exchange.res)))
 
 /** Undefined without a `?`, whatever its declaration says. */
 export const queryOf = (req: uws.HttpRequest): string => req.getQuery() ?? ""

@@ -9,7 +9,9 @@ import * as uws from "uWebSockets.js"
 import { nowOf } from "#core/SteadyTime.ts"
 import { bodyStream } from "./BodyStream.ts"
 import { Closing } from "./Closing.ts"
-import { copied, pathNames, queryOf, requestId } from "./copied.ts"
+import type { Network } from "#core/Network.ts"
+import { type Proxies, proxiesOf } from "./Client.ts"
+import { clientOf, copied, pathNames, queryOf, requestId } from "./copied.ts"
 import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply } from "./Endpoint.ts"
 import { writeHead } from "./head.ts"
 import { CurrentHttpFigures, type HttpFigures, type RouteFigures } from "./HttpFigures.ts"
@@ -44,6 +46,8 @@ export interface ServerOptions<R> {
   readonly port: number
   readonly endpoints: ReadonlyArray<Endpoint<R>>
   readonly limits?: Partial<Limits>
+  /** Whose `X-Forwarded-For` is believed; nobody's without. */
+  readonly trustedProxies?: ReadonlyArray<Network> | undefined
   readonly mount?: ((app: uws.TemplatedApp) => Effect.Effect<void, never, R>) | undefined
 }
 
@@ -75,7 +79,7 @@ export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, Listen
       const runFork = Effect.runForkWith(yield* Effect.context<R>())
       const clock = yield* Clock.Clock
       const limits = { ...defaultLimits, ...options.limits }
-      const server = new UwsServer(options.endpoints, limits, runFork, clock, yield* CurrentHttpFigures)
+      const server = new UwsServer(options, limits, runFork, clock, yield* CurrentHttpFigures)
       yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
       if (options.mount !== undefined) yield* options.mount(server.app)
       const socket = yield* Effect.acquireRelease(listen(server.app, options), (socket) => close(server, socket, limits.drainMillis))
@@ -129,11 +133,14 @@ class UwsServer<R> implements Server {
   private readonly limits: Limits
   private readonly runFork: RunFork<R>
   private readonly clock: Clock.Clock
+  private readonly proxies: Proxies
 
-  constructor(endpoints: ReadonlyArray<Endpoint<R>>, limits: Limits, runFork: RunFork<R>, clock: Clock.Clock, figures: HttpFigures) {
+  constructor(options: ServerOptions<R>, limits: Limits, runFork: RunFork<R>, clock: Clock.Clock, figures: HttpFigures) {
     this.limits = limits
     this.runFork = runFork
     this.clock = clock
+    this.proxies = proxiesOf(options.trustedProxies ?? [])
+    const { endpoints } = options
     for (const endpoint of endpoints) {
       const { method, path } = endpoint
       register(this.app, endpoint, this.enter(endpoint, figures.of(method.toUpperCase(), path), false))
@@ -184,7 +191,8 @@ class UwsServer<R> implements Server {
       const exchange = begin(res, req, { figures, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
       if (this.isDraining) return this.send(exchange, shuttingDown)
       const { headers, params, query } = copied(req, endpoint, names)
-      const asked: Asked = { id: exchange.id, params, query, headers, bytes: noBytes, stream: Stream.empty }
+      const client = clientOf(exchange, req, endpoint.body !== "none", this.proxies)
+      const asked: Asked = { id: exchange.id, params, query, headers, client, bytes: noBytes, stream: Stream.empty }
       // Without a body to wait for, the answer may be out at once.
       if (endpoint.body === "none") this.answer(exchange, endpoint, asked)
       if (!exchange.isOver) this.keep(exchange)

@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter } from "effect"
 import { resolve } from "node:path"
+import { readNetwork } from "#core/Network.ts"
 
 interface Variable<A> {
   readonly name: string
@@ -48,6 +49,14 @@ const url = (...protocols: ReadonlyArray<string>) =>
     })
   )
 
+const network = Schema.Struct({ address: Schema.String, bits: Schema.Int, family: Schema.Literals(["ipv4", "ipv6"]) })
+/** Addresses and networks with commas between. */
+const networks = mapped(
+  Schema.String.check(Schema.makeFilter((value) => value.split(",").every((one) => readNetwork(one.trim()) !== undefined))),
+  Schema.Array(network),
+  (value) => value.split(",").flatMap((one) => readNetwork(one.trim()) ?? [])
+)
+
 const adapterName = "(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
 const adapterList = new RegExp(`^ *${adapterName}(?: *, *${adapterName})* *$`)
 
@@ -73,6 +82,12 @@ const table = {
       allowed: "an http:// or https:// address without query"
     }
   ),
+  trustedProxies: optional(networks, {
+    name: "TRUSTED_PROXIES",
+    description:
+      "Addresses and networks of proxies in front of the API, such as `127.0.0.1, 10.0.0.0/8`: their `X-Forwarded-For` says who asks. Without it: the other end of the connection does.",
+    allowed: "IP addresses and networks with commas between"
+  }),
   dataDir: required(
     mapped(text(/\S/), Schema.String, (value) => resolve(value)),
     {

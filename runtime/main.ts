@@ -46,7 +46,7 @@ const site = Layer.unwrap(
 )
 const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succeed(DefaultRateLimit, callRate)))
 
-const gateway = Layer.unwrap(Effect.map(Config, ({ host, port }) => Api.layer({ host, port })))
+const gateway = Layer.unwrap(Effect.map(Config, ({ host, port, trustedProxies = [] }) => Api.layer({ host, port, trustedProxies })))
 const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe(
   Layer.provide(CsvSource.layer),
   Layer.provideMerge(

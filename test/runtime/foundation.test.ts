@@ -60,6 +60,7 @@ t.test("settings", async (t) => {
     ["PORT", "65536", "-1", "80.5", "http", " "],
     ["HOST", "a b", "http://x"],
     ["PUBLIC_URL", "calls.example.com", "ftp://x", "https://x/?a=1"],
+    ["TRUSTED_PROXIES", "proxy.example.org", "10.0.0.0/33", "127.0.0.1,"],
     ["DATA_DIR", "  "],
     ["DATABASE_URL", "mysql://u:hunter2@db/x", "db:5432/hunter2"],
     ["API_KEY", "hunter2hunter22", "hunter2 hunter2 hunter2"],

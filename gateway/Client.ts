@@ -1,0 +1,95 @@
+/**
+ * Where a request comes from. The socket's address counts, unless it is that of a proxy that the operator trusts: then it is the last address
+ * in `X-Forwarded-For` that is not such a proxy's. What stands before that one was written by whoever asked.
+ */
+import { BlockList } from "node:net"
+import { canonicalAddress, type Network } from "#core/Network.ts"
+
+/** Both are worked out when they are first asked for, which must be before the answer is out. */
+export interface Client {
+  /** Canonical; empty when nobody can say. */
+  readonly address: string
+  /** From this machine, without any proxy in between, and not from a page of some other site. */
+  readonly isLocal: boolean
+}
+
+/** What a request says about its way here, copied out of the server's memory. */
+export interface Way {
+  /** The lines of `X-Forwarded-For`, in order, with commas between. */
+  readonly forwardedFor: string
+  /** Whether it names any proxy. */
+  readonly isForwarded: boolean
+  /** The site whose page asks, in a browser; else empty. */
+  readonly origin: string
+}
+
+/** Proxies whose word is taken. */
+export interface Proxies {
+  readonly isEmpty: boolean
+  readonly has: (address: string) => boolean
+}
+
+export const proxiesOf = (networks: ReadonlyArray<Network>): Proxies => {
+  const list = new BlockList()
+  for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
+  return { isEmpty: networks.length === 0, has: (address) => list.check(address, address.includes(":") ? "ipv6" : "ipv4") }
+}
+
+const withPort = /^(?:\[([^\]]*)\](?::\d{1,5})?|([^:]*):\d{1,5})$/
+/** Some proxies add the port. */
+const readForwarded = (text: string): string | undefined => {
+  const [, v6, v4] = withPort.exec(text) ?? []
+  return canonicalAddress(v6 ?? v4 ?? text)
+}
+
+export const addressOf = (proxies: Proxies, remote: string, forwardedFor: string): string => {
+  let address = remote
+  const named = forwardedFor === "" ? [] : forwardedFor.split(",")
+  while (proxies.has(address)) {
+    const before = named.pop()
+    const known = before === undefined ? undefined : readForwarded(before.trim())
+    if (known === undefined) break
+    address = known
+  }
+  return address
+}
+
+const loopback = new BlockList()
+loopback.addSubnet("127.0.0.0", 8, "ipv4")
+loopback.addAddress("::1", "ipv6")
+const isLoopback = (address: string): boolean => loopback.check(address, address.includes(":") ? "ipv6" : "ipv4")
+
+const isLocalSite = (origin: string): boolean => {
+  const host = URL.parse(origin)?.hostname
+  return host !== undefined && (host === "localhost" || isLoopback(host.replace(/^\[|\]$/g, "")))
+}
+
+/** A trusted proxy on this machine asks for anybody, whether or not it says so. */
+export const isLocalTo = (proxies: Proxies, remote: string, { isForwarded, origin }: Way): boolean =>
+  isLoopback(remote) && !isForwarded && !proxies.has(remote) && (origin === "" || isLocalSite(origin))
+
+/** `remote`: the socket's address, empty once the socket is gone. */
+export class RequestClient implements Client {
+  private known: string | undefined
+  private readonly proxies: Proxies
+  private readonly way: Way
+  private readonly remote: () => string
+
+  constructor(proxies: Proxies, way: Way, remote: () => string) {
+    this.proxies = proxies
+    this.way = way
+    this.remote = remote
+  }
+
+  private get socket(): string {
+    return (this.known ??= canonicalAddress(this.remote()) ?? "")
+  }
+
+  get address(): string {
+    return this.socket === "" ? "" : addressOf(this.proxies, this.socket, this.way.forwardedFor)
+  }
+
+  get isLocal(): boolean {
+    return this.socket !== "" && isLocalTo(this.proxies, this.socket, this.way)
+  }
+}

@@ -1,0 +1,119 @@
+/** Whose address counts: what a client writes into its own headers is believed of nobody but the operator's proxies. */
+import { request } from "node:http"
+import { Effect } from "effect"
+import t from "tap"
+import Type from "typebox"
+import { addressOf, isLocalTo, proxiesOf } from "#gateway/Client.ts"
+import { route } from "#gateway/Route.ts"
+import { canonicalAddress, readNetwork, subscriberOf } from "#core/Network.ts"
+import { serving } from "#test/gateway/gatewayTest.ts"
+
+const networks = (...texts: ReadonlyArray<string>) => texts.flatMap((text) => readNetwork(text) ?? [])
+const of = (...texts: ReadonlyArray<string>) => proxiesOf(networks(...texts))
+
+t.test("given an address in any spelling, then there is one way to write it", async (t) => {
+  const check = (text: string, expected: string | undefined) => t.equal(canonicalAddress(text), expected, text)
+  check("192.0.2.7", "192.0.2.7")
+  check("0000:0000:0000:0000:0000:ffff:c000:0207", "192.0.2.7")
+  check("0000:0000:0000:0000:0000:0000:0000:0001", "::1")
+  check("2001:0DB8:0000:0001:0000:0000:0000:0001", "2001:db8:0:1::1")
+  check("2001:db8::", "2001:db8::")
+  check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6")
+  check("::", "::")
+  check("192.0.2", undefined)
+  check("fe80::1%eth0", undefined)
+})
+
+t.test("given IPv6 addresses of one subscriber, then they count as one", async (t) => {
+  t.equal(subscriberOf("2001:db8:0:1::1"), subscriberOf("2001:db8:0:1:ffff::9"))
+  t.not(subscriberOf("2001:db8:0:1::1"), subscriberOf("2001:db8:0:2::1"))
+  t.equal(subscriberOf("192.0.2.7"), "192.0.2.7")
+})
+
+t.test("given a socket and what is said of others", async (t) => {
+  t.test("when nobody is trusted, then the socket's address counts", async (t) => {
+    t.equal(addressOf(of(), "192.0.2.1", "198.51.100.9"), "192.0.2.1")
+  })
+  t.test("when proxies are trusted, then the last one that they did not pass on themselves counts", async (t) => {
+    const trusted = of("127.0.0.1", "10.0.0.0/8", "fd00::/8")
+    const check = (remote: string, forwarded: string, expected: string) =>
+      t.equal(addressOf(trusted, remote, forwarded), expected, `${remote} for ${forwarded}`)
+    check("127.0.0.1", "198.51.100.9", "198.51.100.9")
+    check("127.0.0.1", "1.1.1.1, 198.51.100.9, 10.1.2.3", "198.51.100.9")
+    check("fd00::1", "2001:DB8::7", "2001:db8::7")
+    check("fd00::1", "[2001:db8::7]:1234", "2001:db8::7")
+    check("127.0.0.1", "198.51.100.9:8080", "198.51.100.9")
+    check("127.0.0.1", "::ffff:198.51.100.9", "198.51.100.9")
+    check("192.0.2.1", "198.51.100.9", "192.0.2.1")
+    check("127.0.0.1", "", "127.0.0.1")
+    check("127.0.0.1", "1.1.1.1, unknown", "127.0.0.1")
+    check("127.0.0.1", "10.1.1.1", "10.1.1.1")
+  })
+})
+
+t.test("given a request from this machine, then only one that nothing has passed on is local", async (t) => {
+  const check = (expected: boolean, remote: string, way: { isForwarded?: boolean; origin?: string } = {}, trusted = of()) =>
+    t.equal(
+      isLocalTo(trusted, remote, { forwardedFor: "", isForwarded: false, origin: "", ...way }),
+      expected,
+      JSON.stringify([remote, way])
+    )
+  check(true, "127.0.0.1")
+  check(true, "::1", { origin: "http://localhost:3010" })
+  check(true, "127.0.0.1", { origin: "http://[::1]:8000" })
+  check(false, "192.0.2.1")
+  check(false, "127.0.0.1", { isForwarded: true })
+  check(false, "127.0.0.1", { origin: "https://evil.example" })
+  check(false, "127.0.0.1", { origin: "null" })
+  check(false, "127.0.0.1", {}, of("127.0.0.1"))
+})
+
+const whoAmI = [
+  route({
+    method: "post",
+    path: "/api/v1/who",
+    name: "who",
+    summary: "Who asks",
+    access: "none",
+    success: Type.Object({ address: Type.String(), isLocal: Type.Boolean() }),
+    handle: ({ client }) => Effect.sleep("1 millis").pipe(Effect.as({ address: client.address, isLocal: client.isLocal }))
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/who-at-once",
+    name: "whoAtOnce",
+    summary: "Who asks, said without waiting",
+    access: "none",
+    body: Type.Object({}),
+    success: Type.Object({ address: Type.String(), isLocal: Type.Boolean() }),
+    handle: ({ client }) => Effect.succeed({ address: client.address, isLocal: client.isLocal })
+  })
+]
+
+const asked = (port: number, path: string, headers: Readonly<Record<string, string | ReadonlyArray<string>>>): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one]))
+    const sent = request({ host: "127.0.0.1", port, path, method: "POST" }, (response) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("end", () => resolve(JSON.parse(Buffer.concat(chunks).toString())))
+    })
+    for (const [name, value] of lines) sent.appendHeader(name, value)
+    sent.on("error", reject)
+    sent.end("{}")
+  })
+
+t.test("given a server without trusted proxies, when a client names another address, then it is not believed, and not local", async (t) => {
+  const { port } = await serving(t, whoAmI)
+  for (const path of ["/api/v1/who", "/api/v1/who-at-once"]) {
+    t.strictSame(await asked(port, path, {}), { address: "127.0.0.1", isLocal: true }, path)
+  }
+  t.strictSame(await asked(port, "/api/v1/who-at-once", { "x-forwarded-for": "198.51.100.9" }), { address: "127.0.0.1", isLocal: false })
+  t.strictSame(await asked(port, "/api/v1/who-at-once", { forwarded: "for=198.51.100.9" }), { address: "127.0.0.1", isLocal: false })
+})
+
+t.test("given a trusted proxy that adds a line of its own, when its client wrote one too, then the proxy's counts", async (t) => {
+  const { port } = await serving(t, whoAmI, { trustedProxies: networks("127.0.0.1") })
+  const answer = await asked(port, "/api/v1/who-at-once", { "x-forwarded-for": ["203.0.113.1", "198.51.100.9"] })
+  t.strictSame(answer, { address: "198.51.100.9", isLocal: false })
+})
