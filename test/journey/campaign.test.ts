@@ -32,8 +32,8 @@ const numberOf = (run: Run) => String(run.initial_context?.["phone_number"])
 
 t.test("given 200 contacts with every kind of callee, when their campaign is started", async (t) => {
   const world = await World.open(t, {
-    configurations: { max_call_duration: 8, voicemail_detection: { enabled: true } },
-    emulator: { ringMillis: 3000, seed: 7, talkMillis: 30_000, timeScale: 0.1 },
+    configurations: { max_call_duration: 15, voicemail_detection: { enabled: true } },
+    emulator: { ringMillis: 3000, seed: 7, talkMillis: 30_000, talkOnceHeard: true, timeScale: 0.1 },
     environment: { LOG_LEVEL: "debug", ORG_CONCURRENCY: String(slots) },
     greeting
   })

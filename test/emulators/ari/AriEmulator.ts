@@ -29,6 +29,8 @@ export type AriEmulatorOptions = {
   readonly ringMillis?: number
   /** From the answer until the callee hangs up. */
   readonly talkMillis?: number
+  /** Counts that from the first audio that the callee hears, so that however slow the machine, everybody is greeted. */
+  readonly talkOnceHeard?: boolean
   /** Lets ringing and talking vary, half to one and a half times as long, the same way for the same seed. */
   readonly seed?: number
   /** False: callees say nothing. Audio sent to them is counted all the same. */
@@ -135,6 +137,7 @@ class AsteriskServer implements AriEmulator {
       scale,
       ringMillis: options.ringMillis ?? 1000,
       talkMillis: options.talkMillis ?? 10_000,
+      talkOnceHeard: options.talkOnceHeard ?? false,
       ...(seed === undefined ? {} : { chance: seeded(seed) })
     }
     const calls = new Calls({ applications, bridges, channels, log: this.log, pace })

@@ -15,6 +15,8 @@ export type Pace = {
   readonly scale: number
   readonly ringMillis: number
   readonly talkMillis: number
+  /** Callees begin to talk when they first hear something, not when they answer. */
+  readonly talkOnceHeard: boolean
   /** Between 0 and 1; absent when all calls shall take equally long. */
   readonly chance?: () => number
 }
@@ -194,6 +196,12 @@ export class Calls {
     // The dialplan's Stasis() fails when nobody is connected, and the call is let go without a word.
     if (!channel.inStasis && !this.#applications.isActive(channel.app)) return this.end(channel, { cause: 16 })
     this.answer(channel)
+    const talk = () => this.#talk(channel, callee)
+    if (this.#pace.talkOnceHeard) channel.whenHeard(talk)
+    else talk()
+  }
+
+  #talk(channel: Channel, callee: Extract<Callee, { kind: "answers" }>): void {
     const { chance, scale, talkMillis } = this.#pace
     const talk = varied(talkMillis, chance) * scale
     const digits = [...(callee.presses ?? "")]

@@ -45,6 +45,7 @@ export class Channel {
   /** How far the callee has got in what it says, in frames. */
   spoken = 0
   #timers: Array<NodeJS.Timeout> = []
+  #whenHeard: (() => void) | undefined
 
   constructor(settings: ChannelSettings) {
     this.id = settings.id
@@ -60,6 +61,17 @@ export class Channel {
   /** Forgotten when the channel ends. Node keeps one list per duration, so calls with equal timings are cheap. */
   after(millis: number, run: () => void): void {
     this.#timers.push(setTimeout(run, millis))
+  }
+
+  /** Runs once, when the callee first hears something. */
+  whenHeard(run: () => void): void {
+    this.#whenHeard = run
+  }
+
+  heard(): void {
+    const run = this.#whenHeard
+    this.#whenHeard = undefined
+    run?.()
   }
 
   clearTimers(): void {
