@@ -9,6 +9,7 @@ import t, { type Test } from "tap"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { CallId } from "#core/Id.ts"
 import { Config } from "#runtime/config.ts"
+import { sealed } from "#runtime/journal/JournalLine.ts"
 import { JournalAppend, LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { append } from "#runtime/journal/Segments.ts"
 import { run } from "#test/support/run.ts"
@@ -111,12 +112,17 @@ const rewrite = (change: (text: string) => string) => (machine: Machine) => {
   const file = machine.calls()
   writeFileSync(file, change(readFileSync(file, "utf8")))
 }
+/** The line is whole, with its checksum. */
+const rewriteHeader = (change: (header: string) => string) =>
+  rewrite((text) => text.replace(/^(journal .*) \w{8}\n/, (_, header: string) => sealed(change(header))))
 const damages: ReadonlyArray<readonly [string, (machine: Machine) => void, "never_left" | "unsure"]> = [
   ["a torn last line", rewrite((text) => `${text}left 01890000-0000-7000`), "never_left"],
   ["a last line without its end", rewrite((text) => text.slice(0, -4)), "never_left"],
   ["a changed letter", rewrite((text) => text.replace(two, callIdOf(8))), "unsure"],
   ["a line that was cut out of the middle in part", rewrite((text) => text.replace(one.slice(0, 9), "")), "unsure"],
-  ["another boot", rewrite((text) => text.replace(/^journal.*\n/, "journal 1 x y 00000000\n")), "unsure"],
+  ["a header that was changed", rewrite((text) => text.replace("journal 1", "journal 2")), "unsure"],
+  ["the header of another boot", rewriteHeader((header) => header.replace(/\S+$/, "00000000-1111-4222-8333-444444444444")), "unsure"],
+  ["the header of another journal", rewriteHeader((header) => header.replace(/^journal 1 \S+/, `journal 1 ${installation}`)), "unsure"],
   ["no header", rewrite((text) => text.replace(/^journal.*\n/, "")), "unsure"],
   ["a missing file", (machine) => rmSync(machine.calls()), "unsure"],
   ["a missing folder", (machine) => rmSync(machine.root, { recursive: true }), "unsure"],
