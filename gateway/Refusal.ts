@@ -30,6 +30,7 @@ import type { RedialRefused } from "#core/campaign/Redial.ts"
 import type { UploadRefused } from "#core/campaign/Uploads.ts"
 import type { ApiKeyNotFound } from "#core/organization/ApiKey.ts"
 import type { TooManyAttempts } from "#core/organization/LoginLimit.ts"
+import type { PasswordsBusy } from "#core/organization/PasswordTurns.ts"
 import type { AlreadyMember, LastOwner, MemberNotFound } from "#core/organization/Member.ts"
 import type { ModelSecretMasked, ModelsMissing } from "#core/organization/ModelConfiguration.ts"
 import { maxModelDocumentSize, type ModelDocumentRefused, type ModelDocumentTooLarge } from "#core/organization/ModelDocument.ts"
@@ -152,6 +153,7 @@ export type DomainError =
   | NotFound
   | NotPossible
   | user.OrganizationNotFound
+  | PasswordsBusy
   | PhoneNumberNotFound
   | PhoneNumberRefused
   | PhoneNumbersFull
@@ -309,6 +311,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   NotPossible: [400, ({ detail }) => detail],
   NumberInCall: [409, () => "The phone number is in another call of the organization, or that call has not been seen to end yet"],
   OrganizationNotFound: [404, () => "Organization not found"],
+  PasswordsBusy: [503, () => "Too many people are logging in at the moment, try again in a few seconds"],
   PhoneNumberNotFound: [404, () => "Phone number not found"],
   PhoneNumberRefused: [400, () => "Failed to initiate call: phone_number must be in E.164 format and start with '+'"],
   RoleTooLow: [403, () => "Your role does not allow this"],

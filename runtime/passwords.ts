@@ -1,8 +1,9 @@
 /**
  * Passwords as scrypt hashes, `scrypt$<cost>$<block size>$<parallelization>$<salt>$<hash>`: each is checked by the parameters that it was
- * made with, so these can be raised at any time. Two are computed at once; others wait their turn, because each takes 32 MB.
+ * made with, so these can be raised at any time. Computed in Node's thread pool. Once begun, a hash cannot be stopped: whoever has asked for one
+ * and goes away still waits for its end, so that no other begins beside it.
  */
-import { Effect, Layer, Semaphore } from "effect"
+import { Effect, Layer } from "effect"
 import { randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from "node:crypto"
 import { Passwords } from "#core/organization/Passwords.ts"
 
@@ -15,15 +16,14 @@ export interface Cost {
 const usual: Cost = { cost: 32_768, blockSize: 8, parallelization: 3 }
 const saltBytes = 16
 const hashBytes = 32
-const atOnce = 2
 
 const derive = (password: string, salt: Buffer, parameters: Cost): Effect.Effect<Buffer> =>
-  Effect.callback((resume) => {
+  Effect.callback<Buffer>((resume) => {
     const options: ScryptOptions = { ...parameters, maxmem: 256 * parameters.cost * parameters.blockSize }
     scrypt(password.normalize("NFKC"), salt, hashBytes, options, (error, key) =>
       resume(error === null ? Effect.succeed(key) : Effect.die(error))
     )
-  })
+  }).pipe(Effect.uninterruptible)
 
 const hash = (password: string, parameters: Cost): Effect.Effect<string> =>
   Effect.suspend(() => {
@@ -44,11 +44,7 @@ const verify = (password: string, stored: string): Effect.Effect<boolean> => {
 }
 
 export const layer = (parameters: Cost = usual): Layer.Layer<Passwords> =>
-  Layer.sync(Passwords, () => {
-    const turns = Semaphore.makeUnsafe(atOnce)
-    return {
-      hash: (password) => turns.withPermit(hash(password, parameters)),
-      verify: (password, stored) =>
-        turns.withPermit(stored === undefined ? Effect.as(hash(password, parameters), false) : verify(password, stored))
-    }
+  Layer.succeed(Passwords, {
+    hash: (password) => hash(password, parameters),
+    verify: (password, stored) => (stored === undefined ? Effect.as(hash(password, parameters), false) : verify(password, stored))
   })

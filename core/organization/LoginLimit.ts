@@ -1,55 +1,82 @@
 /**
- * Against guessing: how many log-ins may fail for one e-mail address, and how many may sign up, in five minutes. Each node
- * counts for itself, in memory. An attempt counts before the password is checked, so that many at once do not slip through together.
+ * Against guessing. Wrong passwords are counted against the address that they come from, against the account, and against both together. An
+ * address from which somebody has logged in to the account before has a budget of its own there, so that nobody else's guesses keep its owner
+ * out. An attempt counts before the password is checked, so that many at once do not slip through together.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as SteadyTime from "../SteadyTime.ts"
+import { Budgets } from "./Budgets.ts"
 
-export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", {}) {}
+export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", { retryAfterSeconds: Schema.Int }) {}
 
-const windowMillis = 300_000
-const failuresPerEmail = 10
-/** Of which the failures are remembered; of more, those that failed first are forgotten. Nobody is refused for what others do. */
-const rememberedEmails = 10_000
-const signUps = 300
+/**
+ * - `familiar`: somebody has logged in to this account from there before.
+ * - `known`: to another account.
+ * - `stranger`: to none.
+ */
+export type Standing = "familiar" | "known" | "stranger"
+
+export interface Attempt {
+  /** In lower case. */
+  readonly email: string
+  /** Whom the address belongs to, as `subscriberOf` says. */
+  readonly subscriber: string
+  readonly standing: Standing
+}
+
+const counted = 10_000
+const seconds = 1000
 
 export class LoginLimit extends Context.Service<
   LoginLimit,
   {
-    /** Counts an attempt as failed. */
-    readonly attempt: (email: string) => Effect.Effect<void, TooManyAttempts>
+    /** Counts it as failed. */
+    readonly attempt: (attempt: Attempt) => Effect.Effect<void, TooManyAttempts>
+    /** It was not made, because there was no room for it. */
+    readonly withdrawn: (attempt: Attempt) => Effect.Effect<void>
     /** The attempt was none at guessing. */
-    readonly succeeded: (email: string) => Effect.Effect<void>
-    readonly signUp: Effect.Effect<void, TooManyAttempts>
+    readonly succeeded: (attempt: Attempt) => Effect.Effect<void>
+    readonly signUp: (subscriber: string) => Effect.Effect<void, TooManyAttempts>
   }
 >()("core/organization/LoginLimit") {
   static readonly layer = Layer.sync(LoginLimit, () => {
-    const failed = new Map<string, number>()
-    let since = Number.NEGATIVE_INFINITY
-    let signedUp = 0
+    const familiar = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)
+    const pairs = new Budgets({ atOnce: 10, everyMillis: 30 * seconds }, counted)
+    const strangers = new Budgets({ atOnce: 20, everyMillis: 15 * seconds }, counted)
+    // Many people may share an address, such as that of an office.
+    const known = new Budgets({ atOnce: 60, everyMillis: 5 * seconds }, counted)
+    const accounts = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)
+    const signUps = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)
 
-    /** All is forgotten at once when a window is over. */
-    const renew = Effect.map(SteadyTime.now, (now) => {
-      if (now < since + windowMillis) return
-      since = now
-      signedUp = 0
-      failed.clear()
-    })
+    const budgetsOf = ({ email, standing, subscriber }: Attempt): ReadonlyArray<readonly [Budgets, string]> => {
+      const pair = `${subscriber} ${email}`
+      if (standing === "familiar") return [[familiar, pair]]
+      return [
+        [pairs, pair],
+        [standing === "known" ? known : strangers, subscriber],
+        [accounts, email]
+      ]
+    }
+    const spend = (budgets: ReadonlyArray<readonly [Budgets, string]>) =>
+      Effect.flatMap(SteadyTime.now, (now) => {
+        const wait = Math.max(...budgets.map(([budget, key]) => budget.waitMillis(key, now)))
+        if (wait > 0) return Effect.fail(new TooManyAttempts({ retryAfterSeconds: Math.ceil(wait / seconds) }))
+        for (const [budget, key] of budgets) budget.spend(key, now)
+        return Effect.void
+      })
     return {
-      attempt: (email) =>
-        Effect.flatMap(renew, () => {
-          const failures = failed.get(email) ?? 0
-          if (failures >= failuresPerEmail) return Effect.fail(new TooManyAttempts())
-          const [first] = failed.keys()
-          if (failed.size >= rememberedEmails && first !== undefined && failures === 0) failed.delete(first)
-          failed.set(email, failures + 1)
-          return Effect.void
+      attempt: (attempt) => spend(budgetsOf(attempt)),
+      withdrawn: (attempt) =>
+        Effect.map(SteadyTime.now, (now) => {
+          for (const [budget, key] of budgetsOf(attempt)) budget.giveBack(key, now)
         }),
-      succeeded: (email) =>
-        Effect.sync(() => {
-          failed.delete(email)
+      succeeded: (attempt) =>
+        Effect.map(SteadyTime.now, (now) => {
+          const [[pair, key] = [pairs, ""], ...shared] = budgetsOf(attempt)
+          pair.clear(key)
+          for (const [budget, each] of shared) budget.giveBack(each, now)
         }),
-      signUp: Effect.flatMap(renew, () => (signedUp++ < signUps ? Effect.void : Effect.fail(new TooManyAttempts())))
+      signUp: (subscriber) => spend([[signUps, subscriber]])
     }
   })
 }

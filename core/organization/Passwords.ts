@@ -1,4 +1,4 @@
-/** Port: keep passwords so that they can be checked and not be read. Both take their time, on purpose. */
+/** Port: keep passwords so that they can be checked and not be read. Both take their time, on purpose: see PasswordTurns. */
 import { Context, type Effect } from "effect"
 
 export class Passwords extends Context.Service<

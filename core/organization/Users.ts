@@ -5,7 +5,10 @@ import type { OrganizationId } from "../Id.ts"
 import * as SteadyCache from "../SteadyCache.ts"
 import type { Caller, UserId } from "./Caller.ts"
 import { CurrentTenant } from "./CurrentTenant.ts"
+import { subscriberOf } from "../Network.ts"
+import { KnownAddresses } from "./KnownAddresses.ts"
 import { LoginLimit, type TooManyAttempts } from "./LoginLimit.ts"
+import { type PasswordsBusy, PasswordTurns } from "./PasswordTurns.ts"
 import { Passwords } from "./Passwords.ts"
 import { type InvalidToken, Tokens } from "./Tokens.ts"
 import {
@@ -46,15 +49,18 @@ const rememberedTokens = 10_000
 const longestToken = 2048
 const longestList = 1000
 
+/** Too much was tried, or too many try. */
+type Waits = TooManyAttempts | PasswordsBusy
+
 export class Users extends Context.Service<
   Users,
   {
     /** Whether anybody may sign up. */
     readonly isSignupOpen: boolean
     /** Makes an organization too, which the new user owns. */
-    readonly signUp: (user: NewUser) => Effect.Effect<Session, SignupDisabled | EmailTaken | TooManyAttempts>
-    /** Takes as long for an unknown address as for a wrong password. */
-    readonly logIn: (email: string, password: string) => Effect.Effect<Session, LoginRefused | TooManyAttempts>
+    readonly signUp: (user: NewUser, address: string) => Effect.Effect<Session, SignupDisabled | EmailTaken | Waits>
+    /** Takes as long for an unknown e-mail address as for a wrong password. `address`: the network address of who asks. */
+    readonly logIn: (email: string, password: string, address: string) => Effect.Effect<Session, LoginRefused | Waits>
     /** Whose token this is. What a change of role took away may be allowed for up to a second more. */
     readonly authenticate: (token: string) => Effect.Effect<Caller, InvalidToken | UserNotFound | NoOrganization>
     /** Has this node ask the database again who may what. */
@@ -72,7 +78,9 @@ export class Users extends Context.Service<
     Effect.gen(function* () {
       const ports = {
         sql: yield* SqlClient.SqlClient,
+        addresses: yield* KnownAddresses,
         limit: yield* LoginLimit,
+        turns: yield* PasswordTurns,
         passwords: yield* Passwords,
         tokens: yield* Tokens,
         policy: yield* SignupPolicy
@@ -84,8 +92,8 @@ export class Users extends Context.Service<
       })
       return Users.of({
         isSignupOpen: ports.policy.isOpen,
-        signUp: Effect.fn("Users.signUp")((user) => signUp(ports, user)),
-        logIn: Effect.fn("Users.logIn")((email, password) => logIn(ports, email.toLowerCase(), password)),
+        signUp: Effect.fn("Users.signUp")((user, address) => signUp(ports, user, address)),
+        logIn: Effect.fn("Users.logIn")((email, password, address) => logIn(ports, email.toLowerCase(), password, address)),
         authenticate: callers.get,
         forget: callers.forgetAll,
         get: Effect.fn("Users.get")((id) => found(store.find(sql, id))),
@@ -98,7 +106,7 @@ export class Users extends Context.Service<
         setOnboarding: Effect.fn("Users.setOnboarding")((id, changes) => setOnboarding(sql, id, changes))
       })
     })
-  ).pipe(Layer.provide(LoginLimit.layer))
+  ).pipe(Layer.provide([KnownAddresses.layer, LoginLimit.layer, PasswordTurns.layer]))
 }
 
 /** A user looks beyond the organization that the request is for. */
@@ -106,7 +114,9 @@ const acrossTenants = Effect.provideService(CurrentTenant, undefined)
 
 interface Ports {
   readonly sql: SqlClient.SqlClient
+  readonly addresses: KnownAddresses["Service"]
   readonly limit: LoginLimit["Service"]
+  readonly turns: PasswordTurns["Service"]
   readonly passwords: Passwords["Service"]
   readonly tokens: Tokens["Service"]
   readonly policy: typeof SignupPolicy.Service
@@ -115,22 +125,34 @@ interface Ports {
 const found = <A, E>(row: Effect.Effect<A | undefined, E>): Effect.Effect<A, UserNotFound> =>
   Effect.flatMap(Effect.orDie(row), (value) => (value === undefined ? Effect.fail(new UserNotFound()) : Effect.succeed(value)))
 
-const signUp = Effect.fnUntraced(function* (ports: Ports, { email, name, password }: NewUser) {
+const signUp = Effect.fnUntraced(function* (ports: Ports, { email, name, password }: NewUser, address: string) {
   if (!ports.policy.isOpen) return yield* new SignupDisabled()
-  yield* ports.limit.signUp
-  const passwordHash = yield* ports.passwords.hash(password)
+  const subscriber = subscriberOf(address)
+  yield* ports.limit.signUp(subscriber)
+  const standing = ports.addresses.standingOf("", subscriber)
+  const passwordHash = yield* ports.turns.take({ standing, key: subscriber }, ports.passwords.hash(password))
   const user = { email: email.toLowerCase(), name, passwordHash }
   const made = yield* Effect.orDie(store.insert(ports.sql, user, ports.policy.concurrencyLimit))
   if (made === undefined) return yield* new EmailTaken()
+  yield* ports.addresses.loggedIn(made, subscriber)
   return { token: yield* ports.tokens.issue(made), user: made, organizationId: made.organizationId }
 })
 
-const logIn = Effect.fnUntraced(function* (ports: Ports, email: string, password: string) {
-  yield* ports.limit.attempt(email)
-  const user = yield* Effect.orDie(store.findByEmail(ports.sql, email))
-  const isRight = yield* ports.passwords.verify(password, user?.passwordHash)
-  if (user === undefined || !isRight) return yield* new LoginRefused()
-  yield* ports.limit.succeeded(email)
+const logIn = Effect.fnUntraced(function* (ports: Ports, email: string, password: string, address: string) {
+  const subscriber = subscriberOf(address)
+  const attempt = { email, subscriber, standing: ports.addresses.standingOf(email, subscriber) }
+  const key = attempt.standing === "familiar" ? `${subscriber} ${email}` : subscriber
+  const check = Effect.gen(function* () {
+    const user = yield* Effect.orDie(store.findByEmail(ports.sql, email))
+    const isRight = yield* ports.passwords.verify(password, user?.passwordHash)
+    return user === undefined || !isRight ? yield* new LoginRefused() : user
+  })
+  yield* ports.limit.attempt(attempt)
+  const user = yield* ports.turns
+    .take({ standing: attempt.standing, key }, check)
+    .pipe(Effect.tapError(({ _tag }) => (_tag === "LoginRefused" ? Effect.void : ports.limit.withdrawn(attempt))))
+  yield* ports.limit.succeeded(attempt)
+  yield* ports.addresses.loggedIn(user, subscriber)
   return { token: yield* ports.tokens.issue(user), user, organizationId: user.organizationId ?? undefined }
 })
 

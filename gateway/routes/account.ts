@@ -40,19 +40,21 @@ export const accountRoutes = tagged("Accounts", [
     access: "none",
     body: SignUp,
     success: SessionWire,
-    errors: ["SignupDisabled", "EmailTaken", "TooManyAttempts"],
-    handle: ({ body }) => Users.use((_) => _.signUp(newUserOf(body))).pipe(Effect.map(sessionWire))
+    errors: ["SignupDisabled", "EmailTaken", "PasswordsBusy", "TooManyAttempts"],
+    handle: ({ body, client }) => Users.use((_) => _.signUp(newUserOf(body), client.address)).pipe(Effect.map(sessionWire))
   }),
   route({
     method: "post",
     path: "/api/v1/auth/login",
     name: "logIn",
     summary: "Log in",
+    description:
+      "429 after too many failures, for the address or for the account. Addresses from which somebody has logged in to the account before have a budget of their own, and go first.",
     access: "none",
     body: LogIn,
     success: SessionWire,
-    errors: ["LoginRefused", "TooManyAttempts"],
-    handle: ({ body }) => Users.use((_) => _.logIn(body.email, body.password)).pipe(Effect.map(sessionWire))
+    errors: ["LoginRefused", "PasswordsBusy", "TooManyAttempts"],
+    handle: ({ body, client }) => Users.use((_) => _.logIn(body.email, body.password, client.address)).pipe(Effect.map(sessionWire))
   }),
   route({
     method: "get",

@@ -24,6 +24,7 @@ import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
+import type { GatewayOptions } from "#gateway/api.ts"
 import * as Api from "#gateway/api.ts"
 import { FileLinks } from "#gateway/FileLinks.ts"
 import { FileStore } from "#gateway/FileStore.ts"
@@ -129,7 +130,11 @@ const judge = judgeOf(routes)
 const outside = routes.map(({ path }) => path).filter((path) => !path.startsWith("/api/"))
 
 /** Every answer is held against the OpenAPI document. `references` stand in for what the gateway would otherwise go by. */
-export const openApi = async (t: Test, references: Layer.Layer<never> = Layer.empty): Promise<TestApi> => {
+export const openApi = async (
+  t: Test,
+  references: Layer.Layer<never> = Layer.empty,
+  options: Partial<GatewayOptions> = {}
+): Promise<TestApi> => {
   const folder = mkdtempSync(join(tmpdir(), "gateway-"))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const database = await openDatabase(t)
@@ -181,7 +186,9 @@ export const openApi = async (t: Test, references: Layer.Layer<never> = Layer.em
   )
   const gateway = await started(
     t,
-    Layer.orDie(Api.layer({ host: "127.0.0.1", port: 0, checksAnswers: true }).pipe(Layer.provide(services), Layer.provide(references)))
+    Layer.orDie(
+      Api.layer({ host: "127.0.0.1", port: 0, checksAnswers: true, ...options }).pipe(Layer.provide(services), Layer.provide(references))
+    )
   )
   const asking =
     (key: string) =>

@@ -8,7 +8,7 @@ import { AuditLog } from "#core/organization/AuditLog.ts"
 import { type Caller, UserId } from "#core/organization/Caller.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
-import { LoginLimit } from "#core/organization/LoginLimit.ts"
+import { LoginLimit, type Standing } from "#core/organization/LoginLimit.ts"
 import { Members } from "#core/organization/Members.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts"
@@ -24,7 +24,7 @@ import { install, makeCampaign, makeConfig, ours, tag, theirs } from "./services
 const { heard, run } = await install(t)
 
 const ownerOf = (organizationId = ours, role: Role = "owner"): Caller => ({ organizationId, role })
-const signUp = (email: string, password = "correct horse") => Users.use((_) => _.signUp({ email, password }))
+const signUp = (email: string, password = "correct horse") => Users.use((_) => _.signUp({ email, password }, "192.0.2.1"))
 const added = (email: string, role: Role) =>
   Effect.gen(function* () {
     const { user } = yield* signUp(email)
@@ -52,7 +52,7 @@ t.test("given a user who signed up", async (t) => {
   })
 
   t.test("when he logs in, then only with the right password, and an unknown address is refused alike", async (t) => {
-    const logIn = (email: string, password: string) => Users.use((_) => tag(_.logIn(email, password)))
+    const logIn = (email: string, password: string) => Users.use((_) => tag(_.logIn(email, password, "192.0.2.1")))
     const answers = await run(
       Effect.all([
         logIn("ADA@EXAMPLE.ORG", "correct horse"),
@@ -131,11 +131,13 @@ t.test("given passwords as they are really kept", async (t) => {
 })
 
 t.test("given log-ins that fail", async (t) => {
-  const tried = (email: string) => LoginLimit.use((_) => tag(_.attempt(email)))
+  const from = (email: string, subscriber = "192.0.2.1", standing: Standing = "stranger") => ({ email, subscriber, standing })
+  const tried = (email: string, subscriber?: string, standing?: Standing) =>
+    LoginLimit.use((_) => tag(_.attempt(from(email, subscriber, standing))))
   const play = <A>(work: Effect.Effect<A, never, LoginLimit>) =>
     Effect.runPromise(work.pipe(Effect.provide(LoginLimit.layer), Effect.provide(TestClock.layer())))
 
-  t.test("when ten have failed for one address, then it has to wait, and others need not", async (t) => {
+  t.test("when ten have failed for one account from one address, then that has to wait, and others need not", async (t) => {
     const answers = await play(
       Effect.gen(function* () {
         for (let times = 0; times < 10; times++) yield* tried("a")
@@ -148,14 +150,14 @@ t.test("given log-ins that fail", async (t) => {
   })
 
   t.test(
-    "when many fail for many addresses, then nobody else has to wait, and no more are remembered than there is room for",
+    "when many fail for many accounts from many addresses, then nobody else has to wait, and no more are remembered than there is room for",
     async (t) => {
       const answers = await play(
         Effect.gen(function* () {
           for (let times = 0; times < 10; times++) yield* tried("a")
-          const early = yield* Effect.forEach(Array.from({ length: 9999 }), (_, at) => tried(`user ${at}`))
+          const early = yield* Effect.forEach(Array.from({ length: 9999 }), (_, at) => tried(`user ${at}`, `subscriber ${at}`))
           const before = yield* tried("a")
-          return [new Set(early).size, before, yield* tried("one more"), yield* tried("a")]
+          return [new Set(early).size, before, yield* tried("one more", "another"), yield* tried("a")]
         })
       )
       t.strictSame(answers, [1, "TooManyAttempts", "none", "none"])
@@ -182,7 +184,7 @@ t.test("given log-ins that fail", async (t) => {
       Effect.gen(function* () {
         const limit = yield* LoginLimit
         for (let times = 0; times < 10; times++) yield* tried("a")
-        yield* limit.succeeded("a")
+        yield* limit.succeeded(from("a"))
         return yield* tried("a")
       })
     )

@@ -1,0 +1,83 @@
+/** From where people have logged in before: in memory, so that a flood of log-ins costs the database nothing, and kept for the next start. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { UserId } from "./Caller.ts"
+import type { Standing } from "./LoginLimit.ts"
+
+/** Pairs of an account and an address, the latest. */
+const remembered = 10_000
+const keptOfUser = 20
+
+export class KnownAddresses extends Context.Service<
+  KnownAddresses,
+  {
+    readonly standingOf: (email: string, subscriber: string) => Standing
+    readonly loggedIn: (user: { readonly id: UserId; readonly email: string }, subscriber: string) => Effect.Effect<void>
+  }
+>()("core/organization/KnownAddresses") {
+  static readonly layer = Layer.effect(
+    KnownAddresses,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const memory = new Memory()
+      for (const { email, subscriber } of yield* Effect.orDie(latest(sql))) memory.add(email, subscriber)
+      return {
+        standingOf: (email, subscriber) => memory.standingOf(email, subscriber),
+        loggedIn: Effect.fn("KnownAddresses.loggedIn")(({ email, id }, subscriber) => {
+          memory.add(email, subscriber)
+          return Effect.orDie(keep(sql, id, subscriber))
+        })
+      }
+    })
+  )
+}
+
+class Memory {
+  private readonly pairs = new Set<string>()
+  /** How many accounts each address has. */
+  private readonly accounts = new Map<string, number>()
+
+  add(email: string, subscriber: string): void {
+    const pair = `${subscriber} ${email}`
+    if (this.pairs.delete(pair)) {
+      this.pairs.add(pair)
+      return
+    }
+    this.pairs.add(pair)
+    this.accounts.set(subscriber, (this.accounts.get(subscriber) ?? 0) + 1)
+    const [oldest] = this.pairs
+    if (this.pairs.size > remembered && oldest !== undefined) this.forget(oldest)
+  }
+
+  standingOf(email: string, subscriber: string): Standing {
+    if (this.pairs.has(`${subscriber} ${email}`)) return "familiar"
+    return this.accounts.has(subscriber) ? "known" : "stranger"
+  }
+
+  private forget(pair: string): void {
+    this.pairs.delete(pair)
+    const subscriber = pair.slice(0, pair.indexOf(" "))
+    const left = (this.accounts.get(subscriber) ?? 1) - 1
+    if (left > 0) this.accounts.set(subscriber, left)
+    else this.accounts.delete(subscriber)
+  }
+}
+
+type Sql = SqlClient.SqlClient
+
+/** Oldest first. */
+const latest = (sql: Sql) => sql<{ readonly email: string; readonly subscriber: string }>`
+  SELECT * FROM (
+    SELECT u.email, a.subscriber, a.last_login_at FROM login_addresses a JOIN users u ON u.id = a.user_id
+    ORDER BY a.last_login_at DESC LIMIT ${remembered}::int
+  ) newest ORDER BY last_login_at`
+
+/** The oldest of many addresses of a user are given up. */
+const keep = (sql: Sql, id: UserId, subscriber: string) => sql`
+  WITH kept AS (
+    INSERT INTO login_addresses (user_id, subscriber) VALUES (${id}, ${subscriber})
+    ON CONFLICT (user_id, subscriber) DO UPDATE SET last_login_at = now()
+  )
+  DELETE FROM login_addresses WHERE user_id = ${id} AND subscriber IN (
+    SELECT subscriber FROM login_addresses WHERE user_id = ${id} ORDER BY last_login_at DESC OFFSET ${keptOfUser}::int
+  )`

@@ -1,0 +1,107 @@
+/**
+ * To check a password costs a third of a second of a processor, so one is checked at a time, and few may wait. Those go first who come from an
+ * address that has logged in before. Whoever finds no room hears so at once.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import { type Standing, TooManyAttempts } from "./LoginLimit.ts"
+
+/** Too many others wait already. */
+export class PasswordsBusy extends Schema.TaggedError<PasswordsBusy>()("PasswordsBusy", { retryAfterSeconds: Schema.Int }) {}
+
+export interface Who {
+  readonly standing: Standing
+  /** Of whose requests only a few wait at once. */
+  readonly key: string
+}
+
+/** In the order in which they are served. */
+const standings = ["familiar", "known", "stranger"] as const
+const room: Readonly<Record<Standing, number>> = { familiar: 30, known: 20, stranger: 10 }
+const roomPerKey = 3
+const retryAfterSeconds = 3
+
+interface Waiting {
+  readonly who: Who
+  readonly begin: () => void
+}
+
+type Full = TooManyAttempts | PasswordsBusy
+
+export class PasswordTurns extends Context.Service<
+  PasswordTurns,
+  { readonly take: <A, E, R>(who: Who, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Full, R> }
+>()("core/organization/PasswordTurns") {
+  static readonly layer = Layer.sync(PasswordTurns, () => {
+    const queue = new Turns()
+    const entered = (who: Who) =>
+      Effect.callback<void, Full>((resume) => {
+        const refusal = queue.refusalOf(who)
+        if (refusal !== undefined) return resume(Effect.fail(refusal))
+        const one: Waiting = { who, begin: () => resume(Effect.void) }
+        queue.enter(one)
+        return Effect.sync(() => queue.giveUp(one))
+      })
+    return {
+      take: (who, work) =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.andThen(
+            restore(entered(who)),
+            Effect.ensuring(
+              restore(work),
+              Effect.sync(() => queue.leave(who))
+            )
+          )
+        )
+    }
+  })
+}
+
+class Turns {
+  private readonly waiting: Record<Standing, Array<Waiting>> = { familiar: [], known: [], stranger: [] }
+  /** Those at work too. */
+  private readonly perKey = new Map<string, number>()
+  private isBusy = false
+
+  refusalOf({ key, standing }: Who): Full | undefined {
+    if ((this.perKey.get(this.nameOf(standing, key)) ?? 0) >= roomPerKey) return new TooManyAttempts({ retryAfterSeconds: 1 })
+    return this.waiting[standing].length >= room[standing] ? new PasswordsBusy({ retryAfterSeconds }) : undefined
+  }
+
+  enter(one: Waiting): void {
+    this.count(one.who, 1)
+    if (this.isBusy) {
+      this.waiting[one.who.standing].push(one)
+      return
+    }
+    this.isBusy = true
+    one.begin()
+  }
+
+  /** While it waits. */
+  giveUp(one: Waiting): void {
+    const others = this.waiting[one.who.standing]
+    const at = others.indexOf(one)
+    if (at < 0) return
+    others.splice(at, 1)
+    this.count(one.who, -1)
+  }
+
+  leave(who: Who): void {
+    this.count(who, -1)
+    const first = standings.find((standing) => this.waiting[standing].length > 0)
+    const next = first === undefined ? undefined : this.waiting[first].shift()
+    if (next === undefined) this.isBusy = false
+    else next.begin()
+  }
+
+  private count({ key, standing }: Who, by: number): void {
+    const name = this.nameOf(standing, key)
+    const now = (this.perKey.get(name) ?? 0) + by
+    if (now > 0) this.perKey.set(name, now)
+    else this.perKey.delete(name)
+  }
+
+  private nameOf(standing: Standing, key: string): string {
+    return `${standing} ${key}`
+  }
+}

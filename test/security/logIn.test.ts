@@ -1,0 +1,257 @@
+/**
+ * Log-in could be shut off: 300 wrong passwords waited in a queue without end, and the right one got 503 after half a minute; ten guesses of
+ * anybody's locked the owner out.
+ */
+import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import t from "tap"
+import { readNetwork } from "#core/Network.ts"
+import { LoginLimit, type Standing } from "#core/organization/LoginLimit.ts"
+import { Passwords } from "#core/organization/Passwords.ts"
+import { PasswordTurns } from "#core/organization/PasswordTurns.ts"
+import { Tokens } from "#core/organization/Tokens.ts"
+import { Users } from "#core/organization/Users.ts"
+import { tokensOf } from "#runtime/tokens.ts"
+import { openApi } from "#test/gateway/apiTest.ts"
+import { runLive } from "#test/support/run.ts"
+import { install, tag } from "#test/store/services.ts"
+
+const office = "192.0.2.1"
+const attacker = "198.51.100.1"
+
+t.test("given turns of which one is taken", async (t) => {
+  const play = <A>(work: (take: (who: string, standing?: Standing) => Effect.Effect<string>, log: Array<string>) => Effect.Effect<A>) =>
+    runLive(
+      Effect.gen(function* () {
+        const turns = yield* PasswordTurns
+        const log: Array<string> = []
+        const take = (who: string, standing: Standing = "stranger") =>
+          tag(
+            turns.take(
+              { standing, key: who },
+              Effect.sync(() => log.push(who))
+            )
+          )
+        return yield* work(take, log)
+      }).pipe(Effect.provide(PasswordTurns.layer))
+    )
+  /** Holds the lane until it is told. */
+  const held = <A>(work: (take: (who: string, standing?: Standing) => Effect.Effect<string>, log: Array<string>) => Effect.Effect<A>) =>
+    runLive(
+      Effect.gen(function* () {
+        const turns = yield* PasswordTurns
+        const log: Array<string> = []
+        const begun = yield* Deferred.make<void>()
+        const end = yield* Deferred.make<void>()
+        const first = yield* Effect.forkChild(
+          turns.take({ standing: "stranger", key: "first" }, Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end)))
+        )
+        yield* Deferred.await(begun)
+        const take = (who: string, standing: Standing = "stranger") =>
+          tag(
+            turns.take(
+              { standing, key: who },
+              Effect.sync(() => log.push(who))
+            )
+          )
+        const result = yield* work(take, log)
+        yield* Deferred.succeed(end, undefined)
+        yield* Fiber.join(first)
+        return { log, result }
+      }).pipe(Effect.provide(PasswordTurns.layer))
+    )
+  const started = (effect: Effect.Effect<string>) => Effect.forkDetach(effect, { startImmediately: true })
+
+  t.test("when nobody is before, then it begins at once", async (t) => {
+    t.strictSame(await play((take) => take("a")), "none")
+  })
+
+  t.test("when more strangers come than there is room for, then they hear so at once", async (t) => {
+    const { result } = await held((take) =>
+      Effect.gen(function* () {
+        for (let at = 0; at < 10; at++) yield* started(take(`stranger ${at}`))
+        return yield* Effect.forEach(["one", "two", "three"], (who) => take(who))
+      })
+    )
+    t.strictSame(result, ["PasswordsBusy", "PasswordsBusy", "PasswordsBusy"])
+  })
+
+  t.test("when one asks for much at once, then others keep their room", async (t) => {
+    const { result } = await held((take) =>
+      Effect.gen(function* () {
+        for (let at = 0; at < 3; at++) yield* started(take("greedy"))
+        const refused = yield* take("greedy")
+        const other = yield* started(take("other"))
+        return [refused, other.pollUnsafe()]
+      })
+    )
+    t.strictSame(result, ["TooManyAttempts", undefined])
+  })
+
+  t.test("when those come who have logged in before, then they go first", async (t) => {
+    const log = await runLive(
+      Effect.gen(function* () {
+        const { log, fibers } = yield* Effect.promise(() =>
+          held((take, log) =>
+            Effect.gen(function* () {
+              const fibers = [
+                yield* started(take("stranger")),
+                yield* started(take("known", "known")),
+                yield* started(take("familiar", "familiar"))
+              ]
+              return { fibers, log }
+            })
+          ).then(({ result }) => result)
+        )
+        yield* Effect.forEach(fibers, Fiber.join)
+        return log
+      })
+    )
+    t.strictSame(log, ["familiar", "known", "stranger"])
+  })
+
+  t.test("when one who waits goes away, then the next has its room", async (t) => {
+    const { result } = await held((take) =>
+      Effect.gen(function* () {
+        const fibers = yield* Effect.forEach(Array.from({ length: 10 }), (_, at) => started(take(`stranger ${at}`)))
+        yield* Effect.forEach(fibers.slice(0, 1), Fiber.interrupt)
+        const late = yield* started(take("late"))
+        return [late.pollUnsafe(), yield* take("later")]
+      })
+    )
+    t.strictSame(result, [undefined, "PasswordsBusy"])
+  })
+})
+
+t.test(
+  "given 300 wrong log-ins of strangers, when the owner logs in from where he did before, then his is the next to be checked",
+  async (t) => {
+    const { run } = await install(t)
+    const checked: Array<string> = []
+    const gate = Deferred.makeUnsafe<void>()
+    // The hash that nobody waits for in tests.
+    const passwords = Layer.succeed(Passwords, {
+      hash: Effect.succeed,
+      verify: (password, hash) =>
+        Effect.suspend(() => {
+          checked.push(password)
+          return password === "first" ? Effect.as(Deferred.await(gate), false) : Effect.succeed(password === hash)
+        })
+    })
+    const users = Users.layer.pipe(
+      Layer.provide([passwords, Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))])
+    )
+    const result = await run(
+      Effect.gen(function* () {
+        const { logIn, signUp } = yield* Users
+        yield* signUp({ email: "owner@example.org", password: "right horse" }, office)
+        const fibers = yield* Effect.forEach(Array.from({ length: 300 }), (_, at) =>
+          Effect.forkChild(tag(logIn("owner@example.org", at === 0 ? "first" : "wrong", `198.51.100.${at % 250}`)), {
+            startImmediately: true
+          })
+        )
+        yield* Effect.yieldNow
+        const refused = fibers.map((fiber) => fiber.pollUnsafe()).filter((exit) => exit !== undefined).length
+        const owner = yield* Effect.forkChild(tag(logIn("owner@example.org", "right horse", office)), { startImmediately: true })
+        yield* Deferred.succeed(gate, undefined)
+        return { refused, owner: yield* Fiber.join(owner), waited: checked.indexOf("right horse") }
+      }).pipe(Effect.provide(Layer.fresh(users)))
+    )
+    t.ok(result.refused >= 250, `${result.refused} heard at once that there is no room`)
+    t.strictSame([result.owner, result.waited], ["none", 1])
+  }
+)
+
+t.test(
+  "given an address from which nobody has logged in, when it guesses, then at one account or at many it comes to an end",
+  async (t) => {
+    const play = <A>(work: Effect.Effect<A, never, LoginLimit>) =>
+      Effect.runPromise(work.pipe(Effect.provide(LoginLimit.layer), Effect.provide(TestClock.layer())))
+    const guesses = (emailOf: (at: number) => string, subscriberOf: (at: number) => string, standing: Standing = "stranger") =>
+      play(
+        Effect.gen(function* () {
+          const { attempt } = yield* LoginLimit
+          const answers = yield* Effect.forEach(Array.from({ length: 200 }), (_, at) =>
+            tag(attempt({ email: emailOf(at), subscriber: subscriberOf(at), standing }))
+          )
+          return answers.filter((answer) => answer === "none").length
+        })
+      )
+    t.equal(
+      await guesses(
+        () => "a",
+        () => attacker
+      ),
+      10,
+      "at one account"
+    )
+    t.equal(await guesses(String, () => attacker), 20, "at many")
+    t.equal(await guesses(() => "a", String), 30, "from many addresses at one account")
+    t.equal(
+      await guesses(
+        () => "a",
+        () => office,
+        "familiar"
+      ),
+      30,
+      "from the owner's own address"
+    )
+  }
+)
+
+t.test("given the API behind a proxy", async (t) => {
+  const api = await openApi(t, Layer.empty, { trustedProxies: [readNetwork("127.0.0.1")].filter((one) => one !== undefined) })
+  const from = (address: string) => (path: string, json: object) =>
+    api.ask("POST", path, json, { key: null, headers: { "x-forwarded-for": address } })
+  const account = { email: "owner@example.org", password: "correct horse" }
+  const wrong = { ...account, password: "wrong horse" }
+  t.equal((await from(office)("/auth/signup", account)).status, 200)
+
+  t.test("when somebody guesses, then he has to wait, and is told for how long; the owner logs in as ever", async (t) => {
+    const statuses: Array<number> = []
+    for (let at = 0; at < 40; at++) statuses.push((await from(`198.51.100.${at % 4}`)("/auth/login", wrong)).status)
+    t.strictSame(new Set(statuses), new Set([401, 429]))
+    const refused = await from(attacker)("/auth/login", wrong)
+    t.equal(refused.status, 429)
+    t.ok(Number(refused.headers["retry-after"]) > 0)
+    t.equal((await from(office)("/auth/login", account)).status, 200)
+  })
+
+  t.test("when ten guesses come from the owner's own address, then the owner logs in all the same", async (t) => {
+    for (let at = 0; at < 10; at++) t.equal((await from(office)("/auth/login", wrong)).status, 401)
+    t.equal((await from(office)("/auth/login", account)).status, 200)
+  })
+
+  t.test("when an attacker writes the owner's address into the header, then it counts for nothing", async (t) => {
+    const answer = await api.ask("POST", "/auth/login", wrong, {
+      key: null,
+      headers: { "x-forwarded-for": `${office}, ${attacker}` }
+    })
+    t.equal(answer.status, 429)
+  })
+})
+
+t.test(
+  "given an account that logged in before the engine was started anew, when it is guessed at, then its owner still goes first",
+  async (t) => {
+    const { run } = await install(t)
+    const answers = await run(
+      Effect.gen(function* () {
+        yield* Users.use((_) => _.signUp({ email: "owner@example.org", password: "correct horse" }, office))
+        const users = Users.layer.pipe(
+          Layer.provide([
+            Layer.succeed(Passwords, { hash: Effect.succeed, verify: () => Effect.succeed(false) }),
+            Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))
+          ])
+        )
+        return yield* Users.use(({ logIn }) =>
+          Effect.forEach(Array.from({ length: 31 }), () => tag(logIn("owner@example.org", "wrong", office)))
+        ).pipe(Effect.provide(Layer.fresh(users)))
+      })
+    )
+    t.strictSame(
+      answers,
+      answers.map((_, at) => (at < 30 ? "LoginRefused" : "TooManyAttempts"))
+    )
+  }
+)
