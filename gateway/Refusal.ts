@@ -72,6 +72,7 @@ import type {
 } from "#core/telephony/TelephonyConfig.ts"
 import { type BodyTooLarge, failure, type Reply } from "./Endpoint.ts"
 import type { FileMissing } from "./FileStore.ts"
+import { shownViolations } from "./shownViolations.ts"
 import { type Violation, valueError } from "./validation.ts"
 import type { StopUnconfirmed } from "#core/Signals.ts"
 
@@ -383,12 +384,11 @@ export const statusOf = (tag: DomainTag): number => refusals[tag][0]
 export const refuse = <Tag extends DomainTag>(error: ErrorOf<Tag>): Reply => {
   // The row of the error's own tag: indexing by it loses the tie between the two.
   const [status, detail] = refusals[error._tag] as Refusal<Tag>
-  const reply = failure(status, detail(error))
+  const said = detail(error)
+  const reply = typeof said === "string" ? failure(status, said) : unprocessable(said, status)
   if (error._tag === "NumberInCall") return { ...reply, isPassing: true }
   if (!("retryAfterSeconds" in error)) return reply
   return { ...reply, headers: [...reply.headers, ["retry-after", String(error.retryAfterSeconds)]] }
 }
 
-// An answer must not grow far beyond its request.
-const violationsShown = 1000
-export const unprocessable = (violations: ReadonlyArray<Violation>): Reply => failure(422, violations.slice(0, violationsShown))
+export const unprocessable = (violations: ReadonlyArray<Violation>, status = 422): Reply => failure(status, shownViolations(violations))

@@ -13,14 +13,24 @@ import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
 import type { Listed } from "./wire/Page.ts"
 
 /**
- * - `api-key`: a key in `X-API-Key` or `Authorization`, asked for before anything but the body's syntax.
- * - `api-key-header`: a key in `X-API-Key`, which is checked like any other part of the request.
+ * - `api-key`: a key in `X-API-Key` or `Authorization`, asked for before anything else.
+ * - `api-key-header`: the same in `X-API-Key` alone, a header whose absence is a fault of the request.
  * - `none`: anybody.
  */
 export type Access = "api-key" | "api-key-header" | "none"
 
 /** The least role that a caller needs; asked of nobody where `Access` is `none`. */
 export type Needs = Exclude<Role, "owner">
+
+/** How much JSON a route takes: parsing it, and all that is done with it, keeps everybody else waiting. */
+export interface BodySize {
+  readonly maxBytes: number
+  /** Values and members of objects, all levels together. */
+  readonly maxValues: number
+}
+const usualSize: BodySize = { maxBytes: 262_144, maxValues: 10_000 }
+/** From whoever asks, a password at most. */
+const openSize: BodySize = { maxBytes: 16_384, maxValues: 200 }
 
 /** Something else than JSON. */
 export interface Content {
@@ -37,7 +47,7 @@ export interface Content {
 
 export type Body =
   | { readonly _tag: "None" }
-  | { readonly _tag: "Json"; readonly schema: TSchema }
+  | ({ readonly _tag: "Json"; readonly schema: TSchema } & BodySize)
   /** Raw bytes of one of these media types. */
   | { readonly _tag: "Upload"; readonly mediaTypes: ReadonlyArray<string>; readonly maxBytes: number }
 
@@ -143,6 +153,8 @@ export const route = <
 >(
   declaration: Declaration<Params, Query, Headers, A> & {
     readonly body?: BodySchema
+    /** Where the usual one is not right. */
+    readonly bodySize?: BodySize
     readonly success: SuccessSchema
     readonly errors?: Tags
     readonly handle: (
@@ -151,7 +163,10 @@ export const route = <
   }
 ): Route<R> => ({
   ...declared(declaration, {
-    body: declaration.body === undefined ? { _tag: "None" } : { _tag: "Json", schema: declaration.body },
+    body:
+      declaration.body === undefined
+        ? { _tag: "None" }
+        : { _tag: "Json", schema: declaration.body, ...(declaration.bodySize ?? (declaration.access === "none" ? openSize : usualSize)) },
     success: { _tag: "Json", schema: declaration.success, isListed: false },
     errors: declaration.errors ?? []
   }),

@@ -1,6 +1,7 @@
 /**
- * From a route to an endpoint: what is checked of a request, and in which order. First whether the body is JSON at all, then who asks
- * and whether that role may, then path, query, headers and body together, so that a client hears of all that is wrong at once.
+ * From a route to an endpoint: what is checked of a request, and in which order. First who asks and whether that role may, so that nobody
+ * else has a body parsed; then whether the body is JSON at all; then path, query, headers and body together, so that a client hears of all
+ * that is wrong at once.
  */
 import { Effect } from "effect"
 import Type, { type TObject, type TSchema } from "typebox"
@@ -21,7 +22,6 @@ import type { AnyGiven, Content, Route } from "./Route.ts"
 import { missing, read, type Violation } from "./validation.ts"
 import type { Listed } from "./wire/Page.ts"
 
-const bodyLimit = 1_048_576
 const noQuery: Readonly<Record<string, string>> = {}
 
 export interface AnswerOptions {
@@ -42,20 +42,32 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
     headers: wantedHeaders(route),
     hasQuery: !isEmpty(route.query.properties),
     body: route.body._tag === "Json" ? "bytes" : route.body._tag === "Upload" ? "stream" : "none",
-    bodyLimit: route.body._tag === "Upload" ? route.body.maxBytes : bodyLimit,
+    bodyLimit: route.body._tag === "None" ? 0 : route.body.maxBytes,
     answer: (asked) => {
-      const body = bodyOf(route, asked)
-      if (body !== undefined && body._tag === "Refused") return Effect.succeed(unprocessable([body.violation]))
-      if (body !== undefined && body._tag === "Unreadable") return Effect.succeed(failure(400, "There was an error parsing the body"))
+      if (route.access === "api-key-header" && asked.headers[keyHeader] === undefined) return Effect.succeed(keyMissing)
       return matched(callerOf(route, asked, options), {
         onFailure: (error) => Effect.succeed(refuse(error)),
-        onSuccess: (caller) => {
-          const given = givenOf(route, asked, body, caller)
-          return "violations" in given ? Effect.succeed(unprocessable(given.violations)) : checked(route, asked, given, respond)
-        }
+        onSuccess: (caller) => judged(route, asked, caller, respond)
       })
     }
   }
+}
+
+const keyHeader = "x-api-key"
+const keyMissing = unprocessable([missing(["header", "X-API-Key"], null)])
+
+/** A request whose caller, where there has to be one, may ask for this. */
+const judged = <R>(
+  route: Route<R>,
+  asked: Asked,
+  caller: Caller | undefined,
+  respond: Respond
+): Effect.Effect<Reply, never, R | AuditLog> => {
+  const body = bodyOf(route, asked)
+  if (body?._tag === "Refused") return Effect.succeed(unprocessable([body.violation]))
+  if (body?._tag === "Unreadable") return Effect.succeed(failure(400, "There was an error parsing the body"))
+  const given = givenOf(route, asked, body, caller)
+  return "violations" in given ? Effect.succeed(unprocessable(given.violations)) : handled(route, asked, given, respond)
 }
 
 /** What is known already needs no fiber: neither then does the answer, if it is known as well. */
@@ -73,15 +85,6 @@ const wantedHeaders = <R>(route: Route<R>): ReadonlyArray<string> => {
   const type = route.body._tag === "Json" ? ["content-type"] : []
   const range = route.success._tag === "Content" ? ["range"] : []
   return [...new Set([...credentials, ...type, ...range, ...headerNames(route).map((name) => name.toLowerCase())])]
-}
-
-/** The route's own work, and for `api-key-header` the key's turn just before it. */
-const checked = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Respond): Effect.Effect<Reply, never, R | GatewayNeeds> => {
-  if (route.access !== "api-key-header") return handled(route, asked, given, respond)
-  return Effect.matchEffect(allowed(route, authenticateKey(asked.headers)), {
-    onFailure: (error) => Effect.succeed(refuse(error)),
-    onSuccess: (caller) => handled(route, asked, { ...given, caller }, respond)
-  })
 }
 
 const handled = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Respond): Effect.Effect<Reply, never, R | AuditLog> => {
@@ -103,9 +106,10 @@ const callerOf = <R>(
   { headers }: Asked,
   { remembered }: AnswerOptions
 ): Effect.Effect<Caller | undefined, Unwelcome, Identities> => {
-  if (route.access !== "api-key") return Effect.undefined
-  const caller = remembered(headers["x-api-key"] ?? "")
-  return caller !== undefined && includes(caller.role, route.needs) ? Effect.succeed(caller) : allowed(route, authenticate(headers))
+  if (route.access === "none") return Effect.undefined
+  const caller = remembered(headers[keyHeader] ?? "")
+  if (caller !== undefined && includes(caller.role, route.needs)) return Effect.succeed(caller)
+  return allowed(route, route.access === "api-key" ? authenticate(headers) : authenticateKey(headers))
 }
 
 const allowed = <R>(
@@ -153,7 +157,7 @@ const jsonType = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json\s*(?:;|$)/i
 const bodyOf = <R>(route: Route<R>, { bytes, headers }: Asked): Parsed | undefined => {
   if (route.body._tag !== "Json") return undefined
   const contentType = headers["content-type"]
-  if (contentType === undefined || jsonType.test(contentType) || bytes.byteLength === 0) return parse(bytes)
+  if (contentType === undefined || jsonType.test(contentType) || bytes.byteLength === 0) return parse(bytes, route.body)
   const text = decodeText(bytes)
   return text === undefined ? { _tag: "Unreadable" } : { _tag: "Value", value: text }
 }

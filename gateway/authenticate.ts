@@ -41,6 +41,6 @@ export const authenticate = (headers: Headers): Effect.Effect<Caller, NotAuthent
   return isToken(token) ? recognize(token) : identify(token, "Invalid or expired token")
 }
 
-/** For routes that take a key in `X-API-Key` as a header like any other, and judge it after the rest of the request. */
+/** For routes that take nothing but a key in `X-API-Key`. */
 export const authenticateKey = (headers: Headers): Effect.Effect<Caller, NotAuthenticated, ApiKeys> =>
   identify(headers["x-api-key"] ?? "", "Invalid API key")

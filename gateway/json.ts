@@ -1,13 +1,12 @@
 /**
- * A request body as JSON. What cannot be parsed is refused with the place where it breaks off; what cannot be stored (NUL and lone
- * surrogates, which Postgres has no way to hold, and nesting without end) is refused with its path.
+ * A request body as JSON. What has too many values or levels is refused before it is parsed, what cannot be parsed with the place where it
+ * breaks off, and what cannot be stored (NUL and lone surrogates, which Postgres has no way to hold) with its path.
  */
 import { Result } from "effect"
 import { isStorable } from "#core/storable.ts"
+import { type Bounds, excessOf, maxDepth } from "./jsonBounds.ts"
 import { breakingPoint } from "./jsonFault.ts"
 import type { Location, Violation } from "./validation.ts"
-
-const maxDepth = 100
 
 export type Parsed =
   | { readonly _tag: "Value"; readonly value: unknown }
@@ -21,8 +20,11 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
 /** Undefined when the bytes are no UTF-8. A byte order mark is dropped. */
 export const decodeText = (bytes: Uint8Array): string | undefined => Result.getOrUndefined(Result.try(() => decoder.decode(bytes)))
 
-export const parse = (bytes: Uint8Array): Parsed => {
+/** What exceeds the bounds is refused before any of it is parsed. */
+export const parse = (bytes: Uint8Array, bounds: Bounds): Parsed => {
   if (bytes.byteLength === 0) return { _tag: "Empty" }
+  const excess = excessOf(bytes, bounds)
+  if (excess !== undefined) return refused(excess === "depth" ? tooDeep : tooMany(bounds))
   const text = decodeText(bytes)
   if (text === undefined) return { _tag: "Unreadable" }
   const parsed = Result.try((): unknown => JSON.parse(text))
@@ -32,9 +34,8 @@ export const parse = (bytes: Uint8Array): Parsed => {
   }
   const value = parsed.success
   if (value === null) return { _tag: "Empty" }
-  const fault = faultIn(value, 1)
-  if (fault === undefined) return { _tag: "Value", value }
-  return refused(fault.isDeep ? tooDeep : notStorable(["body", ...fault.path]))
+  const fault = unstorableIn(value)
+  return fault === undefined ? { _tag: "Value", value } : refused(notStorable(["body", ...fault]))
 }
 
 const refused = (violation: Violation): Parsed => ({ _tag: "Refused", violation })
@@ -46,6 +47,14 @@ const tooDeep: Violation = {
   input: {}
 }
 
+const tooMany = ({ maxValues }: Bounds): Violation => ({
+  type: "too_long",
+  loc: ["body"],
+  msg: `Input should have at most ${maxValues} values and members`,
+  input: {},
+  ctx: { max_length: maxValues }
+})
+
 export const notStorable = (loc: Location): Violation => ({
   type: "string_unicode",
   loc,
@@ -54,19 +63,22 @@ export const notStorable = (loc: Location): Violation => ({
   input: ""
 })
 
-interface Fault {
-  readonly path: Location
-  readonly isDeep: boolean
+/** Where the first text is that cannot be stored; for the name of a member, where its object is. */
+const unstorableIn = (value: unknown): Location | undefined => {
+  if (typeof value === "string") return isStorable(value) ? undefined : []
+  if (Array.isArray(value)) return firstIn(value.keys(), (index) => unstorableIn(value[index]))
+  if (typeof value !== "object" || value === null) return undefined
+  const names = Object.keys(value)
+  return names.every(isStorable) ? firstIn(names, (name) => unstorableIn(Reflect.get(value, name))) : []
 }
 
-const faultIn = (value: unknown, depth: number): Fault | undefined => {
-  if (typeof value === "string") return isStorable(value) ? undefined : { path: [], isDeep: false }
-  if (typeof value !== "object" || value === null) return undefined
-  if (depth > maxDepth) return { path: [], isDeep: true }
-  for (const [name, part] of Object.entries(value)) {
-    if (!isStorable(name)) return { path: [], isDeep: false }
-    const fault = faultIn(part, depth + 1)
-    if (fault !== undefined) return { ...fault, path: [Array.isArray(value) ? Number(name) : name, ...fault.path] }
+const firstIn = <Name extends string | number>(
+  names: Iterable<Name>,
+  faultAt: (name: Name) => Location | undefined
+): Location | undefined => {
+  for (const name of names) {
+    const fault = faultAt(name)
+    if (fault !== undefined) return [name, ...fault]
   }
   return undefined
 }

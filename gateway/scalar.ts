@@ -12,7 +12,8 @@ export const isInteger = (schema: TSchema): schema is TInteger & Bounds => Type.
 export const isNumber = (schema: TSchema): schema is TNumber & Bounds => Type.IsNumber(schema)
 
 const integerText = /^[+-]?\d+(?:_\d+)*(?:\.0*)?$/
-const numberText = /^[+-]?(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+// No two parts of it that follow one another may match the same digits: a long text of them would be tried at every length of both.
+const numberText = /^[+-]?(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 
 export const readInteger = (schema: Bounds, input: unknown, loc: Location, found: Array<Violation>): unknown => {
   const fail = (type: string, msg: string) => {

@@ -36,6 +36,9 @@ export const valueError = (loc: Location, input: unknown, text: string): Violati
   ctx: { error: {} }
 })
 
+/** Whoever gets so many things wrong is not helped by more. Lists and records are not read on then. */
+const mostViolations = 100
+
 /** What became of `input`; of no use if `found` has grown. */
 export const read = (schema: TSchema, input: unknown, loc: Location, found: Array<Violation>): unknown => {
   const before = found.length
@@ -84,7 +87,7 @@ const readObject = (schema: TObject, input: unknown, loc: Location, found: Array
       continue
     }
     const preset = defaultOf(property)
-    if (preset !== undefined) entries.push([name, structuredClone(preset.value)])
+    if (preset !== undefined) entries.push([name, preset.value instanceof Object ? structuredClone(preset.value) : preset.value])
     else if (!Type.IsOptional(property)) found.push(missing([...loc, name], input))
   }
   // Not assigned one by one: a key named `__proto__` would set the prototype.
@@ -95,7 +98,9 @@ const patterns = new Map<string, RegExp>()
 const patternOf = (source: string): RegExp => {
   const known = patterns.get(source)
   if (known !== undefined) return known
-  const compiled = new RegExp(source, "u")
+  // A pattern that may begin anywhere and takes anything first is tried from each character to the end of the text: what it finds is the same
+  // without.
+  const compiled = new RegExp(source.replace(/^\.\*/, ""), "u")
   patterns.set(source, compiled)
   return compiled
 }
@@ -109,9 +114,9 @@ const readString = (schema: TString & TStringOptions, input: unknown, loc: Locat
     return undefined
   }
   const { maxLength, minLength, pattern } = schema
-  if (minLength !== undefined && characters(input) < minLength) {
+  if (minLength !== undefined && characters(input, minLength) < minLength) {
     fail("string_too_short", `String should have at least ${plural(minLength, "character")}`, { min_length: minLength })
-  } else if (maxLength !== undefined && characters(input) > maxLength) {
+  } else if (maxLength !== undefined && characters(input, maxLength + 1) > maxLength) {
     fail("string_too_long", `String should have at most ${plural(maxLength, "character")}`, { max_length: maxLength })
   } else if (typeof pattern === "string" && !patternOf(pattern).test(input)) {
     fail("string_pattern_mismatch", `String should match pattern '${pattern}'`, { pattern })
@@ -119,10 +124,10 @@ const readString = (schema: TString & TStringOptions, input: unknown, loc: Locat
   return input
 }
 
-/** Lengths count code points: an emoji is one character. */
-const characters = (text: string): number => {
+/** Lengths count code points: an emoji is one character. Of a longer text no more than `enough` are counted. */
+const characters = (text: string, enough: number): number => {
   let count = 0
-  for (const _ of text) count++
+  for (const _ of text) if (++count >= enough) break
   return count
 }
 
@@ -145,7 +150,11 @@ const readList = (schema: TArray & TArrayOptions, input: unknown, loc: Location,
     return undefined
   }
   const before = found.length
-  const items = input.map((item: unknown, index) => read(schema.items, item, [...loc, index], found))
+  const items: Array<unknown> = []
+  for (const [index, item] of input.entries()) {
+    if (found.length >= mostViolations) return undefined
+    items.push(read(schema.items, item, [...loc, index], found))
+  }
   if (found.length === before && minItems !== undefined && items.length < minItems) {
     size("too_short", `at least ${plural(minItems, "item")}`, { min_length: minItems })
   }
@@ -158,9 +167,13 @@ const readRecord = (schema: TRecord, input: unknown, loc: Location, found: Array
     return undefined
   }
   const [values] = Object.values(schema.patternProperties)
-  return values === undefined
-    ? input
-    : Object.fromEntries(Object.entries(input).map(([name, value]) => [name, read(values, value, [...loc, name], found)]))
+  if (values === undefined || Type.IsUnknown(values)) return input
+  const entries: Array<readonly [string, unknown]> = []
+  for (const [name, value] of Object.entries(input)) {
+    if (found.length >= mostViolations) return undefined
+    entries.push([name, read(values, value, [...loc, name], found)])
+  }
+  return Object.fromEntries(entries)
 }
 
 const readOneOf = (allowed: ReadonlyArray<unknown>, input: unknown, loc: Location, found: Array<Violation>): unknown => {
@@ -203,16 +216,18 @@ const readTagged = (schema: TUnion, property: string, input: unknown, loc: Locat
     const tag = Type.IsObject(one) ? one.properties[property] : undefined
     if (tag !== undefined && Type.IsLiteral(tag)) variants.set(tag.const, one)
   }
-  const tag = input[property]
-  const chosen = variants.get(tag)
-  if (chosen !== undefined) return read(chosen, input, [...loc, String(tag)], found)
+  const given = input[property]
+  // An object of the client's may have a `toString` that is none.
+  const tag = typeof given === "string" ? given : JSON.stringify(given)
+  const chosen = variants.get(given)
+  if (chosen !== undefined) return read(chosen, input, [...loc, tag], found)
   const expected = [...variants.keys()].map((known) => `'${String(known)}'`).join(", ")
   found.push({
     type: "union_tag_invalid",
     loc,
-    msg: `Input tag '${String(tag)}' found using ${discriminator} does not match any of the expected tags: ${expected}`,
+    msg: `Input tag '${tag}' found using ${discriminator} does not match any of the expected tags: ${expected}`,
     input,
-    ctx: { discriminator, tag: String(tag), expected_tags: expected }
+    ctx: { discriminator, tag, expected_tags: expected }
   })
   return undefined
 }

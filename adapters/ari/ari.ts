@@ -8,8 +8,15 @@ import { openTrunk, unusableTrunk } from "./AriTrunk.ts"
 const endpointOf = (text: string): URL | undefined => {
   const url = URL.parse(text.trim())
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined
-  url.pathname = url.pathname.replace(/\/+$/, "").replace(/\/ari$/, "")
+  url.pathname = withoutSlashes(url.pathname).replace(/\/ari$/, "")
   return url
+}
+
+/** At its end. Not by a pattern, which would begin anew at each of a long row of slashes. */
+const withoutSlashes = (path: string): string => {
+  let end = path.length
+  while (path[end - 1] === "/") end--
+  return path.slice(0, end)
 }
 
 export default defineAdapter({

@@ -3,6 +3,7 @@
  * finished yet may be stored, see GraphRules for what it lacks. Whatever else a client puts in is kept and not looked at.
  */
 import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
+import { firstOf, gathered } from "./gathered.ts"
 import { nodeTypeOf } from "./NodeTypes.ts"
 import { requiredVariables } from "./Template.ts"
 import { triggerProblems } from "./TriggerPath.ts"
@@ -10,23 +11,30 @@ import { triggerProblems } from "./TriggerPath.ts"
 const defaultMaxCallSeconds = 300
 const longestCallSeconds = 1200
 
-/** Everything that is wrong; empty when the definition can be stored. `{}` can. */
+/** Far more than anybody draws. Each is looked at a dozen times whenever a definition is stored. */
+export const mostNodes = 1000
+export const mostEdges = 2000
+
+/** What is wrong, as far as the hundredth problem; empty when the definition can be stored. `{}` can. */
 export const check = (definition: JsonObject): ReadonlyArray<GraphProblem> => {
   if (Object.keys(definition).length === 0) return []
   const { edges, nodes } = definition
-  const lists = [listProblem("nodes", nodes), listProblem("edges", edges)].flat()
+  const lists = [listProblem("nodes", nodes, mostNodes), listProblem("edges", edges, mostEdges)].flat()
   if (lists.length > 0 || !Array.isArray(nodes) || !Array.isArray(edges)) return lists
-  const shape = [...nodes.flatMap(nodeShape), ...edges.flatMap(edgeShape)]
+  const shape = firstOf(
+    () => gathered(nodes, nodeShape),
+    () => gathered(edges, edgeShape)
+  )
   if (shape.length > 0) return shape
   const checkedNodes = nodes.filter(isObject)
   const checkedEdges = edges.filter(isObject)
-  return [
-    ...repeatedIds(checkedNodes),
-    ...triggerProblems(checkedNodes),
-    ...tooMany(checkedNodes),
-    ...looseEnds(checkedEdges, checkedNodes),
-    ...repeatedTools(checkedEdges)
-  ]
+  return firstOf(
+    () => repeatedIds(checkedNodes),
+    () => triggerProblems(checkedNodes),
+    () => tooMany(checkedNodes),
+    () => looseEnds(checkedEdges, checkedNodes),
+    () => repeatedTools(checkedEdges)
+  )
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
@@ -40,10 +48,11 @@ export const problemAt = (definition: JsonObject, path: ReadonlyArray<string | n
   return { kind: part === undefined ? "workflow" : list === "nodes" ? "node" : "edge", id: idOf(part), path, message }
 }
 
-const listProblem = (name: string, value: unknown): ReadonlyArray<GraphProblem> =>
-  Array.isArray(value)
-    ? []
-    : [{ kind: "workflow", id: null, path: [name], message: value === undefined ? "Field required" : "Input should be a valid list" }]
+const listProblem = (name: string, value: unknown, most: number): ReadonlyArray<GraphProblem> => {
+  const wrong = (message: string): ReadonlyArray<GraphProblem> => [{ kind: "workflow", id: null, path: [name], message }]
+  if (!Array.isArray(value)) return wrong(value === undefined ? "Field required" : "Input should be a valid list")
+  return value.length > most ? wrong(`List should have at most ${most} items after validation, not ${value.length}`) : []
+}
 
 const field = (part: JsonObject, name: string, of: { readonly kind: "node" | "edge"; readonly at: ReadonlyArray<string | number> }) =>
   textOf(part[name]) !== undefined
@@ -81,7 +90,7 @@ const edgeShape = (edge: unknown, index: number): ReadonlyArray<GraphProblem> =>
 
 const repeatedIds = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> => {
   const seen = new Set<unknown>()
-  return nodes.flatMap((node, index) => {
+  return gathered(nodes, (node, index) => {
     const isRepeated = seen.has(node["id"])
     seen.add(node["id"])
     return isRepeated
@@ -92,7 +101,7 @@ const repeatedIds = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProbl
 
 const tooMany = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> => {
   const counts = new Map<string, number>()
-  return nodes.flatMap((node, index) => {
+  return gathered(nodes, (node, index) => {
     const type = nodeTypeOf(textOf(node["type"]) ?? "")
     if (type === undefined) return []
     const count = (counts.get(type.name) ?? 0) + 1
@@ -110,12 +119,19 @@ const tooMany = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> 
   })
 }
 
+/** Language models take no longer names. */
+const longestToolName = 64
+
 /** The name of the tool by which the language model takes the edge. */
-export const toolNameOf = (label: string): string => label.toLowerCase().replaceAll(/[^a-z0-9]/g, "_")
+export const toolNameOf = (label: string): string =>
+  label
+    .slice(0, longestToolName)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "_")
 
 const repeatedTools = (edges: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> => {
   const seen = new Set<string>()
-  return edges.flatMap((edge, index) => {
+  return gathered(edges, (edge, index) => {
     const label = isObject(edge["data"]) ? textOf(edge["data"]["label"]) : undefined
     if (label === undefined || label === "") return []
     const tool = toolNameOf(label)
@@ -137,7 +153,7 @@ const repeatedTools = (edges: ReadonlyArray<JsonObject>): ReadonlyArray<GraphPro
 
 const looseEnds = (edges: ReadonlyArray<JsonObject>, nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> => {
   const ids = new Set(nodes.map((node) => node["id"]))
-  return edges.flatMap((edge, index) =>
+  return gathered(edges, (edge, index) =>
     (["source", "target"] as const)
       .filter((end) => !ids.has(edge[end]))
       .map((end) => ({

@@ -4,10 +4,14 @@
  */
 import { mask } from "../provider/Credential.ts"
 import { isObject, type JsonObject } from "./Agent.ts"
+import { mostProblems } from "./gathered.ts"
 
 const secretName = /(^|_)((api|access|secret|private|service|subscription)_?keys?|secrets?|passwords?|passphrase|token|credentials)$/
 const snake = (name: string): string => name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
-export const isSecret = (name: string): boolean => secretName.test(snake(name))
+/** Names are as long as a client makes them, and those that mean something are shorter than this. */
+const longestWord = 64
+const ending = (name: string): string => snake(name.slice(-longestWord))
+export const isSecret = (name: string): boolean => secretName.test(ending(name))
 
 /** What is filled in during a call hides nothing, and an editor must be able to change it. */
 const isPlaceholder = (text: string): boolean => /^\s*\{\{[^{}]*\}\}\s*$/.test(text)
@@ -34,15 +38,15 @@ const own = (stored: JsonObject, name: string): unknown => (Object.hasOwn(stored
 
 /** A provider is left out, or null, by those who change something else. */
 export const isNamed = (value: unknown): boolean => value !== undefined && value !== null
-const firstWord = (name: string): string => snake(name).split("_", 1)[0] ?? ""
+const firstWord = (name: string): string => snake(name.slice(0, longestWord)).split("_", 1)[0] ?? ""
 const providerName = /(^|_)provider$/
 
 /** Whose secrets are another's now. `""`: whatever is here. `qa`, by `qa_provider`: whatever begins with `qa_`. */
 const changedProviders = (sent: JsonObject, stored: JsonObject): ReadonlySet<string> =>
   new Set(
     Object.keys(sent)
-      .filter((name) => providerName.test(snake(name)) && isNamed(sent[name]) && sent[name] !== own(stored, name))
-      .map((name) => (snake(name) === "provider" ? "" : firstWord(name)))
+      .filter((name) => providerName.test(ending(name)) && isNamed(sent[name]) && sent[name] !== own(stored, name))
+      .map((name) => (ending(name) === "provider" ? "" : firstWord(name)))
   )
 
 /** Whether `sent` names another provider than `stored` does, if that names any. */
@@ -64,16 +68,20 @@ const restored = (sent: JsonObject, stored: JsonObject, changes: typeof changedP
 
 const restoredPart = (sent: unknown, stored: unknown, changes: typeof changedProviders): unknown => {
   if (Array.isArray(sent)) {
-    const before = Array.isArray(stored) ? stored : []
-    return sent.map((part: unknown, index) => restoredPart(part, sameIn(before, part, index), changes))
+    const before = sameIn(Array.isArray(stored) ? stored : [])
+    return sent.map((part: unknown, index) => restoredPart(part, before(part, index), changes))
   }
   return isObject(sent) && isObject(stored) ? restored(sent, stored, changes) : sent
 }
 
 /** Nodes may have changed their order: what has an id is found by it. */
-const sameIn = (stored: ReadonlyArray<unknown>, part: unknown, index: number): unknown => {
-  const id = isObject(part) ? part["id"] : undefined
-  return id === undefined ? stored[index] : stored.find((one) => isObject(one) && one["id"] === id)
+const sameIn = (stored: ReadonlyArray<unknown>) => {
+  const byId = new Map<unknown, unknown>()
+  for (const one of stored) if (isObject(one) && !byId.has(one["id"])) byId.set(one["id"], one)
+  return (part: unknown, index: number): unknown => {
+    const id = isObject(part) ? part["id"] : undefined
+    return id === undefined ? stored[index] : byId.get(id)
+  }
 }
 
 const restoredSecret = (sent: unknown, stored: unknown): unknown => {
@@ -81,12 +89,9 @@ const restoredSecret = (sent: unknown, stored: unknown): unknown => {
     const before = isObject(stored) ? stored : {}
     return Object.fromEntries(Object.entries(sent).map(([name, part]) => [name, restoredSecret(part, own(before, name))]))
   }
-  // Two keys may look the same once masked: each of them is taken once.
-  const left: Array<unknown> = Array.isArray(stored) ? [...stored] : [stored]
-  const restoredOne = (shown: unknown) => {
-    const at = left.findIndex((one) => isHidden(one) && maskOf(one) === shown)
-    return at === -1 ? shown : left.splice(at, 1)[0]
-  }
+  const hidden = Map.groupBy((Array.isArray(stored) ? stored : [stored]).filter(isHidden).toReversed(), maskOf)
+  // Two keys may look the same once masked: each of them is taken once, the first one first.
+  const restoredOne = (shown: unknown) => (typeof shown === "string" ? hidden.get(shown)?.pop() : undefined) ?? shown
   if (!Array.isArray(sent)) return restoredOne(sent)
   const before = Array.isArray(stored) ? stored : []
   return sent.map((one: unknown, index) => (typeof one === "string" ? restoredOne(one) : restoredSecret(one, before[index])))
@@ -101,17 +106,29 @@ export interface Masked {
   readonly path: Place
 }
 
-/** Secrets that are masks still: nothing was stored for them to stand for, or it is another provider's. */
-export const stillMasked = (content: JsonObject, at: Place = []): ReadonlyArray<Masked> =>
-  Object.entries(content).flatMap(([name, value]) => {
-    const path = [...at, name]
-    if (!isSecret(name)) return maskedWithin(value, path)
-    return looksMasked(value) ? [{ name, path }] : []
-  })
+/** The first hundred secrets that are masks still: nothing was stored for them to stand for, or it is another provider's. */
+export const stillMasked = (content: JsonObject): ReadonlyArray<Masked> => maskedIn(content, () => true)
 
-const maskedWithin = (value: unknown, at: Place): ReadonlyArray<Masked> => {
-  if (Array.isArray(value)) return value.flatMap((part: unknown, index) => maskedWithin(part, [...at, index]))
-  return isObject(value) ? stillMasked(value, at) : []
+/** Of those that `counts`. */
+const maskedIn = (content: JsonObject, counts: (path: Place) => boolean): ReadonlyArray<Masked> => {
+  const found: Array<Masked> = []
+  const at: Array<string | number> = []
+  const look = (name: string | number, value: unknown): void => {
+    at.push(name)
+    if (typeof name === "number" || !isSecret(name)) lookWithin(value)
+    else if (looksMasked(value) && counts(at)) found.push({ name, path: [...at] })
+    at.pop()
+  }
+  const lookWithin = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return
+    const isList = Array.isArray(value)
+    for (const name of Object.keys(value)) {
+      if (found.length >= mostProblems) return
+      look(isList ? Number(name) : name, Reflect.get(value, name))
+    }
+  }
+  lookWithin(content)
+  return found
 }
 
 const looksMasked = (value: unknown): boolean => {
@@ -121,12 +138,15 @@ const looksMasked = (value: unknown): boolean => {
 
 /** Masks in what a client sent that stand for secrets of `stored`, and were kept from another provider. */
 export const keptBack = (sent: JsonObject, stored: JsonObject): ReadonlyArray<Masked> => {
-  const found = stillMasked(unmasked(sent, stored))
-  if (found.length === 0) return found
+  const drawn = unmasked(sent, stored)
+  if (stillMasked(drawn).length === 0) return []
   const nothing: ReadonlySet<string> = new Set()
-  const anyway = new Set(stillMasked(restored(sent, stored, () => nothing)).map(({ path }) => JSON.stringify(path)))
-  return found.filter(({ path }) => !anyway.has(JSON.stringify(path)))
+  const anyway = restored(sent, stored, () => nothing)
+  return maskedIn(drawn, (path) => !looksMasked(valueAt(anyway, path)))
 }
+
+const valueAt = (content: unknown, path: Place): unknown =>
+  path.reduce<unknown>((part, name) => (typeof part === "object" && part !== null ? Reflect.get(part, name) : undefined), content)
 
 export const maskedMessage = (secret: string): string =>
   `The ${secret} appears to be masked. Please provide the actual value, not the masked value.`

@@ -1,6 +1,7 @@
 /** What a definition must be to be called finished: the checks of AgentGraph, the data of each node and edge, and how nodes are joined. */
 import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
 import { check } from "./AgentGraph.ts"
+import { firstOf, gathered } from "./gathered.ts"
 import { dataProblems } from "./NodeData.ts"
 import type { Limits, NodeType } from "./NodeType.ts"
 import { nodeTypeOf, nodeTypes } from "./NodeTypes.ts"
@@ -11,7 +12,7 @@ interface PlacedNode {
   readonly index: number
 }
 
-/** Everything that is wrong; empty when the definition can be published. `{}` can. */
+/** What is wrong, as far as the hundredth problem; empty when the definition can be published. `{}` can. */
 export const problemsOf = (definition: JsonObject): ReadonlyArray<GraphProblem> => {
   const stored = check(definition)
   if (stored.length > 0 || Object.keys(definition).length === 0) return stored
@@ -20,12 +21,12 @@ export const problemsOf = (definition: JsonObject): ReadonlyArray<GraphProblem> 
     return type === undefined ? [] : [{ node, type, index }]
   })
   const edges = listOf(definition["edges"])
-  return [
-    ...nodes.flatMap(({ index, node, type }) => nodeProblems(node, type, index)),
-    ...edges.flatMap(edgeProblems),
-    ...tooFew(nodes),
-    ...degreeProblems(nodes, edges)
-  ]
+  return firstOf(
+    () => gathered(nodes, ({ index, node, type }) => nodeProblems(node, type, index)),
+    () => gathered(edges, edgeProblems),
+    () => tooFew(nodes),
+    () => degreeProblems(nodes, edges)
+  )
 }
 
 const listOf = (parts: unknown): ReadonlyArray<JsonObject> => (Array.isArray(parts) ? parts.filter(isObject) : [])
@@ -83,7 +84,7 @@ const neighbours = (edges: ReadonlyArray<JsonObject>, from: "source" | "target",
 const degreeProblems = (nodes: ReadonlyArray<PlacedNode>, edges: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> => {
   const incoming = neighbours(edges, "target", "source")
   const outgoing = neighbours(edges, "source", "target")
-  return nodes.flatMap(({ index, node, type: { displayName, limits } }) =>
+  return gathered(nodes, ({ index, node, type: { displayName, limits } }) =>
     degreeMessages(displayName, limits, incoming(node["id"]), outgoing(node["id"])).map((message) => ({
       kind: "node" as const,
       id: idOf(node),

@@ -1,5 +1,6 @@
 /** The data of a node against the properties of its type. Null is the same as not there; what the type does not name is not looked at. */
 import { isObject, type JsonObject } from "./Agent.ts"
+import { gathered } from "./gathered.ts"
 import type { NodeType, Property, PropertyKind } from "./NodeType.ts"
 
 export interface DataProblem {
@@ -63,7 +64,7 @@ const each =
   (reader: Reader): Reader =>
   (property, value) =>
     Array.isArray(value)
-      ? value.flatMap((one: unknown, index) => reader(property, one).map(({ message, path }) => ({ message, path: [index, ...path] })))
+      ? gathered(value, (one: unknown, index) => reader(property, one).map(({ message, path }) => ({ message, path: [index, ...path] })))
       : here("Input should be a valid list")
 
 const row: Reader = ({ properties = [] }, value) =>

@@ -1,6 +1,7 @@
 /** The names under which the language model of a call knows the tools of a node: no two may be the same, nor be an edge's. */
 import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
 import { toolNameOf as edgeToolName } from "./AgentGraph.ts"
+import { gathered } from "./gathered.ts"
 
 export interface NamedTool {
   readonly uuid: string
@@ -9,6 +10,10 @@ export interface NamedTool {
 
 const partsOf = (parts: unknown): ReadonlyArray<JsonObject> => (Array.isArray(parts) ? parts.filter(isObject) : [])
 const dataOf = (part: JsonObject): JsonObject => (isObject(part["data"]) ? part["data"] : {})
+const labelOf = (edge: JsonObject): string => {
+  const { label } = dataOf(edge)
+  return typeof label === "string" ? label : ""
+}
 const uuidsOf = (node: JsonObject): ReadonlyArray<string> => {
   const uuids = dataOf(node)["tool_uuids"]
   return Array.isArray(uuids) ? uuids.filter((uuid) => typeof uuid === "string").map((uuid) => uuid.toLowerCase()) : []
@@ -32,12 +37,11 @@ const functionName = (name: string): string =>
 /** `tools` are those of the organization that have a name of their own in a call. */
 export const toolProblems = (definition: JsonObject, tools: ReadonlyArray<NamedTool>): ReadonlyArray<GraphProblem> => {
   const nameOf = new Map(tools.map(({ name, uuid }) => [uuid, name]))
-  const edges = partsOf(definition["edges"])
-  return partsOf(definition["nodes"]).flatMap((node, index) => {
+  const edgesFrom = Map.groupBy(partsOf(definition["edges"]), ({ source }) => source)
+  return gathered(partsOf(definition["nodes"]), (node, index) => {
     const attached = [...new Set(uuidsOf(node))].flatMap((uuid) => nameOf.get(uuid) ?? [])
-    const taken = new Set(
-      edges.filter(({ source }) => source === node["id"]).map((edge) => edgeToolName(String(dataOf(edge)["label"] ?? "")))
-    )
+    if (attached.length === 0) return []
+    const taken = new Set((edgesFrom.get(node["id"]) ?? []).map((edge) => edgeToolName(labelOf(edge))))
     return [...Map.groupBy(attached, functionName)]
       .flatMap(([tool, names]) => [
         ...(names.length > 1

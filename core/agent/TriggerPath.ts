@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
+import { gathered } from "./gathered.ts"
 import { longestTriggerPath, triggerPathPattern } from "./IntegrationNodes.ts"
 
 const pattern = new RegExp(triggerPathPattern)
@@ -11,7 +12,7 @@ const isMissing = (path: unknown): boolean => path === undefined || path === nul
 
 export const triggerProblems = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> => {
   const seen = new Set<unknown>()
-  return nodes.flatMap((node, index) => {
+  return gathered(nodes, (node, index) => {
     const path = pathOf(node)
     if (!isTrigger(node) || isMissing(path)) return []
     const message = formProblem(path) ?? (seen.has(path) ? "Trigger path is duplicated in this workflow." : undefined)

@@ -14,6 +14,8 @@ export const maxColumns = 100
 export const maxHeaderLength = 255
 /** Characters. */
 export const maxCellLength = 4096
+/** Of as many columns as there may be, each in quotes and with one within. */
+const longestHeader = maxColumns * (maxHeaderLength + 4)
 const rowsListed = 1000
 const rowsNamed = 5
 const variablesListed = 100
@@ -349,8 +351,9 @@ class Reader implements CsvReader {
  * The delimiter, from the first line of the file: `;` or tab when the line has no comma and splitting on it yields a `phone_number`
  * column; else a comma.
  */
-export const sniffDelimiter = (headerLine: string): "," | ";" | "\t" => {
-  if (headerLine.includes(",")) return ","
+export const sniffDelimiter = (firstLine: string): "," | ";" | "\t" => {
+  if (firstLine.includes(",")) return ","
+  const headerLine = firstLine.slice(0, longestHeader)
   const yieldsPhone = (delimiter: string) =>
     headerLine.split(delimiter).some(
       (cell) =>

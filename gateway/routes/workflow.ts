@@ -55,6 +55,9 @@ const statusesOf = (filter: string | undefined): Effect.Effect<ReadonlyArray<Age
       )
 }
 
+/** A graph with the prompts of all its nodes. */
+const agentSize = { maxBytes: 1_048_576, maxValues: 20_000 }
+
 export const workflowRoutes = tagged("Agents", [
   route({
     method: "post",
@@ -62,6 +65,7 @@ export const workflowRoutes = tagged("Agents", [
     name: "createWorkflow",
     summary: "Create an agent",
     body: CreateAgent,
+    bodySize: agentSize,
     success: AgentWire,
     errors: ["AgentDefinitionRefused", "AgentTriggerTaken"],
     handle: ({ body, caller }) => Agents.use((_) => _.create(caller.organizationId, newAgentOf(body))).pipe(Effect.map(agentWire))
@@ -102,6 +106,7 @@ export const workflowRoutes = tagged("Agents", [
       "A change of anything but the name makes a new version, which calls use from then on; if there is a draft, the new version is the draft.",
     params: AgentPath,
     body: UpdateAgent,
+    bodySize: agentSize,
     success: AgentWire,
     errors: ["NotFound", "AgentDefinitionRefused", "AgentConfigurationsRefused", "AgentTriggerTaken"],
     handle: ({ body, caller, params }) =>

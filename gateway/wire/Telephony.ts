@@ -15,10 +15,13 @@ import { clearable, id, instant, nullable, object, optional, orNull, orUndefined
 export const TelephonyConfigPath = Type.Object({ config_id: id<TelephonyConfigId>() })
 
 type Described = { readonly description: string }
+/** An address, a name, a key in PEM. */
+const longestField = 16_384
+const textSchema = (described: Described) => Type.String({ maxLength: longestField, ...described })
 const valueSchemas: { readonly [Kind in CredentialField["type"]]: (described: Described) => TSchema } = {
-  text: Type.String,
-  password: Type.String,
-  textarea: Type.String,
+  text: textSchema,
+  password: textSchema,
+  textarea: textSchema,
   boolean: Type.Boolean,
   "string-array": (described) => Type.Array(Type.String(), described)
 }

@@ -102,7 +102,7 @@ class CsvFile {
   private parse(text: string, isLast: boolean): void {
     if (this.parser !== undefined) return this.feed(this.parser, text)
     this.head += text
-    const line = /[^\r\n]+(?=[\r\n])/.exec(this.head)?.[0]
+    const line = firstLineOf(this.head)
     if (line === undefined && !isLast && !this.atEnd && this.head.length <= maxRecordLength) return
     this.parser = parserOf(sniffDelimiter(line ?? this.head))
     this.feed(this.parser, this.head)
@@ -152,6 +152,13 @@ class CsvFile {
         return error
     }
   }
+}
+
+/** The first that is not empty; undefined while its end has not come. */
+const firstLineOf = (text: string): string | undefined => {
+  const start = text.search(/[^\r\n]/)
+  const length = start < 0 ? -1 : text.slice(start).search(/[\r\n]/)
+  return length < 0 ? undefined : text.slice(start, start + length)
 }
 
 /** UTF-16 only where a byte order mark says so. */

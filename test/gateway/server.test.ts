@@ -96,13 +96,11 @@ t.test("given a gateway with a few routes", async (t) => {
     t.match((await send(gateway, "GET", "/hello/a", { headers: { "x-request-id": "bad id" } })).headers["x-request-id"], /^[0-9a-f-]{36}$/)
   })
 
-  t.test("when a JSON body is larger than 1 MiB, then 413, whether or not its length is told", async (t) => {
-    const text = "a".repeat(1_100_000)
-    t.strictSame((await send(gateway, "POST", "/echo", { json: { text } })).json, {
-      detail: "The request body is larger than 1048576 bytes"
-    })
+  t.test("when a JSON body of a stranger is larger than 16 KiB, then 413, whether or not its length is told", async (t) => {
+    const text = "a".repeat(16_384)
+    t.strictSame((await send(gateway, "POST", "/echo", { json: { text } })).json, { detail: "The request body is larger than 16384 bytes" })
     t.equal((await send(gateway, "POST", "/echo", { json: { text }, headers: { "transfer-encoding": "chunked" } })).status, 413)
-    t.equal((await send(gateway, "POST", "/echo", { json: { text: "a".repeat(1_000_000) } })).status, 200)
+    t.equal((await send(gateway, "POST", "/echo", { json: { text: "a".repeat(16_000) } })).status, 200)
   })
 
   t.test("when a body comes in chunks, then it is read whole", async (t) => {

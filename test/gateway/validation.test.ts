@@ -218,9 +218,9 @@ t.test("given a route with a body of all kinds", async (t) => {
     t.equal((await send(gateway, "POST", "/body", { body: '{"name":"a"}' })).status, 200)
   })
 
-  t.test("when the body is no JSON, then the entry says where, before anybody asks for a key", async (t) => {
+  t.test("when the body is no JSON, then the entry says where", async (t) => {
     const at = async (text: string, offset: number, error: string) => {
-      const answer = await send(gateway, "POST", "/body", { body: text, key: null })
+      const answer = await send(gateway, "POST", "/body", { body: text })
       const entry = { type: "json_invalid", loc: ["body", offset], msg: "JSON decode error", input: {}, ctx: { error } }
       t.strictSame([answer.status, answer.json], [422, { detail: [entry] }], text.slice(0, 20))
     }
@@ -234,11 +234,11 @@ t.test("given a route with a body of all kinds", async (t) => {
     await at('["\\x"]', 2, "Invalid \\escape")
     await at('["\\u12"]', 3, "Invalid \\uXXXX escape")
     await at("{} {}", 3, "Extra data")
-    await at("[".repeat(900_000), 900_000, "Expecting value")
+    await at("[".repeat(100), 100, "Expecting value")
   })
 
   t.test("when the body is nested without end, or no UTF-8, then it is refused", async (t) => {
-    const deep = await send(gateway, "POST", "/body", { body: `${"[".repeat(400_000)}${"]".repeat(400_000)}` })
+    const deep = await send(gateway, "POST", "/body", { body: `${"[".repeat(100_000)}${"]".repeat(100_000)}` })
     t.strictSame([deep.status, typesOf(deep)], [422, ["recursion_loop"]])
     const bytes = await send(gateway, "POST", "/body", { body: Uint8Array.of(0x22, 0xff, 0x22) })
     t.strictSame([bytes.status, bytes.json], [400, { detail: "There was an error parsing the body" }])
@@ -304,22 +304,18 @@ t.test("given a route that reads from everywhere", async (t) => {
     t.equal((await detail({ authorization: "dgr_good" }))[0], 422)
   })
 
-  t.test("when the key is a header like any other, then its absence is a 422 and a bad one counts last", async (t) => {
+  t.test("when the key is a header like any other, then its absence is a 422 and a bad one a 401, whatever the body is", async (t) => {
     const missing = await send(gateway, "POST", "/keyed", { json: {}, key: null })
     t.strictSame(
       [missing.status, missing.json],
       [
         422,
         {
-          detail: [
-            { type: "missing", loc: ["header", "X-API-Key"], msg: "Field required", input: null },
-            { type: "missing", loc: ["body", "phone"], msg: "Field required", input: {} }
-          ]
+          detail: [{ type: "missing", loc: ["header", "X-API-Key"], msg: "Field required", input: null }]
         }
       ]
     )
-    t.equal((await send(gateway, "POST", "/keyed", { json: {}, key: "bad" })).status, 422)
-    const bad = await send(gateway, "POST", "/keyed", { json: { phone: "1" }, key: "bad" })
+    const bad = await send(gateway, "POST", "/keyed", { json: {}, key: "bad" })
     t.strictSame([bad.status, bad.json], [401, { detail: "Invalid API key" }])
     t.strictSame((await send(gateway, "POST", "/keyed", { json: { phone: "1" } })).json, { organizationId: 7, apiKeyId: 3, role: "owner" })
   })

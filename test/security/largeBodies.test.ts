@@ -1,0 +1,133 @@
+/**
+ * What a body of a few hundred kilobytes can make of one engine: each of these has kept its only thread busy for seconds, or for ever, or
+ * has been answered with a hundred times what was sent. All are asked with a good key; what a stranger sends is not looked at.
+ */
+import t from "tap"
+import { bodyOf, graph, openApi } from "../gateway/apiTest.ts"
+import type { Answer } from "../gateway/gatewayTest.ts"
+
+const api = await openApi(t)
+const longestAnswer = 100_000
+
+const detailOf = (answer: Answer): ReadonlyArray<Readonly<Record<string, unknown>>> => {
+  const detail: unknown = Object(answer.json).detail
+  return Array.isArray(detail) ? detail : []
+}
+
+t.test("given a graph", async (t) => {
+  const create = (workflow_definition: object) => api.ask("POST", "/workflow/create/definition", { name: "a", workflow_definition })
+  const { id } = await api.makeAgent()
+
+  t.test("when it has 300,000 empty nodes, then it is refused before it is parsed", async (t) => {
+    const answer = await create({ nodes: Array.from({ length: 300_000 }, () => ({})), edges: [] })
+    t.equal(answer.status, 422)
+    t.strictSame(
+      detailOf(answer).map(({ loc, type }) => ({ loc, type })),
+      [{ loc: ["body"], type: "too_long" }]
+    )
+    t.ok(answer.text.length < 1000, `${answer.text.length} bytes`)
+  })
+
+  t.test("when it has more nodes or edges than anybody draws, then it is told how many there may be", async (t) => {
+    const many = await create({ nodes: Array.from({ length: 1001 }, () => ({})), edges: Array.from({ length: 2001 }, () => ({})) })
+    t.strictSame(
+      [many.status, detailOf(many).map(({ loc, msg }) => [loc, msg])],
+      [
+        422,
+        [
+          [["body", "workflow_definition", "nodes"], "List should have at most 1000 items after validation, not 1001"],
+          [["body", "workflow_definition", "edges"], "List should have at most 2000 items after validation, not 2001"]
+        ]
+      ]
+    )
+  })
+
+  t.test("when all of its parts are wrong, then a hundred problems are named", async (t) => {
+    const node = { id: "n".repeat(700), type: "x".repeat(200) }
+    const answer = await create({ nodes: Array.from({ length: 1000 }, () => node), edges: Array.from({ length: 2000 }, () => ({})) })
+    t.equal(answer.status, 422)
+    t.ok(detailOf(answer).length > 10 && detailOf(answer).length <= 100, `${detailOf(answer).length} problems`)
+    t.ok(answer.text.length < longestAnswer, `${answer.text.length} bytes`)
+  })
+
+  t.test("when one node of it has a long list that is wrong, then a hundred problems are named where it is published", async (t) => {
+    const { id: draft } = bodyOf(await create(graph))
+    const nodes = [...graph.nodes, { id: "2", type: "webhook", data: { custom_headers: Array.from({ length: 9000 }, () => 1) } }]
+    await api.ask("POST", `/workflow/${draft}/create-draft`)
+    await api.ask("PUT", `/workflow/${draft}`, { workflow_definition: { ...graph, nodes } })
+    const answer = await api.ask("POST", `/workflow/${draft}/validate`)
+    t.equal(answer.status, 422)
+    t.ok(answer.text.length < longestAnswer, `${answer.text.length} bytes`)
+  })
+
+  t.test("when thousands of masks come back deep inside of a long name, then they are refused shortly", async (t) => {
+    const keys = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}_api_key`, "***"]))
+    const answer = await api.ask("PUT", `/workflow/${id}`, { workflow_configurations: { ["n".repeat(500_000)]: keys } })
+    t.equal(answer.status, 422)
+    t.ok(answer.text.length < longestAnswer, `${answer.text.length} bytes`)
+  })
+
+  t.test("when the label of an edge is a megabyte, or none, then it is judged like any other", async (t) => {
+    const edge = { id: "e", source: "1", target: "1" }
+    const long = await create({ ...graph, edges: [{ ...edge, data: { label: " ".repeat(900_000), condition: "x" } }] })
+    t.equal(long.status, 200)
+    const odd = await create({ ...graph, edges: [{ ...edge, data: { label: { toString: 1 } } }] })
+    t.ok(odd.status < 500, `${odd.status}`)
+  })
+})
+
+t.test("given texts on which a pattern could be tried at every place", async (t) => {
+  const { id: agent } = await api.makeAgent()
+  const length = 200_000
+
+  t.test("when a number is two hundred thousand digits and a letter, then it is none", async (t) => {
+    const answer = await api.ask("POST", "/campaign/create", {
+      name: "a",
+      workflow_id: agent,
+      source_type: "csv",
+      source_id: "x",
+      circuit_breaker: { failure_threshold: `${"1".repeat(length)}x` }
+    })
+    t.strictSame([answer.status, detailOf(answer).map(({ type }) => type)], [422, ["float_parsing"]])
+    t.ok(answer.text.length < 10_000, "and is not repeated")
+  })
+
+  t.test("when the name of a list is two hundred thousand letters, then it is no CSV", async (t) => {
+    const answer = await api.ask("POST", "/s3/presigned-upload-url", { file_name: "a".repeat(length), file_size: 1 })
+    t.strictSame([answer.status, detailOf(answer).map(({ type }) => type)], [422, ["string_pattern_mismatch"]])
+  })
+
+  t.test("when a list is one line without an end, then it is refused", async (t) => {
+    const source_id = await api.upload("a".repeat(900_000))
+    const answer = await api.ask("POST", "/campaign/create", { name: "a", workflow_id: agent, source_type: "csv", source_id })
+    t.equal(answer.status, 400)
+  })
+
+  t.test("when the address of an Asterisk is too long, then it is refused", async (t) => {
+    const config = { provider: "ari", ari_endpoint: `http://192.0.2.1/${"/".repeat(length)}x`, app_name: "a", app_password: "password1" }
+    const answer = await api.ask("POST", "/organizations/telephony-configs", { name: "long", config })
+    t.strictSame([answer.status, detailOf(answer).map(({ type }) => type)], [422, ["string_too_long"]])
+  })
+})
+
+t.test("given a value that is repeated in the answer", async (t) => {
+  t.test("when it is large, then it is not", async (t) => {
+    const answer = await api.ask("POST", "/tools/", { definition: { type: "http_api", config: { x: "y".repeat(200_000) } } })
+    t.equal(answer.status, 422)
+    t.ok(detailOf(answer).length >= 3)
+    t.ok(answer.text.length < 10_000, `${answer.text.length} bytes`)
+  })
+
+  t.test("when thousands of the items of a list are wrong, then the first hundred are named", async (t) => {
+    const parameters = Array.from({ length: 5000 }, () => 1)
+    const definition = { type: "http_api", config: { method: "GET", url: "https://example.org", parameters } }
+    const answer = await api.ask("POST", "/tools/", { name: "a", definition })
+    t.strictSame([answer.status, detailOf(answer).length], [422, 100])
+  })
+
+  t.test("when it is an object that says to be a text, then it is a value like any other", async (t) => {
+    const config = { provider: { toString: 1, valueOf: 1 } }
+    const answer = await api.ask("POST", "/organizations/telephony-configs", { name: "a", config })
+    t.strictSame([answer.status, detailOf(answer).map(({ type }) => type)], [422, ["union_tag_invalid"]])
+  })
+})
