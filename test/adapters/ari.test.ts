@@ -15,7 +15,6 @@ import { exchange, measure, middle } from "./tones.ts"
 
 // What takes long waits side by side.
 t.jobs = 12
-t.setTimeout(120_000)
 const unavailable = await asteriskUnavailable()
 /** One for calls, and one to be stopped and killed. */
 const [steady, doomed] = unavailable === undefined ? [await startAsterisk(), await startAsterisk()] : []

@@ -10,7 +10,6 @@ import { type Fate, fates, type ProxyAnswer } from "#test/support/HttpProxy.ts"
 import { type Line, numberOf } from "./conformance.ts"
 import { throughProxy } from "./throughProxy.ts"
 
-t.setTimeout(60_000)
 t.jobs = 8
 
 interface Scene {

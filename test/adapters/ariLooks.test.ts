@@ -5,8 +5,6 @@ import { fates, type HttpProxy } from "#test/support/HttpProxy.ts"
 import { type Line, newCallId, numberOf } from "./conformance.ts"
 import { throughProxy } from "./throughProxy.ts"
 
-t.setTimeout(90_000)
-
 const given = (name: string, test: (t: Test, proxy: HttpProxy, line: Line) => Promise<void>) =>
   t.test(`given an emulated Asterisk, ${name}`, (t) => throughProxy({}, ({ line, proxy }) => test(t, proxy, line)))
 

@@ -8,7 +8,6 @@ import { trust } from "#test/support/tlsCertificate.ts"
 import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
 import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
 
-t.setTimeout(60_000)
 trust()
 
 interface Scene {

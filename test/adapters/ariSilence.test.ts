@@ -5,7 +5,6 @@ import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
 import { numberOf } from "./conformance.ts"
 import { type Proxied, throughProxy } from "./throughProxy.ts"
 
-t.setTimeout(90_000)
 t.jobs = 8
 
 const given = (name: string, test: (t: Test, scene: Proxied) => Promise<void>, options: AriEmulatorOptions = {}) =>

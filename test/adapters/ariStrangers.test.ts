@@ -9,7 +9,6 @@ import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmula
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
 
-t.setTimeout(90_000)
 t.jobs = 8
 
 const configOf = (emulator: AriEmulator) => ({

@@ -93,7 +93,6 @@ const converse = async (client: Client, asterisk: Asterisk, media: Media, endpoi
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))
 const ends = (answered: boolean, cause: number, tech?: number): Ending => ({ answered, cause, tech })
 
-t.setTimeout(120_000)
 const reason = await asteriskUnavailable()
 t.test("a real Asterisk and its callees", { skip: reason ?? false, timeout: 120_000 }, async (t) => {
   const before = performance.now()

@@ -2,7 +2,6 @@
 import t from "tap"
 import { attemptsOf, contactStates, eventsOf, numbersOf, type World as Engine, World } from "#test/support/engine.ts"
 
-t.setTimeout(180_000)
 t.jobs = 2
 
 const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off", CALL_RATE: "50" }

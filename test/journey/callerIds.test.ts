@@ -2,8 +2,6 @@
 import t, { type Test } from "tap"
 import { eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(180_000)
-
 const open = async (t: Test, talkMillis = 500) => {
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 200, talkMillis },

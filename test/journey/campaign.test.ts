@@ -2,8 +2,6 @@
 import t from "tap"
 import { attemptsOf, judge, numbersOf, type Run, World } from "#test/support/engine.ts"
 
-t.setTimeout(180_000)
-
 const slots = 20
 const contacts = 200
 const greeting = "Hello {{first_name}}, your parcel is waiting at the counter."

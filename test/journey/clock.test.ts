@@ -2,8 +2,6 @@
 import t from "tap"
 import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(240_000)
-
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 /** Well below the least step, and above what a busy machine needs. */

@@ -3,7 +3,6 @@ import t from "tap"
 import { judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 
-t.setTimeout(300_000)
 t.jobs = 3
 
 /** Long after an answer that proves nothing used to be believed. */

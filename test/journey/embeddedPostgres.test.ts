@@ -4,8 +4,6 @@ import { join } from "node:path"
 import t from "tap"
 import { nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(300_000)
-
 const cap = 4
 
 t.test("given a campaign on the embedded Postgres, when that one is killed", async (t) => {

@@ -9,7 +9,6 @@ import { openDatabase } from "#test/support/postgres.ts"
 import { cap, hungUpByUs, longCampaign, originatesSince } from "#test/support/rivals.ts"
 import { startTransactionPooler } from "#test/support/TransactionPooler.ts"
 
-t.setTimeout(300_000)
 t.jobs = 2
 
 t.test("given an engine that is killed, when it comes back under another name", { buffered: true }, async (t) => {

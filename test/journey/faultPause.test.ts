@@ -2,8 +2,6 @@
 import t from "tap"
 import { attemptsOf, type Campaign, eventsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(600_000)
-
 const short = { media: false, ringMillis: 200, talkMillis: 400 }
 
 /** Claims of the campaigns fail in a way that no waiting mends: it is no trouble with the connection. */

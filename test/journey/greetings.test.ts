@@ -6,8 +6,6 @@ import { encodeFrames } from "#runtime/voice/Mulaw.ts"
 import { numbersOf, until, World } from "#test/support/engine.ts"
 import { phoneWav } from "#test/support/wav.ts"
 
-t.setTimeout(120_000)
-
 /** Half a second that is like nothing else. */
 const sound = (seed: number) => Int16Array.from({ length: 160 * 25 }, (_, at) => 9000 * Math.sin(at * at * seed))
 const sounds = { agent: sound(0.001), contact: sound(0.0013) }

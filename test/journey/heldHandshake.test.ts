@@ -13,7 +13,6 @@ import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresPr
 import { cert } from "#test/support/tlsCertificate.ts"
 import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
 
-t.setTimeout(240_000)
 t.jobs = 2
 
 const emulator = { media: false, ringMillis: 200, talkMillis: 500 }

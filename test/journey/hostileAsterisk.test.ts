@@ -2,8 +2,6 @@
 import t from "tap"
 import { attemptsOf, eventsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(300_000)
-
 /** NUL, and half of a surrogate pair: JSON can name both, and Postgres stores neither. */
 const poison = "\u0000\ud83d"
 

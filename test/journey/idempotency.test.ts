@@ -6,7 +6,6 @@ import t, { type Test } from "tap"
 import type { ResponseFault } from "#test/emulators/ari/AriEmulator.ts"
 import { numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(200_000)
 // Most of each story is waiting for the moment at which a call that nobody can find is written off.
 t.jobs = 4
 

@@ -4,7 +4,6 @@ import { killStory } from "#test/chaos/killStory.ts"
 import { judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { dialsOf, wrongedBy } from "#test/support/neverLeft.ts"
 
-t.setTimeout(600_000)
 // One world at a time: each takes the machine's whole attention while its engine starts.
 t.jobs = 1
 

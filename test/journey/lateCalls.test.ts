@@ -7,7 +7,6 @@ import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { parse } from "#test/support/prometheus.ts"
 import { untilTrue } from "#test/support/until.ts"
 
-t.setTimeout(300_000)
 // Most of the time is waiting for calls that do not come.
 t.jobs = 5
 
@@ -126,7 +125,7 @@ t.test("given a conversation whose audio ends, when the callee is still there, t
   await untilTrue("audio", () => emulator.log.audio(emulator.log.entries[0]?.channelId ?? "").received > 0)
   emulator.dropMediaSockets()
   await world.seen("ended", 1, 30_000)
-  await api.untilState(id, "completed", 10_000)
+  await api.untilState(id, "completed")
   t.match(await attemptsOf(world.sql, id), [{ cause: "media_failure", outcome: "error" }])
 })
 

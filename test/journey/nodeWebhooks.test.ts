@@ -3,8 +3,6 @@ import t from "tap"
 import { judge, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { type Received, receiver, webhook } from "#test/support/nodeWebhooks.ts"
 
-t.setTimeout(120_000)
-
 const slots = 5
 /** Answered, busy, not answered, dropped in the middle. */
 const endings = ["01", "02", "01", "05"]

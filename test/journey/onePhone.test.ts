@@ -3,8 +3,6 @@ import t, { type Test } from "tap"
 import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
 import { contactStates, numbersOf, recounted, shownCounters, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(180_000)
-
 /** The numbers that were in two calls at once. */
 const twiceAtOnce = (entries: ReadonlyArray<CalleeEntry>): ReadonlyArray<string> => {
   const live = new Map<string, Set<string>>()

@@ -8,7 +8,6 @@ import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
 import { attemptsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { countOf, type Figures, growth, parse } from "#test/support/prometheus.ts"
 
-t.setTimeout(180_000)
 t.jobs = 3
 
 const fast = { media: false, ringMillis: 200, talkMillis: 600 }

@@ -5,7 +5,6 @@ import t from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { dialsOf, launchBehindProxy } from "#test/support/neverLeft.ts"
 
-t.setTimeout(600_000)
 // Most of the time is waiting for the database to come back.
 t.jobs = 3
 

@@ -2,8 +2,6 @@
 import t, { type Test } from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(180_000)
-
 const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
 /** Many calls are then between the mark that they may leave and their leaving, where a pause has to find them. */
 const slowMarks = ({ sql }: World) =>

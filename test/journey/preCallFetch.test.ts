@@ -5,8 +5,6 @@ import t from "tap"
 import { type Run, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { webhook } from "#test/support/nodeWebhooks.ts"
 
-t.setTimeout(120_000)
-
 interface Asked {
   readonly authorization: string | undefined
   readonly question: { readonly agent_id: number; readonly from_number: string; readonly to_number: string }

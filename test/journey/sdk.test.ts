@@ -6,8 +6,6 @@ import { ApiError, DograhClient, SpecMismatchError, ValidationError, Workflow } 
 import t from "tap"
 import { numbersOf, World } from "#test/support/engine.ts"
 
-t.setTimeout(120_000)
-
 const [answers = ""] = numbersOf(1, ["01"])
 const start = { name: "Greeting", prompt: "Greet {{first_name}}.", greeting_type: "text", greeting: "Good morning." }
 

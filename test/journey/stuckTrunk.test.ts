@@ -7,7 +7,6 @@ import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { dialsOf } from "#test/support/neverLeft.ts"
 
-t.setTimeout(400_000)
 // Most of the time is waiting.
 t.jobs = 4
 

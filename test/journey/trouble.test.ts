@@ -5,7 +5,6 @@ import t, { type Test } from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { HttpProxy } from "#test/support/HttpProxy.ts"
 
-t.setTimeout(300_000)
 // Most of the time is waiting for Asterisk to come back.
 t.jobs = 4
 

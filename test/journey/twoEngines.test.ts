@@ -8,7 +8,6 @@ import { attemptsOf, nowMillis, untilTrue, type World } from "#test/support/engi
 import { launchBehindProxy } from "#test/support/neverLeft.ts"
 import { cap, hungUpByUs, longCampaign, originatesSince } from "#test/support/rivals.ts"
 
-t.setTimeout(300_000)
 // Most of each story is waiting.
 t.jobs = 4
 

@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
 import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
-t.setTimeout(240_000)
 /** Until a call that nobody can find is written off, and the rest of the campaign. */
 const recoveryMillis = 100_000
 

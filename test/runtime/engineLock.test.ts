@@ -11,8 +11,6 @@ import { clientLayer } from "#runtime/postgres.ts"
 import { openDatabase } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
-t.setTimeout(60_000)
-
 const incumbent: Seen = {
   ageMillis: 100,
   backend: 10,

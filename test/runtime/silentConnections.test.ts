@@ -9,8 +9,6 @@ import { openDatabase } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 
-t.setTimeout(120_000)
-
 const database = await openDatabase(t)
 
 /** A pool whose connections are open, on a way that can be frozen. */

@@ -321,7 +321,7 @@ t.test("given an emulated Asterisk", async (t) => {
     return world
   }
   const heard = (world: World, tag: TrunkEvent["_tag"]) =>
-    Effect.repeat(Effect.sleep(10), { until: () => world.heard.some(({ _tag }) => _tag === tag) }).pipe(Effect.timeout("10 seconds"))
+    Effect.repeat(Effect.sleep(10), { until: () => world.heard.some(({ _tag }) => _tag === tag) }).pipe(Effect.timeout("60 seconds"))
   const up = (trunk: LiveTrunk | undefined) => (trunk === undefined ? Effect.succeed(false) : awaitUp(trunk, 5000))
 
   t.test("when the dial string changes in mid-call, then the call is heard of to its end", async (t) => {
@@ -357,7 +357,7 @@ t.test("given an emulated Asterisk", async (t) => {
           (socket) => Effect.sync(() => socket.terminate())
         )
         other.on("error", () => {})
-        yield* Effect.repeat(Effect.sleep(10), { until: () => trunk.status()._tag === "Down" }).pipe(Effect.timeout("10 seconds"))
+        yield* Effect.repeat(Effect.sleep(10), { until: () => trunk.status()._tag === "Down" }).pipe(Effect.timeout("60 seconds"))
         t.match(trunk.status(), { reason: "replaced" })
         t.ok(yield* up(yield* pool.getRepaired(id)))
       })

@@ -6,8 +6,6 @@ import type { Claimed } from "#core/call/AttemptBeginning.ts"
 import { installClaims, numbersOf } from "./claims.ts"
 import { ours } from "./services.ts"
 
-t.setTimeout(180_000)
-
 const { claim, config, ids, run, running, undone, withStore } = await installClaims(t)
 
 t.test(

@@ -8,8 +8,6 @@ import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { dialed, installClaims, numbersOf, type Running } from "./claims.ts"
 import { ours } from "./services.ts"
 
-t.setTimeout(180_000)
-
 const { begin, claim, claimBehind, ended, ids, newId, run, running, undone, waiting, withStore, woken } = await installClaims(t)
 
 t.test("given two campaigns with the same list", async (t) => {

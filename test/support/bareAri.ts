@@ -22,7 +22,7 @@ export interface Ending {
 }
 
 export const app = "lab-test"
-export const eventMillis = 20_000
+export const eventMillis = 60_000
 let serial = 0
 /** One length for all: Asterisk takes an id for taken while it begins another. */
 export const newId = () => {

@@ -23,7 +23,7 @@ export type Campaign = Static<typeof CampaignWire>
 export type Run = Static<typeof RunWire>
 export type Witness = ReturnType<typeof witness>
 
-const answerMillis = 15_000
+const answerMillis = 45_000
 
 export { nowMillis, until, untilTrue } from "./until.ts"
 
@@ -114,7 +114,7 @@ export class Api {
 
   call = (agentUuid: string, phoneNumber: string) => this.ask("POST", `/public/agent/workflow/${agentUuid}`, { phone_number: phoneNumber })
 
-  untilState = (id: number, state: Campaign["state"], millis = 60_000): Promise<Campaign> =>
+  untilState = (id: number, state: Campaign["state"], millis = 120_000): Promise<Campaign> =>
     until(
       `campaign that is ${state}`,
       async () => {

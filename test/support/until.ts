@@ -3,7 +3,7 @@
 const lookMillis = 10
 
 /** Settled when `found` finds something; an error that says what was waited for when it does not in time. */
-export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = 10_000): Promise<A> => {
+export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = 60_000): Promise<A> => {
   const latest = performance.now() + millis
   while (true) {
     const it = await found()

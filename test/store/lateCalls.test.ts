@@ -1,0 +1,27 @@
+/** Whose a call is that lives on after its attempt, or without anybody who follows it. */
+import { Effect } from "effect"
+import t from "tap"
+import { LateCallStore } from "#core/call/LateCallStore.ts"
+import { TelephonyConfigId } from "#core/Id.ts"
+import { installClaims, numbersOf } from "./claims.ts"
+import { makeConfig } from "./services.ts"
+
+const { claim, config, newId, run, running } = await installClaims(t)
+
+t.test("given a call that rings, when its id is heard from two telephony configurations", async (t) => {
+  const { callId, there, elsewhere } = await run(
+    Effect.gen(function* () {
+      const [callId, stranger] = [newId(), newId()]
+      yield* claim(yield* running(numbersOf(1)), [callId])
+      const store = yield* LateCallStore
+      const another = yield* makeConfig("another")
+      return {
+        callId,
+        there: yield* store.attempts(TelephonyConfigId.make(config.id), [callId, stranger]),
+        elsewhere: yield* store.attempts(TelephonyConfigId.make(another.id), [callId, stranger])
+      }
+    }).pipe(Effect.provide(LateCallStore.layer))
+  )
+  t.strictSame(there, [{ callId, isLive: true, node: "here" }], "then the one that dialed it knows it, and no other id")
+  t.strictSame(elsewhere, [], "then for the other it is a stranger's")
+})
