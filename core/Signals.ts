@@ -14,7 +14,8 @@ export class Signals extends Context.Service<
     /** The campaign may dial from now on: somebody has to own it. The same `occasion` (a dial epoch, say) is heard once. */
     readonly campaignRunning: (id: CampaignId, occasion: string) => Effect.Effect<void>
     /**
-     * The campaign's row says that it may not dial any more. Returns when no node can send a request under an older permit.
+     * The campaign's row says that it may not dial any more, or by other settings only. Returns when no node can send a request under an
+     * older permit.
      */
     readonly campaignStopped: (id: CampaignId) => Effect.Effect<void, StopUnconfirmed>
     /** What a running campaign dials by has changed, its organization's limit, say. Does not wait until it has looked. */

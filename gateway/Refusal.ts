@@ -202,7 +202,7 @@ export type ErrorOf<Tag extends DomainTag> = Extract<DomainError, { readonly _ta
 type Detail = string | ReadonlyArray<Violation>
 type Refusal<Tag extends DomainTag> = readonly [status: number, detail: (error: ErrorOf<Tag>) => Detail]
 
-const expectedState = { start: "'draft' or 'paused'", resume: "'paused'", pause: "'running'" } as const
+const anyOf = (states: ReadonlyArray<string>): string => states.map((state) => `'${state}'`).join(" or ")
 
 /** Below `data` for a node; null for the node as a whole. */
 const fieldOf = ({ kind, path }: GraphProblem): string | null => {
@@ -259,12 +259,12 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   CampaignNotReady: [400, ({ reason }) => reason],
   CampaignStateConflict: [
     409,
-    ({ action, state }) =>
+    ({ action, expected, state }) =>
       action === "update"
         ? `Cannot update a ${state} campaign`
         : action === "redial"
           ? `Only completed campaigns can be redialed (current state: ${state})`
-          : `Campaign must be in ${expectedState[action]} state to ${action}, current state: ${state}`
+          : `Campaign must be in ${anyOf(expected)} state to ${action}, current state: ${state}`
   ],
   ConcurrencyExhausted: [429, () => "Concurrent call limit reached"],
   ContactsNotUnknown: [409, ({ rowNumbers }) => `No call of unknown outcome in rows: ${named(rowNumbers)}`],

@@ -5,6 +5,7 @@
 import { Cause, Duration, Effect, type Fiber, Schema, Stream } from "effect"
 import type { Static } from "typebox"
 import type * as uws from "uWebSockets.js"
+import { Compatibility } from "#core/Compatibility.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { authenticate, credentialHeaders, type Identities } from "./authenticate.ts"
@@ -98,12 +99,13 @@ const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection
   const caller = yield* Effect.mapError(authenticate(credential), unwelcome)
   const { organizationId } = caller
   const { begun } = yield* Closing
+  const compatibility = yield* Compatibility
   const events = yield* LiveEvents.use((_) => _.follow(selectionOf(organizationId, query), positionOf(query.last_event_id))).pipe(
     Effect.mapError(() => new Ended({ code: 4429, reason: "Too many connections" }))
   )
   const told = events.pipe(
     Stream.interruptWhen(begun),
-    Stream.runForEach((event) => send(ws, connection, JSON.stringify(eventWire(event)))),
+    Stream.runForEach((event) => send(ws, connection, JSON.stringify(eventWire(event, compatibility)))),
     Effect.provideService(CurrentTenant, organizationId)
   )
   yield* Effect.raceFirst(told, Effect.mapError(credentialLost(credential, caller), unwelcome))

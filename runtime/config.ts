@@ -125,6 +125,12 @@ const table = {
     allowed: "32 to 200 printable ASCII characters without spaces",
     secret: true
   }),
+  compatibility: optional(Schema.Literals(["dograh"]), {
+    name: "COMPATIBILITY",
+    description:
+      "`dograh`: serves the existing product's web interface, to which a campaign that was never started is `created`, not `draft`, and which edits running campaigns.",
+    allowed: "dograh"
+  }),
   adapters: required(
     mapped(text(adapterList), Schema.Array(Schema.String), (value) => [...new Set(value.split(",").map((name) => name.trim()))]),
     {

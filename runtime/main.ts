@@ -7,6 +7,7 @@ import { Agents } from "#core/agent/Agents.ts"
 import { Calls } from "#core/call/Calls.ts"
 import { Campaigns, DefaultRateLimit } from "#core/campaign/Campaigns.ts"
 import { Uploads } from "#core/campaign/Uploads.ts"
+import { Compatibility } from "#core/Compatibility.ts"
 import { Folders } from "#core/folder/Folders.ts"
 import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/organization/accounts.ts"
@@ -44,6 +45,7 @@ const voice = VoiceAgent.layer.pipe(Layer.provide([FliteTts.layer(), recorded]))
 const site = Layer.unwrap(
   Effect.map(Config, (settings) => Site.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
 )
+const compatibility = Layer.unwrap(Effect.map(Config, (settings) => Layer.succeed(Compatibility, settings.compatibility)))
 const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succeed(DefaultRateLimit, callRate)))
 
 const gateway = Layer.unwrap(Effect.map(Config, ({ host, port, trustedProxies = [] }) => Api.layer({ host, port, trustedProxies })))
@@ -86,7 +88,7 @@ const service = welcome.pipe(
   // Built before whatever may dial, and given back after it has closed.
   Layer.provideMerge(EngineLock.layer),
   Layer.provide(Layer.mergeAll(plugins.layer, postgres.layer)),
-  Layer.provide(files)
+  Layer.provide([files, compatibility])
 )
 
 /** Whatever keeps the service from starting is said in one line, and only the unexpected with its cause. */

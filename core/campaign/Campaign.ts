@@ -8,12 +8,19 @@
  */
 import { Schema } from "effect"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { Compatibility } from "../Compatibility.ts"
 import type { BreakerConfig } from "./CircuitBreaker.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
 
 export const campaignStates = ["draft", "running", "paused", "completed", "failed"] as const
 export type CampaignState = (typeof campaignStates)[number]
+
+/** What clients may be shown: `created` is what the existing product calls a draft. */
+export const shownStates = ["draft", "created", "running", "paused", "completed", "failed"] as const
+export type ShownState = (typeof shownStates)[number]
+export const shownState = (state: CampaignState, compatibility: Compatibility): ShownState =>
+  state === "draft" && compatibility === "dograh" ? "created" : state
 
 /** The settings that may change while nothing is dialed. */
 export interface CampaignSettings {
@@ -74,10 +81,12 @@ export interface Campaign extends CampaignSettings {
 }
 
 export class CampaignNotFound extends Schema.TaggedError<CampaignNotFound>()("CampaignNotFound", { id: Schema.Int }) {}
-/** What was asked is not possible in this state. */
+/** What was asked is not possible in this state. States are called what clients are shown. */
 export class CampaignStateConflict extends Schema.TaggedError<CampaignStateConflict>()("CampaignStateConflict", {
   action: Schema.Literals(["start", "resume", "pause", "update", "redial"]),
-  state: Schema.String
+  state: Schema.String,
+  /** The states in which it is possible. */
+  expected: Schema.Array(Schema.String)
 }) {}
 /** The campaign cannot be started as things stand; `reason` is a sentence for the operator. */
 export class CampaignNotReady extends Schema.TaggedError<CampaignNotReady>()("CampaignNotReady", { reason: Schema.String }) {}

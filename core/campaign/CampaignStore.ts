@@ -291,20 +291,34 @@ export interface Settings {
 
 const json = (value: object | null | undefined) => (value === undefined || value === null ? null : JSON.stringify(value))
 
-/** T13. `changed` names the settings that are given. */
-export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId, to: Settings, changed: ReadonlyArray<string>) => {
+interface Change {
+  /** Names the settings that are given. */
+  readonly changed: ReadonlyArray<string>
+  /** Whether a running campaign may be changed. */
+  readonly isRunningOpen: boolean
+}
+
+/**
+ * T13. All permits of a running campaign are withdrawn, those of calls too that have been claimed and not left; a breaker that has changed
+ * begins to count anew.
+ */
+export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId, to: Settings, { changed, isRunningOpen }: Change) => {
   const isGiven = (value: unknown) => value !== undefined
   return sql<Attempted>`
     WITH found AS MATERIALIZED (
       SELECT id, state FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
     ), changed AS (
       UPDATE campaigns c SET name = coalesce(${to.name ?? null}::text, name), settings_version = settings_version + 1,
-        resume_tries = NULL, updated_at = now(), retry_config = coalesce(${json(to.retry)}::text::jsonb, retry_config),
+        resume_tries = NULL, updated_at = now(), dial_epoch = dial_epoch + (found.state = 'running')::int,
+        breaker_epoch = breaker_epoch + (found.state = 'running' AND ${isGiven(to.breaker)}::bool
+          AND circuit_breaker IS DISTINCT FROM ${json(to.breaker)}::text::jsonb)::int,
+        retry_config = coalesce(${json(to.retry)}::text::jsonb, retry_config),
         rate_limit = coalesce(${to.rateLimit ?? null}::int, rate_limit),
         schedule_config = CASE WHEN ${isGiven(to.schedule)}::bool THEN ${json(to.schedule)}::text::jsonb ELSE schedule_config END,
         circuit_breaker = CASE WHEN ${isGiven(to.breaker)}::bool THEN ${json(to.breaker)}::text::jsonb ELSE circuit_breaker END,
         max_concurrency = CASE WHEN ${isGiven(to.maxConcurrency)}::bool THEN ${to.maxConcurrency ?? null}::int ELSE max_concurrency END
-      FROM found WHERE c.id = found.id AND found.state IN ('draft', 'paused') RETURNING c.organization_id, c.id
+      FROM found WHERE c.id = found.id AND (found.state IN ('draft', 'paused') OR found.state = 'running' AND ${isRunningOpen}::bool)
+      RETURNING c.organization_id, c.id
     ), logged AS (
       INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
       SELECT organization_id, id, 'info', 'settings_updated', 'Settings updated.', ${JSON.stringify({ changed })}::text::jsonb
@@ -312,6 +326,19 @@ export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId,
     )
     SELECT state, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(attempted)
 }
+
+/** After a change of a running campaign's settings, in its transaction: retries that they rule out fail, and if nobody is left it completes. */
+export const settleRunning = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+  Effect.andThen(
+    dropWaiting(sql, organizationId, id),
+    sql`
+    WITH completed AS (
+      UPDATE campaigns SET ${runningOrCompleted(sql)} WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'running'
+        AND completed_rows + failed_rows + cancelled_rows = total_rows RETURNING *
+    )
+    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+    SELECT c.organization_id, c.id, 'info', ${completionEntry(sql)} FROM completed c`
+  )
 
 /** T1, its first half: the row that the contacts refer to. */
 export const insert = (

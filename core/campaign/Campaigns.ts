@@ -7,11 +7,19 @@ import { SqlClient } from "effect/sql"
 import { AgentArchived, type AgentNotFound } from "../agent/Agent.ts"
 import { requiredVariablesOf } from "../agent/AgentGraph.ts"
 import { Agents } from "../agent/Agents.ts"
+import { Compatibility } from "../Compatibility.ts"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
 import { Signals, type StopUnconfirmed } from "../Signals.ts"
 import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
-import { CampaignNotFound, CampaignNotReady, CampaignStateConflict, type SourceRefused } from "./Campaign.ts"
+import {
+  CampaignNotFound,
+  CampaignNotReady,
+  type CampaignState,
+  CampaignStateConflict,
+  shownState,
+  type SourceRefused
+} from "./Campaign.ts"
 import type { CampaignProgress } from "./CampaignProgress.ts"
 import * as store from "./CampaignStore.ts"
 import { type CampaignDefaults, campaignDefaults } from "./CampaignDefaults.ts"
@@ -81,11 +89,15 @@ export class Campaigns extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<store.LoggedCampaign>>
     /** With a hundred log entries, as all that follow. */
     readonly get: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, CampaignNotFound>
+    /**
+     * Of a draft or a paused campaign; with `Compatibility`, of a running one too, but for its rate. Returns when nothing leaves any more
+     * under the settings before. Unconfirmed, they are changed all the same, and to ask again confirms it.
+     */
     readonly update: (
       organizationId: OrganizationId,
       id: CampaignId,
       changes: CampaignChanges
-    ) => Effect.Effect<AdvisedCampaign, CampaignNotFound | CampaignStateConflict>
+    ) => Effect.Effect<AdvisedCampaign, CampaignNotFound | CampaignStateConflict | StopUnconfirmed>
     readonly start: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
     readonly resume: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
     /**
@@ -158,7 +170,8 @@ export class Campaigns extends Context.Service<
         ),
         get: Effect.fn("Campaigns.get")(get),
         update: Effect.fn("Campaigns.update")(function* (organizationId, id, changes) {
-          yield* update(sql, organizationId, id, changes)
+          // A client that goes away must not leave permits under the settings before.
+          yield* Effect.uninterruptible(update(ports, organizationId, id, changes))
           return yield* advised(organizationId, id)
         }),
         start: setRunning("start"),
@@ -194,6 +207,17 @@ interface Ports {
 }
 
 const startable = { start: ["draft", "paused"], resume: ["paused"] } as const
+const possibleIn: Readonly<Record<"start" | "resume" | "pause" | "update", ReadonlyArray<CampaignState>>> = {
+  ...startable,
+  pause: ["running"],
+  update: ["draft", "paused"]
+}
+
+const conflict = Effect.fnUntraced(function* (action: keyof typeof possibleIn, state: CampaignState) {
+  const compatibility = yield* Compatibility
+  const expected = possibleIn[action].map((possible) => shownState(possible, compatibility))
+  return yield* new CampaignStateConflict({ action, state: shownState(state, compatibility), expected })
+})
 
 const settingsOf = (given: CampaignChanges) => ({
   name: given.name,
@@ -254,7 +278,7 @@ const run = Effect.fnUntraced(function* (ports: Ports, organizationId: Organizat
     const campaign = yield* store.lock(sql, organizationId, id)
     if (agent === undefined || campaign === undefined) return yield* new CampaignNotFound({ id })
     const left = startable[action].find((state) => state === campaign.state)
-    if (left === undefined) return yield* new CampaignStateConflict({ action, state: campaign.state })
+    if (left === undefined) return yield* conflict(action, campaign.state)
     if (!agent.isActive) return yield* new AgentArchived({ id: agent.agentId })
     const telephonyConfigurationId = yield* usableConfig(ports, organizationId, campaign.telephonyConfigurationId ?? undefined)
     yield* satisfied(requiredVariablesOf(agent.definition) ?? [], campaign.sourceSync.variables)
@@ -289,7 +313,7 @@ const pause = Effect.fnUntraced(function* ({ signals, sql }: Ports, organization
   const found = yield* Effect.orDie(store.pause(sql, organizationId, id))
   if (found === undefined) return yield* new CampaignNotFound({ id })
   const { done, isUnconfirmed, state } = found
-  if (!done && !isUnconfirmed) return yield* new CampaignStateConflict({ action: "pause", state })
+  if (!done && !isUnconfirmed) return yield* conflict("pause", state)
   const setUnconfirmed = (unconfirmed: boolean) => Effect.orDie(store.setUnconfirmed(sql, organizationId, id, unconfirmed))
   yield* Effect.tapError(signals.campaignStopped(id), () => setUnconfirmed(true))
   if (isUnconfirmed) yield* setUnconfirmed(false)
@@ -306,9 +330,19 @@ const settingNames = {
 } as const
 const settingKeys = ["name", "retry", "rateLimit", "maxConcurrency", "schedule", "breaker"] as const
 
-const update = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: CampaignId, changes: CampaignChanges) {
+const update = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: CampaignId, changes: CampaignChanges) {
+  const { signals, sql } = ports
   const changed = settingKeys.filter((key) => changes[key] !== undefined).map((key) => settingNames[key])
-  const found = yield* Effect.orDie(store.update(sql, organizationId, id, settingsOf(changes), changed))
+  // A rate is kept by moments that calls have reserved already: it is not changed under a campaign that dials.
+  const isRunningOpen = (yield* Compatibility) === "dograh" && changes.rateLimit === undefined
+  const found = yield* store.update(sql, organizationId, id, settingsOf(changes), { changed, isRunningOpen }).pipe(
+    Effect.tap((before) =>
+      before?.done === true && before.state === "running" ? store.settleRunning(sql, organizationId, id) : Effect.void
+    ),
+    sql.withTransaction,
+    Effect.orDie
+  )
   if (found === undefined) return yield* new CampaignNotFound({ id })
-  if (!found.done) return yield* new CampaignStateConflict({ action: "update", state: found.state })
+  if (!found.done) return yield* conflict("update", found.state)
+  if (found.state === "running") yield* signals.campaignStopped(id)
 })

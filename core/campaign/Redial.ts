@@ -5,8 +5,9 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AgentArchived } from "../agent/Agent.ts"
+import { Compatibility } from "../Compatibility.ts"
 import type { CampaignId, OrganizationId } from "../Id.ts"
-import { CampaignNotFound, CampaignStateConflict } from "./Campaign.ts"
+import { CampaignNotFound, CampaignStateConflict, shownState } from "./Campaign.ts"
 import * as store from "./RedialStore.ts"
 import type { RetryConfig, RetryReason } from "./RetryPolicy.ts"
 
@@ -30,7 +31,12 @@ export const redial = Effect.fnUntraced(
   function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: CampaignId, wanted: NewRedial) {
     const parent = yield* store.lockParent(sql, organizationId, id)
     if (parent === undefined) return yield* new CampaignNotFound({ id })
-    if (parent.state !== "completed") return yield* new CampaignStateConflict({ action: "redial", state: parent.state })
+    if (parent.state !== "completed")
+      return yield* new CampaignStateConflict({
+        action: "redial",
+        state: shownState(parent.state, yield* Compatibility),
+        expected: ["completed"]
+      })
     if (parent.redialedCampaignId !== null) return yield* new RedialRefused({ reason: "already_redialed" })
     if (!parent.isAgentActive) return yield* new AgentArchived({ id: parent.agentId })
     const child = yield* store.insertChild(sql, organizationId, id, wanted)

@@ -1,4 +1,6 @@
 /** An event as it leaves the engine, by whatever way: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md */
+import type { Compatibility } from "../Compatibility.ts"
+import { campaignStates, shownState } from "../campaign/Campaign.ts"
 import type { Event, EventType } from "./Event.ts"
 
 export interface CloudEvent {
@@ -13,7 +15,19 @@ export interface CloudEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-export const cloudEventOf = (event: Event): CloudEvent => ({
+const stateKeys = ["state", "previous_state"] as const
+
+/** Where the existing product's words are spoken, events call a campaign's states what the rest of the API does. */
+const shownData = ({ data, subject }: Event, compatibility: Compatibility): Event["data"] => {
+  if (compatibility === undefined || !subject.startsWith("campaigns/")) return data
+  const shown = stateKeys.flatMap((key) => {
+    const state = campaignStates.find((one) => one === data[key])
+    return state === undefined ? [] : [[key, shownState(state, compatibility)]]
+  })
+  return { ...data, ...Object.fromEntries(shown) }
+}
+
+export const cloudEventOf = (event: Event, compatibility: Compatibility): CloudEvent => ({
   specversion: "1.0",
   id: String(event.id),
   source: `/organizations/${event.organizationId}`,
@@ -21,5 +35,5 @@ export const cloudEventOf = (event: Event): CloudEvent => ({
   subject: event.subject,
   time: event.createdAt.toISOString(),
   datacontenttype: "application/json",
-  data: event.data
+  data: shownData(event, compatibility)
 })

@@ -1,7 +1,8 @@
 /** /api/v1/campaign */
 import { Effect } from "effect"
-import { type CampaignState, campaignStates } from "#core/campaign/Campaign.ts"
+import { type CampaignState, campaignStates, shownStates } from "#core/campaign/Campaign.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
+import { Compatibility } from "#core/Compatibility.ts"
 import { RequestId } from "#core/Idempotency.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { FileLinks } from "../FileLinks.ts"
@@ -9,6 +10,7 @@ import { FileStore } from "../FileStore.ts"
 import { idempotent } from "../idempotency.ts"
 import { NotFound, Unprocessable } from "../Refusal.ts"
 import { list, route, tagged } from "../Route.ts"
+import { shown } from "../shown.ts"
 import { Site } from "../Site.ts"
 import {
   AdvisedCampaignWire,
@@ -47,16 +49,18 @@ const startErrors = [
 const linkSeconds = 3600
 
 const isState = (word: string): word is CampaignState => campaignStates.some((state) => state === word)
+/** The existing product's name of a draft is understood whatever it is called here. */
+const stateOf = (word: string): string => (word === "created" ? "draft" : word)
 const quoted = (words: ReadonlyArray<string>): string => `[${words.map((word) => `'${word}'`).join(", ")}]`
 
 const statesOf = (filter: string | undefined): Effect.Effect<ReadonlyArray<CampaignState> | undefined, Unprocessable> => {
   if (filter === undefined) return Effect.succeed(undefined)
-  const words = [...new Set(filter.split(",").map((word) => word.trim()))]
+  const words = [...new Set(filter.split(",").map((word) => stateOf(word.trim())))]
   const unknown = words.filter((word) => !isState(word)).map((word) => (word === "" ? "<empty>" : word))
   return unknown.length === 0
     ? Effect.succeed(words.filter(isState))
     : Effect.fail(
-        new Unprocessable({ detail: `Invalid campaign state filter: ${quoted(unknown)}. Allowed values: ${quoted(campaignStates)}.` })
+        new Unprocessable({ detail: `Invalid campaign state filter: ${quoted(unknown)}. Allowed values: ${quoted(shownStates)}.` })
       )
 }
 
@@ -75,7 +79,7 @@ export const campaignRoutes = tagged("Campaigns", [
       handle: ({ body, caller }) =>
         Effect.gen(function* () {
           const campaign = { ...newCampaignOf(body), creationId: yield* RequestId }
-          return advisedCampaignWire(yield* Campaigns.use((_) => _.create(caller.organizationId, campaign)))
+          return yield* Campaigns.use((_) => _.create(caller.organizationId, campaign)).pipe(shown(advisedCampaignWire))
         })
     })
   ),
@@ -91,7 +95,8 @@ export const campaignRoutes = tagged("Campaigns", [
         const states = yield* statesOf(orUndefined(query.state))
         const selection = { ...pageOf(query), states, name: orUndefined(query.name), after: orUndefined(query.after) }
         const campaigns = yield* Campaigns.use((_) => _.list(caller.organizationId, selection))
-        return listedById(query, campaigns, (shown) => ({ campaigns: shown.map(campaignWire) }))
+        const compatibility = yield* Compatibility
+        return listedById(query, campaigns, (listed) => ({ campaigns: listed.map((one) => campaignWire(one, compatibility)) }))
       })
   }),
   route({
@@ -102,19 +107,21 @@ export const campaignRoutes = tagged("Campaigns", [
     params: CampaignPath,
     success: CampaignWire,
     errors: ["CampaignNotFound"],
-    handle: ({ caller, params }) => Campaigns.use((_) => _.get(caller.organizationId, params.campaign_id)).pipe(Effect.map(campaignWire))
+    handle: ({ caller, params }) => Campaigns.use((_) => _.get(caller.organizationId, params.campaign_id)).pipe(shown(campaignWire))
   }),
   route({
     method: "patch",
     path: "/api/v1/campaign/:campaign_id",
     name: "updateCampaign",
     summary: "Change a draft or paused campaign",
+    description:
+      "Where the operator has set `COMPATIBILITY=dograh`, a running one too, but for its rate: the change holds for every call that leaves after the answer, and calls that are up go on. A 503 then means that it is changed and that it is not confirmed yet that nothing leaves under the settings before: repeat the request.",
     params: CampaignPath,
     body: UpdateCampaign,
     success: AdvisedCampaignWire,
-    errors: ["CampaignNotFound", "CampaignStateConflict"],
+    errors: ["CampaignNotFound", "CampaignStateConflict", "StopUnconfirmed"],
     handle: ({ body, caller, params }) =>
-      Campaigns.use((_) => _.update(caller.organizationId, params.campaign_id, changesOf(body))).pipe(Effect.map(advisedCampaignWire))
+      Campaigns.use((_) => _.update(caller.organizationId, params.campaign_id, changesOf(body))).pipe(shown(advisedCampaignWire))
   }),
   route({
     method: "post",
@@ -124,7 +131,7 @@ export const campaignRoutes = tagged("Campaigns", [
     params: CampaignPath,
     success: CampaignWire,
     errors: startErrors,
-    handle: ({ caller, params }) => Campaigns.use((_) => _.start(caller.organizationId, params.campaign_id)).pipe(Effect.map(campaignWire))
+    handle: ({ caller, params }) => Campaigns.use((_) => _.start(caller.organizationId, params.campaign_id)).pipe(shown(campaignWire))
   }),
   route({
     method: "post",
@@ -136,7 +143,7 @@ export const campaignRoutes = tagged("Campaigns", [
     params: CampaignPath,
     success: CampaignWire,
     errors: ["CampaignNotFound", "CampaignStateConflict", "StopUnconfirmed"],
-    handle: ({ caller, params }) => Campaigns.use((_) => _.pause(caller.organizationId, params.campaign_id)).pipe(Effect.map(campaignWire))
+    handle: ({ caller, params }) => Campaigns.use((_) => _.pause(caller.organizationId, params.campaign_id)).pipe(shown(campaignWire))
   }),
   route({
     method: "post",
@@ -146,7 +153,7 @@ export const campaignRoutes = tagged("Campaigns", [
     params: CampaignPath,
     success: CampaignWire,
     errors: startErrors,
-    handle: ({ caller, params }) => Campaigns.use((_) => _.resume(caller.organizationId, params.campaign_id)).pipe(Effect.map(campaignWire))
+    handle: ({ caller, params }) => Campaigns.use((_) => _.resume(caller.organizationId, params.campaign_id)).pipe(shown(campaignWire))
   }),
   route({
     method: "get",
@@ -156,8 +163,7 @@ export const campaignRoutes = tagged("Campaigns", [
     params: CampaignPath,
     success: CampaignProgressWire,
     errors: ["CampaignNotFound"],
-    handle: ({ caller, params }) =>
-      Campaigns.use((_) => _.progress(caller.organizationId, params.campaign_id)).pipe(Effect.map(progressWire))
+    handle: ({ caller, params }) => Campaigns.use((_) => _.progress(caller.organizationId, params.campaign_id)).pipe(shown(progressWire))
   }),
   route({
     method: "get",
@@ -188,7 +194,7 @@ export const campaignRoutes = tagged("Campaigns", [
     success: CampaignWire,
     errors: ["CampaignNotFound", "CampaignStateConflict", "RedialRefused", "AgentArchived"],
     handle: ({ body, caller, params }) =>
-      Campaigns.use((_) => _.redial(caller.organizationId, params.campaign_id, redialOf(body))).pipe(Effect.map(campaignWire))
+      Campaigns.use((_) => _.redial(caller.organizationId, params.campaign_id, redialOf(body))).pipe(shown(campaignWire))
   }),
   route({
     method: "get",

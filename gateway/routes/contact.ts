@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { list, route, tagged } from "../Route.ts"
+import { shown } from "../shown.ts"
 import { CampaignPath, CampaignProgressWire, progressWire } from "../wire/Campaign.ts"
 import { ContactListQuery, ContactListWire, contactSelectionOf, contactWire, MarkContacts, markOf } from "../wire/Contact.ts"
 import { listedByKey } from "../wire/Page.ts"
@@ -37,7 +38,7 @@ export const contactRoutes = tagged("Campaigns", [
     handle: ({ body, caller, params }) =>
       Effect.gen(function* () {
         yield* Campaigns.use((_) => _.markContacts(caller.organizationId, params.campaign_id, markOf(body)))
-        return progressWire(yield* Campaigns.use((_) => _.progress(caller.organizationId, params.campaign_id)))
+        return yield* Campaigns.use((_) => _.progress(caller.organizationId, params.campaign_id)).pipe(shown(progressWire))
       })
   })
 ])

@@ -1,5 +1,6 @@
 /** /api/v1/events */
 import { type Duration, Effect, Schedule, Stream } from "effect"
+import { Compatibility } from "#core/Compatibility.ts"
 import { type Event, beginning } from "#core/event/Event.ts"
 import { Events } from "#core/event/Events.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
@@ -8,6 +9,7 @@ import { Closing } from "../Closing.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "../following.ts"
 import { socketPath } from "../liveEvents.ts"
 import { UpgradeRequired } from "../Refusal.ts"
+import { shown } from "../shown.ts"
 import { type Content, download, type Route, route, tagged } from "../Route.ts"
 import {
   EventListQuery,
@@ -25,13 +27,16 @@ import {
 /** How soon a browser comes back. */
 const retryMillis = 2000
 
-const frameOf = (event: Event): string => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(eventWire(event))}\n\n`
+const frameOf =
+  (compatibility: Compatibility) =>
+  (event: Event): string =>
+    `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(eventWire(event, compatibility))}\n\n`
 
 /** https://html.spec.whatwg.org/multipage/server-sent-events.html */
-const frames = (events: Stream.Stream<Event>, heartbeat: Duration.Input, ending: Effect.Effect<void>) => {
+const frames = (events: Stream.Stream<string>, heartbeat: Duration.Input, ending: Effect.Effect<void>) => {
   const heartbeats = Stream.fromSchedule(Schedule.spaced(heartbeat)).pipe(Stream.map(() => ":\n\n"))
   return Stream.make(`retry: ${retryMillis}\n\n`).pipe(
-    Stream.concat(events.pipe(Stream.map(frameOf), Stream.merge(heartbeats, { haltStrategy: "left" }))),
+    Stream.concat(events.pipe(Stream.merge(heartbeats, { haltStrategy: "left" }))),
     Stream.interruptWhen(ending),
     Stream.encodeText
   )
@@ -62,7 +67,7 @@ export const eventRoutes = tagged("Events", [
     handle: ({ caller, query }) =>
       Events.use((_) =>
         _.list(selectionOf(caller.organizationId, query), { after: positionOf(query.after_id) ?? beginning, limit: query.limit })
-      ).pipe(Effect.map(eventPageWire))
+      ).pipe(shown(eventPageWire))
   }),
   whileWelcome(
     download({
@@ -85,7 +90,7 @@ export const eventRoutes = tagged("Events", [
           const { heartbeat } = yield* FollowingTimes
           const content: Content = {
             mediaType: "text/event-stream",
-            body: frames(events, heartbeat, Effect.race(begun, Effect.sleep(longestFollowing)))
+            body: frames(Stream.map(events, frameOf(yield* Compatibility)), heartbeat, Effect.race(begun, Effect.sleep(longestFollowing)))
           }
           return content
         })

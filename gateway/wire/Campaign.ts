@@ -1,12 +1,13 @@
 /** `/campaign`: what clients send, and how a campaign and its progress look to them. */
 import Type, { type Static } from "typebox"
-import { campaignStates, type SourceSync } from "#core/campaign/Campaign.ts"
+import { type SourceSync, shownState, shownStates } from "#core/campaign/Campaign.ts"
 import type { CampaignDefaults } from "#core/campaign/CampaignDefaults.ts"
 import { campaignEvents, type CampaignLogEntry } from "#core/campaign/CampaignLog.ts"
 import type { CampaignProgress } from "#core/campaign/CampaignProgress.ts"
 import type { AdvisedCampaign, CampaignChanges, LoggedCampaign, NewCampaign } from "#core/campaign/Campaigns.ts"
 import type { NewRedial } from "#core/campaign/Redial.ts"
 import { complete } from "#core/campaign/RetryPolicy.ts"
+import type { Compatibility } from "#core/Compatibility.ts"
 import type { AgentId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import {
   breakerOf,
@@ -120,7 +121,9 @@ export const CampaignListQuery = Type.Object({
   after: optional(id<CampaignId>("The last campaign of the page before."))
 })
 
-const CampaignStateWire = Type.Enum([...campaignStates])
+const CampaignStateWire = Type.Enum([...shownStates], {
+  description: "`created` stands for `draft` where the operator has set `COMPATIBILITY=dograh`, and nowhere else."
+})
 
 const CampaignLogEntryWire = Type.Object(
   {
@@ -172,12 +175,12 @@ export const CampaignWire = Type.Object(
   { title: "Campaign" }
 )
 
-export const campaignWire = (campaign: LoggedCampaign): Static<typeof CampaignWire> => ({
+export const campaignWire = (campaign: LoggedCampaign, compatibility: Compatibility): Static<typeof CampaignWire> => ({
   id: campaign.id,
   name: campaign.name,
   workflow_id: campaign.agentId,
   workflow_name: campaign.agentName,
-  state: campaign.state,
+  state: shownState(campaign.state, compatibility),
   source_type: campaign.sourceType,
   source_id: campaign.sourceId,
   total_rows: campaign.counters.totalRows,
@@ -210,8 +213,8 @@ export const AdvisedCampaignWire = Type.Object(
   { title: "AdvisedCampaign" }
 )
 
-export const advisedCampaignWire = (campaign: AdvisedCampaign): Static<typeof AdvisedCampaignWire> => ({
-  ...campaignWire(campaign),
+export const advisedCampaignWire = (campaign: AdvisedCampaign, compatibility: Compatibility): Static<typeof AdvisedCampaignWire> => ({
+  ...campaignWire(campaign, compatibility),
   warnings: [...campaign.warnings]
 })
 
@@ -262,9 +265,9 @@ export const CampaignProgressWire = Type.Object(
   { title: "CampaignProgress" }
 )
 
-export const progressWire = (progress: CampaignProgress): Static<typeof CampaignProgressWire> => ({
+export const progressWire = (progress: CampaignProgress, compatibility: Compatibility): Static<typeof CampaignProgressWire> => ({
   campaign_id: progress.campaignId,
-  state: progress.state,
+  state: shownState(progress.state, compatibility),
   total_rows: progress.totalRows,
   processed_rows: progress.processedRows,
   failed_calls: progress.failedCalls,

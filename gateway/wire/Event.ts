@@ -1,5 +1,6 @@
 /** Events, in the shape in which they also go to webhooks: CloudEvents 1.0. */
 import Type, { type Static } from "typebox"
+import type { Compatibility } from "#core/Compatibility.ts"
 import { cloudEventOf } from "#core/event/CloudEvent.ts"
 import { type Event, EventId, type EventSelection, type EventType, eventTypes, gapType } from "#core/event/Event.ts"
 import type { EventPage } from "#core/event/Events.ts"
@@ -23,7 +24,7 @@ export const EventWire = Type.Object(
   { title: "Event" }
 )
 
-export const eventWire = (event: Event): Static<typeof EventWire> => cloudEventOf(event)
+export const eventWire = (event: Event, compatibility: Compatibility): Static<typeof EventWire> => cloudEventOf(event, compatibility)
 
 const position = (description: string) => optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }))
 const oneType = `(${eventTypes.join("|").replaceAll(".", "\\.")})`
@@ -50,8 +51,8 @@ export const EventPageWire = Type.Object(
   },
   { title: "EventPage" }
 )
-export const eventPageWire = ({ events, next }: EventPage): Static<typeof EventPageWire> => ({
-  events: events.map(eventWire),
+export const eventPageWire = ({ events, next }: EventPage, compatibility: Compatibility): Static<typeof EventPageWire> => ({
+  events: events.map((event) => eventWire(event, compatibility)),
   next_after_id: next
 })
 

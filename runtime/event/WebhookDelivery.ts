@@ -5,6 +5,7 @@
  */
 import { Clock, Duration, Effect, FiberSet, Layer, Metric, Random } from "effect"
 import { nextTryIn, pauseAfter, retryAfterOf } from "#core/event/Backoff.ts"
+import { Compatibility } from "#core/Compatibility.ts"
 import { cloudEventOf } from "#core/event/CloudEvent.ts"
 import { type ClaimedEndpoint, type DueDelivery, type Tried, WebhookQueue } from "#core/event/WebhookQueue.ts"
 import { unending } from "./EventSequencer.ts"
@@ -102,7 +103,11 @@ const sendAll = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint, due: Rea
 const tryOnce = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint, { attempts, event, id }: DueDelivery) {
   const sender = yield* WebhookSender
   const now = yield* Clock.currentTimeMillis
-  const message = { id: String(event.id), timestamp: Math.floor(now / 1000), body: JSON.stringify(cloudEventOf(event)) }
+  const message = {
+    id: String(event.id),
+    timestamp: Math.floor(now / 1000),
+    body: JSON.stringify(cloudEventOf(event, yield* Compatibility))
+  }
   const answer = yield* sender
     .send({
       url: endpoint.url,

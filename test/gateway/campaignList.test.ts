@@ -59,14 +59,14 @@ t.test("given many campaigns", async (t) => {
   })
 
   t.test("when the state is unknown or the page is none, then 422", async (t) => {
-    const answer = await ask("GET", "/campaign/?state=created,")
+    const answer = await ask("GET", "/campaign/?state=creating,")
     t.strictSame(
       [answer.status, answer.json],
       [
         422,
         {
           detail:
-            "Invalid campaign state filter: ['created', '<empty>']. Allowed values: ['draft', 'running', 'paused', 'completed', 'failed']."
+            "Invalid campaign state filter: ['creating', '<empty>']. Allowed values: ['draft', 'created', 'running', 'paused', 'completed', 'failed']."
         }
       ]
     )

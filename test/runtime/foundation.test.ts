@@ -66,6 +66,7 @@ t.test("settings", async (t) => {
     ["API_KEY", "hunter2hunter22", "hunter2 hunter2 hunter2"],
     ["SIGNUP", "yes"],
     ["JWT_SECRET", "hunter2", "hunter2 ".repeat(6)],
+    ["COMPATIBILITY", "other"],
     ["ADAPTERS", ",", "ari,,x", "../ari", "Ari"],
     ["NODE_NAME", "Node", "n".repeat(33), "a.b"],
     ["CALL_RATE", "0", "1.5", "1001"],

@@ -1,0 +1,112 @@
+/** What the API says, and allows, where the operator has set `COMPATIBILITY=dograh`: by every way, and only there. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import t, { type Test } from "tap"
+import { Compatibility } from "#core/Compatibility.ts"
+import { until } from "#test/support/until.ts"
+import { bodyOf, openApi, type TestApi } from "./apiTest.ts"
+
+const telephony = {
+  name: "pbx",
+  is_default_outbound: true,
+  config: { provider: "ari", ari_endpoint: "http://127.0.0.1:8088", app_name: "trunkline", app_password: "secret-1234" }
+}
+
+/** The state of a draft by each way in which it is told. */
+const toldStates = async ({ ask, makeCampaign }: TestApi) => {
+  const created = await makeCampaign()
+  const { id } = created
+  const states = async (filter: string) => {
+    const { campaigns } = (await ask("GET", `/campaign/?state=${filter}`)).json as { campaigns: ReadonlyArray<{ state: string }> } // Ours.
+    return campaigns.map(({ state }) => state)
+  }
+  const event = await until("the campaign's event", async () => {
+    const { events } = (await ask("GET", "/events")).json as { events: ReadonlyArray<{ subject: string; data: { state: string } }> } // Ours.
+    return events.find(({ subject }) => subject === `campaigns/${id}`)
+  })
+  return {
+    id,
+    told: {
+      create: created["state"],
+      one: bodyOf(await ask("GET", `/campaign/${id}`))["state"],
+      changed: bodyOf(await ask("PATCH", `/campaign/${id}`, { name: "x" }))["state"],
+      progress: bodyOf(await ask("GET", `/campaign/${id}/progress`))["state"],
+      byDraft: await states("draft"),
+      byCreated: await states("created"),
+      byBoth: await states("created,draft"),
+      event: event.data.state,
+      refusal: bodyOf(await ask("POST", `/campaign/${id}/pause`))["detail"]
+    }
+  }
+}
+
+const expected = (draft: string) => ({
+  create: draft,
+  one: draft,
+  changed: draft,
+  progress: draft,
+  byDraft: [draft],
+  byCreated: [draft],
+  byBoth: [draft],
+  event: draft,
+  refusal: `Campaign must be in 'running' state to pause, current state: ${draft}`
+})
+
+const started = async (api: TestApi, id: number) => {
+  await api.ask("POST", "/organizations/telephony-configs", telephony)
+  return await api.ask("POST", `/campaign/${id}/start`)
+}
+
+const changes = {
+  name: "New",
+  retry_config: { max_retries: 5 },
+  max_concurrency: 2,
+  schedule_config: { timezone: "UTC", slots: [{ day_of_week: 0, start_time: "09:00", end_time: "17:00" }] },
+  circuit_breaker: { enabled: true, window_seconds: 60 }
+}
+
+t.test("given an installation that serves the existing product's web interface", async (t: Test) => {
+  const api = await openApi(t, Layer.succeed(Compatibility, "dograh"))
+  const { id, told } = await toldStates(api)
+  t.strictSame(told, expected("created"), "then a draft is created, wherever it is told")
+
+  t.match(await started(api, id), { status: 200, json: { state: "running" } })
+  t.match((await api.ask("POST", `/campaign/${id}/start`)).json, {
+    detail: "Campaign must be in 'created' or 'paused' state to start, current state: running"
+  })
+
+  await t.test("when a running campaign is changed, then it is, at once, and its log says so", async (t) => {
+    const answer = await api.ask("PATCH", `/campaign/${id}`, changes)
+    t.match(answer, { status: 200, json: { state: "running", ...changes } })
+    const { logs } = answer.json as { logs: ReadonlyArray<object> } // Ours.
+    t.match(logs.at(-1), { event: "settings_updated", details: { changed: Object.keys(changes) } })
+  })
+
+  await t.test("when its rate is to change, which calls are already reserved by, then 409", async (t) => {
+    t.match(await api.ask("PATCH", `/campaign/${id}`, { rate_limit: 5 }), { status: 409 })
+    t.match((await api.ask("GET", `/campaign/${id}`)).json, { rate_limit: 1, name: "New" })
+  })
+
+  await t.test("when it is not confirmed that nothing leaves as before, then 503, and the change stands", async (t) => {
+    api.health.isStopHeard = false
+    t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "Newer" }), { status: 503, headers: { "retry-after": "2" } })
+    api.health.isStopHeard = true
+    t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "Newer" }), { status: 200, json: { name: "Newer" } })
+  })
+
+  await t.test("when it is over, then it is not changed any more", async (t) => {
+    await api.database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE campaigns SET state = 'completed' WHERE id = ${id}`))
+    t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "x" }), {
+      status: 409,
+      json: { detail: "Cannot update a completed campaign" }
+    })
+  })
+})
+
+t.test("given an installation without it", async (t: Test) => {
+  const api = await openApi(t)
+  const { id, told } = await toldStates(api)
+  t.strictSame(told, expected("draft"), "then a draft is a draft, whatever it is asked for as")
+  t.match(await started(api, id), { status: 200, json: { state: "running" } })
+  t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "x" }), { status: 409, json: { detail: "Cannot update a running campaign" } })
+})

@@ -1,0 +1,94 @@
+/** A campaign that runs is edited, as the existing product's web interface does: from the answer on, nothing leaves under the settings before. */
+import t from "tap"
+import { contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+
+t.setTimeout(180_000)
+
+const environment = { CALL_RATE: "20", COMPATIBILITY: "dograh", ORG_CONCURRENCY: "50", RECORDINGS: "off" }
+const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
+const edit = async ({ api }: World, id: number, changes: object) => {
+  const { body, status } = await api.ask("PATCH", `/campaign/${id}`, changes)
+  if (status !== 200) throw new Error(`not edited: ${status} ${JSON.stringify(body)}`)
+  // An answer of ours.
+  return { at: nowMillis(), campaign: body as { readonly state: string } }
+}
+const closedWindow = () => {
+  const inTwoDays = (new Date().getUTCDay() + 6 + 2) % 7
+  return { timezone: "UTC", slots: [{ day_of_week: inTwoDays, start_time: "09:00", end_time: "17:00" }] }
+}
+/** How many other calls were up at each originate after `at`. */
+const othersUp = ({ emulator }: World, at: number): ReadonlyArray<number> => {
+  const up = new Set<string>()
+  return emulator.log.entries.flatMap((entry) => {
+    const others = up.size
+    if (entry.kind === "originate") up.add(entry.channelId)
+    if (entry.kind === "ended") up.delete(entry.channelId)
+    return entry.kind === "originate" && entry.at > at ? [others] : []
+  })
+}
+
+t.test("given a campaign at full speed", async (t) => {
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis: 500 }, environment })
+  const { api, emulator, sql } = world
+  const numbers = numbersOf(120, ["01"])
+  const { id } = await world.campaign(numbers, { max_concurrency: 20 })
+  await api.start(id)
+
+  for (const dialed of [15, 30, 45]) {
+    await world.seen("originate", dialed)
+    const closed = await edit(world, id, { schedule_config: closedWindow() })
+    await untilTrue("end of all calls", () => emulator.log.live() === 0)
+    await untilTrue("nobody who is left half-way", async () => !("dialing" in (await contactStates(sql, id))))
+    t.strictSame(
+      dialsOf(world).filter(({ at }) => at > closed.at),
+      [],
+      "when its window is closed, then nothing is dialed from the answer on"
+    )
+    const before = dialsOf(world).length
+    await edit(world, id, { schedule_config: null })
+    await world.seen("originate", before + 1, 5000)
+  }
+
+  await world.seen("originate", 65)
+  const lowered = await edit(world, id, { max_concurrency: 1 })
+  await world.seen("originate", dialsOf(world).length + 3)
+  const raised = await edit(world, id, { max_concurrency: 20 })
+  await api.untilState(id, "completed")
+  const one = othersUp(world, lowered.at).slice(0, 3)
+  t.strictSame(one, [0, 0, 0], "when its cap is lowered to one, then each call waits until no other is up")
+  t.ok(Math.max(...othersUp(world, raised.at)) > 1, "when it is raised, then it dials as fast as before")
+  const called = dialsOf(world).map(({ number }) => number)
+  t.strictSame(called.toSorted(), [...numbers], "then nobody is skipped, and nobody called twice")
+  t.ok(emulator.log.mostOriginatesIn(1000) <= 20, `then the rate holds: ${emulator.log.mostOriginatesIn(1000)} in a second`)
+  t.equal(eventsOf(await api.campaign(id))["settings_updated"], 8, "then the log has each edit")
+  await judge(t, world, id, 20)
+})
+
+t.test("given a running campaign of which only retries are left", async (t) => {
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 50, talkMillis: 100 }, environment })
+  const { id } = await world.campaign(numbersOf(3, ["02"]), { retry_config: { retry_delay_seconds: 3600 } })
+  await world.sql`UPDATE campaigns SET retry_config = retry_config || '{"retryDelaySeconds": 3600}' WHERE id = ${id}`
+  await world.api.start(id)
+  await untilTrue("three that wait", async () => (await contactStates(world.sql, id))["retry_wait"] === 3)
+  const { campaign } = await edit(world, id, { name: "Same", retry_config: { retry_on_busy: false } })
+  t.equal(campaign.state, "completed", "when they are ruled out, then it completes with the answer")
+  t.strictSame(await contactStates(world.sql, id), { failed: 3 })
+  t.equal(dialsOf(world).length, 3)
+  await judge(t, world, id, 50)
+})
+
+t.test("given a running campaign of which every call fails", async (t) => {
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 50, talkMillis: 100 }, environment })
+  const { id } = await world.campaign(numbersOf(60, ["09"]), { max_concurrency: 1 })
+  await world.api.start(id)
+  await world.seen("ended", 8)
+  const { at } = await edit(world, id, { circuit_breaker: { enabled: true, failure_threshold: 0.5, min_calls_in_window: 5 } })
+  const tripped = await world.api.untilState(id, "paused")
+  t.match(tripped.logs.at(-1), { event: "circuit_breaker_tripped", details: { failure_count: 5, success_count: 0 } })
+  const since = dialsOf(world).filter((dial) => dial.at > at).length
+  t.ok(since >= 5, `when it gets a breaker, then that trips by calls of its own: ${since}`)
+  await world.api.resume(id)
+  await edit(world, id, { circuit_breaker: null })
+  await world.api.untilState(id, "completed")
+  await judge(t, world, id, 1)
+})
