@@ -32,7 +32,7 @@ export class AttemptStore extends Context.Service<
       call: SingleCall,
       as: { readonly callId: CallId; readonly provider: string; readonly node: string; readonly journal: string }
     ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall>
-    /** The permit's last check, and the mark that the request may be on its way. False: do not send it. */
+    /** Of a single call: its request may be on its way from now on. A contact is claimed as `sent`. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number) => Effect.Effect<void>
     /** The attempt was certainly never placed: the contact is as it was, the run is gone. False when the attempt was over already. */
@@ -89,9 +89,7 @@ type Sql = SqlClient.SqlClient
 const markSent = (sql: Sql, callId: CallId, now: number) =>
   sql`
     UPDATE attempts SET state = 'sent', sent_at = to_timestamp(${now}::float8 / 1000)
-    WHERE id = ${callId}::uuid AND state = 'intent' AND (campaign_id IS NULL OR EXISTS (
-      SELECT 1 FROM campaigns WHERE id = attempts.campaign_id AND state = 'running' AND dial_epoch = attempts.dial_epoch))
-    RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
+    WHERE id = ${callId}::uuid AND state = 'intent' AND campaign_id IS NULL RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
 // Does not wait for the disk: without it, the attempt is found as `sent`, and the provider is asked.
 const markAnswered = (sql: Sql, callId: CallId, now: number) =>
