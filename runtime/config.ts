@@ -56,6 +56,9 @@ const networks = mapped(
   Schema.Array(network),
   (value) => value.split(",").flatMap((one) => readNetwork(one.trim()) ?? [])
 )
+const aKey = "(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)"
+const keyText = text(new RegExp(`^${aKey}$`))
+const keysPattern = new RegExp(`^ *${aKey}(?: *, *${aKey})* *$`)
 
 const adapterName = "(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
 const adapterList = new RegExp(`^ *${adapterName}(?: *, *${adapterName})* *$`)
@@ -93,7 +96,8 @@ const table = {
     {
       name: "DATA_DIR",
       default: ".data",
-      description: "Folder of uploaded lists, recordings, transcripts, the journal of what was dialed, and the embedded Postgres.",
+      description:
+        "Folder of uploaded lists, recordings, transcripts, the journal of what was dialed, the key of the secrets, and the embedded Postgres.",
       allowed: "a path"
     }
   ),
@@ -104,6 +108,25 @@ const table = {
     allowed: "an address such as postgres://user:password@host:5432/database",
     secret: true
   }),
+  secretsKey: optional(secret(keyText), {
+    name: "SECRETS_KEY",
+    description:
+      "Seals credentials and other secrets in the database: 32 bytes. Without it: one that is made at the first start, in `DATA_DIR/secrets.key`.",
+    allowed: "32 bytes in base64 or hexadecimal, as `openssl rand -base64 32` makes them",
+    secret: true
+  }),
+  secretsKeyOld: optional(
+    mapped(text(keysPattern), Schema.Array(Schema.Redacted(Schema.String)), (value) =>
+      value.split(",").map((key) => Redacted.make(key.trim()))
+    ),
+    {
+      name: "SECRETS_KEY_OLD",
+      description:
+        "Former keys, with commas between. What they have sealed is sealed with `SECRETS_KEY` at the start; then they are not needed.",
+      allowed: "keys like SECRETS_KEY, with commas between",
+      secret: true
+    }
+  ),
   apiKey: optional(secret(text(/^[\x21-\x7e]{16,200}$/)), {
     name: "API_KEY",
     description: "API key of the first organization. Without it one is made at the first start and printed once.",

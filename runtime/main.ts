@@ -34,6 +34,7 @@ import * as postgres from "./postgres.ts"
 import * as CsvSource from "./storage/CsvSource.ts"
 import { Files } from "./storage/Files.ts"
 import { RecordingBytes } from "./storage/RecordingBytes.ts"
+import * as secrets from "./secrets/Secrets.ts"
 import * as telemetry from "./telemetry.ts"
 import * as FliteTts from "./voice/FliteTts.ts"
 import { RecordedSpeech } from "./voice/RecordedSpeech.ts"
@@ -85,6 +86,8 @@ const service = welcome.pipe(
   Layer.provide(Engine.layer),
   Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, site]))),
   Layer.provide(voice),
+  // Once no other engine writes, and before anything reads a secret.
+  Layer.provideMerge(secrets.layer),
   // Built before whatever may dial, and given back after it has closed.
   Layer.provideMerge(EngineLock.layer),
   Layer.provide(Layer.mergeAll(plugins.layer, postgres.layer)),

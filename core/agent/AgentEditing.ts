@@ -86,7 +86,7 @@ const drawn = (sent: JsonObject, stored: JsonObject) => {
   return Effect.as(refusedUnlessEmpty(problems), unmasked(sent, stored))
 }
 
-const inserted = Effect.fnUntraced(function* <Row, E>(rows: Effect.Effect<ReadonlyArray<Row>, E>) {
+const inserted = Effect.fnUntraced(function* <Row, E, R>(rows: Effect.Effect<ReadonlyArray<Row>, E, R>) {
   const [row] = yield* rows
   return row ?? (yield* Effect.die("An inserted row was not returned"))
 })

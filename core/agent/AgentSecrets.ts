@@ -14,7 +14,7 @@ const ending = (name: string): string => snake(name.slice(-longestWord))
 export const isSecret = (name: string): boolean => secretName.test(ending(name))
 
 /** What is filled in during a call hides nothing, and an editor must be able to change it. */
-const isPlaceholder = (text: string): boolean => /^\s*\{\{[^{}]*\}\}\s*$/.test(text)
+export const isPlaceholder = (text: string): boolean => /^\s*\{\{[^{}]*\}\}\s*$/.test(text)
 const maskOf = (value: string | number): string => (isPlaceholder(String(value)) ? String(value) : mask(String(value)))
 const isHidden = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number"
 

@@ -5,6 +5,7 @@ import type { AgentDefinitionId, AgentId, CampaignId, OrganizationId } from "../
 import type { Page } from "../Page.ts"
 import { runsOfAgent } from "../run/RunCount.ts"
 import type { NamedTool } from "./ToolNames.ts"
+import { openedRows, type Stored } from "./SealedVersion.ts"
 import type { Agent, AgentCount, AgentStatus, AgentSummary, CallableAgent } from "./Agent.ts"
 
 type Sql = SqlClient.SqlClient
@@ -17,19 +18,23 @@ const draft = "(SELECT id FROM agent_definitions WHERE agent_id = a.id AND versi
 const select = (sql: Sql, definitionId: string) => sql`
   SELECT ${summary(sql)}, a.organization_id, a.current_definition_id,
     ARRAY(SELECT code FROM agent_dispositions WHERE agent_id = a.id ORDER BY code) AS disposition_codes,
-    d.version_number, d.version_status, d.definition, d.configurations, d.template_context_variables
+    d.id AS definition_id, d.version_number, d.version_status, d.definition, d.configurations, d.template_context_variables, d.secrets
   FROM agents a JOIN agent_definitions d ON d.id = ${sql.literal(definitionId)}`
+
+type StoredAgent = Stored<Agent & { readonly definitionId: AgentDefinitionId }>
 
 /** With its published version. */
 export const find = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
-  sql<Agent>`${select(sql, "a.current_definition_id")} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(
+  sql<StoredAgent>`${select(sql, "a.current_definition_id")} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(
+    openedRows,
     Effect.map((rows) => rows[0])
   )
 
 /** With its draft, if it has one. */
 export const findLatest = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
-  sql<Agent>`
+  sql<StoredAgent>`
     ${select(sql, `coalesce(${draft}, a.current_definition_id)`)} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(
+    openedRows,
     Effect.map((rows) => rows[0])
   )
 

@@ -1,29 +1,38 @@
-/** Versions in Postgres. What changes an agent's versions is to be called under the agent's lock, see AgentStore. */
+/** Versions in Postgres, their secrets sealed. What changes an agent's versions is to be called under the agent's lock, see AgentStore. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AgentDefinitionId, AgentId, OrganizationId } from "../Id.ts"
+import { AgentDefinitionId, type AgentId, type OrganizationId } from "../Id.ts"
+import { newRowId, Sealer } from "../Sealer.ts"
 import type { AgentContent, AgentVersion, AgentVersionRecord, JsonObject, VersionStatus } from "./Agent.ts"
+import { openedRows, sealed, type Stored } from "./SealedVersion.ts"
 
 type Sql = SqlClient.SqlClient
 
 const columns = (sql: Sql) =>
   sql.literal(
-    `id AS definition_id, agent_id, organization_id, version_number, version_status, definition, configurations, template_context_variables`
+    `id AS definition_id, agent_id, organization_id, version_number, version_status, definition, configurations, template_context_variables, secrets`
   )
 
 export const versionOf = (sql: Sql, id: AgentDefinitionId) =>
-  sql<AgentVersion>`SELECT ${columns(sql)} FROM agent_definitions WHERE id = ${id}`.pipe(Effect.map((rows) => rows[0]))
+  sql<Stored<AgentVersion>>`SELECT ${columns(sql)} FROM agent_definitions WHERE id = ${id}`.pipe(
+    openedRows,
+    Effect.map((rows) => rows[0])
+  )
 
 export const find = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) =>
-  sql<AgentVersionRecord>`
+  sql<Stored<AgentVersionRecord>>`
     SELECT ${columns(sql)}, created_at, published_at FROM agent_definitions WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
+    openedRows,
     Effect.map((rows) => rows[0])
   )
 
 export const findDraft = (sql: Sql, organizationId: OrganizationId, agentId: AgentId) =>
-  sql<AgentVersionRecord>`
+  sql<Stored<AgentVersionRecord>>`
     SELECT ${columns(sql)}, created_at, published_at FROM agent_definitions
-    WHERE organization_id = ${organizationId} AND agent_id = ${agentId} AND version_status = 'draft'`.pipe(Effect.map((rows) => rows[0]))
+    WHERE organization_id = ${organizationId} AND agent_id = ${agentId} AND version_status = 'draft'`.pipe(
+    openedRows,
+    Effect.map((rows) => rows[0])
+  )
 
 /** The newest first. */
 export const list = (
@@ -31,35 +40,42 @@ export const list = (
   organizationId: OrganizationId,
   agentId: AgentId,
   page: { readonly limit: number; readonly offset: number }
-) => sql<AgentVersionRecord>`
-  SELECT ${columns(sql)}, created_at, published_at FROM agent_definitions
-  WHERE organization_id = ${organizationId} AND agent_id = ${agentId}
-  ORDER BY version_number DESC LIMIT ${page.limit} OFFSET ${page.offset}`
+) =>
+  openedRows(sql<Stored<AgentVersionRecord>>`
+    SELECT ${columns(sql)}, created_at, published_at FROM agent_definitions
+    WHERE organization_id = ${organizationId} AND agent_id = ${agentId}
+    ORDER BY version_number DESC LIMIT ${page.limit} OFFSET ${page.offset}`)
 
 const json = (part: JsonObject) => JSON.stringify(part)
 
 /** The next version, with the status that it is given. */
-export const insert = (
+export const insert = Effect.fnUntraced(function* (
   sql: Sql,
   organizationId: OrganizationId,
   agentId: AgentId,
   version: AgentContent & { readonly status: VersionStatus }
-) => sql<AgentVersionRecord>`
-  INSERT INTO agent_definitions
-    (organization_id, agent_id, version_number, version_status, published_at, definition, configurations, template_context_variables)
-  SELECT ${organizationId}::int, ${agentId}::int, coalesce(max(version_number), 0) + 1, ${version.status}::text,
-    CASE WHEN ${version.status}::text = 'published' THEN now() END, ${json(version.definition)}::text::jsonb,
-    ${json(version.configurations)}::text::jsonb, ${json(version.templateContextVariables)}::text::jsonb
-  FROM agent_definitions WHERE agent_id = ${agentId}::int
-  RETURNING ${columns(sql)}, created_at, published_at`
+) {
+  const id = AgentDefinitionId.make(yield* newRowId(sql, "agent_definitions"))
+  const stored = sealed(yield* Sealer, { definitionId: id, organizationId }, version)
+  return yield* openedRows(sql<Stored<AgentVersionRecord>>`
+    INSERT INTO agent_definitions (id, organization_id, agent_id, version_number, version_status, published_at, definition, configurations,
+      template_context_variables, secrets)
+    OVERRIDING SYSTEM VALUE
+    SELECT ${id}::int, ${organizationId}::int, ${agentId}::int, coalesce(max(version_number), 0) + 1, ${version.status}::text,
+      CASE WHEN ${version.status}::text = 'published' THEN now() END, ${json(stored.definition)}::text::jsonb,
+      ${json(stored.configurations)}::text::jsonb, ${json(stored.templateContextVariables)}::text::jsonb, ${stored.secrets}::text
+    FROM agent_definitions WHERE agent_id = ${agentId}::int
+    RETURNING ${columns(sql)}, created_at, published_at`)
+})
 
 export const archive = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) => sql`
   UPDATE agent_definitions SET version_status = 'archived' WHERE organization_id = ${organizationId} AND id = ${id}`
 
-export const publishDraft = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) => sql<AgentVersionRecord>`
-  UPDATE agent_definitions SET version_status = 'published', published_at = now()
-  WHERE organization_id = ${organizationId} AND id = ${id} AND version_status = 'draft'
-  RETURNING ${columns(sql)}, created_at, published_at`
+export const publishDraft = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) =>
+  openedRows(sql<Stored<AgentVersionRecord>>`
+    UPDATE agent_definitions SET version_status = 'published', published_at = now()
+    WHERE organization_id = ${organizationId} AND id = ${id} AND version_status = 'draft'
+    RETURNING ${columns(sql)}, created_at, published_at`)
 
 /** Calls use it from now on. */
 export const makeCurrent = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, id: AgentDefinitionId) => sql`

@@ -2,6 +2,7 @@
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentDefinitionId } from "../Id.ts"
+import { Sealer } from "../Sealer.ts"
 import type { AgentVersion } from "./Agent.ts"
 import * as store from "./AgentVersionStore.ts"
 
@@ -18,7 +19,8 @@ export class AgentVersions extends Context.Service<
     AgentVersions,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const versions = yield* Cache.makeWith((id: AgentDefinitionId) => find(sql, id), {
+      const sealer = yield* Sealer
+      const versions = yield* Cache.makeWith((id: AgentDefinitionId) => Effect.provideService(find(sql, id), Sealer, sealer), {
         capacity: remembered,
         // A look-up that failed says nothing about the next one: the connection was cut, or the version was written a moment later.
         timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)

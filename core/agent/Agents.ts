@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { type FolderId, FolderNotFound } from "../folder/Folder.ts"
 import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
 import { firstPage } from "../Page.ts"
+import type { Sealer } from "../Sealer.ts"
 import { Signals, type StopUnconfirmed } from "../Signals.ts"
 import {
   type Agent,
@@ -96,16 +97,16 @@ export class Agents extends Context.Service<
       const signals = yield* Signals
       /** Campaigns that an archived agent has paused, and whose pause has not been confirmed. */
       const unconfirmed = new Map<AgentId, ReadonlyArray<CampaignId>>()
-      const random = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
-      const found = Effect.fnUntraced(function* <A, E>(id: AgentId, agent: Effect.Effect<A | undefined, E>) {
+      const provided = Effect.provideContext(yield* Effect.context<SecureRandom.SecureRandom | Sealer>())
+      const found = Effect.fnUntraced(function* <A, E, R>(id: AgentId, agent: Effect.Effect<A | undefined, E, R>) {
         return (yield* Effect.orDie(agent)) ?? (yield* new AgentNotFound({ id }))
       })
-      const get = (organizationId: OrganizationId, id: AgentId) => found(id, store.find(sql, organizationId, id))
-      const getLatest = (organizationId: OrganizationId, id: AgentId) => found(id, store.findLatest(sql, organizationId, id))
+      const get = (organizationId: OrganizationId, id: AgentId) => provided(found(id, store.find(sql, organizationId, id)))
+      const getLatest = (organizationId: OrganizationId, id: AgentId) => provided(found(id, store.findLatest(sql, organizationId, id)))
 
       return Agents.of({
         create: Effect.fn("Agents.create")(function* (organizationId, agent) {
-          const id = yield* random(editing.create(sql, organizationId, agent))
+          const id = yield* provided(editing.create(sql, organizationId, agent))
           return yield* Effect.orDie(get(organizationId, id))
         }),
         list: Effect.fn("Agents.list")((organizationId, selection) =>
@@ -125,7 +126,7 @@ export class Agents extends Context.Service<
           return (yield* Effect.orDie(triggers.find(sql, organizationId, path))) ?? (yield* new AgentTriggerNotFound())
         }),
         update: Effect.fn("Agents.update")(function* (organizationId, id, changes) {
-          yield* random(editing.update(sql, organizationId, id, changes))
+          yield* provided(editing.update(sql, organizationId, id, changes))
           return yield* getLatest(organizationId, id)
         }),
         setStatus: Effect.fn("Agents.setStatus")(function* (organizationId, id, status) {
@@ -141,7 +142,7 @@ export class Agents extends Context.Service<
         }),
         duplicate: Effect.fn("Agents.duplicate")(function* (organizationId, id) {
           const { configurations, definition, folderId, name, templateContextVariables } = yield* getLatest(organizationId, id)
-          const copy = yield* random(
+          const copy = yield* provided(
             Effect.flatMap(TriggerPath.withFreshPaths(definition), (definition) =>
               editing.create(sql, organizationId, {
                 name: `${name} - Duplicate`,
@@ -155,16 +156,16 @@ export class Agents extends Context.Service<
           return yield* get(organizationId, copy)
         }),
         versions: Effect.fn("Agents.versions")(function* (organizationId, id, page) {
-          const listed = yield* Effect.orDie(versions.list(sql, organizationId, id, page))
+          const listed = yield* provided(Effect.orDie(versions.list(sql, organizationId, id, page)))
           if (listed.length === 0) yield* get(organizationId, id)
           return listed
         }),
         createDraft: Effect.fn("Agents.createDraft")((organizationId, id) =>
           // The published version has these paths already.
-          editing.createDraft(sql, organizationId, id).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
+          provided(editing.createDraft(sql, organizationId, id)).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
         ),
         publish: Effect.fn("Agents.publish")((organizationId, id) =>
-          editing.publishDraft(sql, organizationId, id).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
+          provided(editing.publishDraft(sql, organizationId, id)).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
         ),
         validate: Effect.fn("Agents.validate")(function* (organizationId, id) {
           const { definition } = yield* getLatest(organizationId, id)

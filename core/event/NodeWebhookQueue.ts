@@ -5,8 +5,11 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type WebhookNode, webhookNodeOf } from "../agent/WebhookNode.ts"
-import type { OrganizationId, RunId } from "../Id.ts"
+import { ofNode, secretsIn } from "../agent/SealedVersion.ts"
+import { putTogether } from "../agent/SecretParts.ts"
+import type { AgentDefinitionId, OrganizationId, RunId } from "../Id.ts"
 import type { Row } from "../Row.ts"
+import { type Place, sealedJson, Sealer, type Seals } from "../Sealer.ts"
 import { keptFor, prunedAtOnce } from "./EventStore.ts"
 import type { NodeWebhookId } from "./NodeWebhook.ts"
 import type { Rendered, ToldRun } from "./NodeWebhookRequest.ts"
@@ -70,17 +73,19 @@ export class NodeWebhookQueue extends Context.Service<
 >()("core/event/NodeWebhookQueue") {
   static readonly layer = Layer.effect(
     NodeWebhookQueue,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      NodeWebhookQueue.of({
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sealer = yield* Sealer
+      return NodeWebhookQueue.of({
         claim: (asked) => Effect.orDie(claim(sql, asked)),
-        jobOf: (claimed) => Effect.orDie(jobOf(sql, claimed)),
-        keep: (claimed, rendered) => Effect.orDie(keep(sql, claimed, rendered)),
+        jobOf: (claimed) => Effect.orDie(jobOf(sql, sealer, claimed)),
+        keep: (claimed, rendered) => Effect.orDie(keep(sql, sealer, claimed, rendered)),
         record: (claimed, tried) => Effect.orDie(record(sql, claimed, tried)),
         release: (claimed) => Effect.orDie(release(sql, claimed)),
         nextDueIn: Effect.orDie(nextDueIn(sql)),
         prune: Effect.orDie(prune(sql))
       })
-    )
+    })
   )
 }
 
@@ -116,26 +121,48 @@ const claim = (sql: Sql, { limit, limitOfOrganization, sending }: Claim) => {
     RETURNING d.id, d.organization_id, d.run_id, d.node_id, d.attempts, d.lease`
 }
 
-interface JobRow extends Row<ToldRun> {
-  readonly node: unknown
-  readonly headers: Headers | null
+/** Sealed, because a template may hold a secret: headers and body in one. */
+interface KeptRequest {
+  readonly headers: Headers | string | null
+  /** Only of what was kept before requests were sealed. */
   readonly body: string | null
 }
 
-const jobOf = (sql: Sql, { id, nodeId, organizationId }: ClaimedNodeWebhook) =>
+export const placeOf = (id: string, organizationId: OrganizationId): Place => ({ of: "node_webhook_deliveries", organizationId, id })
+
+const renderedOf = (sealer: Seals, { id, organizationId }: ClaimedNodeWebhook, { body, headers }: KeptRequest): Rendered | undefined => {
+  if (headers === null) return undefined
+  // Sealed by `keep`.
+  if (typeof headers === "string") return JSON.parse(sealer.open(placeOf(id, organizationId), headers)) as Rendered
+  return { headers, body: body ?? undefined }
+}
+
+interface JobRow extends Row<ToldRun>, KeptRequest {
+  readonly node: unknown
+  readonly nodeAt: number | null
+  readonly secrets: string | null
+  readonly definitionId: AgentDefinitionId
+}
+
+const jobOf = (sql: Sql, sealer: Seals, claimed: ClaimedNodeWebhook) =>
   sql<JobRow>`
     SELECT r.id, r.name, r.agent_id, a.name AS agent_name, r.campaign_id, r.created_at, r.initial_context, r.gathered_context, r.usage_info,
-      r.annotations, r.transcript_key, r.recording_key, d.headers, d.body,
-      jsonb_path_query_first(v.definition, '$.nodes[*] ? (@.type == "webhook" && @.id == $id)', jsonb_build_object('id', ${nodeId}::text)) AS node
+      r.annotations, r.transcript_key, r.recording_key, d.headers, d.body, r.agent_definition_id AS definition_id, v.secrets,
+      node.value AS node, node.at::int - 1 AS node_at
     FROM node_webhook_deliveries d JOIN runs r ON r.id = d.run_id JOIN agents a ON a.id = r.agent_id
       LEFT JOIN agent_definitions v ON v.id = r.agent_definition_id
-    WHERE d.id = ${id}::uuid AND d.organization_id = ${organizationId}`.pipe(
+      LEFT JOIN LATERAL (
+        SELECT value, at FROM jsonb_array_elements(jsonb_path_query_array(v.definition, '$.nodes[*]')) WITH ORDINALITY AS nodes (value, at)
+        WHERE value @> jsonb_build_object('type', 'webhook', 'id', ${claimed.nodeId}::text) ORDER BY at LIMIT 1
+      ) AS node ON true
+    WHERE d.id = ${claimed.id}::uuid AND d.organization_id = ${claimed.organizationId}`.pipe(
     Effect.map(([row]): NodeWebhookJob | undefined => {
       if (row === undefined) return undefined
-      const { body, headers, node, ...run } = row
+      const { body, definitionId, headers, node, nodeAt, secrets, ...run } = row
+      const version = { definitionId, organizationId: claimed.organizationId }
       return {
-        node: webhookNodeOf(node),
-        rendered: headers === null ? undefined : { headers, body: body ?? undefined },
+        node: nodeAt === null ? undefined : webhookNodeOf(putTogether(node, ofNode(secretsIn(sealer, version, secrets), nodeAt))),
+        rendered: renderedOf(sealer, claimed, { body, headers }),
         run: {
           ...run,
           campaignId: run.campaignId ?? undefined,
@@ -149,12 +176,12 @@ const jobOf = (sql: Sql, { id, nodeId, organizationId }: ClaimedNodeWebhook) =>
     })
   )
 
-const keep = (sql: Sql, { id, organizationId }: ClaimedNodeWebhook, rendered: Rendered) =>
-  sql<{ readonly headers: Headers; readonly body: string | null }>`
-    UPDATE node_webhook_deliveries SET headers = coalesce(headers, ${JSON.stringify(rendered.headers)}::text::jsonb),
-      body = CASE WHEN headers IS NULL THEN ${rendered.body ?? null}::text ELSE body END
-    WHERE id = ${id}::uuid AND organization_id = ${organizationId} RETURNING headers, body`.pipe(
-    Effect.map(([kept]) => (kept === undefined ? rendered : { headers: kept.headers, body: kept.body ?? undefined }))
+const keep = (sql: Sql, sealer: Seals, claimed: ClaimedNodeWebhook, rendered: Rendered) =>
+  sql<KeptRequest>`
+    UPDATE node_webhook_deliveries
+    SET headers = coalesce(headers, ${sealedJson(sealer, placeOf(claimed.id, claimed.organizationId), rendered)}::text::jsonb)
+    WHERE id = ${claimed.id}::uuid AND organization_id = ${claimed.organizationId} RETURNING headers, body`.pipe(
+    Effect.map(([kept]) => (kept === undefined ? undefined : renderedOf(sealer, claimed, kept)) ?? rendered)
   )
 
 // What was taken from a node that lost its lease is taken nevertheless; whether it failed is for the next one to say.

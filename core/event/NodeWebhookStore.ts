@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AgentId, OrganizationId, RunId } from "../Id.ts"
+import { ofNode, secretsIn } from "../agent/SealedVersion.ts"
+import { putTogether } from "../agent/SecretParts.ts"
+import type { AgentDefinitionId, AgentId, OrganizationId, RunId } from "../Id.ts"
 import type { Row } from "../Row.ts"
+import { Sealer } from "../Sealer.ts"
 import type { NodeWebhook, NodeWebhookId, NodeWebhookState } from "./NodeWebhook.ts"
 
 type Sql = SqlClient.SqlClient
@@ -11,10 +14,23 @@ export type DeliveryRow = Omit<NodeWebhook, "name" | "method" | "url">
 
 /** The webhook nodes of the version that was on the call, as its definition has them. Undefined: there is no such run. */
 export const nodesOfRun = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, runId: RunId) =>
-  sql<{ readonly nodes: ReadonlyArray<unknown> }>`
-    SELECT coalesce(jsonb_path_query_array(v.definition, '$.nodes[*] ? (@.type == "webhook")'), '[]') AS nodes
-    FROM runs r LEFT JOIN agent_definitions v ON v.id = r.agent_definition_id
-    WHERE r.organization_id = ${organizationId} AND r.agent_id = ${agentId} AND r.id = ${runId}`.pipe(Effect.map((rows) => rows[0]?.nodes))
+  Effect.gen(function* () {
+    const sealer = yield* Sealer
+    const [run] = yield* sql<{
+      readonly nodes: ReadonlyArray<{ readonly at: number; readonly node: unknown }>
+      readonly definitionId: AgentDefinitionId
+      readonly secrets: string | null
+    }>`
+      SELECT r.agent_definition_id AS definition_id, v.secrets, coalesce((
+        SELECT jsonb_agg(jsonb_build_object('at', at - 1, 'node', value) ORDER BY at)
+        FROM jsonb_array_elements(jsonb_path_query_array(v.definition, '$.nodes[*]')) WITH ORDINALITY AS nodes (value, at)
+        WHERE value @> '{"type": "webhook"}'), '[]') AS nodes
+      FROM runs r LEFT JOIN agent_definitions v ON v.id = r.agent_definition_id
+      WHERE r.organization_id = ${organizationId} AND r.agent_id = ${agentId} AND r.id = ${runId}`
+    if (run === undefined) return undefined
+    const secrets = secretsIn(sealer, { definitionId: run.definitionId, organizationId }, run.secrets)
+    return run.nodes.map(({ at, node }) => putTogether(node, ofNode(secrets, at)))
+  })
 
 /** A hundred at most, see the migration. */
 export const list = (sql: Sql, organizationId: OrganizationId, runId: RunId) =>

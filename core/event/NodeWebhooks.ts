@@ -6,6 +6,7 @@ import type { AgentId, OrganizationId, RunId } from "../Id.ts"
 import { isUuid } from "../resource/Uuid.ts"
 import { RunNotFound } from "../run/Run.ts"
 import { type NodeWebhook, type NodeWebhookId, NodeWebhookNotDead, NodeWebhookNotFound } from "./NodeWebhook.ts"
+import { Sealer } from "../Sealer.ts"
 import * as store from "./NodeWebhookStore.ts"
 
 export class NodeWebhooks extends Context.Service<
@@ -29,8 +30,9 @@ export class NodeWebhooks extends Context.Service<
     NodeWebhooks,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const sealer = yield* Sealer
       const nodesOf = Effect.fnUntraced(function* (organizationId: OrganizationId, agentId: AgentId, runId: RunId) {
-        const nodes = yield* Effect.orDie(store.nodesOfRun(sql, organizationId, agentId, runId))
+        const nodes = yield* Effect.provideService(Effect.orDie(store.nodesOfRun(sql, organizationId, agentId, runId)), Sealer, sealer)
         if (nodes === undefined) return yield* new RunNotFound({ id: runId })
         return nodes.flatMap((node) => webhookNodeOf(node) ?? [])
       })

@@ -2,14 +2,15 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { Row } from "../Row.ts"
+import { newRowId, openedText, type Place, Sealer, type Seals } from "../Sealer.ts"
 import type { EventType } from "./Event.ts"
-import type {
-  DeliveryState,
-  WebhookDelivery,
-  WebhookDeliveryId,
-  WebhookEndpoint,
+import {
+  type DeliveryState,
+  type WebhookDelivery,
+  type WebhookDeliveryId,
+  type WebhookEndpoint,
   WebhookEndpointId,
-  WebhookEndpointWithSecret
+  type WebhookEndpointWithSecret
 } from "./WebhookEndpoint.ts"
 
 type Sql = SqlClient.SqlClient
@@ -44,11 +45,27 @@ export const count = (sql: Sql, organizationId: OrganizationId) =>
     Effect.map((rows) => rows[0]?.count ?? 0)
   )
 
-export const insert = (sql: Sql, organizationId: OrganizationId, settings: EndpointSettings, secret: string) =>
-  sql<Row<WebhookEndpointWithSecret>>`
-    INSERT INTO webhook_endpoints (organization_id, url, description, event_types, enabled, secret)
-    VALUES (${organizationId}, ${settings.url}, ${settings.description}, ${settings.eventTypes}::text[], ${settings.enabled}, ${secret})
-    RETURNING ${columns(sql)}, secret`.pipe(Effect.map((rows) => rows.map(endpointOf)[0]))
+/** The same for the current secret and the one before, which was the current one. */
+const placeOf = (organizationId: OrganizationId, id: WebhookEndpointId): Place => ({ of: "webhook_endpoints", organizationId, id })
+
+export const openedSecret = (sealer: Seals, organizationId: OrganizationId, id: WebhookEndpointId, secret: string): string =>
+  openedText(sealer, placeOf(organizationId, id), secret)
+
+/** The endpoint with the secret as it is shown this once. */
+const withSecret =
+  (secret: string) =>
+  (rows: ReadonlyArray<Row<WebhookEndpoint>>): WebhookEndpointWithSecret | undefined =>
+    rows.map((row) => ({ ...endpointOf(row), secret }))[0]
+
+export const insert = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, settings: EndpointSettings, secret: string) {
+  const id = WebhookEndpointId.make(yield* newRowId(sql, "webhook_endpoints"))
+  const sealed = (yield* Sealer).seal(placeOf(organizationId, id), secret)
+  return yield* sql<Row<WebhookEndpoint>>`
+    INSERT INTO webhook_endpoints (id, organization_id, url, description, event_types, enabled, secret) OVERRIDING SYSTEM VALUE
+    VALUES (${id}::int, ${organizationId}, ${settings.url}, ${settings.description}, ${settings.eventTypes}::text[], ${settings.enabled},
+      ${sealed})
+    RETURNING ${columns(sql)}`.pipe(Effect.map(withSecret(secret)))
+})
 
 export const list = (sql: Sql, organizationId: OrganizationId, limit: number) =>
   sql<Row<WebhookEndpoint>>`
@@ -78,13 +95,13 @@ export const update = (sql: Sql, organizationId: OrganizationId, id: WebhookEndp
   )
 
 /** The secret before signs as well for a day. */
-export const rotate = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, secret: string) =>
-  sql<Row<WebhookEndpointWithSecret>>`
+export const rotate = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, secret: string) {
+  const sealed = (yield* Sealer).seal(placeOf(organizationId, id), secret)
+  return yield* sql<Row<WebhookEndpoint>>`
     UPDATE webhook_endpoints SET previous_secret = secret, previous_secret_until = now() + ${previousSecretFor}::text::interval,
-      secret = ${secret}, updated_at = now()
-    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}, secret`.pipe(
-    Effect.map((rows) => rows.map(endpointOf)[0])
-  )
+      secret = ${sealed}, updated_at = now()
+    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(Effect.map(withSecret(secret)))
+})
 
 /** From now on nothing is added to it. */
 export const disable = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId) =>

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import { Sealer } from "../Sealer.ts"
 import { addTest } from "./EventStore.ts"
 import {
   PrivateTargets,
@@ -79,6 +80,7 @@ export class WebhookEndpoints extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const privateTargets = yield* PrivateTargets
       const random = yield* SecureRandom.SecureRandom
+      const sealing = Effect.provideService(Sealer, yield* Sealer)
       const newSecret = Effect.map(random.randomBytes(secretBytes), (bytes) => `whsec_${Base64.encode(bytes)}`)
       const checkUrl = (url: string) => {
         const reason = whyRefused(url, privateTargets)
@@ -92,7 +94,7 @@ export class WebhookEndpoints extends Context.Service<
       return WebhookEndpoints.of({
         create: Effect.fn("WebhookEndpoints.create")(function* (organizationId, settings) {
           yield* checkUrl(settings.url)
-          return yield* create(sql, organizationId, settings, yield* newSecret)
+          return yield* sealing(create(sql, organizationId, settings, yield* newSecret))
         }),
         list: Effect.fn("WebhookEndpoints.list")((organizationId) => Effect.orDie(store.list(sql, organizationId, endpointLimit))),
         get: Effect.fn("WebhookEndpoints.get")(get),
@@ -105,7 +107,7 @@ export class WebhookEndpoints extends Context.Service<
           yield* remove(sql, organizationId, id)
         }),
         rotate: Effect.fn("WebhookEndpoints.rotate")(function* (organizationId, id) {
-          return yield* found(id, store.rotate(sql, organizationId, id, yield* newSecret))
+          return yield* found(id, sealing(store.rotate(sql, organizationId, id, yield* newSecret)))
         }),
         test: Effect.fn("WebhookEndpoints.test")(function* (organizationId, id) {
           const { enabled } = yield* get(organizationId, id)

@@ -5,8 +5,11 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import { Sealer, type Seals } from "../Sealer.ts"
 import type { Event } from "./Event.ts"
 import type { WebhookDeliveryId, WebhookEndpointId } from "./WebhookEndpoint.ts"
+import { openedSecret } from "./WebhookEndpointStore.ts"
 
 /** Longer than any turn. */
 const leaseFor = "90 seconds"
@@ -61,30 +64,42 @@ export class WebhookQueue extends Context.Service<
 >()("core/event/WebhookQueue") {
   static readonly layer = Layer.effect(
     WebhookQueue,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      WebhookQueue.of({
-        claim: (limit) => Effect.orDie(claim(sql, limit)),
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sealer = yield* Sealer
+      return WebhookQueue.of({
+        claim: (limit) => Effect.orDie(claim(sql, sealer, limit)),
         due: (endpoint, limit) => Effect.orDie(due(sql, endpoint, limit)),
         record: (endpoint, tried) => (tried.length === 0 ? Effect.void : Effect.orDie(record(sql, endpoint, tried))),
         release: (endpoint, end) => Effect.orDie(release(sql, endpoint, end)),
         nextDueIn: Effect.orDie(nextDueIn(sql))
       })
-    )
+    })
   )
 }
 
 type Sql = SqlClient.SqlClient
 
-const claim = (sql: Sql, limit: number) => sql<ClaimedEndpoint>`
-  UPDATE webhook_endpoints e SET leased_until = now() + ${leaseFor}::text::interval, lease = lease + 1
-  FROM (
-    SELECT id FROM webhook_endpoints
-    WHERE enabled AND next_due_at <= now() AND (leased_until IS NULL OR leased_until < now())
-    ORDER BY next_due_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
-  ) AS chosen
-  WHERE e.id = chosen.id
-  RETURNING e.id, e.url, e.lease, e.version, e.failures,
-    array_remove(ARRAY[e.secret, CASE WHEN e.previous_secret_until > now() THEN e.previous_secret END], NULL) AS secrets`
+const claim = (sql: Sql, sealer: Seals, limit: number) =>
+  sql<ClaimedEndpoint & { readonly organizationId: OrganizationId }>`
+    UPDATE webhook_endpoints e SET leased_until = now() + ${leaseFor}::text::interval, lease = lease + 1
+    FROM (
+      SELECT id FROM webhook_endpoints
+      WHERE enabled AND next_due_at <= now() AND (leased_until IS NULL OR leased_until < now())
+      ORDER BY next_due_at LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+    ) AS chosen
+    WHERE e.id = chosen.id
+    RETURNING e.id, e.organization_id, e.url, e.lease, e.version, e.failures,
+      array_remove(ARRAY[e.secret, CASE WHEN e.previous_secret_until > now() THEN e.previous_secret END], NULL) AS secrets`.pipe(
+    Effect.map((rows) =>
+      rows.map(
+        ({ organizationId, secrets, ...endpoint }): ClaimedEndpoint => ({
+          ...endpoint,
+          secrets: secrets.map((secret) => openedSecret(sealer, organizationId, endpoint.id, secret))
+        })
+      )
+    )
+  )
 
 interface DueRow extends Omit<Event, "id"> {
   readonly id: WebhookDeliveryId

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import { Sealer } from "../Sealer.ts"
 import {
   changed,
   faultOf,
@@ -60,18 +61,21 @@ export class ModelConfigurations extends Context.Service<
 >()("core/organization/ModelConfigurations") {
   static readonly layer = Layer.effect(
     ModelConfigurations,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      ModelConfigurations.of({
-        get: Effect.fn("ModelConfigurations.get")((id) => get(sql, id)),
-        document: Effect.fn("ModelConfigurations.document")((id) => Effect.orDie(store.find(sql, id))),
-        update: Effect.fn("ModelConfigurations.update")((id, changes) => update(sql, id, changes)),
-        replace: Effect.fn("ModelConfigurations.replace")((id, document) => replace(sql, id, document)),
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sealing = Effect.provideService(Sealer, yield* Sealer)
+      const find = (id: OrganizationId) => sealing(Effect.orDie(store.find(sql, id)))
+      return ModelConfigurations.of({
+        get: Effect.fn("ModelConfigurations.get")((id) => sealing(get(sql, id))),
+        document: Effect.fn("ModelConfigurations.document")(find),
+        update: Effect.fn("ModelConfigurations.update")((id, changes) => sealing(update(sql, id, changes))),
+        replace: Effect.fn("ModelConfigurations.replace")((id, document) => sealing(replace(sql, id, document))),
         check: Effect.fn("ModelConfigurations.check")(function* (id) {
-          const problems = problemsOf(servicesOf(yield* Effect.orDie(store.find(sql, id))))
+          const problems = problemsOf(servicesOf(yield* find(id)))
           if (problems.length > 0) return yield* new ModelsMissing({ problems })
         })
       })
-    )
+    })
   )
 }
 

@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { CredentialData, CredentialType } from "./Credential.ts"
+import { Sealer } from "../Sealer.ts"
 import * as store from "./CredentialStore.ts"
 import { isUuid } from "./Uuid.ts"
 
@@ -18,8 +19,12 @@ export class CredentialSecrets extends Context.Service<
 >()("core/resource/CredentialSecrets") {
   static readonly layer = Layer.effect(
     CredentialSecrets,
-    Effect.map(SqlClient.SqlClient, (sql) => ({
-      find: (organizationId, uuid) => (isUuid(uuid) ? Effect.orDie(store.secretOf(sql, organizationId, uuid)) : Effect.undefined)
-    }))
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sealing = Effect.provideService(Sealer, yield* Sealer)
+      return {
+        find: (organizationId, uuid) => (isUuid(uuid) ? sealing(Effect.orDie(store.secretOf(sql, organizationId, uuid))) : Effect.undefined)
+      }
+    })
   )
 }

@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { Page } from "../Page.ts"
+import { Sealer } from "../Sealer.ts"
 import { refusedAs } from "../uniqueness.ts"
 import {
   type Credential,
@@ -55,14 +56,15 @@ export class Credentials extends Context.Service<
     Credentials,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const sealing = Effect.provideService(Sealer, yield* Sealer)
       return Credentials.of({
-        create: Effect.fn("Credentials.create")((organizationId, credential) => create(sql, organizationId, credential)),
+        create: Effect.fn("Credentials.create")((organizationId, credential) => sealing(create(sql, organizationId, credential))),
         list: Effect.fn("Credentials.list")((organizationId, page) => Effect.orDie(store.list(sql, organizationId, page))),
         get: Effect.fn("Credentials.get")(function* (organizationId, uuid) {
           const found = isUuid(uuid) ? yield* Effect.orDie(store.find(sql, organizationId, uuid)) : undefined
           return found ?? (yield* new CredentialNotFound({ uuid }))
         }),
-        update: Effect.fn("Credentials.update")((organizationId, uuid, changes) => update(sql, organizationId, uuid, changes)),
+        update: Effect.fn("Credentials.update")((organizationId, uuid, changes) => sealing(update(sql, organizationId, uuid, changes))),
         remove: Effect.fn("Credentials.remove")(function* (organizationId, uuid) {
           const gone = isUuid(uuid) ? yield* Effect.orDie(store.remove(sql, organizationId, uuid)) : undefined
           return gone ?? (yield* new CredentialNotFound({ uuid }))

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { Page } from "../Page.ts"
 import type { UserId } from "../organization/Caller.ts"
+import { Sealer } from "../Sealer.ts"
 import type { CredentialNotFound } from "./Credential.ts"
 import { Credentials } from "./Credentials.ts"
 import { credentialsIn, type Tool, type ToolCategory, type ToolDefinition, ToolNotFound, type ToolStatus } from "./Tool.ts"
@@ -58,14 +59,17 @@ export class Tools extends Context.Service<
     Tools,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const sealing = Effect.provideService(Sealer, yield* Sealer)
       const credentials = yield* Credentials
       const get = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: string) {
-        const found = isUuid(uuid) ? yield* Effect.orDie(store.find(sql, organizationId, uuid)) : undefined
+        const found = isUuid(uuid) ? yield* sealing(Effect.orDie(store.find(sql, organizationId, uuid))) : undefined
         return found ?? (yield* new ToolNotFound({ uuid }))
       })
       const change = ({ toolUuid }: Tool, organizationId: OrganizationId, changes: ToolChanges) => {
         const { definition = null, description = null, icon = null, iconColor = null, name = null, status = null } = changes
-        return Effect.orDie(store.update(sql, organizationId, toolUuid, { name, description, icon, iconColor, status, definition }))
+        return sealing(
+          Effect.orDie(store.update(sql, organizationId, toolUuid, { name, description, icon, iconColor, status, definition }))
+        )
       }
       const setStatus = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: string, status: ToolStatus) {
         const before = yield* get(organizationId, uuid)
@@ -78,12 +82,12 @@ export class Tools extends Context.Service<
           yield* credentials.mustHave(organizationId, credentialsIn(tool.definition))
           const { createdBy = null, definition, description = null, icon = null, iconColor = null, name } = tool
           const values = { name, description, icon, iconColor, definition, createdBy }
-          const [row] = yield* Effect.orDie(store.insert(sql, organizationId, values))
+          const [row] = yield* sealing(Effect.orDie(store.insert(sql, organizationId, values)))
           if (row === undefined) return yield* Effect.die("An inserted tool was not returned")
           return yield* Effect.orDie(get(organizationId, row.toolUuid))
         }),
         list: Effect.fn("Tools.list")((organizationId, { category = null, statuses = shownUnasked }, page) =>
-          Effect.orDie(store.list(sql, organizationId, { ...page, category, statuses }))
+          sealing(Effect.orDie(store.list(sql, organizationId, { ...page, category, statuses })))
         ),
         get: Effect.fn("Tools.get")(get),
         update: Effect.fn("Tools.update")(function* (organizationId, uuid, changes) {

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "../agent/Agent.ts"
 import type { AgentId, OrganizationId, PhoneNumberId, TelephonyConfigId } from "../Id.ts"
 import { Registry } from "../provider/Registry.ts"
+import { Sealer } from "../Sealer.ts"
 import { refusedAs } from "../uniqueness.ts"
 import { isPresentable } from "./CallerId.ts"
 import type { PhoneAddress } from "./PhoneAddress.ts"
@@ -88,6 +89,7 @@ export class PhoneNumbers extends Context.Service<
     PhoneNumbers,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const sealing = Effect.provideService(Sealer, yield* Sealer)
       const registry = yield* Registry
       const signals = yield* TrunkSignals
       const get = Effect.fnUntraced(function* (organizationId: OrganizationId, configId: TelephonyConfigId, id: PhoneNumberId) {
@@ -100,12 +102,12 @@ export class PhoneNumbers extends Context.Service<
 
       return PhoneNumbers.of({
         list: Effect.fn("PhoneNumbers.list")(function* (organizationId, configId) {
-          const config = yield* Effect.orDie(configStore.find(sql, organizationId, configId))
+          const config = yield* sealing(Effect.orDie(configStore.find(sql, organizationId, configId)))
           if (config === undefined) return yield* new TelephonyConfigNotFound({ id: configId })
           return yield* Effect.orDie(store.list(sql, organizationId, configId))
         }),
         create: Effect.fn("PhoneNumbers.create")(function* (organizationId, configId, number) {
-          const id = yield* told(configId, create(sql, registry, organizationId, configId, number))
+          const id = yield* told(configId, sealing(create(sql, registry, organizationId, configId, number)))
           return yield* Effect.orDie(get(organizationId, configId, id))
         }),
         get: Effect.fn("PhoneNumbers.get")(get),
@@ -114,7 +116,7 @@ export class PhoneNumbers extends Context.Service<
           return yield* get(organizationId, configId, id)
         }),
         setDefaultCaller: Effect.fn("PhoneNumbers.setDefaultCaller")(function* (organizationId, configId, id) {
-          yield* told(configId, setDefaultCaller(sql, { organizationId, configId, id }))
+          yield* told(configId, sealing(setDefaultCaller(sql, { organizationId, configId, id })))
           return yield* get(organizationId, configId, id)
         }),
         remove: Effect.fn("PhoneNumbers.remove")((organizationId, configId, id) =>

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
+import { type OrganizationId, TelephonyConfigId } from "../Id.ts"
+import { newRowId, openedJson, type Place, sealedJson, Sealer } from "../Sealer.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -17,6 +18,31 @@ export interface TelephonyConfigRow {
   readonly updatedAt: Date
 }
 
+type Credentials = TelephonyConfigRow["credentials"]
+/** The credentials sealed. */
+export type StoredTelephony<Row extends { readonly credentials: Credentials }> = Omit<Row, "credentials"> & {
+  readonly credentials: Credentials | string
+}
+
+export const placeOf = (organizationId: OrganizationId, id: TelephonyConfigId): Place => ({
+  of: "telephony_configurations",
+  organizationId,
+  id
+})
+
+/** The rows with their credentials opened. */
+export const opened = <Row extends StoredTelephony<Pick<TelephonyConfigRow, "id" | "organizationId" | "credentials">>, E, R>(
+  rows: Effect.Effect<ReadonlyArray<Row>, E, R>
+) =>
+  Effect.gen(function* () {
+    const sealer = yield* Sealer
+    return (yield* rows).map((row) => ({
+      ...row,
+      credentials: openedJson<Credentials>(sealer, placeOf(row.organizationId, row.id), row.credentials)
+    }))
+  })
+type Stored = StoredTelephony<TelephonyConfigRow>
+
 const listLimit = 1000
 const columns = (sql: Sql) =>
   sql.literal(`id, organization_id, name, provider, credentials, is_default_outbound, max_concurrent_calls, created_at, updated_at,
@@ -30,48 +56,55 @@ export const dropDefault = (sql: Sql, organizationId: OrganizationId) => sql`
   UPDATE telephony_configurations SET is_default_outbound = false, updated_at = now()
   WHERE organization_id = ${organizationId} AND is_default_outbound`
 
-export const insert = (
+export const insert = Effect.fnUntraced(function* (
   sql: Sql,
   config: {
     readonly organizationId: OrganizationId
     readonly name: string
     readonly provider: string
-    readonly credentials: Readonly<Record<string, unknown>>
+    readonly credentials: Credentials
     readonly isDefaultOutbound: boolean
     readonly maxConcurrentCalls: number | undefined
   }
-) => sql<TelephonyConfigRow>`
-  INSERT INTO telephony_configurations (organization_id, name, provider, credentials, is_default_outbound, max_concurrent_calls)
-  VALUES (${config.organizationId}, ${config.name}, ${config.provider}, ${JSON.stringify(config.credentials)}::text::jsonb,
-    ${config.isDefaultOutbound}, ${config.maxConcurrentCalls ?? null}::int)
-  RETURNING ${columns(sql)}`
+) {
+  const id = TelephonyConfigId.make(yield* newRowId(sql, "telephony_configurations"))
+  const credentials = sealedJson(yield* Sealer, placeOf(config.organizationId, id), config.credentials)
+  return yield* opened(sql<Stored>`
+    INSERT INTO telephony_configurations (id, organization_id, name, provider, credentials, is_default_outbound, max_concurrent_calls)
+    OVERRIDING SYSTEM VALUE
+    VALUES (${id}::int, ${config.organizationId}, ${config.name}, ${config.provider}, ${credentials}::text::jsonb,
+      ${config.isDefaultOutbound}, ${config.maxConcurrentCalls ?? null}::int)
+    RETURNING ${columns(sql)}`)
+})
 
-export const list = (sql: Sql, organizationId: OrganizationId) => sql<TelephonyConfigRow>`
-  SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} ORDER BY id LIMIT ${listLimit}`
+export const list = (sql: Sql, organizationId: OrganizationId) =>
+  opened(sql<Stored>`
+    SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} ORDER BY id LIMIT ${listLimit}`)
 
-const first = Effect.map((rows: ReadonlyArray<TelephonyConfigRow>) => rows[0])
+const first = <E, R>(rows: Effect.Effect<ReadonlyArray<Stored>, E, R>) => Effect.map(opened(rows), ([row]) => row)
 
 export const find = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) =>
-  sql<TelephonyConfigRow>`
+  sql<Stored>`
     SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(first)
 
 /** It cannot be deleted before the transaction ends. */
 export const hold = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) =>
-  sql<TelephonyConfigRow>`
+  sql<Stored>`
     SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}
     FOR KEY SHARE`.pipe(first)
 
 /** The default one, or else the only one that there is. */
 export const holdDefault = (sql: Sql, organizationId: OrganizationId) =>
-  sql<TelephonyConfigRow>`
+  sql<Stored>`
     SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId}
     ORDER BY is_default_outbound DESC, id LIMIT 2 FOR KEY SHARE`.pipe(
+    opened,
     Effect.map((rows) => (rows[0]?.isDefaultOutbound === true || rows.length === 1 ? rows[0] : undefined))
   )
 
 /** Changes of it and of its numbers wait for each other. */
 export const lock = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) =>
-  sql<TelephonyConfigRow>`
+  sql<Stored>`
     SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}
     FOR NO KEY UPDATE`.pipe(first)
 
@@ -82,20 +115,22 @@ export interface StoredChanges {
   readonly maxConcurrentCalls: number | null | undefined
 }
 
-export const update = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId, to: StoredChanges) =>
-  sql<TelephonyConfigRow>`
+export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId, to: StoredChanges) {
+  const credentials = to.credentials === undefined ? null : sealedJson(yield* Sealer, placeOf(organizationId, id), to.credentials)
+  return yield* sql<Stored>`
     UPDATE telephony_configurations SET name = coalesce(${to.name ?? null}::text, name), updated_at = now(),
-      credentials = coalesce(${to.credentials === undefined ? null : JSON.stringify(to.credentials)}::text::jsonb, credentials),
+      credentials = coalesce(${credentials}::text::jsonb, credentials),
       max_concurrent_calls = CASE WHEN ${to.maxConcurrentCalls === undefined} THEN max_concurrent_calls
         ELSE ${to.maxConcurrentCalls ?? null}::int END
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(first)
+})
 
 export const setAccount = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId, account: string | undefined) => sql`
   UPDATE phone_numbers SET account = ${account ?? null}::text
   WHERE organization_id = ${organizationId} AND telephony_configuration_id = ${id} AND account IS DISTINCT FROM ${account ?? null}::text`
 
 export const setDefault = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) =>
-  sql<TelephonyConfigRow>`
+  sql<Stored>`
     UPDATE telephony_configurations SET is_default_outbound = true, updated_at = now()
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(first)
 
@@ -114,12 +149,3 @@ export const users = (sql: Sql, organizationId: OrganizationId, id: TelephonyCon
 
 export const remove = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) => sql`
   DELETE FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}`
-
-/** Of these providers' configurations, how many have an empty field of that name. */
-export const missing = (sql: Sql, organizationId: OrganizationId) =>
-  sql<{ readonly telnyxKeys: number; readonly vonageSecrets: number }>`
-    SELECT count(*) FILTER (WHERE provider = 'telnyx' AND coalesce(credentials ->> 'webhook_public_key', '') = '')::int AS telnyx_keys,
-      count(*) FILTER (WHERE provider = 'vonage' AND coalesce(credentials ->> 'signature_secret', '') = '')::int AS vonage_secrets
-    FROM telephony_configurations WHERE organization_id = ${organizationId}`.pipe(
-    Effect.map((rows) => rows[0] ?? { telnyxKeys: 0, vonageSecrets: 0 })
-  )

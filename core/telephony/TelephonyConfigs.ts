@@ -5,6 +5,7 @@ import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
 import type { Adapter } from "../provider/Adapter.ts"
 import { mask, masked, unmasked } from "../provider/Credential.ts"
 import { Registry } from "../provider/Registry.ts"
+import { Sealer } from "../Sealer.ts"
 import { refusedAs } from "../uniqueness.ts"
 import {
   TelephonyAccountTaken,
@@ -82,6 +83,7 @@ export class TelephonyConfigs extends Context.Service<
     TelephonyConfigs,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const sealing = Effect.provideService(Sealer, yield* Sealer)
       const registry = yield* Registry
       const signals = yield* TrunkSignals
       const shown = (row: store.TelephonyConfigRow): TelephonyConfig => configOf(registry.find(row.provider), row)
@@ -89,31 +91,35 @@ export class TelephonyConfigs extends Context.Service<
         row === undefined ? Effect.fail(new TelephonyConfigNotFound({ id })) : Effect.succeed(shown(row))
 
       return TelephonyConfigs.of({
-        create: Effect.fn("TelephonyConfigs.create")((organizationId, config) => Effect.map(create(sql, organizationId, config), shown)),
+        create: Effect.fn("TelephonyConfigs.create")((organizationId, config) =>
+          sealing(Effect.map(create(sql, organizationId, config), shown))
+        ),
         list: Effect.fn("TelephonyConfigs.list")((organizationId) =>
-          Effect.map(Effect.orDie(store.list(sql, organizationId)), (rows) => rows.map(shown))
+          sealing(Effect.map(Effect.orDie(store.list(sql, organizationId)), (rows) => rows.map(shown)))
         ),
         get: Effect.fn("TelephonyConfigs.get")((organizationId, id) =>
-          Effect.flatMap(Effect.orDie(store.find(sql, organizationId, id)), found(id))
+          sealing(Effect.flatMap(Effect.orDie(store.find(sql, organizationId, id)), found(id)))
         ),
         resolve: Effect.fn("TelephonyConfigs.resolve")(function* (organizationId, id) {
-          if (id !== undefined) return yield* Effect.flatMap(Effect.orDie(store.hold(sql, organizationId, id)), found(id))
-          const row = yield* Effect.orDie(store.holdDefault(sql, organizationId))
+          if (id !== undefined) return yield* sealing(Effect.flatMap(Effect.orDie(store.hold(sql, organizationId, id)), found(id)))
+          const row = yield* sealing(Effect.orDie(store.holdDefault(sql, organizationId)))
           return row === undefined ? yield* new TelephonyNotConfigured() : shown(row)
         }),
         update: Effect.fn("TelephonyConfigs.update")((organizationId, id, changes) =>
           // A client that goes away must not leave a trunk behind that knows the old settings only.
           Effect.uninterruptible(
-            Effect.tap(update(sql, registry, organizationId, id, changes), () => signals.configurationChanged(id))
+            Effect.tap(sealing(update(sql, registry, organizationId, id, changes)), () => signals.configurationChanged(id))
           ).pipe(Effect.map(shown))
         ),
         setDefault: Effect.fn("TelephonyConfigs.setDefault")((organizationId, id) =>
-          Effect.flatMap(setDefault(sql, organizationId, id), found(id))
+          sealing(Effect.flatMap(setDefault(sql, organizationId, id), found(id)))
         ),
         remove: Effect.fn("TelephonyConfigs.remove")((organizationId, id) =>
           Effect.uninterruptible(Effect.andThen(remove(sql, organizationId, id), signals.configurationChanged(id)))
         ),
-        warnings: Effect.fn("TelephonyConfigs.warnings")((organizationId) => Effect.orDie(store.missing(sql, organizationId)))
+        warnings: Effect.fn("TelephonyConfigs.warnings")((organizationId) =>
+          sealing(Effect.map(Effect.orDie(store.list(sql, organizationId)), warningsOf))
+        )
       })
     })
   )
@@ -179,6 +185,12 @@ const remove = Effect.fnUntraced(
 export const accountOf = (adapter: Adapter | undefined, credentials: Readonly<Record<string, unknown>>): string | undefined => {
   const account = credentials[adapter?.manifest.accountField ?? ""]
   return typeof account === "string" && account !== "" ? account : undefined
+}
+
+const warningsOf = (rows: ReadonlyArray<store.TelephonyConfigRow>): TelephonyWarnings => {
+  const lacking = (provider: string, field: string) =>
+    rows.filter((row) => row.provider === provider && ["", undefined, null].some((nothing) => row.credentials[field] === nothing)).length
+  return { telnyxKeys: lacking("telnyx", "webhook_public_key"), vonageSecrets: lacking("vonage", "signature_secret") }
 }
 
 const configOf = (adapter: Adapter | undefined, row: store.TelephonyConfigRow): TelephonyConfig => ({

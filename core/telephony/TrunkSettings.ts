@@ -2,7 +2,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
+import { Sealer } from "../Sealer.ts"
 import { type CallerIds, isPresentable } from "./CallerId.ts"
+import { opened, type StoredTelephony } from "./TelephonyConfigStore.ts"
 
 export interface TrunkSetting {
   readonly id: TelephonyConfigId
@@ -23,24 +25,25 @@ export class TrunkSettings extends Context.Service<
 >()("core/telephony/TrunkSettings") {
   static readonly layer = Layer.effect(
     TrunkSettings,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      TrunkSettings.of({ find: Effect.fn("TrunkSettings.find")((id) => Effect.orDie(find(sql, id))) })
-    )
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sealing = Effect.provideService(Sealer, yield* Sealer)
+      return TrunkSettings.of({ find: Effect.fn("TrunkSettings.find")((id) => sealing(Effect.orDie(find(sql, id)))) })
+    })
   )
 }
 
 const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: TelephonyConfigId) {
-  const [row] = yield* sql<
-    Omit<TrunkSetting, "maxConcurrentCalls" | "callerIds"> & {
-      readonly maxConcurrentCalls: number | null
-      readonly numbers: ReadonlyArray<{ readonly address: string; readonly isDefault: boolean; readonly maxConcurrent: number | null }>
-    }
-  >`
+  interface SettingRow extends StoredTelephony<Omit<TrunkSetting, "maxConcurrentCalls" | "callerIds">> {
+    readonly maxConcurrentCalls: number | null
+    readonly numbers: ReadonlyArray<{ readonly address: string; readonly isDefault: boolean; readonly maxConcurrent: number | null }>
+  }
+  const [row] = yield* opened(sql<SettingRow>`
     SELECT c.id, c.organization_id, c.provider, c.credentials, c.max_concurrent_calls,
       coalesce((SELECT jsonb_agg(jsonb_build_object('address', n.address_normalized, 'isDefault', n.is_default_caller_id,
         'maxConcurrent', n.max_concurrent) ORDER BY n.id)
         FROM phone_numbers n WHERE n.telephony_configuration_id = c.id AND n.is_active), '[]') AS numbers
-    FROM telephony_configurations c WHERE c.id = ${id}::int`
+    FROM telephony_configurations c WHERE c.id = ${id}::int`)
   if (row === undefined) return undefined
   const { maxConcurrentCalls, numbers, ...rest } = row
   const shown = numbers.filter(({ address }) => isPresentable(address))

@@ -2,10 +2,12 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
+import * as versions from "#core/agent/AgentVersionStore.ts"
+import { AgentId } from "#core/Id.ts"
 import { bodyOf, graph, type Json, openApi } from "./apiTest.ts"
 import type { Answer } from "./gatewayTest.ts"
 
-const { ask, askAsOther, database, makeAgent } = await openApi(t)
+const { ask, askAsOther, database, makeAgent, organizationId } = await openApi(t)
 
 const position = { x: 0, y: 0 }
 const end = { id: "2", type: "endCall", position, data: { name: "End", prompt: "Say goodbye." } }
@@ -198,7 +200,7 @@ t.test("given keys of other services that come back masked beside another provid
     const [version] = await database.run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        return yield* sql`SELECT definition, configurations FROM agent_definitions WHERE agent_id = ${Number(id)} ORDER BY id DESC LIMIT 1`
+        return yield* versions.list(sql, organizationId, AgentId.make(Number(id)), { limit: 1, offset: 0 })
       })
     )
     return version

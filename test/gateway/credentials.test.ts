@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
+import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { apiKey } from "#test/support/given.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
@@ -11,10 +12,9 @@ const bearer = { name: "CRM", credential_type: "bearer_token", credential_data: 
 const create = async (more: object = {}) => bodyOf(await ask("POST", "/credentials/", { ...bearer, ...more }))
 const storedData = (uuid: string) =>
   api.database.run(
-    Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql<{ readonly data: unknown }>`SELECT credential_data AS data FROM credentials WHERE uuid = ${uuid}::uuid`.pipe(
-        Effect.map((rows) => rows[0]?.data)
-      )
+    CredentialSecrets.use((secrets) => secrets.find(api.organizationId, uuid)).pipe(
+      Effect.map((found) => found?.data),
+      Effect.provide(CredentialSecrets.layer)
     )
   )
 

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
+import { find } from "#core/organization/ModelConfigurationStore.ts"
 import { openApi } from "./apiTest.ts"
 import type { Answer } from "./gatewayTest.ts"
 
@@ -22,7 +23,8 @@ const stored = () =>
   api.database.run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      return yield* sql`SELECT configuration FROM model_configurations WHERE organization_id = ${api.organizationId}`
+      const configuration = yield* find(sql, api.organizationId)
+      return configuration === undefined ? [] : [{ configuration }]
     })
   )
 

@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
+import type { OrganizationId } from "#core/Id.ts"
+import { find } from "#core/organization/ModelConfigurationStore.ts"
 import { openApi } from "./apiTest.ts"
 import type { Answer } from "./gatewayTest.ts"
 
@@ -18,7 +20,10 @@ const stored = () =>
   api.database.run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      return yield* sql`SELECT organization_id, configuration FROM model_configurations`
+      const organizations = yield* sql<{ readonly organizationId: OrganizationId }>`SELECT organization_id FROM model_configurations`
+      return yield* Effect.forEach(organizations, ({ organizationId }) =>
+        Effect.map(find(sql, organizationId), (configuration) => ({ organizationId, configuration }))
+      )
     })
   )
 

@@ -12,10 +12,9 @@ import type { OrganizationId } from "#core/Id.ts"
 import * as events from "#runtime/event/events.ts"
 import { WebhookSender } from "#runtime/event/WebhookSender.ts"
 import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
-import { clientLayer } from "#runtime/postgres.ts"
 import { until } from "#test/support/engine.ts"
 import * as given from "#test/support/given.ts"
-import { openDatabase } from "#test/support/postgres.ts"
+import { clientLayer, openDatabase } from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
 const database = await openDatabase(t)

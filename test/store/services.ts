@@ -20,6 +20,7 @@ import * as Credential from "#core/provider/Credential.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Runs } from "#core/run/Runs.ts"
+import type { Sealer } from "#core/Sealer.ts"
 import { Signals } from "#core/Signals.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
@@ -65,6 +66,7 @@ export type Services =
   | PhoneNumbers
   | Registry
   | Runs
+  | Sealer
   | Signals
   | SqlClient.SqlClient
   | TelephonyConfigs

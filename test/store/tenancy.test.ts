@@ -102,7 +102,7 @@ t.test("given a database that cannot say for a moment whether the wall stands, w
 })
 
 /** Of the whole installation, or about people, who may be in several organizations. */
-const common = ["engine_lock", "installation", "installation_secrets", "schema_migrations", "users"]
+const common = ["engine_lock", "installation", "installation_secrets", "schema_migrations", "secrets_keys", "users"]
 
 t.test("given all tables, when one holds rows of organizations, then it has a policy", async (t) => {
   const sql = witness(database.url)

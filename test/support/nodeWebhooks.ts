@@ -10,10 +10,9 @@ import { type AgentId, type OrganizationId, RunId } from "#core/Id.ts"
 import { PublicFiles } from "#core/run/PublicFiles.ts"
 import * as events from "#runtime/event/events.ts"
 import type { WebhookSender } from "#runtime/event/WebhookSender.ts"
-import { clientLayer } from "#runtime/postgres.ts"
 import { until } from "./engine.ts"
 import * as given from "./given.ts"
-import type { TestDatabase } from "./postgres.ts"
+import { clientLayer, type TestDatabase } from "./postgres.ts"
 
 export interface Received {
   readonly method: string

@@ -14,7 +14,17 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import openWitness from "postgres"
 import { migrate, readMigrations } from "#runtime/migrate.ts"
-import { clientLayer } from "#runtime/postgres.ts"
+import { Sealer } from "#core/Sealer.ts"
+import * as postgres from "#runtime/postgres.ts"
+import { sealsOf, secretsKey } from "#runtime/secrets/KeyRing.ts"
+
+/** One key for all tests. */
+export const testKey = Buffer.alloc(32, 7)
+export const sealerLayer = Layer.succeed(Sealer, sealsOf({ current: secretsKey(testKey), former: [] }))
+
+/** What services stand on: a client, and the key of the tests. */
+export const clientLayer = (url: Redacted.Redacted, options: postgres.ClientOptions = {}) =>
+  Layer.merge(postgres.clientLayer(url, options), sealerLayer)
 
 const keeper = fileURLToPath(new URL("./postgresKeeper.ts", import.meta.url))
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12)
@@ -121,7 +131,7 @@ export const layer = Layer.unwrap(Effect.map(database, (url) => clientLayer(url,
 
 export interface TestDatabase {
   readonly url: string
-  readonly run: <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient | SqlClient.SqlClient | Scope.Scope>) => Promise<A>
+  readonly run: <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient | Sealer | SqlClient.SqlClient | Scope.Scope>) => Promise<A>
 }
 
 /** One database for all tests of a file; `t` is tap's root, and ends it. */

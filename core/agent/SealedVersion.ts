@@ -1,0 +1,42 @@
+/** Versions of agents as they lie in the database: the documents without their secrets, and these sealed beside them. */
+import { Effect } from "effect"
+import { openedText, type Place, Sealer, type Seals } from "../Sealer.ts"
+import type { AgentContent, AgentVersion } from "./Agent.ts"
+import { putTogether, type SecretPart, takenApart } from "./SecretParts.ts"
+
+export interface StoredContent extends AgentContent {
+  /** Sealed; empty when there are none, null when nobody has looked for any yet. */
+  readonly secrets: string | null
+}
+
+type Version = Pick<AgentVersion, "definitionId" | "organizationId">
+
+const placeOf = ({ definitionId, organizationId }: Version): Place => ({ of: "agent_definitions", organizationId, id: definitionId })
+
+/** The parts begin with the name of the document that they are of. */
+export const secretsIn = (sealer: Seals, version: Version, secrets: string | null): ReadonlyArray<SecretPart> =>
+  // Sealed by us, as a list of parts.
+  secrets === null || secrets === "" ? [] : (JSON.parse(openedText(sealer, placeOf(version), secrets)) as ReadonlyArray<SecretPart>)
+
+/** A row with content, as it is stored. */
+export type Stored<Row extends AgentContent> = Omit<Row, keyof AgentContent> & StoredContent
+
+/** The rows, which must be the caller's alone, with their secrets back in place. */
+export const openedRows = <Row extends Version & StoredContent, E, R>(rows: Effect.Effect<ReadonlyArray<Row>, E, R>) =>
+  Effect.gen(function* () {
+    const sealer = yield* Sealer
+    return (yield* rows).map(({ secrets, ...version }) => putTogether(version, secretsIn(sealer, version, secrets)))
+  })
+
+export const sealed = (sealer: Seals, version: Version, content: AgentContent): StoredContent => {
+  const { configurations, definition, templateContextVariables } = content
+  const { rest, secrets } = takenApart({ configurations, definition, templateContextVariables })
+  return { ...rest, secrets: secrets.length === 0 ? "" : sealer.seal(placeOf(version), JSON.stringify(secrets)) }
+}
+
+/** The parts of one node of the definition, from the node on. */
+export const ofNode = (secrets: ReadonlyArray<SecretPart>, index: number): ReadonlyArray<SecretPart> =>
+  secrets.flatMap(({ at, value }) => {
+    const [document, list, place, ...rest] = at
+    return document === "definition" && list === "nodes" && place === index ? [{ at: rest, value }] : []
+  })

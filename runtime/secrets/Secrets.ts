@@ -1,0 +1,84 @@
+/**
+ * The installation's key, and that everything secret in the database is sealed with it. To be built by the engine that has the database's lock,
+ * before anything reads a secret: rows that an earlier version wrote in the clear, or that a former key sealed, are sealed with the current
+ * key first. A process that dies in between leaves the rest to the next start.
+ */
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Sealer } from "#core/Sealer.ts"
+import { Config } from "../config.ts"
+import { keyFileIn, makeKeyFile, readKeyFile } from "./KeyFile.ts"
+import { type KeyRing, keyBytesOf, prefixOf, sealsOf, secretsKey } from "./KeyRing.ts"
+import { sealRows } from "./sealRows.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** There are secrets, and the key that they are sealed with is not here. */
+export class SecretsLocked extends Schema.TaggedError<SecretsLocked>()("SecretsLocked", {
+  missing: Schema.Array(Schema.String),
+  path: Schema.String,
+  isOther: Schema.Boolean
+}) {
+  override get message(): string {
+    const given = this.isOther ? "the key given is another one" : "no key was given"
+    return (
+      `The secrets in the database are sealed with the key ${this.missing.join(" and ")}, and ${given}. ` +
+      `Set SECRETS_KEY to the key of that name, or put its file back at ${this.path}; ` +
+      "to change to another key, set the new one as SECRETS_KEY and the former one as SECRETS_KEY_OLD"
+    )
+  }
+}
+
+interface UsedKey {
+  readonly id: string
+  readonly isSettled: boolean
+}
+const usedKeys = (sql: Sql) => Effect.orDie(sql<UsedKey>`SELECT id, is_settled FROM secrets_keys ORDER BY id`)
+
+/** SECRETS_KEY, or else the file; it is made only where nothing has ever been sealed. */
+const findKeys = Effect.fnUntraced(function* (used: ReadonlyArray<UsedKey>) {
+  const { dataDir, secretsKey: given, secretsKeyOld } = yield* Config
+  const path = keyFileIn(dataDir)
+  const file = yield* readKeyFile(path)
+  const own = given === undefined ? undefined : keyBytesOf(Redacted.value(given))
+  const former = (secretsKeyOld ?? []).flatMap((key) => keyBytesOf(Redacted.value(key)) ?? [])
+  const missing = (known: ReadonlyArray<Uint8Array>) => {
+    const ids = known.map((key) => secretsKey(key).id)
+    return used.map(({ id }) => id).filter((id) => !ids.includes(id))
+  }
+  const current = own ?? file
+  if (current === undefined && used.length > 0) {
+    return yield* new SecretsLocked({ missing: used.map(({ id }) => id), path, isOther: false })
+  }
+  const bytes = current ?? (yield* makeKeyFile(path))
+  // Whoever goes over from the file to SECRETS_KEY need not say what the former key was.
+  const all = file === undefined ? former : [...former, file]
+  const absent = missing([bytes, ...all])
+  if (absent.length > 0) return yield* new SecretsLocked({ missing: absent, path, isOther: true })
+  return { current: secretsKey(bytes), former: all.map(secretsKey) } satisfies KeyRing
+})
+
+/** From the first seal of a new key on, the database says that it needs it. */
+const settle = Effect.fnUntraced(function* (sql: Sql, ring: KeyRing, used: ReadonlyArray<UsedKey>) {
+  const { id } = ring.current
+  if (used.length === 1 && used[0]?.id === id && used[0].isSettled) return
+  yield* sql`INSERT INTO secrets_keys (id) VALUES (${id}) ON CONFLICT (id) DO UPDATE SET is_settled = false`
+  const rows = yield* sealRows(sql, sealsOf(ring), prefixOf(ring.current))
+  yield* sql`UPDATE secrets_keys SET is_settled = true WHERE id = ${id}`
+  yield* sql`DELETE FROM secrets_keys WHERE id <> ${id}`
+  const formerKeys = used.map((key) => key.id).filter((one) => one !== id)
+  const message =
+    formerKeys.length === 0 ? "the secrets are sealed" : "the secrets are sealed with the new key; the former one is not needed any more"
+  yield* Effect.logInfo(message).pipe(Effect.annotateLogs({ key: id, rows, ...(formerKeys.length === 0 ? {} : { formerKeys }) }))
+})
+
+export const layer = Layer.effect(
+  Sealer,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const used = yield* usedKeys(sql)
+    const ring = yield* findKeys(used)
+    yield* Effect.orDie(settle(sql, ring, used))
+    return sealsOf(ring)
+  })
+)

@@ -1,0 +1,127 @@
+/** Seals what lies in the clear, or under a former key, table by table and a few rows at a time, each batch in a transaction of its own. */
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { AgentContent } from "#core/agent/Agent.ts"
+import { sealed, secretsIn } from "#core/agent/SealedVersion.ts"
+import { putTogether } from "#core/agent/SecretParts.ts"
+import { AgentDefinitionId, OrganizationId } from "#core/Id.ts"
+import { openedJson, openedText, type Place, sealedJson, type Seals } from "#core/Sealer.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** Of one column of JSON that is sealed as a whole. */
+interface SealedColumn {
+  readonly table: string
+  readonly column: string
+  /** What the rows are told apart by, and what the seal names. */
+  readonly id: string
+  readonly organization: string
+  /** Of a whole row, where one column is not all: what is sealed, and what is emptied for it. */
+  readonly value?: string
+  readonly emptied?: string
+}
+
+const json: ReadonlyArray<SealedColumn> = [
+  { table: "telephony_configurations", column: "credentials", id: "id", organization: "organization_id" },
+  { table: "credentials", column: "credential_data", id: "uuid", organization: "organization_id" },
+  { table: "tools", column: "definition", id: "tool_uuid", organization: "organization_id" },
+  { table: "model_configurations", column: "configuration", id: "organization_id", organization: "organization_id" },
+  {
+    table: "node_webhook_deliveries",
+    column: "headers",
+    id: "id",
+    organization: "organization_id",
+    value:
+      "CASE jsonb_typeof(headers) WHEN 'string' THEN headers ELSE jsonb_strip_nulls(jsonb_build_object('headers', headers, 'body', body)) END",
+    emptied: ", body = NULL"
+  }
+]
+const texts: ReadonlyArray<SealedColumn> = [
+  { table: "webhook_endpoints", column: "secret", id: "id", organization: "organization_id" },
+  { table: "webhook_endpoints", column: "previous_secret", id: "id", organization: "organization_id" },
+  { table: "installation_secrets", column: "secret", id: "name", organization: "NULL::int" }
+]
+
+const atOnce = 50
+
+interface Found {
+  readonly id: number | string
+  readonly organizationId: number | null
+  readonly stored: unknown
+}
+
+/** One batch after another, until one is empty; how many rows they were. */
+const inBatches = Effect.fnUntraced(function* <R>(sql: Sql, batch: Effect.Effect<number, SqlError.SqlError, R>) {
+  let sealedRows = 0
+  while (true) {
+    const rows = yield* sql.withTransaction(batch)
+    sealedRows += rows
+    if (rows === 0) return sealedRows
+  }
+})
+
+/** `text`: how the column reads as text; what begins with `prefix` is done. */
+const column = (
+  sql: Sql,
+  { column, emptied = "", id, organization, table, value = column }: SealedColumn,
+  prefix: string,
+  as: { readonly text: string; readonly type: string; readonly again: (place: Place, stored: unknown) => string }
+) =>
+  inBatches(
+    sql,
+    Effect.gen(function* () {
+      const rows = yield* sql<Found>`
+        SELECT ${sql.literal(`${id} AS id, ${organization} AS organization_id, ${value} AS stored FROM ${table}`)}
+        WHERE ${sql.literal(`${column} IS NOT NULL AND NOT starts_with(${as.text}, `)}${prefix})
+        ORDER BY ${sql.literal(id)} LIMIT ${atOnce} FOR UPDATE`
+      for (const row of rows) {
+        const place = { of: table, organizationId: row.organizationId ?? undefined, id: row.id }
+        yield* sql`
+          UPDATE ${sql.literal(table)} SET ${sql.literal(column)} = ${as.again(place, row.stored)}::text::${sql.literal(as.type + emptied)}
+          WHERE ${sql.literal(`${id}::text`)} = ${String(row.id)}`
+      }
+      return rows.length
+    })
+  )
+
+const definitions = (sql: Sql, sealer: Seals, prefix: string) =>
+  inBatches(
+    sql,
+    Effect.gen(function* () {
+      const rows = yield* sql<AgentContent & { readonly id: number; readonly organizationId: number; readonly secrets: string | null }>`
+        SELECT id, organization_id, definition, configurations, template_context_variables, secrets FROM agent_definitions
+        WHERE secrets IS NULL OR secrets <> '' AND NOT starts_with(secrets, ${prefix})
+        ORDER BY id LIMIT ${atOnce} FOR UPDATE`
+      for (const { id, organizationId, secrets, ...content } of rows) {
+        const version = { definitionId: AgentDefinitionId.make(id), organizationId: OrganizationId.make(organizationId) }
+        const stored = sealed(sealer, version, putTogether(content, secretsIn(sealer, version, secrets)))
+        // Without secrets the documents stay as they are.
+        yield* stored.secrets === ""
+          ? sql`UPDATE agent_definitions SET secrets = '' WHERE id = ${id}`
+          : sql`
+              UPDATE agent_definitions SET definition = ${JSON.stringify(stored.definition)}::text::jsonb,
+                configurations = ${JSON.stringify(stored.configurations)}::text::jsonb,
+                template_context_variables = ${JSON.stringify(stored.templateContextVariables)}::text::jsonb, secrets = ${stored.secrets}
+              WHERE id = ${id}`
+      }
+      return rows.length
+    })
+  )
+
+/** How many rows it has sealed. `prefix`: what the seals of the current key begin with. */
+export const sealRows = Effect.fnUntraced(function* (sql: Sql, sealer: Seals, prefix: string) {
+  let rows = yield* definitions(sql, sealer, prefix)
+  for (const one of json) {
+    const again = (place: Place, stored: unknown) => sealedJson(sealer, place, openedJson(sealer, place, stored))
+    rows += yield* column(sql, one, prefix, {
+      text: `CASE jsonb_typeof(${one.column}) WHEN 'string' THEN ${one.column} #>> '{}' ELSE '' END`,
+      type: "jsonb",
+      again
+    })
+  }
+  for (const one of texts) {
+    const again = (place: Place, stored: unknown) => sealer.seal(place, openedText(sealer, place, String(stored)))
+    rows += yield* column(sql, one, prefix, { text: one.column, type: "text", again })
+  }
+  return rows
+})
