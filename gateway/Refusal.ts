@@ -1,5 +1,4 @@
 /** The one table from domain error to HTTP. An error that a route may give and that is not here does not compile. */
-import { Schema } from "effect"
 import type { AgentConfigurationsRefused, ConfigurationProblem } from "#core/agent/AgentConfigurations.ts"
 import { maskedMessage } from "#core/agent/AgentSecrets.ts"
 import type {
@@ -29,6 +28,7 @@ import type { SourceNotFound } from "#core/campaign/ContactSource.ts"
 import type { RedialRefused } from "#core/campaign/Redial.ts"
 import type { UploadRefused } from "#core/campaign/Uploads.ts"
 import type { ApiKeyNotFound } from "#core/organization/ApiKey.ts"
+import type { InvitationNotFound, InvitationRefused, TooManyInvitations } from "#core/organization/Invitation.ts"
 import type { TooManyAttempts } from "#core/organization/LoginLimit.ts"
 import type { PasswordsBusy } from "#core/organization/PasswordTurns.ts"
 import type { AlreadyMember, LastOwner, MemberNotFound } from "#core/organization/Member.ts"
@@ -72,34 +72,12 @@ import type {
 } from "#core/telephony/TelephonyConfig.ts"
 import { type BodyTooLarge, failure, type Reply } from "./Endpoint.ts"
 import type { FileMissing } from "./FileStore.ts"
+import type * as own from "./GatewayErrors.ts"
 import { shownViolations } from "./shownViolations.ts"
 import { type Violation, valueError } from "./validation.ts"
 import type { StopUnconfirmed } from "#core/Signals.ts"
 
-export class NotAuthenticated extends Schema.TaggedError<NotAuthenticated>()("NotAuthenticated", { detail: Schema.String }) {}
-/** What the path names is not there; for routes whose wording differs from the table's. */
-export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { detail: Schema.String }) {}
-/** A request that fits its schema and makes no sense. */
-export class Unprocessable extends Schema.TaggedError<Unprocessable>()("Unprocessable", { detail: Schema.String }) {}
-/** A file that is not this organization's. */
-export class FileForbidden extends Schema.TaggedError<FileForbidden>()("FileForbidden", { detail: Schema.String }) {}
-export class FileKeyInvalid extends Schema.TaggedError<FileKeyInvalid>()("FileKeyInvalid", {}) {}
-/** A call has no files of that kind. */
-export class ArtifactUnsupported extends Schema.TaggedError<ArtifactUnsupported>()("ArtifactUnsupported", {}) {}
-/** An expired or altered address. */
-export class LinkRefused extends Schema.TaggedError<LinkRefused>()("LinkRefused", {}) {}
-/** This node cannot do its work. */
-export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", { detail: Schema.String }) {}
-/** A request with the same `Idempotency-Key` has no answer yet. */
-export class IdempotencyKeyInFlight extends Schema.TaggedError<IdempotencyKeyInFlight>()("IdempotencyKeyInFlight", {}) {}
-/** The `Idempotency-Key` of a request of other content. */
-export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()("IdempotencyKeyReused", {}) {}
-/** What cannot be done as asked; for routes whose wording differs from the table's. */
-export class NotPossible extends Schema.TaggedError<NotPossible>()("NotPossible", { detail: Schema.String }) {}
-/** The path is one for websockets, and was asked for without an upgrade. */
-export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {}) {}
-/** A form without exactly one file in it. */
-export class FormInvalid extends Schema.TaggedError<FormInvalid>()("FormInvalid", {}) {}
+export * from "./GatewayErrors.ts"
 
 export type DomainError =
   | AgentArchived
@@ -111,7 +89,7 @@ export type DomainError =
   | AgentTriggerTaken
   | AlreadyMember
   | ApiKeyNotFound
-  | ArtifactUnsupported
+  | own.ArtifactUnsupported
   | BodyTooLarge
   | CallerNumberNotFound
   | CallNotPlaced
@@ -127,18 +105,19 @@ export type DomainError =
   | CredentialNameTaken
   | CredentialNotFound
   | DocumentNotFound
-  | user.EmailTaken
-  | FileForbidden
-  | FileKeyInvalid
+  | own.FileForbidden
+  | own.FileKeyInvalid
   | FileMissing
   | FolderNameTaken
   | FolderNotFound
-  | FormInvalid
-  | IdempotencyKeyInFlight
-  | IdempotencyKeyReused
+  | own.FormInvalid
+  | own.IdempotencyKeyInFlight
+  | own.IdempotencyKeyReused
   | user.KeyWithoutUser
+  | InvitationNotFound
+  | InvitationRefused
   | LastOwner
-  | LinkRefused
+  | own.LinkRefused
   | user.LoginNeeded
   | user.LoginRefused
   | MemberNotFound
@@ -148,11 +127,11 @@ export type DomainError =
   | ModelsMissing
   | NodeWebhookNotDead
   | NodeWebhookNotFound
-  | NotAuthenticated
-  | NotReady
+  | own.NotAuthenticated
+  | own.NotReady
   | NumberInCall
-  | NotFound
-  | NotPossible
+  | own.NotFound
+  | own.NotPossible
   | user.OrganizationNotFound
   | PasswordsBusy
   | PhoneNumberNotFound
@@ -171,6 +150,7 @@ export type DomainError =
   | RunNotFound
   | RunRefused
   | user.SignupDisabled
+  | user.SignupRefused
   | SourceNotFound
   | SourceRefused
   | TelephonyAccountTaken
@@ -183,9 +163,10 @@ export type DomainError =
   | TooManyAttempts
   | ToolNotFound
   | TooManyFollowers
+  | TooManyInvitations
   | TooManyWebhookEndpoints
-  | Unprocessable
-  | UpgradeRequired
+  | own.Unprocessable
+  | own.UpgradeRequired
   | WebhookDeliveryNotDead
   | WebhookDeliveryNotFound
   | WebhookEndpointDisabled
@@ -272,7 +253,6 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   CredentialNameTaken: [409, ({ name }) => `A credential with the name '${name}' already exists`],
   CredentialNotFound: [404, () => "Credential not found"],
   DocumentNotFound: [404, () => "Document not found"],
-  EmailTaken: [409, () => "Email already registered"],
   FileForbidden: [403, ({ detail }) => detail],
   FileKeyInvalid: [400, () => "Invalid key format"],
   FileMissing: [404, () => "File not found"],
@@ -281,6 +261,8 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   FormInvalid: [400, () => "The form must have exactly one file"],
   IdempotencyKeyInFlight: [409, () => "A request with this Idempotency-Key is still being worked on"],
   IdempotencyKeyReused: [422, () => "This Idempotency-Key was used for a request with other content"],
+  InvitationNotFound: [404, () => "Invitation not found"],
+  InvitationRefused: [400, () => "Invalid or expired invitation"],
   KeyWithoutUser: [401, () => "API key has no associated user"],
   LastOwner: [409, () => "An organization needs an owner"],
   LinkRefused: [403, () => "Invalid or expired link"],
@@ -339,6 +321,10 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   RunNotFound: [404, () => "Workflow run not found"],
   RunRefused: [400, ({ reason }) => (reason === "not_found" ? "Workflow run not found" : "workflow_run_workflow_mismatch")],
   SignupDisabled: [403, () => "Signup is disabled"],
+  SignupRefused: [
+    403,
+    () => "Signup was refused: it takes an invitation for this address, and an account that exists already needs its password"
+  ],
   SourceNotFound: [400, ({ sourceId }) => `Failed to access CSV file: ${sourceId}`],
   SourceRefused: [400, ({ reason }) => reason],
   TelephonyAccountTaken: [
@@ -366,6 +352,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   TestNumberMissing: [400, () => "Phone number must be provided in request or set in organization preferences"],
   TriggerNotInVersion: [404, () => "Trigger not found in the selected Agent"],
   TooManyFollowers: [429, ({ limit }) => `An organization may have at most ${limit} connections for events`],
+  TooManyInvitations: [409, ({ limit }) => `An organization may have at most ${limit} invitations waiting`],
   TooManyWebhookEndpoints: [409, ({ limit }) => `An organization may have at most ${limit} webhook endpoints`],
   Unprocessable: [422, ({ detail }) => detail],
   UpgradeRequired: [426, () => "This address is for websockets"],

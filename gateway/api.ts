@@ -41,6 +41,7 @@ import { eventRoutes } from "./routes/event.ts"
 import { fileRoutes } from "./routes/file.ts"
 import { folderRoutes } from "./routes/folder.ts"
 import { healthRoutes } from "./routes/health.ts"
+import { invitationRoutes } from "./routes/invitation.ts"
 import { knowledgeRoutes } from "./routes/knowledge.ts"
 import { modelConfigurationRoutes } from "./routes/modelConfiguration.ts"
 import { nodeTypeRoutes } from "./routes/nodeType.ts"
@@ -111,6 +112,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...accountRoutes,
     ...apiKeyRoutes,
     ...organizationRoutes,
+    ...invitationRoutes,
     ...userConfigurationRoutes,
     ...modelConfigurationRoutes,
     ...auditLogRoutes,

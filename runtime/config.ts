@@ -5,6 +5,7 @@
 import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter } from "effect"
 import { resolve } from "node:path"
 import { readNetwork } from "#core/Network.ts"
+import { SignupMode } from "#core/organization/SignUp.ts"
 
 interface Variable<A> {
   readonly name: string
@@ -133,15 +134,13 @@ const table = {
     allowed: "16 to 200 printable ASCII characters without spaces",
     secret: true
   }),
-  signup: required(
-    mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
-    {
-      name: "SIGNUP",
-      default: "on",
-      description: "Whether anybody who reaches the API may sign up: `on` or `off`.",
-      allowed: "on or off"
-    }
-  ),
+  signup: required(SignupMode, {
+    name: "SIGNUP",
+    default: "invite",
+    description:
+      "Who may sign up: `invite` (the first one, from this machine or with the set-up code that is printed at the first start, and then who was invited), `on` (anybody who reaches the API) or `off` (nobody).",
+    allowed: "invite, on or off"
+  }),
   jwtSecret: optional(secret(text(/^[\x21-\x7e]{32,200}$/)), {
     name: "JWT_SECRET",
     description: "Signs the tokens of users who log in. Without it: one that is made at the first start and kept in the database.",

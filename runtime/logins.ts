@@ -1,7 +1,7 @@
-/** What logging in needs of this installation: how passwords are kept, how tokens are signed, and whether anybody may sign up. */
+/** What logging in needs of this installation: how passwords are kept, how tokens are signed, and who may sign up. */
 import { Effect, Layer } from "effect"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
-import { SignupPolicy } from "#core/organization/Users.ts"
+import { SignupPolicy } from "#core/organization/SignUp.ts"
 import { Config } from "./config.ts"
 import * as passwords from "./passwords.ts"
 import * as tokens from "./tokens.ts"
@@ -11,7 +11,7 @@ export const layer = Layer.unwrap(
     Layer.mergeAll(
       passwords.layer(),
       tokens.layer(jwtSecret).pipe(Layer.provide(InstallationSecrets.layer)),
-      Layer.succeed(SignupPolicy, { isOpen: signup, concurrencyLimit: orgConcurrency })
+      Layer.succeed(SignupPolicy, { mode: signup, concurrencyLimit: orgConcurrency })
     )
   )
 )

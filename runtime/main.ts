@@ -68,12 +68,15 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe
   Layer.provide(rateLimit)
 )
 
-/** A first organization and key, and where everything is: the only lines of standard output besides the log. */
+/** A first organization and key, a code for its first account, and where everything is: the only lines of standard output besides the log. */
 const welcome = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { apiKey, orgConcurrency } = yield* Config
-    const { key } = yield* Organizations.use((organizations) => organizations.bootstrap(apiKey, orgConcurrency))
+    const { apiKey, orgConcurrency, signup } = yield* Config
+    const organizations = yield* Organizations
+    const { key } = yield* organizations.bootstrap(apiKey, orgConcurrency)
     if (key !== undefined) yield* Console.log(`API key (shown once): ${Redacted.value(key)}`)
+    const code = signup === "invite" ? yield* organizations.setUpCode : undefined
+    if (code !== undefined) yield* Console.log(`Set-up code for the first account (shown once): ${Redacted.value(code)}`)
     const url = yield* Effect.flatMap(Site, ({ url }) => url)
     yield* Gateway
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)

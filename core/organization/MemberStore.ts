@@ -17,8 +17,11 @@ export const list = (sql: Sql, organizationId: OrganizationId) => sql<Member>`
 export const find = (sql: Sql, organizationId: OrganizationId, userId: UserId) =>
   sql<Member>`${select(sql)} WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId}`.pipe(Effect.map((rows) => rows[0]))
 
-export const findUser = (sql: Sql, email: string) =>
-  sql<{ readonly id: UserId }>`SELECT id FROM users WHERE email = ${email}`.pipe(Effect.map((rows) => rows[0]?.id))
+export const hasEmail = (sql: Sql, organizationId: OrganizationId, email: string) =>
+  sql`
+    SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.organization_id = ${organizationId} AND u.email = ${email}`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
 
 /** Until the transaction ends nobody else changes who is a member: of two owners who leave at once, one stays. */
 export const lock = (sql: Sql, organizationId: OrganizationId) => sql`

@@ -1,13 +1,12 @@
-/** Who belongs to an organization, and by which role. Nobody gives or takes a role above his own, and the last owner stays one. */
+/** Who belongs to an organization, and by which role; Invitations has how they came. Nobody gives or takes a role above his own, and the last owner stays one. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import type { Caller, UserId } from "./Caller.ts"
-import { AlreadyMember, LastOwner, type Member, MemberNotFound } from "./Member.ts"
+import { LastOwner, type Member, MemberNotFound } from "./Member.ts"
 import * as store from "./MemberStore.ts"
 import { includes, type Role, RoleTooLow } from "./Role.ts"
-import { UserNotFound } from "./User.ts"
 import { Users } from "./Users.ts"
 
 export class Members extends Context.Service<
@@ -15,11 +14,6 @@ export class Members extends Context.Service<
   {
     /** First joined first. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<Member>>
-    /** Somebody who has signed up already. */
-    readonly add: (
-      caller: Caller,
-      member: { readonly email: string; readonly role: Role }
-    ) => Effect.Effect<Member, UserNotFound | AlreadyMember | RoleTooLow>
     readonly setRole: (caller: Caller, userId: UserId, role: Role) => Effect.Effect<Member, MemberNotFound | RoleTooLow | LastOwner>
     /** The keys that the member made are void from now on. */
     readonly remove: (caller: Caller, userId: UserId) => Effect.Effect<void, MemberNotFound | RoleTooLow | LastOwner>
@@ -43,7 +37,6 @@ export class Members extends Context.Service<
         )
       return Members.of({
         list: Effect.fn("Members.list")((organizationId) => Effect.orDie(store.list(sql, organizationId))),
-        add: Effect.fn("Members.add")((caller, member) => changing(caller, add(sql, caller, member))),
         setRole: Effect.fn("Members.setRole")((caller, userId, role) => changing(caller, setRole(sql, caller, userId, role))),
         remove: Effect.fn("Members.remove")((caller, userId) => changing(caller, remove(sql, caller, userId)))
       })
@@ -55,14 +48,6 @@ type Sql = SqlClient.SqlClient
 
 const find = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, userId: UserId) {
   return (yield* Effect.orDie(store.find(sql, organizationId, userId))) ?? (yield* new MemberNotFound())
-})
-
-const add = Effect.fnUntraced(function* (sql: Sql, caller: Caller, { email, role }: { readonly email: string; readonly role: Role }) {
-  if (!includes(caller.role, role)) return yield* new RoleTooLow()
-  const userId = yield* Effect.orDie(store.findUser(sql, email.toLowerCase()))
-  if (userId === undefined) return yield* new UserNotFound()
-  if (!(yield* Effect.orDie(store.insert(sql, caller.organizationId, userId, role)))) return yield* new AlreadyMember()
-  return yield* Effect.orDie(find(sql, caller.organizationId, userId))
 })
 
 /** The member as he is, if the caller may decide over him. */

@@ -4,7 +4,7 @@ import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import { newKey, prefixOf } from "./ApiKey.ts"
-import { hashOf } from "./Secret.ts"
+import { hashOf, newSecret } from "./Secret.ts"
 
 const firstName = "First organization"
 /** One node at a time makes the first organization. */
@@ -30,6 +30,8 @@ export class Organizations extends Context.Service<
       /** Of an organization that is made: how many calls it may have up at once. */
       concurrencyLimit: number
     ) => Effect.Effect<Bootstrap>
+    /** What the first account has to show; undefined when there is an account, or a code was given out already. */
+    readonly setUpCode: Effect.Effect<Redacted.Redacted | undefined>
   }
 >()("core/organization/Organizations") {
   static readonly layer = Layer.effect(
@@ -40,7 +42,8 @@ export class Organizations extends Context.Service<
       return Organizations.of({
         bootstrap: Effect.fn("Organizations.bootstrap")((firstKey, concurrencyLimit) =>
           bootstrap(sql, firstKey, concurrencyLimit).pipe(sql.withTransaction, Effect.orDie, Effect.provideContext(services))
-        )
+        ),
+        setUpCode: setUpCode(sql).pipe(Effect.orDie, Effect.provideContext(services))
       })
     })
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
@@ -60,6 +63,14 @@ const bootstrap = Effect.fnUntraced(function* (sql: Sql, given: Redacted.Redacte
   yield* setBootstrapKey(sql, organizationId, key)
   return { organizationId, created: true, key: given === undefined ? Redacted.make(key) : undefined }
 })
+
+const setUpCode = (sql: Sql) =>
+  Effect.gen(function* () {
+    const code = yield* newSecret()
+    const hash = yield* hashOf(code)
+    const rows = yield* sql`UPDATE first_account SET code_hash = ${hash} WHERE claimed_at IS NULL AND code_hash IS NULL RETURNING 1`
+    return rows.length > 0 ? Redacted.make(code) : undefined
+  })
 
 const create = Effect.fnUntraced(function* (sql: Sql, concurrencyLimit: number) {
   const [row] = yield* sql<{ readonly id: OrganizationId }>`

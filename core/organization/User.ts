@@ -39,7 +39,8 @@ export interface OnboardingChanges {
   readonly completedActions?: ReadonlyArray<string> | undefined
 }
 
-export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {}
+/** Not invited, not the first, or there is such an account with another password: which of these is nobody's business. */
+export class SignupRefused extends Schema.TaggedError<SignupRefused>()("SignupRefused", {}) {}
 export class SignupDisabled extends Schema.TaggedError<SignupDisabled>()("SignupDisabled", {}) {}
 /** Unknown address or wrong password: which of these is nobody's business. */
 export class LoginRefused extends Schema.TaggedError<LoginRefused>()("LoginRefused", {}) {}

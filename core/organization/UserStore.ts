@@ -39,9 +39,36 @@ export const insert = (
     )
     SELECT ${columns(sql)}, o.id AS organization_id FROM u, o`.pipe(Effect.map((rows) => rows[0]))
 
+/** No row when the address is taken. */
+export const insertMember = (
+  sql: Sql,
+  user: { readonly email: string; readonly name: string | undefined; readonly passwordHash: string }
+) =>
+  sql<{ readonly id: UserId }>`
+    INSERT INTO users (email, name, password_hash) VALUES (${user.email}, ${user.name ?? null}, ${user.passwordHash})
+    ON CONFLICT (email) DO NOTHING RETURNING id`.pipe(Effect.map((rows) => rows[0]))
+
+/** Whether the first account has still to be made, and this is its code. Without one, none is needed. */
+export const isUnclaimed = (sql: Sql, codeHash: string | undefined) =>
+  sql`SELECT 1 FROM first_account WHERE ${unclaimed(sql, codeHash)}`.pipe(Effect.map((rows) => rows.length > 0))
+
+/** True for the first account that is made. Of several that are made at once, the others wait for that one. */
+export const claimFirst = (sql: Sql, codeHash: string | undefined) =>
+  sql`UPDATE first_account SET claimed_at = now() WHERE ${unclaimed(sql, codeHash)} RETURNING 1`.pipe(Effect.map((rows) => rows.length > 0))
+
+const unclaimed = (sql: Sql, codeHash: string | undefined) =>
+  sql`claimed_at IS NULL AND coalesce(${codeHash ?? null}::text, code_hash) IS NOT DISTINCT FROM code_hash`
+
+/** The first organization, to own. */
+export const firstPlace = (sql: Sql) =>
+  sql<{ readonly organizationId: OrganizationId; readonly role: Role }>`
+    SELECT id AS organization_id, 'owner' AS role FROM organizations ORDER BY id LIMIT 1`.pipe(Effect.map((rows) => rows[0]))
+
+export type Account = User & Membership & { readonly passwordHash: string }
+
 /** With what the password is checked against. */
 export const findByEmail = (sql: Sql, email: string) =>
-  sql<User & Membership & { readonly passwordHash: string }>`
+  sql<Account>`
     SELECT ${columns(sql)}, u.password_hash, m.organization_id, m.role FROM users u ${current(sql)} WHERE u.email = ${email}`.pipe(
     Effect.map((rows) => rows[0])
   )

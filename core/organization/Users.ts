@@ -1,35 +1,27 @@
 /** People: they sign up, log in, and act by their role in the organization that they have selected. */
 import { Context, Effect, Exit, Layer } from "effect"
+import { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import * as SteadyCache from "../SteadyCache.ts"
 import type { Caller, UserId } from "./Caller.ts"
 import { CurrentTenant } from "./CurrentTenant.ts"
-import { subscriberOf } from "../Network.ts"
-import { KnownAddresses } from "./KnownAddresses.ts"
-import { LoginLimit, type TooManyAttempts } from "./LoginLimit.ts"
-import { type PasswordsBusy, PasswordTurns } from "./PasswordTurns.ts"
-import { Passwords } from "./Passwords.ts"
+import { type Account, PasswordChecks, type Shown, type Waits } from "./PasswordChecks.ts"
+import { type From, type NewUser, signUp, SignupPolicy } from "./SignUp.ts"
 import { type InvalidToken, Tokens } from "./Tokens.ts"
 import {
-  EmailTaken,
-  LoginRefused,
+  type LoginRefused,
   NoOrganization,
   type Onboarding,
   type OnboardingChanges,
   OrganizationNotFound,
-  SignupDisabled,
+  type SignupDisabled,
+  type SignupRefused,
   type User,
   UserNotFound,
   type UserOrganization
 } from "./User.ts"
 import * as store from "./UserStore.ts"
-
-export interface NewUser {
-  readonly email: string
-  readonly password: string
-  readonly name?: string | undefined
-}
 
 export interface Session {
   readonly token: string
@@ -38,27 +30,17 @@ export interface Session {
   readonly organizationId: OrganizationId | undefined
 }
 
-/** Who may sign up, and with what an organization that is made so begins. */
-export const SignupPolicy = Context.Reference<{ readonly isOpen: boolean; readonly concurrencyLimit: number }>(
-  "core/organization/SignupPolicy",
-  { defaultValue: () => ({ isOpen: true, concurrencyLimit: 10 }) }
-)
-
 const rememberedMillis = 1000
 const rememberedTokens = 10_000
 const longestToken = 2048
 const longestList = 1000
 
-/** Too much was tried, or too many try. */
-type Waits = TooManyAttempts | PasswordsBusy
-
 export class Users extends Context.Service<
   Users,
   {
-    /** Whether anybody may sign up. */
+    /** Whether anybody may sign up, be it with an invitation. */
     readonly isSignupOpen: boolean
-    /** Makes an organization too, which the new user owns. */
-    readonly signUp: (user: NewUser, address: string) => Effect.Effect<Session, SignupDisabled | EmailTaken | Waits>
+    readonly signUp: (user: NewUser, from: From) => Effect.Effect<Session, SignupDisabled | SignupRefused | Waits>
     /** Takes as long for an unknown e-mail address as for a wrong password. `address`: the network address of who asks. */
     readonly logIn: (email: string, password: string, address: string) => Effect.Effect<Session, LoginRefused | Waits>
     /** Whose token this is. What a change of role took away may be allowed for up to a second more. */
@@ -78,10 +60,7 @@ export class Users extends Context.Service<
     Effect.gen(function* () {
       const ports = {
         sql: yield* SqlClient.SqlClient,
-        addresses: yield* KnownAddresses,
-        limit: yield* LoginLimit,
-        turns: yield* PasswordTurns,
-        passwords: yield* Passwords,
+        checks: yield* PasswordChecks,
         tokens: yield* Tokens,
         policy: yield* SignupPolicy
       }
@@ -91,9 +70,11 @@ export class Users extends Context.Service<
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
       })
       return Users.of({
-        isSignupOpen: ports.policy.isOpen,
-        signUp: Effect.fn("Users.signUp")((user, address) => signUp(ports, user, address)),
-        logIn: Effect.fn("Users.logIn")((email, password, address) => logIn(ports, email.toLowerCase(), password, address)),
+        isSignupOpen: ports.policy.mode !== "off",
+        signUp: Effect.fn("Users.signUp")((user, from) =>
+          Effect.flatMap(signUp(ports, user, from), (account) => session(ports, account)).pipe(Effect.provide(Digest.layerWebCrypto))
+        ),
+        logIn: Effect.fn("Users.logIn")((email, password, address) => logIn(ports, { email, password, address })),
         authenticate: callers.get,
         forget: callers.forgetAll,
         get: Effect.fn("Users.get")((id) => found(store.find(sql, id))),
@@ -106,7 +87,7 @@ export class Users extends Context.Service<
         setOnboarding: Effect.fn("Users.setOnboarding")((id, changes) => setOnboarding(sql, id, changes))
       })
     })
-  ).pipe(Layer.provide([KnownAddresses.layer, LoginLimit.layer, PasswordTurns.layer]))
+  ).pipe(Layer.provide(PasswordChecks.layer))
 }
 
 /** A user looks beyond the organization that the request is for. */
@@ -114,10 +95,7 @@ const acrossTenants = Effect.provideService(CurrentTenant, undefined)
 
 interface Ports {
   readonly sql: SqlClient.SqlClient
-  readonly addresses: KnownAddresses["Service"]
-  readonly limit: LoginLimit["Service"]
-  readonly turns: PasswordTurns["Service"]
-  readonly passwords: Passwords["Service"]
+  readonly checks: PasswordChecks["Service"]
   readonly tokens: Tokens["Service"]
   readonly policy: typeof SignupPolicy.Service
 }
@@ -125,36 +103,14 @@ interface Ports {
 const found = <A, E>(row: Effect.Effect<A | undefined, E>): Effect.Effect<A, UserNotFound> =>
   Effect.flatMap(Effect.orDie(row), (value) => (value === undefined ? Effect.fail(new UserNotFound()) : Effect.succeed(value)))
 
-const signUp = Effect.fnUntraced(function* (ports: Ports, { email, name, password }: NewUser, address: string) {
-  if (!ports.policy.isOpen) return yield* new SignupDisabled()
-  const subscriber = subscriberOf(address)
-  yield* ports.limit.signUp(subscriber)
-  const standing = ports.addresses.standingOf("", subscriber)
-  const passwordHash = yield* ports.turns.take({ standing, key: subscriber }, ports.passwords.hash(password))
-  const user = { email: email.toLowerCase(), name, passwordHash }
-  const made = yield* Effect.orDie(store.insert(ports.sql, user, ports.policy.concurrencyLimit))
-  if (made === undefined) return yield* new EmailTaken()
-  yield* ports.addresses.loggedIn(made, subscriber)
-  return { token: yield* ports.tokens.issue(made), user: made, organizationId: made.organizationId }
+const logIn = Effect.fnUntraced(function* (ports: Ports, shown: Shown) {
+  const account = yield* ports.checks.account(shown)
+  yield* ports.checks.arrived(account, shown.address)
+  return yield* session(ports, account)
 })
 
-const logIn = Effect.fnUntraced(function* (ports: Ports, email: string, password: string, address: string) {
-  const subscriber = subscriberOf(address)
-  const attempt = { email, subscriber, standing: ports.addresses.standingOf(email, subscriber) }
-  const key = attempt.standing === "familiar" ? `${subscriber} ${email}` : subscriber
-  const check = Effect.gen(function* () {
-    const user = yield* Effect.orDie(store.findByEmail(ports.sql, email))
-    const isRight = yield* ports.passwords.verify(password, user?.passwordHash)
-    return user === undefined || !isRight ? yield* new LoginRefused() : user
-  })
-  yield* ports.limit.attempt(attempt)
-  const user = yield* ports.turns
-    .take({ standing: attempt.standing, key }, check)
-    .pipe(Effect.tapError(({ _tag }) => (_tag === "LoginRefused" ? Effect.void : ports.limit.withdrawn(attempt))))
-  yield* ports.limit.succeeded(attempt)
-  yield* ports.addresses.loggedIn(user, subscriber)
-  return { token: yield* ports.tokens.issue(user), user, organizationId: user.organizationId ?? undefined }
-})
+const session = ({ tokens }: Ports, account: Account): Effect.Effect<Session> =>
+  Effect.map(tokens.issue(account), (token) => ({ token, user: account, organizationId: account.organizationId ?? undefined }))
 
 const lookup = Effect.fnUntraced(function* ({ sql, tokens }: Ports, token: string) {
   const userId = yield* tokens.verify(token.slice(0, longestToken))

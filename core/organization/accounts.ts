@@ -2,14 +2,19 @@
 import { Layer } from "effect"
 import { ApiKeys } from "./ApiKeys.ts"
 import { AuditLog } from "./AuditLog.ts"
+import { Invitations } from "./Invitations.ts"
 import { Members } from "./Members.ts"
 import { ModelConfigurations } from "./ModelConfigurations.ts"
 import { OrganizationSettings } from "./OrganizationSettings.ts"
 import { Users } from "./Users.ts"
 
-export type Accounts = ApiKeys | AuditLog | Members | ModelConfigurations | OrganizationSettings | Users
+export type Accounts = ApiKeys | AuditLog | Invitations | Members | ModelConfigurations | OrganizationSettings | Users
 
 /** Each once: members and keys are forgotten where they were remembered. */
-export const layer = Layer.mergeAll(Members.layer, ModelConfigurations.layer, OrganizationSettings.layer, AuditLog.layer).pipe(
-  Layer.provideMerge(Layer.merge(ApiKeys.layer, Users.layer))
-)
+export const layer = Layer.mergeAll(
+  Invitations.layer,
+  Members.layer,
+  ModelConfigurations.layer,
+  OrganizationSettings.layer,
+  AuditLog.layer
+).pipe(Layer.provideMerge(Layer.merge(ApiKeys.layer, Users.layer)))

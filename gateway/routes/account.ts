@@ -1,8 +1,9 @@
 /** /api/v1/auth and /api/v1/user: people, and what is theirs. */
 import { Effect } from "effect"
 import type { Caller, UserId } from "#core/organization/Caller.ts"
-import { KeyWithoutUser, LoginNeeded } from "#core/organization/User.ts"
+import { KeyWithoutUser } from "#core/organization/User.ts"
 import { Users } from "#core/organization/Users.ts"
+import { loggedIn } from "../loggedIn.ts"
 import { route, tagged } from "../Route.ts"
 import {
   AuthUserWire,
@@ -26,22 +27,19 @@ import {
 const userOf = ({ userId }: Caller): Effect.Effect<UserId, KeyWithoutUser> =>
   userId === undefined ? Effect.fail(new KeyWithoutUser()) : Effect.succeed(userId)
 
-/** A key is for one organization, and has no business with the others of whoever made it. */
-const loggedIn = ({ apiKeyId, userId }: Caller): Effect.Effect<UserId, LoginNeeded> =>
-  userId === undefined || apiKeyId !== undefined ? Effect.fail(new LoginNeeded()) : Effect.succeed(userId)
-
 export const accountRoutes = tagged("Accounts", [
   route({
     method: "post",
     path: "/api/v1/auth/signup",
     name: "signUp",
     summary: "Sign up",
-    description: "Makes a user, and an organization that the user owns.",
+    description:
+      "By default for those who were invited, with the token of the invitation, and for the first account, which owns the first organization: it brings the set-up code that is printed at the first start, or asks from the machine itself. Where anybody may sign up, the user gets an organization to own. With the password of an account that exists, that one joins or logs in.",
     access: "none",
     body: SignUp,
     success: SessionWire,
-    errors: ["SignupDisabled", "EmailTaken", "PasswordsBusy", "TooManyAttempts"],
-    handle: ({ body, client }) => Users.use((_) => _.signUp(newUserOf(body), client.address)).pipe(Effect.map(sessionWire))
+    errors: ["SignupDisabled", "SignupRefused", "PasswordsBusy", "TooManyAttempts"],
+    handle: ({ body, client }) => Users.use((_) => _.signUp(newUserOf(body), client)).pipe(Effect.map(sessionWire))
   }),
   route({
     method: "post",

@@ -6,7 +6,6 @@ import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts
 import { route, tagged } from "../Route.ts"
 import { Changed, changed } from "../wire/ApiKey.ts"
 import {
-  AddMember,
   ChangeMember,
   concurrencyOf,
   ContextWire,
@@ -32,17 +31,6 @@ const memberRoutes = tagged("Members", [
     success: MemberList,
     handle: ({ caller }) =>
       Members.use((_) => _.list(caller.organizationId)).pipe(Effect.map((members) => ({ members: members.map(memberWire) })))
-  }),
-  route({
-    method: "post",
-    path: "/api/v1/organizations/members",
-    name: "addMember",
-    summary: "Add somebody who has signed up",
-    needs: "admin",
-    body: AddMember,
-    success: MemberWire,
-    errors: ["UserNotFound", "AlreadyMember", "RoleTooLow"],
-    handle: ({ body, caller }) => Members.use((_) => _.add(caller, body)).pipe(Effect.map(memberWire))
   }),
   route({
     method: "patch",

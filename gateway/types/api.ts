@@ -217,6 +217,12 @@ export type OrganizationPreferences = { readonly test_phone_number: string | nul
 
 export type OrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number }
 
+export type Invitation = { readonly id: number; readonly email: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly status: "pending" | "redeemed" | "revoked" | "expired"; readonly created_at: string; readonly expires_at: string }
+
+export type InvitationList = { readonly invitations: ReadonlyArray<Invitation> }
+
+export type NewInvitation = { readonly id: number; readonly email: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly status: "pending" | "redeemed" | "revoked" | "expired"; readonly created_at: string; readonly expires_at: string; /** Shown only now: hand it on to whoever is invited. */ readonly token: string }
+
 export type UserConfigurationDefaults = { /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly llm: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly tts: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly stt: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly embeddings: { readonly [name: string]: { readonly [name: string]: unknown } }; /** By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind. */ readonly realtime: { readonly [name: string]: { readonly [name: string]: unknown } }; readonly default_providers: { readonly [name: string]: string }; /** An agent's settings where nothing was set. Calls go by `max_call_duration`; the others are kept for whoever reads them. */ readonly workflow_configurations: { readonly [name: string]: unknown } }
 
 export type UserConfiguration = { readonly llm: { readonly [name: string]: unknown } | null; readonly tts: { readonly [name: string]: unknown } | null; readonly stt: { readonly [name: string]: unknown } | null; readonly embeddings: { readonly [name: string]: unknown } | null; readonly realtime: { readonly [name: string]: unknown } | null; readonly is_realtime: boolean; readonly test_phone_number: string | null; readonly timezone: string | null; /** Nothing is charged for here. */ readonly organization_pricing: null }
@@ -267,7 +273,7 @@ export type WebhookDelivery = { readonly id: number; readonly endpoint_id: numbe
 
 export type WebhookDeliveryList = { readonly deliveries: ReadonlyArray<WebhookDelivery> }
 
-export type Health = { readonly status: "ok"; readonly version: string; readonly backend_api_endpoint: string; readonly deployment_mode: "oss"; readonly auth_provider: "local"; /** Whether anybody may sign up. */ readonly signup_enabled: boolean; /** There is no TURN server: calls are by telephone. */ readonly turn_enabled: false; readonly force_turn_relay: false; /** The engine opens no tunnel to itself. */ readonly tunnel_url: null }
+export type Health = { readonly status: "ok"; readonly version: string; readonly backend_api_endpoint: string; readonly deployment_mode: "oss"; readonly auth_provider: "local"; /** Whether anybody may sign up, be it with an invitation. */ readonly signup_enabled: boolean; /** There is no TURN server: calls are by telephone. */ readonly turn_enabled: false; readonly force_turn_relay: false; /** The engine opens no tunnel to itself. */ readonly tunnel_url: null }
 
 export type TrunkCount = { readonly provider: string; readonly up: number; readonly down: number }
 
@@ -364,7 +370,7 @@ export type RequestDocumentUpload = { readonly filename: string; readonly mime_t
 
 export type ProcessDocument = { /** This and the key: as they were given with the upload's address. */ readonly document_uuid: string; readonly s3_key: string }
 
-export type SignUp = { readonly email: string; /** At least 8 characters. */ readonly password: string; readonly name?: string | null }
+export type SignUp = { readonly email: string; /** At least 8 characters. */ readonly password: string; readonly name?: string | null; readonly invitation_token?: string | null; readonly setup_code?: string | null }
 
 export type LogIn = { readonly email: string; readonly password: string }
 
@@ -375,13 +381,15 @@ export type SetOnboarding = { readonly completed_at?: string | null; readonly sk
 /** Left out, `role` is that of the caller, up to `admin`. */
 export type CreateApiKey = { readonly name: string; readonly role?: "viewer" | "member" | "admin" | "owner" | null }
 
-export type AddMember = { readonly email: string; readonly role: "viewer" | "member" | "admin" | "owner" }
-
 export type ChangeMember = { readonly role: "viewer" | "member" | "admin" | "owner" }
 
 export type OrganizationPreferencesInput = { readonly test_phone_number?: string | null; readonly timezone?: string | null; readonly external_pbx_integrations_enabled?: boolean }
 
 export type SetOrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number }
+
+export type CreateInvitation = { readonly email: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly expires_in_days?: number }
+
+export type RedeemInvitation = { readonly token: string }
 
 /** What is left out, or null, stays as it is. A service is replaced as a whole; a secret in it that is left out, or sent as it was shown, masked, stays as it is while `provider` does. At most 65536 bytes of JSON for all services together. */
 export type SetUserConfiguration = { readonly llm?: { readonly [name: string]: unknown } | null; readonly tts?: { readonly [name: string]: unknown } | null; readonly stt?: { readonly [name: string]: unknown } | null; readonly embeddings?: { readonly [name: string]: unknown } | null; readonly realtime?: { readonly [name: string]: unknown } | null; readonly is_realtime?: boolean | null; readonly test_phone_number?: string | null; readonly timezone?: string | null }
@@ -1514,7 +1522,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SignUp
     readonly answer: Session
-    readonly errors: 400 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
+    readonly errors: 400 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Log in */
   readonly logIn: {
@@ -1648,17 +1656,6 @@ export interface Operations {
     readonly answer: MemberList
     readonly errors: 401 | 431 | 500 | 503
   }
-  /** Add somebody who has signed up */
-  readonly addMember: {
-    readonly method: "POST"
-    readonly path: "/api/v1/organizations/members"
-    readonly params: {  }
-    readonly query: {  }
-    readonly headers: {  }
-    readonly body: AddMember
-    readonly answer: Member
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
-  }
   /** Give a member another role */
   readonly changeMember: {
     readonly method: "PATCH"
@@ -1735,6 +1732,50 @@ export interface Operations {
     readonly body: SetOrganizationSettings
     readonly answer: OrganizationSettings
     readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+  }
+  /** List invitations, newest first */
+  readonly listInvitations: {
+    readonly method: "GET"
+    readonly path: "/api/v1/organizations/invitations"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: InvitationList
+    readonly errors: 401 | 403 | 431 | 500 | 503
+  }
+  /** Invite somebody */
+  readonly createInvitation: {
+    readonly method: "POST"
+    readonly path: "/api/v1/organizations/invitations"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: CreateInvitation
+    readonly answer: NewInvitation
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+  }
+  /** Revoke an invitation */
+  readonly revokeInvitation: {
+    readonly method: "DELETE"
+    readonly path: "/api/v1/organizations/invitations/{invitation_id}"
+    readonly params: { readonly invitation_id: number }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: Changed
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+  }
+  /** Join the organization that has invited who asks, and work for it from now on */
+  readonly redeemInvitation: {
+    readonly method: "POST"
+    readonly path: "/api/v1/user/invitations/redeem"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: RedeemInvitation
+    readonly answer: UserOrganizations
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
   }
   /** Which speech and language services there are, and what an agent's settings are by default */
   readonly getUserConfigurationDefaults: {

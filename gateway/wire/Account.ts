@@ -4,7 +4,8 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { UserId } from "#core/organization/Caller.ts"
 import { roles } from "#core/organization/Role.ts"
 import type { Onboarding, OnboardingChanges, User, UserOrganization } from "#core/organization/User.ts"
-import type { NewUser, Session } from "#core/organization/Users.ts"
+import type { NewUser } from "#core/organization/SignUp.ts"
+import type { Session } from "#core/organization/Users.ts"
 import { id, instant, nullable, optional, orNull, orUndefined } from "./Field.ts"
 
 export const RoleWire = Type.Enum(roles)
@@ -26,12 +27,20 @@ export const SignUp = Type.Object(
       (password) => [...password].length >= shortestPassword,
       () => `Password must be at least ${shortestPassword} characters`
     ),
-    name: optional(Type.String({ maxLength: 255 }))
+    name: optional(Type.String({ maxLength: 255 })),
+    invitation_token: optional(Type.String({ maxLength: 100, description: "Of an invitation for this address." })),
+    setup_code: optional(Type.String({ maxLength: 100, description: "For the first account: what is printed at the first start." }))
   },
   { title: "SignUp" }
 )
 
-export const newUserOf = ({ email, name, password }: Static<typeof SignUp>): NewUser => ({ email, password, name: orUndefined(name) })
+export const newUserOf = ({ email, invitation_token, name, password, setup_code }: Static<typeof SignUp>): NewUser => ({
+  email,
+  password,
+  name: orUndefined(name),
+  invitationToken: orUndefined(invitation_token),
+  setUpCode: orUndefined(setup_code)
+})
 
 export const LogIn = Type.Object(
   { email: Type.String({ maxLength: longestEmail }), password: Type.String({ format: "password", maxLength: longestPassword }) },

@@ -11,7 +11,7 @@ export const HealthWire = Type.Object(
     backend_api_endpoint: Type.String(),
     deployment_mode: Type.Literal("oss"),
     auth_provider: Type.Literal("local"),
-    signup_enabled: Type.Boolean({ description: "Whether anybody may sign up." }),
+    signup_enabled: Type.Boolean({ description: "Whether anybody may sign up, be it with an invitation." }),
     turn_enabled: Type.Literal(false, { description: "There is no TURN server: calls are by telephone." }),
     force_turn_relay: Type.Literal(false),
     tunnel_url: Type.Null({ description: "The engine opens no tunnel to itself." })

@@ -7,13 +7,12 @@ import type { ApiKeyId, UserId } from "#core/organization/Caller.ts"
 import type { Member } from "#core/organization/Member.ts"
 import type { ModelDocument } from "#core/organization/ModelDocument.ts"
 import type { Concurrency, Preferences } from "#core/organization/OrganizationSettings.ts"
-import { Email, RoleWire } from "./Account.ts"
+import { RoleWire } from "./Account.ts"
 import { id, instant, nullable, optional, orUndefined } from "./Field.ts"
 import { ModelSource, sourceOf } from "./ModelSource.ts"
 
 export const MemberPath = Type.Object({ user_id: id<UserId>() })
 
-export const AddMember = Type.Object({ email: Email, role: RoleWire }, { title: "AddMember" })
 export const ChangeMember = Type.Object({ role: RoleWire }, { title: "ChangeMember" })
 
 export const MemberWire = Type.Object(

@@ -144,7 +144,7 @@ t.test(
     const result = await run(
       Effect.gen(function* () {
         const { logIn, signUp } = yield* Users
-        yield* signUp({ email: "owner@example.org", password: "right horse" }, office)
+        yield* signUp({ email: "owner@example.org", password: "right horse" }, { address: office, isLocal: false })
         const fibers = yield* Effect.forEach(Array.from({ length: 300 }), (_, at) =>
           Effect.forkChild(tag(logIn("owner@example.org", at === 0 ? "first" : "wrong", `198.51.100.${at % 250}`)), {
             startImmediately: true
@@ -237,7 +237,7 @@ t.test(
     const { run } = await install(t)
     const answers = await run(
       Effect.gen(function* () {
-        yield* Users.use((_) => _.signUp({ email: "owner@example.org", password: "correct horse" }, office))
+        yield* Users.use((_) => _.signUp({ email: "owner@example.org", password: "correct horse" }, { address: office, isLocal: false }))
         const users = Users.layer.pipe(
           Layer.provide([
             Layer.succeed(Passwords, { hash: Effect.succeed, verify: () => Effect.succeed(false) }),

@@ -19,7 +19,10 @@ t.test("given a key and a login that were just used, when the clock is set back 
       const keys = yield* ApiKeys
       const users = yield* Users
       const { key } = yield* keys.create(owner, { name: "doomed", role: "admin" })
-      const { token, user } = yield* users.signUp({ email: "ada@example.org", password: "correct horse" }, "192.0.2.1")
+      const { token, user } = yield* users.signUp(
+        { email: "ada@example.org", password: "correct horse" },
+        { address: "192.0.2.1", isLocal: false }
+      )
       const before = [(yield* keys.authenticate(Redacted.value(key))).role, (yield* users.authenticate(token)).role]
       yield* sql`UPDATE api_keys SET archived_at = now() WHERE name = 'doomed'`
       yield* sql`UPDATE memberships SET role = 'viewer' WHERE user_id = ${user.id}`

@@ -1,0 +1,31 @@
+/** A place in an organization that waits for somebody, who brings the token. */
+import { Schema } from "effect"
+import type { OrganizationId } from "../Id.ts"
+import type { Role } from "./Role.ts"
+
+export const InvitationId = Schema.Int.pipe(Schema.brand("InvitationId"))
+export type InvitationId = typeof InvitationId.Type
+
+export type InvitationStatus = "pending" | "redeemed" | "revoked" | "expired"
+
+export interface Invitation {
+  readonly id: InvitationId
+  /** In lower case. */
+  readonly email: string
+  readonly role: Role
+  readonly status: InvitationStatus
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}
+
+/** What somebody who brings the token gets. */
+export interface Place {
+  readonly invitationId: InvitationId
+  readonly organizationId: OrganizationId
+  readonly role: Role
+}
+
+export class InvitationNotFound extends Schema.TaggedError<InvitationNotFound>()("InvitationNotFound", {}) {}
+/** Unknown, expired, revoked, used, or for another e-mail address: which of these is nobody's business. */
+export class InvitationRefused extends Schema.TaggedError<InvitationRefused>()("InvitationRefused", {}) {}
+export class TooManyInvitations extends Schema.TaggedError<TooManyInvitations>()("TooManyInvitations", { limit: Schema.Int }) {}

@@ -1,0 +1,83 @@
+/** The only way to a password: counted against whoever asks, one at a time, and as costly for an account that is not there. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { subscriberOf } from "../Network.ts"
+import { KnownAddresses } from "./KnownAddresses.ts"
+import { LoginLimit, type TooManyAttempts } from "./LoginLimit.ts"
+import { Passwords } from "./Passwords.ts"
+import { type PasswordsBusy, PasswordTurns, type Who } from "./PasswordTurns.ts"
+import { LoginRefused } from "./User.ts"
+import * as store from "./UserStore.ts"
+
+/** Too much was tried, or too many try. */
+export type Waits = TooManyAttempts | PasswordsBusy
+export type Account = store.Account
+
+export interface Shown {
+  readonly email: string
+  readonly password: string
+  /** The network address that it comes from. */
+  readonly address: string
+}
+
+export class PasswordChecks extends Context.Service<
+  PasswordChecks,
+  {
+    /** The account, if this is its password. */
+    readonly account: (shown: Shown) => Effect.Effect<Account, LoginRefused | Waits>
+    /** The account, if this is its password; what to keep of the password, if there is no account. */
+    readonly accountOrHash: (shown: Shown) => Effect.Effect<Account | string, LoginRefused | Waits>
+    /** Somebody without an account, or with another password from now on. */
+    readonly hash: (password: string, who: Pick<Shown, "email" | "address">) => Effect.Effect<string, Waits>
+    /** Of this address it is remembered that somebody has logged in from there. */
+    readonly arrived: (account: Pick<Account, "id" | "email">, address: string) => Effect.Effect<void>
+    readonly signUp: (address: string) => Effect.Effect<void, TooManyAttempts>
+  }
+>()("core/organization/PasswordChecks") {
+  static readonly layer = Layer.effect(
+    PasswordChecks,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const addresses = yield* KnownAddresses
+      const limit = yield* LoginLimit
+      const passwords = yield* Passwords
+      const turns = yield* PasswordTurns
+
+      const attemptOf = (email: string, address: string) => {
+        const subscriber = subscriberOf(address)
+        return { email, subscriber, standing: addresses.standingOf(email, subscriber) }
+      }
+      const whoOf = ({ email, standing, subscriber }: ReturnType<typeof attemptOf>): Who => ({
+        standing,
+        key: standing === "familiar" ? `${subscriber} ${email}` : subscriber
+      })
+      const checked = Effect.fnUntraced(function* <A>(
+        { address, email: given, password }: Shown,
+        absent: (password: string) => Effect.Effect<A, LoginRefused>
+      ) {
+        const email = given.toLowerCase()
+        const attempt = attemptOf(email, address)
+        yield* limit.attempt(attempt)
+        const check = Effect.gen(function* () {
+          const account = yield* Effect.orDie(store.findByEmail(sql, email))
+          if (account === undefined) return yield* absent(password)
+          return (yield* passwords.verify(password, account.passwordHash)) ? account : yield* new LoginRefused()
+        })
+        const result = yield* turns
+          .take(whoOf(attempt), check)
+          .pipe(Effect.tapError(({ _tag }) => (_tag === "LoginRefused" ? Effect.void : limit.withdrawn(attempt))))
+        yield* limit.succeeded(attempt)
+        return result
+      })
+      const refused = (password: string) => Effect.andThen(passwords.verify(password, undefined), Effect.fail(new LoginRefused()))
+
+      return PasswordChecks.of({
+        account: (shown) => checked<Account>(shown, refused),
+        accountOrHash: (shown) => checked<Account | string>(shown, passwords.hash),
+        hash: (password, { address, email }) => turns.take(whoOf(attemptOf(email, address)), passwords.hash(password)),
+        arrived: (account, address) => addresses.loggedIn(account, subscriberOf(address)),
+        signUp: (address) => limit.signUp(subscriberOf(address))
+      })
+    })
+  ).pipe(Layer.provide([KnownAddresses.layer, LoginLimit.layer, PasswordTurns.layer]))
+}

@@ -1,0 +1,109 @@
+/**
+ * How somebody gets an account. The policy says who may: anybody, who then has an organization of his own; or the first one, who owns the
+ * first organization, and those who were invited; or nobody. A refusal does not tell whether there is an account of that address already.
+ */
+import { Context, Effect, Schema } from "effect"
+import type { Digest } from "effect/crypto"
+import type { SqlClient } from "effect/sql"
+import * as invitations from "./InvitationStore.ts"
+import * as members from "./MemberStore.ts"
+import type { PasswordChecks } from "./PasswordChecks.ts"
+import { hashOf } from "./Secret.ts"
+import { SignupDisabled, SignupRefused } from "./User.ts"
+import * as store from "./UserStore.ts"
+
+export const SignupMode = Schema.Literals(["invite", "on", "off"])
+export type SignupMode = typeof SignupMode.Type
+
+/** Who may sign up, and with what an organization that is made so begins. */
+export const SignupPolicy = Context.Reference<{ readonly mode: SignupMode; readonly concurrencyLimit: number }>(
+  "core/organization/SignupPolicy",
+  { defaultValue: () => ({ mode: "on", concurrencyLimit: 10 }) }
+)
+
+export interface NewUser {
+  readonly email: string
+  readonly password: string
+  readonly name?: string | undefined
+  readonly invitationToken?: string | undefined
+  /** What is printed at the first start. */
+  readonly setUpCode?: string | undefined
+}
+
+export interface From {
+  /** The network address. */
+  readonly address: string
+  /** From this machine itself. */
+  readonly isLocal: boolean
+}
+
+type Entrance =
+  | { readonly _tag: "Invited"; readonly tokenHash: string }
+  /** Undefined: from this machine, without the code. */
+  | { readonly _tag: "First"; readonly codeHash: string | undefined }
+  | { readonly _tag: "Open" }
+
+interface Ports {
+  readonly sql: SqlClient.SqlClient
+  readonly checks: PasswordChecks["Service"]
+  readonly policy: typeof SignupPolicy.Service
+}
+
+export const signUp = Effect.fnUntraced(function* (ports: Ports, user: NewUser, from: From) {
+  const { checks, policy, sql } = ports
+  if (policy.mode === "off") return yield* new SignupDisabled()
+  const email = user.email.toLowerCase()
+  yield* checks.signUp(from.address)
+  const entrance = yield* entranceOf(policy.mode, user, from)
+  if (!(yield* Effect.orDie(isPassable(sql, entrance, email)))) return yield* new SignupRefused()
+  const found = yield* checks
+    .accountOrHash({ email, password: user.password, address: from.address })
+    .pipe(Effect.catchTag("LoginRefused", () => Effect.fail(new SignupRefused())))
+  const made = { email, name: user.name, passwordHash: typeof found === "string" ? found : undefined }
+  const account = yield* entered(ports, entrance, made).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+  yield* checks.arrived(account, from.address)
+  return account
+})
+
+const entranceOf = (mode: SignupMode, user: NewUser, { isLocal }: From): Effect.Effect<Entrance, SignupRefused, Digest.Digest> => {
+  const { invitationToken, setUpCode } = user
+  if (invitationToken !== undefined) {
+    return Effect.map(hashOf(invitationToken), (tokenHash) => ({ _tag: "Invited", tokenHash }))
+  }
+  if (setUpCode !== undefined) return Effect.map(hashOf(setUpCode), (codeHash) => ({ _tag: "First", codeHash }))
+  if (mode === "on") return Effect.succeed({ _tag: "Open" })
+  return isLocal ? Effect.succeed({ _tag: "First", codeHash: undefined }) : Effect.fail(new SignupRefused())
+}
+
+/** Asked before a password is hashed for it, and decided once more when the account is made. */
+const isPassable = (sql: SqlClient.SqlClient, entrance: Entrance, email: string) => {
+  if (entrance._tag === "Open") return Effect.succeed(true)
+  return entrance._tag === "First" ? store.isUnclaimed(sql, entrance.codeHash) : invitations.isWelcome(sql, entrance.tokenHash, email)
+}
+
+/** `passwordHash` is undefined for an account that is there already, and whose password was shown. */
+const entered = Effect.fnUntraced(function* (
+  { policy, sql }: Ports,
+  entrance: Entrance,
+  user: { readonly email: string; readonly name: string | undefined; readonly passwordHash: string | undefined }
+) {
+  const { email, name, passwordHash } = user
+  const isFirst = yield* store.claimFirst(sql, entrance._tag === "First" ? entrance.codeHash : undefined)
+  if (entrance._tag === "First" && !isFirst) return yield* new SignupRefused()
+  const place =
+    entrance._tag === "Invited"
+      ? ((yield* invitations.redeem(sql, entrance.tokenHash, email)) ?? (yield* new SignupRefused()))
+      : entrance._tag === "First"
+        ? yield* store.firstPlace(sql)
+        : undefined
+  if (passwordHash !== undefined) {
+    const made = { email, name, passwordHash }
+    const inserted = place === undefined ? store.insert(sql, made, policy.concurrencyLimit) : store.insertMember(sql, made)
+    if ((yield* inserted) === undefined) return yield* new SignupRefused()
+  }
+  const account = (yield* store.findByEmail(sql, email)) ?? (yield* new SignupRefused())
+  if (place === undefined) return account
+  yield* members.insert(sql, place.organizationId, account.id, place.role)
+  yield* store.select(sql, account.id, place.organizationId)
+  return { ...account, organizationId: place.organizationId }
+})

@@ -1,0 +1,77 @@
+/** /api/v1/organizations/invitations: how others come in; and /api/v1/user/invitations/redeem, for who has an account. */
+import { Effect } from "effect"
+import { Invitations } from "#core/organization/Invitations.ts"
+import { Users } from "#core/organization/Users.ts"
+import { loggedIn } from "../loggedIn.ts"
+import { route, tagged } from "../Route.ts"
+import { UserOrganizationsWire, userOrganizationsWire } from "../wire/Account.ts"
+import { Changed, changed } from "../wire/ApiKey.ts"
+import {
+  CreateInvitation,
+  InvitationList,
+  InvitationPath,
+  invitationWire,
+  newInvitationOf,
+  NewInvitationWire,
+  newInvitationWire,
+  RedeemInvitation
+} from "../wire/Invitation.ts"
+
+export const invitationRoutes = tagged("Invitations", [
+  route({
+    method: "get",
+    path: "/api/v1/organizations/invitations",
+    name: "listInvitations",
+    summary: "List invitations, newest first",
+    needs: "admin",
+    success: InvitationList,
+    handle: ({ caller }) =>
+      Invitations.use((_) => _.list(caller.organizationId)).pipe(
+        Effect.map((invitations) => ({ invitations: invitations.map(invitationWire) }))
+      )
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/organizations/invitations",
+    name: "createInvitation",
+    summary: "Invite somebody",
+    description:
+      "The token is good once, for that e-mail address, to sign up with or, with an account, to join. It is void when whoever made it is no member any more, or may not give that role any more.",
+    needs: "admin",
+    body: CreateInvitation,
+    success: NewInvitationWire,
+    errors: ["AlreadyMember", "RoleTooLow", "TooManyInvitations"],
+    handle: ({ body, caller }) => Invitations.use((_) => _.invite(caller, newInvitationOf(body))).pipe(Effect.map(newInvitationWire))
+  }),
+  route({
+    method: "delete",
+    path: "/api/v1/organizations/invitations/:invitation_id",
+    name: "revokeInvitation",
+    summary: "Revoke an invitation",
+    needs: "admin",
+    params: InvitationPath,
+    success: Changed,
+    errors: ["InvitationNotFound", "RoleTooLow"],
+    handle: ({ caller, params }) =>
+      Effect.as(
+        Invitations.use((_) => _.revoke(caller, params.invitation_id)),
+        changed("Invitation revoked successfully")
+      )
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/user/invitations/redeem",
+    name: "redeemInvitation",
+    summary: "Join the organization that has invited who asks, and work for it from now on",
+    needs: "viewer",
+    body: RedeemInvitation,
+    success: UserOrganizationsWire,
+    errors: ["LoginNeeded", "InvitationRefused", "UserNotFound"],
+    handle: ({ body, caller }) =>
+      Effect.gen(function* () {
+        const id = yield* loggedIn(caller)
+        yield* Invitations.use((_) => _.redeem(id, body.token))
+        return userOrganizationsWire(yield* Users.use((_) => _.organizations(id)))
+      })
+  })
+])

@@ -1,0 +1,204 @@
+/**
+ * Anybody who reached the API could sign up, an answer told whether an address was registered, and anybody who was registered could be made a
+ * member of any organization without being asked.
+ */
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import type { Caller, UserId } from "#core/organization/Caller.ts"
+import { Invitations } from "#core/organization/Invitations.ts"
+import { Members } from "#core/organization/Members.ts"
+import { Organizations } from "#core/organization/Organizations.ts"
+import type { Role } from "#core/organization/Role.ts"
+import { SignupPolicy } from "#core/organization/SignUp.ts"
+import { Tokens } from "#core/organization/Tokens.ts"
+import { Users } from "#core/organization/Users.ts"
+import * as passwords from "#runtime/passwords.ts"
+import { tokensOf } from "#runtime/tokens.ts"
+import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
+import type { Answer, Sent } from "#test/gateway/gatewayTest.ts"
+import { install, ours, tag, theirs } from "#test/store/services.ts"
+
+const invite = Layer.succeed(SignupPolicy, { mode: "invite", concurrencyLimit: 10 } as const)
+const password = "correct horse"
+const anybody: Sent = { key: null }
+const passedOn: Sent = { key: null, headers: { "x-forwarded-for": "198.51.100.1" } }
+const said = ({ json, status }: Answer) => [status, json]
+
+t.test(
+  "given an engine on which nobody has an account, when a stranger signs up, then it is refused; from the machine it is the first owner",
+  async (t) => {
+    const api = await openApi(t, invite)
+    const signUp = (email: string, sent: Sent, more: object = {}) => api.ask("POST", "/auth/signup", { email, password, ...more }, sent)
+    t.equal((await signUp("stranger@example.org", passedOn)).status, 403)
+    t.equal((await signUp("stranger@example.org", { key: null, headers: { forwarded: "for=198.51.100.1" } })).status, 403)
+    t.equal((await signUp("page@example.org", { key: null, headers: { origin: "https://evil.example" } })).status, 403)
+    t.equal((await signUp("guess@example.org", passedOn, { setup_code: "guess" })).status, 403)
+
+    const first = bodyOf(await signUp("first@example.org", anybody))
+    t.match(first, { user: { organization_id: api.organizationId } })
+    t.match((await api.ask("GET", "/organizations/members")).json, { members: [{ email: "first@example.org", role: "owner" }] })
+    t.equal((await signUp("second@example.org", anybody)).status, 403)
+  }
+)
+
+t.test("given an engine with accounts, when strangers ask about addresses, then every answer is the same", async (t) => {
+  const api = await openApi(t, invite)
+  const post = (path: string, json: object, sent: Sent = anybody) => api.ask("POST", path, json, sent)
+  await post("/auth/signup", { email: "there@example.org", password })
+  const there = "there@example.org"
+  const nobody = "nobody@example.org"
+  const wrong = "another horse"
+  const alike = async (ask: (email: string) => Promise<Answer>) => {
+    const [one, other] = [await ask(there), await ask(nobody)]
+    const normal = (answer: Answer, email: string) => [
+      answer.status,
+      answer.text.replaceAll(email, "#").replaceAll(/"(id|token|\w+_at)":("[^"]*"|\d+)/g, "$1")
+    ]
+    t.strictSame(normal(one, there), normal(other, nobody))
+    return one.status
+  }
+  t.equal(await alike((email) => post("/auth/signup", { email, password: wrong })), 403)
+  t.equal(await alike((email) => post("/auth/signup", { email, password: wrong, invitation_token: "tli_none" })), 403)
+  t.equal(await alike((email) => post("/auth/login", { email, password: wrong })), 401)
+  const invited = (email: string) => api.askAsOther("POST", "/organizations/invitations", { email, role: "viewer" })
+  t.equal(await alike(invited), 200)
+  t.equal((await api.ask("POST", "/organizations/members", { email: there, role: "viewer" })).status, 405)
+})
+
+t.test("given an invitation", async (t) => {
+  const api = await openApi(t, invite)
+  const invited = async (email: string, role: Role = "member") =>
+    bodyOf(await api.ask("POST", "/organizations/invitations", { email, role }))
+  const signUp = (email: string, token: unknown, secret = password) =>
+    api.ask("POST", "/auth/signup", { email, password: secret, invitation_token: token }, passedOn)
+
+  t.test("when it is redeemed at sign-up, then it is good once, for its address and with its role", async (t) => {
+    const { token } = await invited("Ada@example.org")
+    t.equal((await signUp("eve@example.org", token)).status, 403)
+    const ada = bodyOf(await signUp("ADA@example.org", token))
+    t.match(ada, { user: { email: "ada@example.org", organization_id: api.organizationId } })
+    t.equal((await signUp("ada@example.org", token)).status, 403)
+    t.match((await api.ask("GET", "/organizations/invitations")).json, { invitations: [{ email: "ada@example.org", status: "redeemed" }] })
+    t.match((await api.ask("GET", "/organizations/members")).json, { members: [{ email: "ada@example.org", role: "member" }] })
+  })
+
+  t.test("when it is revoked, or has expired, then it is void", async (t) => {
+    const [revoked, expired] = [await invited("bob@example.org"), await invited("cem@example.org")]
+    t.equal((await api.ask("DELETE", `/organizations/invitations/${revoked.id}`)).status, 200)
+    t.equal((await api.askAsOther("DELETE", `/organizations/invitations/${expired.id}`)).status, 404)
+    await api.database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE invitations SET expires_at = now() WHERE id = ${expired.id}`))
+    t.equal((await signUp("bob@example.org", revoked["token"])).status, 403)
+    t.equal((await signUp("cem@example.org", expired["token"])).status, 403)
+  })
+
+  t.test("when somebody has an account already, then the password opens it, and a wrong one tells nothing", async (t) => {
+    const bearer = (signed: object): Sent => ({ key: null, headers: { authorization: `Bearer ${String(Reflect.get(signed, "token"))}` } })
+    const first = await invited("dan@example.org")
+    await signUp("dan@example.org", first["token"])
+    const other = bodyOf(await api.askAsOther("POST", "/organizations/invitations", { email: "dan@example.org", role: "viewer" }))
+    t.equal((await signUp("dan@example.org", other["token"], "another horse")).status, 403)
+    const dan = bodyOf(await signUp("dan@example.org", other["token"]))
+    t.match((await api.ask("GET", "/user/organizations", undefined, bearer(dan))).json, {
+      organizations: [
+        { name: "Ours", role: "member" },
+        { name: "Other", role: "viewer", is_selected: true }
+      ]
+    })
+  })
+
+  t.test("when a token is made up, then a user who has logged in hears no more than anybody", async (t) => {
+    const eve = bodyOf(await signUp("eve@example.org", (await invited("eve@example.org"))["token"]))
+    const asEve: Sent = { key: null, headers: { authorization: `Bearer ${String(eve["token"])}` } }
+    const { token } = await invited("frank@example.org")
+    const refused = [400, { detail: "Invalid or expired invitation" }]
+    t.strictSame(said(await api.ask("POST", "/user/invitations/redeem", { token: "tli_none" }, asEve)), refused)
+    t.strictSame(said(await api.ask("POST", "/user/invitations/redeem", { token }, asEve)), refused)
+  })
+})
+
+const usersWith = () =>
+  Users.layer.pipe(
+    Layer.provide([
+      invite,
+      passwords.layer({ cost: 16, blockSize: 8, parallelization: 1 }),
+      Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests")))
+    ])
+  )
+
+t.test("given the services", async (t) => {
+  const { run } = await install(t)
+  const owner: Caller = { organizationId: ours, role: "owner" }
+  const here = { address: "127.0.0.1", isLocal: true }
+  const away = { address: "198.51.100.1", isLocal: false }
+
+  t.test("when several make the first account at once, with the code that was printed or on the machine, then one does", async (t) => {
+    const { answers, members, second } = await run(
+      Effect.gen(function* () {
+        const organizations = yield* Organizations
+        const code = yield* organizations.setUpCode
+        const second = yield* organizations.setUpCode
+        const { signUp } = yield* Users
+        const setUpCode = code === undefined ? "" : Redacted.value(code)
+        const wrong = yield* tag(signUp({ email: "wrong@example.org", password, setUpCode: `${setUpCode}x` }, away))
+        const answers = yield* Effect.forEach(
+          Array.from({ length: 6 }),
+          (_, at) => tag(signUp({ email: `first${at}@example.org`, password, setUpCode }, at % 2 === 0 ? here : away)),
+          { concurrency: "unbounded" }
+        )
+        return { second, members: yield* Members.use((_) => _.list(ours)), answers: [wrong, ...answers] }
+      }).pipe(Effect.provide(Layer.fresh(usersWith())))
+    )
+    t.equal(second, undefined, "the code is shown once")
+    t.equal(answers.filter((answer) => answer === "none").length, 1)
+    t.equal(answers[0], "SignupRefused")
+    t.match(members, [{ role: "owner" }])
+    t.equal(members.length, 1)
+  })
+
+  t.test("when one token is brought twice at once, by sign-up and by a user, then one is let in", async (t) => {
+    const { answers } = await run(
+      Effect.gen(function* () {
+        const { invite, redeem } = yield* Invitations
+        const { signUp } = yield* Users
+        const { token } = yield* invite(owner, { email: "twice@example.org", role: "viewer", days: 1 })
+        const invitationToken = Redacted.value(token)
+        const made = yield* signUp({ email: "twice@example.org", password, invitationToken }, away)
+        const again = yield* invite({ ...owner, organizationId: theirs }, { email: "twice@example.org", role: "viewer", days: 1 })
+        const bring = (id: UserId) => tag(redeem(id, Redacted.value(again.token)))
+        return { answers: yield* Effect.all([bring(made.user.id), bring(made.user.id), bring(made.user.id)], { concurrency: "unbounded" }) }
+      }).pipe(Effect.provide(Layer.fresh(usersWith())))
+    )
+    t.strictSame([...answers].sort(), ["InvitationRefused", "InvitationRefused", "none"])
+  })
+
+  t.test("when who invited is a member no more, or has a lesser role, or the key is archived, then the invitation is void", async (t) => {
+    const answers = await run(
+      Effect.gen(function* () {
+        const { invite } = yield* Invitations
+        const { signUp } = yield* Users
+        const members = yield* Members
+        const keys = yield* ApiKeys
+        const joined = Effect.fnUntraced(function* (email: string, caller: Caller, role: Role) {
+          const { token } = yield* invite(caller, { email, role, days: 1 })
+          return signUp({ email, password, invitationToken: Redacted.value(token) }, away)
+        })
+        const admin = (yield* yield* joined("admin@example.org", owner, "admin")).user
+        const byAdmin: Caller = { organizationId: ours, role: "admin", userId: admin.id }
+        const { made } = yield* keys.create(owner, { name: "inviting", role: "admin" })
+        const [demoted, removed, byKey] = [
+          yield* joined("one@example.org", byAdmin, "admin"),
+          yield* joined("two@example.org", byAdmin, "viewer"),
+          yield* joined("three@example.org", { ...owner, apiKeyId: made.id }, "viewer")
+        ]
+        yield* members.setRole(owner, admin.id, "member")
+        const first = yield* tag(demoted)
+        yield* members.remove(owner, admin.id)
+        yield* keys.archive(owner, made.id)
+        return [first, yield* tag(removed), yield* tag(byKey)]
+      }).pipe(Effect.provide(Layer.fresh(usersWith())))
+    )
+    t.strictSame(answers, ["SignupRefused", "SignupRefused", "SignupRefused"])
+  })
+})
