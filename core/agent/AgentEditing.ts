@@ -21,7 +21,7 @@ import {
 } from "./Agent.ts"
 import { AgentConfigurationsRefused, problemsOf as configurationProblems, sparse } from "./AgentConfigurations.ts"
 import * as Graph from "./AgentGraph.ts"
-import { keptBack, maskedMessage, stillMasked, unmasked } from "./AgentSecrets.ts"
+import { drawnFrom, maskedMessage, stillMasked, unmasked } from "./AgentSecrets.ts"
 import * as agents from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
 import * as versions from "./AgentVersionStore.ts"
@@ -81,9 +81,9 @@ const withSecrets = Effect.fnUntraced(function* (sql: Sql, organizationId: Organ
 
 /** Refused where a secret would go to another provider than it is of. */
 const drawn = (sent: JsonObject, stored: JsonObject) => {
-  const kept = keptBack(sent, stored)
-  const problems = kept.map(({ name, path }) => Graph.problemAt(sent, path, maskedMessage(name)))
-  return Effect.as(refusedUnlessEmpty(problems), unmasked(sent, stored))
+  const { content, keptBack } = drawnFrom(sent, stored)
+  const problems = keptBack.map(({ name, path }) => Graph.problemAt(sent, path, maskedMessage(name)))
+  return Effect.as(refusedUnlessEmpty(problems), content)
 }
 
 const inserted = Effect.fnUntraced(function* <Row, E, R>(rows: Effect.Effect<ReadonlyArray<Row>, E, R>) {

@@ -12,8 +12,8 @@ const defaultMaxCallSeconds = 300
 const longestCallSeconds = 1200
 
 /** Far more than anybody draws. Each is looked at a dozen times whenever a definition is stored. */
-export const mostNodes = 1000
-export const mostEdges = 2000
+export const mostNodes = 500
+export const mostEdges = 1000
 
 /** What is wrong, as far as the hundredth problem; empty when the definition can be stored. `{}` can. */
 export const check = (definition: JsonObject): ReadonlyArray<GraphProblem> => {

@@ -7,11 +7,37 @@ import { isObject, type JsonObject } from "./Agent.ts"
 import { mostProblems } from "./gathered.ts"
 
 const secretName = /(^|_)((api|access|secret|private|service|subscription)_?keys?|secrets?|passwords?|passphrase|token|credentials)$/
-const snake = (name: string): string => name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
-/** Names are as long as a client makes them, and those that mean something are shorter than this. */
+const providerName = /(^|_)provider$/
+/** Names are as long as a client makes them; those that mean something are shorter than this. */
 const longestWord = 64
-const ending = (name: string): string => snake(name.slice(-longestWord))
-export const isSecret = (name: string): boolean => secretName.test(ending(name))
+const snake = (name: string): string => name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
+
+/** What a name says. */
+interface Meaning {
+  readonly isSecret: boolean
+  /** `qa` of `qa_api_key`. */
+  readonly firstWord: string
+  /** Whose secrets it tells the provider of. `""`: whatever is beside it. `qa`, by `qa_provider`: whatever begins with `qa_`. */
+  readonly providerOf: string | undefined
+}
+
+// The same few names come back at every node of every graph.
+const meanings = new Map<string, Meaning>()
+const meaningsKept = 2000
+
+const meaningOf = (name: string): Meaning => {
+  const known = meanings.get(name)
+  if (known !== undefined) return known
+  const end = snake(name.slice(-longestWord))
+  const firstWord = snake(name.slice(0, longestWord)).split("_", 1)[0] ?? ""
+  const providerOf = providerName.test(end) ? (end === "provider" ? "" : firstWord) : undefined
+  const meaning = { isSecret: secretName.test(end), firstWord, providerOf }
+  if (name.length > longestWord) return meaning
+  if (meanings.size >= meaningsKept) meanings.clear()
+  meanings.set(name, meaning)
+  return meaning
+}
+export const isSecret = (name: string): boolean => meaningOf(name).isSecret
 
 /** What is filled in during a call hides nothing, and an editor must be able to change it. */
 export const isPlaceholder = (text: string): boolean => /^\s*\{\{[^{}]*\}\}\s*$/.test(text)
@@ -38,16 +64,16 @@ const own = (stored: JsonObject, name: string): unknown => (Object.hasOwn(stored
 
 /** A provider is left out, or null, by those who change something else. */
 export const isNamed = (value: unknown): boolean => value !== undefined && value !== null
-const firstWord = (name: string): string => snake(name.slice(0, longestWord)).split("_", 1)[0] ?? ""
-const providerName = /(^|_)provider$/
 
-/** Whose secrets are another's now. `""`: whatever is here. `qa`, by `qa_provider`: whatever begins with `qa_`. */
-const changedProviders = (sent: JsonObject, stored: JsonObject): ReadonlySet<string> =>
-  new Set(
-    Object.keys(sent)
-      .filter((name) => providerName.test(ending(name)) && isNamed(sent[name]) && sent[name] !== own(stored, name))
-      .map((name) => (ending(name) === "provider" ? "" : firstWord(name)))
-  )
+/** Whose secrets are another's now, in the words of `providerOf`. */
+const changedProviders = (sent: JsonObject, stored: JsonObject): ReadonlySet<string> => {
+  const changed = new Set<string>()
+  for (const name of Object.keys(sent)) {
+    const { providerOf } = meaningOf(name)
+    if (providerOf !== undefined && isNamed(sent[name]) && sent[name] !== own(stored, name)) changed.add(providerOf)
+  }
+  return changed
+}
 
 /** Whether `sent` names another provider than `stored` does, if that names any. */
 export const isAnothers = (sent: JsonObject, stored: JsonObject): boolean => changedProviders(sent, stored).has("")
@@ -60,8 +86,10 @@ const restored = (sent: JsonObject, stored: JsonObject, changes: typeof changedP
   const others = changes(sent, stored)
   return Object.fromEntries(
     Object.entries(sent).map(([name, value]) => {
-      const before = others.has("") || others.has(firstWord(name)) ? undefined : own(stored, name)
-      return [name, isSecret(name) ? restoredSecret(value, before) : restoredPart(value, before, changes)]
+      if (typeof value === "boolean" || value === null) return [name, value]
+      const { firstWord, isSecret } = meaningOf(name)
+      const before = others.has("") || others.has(firstWord) ? undefined : own(stored, name)
+      return [name, isSecret ? restoredSecret(value, before) : restoredPart(value, before, changes)]
     })
   )
 }
@@ -136,13 +164,16 @@ const looksMasked = (value: unknown): boolean => {
   return typeof value === "object" && value !== null && Object.values(value).some(looksMasked)
 }
 
-/** Masks in what a client sent that stand for secrets of `stored`, and were kept from another provider. */
-export const keptBack = (sent: JsonObject, stored: JsonObject): ReadonlyArray<Masked> => {
-  const drawn = unmasked(sent, stored)
-  if (stillMasked(drawn).length === 0) return []
+/** As `unmasked`, with the masks that stand for secrets of `stored` and were kept from another provider. */
+export const drawnFrom = (
+  sent: JsonObject,
+  stored: JsonObject
+): { readonly content: JsonObject; readonly keptBack: ReadonlyArray<Masked> } => {
+  const content = unmasked(sent, stored)
+  if (stillMasked(content).length === 0) return { content, keptBack: [] }
   const nothing: ReadonlySet<string> = new Set()
   const anyway = restored(sent, stored, () => nothing)
-  return maskedIn(drawn, (path) => !looksMasked(valueAt(anyway, path)))
+  return { content, keptBack: maskedIn(content, (path) => !looksMasked(valueAt(anyway, path))) }
 }
 
 const valueAt = (content: unknown, path: Place): unknown =>

@@ -21,7 +21,7 @@ const keyParameters = ["key", "sig", "signature", "auth", "code"]
 /** An address with a password, or with a query that names a secret. */
 const isSecretAddress = (text: string): boolean => {
   if (text.length > longestAddress || !/^\s*[a-z][a-z0-9+.-]*:\/\//i.test(text)) return false
-  if (/^\s*[^/?#]*:\/\/[^/?#\s]*@/.test(text)) return true
+  if (/^[^/?#]*:\/\/[^/?#\s]*@/.test(text.trimStart())) return true
   return [...text.matchAll(/[?&]([^=&#\s]+)=[^&#\s]/g)].some(
     ([, name = ""]) => isSecret(name) || isSecretName(name) || keyParameters.includes(name.toLowerCase())
   )

@@ -88,7 +88,10 @@ const withDisposition = (payload: unknown, { gatheredContext }: ToldRun): unknow
  * secrets belong into a credential.
  */
 const secretWords = ["authorization", "apikey", "accesskey", "privatekey", "bearer", "cookie", "credential", "passw", "secret", "token"]
-export const isSecretName = (name: string): boolean => {
+/** The names of headers are shorter. */
+const longestName = 256
+export const isSecretName = (text: string): boolean => {
+  const name = text.slice(0, longestName)
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, "")
   return secretWords.some((word) => plain.includes(word)) || /(^|[-_.])auth($|[-_.])/i.test(name)
 }

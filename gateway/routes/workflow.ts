@@ -56,7 +56,7 @@ const statusesOf = (filter: string | undefined): Effect.Effect<ReadonlyArray<Age
 }
 
 /** A graph with the prompts of all its nodes. */
-const agentSize = { maxBytes: 1_048_576, maxValues: 20_000 }
+const agentSize = { maxBytes: 524_288, maxValues: 8000 }
 
 export const workflowRoutes = tagged("Agents", [
   route({

@@ -10,7 +10,8 @@ const cipherName = "aes-256-gcm"
 const nonceBytes = 12
 const tagBytes = 16
 const mark = "sealed1"
-const sealPattern = /^sealed1:([0-9a-f]{16}):([A-Za-z0-9+/]+={0,2})$/
+const sealHead = /^sealed1:([0-9a-f]{16}):/
+const sealPattern = /^sealed1:[0-9a-f]{16}:[A-Za-z0-9+/]+={0,2}$/
 
 export interface SecretsKey {
   /** Tells keys apart, and nothing of the key. */
@@ -52,7 +53,9 @@ export const sealsOf = ({ current, former }: KeyRing): Seals => {
       return `${prefixOf(current)}${Buffer.concat([nonce, cipher.getAuthTag(), hidden]).toString("base64")}`
     },
     open: (place, sealed) => {
-      const [, id = "", hidden = ""] = sealPattern.exec(sealed) ?? []
+      // Not matched to its end, as a secret may be long: that it is what was sealed is what opening it proves.
+      const [prefix = "", id = ""] = sealHead.exec(sealed) ?? []
+      const hidden = sealed.slice(prefix.length)
       const where = `in ${place.of}, ${place.id}`
       const key = keys.get(id)
       if (key === undefined)

@@ -7,19 +7,22 @@ const question = "cpu"
 /** In the child. */
 export const answerCpu = (): void => {
   process.on("message", (message) => {
-    if (message instanceof Object && "ask" in message && message.ask === question) process.send?.({ cpuMicros: micros() })
+    if (message instanceof Object && "ask" in message && message.ask === question) {
+      process.send?.({ cpuMicros: sum(process.cpuUsage()), mainMicros: sum(process.threadCpuUsage()) })
+    }
   })
 }
 
-const micros = (): number => {
-  const { system, user } = process.cpuUsage()
-  return system + user
-}
+const sum = ({ system, user }: NodeJS.CpuUsage): number => system + user
 
 /** Since its start, in seconds. */
-export const cpuSecondsOf = (child: Child): Effect.Effect<number> => {
+export const cpuSecondsOf = (child: Child): Effect.Effect<number> => answerOf(child, "cpuMicros")
+/** The same of the one thread that runs JavaScript and answers requests. */
+export const mainSecondsOf = (child: Child): Effect.Effect<number> => answerOf(child, "mainMicros")
+
+const answerOf = (child: Child, name: "cpuMicros" | "mainMicros"): Effect.Effect<number> => {
   const answer = child.next((message) =>
-    message instanceof Object && "cpuMicros" in message ? Number(message.cpuMicros) / 1e6 : undefined
+    message instanceof Object && name in message ? Number(Reflect.get(message, name)) / 1e6 : undefined
   )
   return Effect.map(
     Effect.all([answer, Effect.sync(() => child.send({ ask: question }))], { concurrency: "unbounded" }),

@@ -15,6 +15,7 @@ import { create } from "./create.ts"
 import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
 import { type Figure, json, table } from "./Figure.ts"
 import { gateway } from "./gateway.ts"
+import { hostileBodies } from "./hostileBodies.ts"
 import { listsOfRuns } from "./lists.ts"
 import { machine } from "./machine.ts"
 import { progress } from "./progress.ts"
@@ -24,7 +25,7 @@ import { slotUse } from "./slotUse.ts"
 import { start } from "./start.ts"
 import { statements } from "./statements.ts"
 
-const TIMEOUT = "5 minutes"
+const TIMEOUT = "15 minutes"
 
 const benchmarks: ReadonlyArray<Benchmark> = [
   dispatch,
@@ -39,7 +40,8 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   recovery,
   start,
   actors,
-  gateway
+  gateway,
+  hostileBodies
 ]
 
 const { positionals, values } = parseArgs({

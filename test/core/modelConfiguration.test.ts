@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util"
 import t from "tap"
 import type { JsonObject } from "#core/agent/Agent.ts"
 import { problemsOf as configurationProblems } from "#core/agent/AgentConfigurations.ts"
-import { isSecret, keptBack, masked, stillMasked, unmasked } from "#core/agent/AgentSecrets.ts"
+import { drawnFrom, isSecret, masked, stillMasked, unmasked } from "#core/agent/AgentSecrets.ts"
 import { configurationDefaults } from "#core/agent/ConfigurationDefaults.ts"
 import {
   changed,
@@ -86,7 +86,7 @@ t.test("given secrets", async (t) => {
   t.test("when a mask comes back beside another provider, then it hides nothing that this one could get", async (t) => {
     const check = (sent: JsonObject, stored: JsonObject, path: ReadonlyArray<string | number>) => {
       t.strictSame(unmasked(sent, stored), sent)
-      t.strictSame(keptBack(sent, stored), [{ name: path.at(-1), path }])
+      t.strictSame(drawnFrom(sent, stored).keptBack, [{ name: path.at(-1), path }])
     }
     const shown = "*******1234"
     check({ provider: "groq", api_key: shown }, { provider: "openai", api_key: "sk-key-1234" }, ["api_key"])
@@ -99,7 +99,7 @@ t.test("given secrets", async (t) => {
   t.test("when the provider of something else changes, or is left out, then the secret comes back", async (t) => {
     const check = (sent: JsonObject, stored: JsonObject) => {
       t.match(unmasked(sent, stored), { api_key: "sk-key-1234" })
-      t.strictSame(keptBack(sent, stored), [])
+      t.strictSame(drawnFrom(sent, stored).keptBack, [])
     }
     check({ qa_provider: "azure", api_key: "*******1234" }, { qa_provider: "openai", api_key: "sk-key-1234" })
     check({ api_key: "*******1234" }, { provider: "openai", api_key: "sk-key-1234" })
