@@ -1,5 +1,5 @@
 /** IP addresses and networks as people write them, and how clients are told apart by their address. */
-import { readAddress } from "./event/Address.ts"
+import { readAddress } from "./egress/Address.ts"
 
 export interface Network {
   readonly address: string

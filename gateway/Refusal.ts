@@ -1,5 +1,5 @@
 /** The one table from domain error to HTTP. An error that a route may give and that is not here does not compile. */
-import type { AgentConfigurationsRefused, ConfigurationProblem } from "#core/agent/AgentConfigurations.ts"
+import type { AgentConfigurationsRefused } from "#core/agent/AgentConfigurations.ts"
 import { maskedMessage } from "#core/agent/AgentSecrets.ts"
 import type {
   AgentArchived,
@@ -7,9 +7,9 @@ import type {
   AgentDraftMissing,
   AgentNotFound,
   AgentTriggerNotFound,
-  AgentTriggerTaken,
-  GraphProblem
+  AgentTriggerTaken
 } from "#core/agent/Agent.ts"
+import { refusedWords } from "#core/egress/Egress.ts"
 import type {
   CallerNumberNotFound,
   CallUnsettled,
@@ -63,16 +63,19 @@ import {
 } from "#core/telephony/PhoneNumber.ts"
 import type {
   TelephonyAccountTaken,
+  TelephonyAddressRefused,
   TelephonyConfigInUse,
   TelephonyConfigNameTaken,
   TelephonyConfigNotFound,
   TelephonyNotConfigured,
   TelephonyNotReady,
-  TelephonyProviderFixed
+  TelephonyProviderFixed,
+  TelephonySecretMasked
 } from "#core/telephony/TelephonyConfig.ts"
 import { type BodyTooLarge, failure, type Reply } from "./Endpoint.ts"
 import type { FileMissing } from "./FileStore.ts"
 import type * as own from "./GatewayErrors.ts"
+import { graphViolation, misfit } from "./graphViolation.ts"
 import { shownViolations } from "./shownViolations.ts"
 import { type Violation, valueError } from "./validation.ts"
 import type { StopUnconfirmed } from "#core/Signals.ts"
@@ -154,12 +157,14 @@ export type DomainError =
   | SourceNotFound
   | SourceRefused
   | TelephonyAccountTaken
+  | TelephonyAddressRefused
   | TelephonyConfigInUse
   | TelephonyConfigNameTaken
   | TelephonyConfigNotFound
   | TelephonyNotConfigured
   | TelephonyNotReady
   | TelephonyProviderFixed
+  | TelephonySecretMasked
   | TooManyAttempts
   | ToolNotFound
   | TooManyFollowers
@@ -185,27 +190,6 @@ type Refusal<Tag extends DomainTag> = readonly [status: number, detail: (error: 
 
 const anyOf = (states: ReadonlyArray<string>): string => states.map((state) => `'${state}'`).join(" or ")
 
-/** Below `data` for a node; null for the node as a whole. */
-const fieldOf = ({ kind, path }: GraphProblem): string | null => {
-  const below = kind === "workflow" ? path : path.slice(2)
-  return (kind === "node" && below[0] === "data" ? below.slice(1) : below).join(".") || null
-}
-const problem = (found: GraphProblem): Violation => ({
-  type: found.message === "Field required" ? "missing" : "value_error",
-  loc: ["body", "workflow_definition", ...found.path],
-  msg: found.message,
-  input: null,
-  ctx: { error: {}, kind: found.kind, id: found.id, field: fieldOf(found) }
-})
-const misfit =
-  (...at: ReadonlyArray<string>) =>
-  ({ message, path }: ConfigurationProblem): Violation => ({
-    type: message === "Field required" ? "missing" : "value_error",
-    loc: [...at, ...path],
-    msg: message,
-    input: null
-  })
-
 const mostNamed = 5
 /** The first few, as the refusals of a list name rows. */
 const named = (rows: ReadonlyArray<number>): string => {
@@ -219,7 +203,7 @@ const ambiguousRoute =
 const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   AgentArchived: [409, () => "Workflow is not active"],
   AgentConfigurationsRefused: [422, ({ problems }) => problems.map(misfit("body", "workflow_configurations"))],
-  AgentDefinitionRefused: [422, ({ problems }) => problems.map(problem)],
+  AgentDefinitionRefused: [422, ({ problems }) => problems.map(graphViolation)],
   AgentDraftMissing: [400, () => "No draft to publish"],
   AgentNotFound: [404, () => "Workflow not found"],
   AgentTriggerNotFound: [404, () => "Agent trigger not found"],
@@ -346,6 +330,8 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   TelephonyConfigNotFound: [400, () => "telephony_configuration_not_found"],
   TelephonyNotConfigured: [400, () => "Telephony provider not configured for this organization"],
   TelephonyNotReady: [400, ({ name, reason }) => `'${name}' is not ready for outbound calls. ${reason}`],
+  TelephonyAddressRefused: [422, ({ field, provider }) => [valueError(["body", "config", provider, field], null, refusedWords)]],
+  TelephonySecretMasked: [400, ({ field }) => maskedMessage(field)],
   TelephonyProviderFixed: [400, () => "Provider cannot be changed; create a new configuration instead."],
   TooManyAttempts: [429, () => "Too many attempts, try again in a few minutes"],
   ToolNotFound: [404, () => "Tool not found"],

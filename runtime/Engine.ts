@@ -25,7 +25,6 @@ import { Dialer } from "#core/call/Dialer.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
-import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { Signals } from "#core/Signals.ts"
@@ -40,7 +39,6 @@ import { CampaignActor } from "./campaign/CampaignActor.ts"
 import * as ClockSteps from "./campaign/ClockSteps.ts"
 import * as CampaignSupervisor from "./campaign/CampaignSupervisor.ts"
 import { Desks } from "./campaign/Desk.ts"
-import { Config } from "./config.ts"
 import { Deadlines } from "./Deadlines.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import * as events from "./event/events.ts"
@@ -80,15 +78,7 @@ const cluster = SingleRunner.layer({
   }
 }).pipe(Layer.provide(Digest.layerWebCrypto))
 
-/** It asks at the addresses that webhooks may be sent to. */
-const fetcher = Layer.unwrap(
-  Effect.map(Config, ({ webhookPrivateTargets }) =>
-    ContextFetcher.layer.pipe(
-      Layer.provide([CredentialSecrets.layer, WebhookSender.layer]),
-      Layer.provide(Layer.succeed(PrivateTargets, webhookPrivateTargets))
-    )
-  )
-)
+const fetcher = ContextFetcher.layer.pipe(Layer.provide([CredentialSecrets.layer, WebhookSender.layer]))
 
 const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallActor.layer.pipe(Layer.provide(fetcher))),

@@ -233,6 +233,12 @@ const table = {
     description: "Days that entries of the audit log are kept. `0` keeps them for ever.",
     allowed: "a whole number from 0 to 36500"
   }),
+  egressAllow: optional(networks, {
+    name: "EGRESS_ALLOW",
+    description:
+      "Addresses and networks, with commas between, that every organization may have the engine connect to, beside public ones. The first organization may use this machine and private networks for telephony without it.",
+    allowed: "IP addresses and networks such as 10.1.2.3,192.168.0.0/24,fd00:1::/64"
+  }),
   webhookPrivateTargets: required(
     mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
     {

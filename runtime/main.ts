@@ -25,6 +25,8 @@ import { Gateway } from "#gateway/server.ts"
 import { Site } from "#gateway/Site.ts"
 import packageJson from "../package.json" with { type: "json" }
 import { Config, publicUrlOf } from "./config.ts"
+import { OwnPlaces } from "./egress/OwnPlaces.ts"
+import * as egress from "./egress/policy.ts"
 import * as Engine from "./Engine.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import * as logins from "./logins.ts"
@@ -78,7 +80,8 @@ const welcome = Layer.effectDiscard(
     const code = signup === "invite" ? yield* organizations.setUpCode : undefined
     if (code !== undefined) yield* Console.log(`Set-up code for the first account (shown once): ${Redacted.value(code)}`)
     const url = yield* Effect.flatMap(Site, ({ url }) => url)
-    yield* Gateway
+    const { port } = yield* Gateway
+    yield* OwnPlaces.use((own) => Effect.sync(() => own.add(port)))
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
   })
 ).pipe(Layer.provide(Organizations.layer))
@@ -93,6 +96,7 @@ const service = welcome.pipe(
   Layer.provideMerge(secrets.layer),
   // Built before whatever may dial, and given back after it has closed.
   Layer.provideMerge(EngineLock.layer),
+  Layer.provide(egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))),
   Layer.provide(Layer.mergeAll(plugins.layer, postgres.layer)),
   Layer.provide([files, compatibility])
 )

@@ -36,6 +36,16 @@ export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>
 /** Why the database is away, where the engine itself runs it and knows. */
 export class DatabaseTrouble extends Context.Service<DatabaseTrouble, () => string | undefined>()("runtime/DatabaseTrouble") {}
 
+/** Where the database is. */
+export class DatabasePlace extends Context.Service<DatabasePlace, { readonly host: string; readonly port: number }>()(
+  "runtime/DatabasePlace"
+) {
+  static readonly layerOf = (url: Redacted.Redacted) => {
+    const { hostname, port } = new URL(Redacted.value(url))
+    return Layer.succeed(DatabasePlace, { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 5432 : Number(port) })
+  }
+}
+
 const types = PgTypes.makeRegistry()
 types.register<number | bigint>(PgTypes.OID.int8, {
   encode: (value) => {
@@ -138,12 +148,13 @@ export const layer = Layer.unwrap(
     const { dataDir, databaseUrl, nodeName } = yield* Config
     const options = { applicationName: `trunkline ${nodeName}` }
     if (databaseUrl !== undefined)
-      return Layer.merge(
+      return Layer.mergeAll(
         databaseLayer(databaseUrl, options),
+        DatabasePlace.layerOf(databaseUrl),
         Layer.succeed(DatabaseTrouble, () => undefined)
       )
     const embedded = Effect.map(EmbeddedPostgres, ({ trouble, url }) =>
-      Layer.merge(databaseLayer(url, options), Layer.succeed(DatabaseTrouble, trouble))
+      Layer.mergeAll(databaseLayer(url, options), DatabasePlace.layerOf(url), Layer.succeed(DatabaseTrouble, trouble))
     )
     return Layer.unwrap(embedded).pipe(Layer.provide(EmbeddedPostgres.layer({ folder: join(dataDir, "postgres") })))
   })

@@ -4,9 +4,11 @@
  */
 import { Deferred, Effect, type Latch, Random, type Scope } from "effect"
 import WebSocket from "ws"
+import type { Lookup } from "#core/egress/Egress.ts"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { at, numberAt, parse, textAt } from "./AriJson.ts"
+import { whyFailed } from "./whyFailed.ts"
 
 export type AriEvent =
   | { readonly type: "Dial"; readonly id: string; readonly status: string }
@@ -80,6 +82,8 @@ export const down = (reason: Ended["reason"], detail: string): Ended => ({ _tag:
 export interface EventSocket {
   /** Where the connection begins, as far as this machine knows. */
   readonly localAddress: () => string
+  /** Where it ends: Asterisk, or what stands before it. */
+  readonly remoteAddress: () => string
   /** True once Asterisk answers, and then every event it had sent before has been heard. */
   readonly roundTrip: Effect.Effect<boolean>
 }
@@ -87,6 +91,7 @@ export interface EventSocket {
 export interface EventLink {
   readonly url: string
   readonly authorization: string
+  readonly lookup: Lookup
   readonly onEvent: (event: ChannelEvent) => void
   readonly onStatus: (status: TrunkStatus) => void
   /** After each connect, while events already come; fails when this connection is of no use. */
@@ -137,7 +142,11 @@ const session = (link: EventLink, onUp: () => void): Effect.Effect<Ended, never,
       ({ socket }) => Effect.sync(() => socket.terminate())
     )
     yield* Deferred.await(connection.opened)
-    const local = { localAddress: () => connection.localAddress, roundTrip: roundTrip(connection.socket) }
+    const local = {
+      localAddress: () => connection.localAddress,
+      remoteAddress: () => connection.remoteAddress,
+      roundTrip: roundTrip(connection.socket)
+    }
     let isUp = false
     const onAlive = (askedAt: number) => {
       if (isUp) link.onAlive(askedAt)
@@ -158,6 +167,7 @@ interface Connection {
   readonly opened: Deferred.Deferred<void, Ended>
   readonly ended: Deferred.Deferred<Ended>
   localAddress: string
+  remoteAddress: string
 }
 
 /** A dead peer is noticed only by asking: Asterisk answers pings and sends none. */
@@ -181,24 +191,32 @@ const roundTrip = (socket: WebSocket): Effect.Effect<boolean> =>
 const dial = (link: EventLink): Connection => {
   const socket = new WebSocket(link.url, {
     headers: { authorization: link.authorization },
+    lookup: link.lookup,
     perMessageDeflate: false,
     maxPayload: MAX_EVENT_BYTES,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MILLIS
   })
-  const connection: Connection = { socket, opened: Deferred.makeUnsafe(), ended: Deferred.makeUnsafe(), localAddress: "" }
+  const connection: Connection = {
+    socket,
+    opened: Deferred.makeUnsafe(),
+    ended: Deferred.makeUnsafe(),
+    localAddress: "",
+    remoteAddress: ""
+  }
   const end = (ended: Ended) => {
     Deferred.doneUnsafe(connection.opened, Effect.fail(ended))
     Deferred.doneUnsafe(connection.ended, Effect.succeed(ended))
   }
   socket.on("upgrade", (response) => {
-    connection.localAddress = (response.socket.localAddress ?? "").replace(/^::ffff:/, "")
+    connection.localAddress = plain(response.socket.localAddress)
+    connection.remoteAddress = plain(response.socket.remoteAddress)
   })
   socket.on("open", () => Deferred.doneUnsafe(connection.opened, Effect.void))
   socket.on("unexpected-response", (request, { statusCode }) => {
     request.destroy()
     end(refusal(statusCode ?? 0))
   })
-  socket.on("error", (error: NodeJS.ErrnoException) => end(down("unreachable", error.code ?? "the websocket broke")))
+  socket.on("error", (error: NodeJS.ErrnoException) => end(down("unreachable", whyFailed(error, "the websocket broke"))))
   socket.on("close", (code) => end(down("unreachable", `the events' websocket was closed (${code})`)))
   socket.on("message", (data) => {
     const event = decode(data.toString())
@@ -208,6 +226,8 @@ const dial = (link: EventLink): Connection => {
   })
   return connection
 }
+
+const plain = (address = ""): string => address.replace(/^::ffff:/, "")
 
 const refusal = (status: number): Ended =>
   status === 401 || status === 403

@@ -76,10 +76,16 @@ const openLeg = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId,
     if (reply.status !== 500) asterisk.noMediaSocketUntil = asterisk.now() + NO_MEDIA_SOCKET_MILLIS
   }
   const localAddress = asterisk.socket?.localAddress() ?? "127.0.0.1"
-  return yield* openRtp(leg, localAddress, (externalHost) =>
+  return yield* openRtp(leg, localAddress, mayHear(asterisk), (externalHost) =>
     make(asterisk, "/channels/externalMedia", { ...common, external_host: externalHost })
   )
 })
+
+/** The address of Asterisk itself has been judged when the socket was connected to it. */
+const mayHear = (asterisk: Asterisk) => {
+  const host = asterisk.socket?.remoteAddress()
+  return (address: string): boolean => address === host || asterisk.egress.maySendTo(address)
+}
 
 /**
  * What an Asterisk says that has no websocket channel: which of them depends on its version. A 500 may mean that the module is not loaded,

@@ -4,6 +4,7 @@ import { createSocket, type Socket } from "node:dgram"
 import { isIP } from "node:net"
 import { Effect } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
+import { refusedWords } from "#core/egress/Egress.ts"
 import type { ProviderError } from "#core/provider/Adapter.ts"
 import { AriEar } from "./AriEar.ts"
 import { numberAt, textAt } from "./AriJson.ts"
@@ -16,10 +17,14 @@ const FRAME_BYTES = 160
 const VERSION_2 = 0x80
 const PCMU = 0
 
-/** `create` makes the channel that sends to and hears from the given host and port. */
+/**
+ * `create` makes the channel that sends to and hears from the given host and port. Where our own audio goes is for the far end to say, and
+ * for `maySendTo` to judge.
+ */
 export const openRtp = Effect.fnUntraced(function* (
   leg: Leg,
   localAddress: string,
+  maySendTo: (address: string) => boolean,
   create: (externalHost: string) => Effect.Effect<Reply, ProviderError>
 ) {
   const isV6 = localAddress.includes(":")
@@ -35,6 +40,7 @@ export const openRtp = Effect.fnUntraced(function* (
   }
   if (!(remote.port > 0 && remote.port < 65_536) || isIP(remote.address) === 0)
     return yield* providerError("openMedia", "Asterisk named no RTP address")
+  if (!maySendTo(remote.address)) return yield* providerError("openMedia", refusedWords)
   return streamOver(socket, remote, leg)
 })
 

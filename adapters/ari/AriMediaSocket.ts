@@ -5,8 +5,10 @@
 import { Effect } from "effect"
 import WebSocket from "ws"
 import type { MediaStream } from "#core/call/Media.ts"
+import { portOf } from "#core/egress/Egress.ts"
 import { AriEar } from "./AriEar.ts"
 import { type Asterisk, providerError, webSocketUrl } from "./Asterisk.ts"
+import { whyFailed } from "./whyFailed.ts"
 
 const HANDSHAKE_TIMEOUT_MILLIS = 5_000
 /** After so long without a word we ask, and after so long again the connection is dead. */
@@ -58,6 +60,7 @@ const watch = Effect.fnUntraced(function* (socket: WebSocket, ear: AriEar, line:
 const dial = (asterisk: Asterisk, connectionId: string): WebSocket =>
   new WebSocket(webSocketUrl(asterisk.base, `/media/${connectionId}`), ["media"], {
     headers: { authorization: asterisk.authorization },
+    lookup: asterisk.egress.lookup(portOf(asterisk.base)),
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handshakeTimeout: HANDSHAKE_TIMEOUT_MILLIS
@@ -71,7 +74,7 @@ const opened = (socket: WebSocket) =>
       request.destroy()
       fail(`media websocket: HTTP ${statusCode}`)
     })
-    socket.on("error", (error: NodeJS.ErrnoException) => fail(`media websocket: ${error.code ?? "broken"}`))
+    socket.on("error", (error: NodeJS.ErrnoException) => fail(`media websocket: ${whyFailed(error, "broken")}`))
   })
 
 const streamOver = (socket: WebSocket, ear: AriEar, line: Line): MediaStream => {

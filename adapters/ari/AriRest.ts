@@ -8,7 +8,9 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { TLSSocket } from "node:tls"
 import { Effect, Schema, type Scope } from "effect"
+import { type Egress, hostOf, portOf } from "#core/egress/Egress.ts"
 import { parse } from "./AriJson.ts"
+import { whyFailed } from "./whyFailed.ts"
 
 /** No byte of the request was written. `withdrawn`: because its sender no longer wanted it. */
 export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { withdrawn: Schema.Boolean, detail: Schema.String }) {}
@@ -80,11 +82,12 @@ const agentOptions: http.AgentOptions = {
 }
 
 /** `base`: the address of Asterisk's HTTP server, with its prefix if it has one. */
-export const make = (base: URL, authorization: string): Effect.Effect<AriRest, never, Scope.Scope> =>
+export const make = (base: URL, authorization: string, egress: Egress): Effect.Effect<AriRest, never, Scope.Scope> =>
   Effect.gen(function* () {
     const secure = base.protocol === "https:"
+    const options = { ...agentOptions, lookup: egress.lookup(portOf(base)) }
     const newAgent = Effect.acquireRelease(
-      Effect.sync(() => (secure ? new SecureAgent(agentOptions) : new http.Agent(agentOptions))),
+      Effect.sync(() => (secure ? new SecureAgent(options) : new http.Agent(options))),
       (agent) => Effect.sync(() => agent.destroy())
     )
     const common = { authorization, base, secure }
@@ -182,8 +185,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
     if (isReady(socket)) return leave(socket)
     socket.once(secure ? "secureConnect" : "connect", () => leave(socket))
   })
-  // The code alone: messages of some errors quote what was sent.
-  outgoing.on("error", (error: NodeJS.ErrnoException) => settle(failure(error.code ?? "connection failed")))
+  outgoing.on("error", (error: NodeJS.ErrnoException) => settle(failure(whyFailed(error, "connection failed"))))
   outgoing.on("response", (response) => collect(response, request.maxBytes ?? MAX_REPLY_BYTES, settle))
   return { giveUp, withdraw }
 }
@@ -213,8 +215,8 @@ const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "age
   const query = request.query === undefined ? "" : `?${new URLSearchParams(request.query).toString()}`
   return (secure ? https : http).request({
     agent,
-    host: base.hostname.replace(/^\[|\]$/g, ""),
-    port: base.port === "" ? (secure ? 443 : 80) : base.port,
+    host: hostOf(base),
+    port: portOf(base),
     method: request.method,
     path: pathUnder(base, `/ari${request.path}${query}`),
     headers: {

@@ -1,6 +1,7 @@
 /** Keeps the calls of one trunk true: follows the events, and after each gap in them compares what we know with Asterisk's channels. */
 import { Clock, Effect, Latch, Schedule, type Scope } from "effect"
 import { type HangupCause, q850Of } from "#core/call/HangupCause.ts"
+import { portOf } from "#core/egress/Egress.ts"
 import type { CallId } from "#core/Id.ts"
 import {
   OriginateRefused,
@@ -77,7 +78,8 @@ const makeAsterisk = Effect.fnUntraced(function* ({ application, base, password,
     authorization,
     application,
     now,
-    rest: yield* makeRest(base, authorization),
+    rest: yield* makeRest(base, authorization, context.egress),
+    egress: context.egress,
     calls: new AriCalls(context.onEvent, now),
     doubt: new AriDoubt(),
     media: new Map(),
@@ -100,6 +102,7 @@ const follow = Effect.fnUntraced(function* (asterisk: Asterisk, context: TrunkCo
   yield* keepConnected({
     url: webSocketUrl(asterisk.base, `/ari/events?app=${encodeURIComponent(asterisk.application)}`),
     authorization: asterisk.authorization,
+    lookup: asterisk.egress.lookup(portOf(asterisk.base)),
     onEvent: (event) => route(asterisk, event),
     onStatus: (status: TrunkStatus) => {
       const before = asterisk.status

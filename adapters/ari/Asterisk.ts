@@ -1,5 +1,6 @@
 /** One Asterisk as this trunk knows it: shared by what places calls (`AriTrunk`) and what carries their audio (`AriMedia`). */
 import { Effect, type Latch } from "effect"
+import type { Egress } from "#core/egress/Egress.ts"
 import { ProviderError, type TrunkStatus } from "#core/provider/Adapter.ts"
 import type { AriCalls } from "./AriCalls.ts"
 import type { Looking } from "./AriChannels.ts"
@@ -18,6 +19,8 @@ export interface Asterisk {
   /** Of its HTTP server, with the prefix if it has one. */
   readonly base: URL
   readonly authorization: string
+  /** What this trunk may connect to. */
+  readonly egress: Egress
   /** Our Stasis application: of this node alone. */
   readonly application: string
   readonly rest: AriRest

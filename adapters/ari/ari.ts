@@ -1,5 +1,6 @@
 /** Asterisk, through its REST interface: calls over HTTP, events and audio over websockets that we open. */
 import { Effect } from "effect"
+import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { openTrunk, unusableTrunk } from "./AriTrunk.ts"
@@ -29,7 +30,7 @@ export default defineAdapter({
     originatesInFlight: 12
   },
   fields: {
-    ari_endpoint: Credential.text({
+    ari_endpoint: Credential.address({
       label: "ARI Endpoint",
       description: "Base URL of Asterisk's HTTP server, with its prefix if http.conf sets one",
       placeholder: "http://asterisk.example.com:8088"
@@ -52,6 +53,7 @@ export default defineAdapter({
   connect: Effect.fn("ari.connect")(function* (config, context) {
     const base = endpointOf(config.ari_endpoint)
     if (base === undefined) return unusableTrunk(context, "the ARI endpoint is not an http or https URL")
+    if (refusesUrl(context.egress, base)) return unusableTrunk(context, refusedWords)
     return yield* openTrunk(
       {
         base,

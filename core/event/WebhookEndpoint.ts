@@ -1,7 +1,7 @@
 /** Where an organization wants its events sent, and what became of each. */
-import { Context, Schema } from "effect"
+import { Schema } from "effect"
+import { type Egress, refusesUrl } from "../egress/Egress.ts"
 import type { OrganizationId } from "../Id.ts"
-import { isPublicAddress, readAddress } from "./Address.ts"
 import type { EventId, EventType } from "./Event.ts"
 
 export const WebhookEndpointId = Schema.Int.pipe(Schema.brand("WebhookEndpointId"))
@@ -62,21 +62,14 @@ export class TooManyWebhookEndpoints extends Schema.TaggedError<TooManyWebhookEn
 /** The address is none that webhooks may be sent to. */
 export class WebhookUrlRefused extends Schema.TaggedError<WebhookUrlRefused>()("WebhookUrlRefused", { reason: Schema.String }) {}
 
-/** Whether webhooks may be sent into the engine's own network. */
-export const PrivateTargets = Context.Reference<boolean>("core/event/PrivateTargets", { defaultValue: () => false })
-
-/** The host of a URL, an IPv6 address without its brackets. */
-export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1")
-
-/** Why webhooks cannot be sent there; undefined: they can, as far as can be said without asking for the name's address. */
-export const whyRefused = (text: string, privateTargets: boolean): string | undefined => {
+/**
+ * Why webhooks cannot be sent there; undefined: they can, as far as can be said without asking for the name's address. Without a policy only
+ * the form of the URL is looked at.
+ */
+export const whyRefused = (text: string, egress?: Egress): string | undefined => {
   const url = URL.parse(text)
   if (url === null || !["http:", "https:"].includes(url.protocol)) return "url must be an http:// or https:// address"
   if (url.username !== "" || url.password !== "") return "url must not contain a user name or password"
   if (url.hash !== "") return "url must not contain a fragment"
-  if (privateTargets) return undefined
-  const host = hostOf(url)
-  const isName = readAddress(host) === undefined && !host.includes(":")
-  const isInside = isName ? /(^|\.)(localhost|local|internal)\.?$/.test(host) : !isPublicAddress(host)
-  return isInside ? "url must lead to a public address" : undefined
+  return egress !== undefined && refusesUrl(egress, url) ? "url must lead to a public address" : undefined
 }

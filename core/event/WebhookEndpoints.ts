@@ -3,11 +3,11 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 import { SqlClient } from "effect/sql"
+import { EgressPolicy } from "../egress/Egress.ts"
 import type { OrganizationId } from "../Id.ts"
 import { Sealer } from "../Sealer.ts"
 import { addTest } from "./EventStore.ts"
 import {
-  PrivateTargets,
   TooManyWebhookEndpoints,
   type WebhookDelivery,
   WebhookDeliveryNotDead,
@@ -78,12 +78,12 @@ export class WebhookEndpoints extends Context.Service<
     WebhookEndpoints,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const privateTargets = yield* PrivateTargets
+      const { webhooks } = yield* EgressPolicy
       const random = yield* SecureRandom.SecureRandom
       const sealing = Effect.provideService(Sealer, yield* Sealer)
       const newSecret = Effect.map(random.randomBytes(secretBytes), (bytes) => `whsec_${Base64.encode(bytes)}`)
       const checkUrl = (url: string) => {
-        const reason = whyRefused(url, privateTargets)
+        const reason = whyRefused(url, webhooks)
         return reason === undefined ? Effect.void : Effect.fail(new WebhookUrlRefused({ reason }))
       }
       const found = Effect.fnUntraced(function* <A, E>(id: WebhookEndpointId, looked: Effect.Effect<A | undefined, E>) {

@@ -5,6 +5,7 @@
 import { type Effect, Schema, type Scope } from "effect"
 import { HangupCause } from "../call/HangupCause.ts"
 import type { MediaStream } from "../call/Media.ts"
+import type { Egress } from "../egress/Egress.ts"
 import type { CallId, TelephonyConfigId } from "../Id.ts"
 import type { ConfigOf, CredentialFields } from "./Credential.ts"
 
@@ -129,6 +130,11 @@ export interface TrunkContext {
    */
   readonly onEvent: (callId: string, event: TrunkEvent) => void
   readonly onStatus: (status: TrunkStatus) => void
+  /**
+   * What may be connected to for the organization whose configuration this is. The engine has judged the fields that are addresses, as far as
+   * they are in figures. An adapter asks it of every address, gives `lookup` to its sockets, and follows no redirects.
+   */
+  readonly egress: Egress
 }
 
 export interface Manifest {

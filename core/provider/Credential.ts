@@ -11,6 +11,8 @@ export interface CredentialField {
   readonly sensitive: boolean
   /** What an optional field holds when it was left out. */
   readonly default?: string
+  /** Where the provider is: a URL, or a host with or without its port. Secrets that are shown masked stay with it. */
+  readonly isAddress?: boolean
 }
 export type CredentialFields = Readonly<Record<string, CredentialField>>
 
@@ -46,6 +48,7 @@ export const optionalText = (words: Words & { readonly default?: string }) => ({
   ...field("text", false, false, words),
   default: words.default ?? ""
 })
+export const address = (words: Words) => ({ ...field("text", true, false, words), isAddress: true })
 export const secret = (words: Words) => field("password", true, true, words)
 export const optionalBoolean = (words: Words) => field("boolean", false, false, words)
 export const optionalList = (words: Words) => field("string-array", false, false, words)
@@ -77,3 +80,38 @@ export const unmasked = (
     ])
   )
 }
+
+/** A secret that came back as its mask although an address is another one: it would go to whoever listens there. */
+export const strayingSecret = (
+  fields: CredentialFields,
+  given: Readonly<Record<string, unknown>>,
+  stored: Readonly<Record<string, unknown>>
+): string | undefined => {
+  const placeOf = (value: unknown) => {
+    const url = addressIn(value)
+    return url === undefined ? value : `${url.protocol}//${url.host}`
+  }
+  const isElsewhere = Object.entries(fields).some(
+    ([name, { isAddress }]) => isAddress === true && placeOf(given[name]) !== placeOf(stored[name])
+  )
+  if (!isElsewhere) return undefined
+  const kept = unmasked(fields, given, stored)
+  return Object.keys(fields).find((name) => fields[name]?.sensitive === true && kept[name] !== given[name])
+}
+
+/** Where a field leads to; undefined for what is no address. */
+export const addressIn = (value: unknown): URL | undefined => {
+  if (typeof value !== "string" || value.trim() === "") return undefined
+  const text = value.trim()
+  return (text.includes("://") ? URL.parse(text) : URL.parse(`https://${text}`)) ?? undefined
+}
+
+/** The names of the fields that are addresses, and where they lead to. */
+export const addressesIn = (
+  fields: CredentialFields,
+  config: Readonly<Record<string, unknown>>
+): ReadonlyArray<readonly [field: string, url: URL]> =>
+  Object.entries(fields).flatMap(([name, field]) => {
+    const url = field.isAddress === true ? addressIn(config[name]) : undefined
+    return url === undefined ? [] : [[name, url] as const]
+  })

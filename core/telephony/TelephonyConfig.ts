@@ -36,6 +36,15 @@ export class TelephonyConfigInUse extends Schema.TaggedError<TelephonyConfigInUs
   id: Schema.Int,
   by: Schema.Literals(["campaigns", "calls"])
 }) {}
+/** The engine does not connect there on behalf of this organization. */
+export class TelephonyAddressRefused extends Schema.TaggedError<TelephonyAddressRefused>()("TelephonyAddressRefused", {
+  provider: Schema.String,
+  field: Schema.String
+}) {}
+/** The address is another one, and the secret came back as its mask: whoever listens there must not get the stored one. */
+export class TelephonySecretMasked extends Schema.TaggedError<TelephonySecretMasked>()("TelephonySecretMasked", {
+  field: Schema.String
+}) {}
 /** With the account that was given, a number of the configuration would belong to two organizations. */
 export class TelephonyAccountTaken extends Schema.TaggedError<TelephonyAccountTaken>()("TelephonyAccountTaken", {}) {}
 

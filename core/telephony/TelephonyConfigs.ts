@@ -1,20 +1,23 @@
 /** The telephony configurations of an organization, and which of them a call goes through when none was named. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { EgressPolicy, refusesUrl } from "../egress/Egress.ts"
 import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
 import type { Adapter } from "../provider/Adapter.ts"
-import { mask, masked, unmasked } from "../provider/Credential.ts"
+import { addressesIn, mask, masked, strayingSecret, unmasked } from "../provider/Credential.ts"
 import { Registry } from "../provider/Registry.ts"
 import { Sealer } from "../Sealer.ts"
 import { refusedAs } from "../uniqueness.ts"
 import {
   TelephonyAccountTaken,
+  TelephonyAddressRefused,
   type TelephonyConfig,
   TelephonyConfigInUse,
   TelephonyConfigNameTaken,
   TelephonyConfigNotFound,
   TelephonyNotConfigured,
-  TelephonyProviderFixed
+  TelephonyProviderFixed,
+  TelephonySecretMasked
 } from "./TelephonyConfig.ts"
 import * as store from "./TelephonyConfigStore.ts"
 import { TrunkSignals } from "./TrunkSignals.ts"
@@ -53,7 +56,7 @@ export class TelephonyConfigs extends Context.Service<
     readonly create: (
       organizationId: OrganizationId,
       config: NewTelephonyConfig
-    ) => Effect.Effect<TelephonyConfig, TelephonyConfigNameTaken>
+    ) => Effect.Effect<TelephonyConfig, TelephonyAddressRefused | TelephonyConfigNameTaken>
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<TelephonyConfig>>
     readonly get: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
@@ -69,7 +72,15 @@ export class TelephonyConfigs extends Context.Service<
       organizationId: OrganizationId,
       id: TelephonyConfigId,
       changes: TelephonyConfigChanges
-    ) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound | TelephonyConfigNameTaken | TelephonyProviderFixed | TelephonyAccountTaken>
+    ) => Effect.Effect<
+      TelephonyConfig,
+      | TelephonyAccountTaken
+      | TelephonyAddressRefused
+      | TelephonyConfigNameTaken
+      | TelephonyConfigNotFound
+      | TelephonyProviderFixed
+      | TelephonySecretMasked
+    >
     readonly setDefault: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
     /** With its phone numbers. */
     readonly remove: (
@@ -86,14 +97,22 @@ export class TelephonyConfigs extends Context.Service<
       const sealing = Effect.provideService(Sealer, yield* Sealer)
       const registry = yield* Registry
       const signals = yield* TrunkSignals
+      const policy = yield* EgressPolicy
+      /** Names are judged when they are connected to. */
+      const reachable = Effect.fnUntraced(function* (organizationId: OrganizationId, { credentials, provider }: ProviderCredentials) {
+        const egress = yield* policy.trunksOf(organizationId)
+        const refused = addressesIn(registry.find(provider)?.fields ?? {}, credentials).find(([, url]) => refusesUrl(egress, url))
+        if (refused !== undefined) return yield* new TelephonyAddressRefused({ provider, field: refused[0] })
+      })
       const shown = (row: store.TelephonyConfigRow): TelephonyConfig => configOf(registry.find(row.provider), row)
       const found = (id: TelephonyConfigId) => (row: store.TelephonyConfigRow | undefined) =>
         row === undefined ? Effect.fail(new TelephonyConfigNotFound({ id })) : Effect.succeed(shown(row))
 
       return TelephonyConfigs.of({
-        create: Effect.fn("TelephonyConfigs.create")((organizationId, config) =>
-          sealing(Effect.map(create(sql, organizationId, config), shown))
-        ),
+        create: Effect.fn("TelephonyConfigs.create")(function* (organizationId, config) {
+          yield* reachable(organizationId, config)
+          return shown(yield* sealing(create(sql, organizationId, config)))
+        }),
         list: Effect.fn("TelephonyConfigs.list")((organizationId) =>
           sealing(Effect.map(Effect.orDie(store.list(sql, organizationId)), (rows) => rows.map(shown)))
         ),
@@ -105,12 +124,12 @@ export class TelephonyConfigs extends Context.Service<
           const row = yield* sealing(Effect.orDie(store.holdDefault(sql, organizationId)))
           return row === undefined ? yield* new TelephonyNotConfigured() : shown(row)
         }),
-        update: Effect.fn("TelephonyConfigs.update")((organizationId, id, changes) =>
+        update: Effect.fn("TelephonyConfigs.update")(function* (organizationId, id, changes) {
+          if (changes.config !== undefined) yield* reachable(organizationId, changes.config)
           // A client that goes away must not leave a trunk behind that knows the old settings only.
-          Effect.uninterruptible(
-            Effect.tap(sealing(update(sql, registry, organizationId, id, changes)), () => signals.configurationChanged(id))
-          ).pipe(Effect.map(shown))
-        ),
+          const changed = Effect.tap(sealing(update(sql, registry, organizationId, id, changes)), () => signals.configurationChanged(id))
+          return shown(yield* Effect.uninterruptible(changed))
+        }),
         setDefault: Effect.fn("TelephonyConfigs.setDefault")((organizationId, id) =>
           sealing(Effect.flatMap(setDefault(sql, organizationId, id), found(id)))
         ),
@@ -147,6 +166,8 @@ const update = Effect.fnUntraced(
     if (before === undefined) return yield* new TelephonyConfigNotFound({ id })
     if (to.config !== undefined && to.config.provider !== before.provider) return yield* new TelephonyProviderFixed()
     const adapter = registry.find(before.provider)
+    const straying = adapter && to.config && strayingSecret(adapter.fields, to.config.credentials, before.credentials)
+    if (straying !== undefined) return yield* new TelephonySecretMasked({ field: straying })
     const credentials =
       to.config === undefined || adapter === undefined ? undefined : unmasked(adapter.fields, to.config.credentials, before.credentials)
     const { maxConcurrentCalls, name } = to

@@ -46,7 +46,7 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) => {
       needs: "admin",
       body: createTelephonyConfig(adapters),
       success: TelephonyConfigWire,
-      errors: ["TelephonyConfigNameTaken"],
+      errors: ["TelephonyAddressRefused", "TelephonyConfigNameTaken"],
       handle: ({ body, caller }) =>
         TelephonyConfigs.use((_) => _.create(caller.organizationId, newTelephonyConfigOf(adapters, body))).pipe(
           Effect.map(telephonyConfigWire)
@@ -82,12 +82,20 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) => {
       path: single,
       name: "updateTelephonyConfig",
       summary: "Change a telephony configuration",
-      description: "Calls that are up go on as they are; calls dialed after this go out under the new settings.",
+      description:
+        "Calls that are up go on as they are; calls dialed after this go out under the new settings. With another address the secrets have to be sent anew.",
       needs: "admin",
       params: TelephonyConfigPath,
       body: updateTelephonyConfig(adapters),
       success: TelephonyConfigWire,
-      errors: ["NotFound", "TelephonyConfigNameTaken", "TelephonyProviderFixed", "TelephonyAccountTaken"],
+      errors: [
+        "NotFound",
+        "TelephonyConfigNameTaken",
+        "TelephonyProviderFixed",
+        "TelephonyAccountTaken",
+        "TelephonyAddressRefused",
+        "TelephonySecretMasked"
+      ],
       handle: ({ body, caller, params }) =>
         TelephonyConfigs.use((_) => _.update(caller.organizationId, params.config_id, telephonyChangesOf(adapters, body))).pipe(
           Effect.mapError(configNotFound),

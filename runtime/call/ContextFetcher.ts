@@ -47,7 +47,7 @@ export class ContextFetcher extends Context.Service<
       const ask = Effect.fnUntraced(function* (question: Question) {
         const { body, url } = question
         // Where it leads is for the sender to judge.
-        if (whyRefused(url, true) !== undefined) return yield* nothing("url_refused")
+        if (whyRefused(url) !== undefined) return yield* nothing("url_refused")
         const headers = yield* headersFor(question)
         if (headers === undefined) return yield* nothing("credential_unusable")
         const answer = yield* sender

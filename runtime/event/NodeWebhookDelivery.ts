@@ -142,7 +142,7 @@ const requestOf = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook, job:
   if (node.method === undefined) return refused("method_unknown")
   if (node.url === "") return refused("url_missing")
   // Where it leads is for the sender to judge.
-  if (whyRefused(node.url, true) !== undefined) return refused("url_refused")
+  if (whyRefused(node.url) !== undefined) return refused("url_refused")
   const rendered = yield* renderedOnce(claimed, job, node, node.method)
   if (rendered === undefined) return refused("payload_too_large")
   const credential = yield* credentialOf(claimed, node)

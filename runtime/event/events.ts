@@ -1,13 +1,11 @@
 /** Events from the outbox to those who follow them, and to webhooks; and what the webhook nodes of agents send. */
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { Events } from "#core/event/Events.ts"
 import { NodeWebhookQueue } from "#core/event/NodeWebhookQueue.ts"
 import { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
-import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
 import { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
 import { WebhookQueue } from "#core/event/WebhookQueue.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
-import { Config } from "../config.ts"
 import * as EventFeed from "./EventFeed.ts"
 import * as EventSequencer from "./EventSequencer.ts"
 import { EventWakes } from "./EventWakes.ts"
@@ -18,19 +16,18 @@ import { WebhookSender } from "./WebhookSender.ts"
 const delivery = WebhookDelivery.layer.pipe(Layer.provide([WebhookQueue.layer, WebhookSender.layer]))
 
 /** With the services through which the API sees events. */
-export const layerOf = (privateTargets: boolean) =>
-  Layer.mergeAll(EventFeed.layer, EventSequencer.layer, delivery, Events.layer, NodeWebhooks.layer, WebhookEndpoints.layer).pipe(
-    Layer.provide([EventWakes.layer, Layer.succeed(PrivateTargets, privateTargets)])
-  )
+export const followed = Layer.mergeAll(
+  EventFeed.layer,
+  EventSequencer.layer,
+  delivery,
+  Events.layer,
+  NodeWebhooks.layer,
+  WebhookEndpoints.layer
+).pipe(Layer.provide(EventWakes.layer))
 
 /** Sends what webhook nodes send. */
-export const nodeWebhooksOf = (privateTargets: boolean, sender: Layer.Layer<WebhookSender> = WebhookSender.layer) =>
-  NodeWebhookDelivery.layer.pipe(
-    Layer.provide([CredentialSecrets.layer, NodeWebhookQueue.layer, sender]),
-    Layer.provide([EventWakes.layer, Layer.succeed(PrivateTargets, privateTargets)])
-  )
+export const nodeWebhooksOf = (sender: Layer.Layer<WebhookSender> = WebhookSender.layer) =>
+  NodeWebhookDelivery.layer.pipe(Layer.provide([CredentialSecrets.layer, NodeWebhookQueue.layer, sender]), Layer.provide(EventWakes.layer))
 
 /** All of it. */
-export const layer = Layer.unwrap(
-  Effect.map(Config, ({ webhookPrivateTargets }) => Layer.mergeAll(layerOf(webhookPrivateTargets), nodeWebhooksOf(webhookPrivateTargets)))
-)
+export const layer = Layer.mergeAll(followed, nodeWebhooksOf())

@@ -3,8 +3,10 @@
  * takes its place: what is dialed from then on goes through that one, and the old one is closed when its last call has ended.
  */
 import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
+import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { type Adapter, OriginateRefused, type Trunk, type TrunkEvent } from "#core/provider/Adapter.ts"
+import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { type CallerIds, callerIdFor } from "#core/telephony/CallerId.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
@@ -12,6 +14,7 @@ import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "../config.ts"
 import { InFlight } from "./InFlight.ts"
 import { type CallControl, handedOver } from "./handedOver.ts"
+import { refusedTrunk } from "./refusedTrunk.ts"
 import { makeHealth, type TrunkHealth } from "./TrunkHealth.ts"
 
 /** How often a replaced trunk is checked for remaining calls; longer than a call takes to begin. */
@@ -79,6 +82,7 @@ export class TrunkPool extends Context.Service<
     Effect.gen(function* () {
       const registry = yield* Registry
       const settings = yield* TrunkSettings
+      const policy = yield* EgressPolicy
       const { nodeName, trunkRate } = yield* Config
       const clock = yield* Clock.Clock
       const scope = yield* Effect.scope
@@ -91,6 +95,7 @@ export class TrunkPool extends Context.Service<
         const adapter = registry.find(provider)
         if (adapter === undefined) return undefined
         const { changed, health, onStatus } = makeHealth(clock)
+        const egress = yield* policy.trunksOf(setting.organizationId)
         const own = yield* Scope.fork(scope)
         let live: LiveTrunk | undefined
         const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
@@ -101,11 +106,12 @@ export class TrunkPool extends Context.Service<
             health.heard(callId, event)
             calls.onEvent(callId, event, source)
           },
-          onStatus
+          onStatus,
+          egress
         }
-        const trunk = yield* adapter
-          .connect(setting.credentials, context)
-          .pipe(Scope.provide(own), Effect.annotateLogs({ provider, telephonyConfigurationId: id }))
+        const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
+        const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)
+        const trunk = yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs({ provider, telephonyConfigurationId: id }))
         const session: Session = { setting, scope: own, trunk, changed }
         const rate = trunkRate ?? adapter.manifest.callsPerSecond
         live = liveOf(session, adapter, health, rate, () => open.get(id)?.live)

@@ -8,8 +8,9 @@ import { Effect, Exit, Result, Schema, Scope } from "effect"
 import t, { type Test } from "tap"
 import type { HangupCause } from "#core/call/HangupCause.ts"
 import type { MediaStream } from "#core/call/Media.ts"
-import { CallId, TelephonyConfigId } from "#core/Id.ts"
+import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter, OriginateRequest, Trunk, TrunkEvent, TrunkStatus } from "#core/provider/Adapter.ts"
+import { trunksOf } from "#test/support/egress.ts"
 import { exchange, measure, middle, OUR_HERTZ, OUR_LEVEL, ourTone, SAMPLE_RATE } from "./tones.ts"
 
 type Config = Readonly<Record<string, unknown>>
@@ -51,6 +52,8 @@ export interface World {
 
 const PATIENCE_MILLIS = 10_000
 
+/** Emulators and Asterisks are on this machine. */
+const first = Schema.decodeSync(OrganizationId)(1)
 let lastNode = 0
 
 /** An open trunk and all that it has told. */
@@ -72,6 +75,7 @@ export class Line {
         .connect(config, {
           configurationId: Schema.decodeSync(TelephonyConfigId)(1),
           node,
+          egress: trunksOf(first, { first }),
           onEvent: (callId, event) => {
             line.#events.set(callId, [...line.events(callId), event])
             tell()

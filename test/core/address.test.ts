@@ -1,7 +1,8 @@
 import fc from "fast-check"
 import t, { type Test } from "tap"
-import { isPublicAddress, readAddress } from "#core/event/Address.ts"
+import { isPublicAddress, readAddress } from "#core/egress/Address.ts"
 import { whyRefused } from "#core/event/WebhookEndpoint.ts"
+import { webhooksOf } from "#test/support/egress.ts"
 
 const check = (addresses: ReadonlyArray<string>, expected: boolean) => async (t: Test) => {
   for (const address of addresses) t.equal(isPublicAddress(address), expected, address)
@@ -187,7 +188,7 @@ t.test("given the address of a webhook endpoint", async (t) => {
     "http://0/"
   ]
   t.test("when it leads inside or is none, then it is refused", async (t) => {
-    for (const url of refused) t.type(whyRefused(url, false), "string", url)
+    for (const url of refused) t.type(whyRefused(url, webhooksOf()), "string", url)
   })
   t.test("when it leads outside, then it is not", async (t) => {
     for (const url of [
@@ -196,11 +197,11 @@ t.test("given the address of a webhook endpoint", async (t) => {
       "https://[2606:4700::1111]/",
       "https://localhost.example.com/"
     ]) {
-      t.equal(whyRefused(url, false), undefined, url)
+      t.equal(whyRefused(url, webhooksOf()), undefined, url)
     }
   })
   t.test("when private targets are on, then the inside is allowed too, and nothing else", async (t) => {
-    t.equal(whyRefused("http://127.0.0.1:9/", true), undefined)
-    t.type(whyRefused("ftp://127.0.0.1/", true), "string")
+    t.equal(whyRefused("http://127.0.0.1:9/", webhooksOf({ privateWebhooks: true })), undefined)
+    t.type(whyRefused("ftp://127.0.0.1/", webhooksOf({ privateWebhooks: true })), "string")
   })
 })

@@ -36,6 +36,7 @@ import { tokensOf } from "#runtime/tokens.ts"
 import * as CsvSource from "#runtime/storage/CsvSource.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { Redacted } from "effect"
+import { egress } from "#test/support/egress.ts"
 import * as given from "#test/support/given.ts"
 import { clientLayer, openDatabase, type TestDatabase } from "#test/support/postgres.ts"
 import { type Judge, judgeOf } from "./documented.ts"
@@ -175,10 +176,11 @@ export const openApi = async (
         FileLinks.layer,
         runOwners,
         resources.layer,
-        events.layerOf(false)
+        events.followed
       )
     ),
     Layer.provideMerge(Layer.mergeAll(fileStore, readiness, site, Registry.layerOf([ari]))),
+    Layer.provide(egress({ first: organizationId })),
     Layer.provide(
       Layer.mergeAll(dialer(dialed), signals, trunkSignals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" }))
     )

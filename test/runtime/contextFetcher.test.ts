@@ -3,11 +3,11 @@ import { Effect, Layer } from "effect"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
-import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
 import { OrganizationId } from "#core/Id.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { ContextFetcher, type Question } from "#runtime/call/ContextFetcher.ts"
 import { NoAnswer, WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { egress } from "#test/support/egress.ts"
 import { type Fetcher, fetcherOf, unused } from "#test/support/contextFetcher.ts"
 import { untilTrue } from "#test/support/engine.ts"
 import { runLive } from "#test/support/run.ts"
@@ -78,7 +78,7 @@ const asks = (url: string, privateTargets = true, credential: Fetcher["credentia
         ContextFetcher.layer.pipe(
           Layer.provide([
             Layer.succeed(CredentialSecrets, { find: () => credential }),
-            WebhookSender.layer.pipe(Layer.provide(Layer.succeed(PrivateTargets, privateTargets)))
+            WebhookSender.layer.pipe(Layer.provide(egress({ privateWebhooks: privateTargets })))
           ])
         )
       )
@@ -142,7 +142,7 @@ t.test("given a request under way, when the call is over, then its connection is
       isClosed = true
     })
   })
-  const sender = WebhookSender.layer.pipe(Layer.provide(Layer.succeed(PrivateTargets, true)))
+  const sender = WebhookSender.layer.pipe(Layer.provide(egress({ privateWebhooks: true })))
   const secrets = Layer.succeed(CredentialSecrets, { find: () => unused })
   await runLive(
     Effect.gen(function* () {

@@ -81,6 +81,7 @@ t.test("settings", async (t) => {
     ["METRICS", "true"],
     ["RECORDINGS", "true"],
     ["AUDIT_DAYS", "-1"],
+    ["EGRESS_ALLOW", "10.0.0", "10.0.0.0/33", "pbx.example.com", ","],
     ["WEBHOOK_PRIVATE_TARGETS", "yes"]
   ]
   t.test("given a bad value, then it is named with what is allowed, and a secret is not repeated", async (t) => {

@@ -4,8 +4,8 @@ import { PrometheusMetrics } from "effect/observability"
 import t from "tap"
 import type { NodeWebhook } from "#core/event/NodeWebhook.ts"
 import { NodeWebhookQueue } from "#core/event/NodeWebhookQueue.ts"
-import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
 import { type Sent, WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { egress } from "#test/support/egress.ts"
 import { until } from "#test/support/engine.ts"
 import { arrived, nodeWebhooks, type Receiver, receiver, webhook } from "#test/support/nodeWebhooks.ts"
 import { openDatabase } from "#test/support/postgres.ts"
@@ -311,7 +311,7 @@ t.test("given a receiver that does not answer, when the time is over, then it is
   to.holds = true
   const sent = { method: "GET", url: to.url, headers: {}, body: undefined, timeout: "100 millis" } as const
   const answer = WebhookSender.use((_) => Effect.flip(_.send(sent))).pipe(
-    Effect.provide(WebhookSender.layer.pipe(Layer.provide(Layer.succeed(PrivateTargets, true))))
+    Effect.provide(WebhookSender.layer.pipe(Layer.provide(egress({ privateWebhooks: true }))))
   )
   t.match(await Effect.runPromise(answer), { _tag: "NoAnswer", reason: "timeout" })
   t.match(to.received, [{ method: "GET", body: "" }])

@@ -4,10 +4,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Layer, Logger } from "effect"
 import t from "tap"
-import { CallId, TelephonyConfigId } from "#core/Id.ts"
+import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Config } from "#runtime/config.ts"
 import { layer } from "#runtime/plugins.ts"
+import { trunksOf } from "#test/support/egress.ts"
 import { runLive } from "#test/support/run.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "plugins-"))
@@ -79,7 +80,13 @@ t.test("given an adapter in a package, when it places calls, then whether they m
     const notes: Array<string> = []
     const left = [...answers]
     const logged: Array<unknown> = []
-    const context = { configurationId: TelephonyConfigId.make(1), node: "node1", onEvent: () => {}, onStatus: () => {} }
+    const context = {
+      configurationId: TelephonyConfigId.make(1),
+      node: "node1",
+      onEvent: () => {},
+      onStatus: () => {},
+      egress: trunksOf(OrganizationId.make(1))
+    }
     await Effect.gen(function* () {
       const trunk = yield* adapter?.connect({}, context) ?? Effect.die("no adapter")
       for (const to of numbers) {

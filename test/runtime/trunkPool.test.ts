@@ -12,6 +12,7 @@ import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "#runtime/config.ts"
 import { awaitUp, type CallOfNode, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { egress } from "#test/support/egress.ts"
 import { run, runLive } from "#test/support/run.ts"
 
 const id = TelephonyConfigId.make(3)
@@ -82,6 +83,7 @@ const layerOf = (world: World, adapter: Adapter) =>
   TrunkPool.layerSignals.pipe(
     Layer.provideMerge(TrunkPool.layer),
     Layer.provide(Registry.layerOf([adapter])),
+    Layer.provide(egress({ first: OrganizationId.make(1) })),
     Layer.provide(
       Layer.succeed(TrunkSettings, {
         find: () =>

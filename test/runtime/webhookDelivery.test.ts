@@ -11,7 +11,7 @@ import { WebhookQueue } from "#core/event/WebhookQueue.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import * as events from "#runtime/event/events.ts"
 import { WebhookSender } from "#runtime/event/WebhookSender.ts"
-import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
+import { egress } from "#test/support/egress.ts"
 import { until } from "#test/support/engine.ts"
 import * as given from "#test/support/given.ts"
 import { clientLayer, openDatabase } from "#test/support/postgres.ts"
@@ -69,7 +69,10 @@ const client = clientLayer(Redacted.make(database.url), { applicationName: "test
 const node = async (t: Test) => {
   const scope = Scope.makeUnsafe()
   const context = await Effect.runPromise(
-    Layer.buildWithScope(events.layerOf(true).pipe(Layer.provide(client), Layer.provide(Logger.layer([]))), scope)
+    Layer.buildWithScope(
+      events.followed.pipe(Layer.provide(egress({ privateWebhooks: true })), Layer.provide(client), Layer.provide(Logger.layer([]))),
+      scope
+    )
   )
   t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   return <A, E>(effect: Effect.Effect<A, E, WebhookEndpoints>) => Effect.runPromise(Effect.provideContext(effect, context))
@@ -344,7 +347,7 @@ t.test("given targets that have to be public", async (t) => {
     runLive(
       WebhookSender.use((_) => _.send({ url, headers: {}, body: "{}" })).pipe(
         Effect.catchTag("NoAnswer", ({ reason }) => Effect.succeed(reason)),
-        Effect.provide(WebhookSender.layer.pipe(Layer.provide(Layer.succeed(PrivateTargets, privateTargets))))
+        Effect.provide(WebhookSender.layer.pipe(Layer.provide(egress({ privateWebhooks: privateTargets }))))
       )
     )
 

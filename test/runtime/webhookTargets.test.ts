@@ -4,8 +4,9 @@ import type { LookupAddress } from "node:dns"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
-import { PrivateTargets } from "#core/event/WebhookEndpoint.ts"
-import { Resolver, WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { Resolver } from "#runtime/egress/Resolver.ts"
+import { WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { egress } from "#test/support/egress.ts"
 import { until } from "#test/support/engine.ts"
 import { runLive } from "#test/support/run.ts"
 
@@ -36,7 +37,10 @@ const senderOf = (answers: ReadonlyArray<ReadonlyArray<string>>, privateTargets 
     asked.push(name)
     done(null, found.map(addressOf))
   }
-  const layer = WebhookSender.layer.pipe(Layer.provide([Layer.succeed(PrivateTargets, privateTargets), Layer.succeed(Resolver, resolve)]))
+  const layer = WebhookSender.layer.pipe(
+    Layer.provide(egress({ privateWebhooks: privateTargets })),
+    Layer.provide(Layer.succeed(Resolver, resolve))
+  )
   const send = (url: string) =>
     WebhookSender.use((_) => _.send({ url, headers: {}, body: "{}" })).pipe(
       Effect.map(({ status }) => String(status)),

@@ -10,6 +10,7 @@ import { type AgentId, type OrganizationId, RunId } from "#core/Id.ts"
 import { PublicFiles } from "#core/run/PublicFiles.ts"
 import * as events from "#runtime/event/events.ts"
 import type { WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { egress } from "./egress.ts"
 import { until } from "./engine.ts"
 import * as given from "./given.ts"
 import { clientLayer, type TestDatabase } from "./postgres.ts"
@@ -71,7 +72,9 @@ const nodeOf =
   async (t: Test, { privateTargets = true, sender }: NodeOptions = {}) => {
     const scope = Scope.makeUnsafe()
     const client = clientLayer(Redacted.make(url), { applicationName: "test" })
-    const layer = events.nodeWebhooksOf(privateTargets, sender).pipe(Layer.provide([client, files, Logger.layer([])]))
+    const layer = events
+      .nodeWebhooksOf(sender)
+      .pipe(Layer.provide(egress({ privateWebhooks: privateTargets })), Layer.provide([client, files, Logger.layer([])]))
     await Effect.runPromise(Layer.buildWithScope(layer, scope))
     const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
     t.teardown(stop)

@@ -36,6 +36,8 @@ export type AriEmulatorOptions = {
   /** False: callees say nothing. Audio sent to them is counted all the same. */
   readonly media?: boolean
   readonly asteriskVersion?: string
+  /** It has no websocket for audio, and says that it hears RTP there, whoever that is. */
+  readonly namesRtpAt?: { readonly address: string; readonly port: number }
   /** Every other trunk is refused with 500 "Allocation failed"; by default only those with `unknown` in their name. */
   readonly trunks?: ReadonlyArray<string>
 }
@@ -128,7 +130,7 @@ class AsteriskServer implements AriEmulator {
   constructor(options: AriEmulatorOptions) {
     this.user = options.user ?? "trunkline"
     this.#password = options.password ?? "secret"
-    const { seed, trunks } = options
+    const { namesRtpAt, seed, trunks } = options
     const scale = options.timeScale ?? 1
     const applications = new Applications()
     const bridges = new Bridges(applications)
@@ -150,6 +152,7 @@ class AsteriskServer implements AriEmulator {
       channels,
       log: this.log,
       media,
+      namesRtpAt,
       version: options.asteriskVersion ?? "22.10.1",
       scale,
       knowsTrunk: (trunk) => (trunks === undefined ? !trunk.includes("unknown") : trunks.includes(trunk)),

@@ -17,6 +17,8 @@ export type Asterisk = {
   readonly channels: Channels
   readonly log: CalleeLog
   readonly media: Media
+  /** Of an Asterisk without websockets for audio. */
+  readonly namesRtpAt: { readonly address: string; readonly port: number } | undefined
   readonly version: string
   readonly scale: number
   knowsTrunk(trunk: string): boolean

@@ -47,8 +47,8 @@ const byRtp = async (asterisk: Asterisk, request: AriRequest): Promise<Channel> 
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
   const channel = asterisk.calls.create(
     settings(asterisk, request, `UnicastRTP/${host}:${port}`, {
-      UNICASTRTP_LOCAL_ADDRESS: "127.0.0.1",
-      UNICASTRTP_LOCAL_PORT: String(socket.address().port)
+      UNICASTRTP_LOCAL_ADDRESS: asterisk.namesRtpAt?.address ?? "127.0.0.1",
+      UNICASTRTP_LOCAL_PORT: String(asterisk.namesRtpAt?.port ?? socket.address().port)
     })
   )
   const header = Buffer.alloc(rtpHeaderBytes)
@@ -72,6 +72,7 @@ const externalMedia: Route["handle"] = async (asterisk, request) => {
   if (!query.has("external_host")) return refuse(400, "external_host must be specified")
   if (query.get("format") !== "ulaw") return refuse(400, `Provided format (${query.get("format") ?? ""}) was not found`)
   const transport = query.get("transport") ?? "udp"
+  if (transport === "websocket" && asterisk.namesRtpAt !== undefined) return refuse(501, "The transport is not supported")
   if (transport === "websocket") return ok(byWebSocket(asterisk, request).toJSON())
   return transport === "udp" ? ok((await byRtp(asterisk, request)).toJSON()) : refuse(501, "The transport is not supported")
 }

@@ -1,0 +1,27 @@
+/** Faults of graphs and configurations, as clients are told of them. */
+import type { GraphProblem } from "#core/agent/Agent.ts"
+import type { ConfigurationProblem } from "#core/agent/AgentConfigurations.ts"
+import type { Violation } from "./validation.ts"
+
+/** Below `data` for a node; null for the node as a whole. */
+const fieldOf = ({ kind, path }: GraphProblem): string | null => {
+  const below = kind === "workflow" ? path : path.slice(2)
+  return (kind === "node" && below[0] === "data" ? below.slice(1) : below).join(".") || null
+}
+/** A fault of a graph, with the place in `ctx` too, as editors look for it. */
+export const graphViolation = (found: GraphProblem): Violation => ({
+  type: found.message === "Field required" ? "missing" : "value_error",
+  loc: ["body", "workflow_definition", ...found.path],
+  msg: found.message,
+  input: null,
+  ctx: { error: {}, kind: found.kind, id: found.id, field: fieldOf(found) }
+})
+/** A fault of a document whose place in the body is known. */
+export const misfit =
+  (...at: ReadonlyArray<string>) =>
+  ({ message, path }: ConfigurationProblem): Violation => ({
+    type: message === "Field required" ? "missing" : "value_error",
+    loc: [...at, ...path],
+    msg: message,
+    input: null
+  })

@@ -1,0 +1,118 @@
+/** The one policy for what the engine connects to on behalf of organizations: see core/egress/Egress.ts. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { BlockList } from "node:net"
+import { plainAddress, readAddress, reachOf } from "#core/egress/Address.ts"
+import { type Egress, EgressPolicy, type Lookup, refusedCode, refusedWords } from "#core/egress/Egress.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { Network } from "#core/Network.ts"
+import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { Config } from "../config.ts"
+import { OwnPlaces } from "./OwnPlaces.ts"
+import { askThisMachine, type Resolve, Resolver } from "./Resolver.ts"
+
+interface Rules {
+  /** What the operator has added. */
+  readonly allowed: BlockList
+  /** Whether this machine and private networks are allowed. */
+  readonly inside: boolean
+  readonly own: OwnPlaces["Service"]
+  readonly resolve: Resolve
+  /** Whether the refusal tells a name without an address from one whose addresses are refused: it would tell which names our network has. */
+  readonly tellsUnknownNames: boolean
+}
+
+const isLocalhost = /(^|\.)localhost\.?$/i
+const isInsideName = /(^|\.)(local|internal)\.?$/i
+const unresolved: ReadonlyArray<string | undefined> = ["ENOTFOUND", "ENODATA", "EAI_AGAIN", "ETIMEDOUT"]
+const refused = () => Object.assign(new Error(refusedWords), { code: refusedCode })
+
+const egressOf = ({ allowed, inside, own, resolve, tellsUnknownNames }: Rules): Egress => {
+  const isAdded = (address: string): boolean => {
+    const plain = plainAddress(address) ?? ""
+    return allowed.check(plain, plain.includes(":") ? "ipv6" : "ipv4")
+  }
+  const maySendTo = (address: string): boolean => {
+    const reach = reachOf(address)
+    if (reach === "never") return false
+    // From here, a public address of this machine leads past whatever stands before it.
+    if (reach === "public" && !own.isOfMachine(address)) return true
+    return (inside && reach !== "special") || isAdded(address)
+  }
+  const mayConnect = (address: string, port: number): boolean => maySendTo(address) && !own.has(address, port)
+  const lookup =
+    (port: number): Lookup =>
+    (hostname, options, done) => {
+      resolve(hostname, { all: true }, (error, found) => {
+        const isUniform = !tellsUnknownNames && unresolved.includes(error?.code)
+        if (error !== null) return done(isUniform ? refused() : error, [])
+        const may = found.filter(({ address }) => mayConnect(address, port))
+        const [first] = may
+        if (first === undefined) return done(refused(), [])
+        return options.all === true ? done(null, may) : done(null, first.address, first.family)
+      })
+    }
+  return {
+    maySendTo,
+    lookup,
+    refuses: (host, port) => {
+      if (readAddress(host) !== undefined || host.includes(":")) return !mayConnect(host, port)
+      if (isLocalhost.test(host)) return !mayConnect("127.0.0.1", port) && !mayConnect("::1", port)
+      return isInsideName.test(host) && !inside && allowed.rules.length === 0
+    }
+  }
+}
+
+/** The lowest id. The engine's own question, whoever it is asked for. */
+const firstOrganization = (sql: SqlClient.SqlClient) => {
+  let known: OrganizationId | undefined
+  const ask = sql<{ readonly id: OrganizationId }>`SELECT id FROM organizations ORDER BY id LIMIT 1`.pipe(
+    Effect.map((rows) => {
+      known = rows[0]?.id
+      return known
+    }),
+    Effect.orDie,
+    Effect.provideService(CurrentTenant, undefined)
+  )
+  return Effect.suspend(() => (known === undefined ? ask : Effect.succeed(known)))
+}
+
+export interface Installation {
+  /** What the operator has added. */
+  readonly allow: ReadonlyArray<Network>
+  readonly privateWebhooks: boolean
+  /** Undefined: there is none yet. */
+  readonly first: Effect.Effect<OrganizationId | undefined>
+}
+
+const blockListOf = (networks: ReadonlyArray<Network>): BlockList => {
+  const list = new BlockList()
+  for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
+  return list
+}
+
+export const layerOf = ({ allow, first, privateWebhooks }: Installation) =>
+  Layer.effect(
+    EgressPolicy,
+    Effect.gen(function* () {
+      const own = yield* OwnPlaces
+      const ofStrangers = yield* Resolver
+      const ofOurs = askThisMachine()
+      const allowed = blockListOf(allow)
+      const strangers = egressOf({ allowed, inside: false, own, resolve: ofStrangers, tellsUnknownNames: false })
+      const ours = egressOf({ allowed, inside: true, own, resolve: ofOurs, tellsUnknownNames: true })
+      const resolve = privateWebhooks ? ofOurs : ofStrangers
+      return {
+        webhooks: egressOf({ allowed, inside: privateWebhooks, own, resolve, tellsUnknownNames: true }),
+        trunksOf: (organizationId) => Effect.map(first, (id) => (id === organizationId ? ours : strangers))
+      }
+    })
+  )
+
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const { egressAllow, webhookPrivateTargets } = yield* Config
+    const first = firstOrganization(yield* SqlClient.SqlClient)
+    return layerOf({ allow: egressAllow ?? [], first, privateWebhooks: webhookPrivateTargets })
+  })
+)

@@ -1,0 +1,46 @@
+/** What stands on this machine beside the engine, and who has come to it. */
+import { createSocket } from "node:dgram"
+import { createServer, type Server } from "node:net"
+import type { AddressInfo } from "node:net"
+import type { Test } from "tap"
+
+export interface Listener {
+  readonly port: number
+  /** Connections, or datagrams. */
+  readonly seen: { count: number }
+}
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port // listening on TCP, so neither a path nor null
+
+/** Takes connections on every address of this machine, and says `answer` to whatever comes. */
+export const tcpListener = async (t: Test, answer = ""): Promise<Listener> => {
+  const seen = { count: 0 }
+  const server = createServer((socket) => {
+    seen.count += 1
+    socket.on("error", () => {})
+    socket.once("data", () => socket.end(answer))
+  })
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  t.teardown(() => void server.close())
+  return { port: portOf(server), seen }
+}
+
+/** A port that nobody listens on, as far as that can be said. */
+export const closedPort = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  const port = portOf(server)
+  await new Promise<void>((resolve) => void server.close(() => resolve()))
+  return port
+}
+
+export const udpListener = async (t: Test, address: string): Promise<Listener> => {
+  const seen = { count: 0 }
+  const socket = createSocket("udp4")
+  socket.on("message", () => {
+    seen.count += 1
+  })
+  await new Promise<void>((resolve) => socket.bind(0, address, resolve))
+  t.teardown(() => void socket.close())
+  return { port: socket.address().port, seen }
+}

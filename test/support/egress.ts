@@ -1,0 +1,32 @@
+/** What tests may connect to. */
+import { Effect, Layer } from "effect"
+import { type Egress, EgressPolicy } from "#core/egress/Egress.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import { readNetwork } from "#core/Network.ts"
+import { OwnPlaces } from "#runtime/egress/OwnPlaces.ts"
+import * as policy from "#runtime/egress/policy.ts"
+
+interface Rules {
+  /** As `EGRESS_ALLOW` has it. */
+  readonly allow?: string
+  readonly privateWebhooks?: boolean
+  readonly first?: OrganizationId
+  readonly own?: Partial<OwnPlaces["Service"]>
+}
+
+/** The engine's own policy, of an engine that listens nowhere. */
+export const egress = ({ allow, first, own, privateWebhooks = false }: Rules = {}) =>
+  policy
+    .layerOf({
+      allow: (allow?.split(",") ?? []).flatMap((one) => readNetwork(one.trim()) ?? []),
+      first: Effect.succeed(first),
+      privateWebhooks
+    })
+    .pipe(Layer.provide(Layer.succeed(OwnPlaces, { add: () => {}, has: () => false, isOfMachine: () => false, ...own })))
+
+const ask = <A>(question: (policies: typeof EgressPolicy.Service) => Effect.Effect<A>, rules: Rules): A =>
+  Effect.runSync(Effect.flatMap(EgressPolicy, question).pipe(Effect.provide(egress(rules))))
+
+export const webhooksOf = (rules: Rules = {}): Egress => ask(({ webhooks }) => Effect.succeed(webhooks), rules)
+export const trunksOf = (organizationId: OrganizationId, rules: Rules = {}): Egress =>
+  ask(({ trunksOf }) => trunksOf(organizationId), rules)
