@@ -109,6 +109,13 @@ const table = {
     allowed: "an address such as postgres://user:password@host:5432/database",
     secret: true
   }),
+  tenantDatabaseUrl: optional(secret(url("postgres:", "postgresql:")), {
+    name: "TENANT_DATABASE_URL",
+    description:
+      "The same database, as a role of its own for requests, where the user of `DATABASE_URL` may create none. Without it: a role that the engine makes.",
+    allowed: "an address such as postgres://user:password@host:5432/database",
+    secret: true
+  }),
   secretsKey: optional(secret(keyText), {
     name: "SECRETS_KEY",
     description:

@@ -93,7 +93,7 @@ const service = welcome.pipe(
   Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, site]))),
   Layer.provide(voice),
   // Once no other engine writes, and before anything reads a secret.
-  Layer.provideMerge(secrets.layer),
+  Layer.provideMerge(Layer.merge(secrets.layer, postgres.wallLayer)),
   // Built before whatever may dial, and given back after it has closed.
   Layer.provideMerge(EngineLock.layer),
   Layer.provide(egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))),

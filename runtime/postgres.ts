@@ -12,6 +12,7 @@ import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
 import { refusePooler } from "./lock/Pooler.ts"
 import { migrate } from "./migrate.ts"
 import * as tenancy from "./tenancy.ts"
+import { TenantRoleUnfit, TenantWall } from "./TenantWall.ts"
 
 const connections = 16
 const idleTimeout = Duration.minutes(10)
@@ -77,6 +78,8 @@ export interface ClientOptions {
   /** Shown in `pg_stat_activity`. */
   readonly applicationName?: string
   readonly maxConnections?: number
+  /** The operator's own role for requests; without it, the engine makes one. */
+  readonly tenantUrl?: Redacted.Redacted | undefined
 }
 
 /** Pools on `url` that connect when they are first used, and again whenever a connection broke. */
@@ -84,6 +87,7 @@ export const clientLayer = (url: Redacted.Redacted, options: ClientOptions = {})
   Layer.effectContext(
     tenancy.make({
       url,
+      tenantUrl: options.tenantUrl,
       types,
       applicationName: options.applicationName ?? "trunkline",
       maxConnections: options.maxConnections ?? connections,
@@ -129,24 +133,29 @@ const checkServer = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   }
 })
 
-/** A database user who may not create roles needs somebody who makes this one for him, before the first start. */
-const checkWall = Effect.gen(function* () {
-  if (yield* tenancy.isWalled(yield* SqlClient.SqlClient)) return
-  yield* Effect.logWarning(
-    "requests are not confined to their organization by the database: its user may not take the role trunkline_tenant"
-  )
-}).pipe(Effect.orDie)
+/** Raises the wall around requests, for the engine that has the lock: it gives the role of tenants a new password. */
+export const wallLayer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { tenantDatabaseUrl } = yield* Config
+    const { obstacle, wall } = yield* Effect.orDie(TenantWall.use(({ raised }) => raised))
+    if (obstacle === undefined) return
+    if (tenantDatabaseUrl !== undefined) return yield* new TenantRoleUnfit({ reason: obstacle })
+    const message =
+      wall === undefined
+        ? "requests are not confined to their organization by the database: its user can make no role for them (see TENANT_DATABASE_URL)"
+        : "requests are confined to their organization by a role that their sessions could leave: it cannot log in by itself"
+    yield* Effect.logWarning(message).pipe(Effect.annotateLogs({ obstacle }))
+  })
+)
 
 /** The pools of an engine: waits for the server at `url`, then brings the schema up to date. */
 export const databaseLayer = (url: Redacted.Redacted, options: ClientOptions = {}) =>
-  Layer.effectDiscard(checkServer(url).pipe(Effect.andThen(migrate()), Effect.andThen(checkWall))).pipe(
-    Layer.provideMerge(clientLayer(url, options))
-  )
+  Layer.effectDiscard(checkServer(url).pipe(Effect.andThen(migrate()))).pipe(Layer.provideMerge(clientLayer(url, options)))
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const { dataDir, databaseUrl, nodeName } = yield* Config
-    const options = { applicationName: `trunkline ${nodeName}` }
+    const { dataDir, databaseUrl, nodeName, tenantDatabaseUrl } = yield* Config
+    const options = { applicationName: `trunkline ${nodeName}`, tenantUrl: tenantDatabaseUrl }
     if (databaseUrl !== undefined)
       return Layer.mergeAll(
         databaseLayer(databaseUrl, options),

@@ -5,6 +5,7 @@ import { Base64 } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import { EgressPolicy } from "../egress/Egress.ts"
 import type { OrganizationId } from "../Id.ts"
+import { acrossTenants } from "../organization/CurrentTenant.ts"
 import { Sealer } from "../Sealer.ts"
 import { addTest } from "./EventStore.ts"
 import {
@@ -112,7 +113,7 @@ export class WebhookEndpoints extends Context.Service<
         test: Effect.fn("WebhookEndpoints.test")(function* (organizationId, id) {
           const { enabled } = yield* get(organizationId, id)
           if (!enabled) return yield* new WebhookEndpointDisabled()
-          yield* Effect.orDie(addTest(sql, organizationId, id))
+          yield* acrossTenants(Effect.orDie(addTest(sql, organizationId, id)))
         }),
         deliveries: Effect.fn("WebhookEndpoints.deliveries")(function* (organizationId, id, query) {
           yield* get(organizationId, id)

@@ -102,7 +102,8 @@ export class AuditLog extends Context.Service<
             return Effect.void
           }),
         list: Effect.fn("AuditLog.list")((organizationId, page) =>
-          Effect.orDie(Effect.andThen(writeAll, store.list(sql, organizationId, page)))
+          // Who is no member any more is named all the same.
+          Effect.orDie(Effect.andThen(writeAll, ofAll(store.list(sql, organizationId, page))))
         )
       })
     })

@@ -2,9 +2,12 @@
  * For whom the current fiber works. Set once a request is authenticated: from then on the database shows it rows of this organization
  * alone, even to a query that forgets to name it. Undefined in the engine's own work, which spans organizations.
  */
-import { Context } from "effect"
+import { Context, Effect } from "effect"
 import type { OrganizationId } from "../Id.ts"
 
 export const CurrentTenant = Context.Reference<OrganizationId | undefined>("core/organization/CurrentTenant", {
   defaultValue: () => undefined
 })
+
+/** For what looks beyond the organization that a request is for. In a transaction that has begun it changes nothing. */
+export const acrossTenants = Effect.provideService(CurrentTenant, undefined)

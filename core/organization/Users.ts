@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import * as SteadyCache from "../SteadyCache.ts"
 import type { Caller, UserId } from "./Caller.ts"
-import { CurrentTenant } from "./CurrentTenant.ts"
+import { acrossTenants } from "./CurrentTenant.ts"
 import { type Account, PasswordChecks, type Shown, type Waits } from "./PasswordChecks.ts"
 import { type From, type NewUser, signUp, SignupPolicy } from "./SignUp.ts"
 import { type InvalidToken, Tokens } from "./Tokens.ts"
@@ -89,9 +89,6 @@ export class Users extends Context.Service<
     })
   ).pipe(Layer.provide(PasswordChecks.layer))
 }
-
-/** A user looks beyond the organization that the request is for. */
-const acrossTenants = Effect.provideService(CurrentTenant, undefined)
 
 interface Ports {
   readonly sql: SqlClient.SqlClient

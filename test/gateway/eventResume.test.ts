@@ -49,7 +49,7 @@ t.test("given an event that the database shows to no tenant", async (t) => {
   const [before] = await added(["campaigns/1"])
   await run(
     SqlClient.SqlClient.use(
-      (sql) => sql`CREATE POLICY hidden ON events AS RESTRICTIVE FOR SELECT TO trunkline_tenant USING (subject <> 'campaigns/hidden')`
+      (sql) => sql`CREATE POLICY hidden ON events AS RESTRICTIVE FOR SELECT USING (subject <> 'campaigns/hidden')`
     )
   )
   t.teardown(() => run(SqlClient.SqlClient.use((sql) => sql`DROP POLICY hidden ON events`)))

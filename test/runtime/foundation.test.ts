@@ -63,6 +63,7 @@ t.test("settings", async (t) => {
     ["TRUSTED_PROXIES", "proxy.example.org", "10.0.0.0/33", "127.0.0.1,"],
     ["DATA_DIR", "  "],
     ["DATABASE_URL", "mysql://u:hunter2@db/x", "db:5432/hunter2"],
+    ["TENANT_DATABASE_URL", "mysql://u:hunter2@db/x"],
     ["SECRETS_KEY", "hunter2", "hunter2".repeat(7)],
     ["SECRETS_KEY_OLD", "hunter2", `${"0".repeat(64)},hunter2`],
     ["API_KEY", "hunter2hunter22", "hunter2 hunter2 hunter2"],

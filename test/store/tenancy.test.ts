@@ -101,8 +101,8 @@ t.test("given a database that cannot say for a moment whether the wall stands, w
   t.strictSame(asked, { meanwhile: true, rows: 3 }, "then it is refused, and the next one sees its own rows alone")
 })
 
-/** Of the whole installation, or about people, who may be in several organizations. */
-const common = ["engine_lock", "installation", "installation_secrets", "schema_migrations", "secrets_keys", "users"]
+/** Of the whole installation. */
+const common = ["engine_lock", "installation", "installation_secrets", "schema_migrations", "secrets_keys"]
 
 t.test("given all tables, when one holds rows of organizations, then it has a policy", async (t) => {
   const sql = witness(database.url)

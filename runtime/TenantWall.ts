@@ -1,0 +1,164 @@
+/**
+ * The wall around requests: a pool whose sessions run as the role of tenants. It is raised when it is first needed, by the engine that has the
+ * database: the role gets a password that only this process knows. Once it stands it is taken to stand; where it cannot be raised, that is
+ * tried again after a while, because somebody may make it possible at any moment.
+ */
+import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
+import { Clock, Context, Effect, Exit, Redacted, Schema, Scope, Semaphore } from "effect"
+import type { SqlError } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import { SilentConnections } from "./SilentConnections.ts"
+import { apartSql, preparation, probeSql, roleNameOf, whereSql } from "./TenantRole.ts"
+
+type Connection = PgConnection.PgConnection
+type Rows = ReadonlyArray<PgConnection.Row>
+
+/** For requests, each of which holds a connection for a statement or a transaction only. */
+const requestConnections = 8
+/** How long it is believed that the wall cannot be raised. */
+const REFUSED_MILLIS = 10_000
+/** Log-ins and privileges that are refused: class 28, insufficient privilege, undefined role. Any other error says nothing about the role. */
+const refusal = /^(28...|42501|42704|22023)$/
+const passwordBytes = 24
+/** One for all pools of the process: they share the role. */
+const ownPassword = randomBytes(passwordBytes).toString("base64url")
+
+export interface Wall {
+  readonly pool: PgPool.PgPool
+  readonly silent: SilentConnections
+  readonly role: string
+  /** Its sessions use the schema alone, whatever else the server sets for their role. */
+  readonly path: string
+}
+
+export interface WallState {
+  readonly wall: Wall | undefined
+  /** What keeps it, or the best way to it, from standing. */
+  readonly obstacle: string | undefined
+}
+
+/** The role that the operator has named for requests is not fit for that. */
+export class TenantRoleUnfit extends Schema.TaggedError<TenantRoleUnfit>()("TenantRoleUnfit", { reason: Schema.String }) {
+  override get message(): string {
+    return `TENANT_DATABASE_URL: ${this.reason}. It must log in to the same database, as a role of its own that may not become the engine's`
+  }
+}
+
+export class TenantWall extends Context.Service<
+  TenantWall,
+  {
+    /** For whoever cannot wait for a request to need it. */
+    readonly raised: Effect.Effect<WallState, SqlError.SqlError>
+  }
+>()("runtime/TenantWall") {}
+
+export interface WallConfig extends PgClient.PgPoolConfig {
+  readonly url: Redacted.Redacted
+  /** The operator's own role for requests. */
+  readonly tenantUrl?: Redacted.Redacted | undefined
+}
+
+const codeOf = ({ reason: { cause } }: SqlError.SqlError): string => (cause instanceof Object && "code" in cause ? String(cause.code) : "")
+const isRefusal = (error: SqlError.SqlError): boolean => refusal.test(codeOf(error))
+const reasonOf = ({ message, reason: { cause } }: SqlError.SqlError): string => (cause instanceof Error ? cause.message : message)
+
+/** The same server and database as `url`, as somebody else. */
+const asRole = (url: Redacted.Redacted, role: string, password: string): Redacted.Redacted => {
+  const address = new URL(Redacted.value(url))
+  address.username = encodeURIComponent(role)
+  address.password = encodeURIComponent(password)
+  return Redacted.make(address.href)
+}
+
+interface Way {
+  readonly role: string
+  readonly path: string
+  readonly config: WallConfig
+}
+
+/** A pool that begins its sessions that way, if they turn out to be the role's. */
+const opened = Effect.fnUntraced(function* ({ config, path, role }: Way, isOwn: boolean) {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const opening = Effect.gen(function* () {
+    const maxConnections = Math.min(requestConnections, config.maxConnections ?? requestConnections)
+    const pool = yield* PgPool.make({ ...config, maxConnections })
+    const silent = yield* SilentConnections.make({ ...config, applicationName: `${config.applicationName} look` })
+    const [row] = yield* pool.use((connection) => rowsOf(silent, connection, probeSql, [role, path]))
+    return row?.["is_role"] === true && row["is_own"] === isOwn && row["granted"] === true ? { pool, silent, role, path } : undefined
+  })
+  const exit = yield* Effect.exit(Scope.provide(opening, scope))
+  if (!Exit.isSuccess(exit) || exit.value === undefined) yield* Scope.close(scope, Exit.void)
+  return yield* exit
+})
+
+const rowsOf = (silent: SilentConnections, connection: Connection, sql: string, params: ReadonlyArray<unknown> = []) =>
+  Effect.map(silent.during(connection, connection.query(sql, params, false)), ({ rows }): Rows => rows)
+
+/** `undefined` and why, instead of an error that says that it is not allowed. */
+const unlessRefused = <A, R>(work: Effect.Effect<A, SqlError.SqlError, R>) =>
+  work.pipe(
+    Effect.map((value) => ({ value, why: undefined })),
+    Effect.catchIf(isRefusal, (error) => Effect.succeed({ value: undefined, why: reasonOf(error) }))
+  )
+
+const raise = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: SilentConnections, config: WallConfig) {
+  const ask = (sql: string, params?: ReadonlyArray<unknown>) => engine.use((connection) => rowsOf(silent, connection, sql, params))
+  const [here] = yield* ask(whereSql)
+  const { tenantUrl, url } = config
+  const role =
+    tenantUrl === undefined
+      ? roleNameOf(String(here?.["database"]), String(here?.["schema"]))
+      : decodeURIComponent(new URL(Redacted.value(tenantUrl)).username)
+  const path = String(here?.["path"])
+  const absent = (obstacle: string): WallState => ({ wall: undefined, obstacle })
+  if (tenantUrl !== undefined) {
+    const [found] = yield* ask(apartSql, [role])
+    if (found?.["is_apart"] !== true)
+      return absent(found === undefined ? `there is no role ${role}` : `${role} is, or may become, the engine's role`)
+  }
+  const prepared = yield* unlessRefused(ask(preparation(role, tenantUrl === undefined ? ownPassword : undefined)))
+  if (prepared.why !== undefined) return absent(prepared.why)
+  const login = { role, path, config: { ...config, url: tenantUrl ?? asRole(url, role, ownPassword) } }
+  const own = yield* unlessRefused(opened(login, true))
+  if (own.value !== undefined) return { wall: own.value, obstacle: undefined }
+  const obstacle = own.why ?? `sessions of ${role} are not its own`
+  if (tenantUrl !== undefined) return absent(obstacle)
+  const assumed = { role, path, config: { ...config, startupParameters: { ...config.startupParameters, role } } }
+  return { wall: (yield* unlessRefused(opened(assumed, false))).value, obstacle }
+})
+
+/** What gives the wall to whoever needs it, and takes note that its password is not good any more. */
+export const make = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: SilentConnections, config: WallConfig) {
+  const scope = yield* Effect.scope
+  const clock = yield* Clock.Clock
+  const turn = Semaphore.makeUnsafe(1)
+  let state: WallState | undefined
+  let believedUntil = Number.NEGATIVE_INFINITY
+  const known = () => (state?.wall !== undefined || SteadyTime.nowOf(clock) < believedUntil ? state : undefined)
+  const raised = Effect.suspend(() => {
+    const found = known()
+    if (found !== undefined) return Effect.succeed(found)
+    return Scope.provide(raise(engine, silent, config), scope).pipe(
+      Effect.tap((answer) =>
+        Effect.sync(() => {
+          state = answer
+          believedUntil = SteadyTime.nowOf(clock) + REFUSED_MILLIS
+        })
+      )
+    )
+  })
+  return {
+    raised: Effect.suspend(() => {
+      const found = known()
+      return found === undefined ? turn.withPermit(raised) : Effect.succeed(found)
+    }),
+    /** Another process has given the role another password. */
+    doubt: (error: SqlError.SqlError) =>
+      Effect.sync(() => {
+        if (!/^28/.test(codeOf(error))) return
+        state = undefined
+        believedUntil = Number.NEGATIVE_INFINITY
+      })
+  }
+})
