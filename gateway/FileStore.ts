@@ -5,6 +5,9 @@ import { createReadStream } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
+/** For the engine's own user alone. */
+const ownFile = 0o600
+
 export class FileMissing extends Schema.TaggedError<FileMissing>()("FileMissing", { key: Schema.String }) {}
 
 export interface StoredFile {
@@ -62,7 +65,7 @@ const local = (files: LocalFiles): FileStore["Service"] => ({
     const written = yield* Effect.scoped(
       Effect.gen(function* () {
         const file = yield* Effect.acquireRelease(
-          Effect.promise(() => open(draft, "w")),
+          Effect.promise(() => open(draft, "w", ownFile)),
           (file) => Effect.promise(() => file.close())
         )
         let count = 0

@@ -57,7 +57,8 @@ const atMost = <E>(bytes: Stream.Stream<Uint8Array, E>, limit: number): Stream.S
 
 /** Uploaded lists, documents and recordings of one's own lie below their organization's number. */
 const ownKey = /^(?:campaigns\/(\d{1,10})\/[^/]+|knowledge_base\/(\d{1,10})\/.+|recordings\/(\d{1,10})\/[^/]+\/.+)$/
-const runKey = /^(?:transcripts\/(\d{1,10})\.txt|recordings\/(\d{1,10})(?:\.wav|\/(?:user|bot)\.wav))$/
+/** A secret part follows the run's number, but for files of before names had one. */
+const runKey = /^(?:transcripts\/(\d{1,10})(?:-[\w-]{22})?\.txt|recordings\/(\d{1,10})(?:(?:-[\w-]{22})?\.wav|\/(?:user|bot)\.wav))$/
 const maxRunId = 2_147_483_647
 
 const allow = Effect.fnUntraced(function* (organizationId: OrganizationId, key: string) {

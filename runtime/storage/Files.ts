@@ -6,6 +6,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
+import { closeToOthers, ownFile, ownFolder } from "./ownFiles.ts"
 
 export class FileKeyRefused extends Schema.TaggedError<FileKeyRefused>()("FileKeyRefused", { key: Schema.String }) {}
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { key: Schema.String }) {}
@@ -25,9 +26,6 @@ const maxKeyLength = 500
 // No empty name, none that starts with a dot or a dash: no `..`, no hidden file, no option of some command line.
 const keyPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,239}(?:\/[A-Za-z0-9_][A-Za-z0-9._-]{0,239}){1,3}$/
 
-export const recordingKey = (runId: number): string => `recordings/${runId}.wav`
-export const transcriptKey = (runId: number): string => `transcripts/${runId}.txt`
-
 export const isFileKey = (key: string): boolean => key.length <= maxKeyLength && keyPattern.test(key)
 
 export class Files extends Context.Service<
@@ -45,7 +43,8 @@ export class Files extends Context.Service<
     readonly path: (key: string) => Effect.Effect<string, FileKeyRefused>
   }
 >()("runtime/storage/Files") {
-  static readonly layerLocal = (folder: string): Layer.Layer<Files> => Layer.sync(Files, () => local(resolve(folder)))
+  static readonly layerLocal = (folder: string): Layer.Layer<Files> =>
+    Layer.effect(Files, Effect.as(Effect.forkScoped(closeToOthers(resolve(folder))), local(resolve(folder))))
 }
 
 const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
@@ -63,15 +62,15 @@ const local = (folder: string): Files["Service"] => {
       const target = yield* path(key)
       const draft = join(dirname(target), `.${randomUUID()}.part`)
       const written = () =>
-        mkdir(dirname(target), { recursive: true })
-          .then(() => writeFile(draft, bytes))
+        mkdir(dirname(target), { recursive: true, mode: ownFolder })
+          .then(() => writeFile(draft, bytes, { mode: ownFile }))
           .then(() => rename(draft, target))
       const discarded = attempt(key, "remove", () => rm(draft, { force: true }))
       yield* Effect.onError(attempt(key, "write", written), () => Effect.ignore(discarded))
     }),
     createWriter: Effect.fn("Files.createWriter")(function* (key) {
       const target = yield* path(key)
-      yield* attempt(key, "write", () => mkdir(dirname(target), { recursive: true }))
+      yield* attempt(key, "write", () => mkdir(dirname(target), { recursive: true, mode: ownFolder }))
       return target
     }),
     read: Effect.fn("Files.read")(function* (key) {

@@ -4,7 +4,8 @@
  */
 import { Clock, Duration, Effect, Fiber } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
-import { Files, recordingKey, transcriptKey } from "../storage/Files.ts"
+import { CallFiles } from "../storage/CallFiles.ts"
+import { Files } from "../storage/Files.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
@@ -101,6 +102,7 @@ const noteGreeting = ({ epochOf, line, noted: { opening }, openedAt, transcript 
 export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const tts = yield* Tts
   const files = yield* Files
+  const names = yield* CallFiles
 
   const recordings = yield* RecordedSpeech
 
@@ -159,10 +161,10 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     const answeredBy = plan.detectMachine ? (noted.answeredBy ?? "unknown") : undefined
     const [recorded, written] = yield* Effect.all(
       [
-        recording === undefined ? Effect.succeed(undefined) : stored(recordingKey(plan.runId), recording.close),
+        recording === undefined ? Effect.succeed(undefined) : stored(names.recording(plan.runId), recording.close),
         text === ""
           ? Effect.succeed(undefined)
-          : stored(transcriptKey(plan.runId), files.write(transcriptKey(plan.runId), new TextEncoder().encode(text)))
+          : stored(names.transcript(plan.runId), files.write(names.transcript(plan.runId), new TextEncoder().encode(text)))
       ],
       { concurrency: 2 }
     )
@@ -188,7 +190,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
       const run = Effect.runForkWith(yield* Effect.context())
       // In a fiber of its own: a caller who is interrupted while he waits does not leave half a recording.
       const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(voice)))))
-      const path = yield* Effect.orDie(files.path(recordingKey(plan.runId)))
+      const path = yield* Effect.orDie(files.path(names.recording(plan.runId)))
       const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path), finish)
       yield* Effect.forkScoped(greet(voice), { startImmediately: true })
       const dtmf: VoiceSession["dtmf"] = (digit, at) => {
@@ -209,7 +211,8 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const salvage = Effect.fnUntraced(
     function* ({ record, runId }: VoicePlan) {
       if (!record) return undefined
-      const key = recordingKey(runId)
+      const begun = names.recording(runId)
+      const key = (yield* Effect.isSuccess(files.stat(begun))) ? begun : names.formerRecording(runId)
       yield* files.stat(key)
       yield* repair(yield* files.path(key))
       const { bytes } = yield* files.stat(key)

@@ -7,6 +7,7 @@ import { Effect, Schema } from "effect"
 import { close as closeFile, mkdir, open as openFile, write as writeFile } from "node:fs"
 import { open } from "node:fs/promises"
 import { dirname } from "node:path"
+import { ownFile, ownFolder } from "../storage/ownFiles.ts"
 import { decodeSample, frameSize, sampleRate, silence } from "./Mulaw.ts"
 
 export class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {}
@@ -70,8 +71,8 @@ const makeFile = (path: string) => {
 
   pending++
   // What goes wrong with the folder shows again when the file is opened.
-  mkdir(dirname(path), { recursive: true }, () =>
-    openFile(path, "w", (error, opened) => {
+  mkdir(dirname(path), { recursive: true, mode: ownFolder }, () =>
+    openFile(path, "w", ownFile, (error, opened) => {
       file = error === null ? opened : undefined
       failure = error ?? undefined
       for (const write of waiting.splice(0)) write()

@@ -6,6 +6,7 @@ import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import type { RecordingName } from "#core/resource/Recording.ts"
+import type { CallFiles } from "../storage/CallFiles.ts"
 import type { Files } from "../storage/Files.ts"
 import { type FramePacer, makeFramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
@@ -86,9 +87,9 @@ export class VoiceAgent extends Context.Service<
   }
 >()("runtime/voice/VoiceAgent") {
   /** A pacer of one's own turns the frames by hand, in tests. */
-  static readonly layerPacedBy = (pacer: FramePacer): Layer.Layer<VoiceAgent, never, Tts | RecordedSpeech | Files> =>
+  static readonly layerPacedBy = (pacer: FramePacer): Layer.Layer<VoiceAgent, never, CallFiles | Files | RecordedSpeech | Tts> =>
     Layer.effect(VoiceAgent, makeLiveVoice(pacer))
-  static readonly layer: Layer.Layer<VoiceAgent, never, Tts | RecordedSpeech | Files> = Layer.unwrap(
+  static readonly layer: Layer.Layer<VoiceAgent, never, CallFiles | Files | RecordedSpeech | Tts> = Layer.unwrap(
     Effect.sync(() => VoiceAgent.layerPacedBy(makeFramePacer()))
   )
   /** Touches no audio, synthesizes nothing, stores nothing; keys are still collected. */

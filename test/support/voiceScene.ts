@@ -2,6 +2,7 @@
 import { Effect, Layer, References, type Scope } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
 import { OrganizationId } from "#core/Id.ts"
+import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import type { Files } from "#runtime/storage/Files.ts"
 import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
 import { encodeSample } from "#runtime/voice/Mulaw.ts"
@@ -53,6 +54,13 @@ export const plan: VoicePlan = {
   detectMachine: true
 }
 
+/** Names that tests know. */
+const plainNames = Layer.succeed(CallFiles, {
+  recording: (runId) => `recordings/${runId}.wav`,
+  transcript: (runId) => `transcripts/${runId}.txt`,
+  formerRecording: (runId) => `recordings/${runId}.wav`
+})
+
 export const eventsOf = () => {
   const events: Array<VoiceEvent> = []
   return { events, emit: (event: VoiceEvent) => void events.push(event) }
@@ -75,7 +83,7 @@ export const callingWith =
   ) =>
     Effect.runPromise(
       Effect.scoped(act).pipe(
-        Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, recorded, files])),
+        Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, recorded, files, plainNames])),
         Effect.provideService(References.MinimumLogLevel, "None")
       )
     )

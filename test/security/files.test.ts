@@ -1,0 +1,87 @@
+/** Stored files: for the engine's own user alone, under names that nobody can guess. */
+import { Effect, Layer, Stream } from "effect"
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import { FileStore } from "#gateway/FileStore.ts"
+import { CallFiles } from "#runtime/storage/CallFiles.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import { startRecording } from "#runtime/voice/Recording.ts"
+import { openDatabase } from "#test/support/postgres.ts"
+import { untilTrue } from "#test/support/until.ts"
+
+const database = await openDatabase(t)
+const folder = mkdtempSync(join(tmpdir(), "trunkline-files-"))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const modeOf = (path: string) => (statSync(join(folder, path)).mode & 0o777).toString(8)
+const modes = (root: string) =>
+  Object.fromEntries(
+    [root, ...readdirSync(join(folder, root), { recursive: true, encoding: "utf8" }).map((path) => join(root, path))].map((path) => [
+      path,
+      modeOf(path)
+    ])
+  )
+
+t.test("given files of an earlier version, when the engine starts, then others can read none of them any more", async (t) => {
+  chmodSync(folder, 0o755)
+  mkdirSync(join(folder, "old", "campaigns", "1"), { recursive: true, mode: 0o755 })
+  mkdirSync(join(folder, "old", "recordings"), { mode: 0o755 })
+  writeFileSync(join(folder, "old", "campaigns", "1", "list.csv"), "x", { mode: 0o644 })
+  writeFileSync(join(folder, "old", "recordings", "1.wav"), "x", { mode: 0o644 })
+  const read = Files.use((files) => files.read("recordings/1.wav")).pipe(
+    Effect.tap(() =>
+      Effect.promise(() => untilTrue("closed files", () => modeOf("old/recordings") === "700" && modeOf("old/campaigns") === "700"))
+    ),
+    Effect.provide(Files.layerLocal(join(folder, "old")))
+  )
+  t.equal(Buffer.from(await Effect.runPromise(read)).toString(), "x", "and the engine still can")
+  t.strictSame(modes("old"), {
+    old: "700",
+    "old/campaigns": "700",
+    "old/campaigns/1": "700",
+    "old/campaigns/1/list.csv": "600",
+    "old/recordings": "700",
+    "old/recordings/1.wav": "600"
+  })
+  t.equal(modeOf("."), "755", "the folder above stays as it was: Postgres may have to pass through it")
+})
+
+t.test("given a file that is stored in any way, then others cannot read it, nor enter its folder", async (t) => {
+  const stored = Effect.gen(function* () {
+    const files = yield* Files
+    yield* files.write("transcripts/1.txt", Buffer.from("x"))
+    yield* FileStore.use((store) => store.write("campaigns/1/list.csv", Stream.make(Buffer.from("x")))).pipe(
+      Effect.provide(FileStore.layerLocal(files))
+    )
+    yield* startRecording(yield* files.path("recordings/1.wav")).close
+  })
+  await Effect.runPromise(stored.pipe(Effect.provide(Files.layerLocal(join(folder, "new")))))
+  t.strictSame(modes("new"), {
+    "new": "700",
+    "new/campaigns": "700",
+    "new/campaigns/1": "700",
+    "new/campaigns/1/list.csv": "600",
+    "new/recordings": "700",
+    "new/recordings/1.wav": "600",
+    "new/transcripts": "700",
+    "new/transcripts/1.txt": "600"
+  })
+})
+
+t.test("given the names of a call's files, then they are the same at every start, and tell nothing of another call's", async (t) => {
+  const names = await database.run(
+    Effect.gen(function* () {
+      const asked = CallFiles.use((files) => Effect.succeed([files.recording(7), files.transcript(7), files.recording(8)])).pipe(
+        Effect.provide(Layer.fresh(CallFiles.layer))
+      )
+      return [yield* asked, yield* asked] as const
+    })
+  )
+  t.strictSame(names[0], names[1])
+  const [recording = "", transcript = "", other = ""] = names[0]
+  t.match(recording, /^recordings\/7-[\w-]{22}\.wav$/)
+  t.match(transcript, /^transcripts\/7-[\w-]{22}\.txt$/)
+  t.not(recording.slice(13), other.slice(13))
+  t.not(recording.slice(13, 35), transcript.slice(14, 36))
+})
