@@ -7,7 +7,7 @@ import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { Caller, UserId } from "./Caller.ts"
-import { CurrentTenant } from "./CurrentTenant.ts"
+import { acrossTenants } from "./CurrentTenant.ts"
 import { type Invitation, type InvitationId, InvitationNotFound, InvitationRefused, TooManyInvitations } from "./Invitation.ts"
 import * as store from "./InvitationStore.ts"
 import { AlreadyMember } from "./Member.ts"
@@ -60,8 +60,6 @@ export class Invitations extends Context.Service<
 }
 
 type Sql = SqlClient.SqlClient
-/** The hashes of tokens are no organization's. */
-const acrossTenants = Effect.provideService(CurrentTenant, undefined)
 
 const invite = Effect.fnUntraced(function* (sql: Sql, caller: Caller, { days, email: given, role }: NewInvitation) {
   if (!includes(caller.role, role)) return yield* new RoleTooLow()

@@ -48,9 +48,7 @@ const subjectsOf = (events: ReadonlyArray<{ readonly subject: string }>) => even
 t.test("given an event that the database shows to no tenant", async (t) => {
   const [before] = await added(["campaigns/1"])
   await run(
-    SqlClient.SqlClient.use(
-      (sql) => sql`CREATE POLICY hidden ON events AS RESTRICTIVE FOR SELECT USING (subject <> 'campaigns/hidden')`
-    )
+    SqlClient.SqlClient.use((sql) => sql`CREATE POLICY hidden ON events AS RESTRICTIVE FOR SELECT USING (subject <> 'campaigns/hidden')`)
   )
   t.teardown(() => run(SqlClient.SqlClient.use((sql) => sql`DROP POLICY hidden ON events`)))
   await added(["campaigns/hidden", "campaigns/shown"])
