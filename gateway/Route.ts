@@ -7,9 +7,11 @@ import type { Effect, Stream } from "effect"
 import Type, { type Static, type TObject, type TSchema } from "typebox"
 import type { Caller } from "#core/organization/Caller.ts"
 import type { Role } from "#core/organization/Role.ts"
+import type { Scope } from "#core/organization/Scope.ts"
 import type { Client } from "./Client.ts"
 import type { BodyTooLarge, Method, Reply } from "./Endpoint.ts"
 import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
+import { scopeOf } from "./scopes.ts"
 import type { Listed } from "./wire/Page.ts"
 
 /**
@@ -97,6 +99,8 @@ export interface Route<out R = never> {
   readonly tag: string
   readonly access: Access
   readonly needs: Needs
+  /** What a key with scopes needs. */
+  readonly scope: Scope
   readonly params: TObject
   readonly query: TObject
   readonly headers: TObject
@@ -127,6 +131,7 @@ const declared = (
   summary: declaration.summary,
   description: declaration.description,
   tag: "",
+  scope: scopeOf(declaration.method, ""),
   access: declaration.access ?? "api-key",
   needs: declaration.needs ?? (declaration.method === "get" ? "viewer" : "member"),
   params: declaration.params ?? nothing,
@@ -272,10 +277,10 @@ export const redirect = <
 /** What the handlers of these routes need. */
 export type NeedsOf<Routes extends ReadonlyArray<Route<unknown>>> = Routes[number] extends Route<infer R> ? R : never
 
-/** Routes that belong together in the documentation. */
+/** Routes that belong together in the documentation, and for keys with scopes. */
 export const tagged = <const Routes extends ReadonlyArray<Route<unknown>>>(
   tag: string,
   routes: Routes
 ): ReadonlyArray<Route<NeedsOf<Routes>>> =>
-  // The same routes: only their tag is another.
-  routes.map((one) => ({ ...one, tag })) as ReadonlyArray<Route<NeedsOf<Routes>>>
+  // The same routes: only their tag and scope are others.
+  routes.map((one) => ({ ...one, tag, scope: scopeOf(one.method, tag) })) as ReadonlyArray<Route<NeedsOf<Routes>>>

@@ -9,6 +9,7 @@ import { Compile } from "typebox/compile"
 import type { AuditLog } from "#core/organization/AuditLog.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { includes, RoleTooLow } from "#core/organization/Role.ts"
+import { hasScope, ScopeMissing } from "#core/organization/Scope.ts"
 import { isStorable } from "#core/storable.ts"
 import { audited } from "./audit.ts"
 import { authenticate, authenticateKey, credentialHeaders, type Identities } from "./authenticate.ts"
@@ -99,7 +100,7 @@ const handled = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Res
   )
 }
 
-type Unwelcome = NotAuthenticated | RoleTooLow
+type Unwelcome = NotAuthenticated | RoleTooLow | ScopeMissing
 
 const callerOf = <R>(
   route: Route<R>,
@@ -108,15 +109,24 @@ const callerOf = <R>(
 ): Effect.Effect<Caller | undefined, Unwelcome, Identities> => {
   if (route.access === "none") return Effect.undefined
   const caller = remembered(headers[keyHeader] ?? "")
-  if (caller !== undefined && includes(caller.role, route.needs)) return Effect.succeed(caller)
+  if (caller !== undefined && forbidden(route, caller) === undefined) return Effect.succeed(caller)
   return allowed(route, route.access === "api-key" ? authenticate(headers) : authenticateKey(headers))
 }
 
+/** Why a caller may not use a route. */
+const forbidden = <R>({ needs, scope }: Route<R>, caller: Caller): RoleTooLow | ScopeMissing | undefined => {
+  if (!includes(caller.role, needs)) return new RoleTooLow()
+  return hasScope(caller, scope) ? undefined : new ScopeMissing({ scope })
+}
+
 const allowed = <R>(
-  { needs }: Route<R>,
+  route: Route<R>,
   caller: Effect.Effect<Caller, NotAuthenticated, Identities>
 ): Effect.Effect<Caller, Unwelcome, Identities> =>
-  Effect.flatMap(caller, (one) => (includes(one.role, needs) ? Effect.succeed(one) : Effect.fail(new RoleTooLow())))
+  Effect.flatMap(caller, (one) => {
+    const refusal = forbidden(route, one)
+    return refusal === undefined ? Effect.succeed(one) : Effect.fail(refusal)
+  })
 
 type Respond = (value: unknown, asked: Asked) => Reply
 

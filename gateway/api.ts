@@ -52,6 +52,7 @@ import { resourceUploadRoutes } from "./routes/resourceUpload.ts"
 import { organizationRoutes } from "./routes/organization.ts"
 import { reportRoutes } from "./routes/report.ts"
 import { runRoutes } from "./routes/run.ts"
+import { sessionRoutes } from "./routes/session.ts"
 import { telephonyRoutes } from "./routes/telephony.ts"
 import { toolRoutes } from "./routes/tool.ts"
 import { userConfigurationRoutes } from "./routes/userConfiguration.ts"
@@ -110,6 +111,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...knowledgeRoutes,
     ...resourceUploadRoutes,
     ...accountRoutes,
+    ...sessionRoutes,
     ...apiKeyRoutes,
     ...organizationRoutes,
     ...invitationRoutes,

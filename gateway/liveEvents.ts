@@ -8,6 +8,7 @@ import type * as uws from "uWebSockets.js"
 import { Compatibility } from "#core/Compatibility.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { hasScope } from "#core/organization/Scope.ts"
 import { authenticate, credentialHeaders, type Identities } from "./authenticate.ts"
 import { Closing } from "./Closing.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./following.ts"
@@ -97,6 +98,7 @@ const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection
   const key = query.api_key === null ? {} : { "x-api-key": query.api_key }
   const credential = { ...key, ...connection.headers }
   const caller = yield* Effect.mapError(authenticate(credential), unwelcome)
+  if (!hasScope(caller, "read")) return yield* new Ended({ code: 4403, reason: "The key is not good for reading" })
   const { organizationId } = caller
   const { begun } = yield* Closing
   const compatibility = yield* Compatibility

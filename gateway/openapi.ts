@@ -90,6 +90,8 @@ const tags: Readonly<Record<string, string>> = {
   "Knowledge base": "Documents that agents know.",
   "Model configurations": "The same services as clients of today write them, with a mode that says which count.",
   Members: "Who works in the organization, and in which role.",
+  Invitations: "How others come into the organization.",
+  Sessions: "Where who asks is logged in, and the password that log-ins begin with.",
   Organization: "Settings of the organization.",
   Recordings: "Audio that agents play.",
   Reports: "What came of calls, as tables.",
@@ -198,13 +200,14 @@ const isChecked = ({ body, headers, params, query }: Route<unknown>): boolean =>
   body._tag === "Json" || [params, query, headers].some(({ properties }) => Object.keys(properties).length > 0)
 
 const responsesOf = (route: Route<unknown>, components: Components): Readonly<Record<string, Answer>> => {
-  const { access, body, errors, needs, success } = route
+  const { access, body, errors, needs, scope, success } = route
   const reasons = new Map<number, Array<string>>()
   const add = (status: number, ...words: ReadonlyArray<string>) => reasons.set(status, [...(reasons.get(status) ?? []), ...words])
   for (const tag of errors) add(statusOf(tag), wordsOf(tag))
   if (access === "api-key") add(401, "Not authenticated")
   // Whoever is let in at all is a viewer.
-  if (access !== "none" && needs !== "viewer") add(403, `The role of the caller is below ${needs}`)
+  if (access !== "none")
+    add(403, ...(needs === "viewer" ? [] : [`The role of the caller is below ${needs}`]), `The key is not good for \`${scope}\``)
   if (body._tag === "Json") add(400, "The body is not UTF-8")
   if (body._tag !== "None") {
     add(408, "The body took too long")

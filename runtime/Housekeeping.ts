@@ -1,12 +1,13 @@
 /**
- * Deletes what nobody needs any more: uploads of which nothing was made, kept answers that are too old to count, old entries of the audit
- * log. (Events are their sequencer's to delete.) At the start and then every hour, a few rows at a time; any number of nodes may be at it at
+ * Deletes what nobody needs any more: uploads of which nothing was made, kept answers that are too old to count, log-ins that have expired,
+ * old entries of the audit log. (Events are their sequencer's to delete.) At the start and then every hour, a few rows at a time; any number of nodes may be at it at
  * once, because whoever is second passes over what the first has locked.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { condemn, condemnedAtOnce, forget } from "#core/campaign/AbandonedUploads.ts"
 import * as Idempotency from "#core/Idempotency.ts"
+import * as sessions from "#core/organization/SessionStore.ts"
 import * as auditLog from "#core/organization/AuditLogStore.ts"
 import { Config } from "./config.ts"
 import { Files } from "./storage/Files.ts"
@@ -65,6 +66,7 @@ export const keepHouse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const files = yield* Files
   const { auditDays } = yield* Config
+  yield* ofItself(inBatches(sessions.prune(sql), sessions.prunedAtOnce))
   const gone = {
     uploads: yield* ofItself(abandonedUploads(sql, files)),
     idempotencyKeys: yield* ofItself(inBatches(Idempotency.prune(sql), Idempotency.prunedAtOnce)),

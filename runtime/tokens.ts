@@ -3,23 +3,26 @@ import { Clock, Effect, Layer, Redacted } from "effect"
 import { jwtVerify, SignJWT } from "jose"
 import { UserId } from "#core/organization/Caller.ts"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
-import { InvalidToken, Tokens } from "#core/organization/Tokens.ts"
+import { SessionId } from "#core/organization/Session.ts"
+import { InvalidToken, sessionHours, Tokens } from "#core/organization/Tokens.ts"
 
-const lifetimeSeconds = 720 * 3600
+const lifetimeSeconds = sessionHours * 3600
 const algorithm = "HS256"
 const secretName = "jwt"
 const userIdText = /^[1-9]\d{0,8}$/
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const tokensOf = (secret: Redacted.Redacted): Tokens["Service"] => {
   const key = new TextEncoder().encode(Redacted.value(secret))
   return {
-    issue: ({ email, id }) =>
+    issue: ({ email, id }, session) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const seconds = Math.floor(now / 1000)
         return Effect.promise(() =>
           new SignJWT({ email })
             .setProtectedHeader({ alg: algorithm, typ: "JWT" })
             .setSubject(String(id))
+            .setJti(session)
             .setIssuedAt(seconds)
             .setExpirationTime(seconds + lifetimeSeconds)
             .sign(key)
@@ -32,8 +35,13 @@ export const tokensOf = (secret: Redacted.Redacted): Tokens["Service"] => {
           catch: () => new InvalidToken()
         })
       ).pipe(
-        Effect.flatMap(({ payload: { sub } }) =>
-          sub !== undefined && userIdText.test(sub) ? Effect.succeed(UserId.make(Number(sub))) : Effect.fail(new InvalidToken())
+        Effect.flatMap(({ payload: { jti, sub } }) =>
+          sub !== undefined && userIdText.test(sub)
+            ? Effect.succeed({
+                userId: UserId.make(Number(sub)),
+                sessionId: jti !== undefined && uuid.test(jti) ? SessionId.make(jti) : undefined
+              })
+            : Effect.fail(new InvalidToken())
         )
       )
   }

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { newSecret } from "./Secret.ts"
 import type { ApiKeyId } from "./Caller.ts"
 import type { Role } from "./Role.ts"
+import type { Scope } from "./Scope.ts"
 
 export interface ApiKey {
   readonly id: ApiKeyId
@@ -10,15 +11,22 @@ export interface ApiKey {
   /** How the key begins. */
   readonly keyPrefix: string
   readonly role: Role
+  /** Null: good for everything that the role allows. */
+  readonly scopes: ReadonlyArray<Scope> | null
   readonly createdAt: Date
   /** Good to a minute. */
   readonly lastUsedAt: Date | null
   /** An archived key is refused. */
   readonly archivedAt: Date | null
+  /** So is one that has expired. Null: it never does. */
+  readonly expiresAt: Date | null
+  readonly isActive: boolean
 }
 
-/** Unknown, archived, empty, or of a user who is no member any more: which of these is nobody's business. */
+/** Unknown, archived, expired, empty, or of a user who is no member any more: which of these is nobody's business. */
 export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>()("InvalidApiKey", {}) {}
+/** A key that is made has some time to live. */
+export class ApiKeyExpired extends Schema.TaggedError<ApiKeyExpired>()("ApiKeyExpired", {}) {}
 export class ApiKeyNotFound extends Schema.TaggedError<ApiKeyNotFound>()("ApiKeyNotFound", {}) {}
 
 const keyMark = "tlk_"

@@ -4,16 +4,20 @@ import type { OrganizationId } from "../Id.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import type { ApiKeyId, UserId } from "./Caller.ts"
 import type { Role } from "./Role.ts"
+import type { Scope } from "./Scope.ts"
 
 type Sql = SqlClient.SqlClient
 const listLimit = 1000
 
-const columns = (sql: Sql) => sql.literal("id, name, key_prefix, role, created_at, last_used_at, archived_at")
+const columns = (sql: Sql) =>
+  sql.literal(`id, name, key_prefix, role, scopes, created_at, last_used_at, archived_at, expires_at,
+  archived_at IS NULL AND coalesce(expires_at > now(), true) AS is_active`)
 
 export interface FoundKey {
   readonly organizationId: OrganizationId
   readonly apiKeyId: ApiKeyId
   readonly role: Role
+  readonly scopes: ReadonlyArray<Scope> | null
   readonly userId: UserId | null
   /** What the user who made the key may do now. */
   readonly userRole: Role | null
@@ -23,14 +27,15 @@ export interface FoundKey {
 export const use = (sql: Sql, keyHash: string) =>
   sql<FoundKey>`
     WITH found AS (
-      SELECT k.id, k.organization_id, k.last_used_at, k.role, k.user_id, m.role AS user_role
+      SELECT k.id, k.organization_id, k.last_used_at, k.role, k.scopes, k.user_id, m.role AS user_role
       FROM api_keys k LEFT JOIN memberships m ON m.organization_id = k.organization_id AND m.user_id = k.user_id
-      WHERE k.key_hash = ${keyHash} AND k.archived_at IS NULL AND (k.user_id IS NULL OR m.user_id IS NOT NULL)
+      WHERE k.key_hash = ${keyHash} AND k.archived_at IS NULL AND coalesce(k.expires_at > now(), true)
+        AND (k.user_id IS NULL OR m.user_id IS NOT NULL)
     ), used AS (
       UPDATE api_keys k SET last_used_at = now() FROM found f
       WHERE k.id = f.id AND (f.last_used_at IS NULL OR f.last_used_at < now() - interval '1 minute')
     )
-    SELECT organization_id, id AS api_key_id, role, user_id, user_role FROM found`.pipe(Effect.map((rows) => rows[0]))
+    SELECT organization_id, id AS api_key_id, role, scopes, user_id, user_role FROM found`.pipe(Effect.map((rows) => rows[0]))
 
 export const list = (sql: Sql, organizationId: OrganizationId, withArchived: boolean) => sql<ApiKey>`
   SELECT ${columns(sql)} FROM api_keys
@@ -44,11 +49,14 @@ export const insert = (
     readonly keyPrefix: string
     readonly keyHash: string
     readonly role: Role
+    readonly scopes: ReadonlyArray<Scope> | undefined
+    readonly expiresAt: Date | undefined
     readonly userId: UserId | undefined
   }
 ) => sql<ApiKey>`
-  INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, user_id)
-  VALUES (${key.organizationId}, ${key.name}, ${key.keyPrefix}, ${key.keyHash}, ${key.role}, ${key.userId ?? null}::int)
+  INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes, expires_at, user_id)
+  VALUES (${key.organizationId}, ${key.name}, ${key.keyPrefix}, ${key.keyHash}, ${key.role},
+    (SELECT array_agg(scope) FROM jsonb_array_elements_text(${key.scopes === undefined ? null : JSON.stringify(key.scopes)}::text::jsonb) scope), ${key.expiresAt ?? null}::timestamptz, ${key.userId ?? null}::int)
   RETURNING ${columns(sql)}`
 
 export const roleOf = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) =>

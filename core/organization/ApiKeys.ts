@@ -5,10 +5,11 @@ import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import * as SteadyCache from "../SteadyCache.ts"
 import * as SteadyTime from "../SteadyTime.ts"
-import { type ApiKey, ApiKeyNotFound, InvalidApiKey, newKey, prefixOf } from "./ApiKey.ts"
+import { type ApiKey, ApiKeyExpired, ApiKeyNotFound, InvalidApiKey, newKey, prefixOf } from "./ApiKey.ts"
 import * as store from "./ApiKeyStore.ts"
 import type { ApiKeyId, Caller } from "./Caller.ts"
 import { includes, lesser, type Role, RoleTooLow } from "./Role.ts"
+import { hasScope, type Scope, scopes as allScopes, ScopeMissing } from "./Scope.ts"
 import { hashOf } from "./Secret.ts"
 
 export { InvalidApiKey } from "./ApiKey.ts"
@@ -21,6 +22,10 @@ export interface NewApiKey {
   readonly name: string
   /** Undefined: that of the caller, up to `admin`. */
   readonly role: Role | undefined
+  /** Undefined: those of the caller. */
+  readonly scopes?: ReadonlyArray<Scope> | undefined
+  /** Undefined: never. */
+  readonly expiresAt?: Date | undefined
 }
 
 export class ApiKeys extends Context.Service<
@@ -34,11 +39,11 @@ export class ApiKeys extends Context.Service<
     readonly forget: Effect.Effect<void>
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId, withArchived: boolean) => Effect.Effect<ReadonlyArray<ApiKey>>
-    /** `key` can be had only now. Made by a user, it may never more than that user may. */
+    /** `key` can be had only now. Made by a user, it may never more than that user may; made with a key, no more than that one. */
     readonly create: (
       caller: Caller,
       key: NewApiKey
-    ) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, RoleTooLow>
+    ) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, ApiKeyExpired | RoleTooLow | ScopeMissing>
     /** Nobody decides over a key that may more than the caller. To do it again is no error. */
     readonly archive: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
     readonly reactivate: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
@@ -98,19 +103,27 @@ const lookup = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, rawKey: st
   return found === undefined ? yield* new InvalidApiKey() : callerOf(found)
 })
 
-const callerOf = ({ apiKeyId, organizationId, role, userId, userRole }: store.FoundKey): Caller => ({
+const callerOf = ({ apiKeyId, organizationId, role, scopes, userId, userRole }: store.FoundKey): Caller => ({
   organizationId,
   apiKeyId,
   role: userRole === null ? role : lesser(role, userRole),
-  ...(userId === null ? {} : { userId })
+  ...(userId === null ? {} : { userId }),
+  ...(scopes === null ? {} : { scopes })
 })
 
-const create = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, caller: Caller, { name, role }: NewApiKey) {
+const create = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  caller: Caller,
+  { expiresAt, name, role, scopes = caller.scopes }: NewApiKey
+) {
   const given = role ?? lesser(caller.role, "admin")
   if (!includes(caller.role, given)) return yield* new RoleTooLow()
+  const beyond = (scopes ?? allScopes).find((scope) => !hasScope(caller, scope))
+  if (beyond !== undefined) return yield* new ScopeMissing({ scope: beyond })
+  if (expiresAt !== undefined && expiresAt.getTime() <= (yield* Clock.currentTimeMillis)) return yield* new ApiKeyExpired()
   const key = yield* newKey
   const { organizationId, userId } = caller
-  const row = { organizationId, name, keyPrefix: prefixOf(key), keyHash: yield* hashOf(key), role: given, userId }
+  const row = { organizationId, name, keyPrefix: prefixOf(key), keyHash: yield* hashOf(key), role: given, scopes, expiresAt, userId }
   const [made] = yield* Effect.orDie(store.insert(sql, row))
   return made === undefined ? yield* Effect.die("An inserted key was not returned") : { made, key: Redacted.make(key) }
 })

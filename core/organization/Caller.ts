@@ -2,6 +2,8 @@
 import { Schema } from "effect"
 import type { OrganizationId } from "../Id.ts"
 import type { Role } from "./Role.ts"
+import type { Scope } from "./Scope.ts"
+import type { SessionId } from "./Session.ts"
 
 export const ApiKeyId = Schema.Int.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
@@ -15,4 +17,8 @@ export interface Caller {
   readonly apiKeyId?: ApiKeyId
   /** Who logged in, or made the key; absent for a key that no user made. */
   readonly userId?: UserId
+  /** Of a user who logged in. */
+  readonly sessionId?: SessionId
+  /** What the key is good for; absent: for everything that its role allows. */
+  readonly scopes?: ReadonlyArray<Scope>
 }

@@ -3,6 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { UserId } from "./Caller.ts"
 import type { Role } from "./Role.ts"
+import type { SessionId } from "./Session.ts"
 import type { Onboarding, User, UserOrganization } from "./User.ts"
 
 type Sql = SqlClient.SqlClient
@@ -76,8 +77,22 @@ export const findByEmail = (sql: Sql, email: string) =>
 export const find = (sql: Sql, id: UserId) =>
   sql<User>`SELECT ${columns(sql)} FROM users u WHERE u.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
 
-export const membership = (sql: Sql, id: UserId) =>
-  sql<Membership>`SELECT m.organization_id, m.role FROM users u ${current(sql)} WHERE u.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
+/** What the user may do now, and whether the session is open. */
+export const membership = (sql: Sql, id: UserId, session: SessionId | undefined) =>
+  sql<Membership & { readonly isOpen: boolean }>`
+    WITH used AS (
+      UPDATE sessions SET last_used_at = now()
+      WHERE id = ${session ?? null}::uuid AND user_id = ${id} AND last_used_at < now() - interval '1 minute'
+    )
+    SELECT m.organization_id, m.role, EXISTS (
+      SELECT 1 FROM sessions s WHERE s.id = ${session ?? null}::uuid AND s.user_id = u.id AND s.expires_at > now()) AS is_open
+    FROM users u ${current(sql)} WHERE u.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
+
+/** False when the password was another one meanwhile. */
+export const setPassword = (sql: Sql, id: UserId, from: string, to: string) =>
+  sql`UPDATE users SET password_hash = ${to} WHERE id = ${id} AND password_hash = ${from} RETURNING 1`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
 
 export const organizations = (sql: Sql, id: UserId) =>
   sql<UserOrganization>`

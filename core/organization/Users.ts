@@ -8,7 +8,10 @@ import type { Caller, UserId } from "./Caller.ts"
 import { acrossTenants } from "./CurrentTenant.ts"
 import { type Account, PasswordChecks, type Shown, type Waits } from "./PasswordChecks.ts"
 import { type From, type NewUser, signUp, SignupPolicy } from "./SignUp.ts"
-import { type InvalidToken, Tokens } from "./Tokens.ts"
+import type { OpenSession, PasswordWrong, SessionId, SessionNotFound } from "./Session.ts"
+import { type PasswordChange, sessionsOf } from "./Sessions.ts"
+import * as sessions from "./SessionStore.ts"
+import { InvalidToken, sessionHours, Tokens } from "./Tokens.ts"
 import {
   type LoginRefused,
   NoOrganization,
@@ -47,6 +50,16 @@ export class Users extends Context.Service<
     readonly authenticate: (token: string) => Effect.Effect<Caller, InvalidToken | UserNotFound | NoOrganization>
     /** Has this node ask the database again who may what. */
     readonly forget: Effect.Effect<void>
+    /** Newest first. */
+    readonly sessions: (id: UserId) => Effect.Effect<ReadonlyArray<OpenSession>>
+    readonly endSession: (id: UserId, session: SessionId) => Effect.Effect<void, SessionNotFound>
+    readonly endSessions: (id: UserId) => Effect.Effect<void>
+    /** All sessions but `session` end. */
+    readonly changePassword: (
+      id: UserId,
+      session: SessionId | undefined,
+      change: PasswordChange
+    ) => Effect.Effect<void, PasswordWrong | UserNotFound | Waits>
     readonly get: (id: UserId) => Effect.Effect<User, UserNotFound>
     /** First joined first. */
     readonly organizations: (id: UserId) => Effect.Effect<ReadonlyArray<UserOrganization>>
@@ -72,11 +85,14 @@ export class Users extends Context.Service<
       return Users.of({
         isSignupOpen: ports.policy.mode !== "off",
         signUp: Effect.fn("Users.signUp")((user, from) =>
-          Effect.flatMap(signUp(ports, user, from), (account) => session(ports, account)).pipe(Effect.provide(Digest.layerWebCrypto))
+          Effect.flatMap(signUp(ports, user, from), (account) => session(ports, account, from.address)).pipe(
+            Effect.provide(Digest.layerWebCrypto)
+          )
         ),
         logIn: Effect.fn("Users.logIn")((email, password, address) => logIn(ports, { email, password, address })),
         authenticate: callers.get,
         forget: callers.forgetAll,
+        ...sessionsOf(sql, ports.checks, callers.forgetAll),
         get: Effect.fn("Users.get")((id) => found(store.find(sql, id))),
         organizations: Effect.fn("Users.organizations")((id) => acrossTenants(Effect.orDie(store.organizations(sql, id)))),
         select: Effect.fn("Users.select")(function* (id, organizationId) {
@@ -103,18 +119,22 @@ const found = <A, E>(row: Effect.Effect<A | undefined, E>): Effect.Effect<A, Use
 const logIn = Effect.fnUntraced(function* (ports: Ports, shown: Shown) {
   const account = yield* ports.checks.account(shown)
   yield* ports.checks.arrived(account, shown.address)
-  return yield* session(ports, account)
+  return yield* session(ports, account, shown.address)
 })
 
-const session = ({ tokens }: Ports, account: Account): Effect.Effect<Session> =>
-  Effect.map(tokens.issue(account), (token) => ({ token, user: account, organizationId: account.organizationId ?? undefined }))
+const session = Effect.fnUntraced(function* ({ sql, tokens }: Ports, account: Account, address: string) {
+  const id = yield* Effect.orDie(sessions.begin(sql, account.id, address, sessionHours))
+  if (id === undefined) return yield* Effect.die("A session that was begun was not returned")
+  const token = yield* tokens.issue(account, id)
+  return { token, user: account, organizationId: account.organizationId ?? undefined } satisfies Session
+})
 
 const lookup = Effect.fnUntraced(function* ({ sql, tokens }: Ports, token: string) {
-  const userId = yield* tokens.verify(token.slice(0, longestToken))
-  const membership = yield* found(store.membership(sql, userId))
-  const { organizationId, role } = membership
+  const { sessionId, userId } = yield* tokens.verify(token.slice(0, longestToken))
+  const { isOpen, organizationId, role } = yield* found(store.membership(sql, userId, sessionId))
+  if (sessionId === undefined || !isOpen) return yield* new InvalidToken()
   if (organizationId === null || role === null) return yield* new NoOrganization()
-  return { organizationId, role, userId } satisfies Caller
+  return { organizationId, role, userId, sessionId } satisfies Caller
 })
 
 const union = (one: ReadonlyArray<string>, other: ReadonlyArray<string> = []): ReadonlyArray<string> =>

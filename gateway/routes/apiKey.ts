@@ -36,7 +36,7 @@ export const apiKeyRoutes = tagged("API keys", [
     needs: "admin",
     body: CreateApiKey,
     success: NewApiKeyWire,
-    errors: ["RoleTooLow"],
+    errors: ["ApiKeyExpired", "RoleTooLow", "ScopeMissing"],
     handle: ({ body, caller }) => ApiKeys.use((_) => _.create(caller, newApiKeyOf(body))).pipe(Effect.map(newApiKeyWire))
   }),
   route({

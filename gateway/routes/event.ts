@@ -102,7 +102,7 @@ export const eventRoutes = tagged("Events", [
     name: "followEventsBySocket",
     summary: "Follow events as they happen (websocket)",
     description:
-      "After the upgrade, each text message is one event. Closed with 4401 for a bad credential, also for one that becomes void meanwhile, 4400 for a bad query, 4429 for too many connections, 4408 when nothing is read for half a minute, 1001 when the service stops; a client goes on from the last id it got.",
+      "After the upgrade, each text message is one event. Closed with 4401 for a bad credential, also for one that becomes void meanwhile, 4403 for a key without the scope `read`, 4400 for a bad query, 4429 for too many connections, 4408 when nothing is read for half a minute, 1001 when the service stops; a client goes on from the last id it got.",
     query: EventSocketQuery,
     success: EventWire,
     errors: ["UpgradeRequired"],

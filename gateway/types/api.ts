@@ -198,11 +198,15 @@ export type UserOrganizations = { readonly organizations: ReadonlyArray<UserOrga
 
 export type Onboarding = { readonly completed_at: string | null; readonly skipped: boolean; readonly seen_tooltips: ReadonlyArray<string>; readonly completed_actions: ReadonlyArray<string> }
 
-export type ApiKey = { readonly id: number; readonly name: string; readonly key_prefix: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly is_active: boolean; readonly created_at: string; readonly last_used_at: string | null; readonly archived_at: string | null }
+export type OpenSession = { readonly id: string; /** The one that asks. */ readonly is_current: boolean; /** Where it was begun from. */ readonly address: string; readonly created_at: string; readonly last_used_at: string; readonly expires_at: string }
 
-export type NewApiKey = { readonly id: number; readonly name: string; readonly key_prefix: string; /** Shown only now. */ readonly api_key: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly created_at: string }
+export type SessionList = { readonly sessions: ReadonlyArray<OpenSession> }
 
 export type Changed = { readonly success: true; readonly message: string }
+
+export type ApiKey = { readonly id: number; readonly name: string; readonly key_prefix: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly scopes: ReadonlyArray<"read" | "calls" | "campaigns" | "agents" | "admin"> | null; readonly is_active: boolean; readonly created_at: string; readonly last_used_at: string | null; readonly archived_at: string | null; readonly expires_at: string | null }
+
+export type NewApiKey = { readonly id: number; readonly name: string; readonly key_prefix: string; /** Shown only now. */ readonly api_key: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly scopes: ReadonlyArray<"read" | "calls" | "campaigns" | "agents" | "admin"> | null; readonly created_at: string; readonly expires_at: string | null }
 
 export type Member = { readonly user_id: number; readonly email: string; readonly name: string | null; readonly role: "viewer" | "member" | "admin" | "owner"; readonly created_at: string }
 
@@ -378,8 +382,10 @@ export type SelectOrganization = { readonly organization_id: number }
 
 export type SetOnboarding = { readonly completed_at?: string | null; readonly skipped?: boolean | null; readonly seen_tooltips?: ReadonlyArray<string> | null; readonly completed_actions?: ReadonlyArray<string> | null }
 
+export type ChangePassword = { readonly current_password: string; /** At least 8 characters. */ readonly new_password: string }
+
 /** Left out, `role` is that of the caller, up to `admin`. */
-export type CreateApiKey = { readonly name: string; readonly role?: "viewer" | "member" | "admin" | "owner" | null }
+export type CreateApiKey = { readonly name: string; readonly role?: "viewer" | "member" | "admin" | "owner" | null; readonly scopes?: ReadonlyArray<"read" | "calls" | "campaigns" | "agents" | "admin"> | null; readonly expires_at?: string | null }
 
 export type ChangeMember = { readonly role: "viewer" | "member" | "admin" | "owner" }
 
@@ -433,7 +439,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CampaignList
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Read a campaign */
   readonly getCampaign: {
@@ -444,7 +450,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Campaign
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Change a draft or paused campaign */
   readonly updateCampaign: {
@@ -499,7 +505,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CampaignProgress
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** List the calls of a campaign */
   readonly listCampaignRuns: {
@@ -532,7 +538,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: SourceDownload
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** What a new campaign may start from */
   readonly getCampaignDefaults: {
@@ -543,7 +549,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CampaignDefaults
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** List the contacts of a campaign */
   readonly listCampaignContacts: {
@@ -554,7 +560,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ContactList
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Mark contacts with an unknown outcome as reached or not */
   readonly markCampaignContacts: {
@@ -587,7 +593,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowListItem>
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Read an agent */
   readonly getWorkflow: {
@@ -598,7 +604,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Workflow
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Change an agent */
   readonly updateWorkflow: {
@@ -631,7 +637,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowName>
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Count agents */
   readonly countWorkflows: {
@@ -642,7 +648,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WorkflowCount
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Copy an agent */
   readonly duplicateWorkflow: {
@@ -697,7 +703,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: DispositionCodes
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** List an agent's versions, newest first */
   readonly listWorkflowVersions: {
@@ -708,7 +714,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowVersion>
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Make a draft of the published version */
   readonly createWorkflowDraft: {
@@ -752,7 +758,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: NodeTypeList
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Read a type of node */
   readonly getNodeType: {
@@ -763,7 +769,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: NodeSpec
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** List folders by name */
   readonly listFolders: {
@@ -774,7 +780,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<Folder>
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Create a folder */
   readonly createFolder: {
@@ -829,7 +835,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WorkflowRun
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** What was said and typed, with times */
   readonly getRunTranscript: {
@@ -840,7 +846,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 401 | 404 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 416 | 422 | 431 | 500 | 503
   }
   /** The recorded call, callee left and agent right */
   readonly getRunRecording: {
@@ -851,7 +857,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Blob
-    readonly errors: 401 | 404 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 416 | 422 | 431 | 500 | 503
   }
   /** List what the agent's webhook nodes have sent for a call */
   readonly listRunWebhooks: {
@@ -862,7 +868,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: RunWebhookList
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Send a dead delivery of a call anew */
   readonly replayRunWebhook: {
@@ -884,7 +890,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 401 | 404 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 416 | 422 | 431 | 500 | 503
   }
   /** The calls of an agent as CSV */
   readonly getWorkflowReport: {
@@ -895,7 +901,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 401 | 404 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 416 | 422 | 431 | 500 | 503
   }
   /** The calls of the organization as CSV */
   readonly getUsageReport: {
@@ -906,7 +912,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 400 | 401 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 416 | 422 | 431 | 500 | 503
   }
   /** What the calls of a day came to */
   readonly getDailyReport: {
@@ -917,7 +923,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: DailyReport
-    readonly errors: 400 | 401 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
   }
   /** The calls of a day, newest first */
   readonly listDailyRuns: {
@@ -928,7 +934,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<DailyRun>
-    readonly errors: 400 | 401 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
   }
   /** The agents that a report can be narrowed to */
   readonly listReportedWorkflows: {
@@ -939,7 +945,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowName>
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** List the calls of the organization */
   readonly listUsageRuns: {
@@ -950,7 +956,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: UsagePage
-    readonly errors: 400 | 401 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
   }
   /** How long the calls of this month took */
   readonly getCurrentUsage: {
@@ -961,7 +967,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CurrentPeriod
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Calls and minutes of each of the last days */
   readonly getDailyUsage: {
@@ -972,7 +978,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: DailyUsageBreakdown
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Call somebody */
   readonly startCall: {
@@ -1049,7 +1055,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TelephonyConfigList
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Read a telephony configuration */
   readonly getTelephonyConfig: {
@@ -1060,7 +1066,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TelephonyConfig
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Change a telephony configuration */
   readonly updateTelephonyConfig: {
@@ -1104,7 +1110,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TrunkList
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** What is missing in telephony configurations */
   readonly listTelephonyConfigWarnings: {
@@ -1115,7 +1121,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TelephonyConfigWarnings
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** The providers of this engine, and what their configurations ask for */
   readonly listTelephonyProviders: {
@@ -1126,7 +1132,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ProviderList
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** List the phone numbers of a telephony configuration, oldest first */
   readonly listPhoneNumbers: {
@@ -1137,7 +1143,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: PhoneNumberList
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Add a phone number */
   readonly createPhoneNumber: {
@@ -1159,7 +1165,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: PhoneNumber
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Change a phone number */
   readonly updatePhoneNumber: {
@@ -1280,7 +1286,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<Tool>
-    readonly errors: 400 | 401 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Create a tool */
   readonly createTool: {
@@ -1302,7 +1308,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Tool
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Change a tool */
   readonly updateTool: {
@@ -1346,7 +1352,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<Credential>
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Create a credential */
   readonly createCredential: {
@@ -1368,7 +1374,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Credential
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Change a credential */
   readonly updateCredential: {
@@ -1401,7 +1407,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: RecordingList
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Make a recording of what was uploaded */
   readonly createRecording: {
@@ -1478,7 +1484,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: DocumentList
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Read what is known of a document */
   readonly getDocument: {
@@ -1489,7 +1495,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Document
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Delete a document and its file */
   readonly deleteDocument: {
@@ -1544,7 +1550,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: User
-    readonly errors: 401 | 404 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 431 | 500 | 503
   }
   /** The id of who asks */
   readonly getAuthUser: {
@@ -1555,7 +1561,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: AuthUser
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** The organizations of who asks, first joined first */
   readonly listUserOrganizations: {
@@ -1588,7 +1594,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Onboarding
-    readonly errors: 401 | 404 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 431 | 500 | 503
   }
   /** Get further with the user interface */
   readonly setOnboardingState: {
@@ -1599,7 +1605,62 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SetOnboarding
     readonly answer: Onboarding
-    readonly errors: 400 | 401 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+  }
+  /** List where who asks is logged in, newest first */
+  readonly listSessions: {
+    readonly method: "GET"
+    readonly path: "/api/v1/user/sessions"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: SessionList
+    readonly errors: 401 | 403 | 431 | 500 | 503
+  }
+  /** End a log-in of who asks */
+  readonly endSession: {
+    readonly method: "DELETE"
+    readonly path: "/api/v1/user/sessions/{session_id}"
+    readonly params: { readonly session_id: string }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: Changed
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+  }
+  /** Log out */
+  readonly logOut: {
+    readonly method: "POST"
+    readonly path: "/api/v1/auth/logout"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: Changed
+    readonly errors: 401 | 403 | 404 | 431 | 500 | 503
+  }
+  /** End all log-ins of who asks, this one too */
+  readonly logOutEverywhere: {
+    readonly method: "POST"
+    readonly path: "/api/v1/auth/logout-everywhere"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: Changed
+    readonly errors: 401 | 403 | 431 | 500 | 503
+  }
+  /** Change the password of who asks */
+  readonly changePassword: {
+    readonly method: "PUT"
+    readonly path: "/api/v1/user/password"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: ChangePassword
+    readonly answer: Changed
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List API keys, oldest first */
   readonly listApiKeys: {
@@ -1610,7 +1671,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<ApiKey>
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Make an API key */
   readonly createApiKey: {
@@ -1654,7 +1715,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: MemberList
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Give a member another role */
   readonly changeMember: {
@@ -1687,7 +1748,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: OrganizationContext
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Read the organization's preferences */
   readonly getOrganizationPreferences: {
@@ -1698,7 +1759,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: OrganizationPreferences
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Replace the organization's preferences */
   readonly setOrganizationPreferences: {
@@ -1720,7 +1781,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: OrganizationSettings
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Set how many calls the organization may have up */
   readonly setOrganizationSettings: {
@@ -1797,7 +1858,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: UserConfiguration
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Change what the organization has set up */
   readonly setUserConfiguration: {
@@ -1819,7 +1880,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ModelStatus
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Read what the organization has set up, as one document */
   readonly getModelConfiguration: {
@@ -1830,7 +1891,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ModelConfiguration
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Replace what the organization has set up */
   readonly setModelConfiguration: {
@@ -1852,7 +1913,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ModelConfigurationDefaults
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** What calls cost by what is set up */
   readonly getModelPricing: {
@@ -1863,7 +1924,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ModelPricing
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Who changed what, newest first */
   readonly listAuditLog: {
@@ -1885,7 +1946,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: EventPage
-    readonly errors: 401 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** Follow events as they happen (server-sent events) */
   readonly followEvents: {
@@ -1896,7 +1957,7 @@ export interface Operations {
     readonly headers: { /** Begin with what happened after this event. Without it: with what happens from now on. */ readonly "Last-Event-ID"?: number }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 401 | 416 | 422 | 429 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 416 | 422 | 429 | 431 | 500 | 503
   }
   /** Follow events as they happen (websocket) */
   readonly followEventsBySocket: {
@@ -1907,7 +1968,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Event
-    readonly errors: 401 | 422 | 426 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 426 | 431 | 500 | 503
   }
   /** Have events sent to an address */
   readonly createWebhookEndpoint: {
@@ -1929,7 +1990,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WebhookEndpointList
-    readonly errors: 401 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 431 | 500 | 503
   }
   /** Read a webhook endpoint */
   readonly getWebhookEndpoint: {
@@ -1940,7 +2001,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WebhookEndpoint
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Change a webhook endpoint */
   readonly updateWebhookEndpoint: {
@@ -1995,7 +2056,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WebhookDeliveryList
-    readonly errors: 401 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
   }
   /** Send a dead delivery anew */
   readonly replayWebhookDelivery: {

@@ -19,14 +19,17 @@ const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@.]+$/u.test(t
 /** Compared and kept in lower case. */
 export const Email = Type.Refine(Type.String({ maxLength: longestEmail }), isEmail, () => "value is not a valid email address")
 
+/** One that is chosen now. */
+export const Password = Type.Refine(
+  Type.String({ format: "password", maxLength: longestPassword, description: `At least ${shortestPassword} characters.` }),
+  (password) => [...password].length >= shortestPassword,
+  () => `Password must be at least ${shortestPassword} characters`
+)
+
 export const SignUp = Type.Object(
   {
     email: Email,
-    password: Type.Refine(
-      Type.String({ format: "password", maxLength: longestPassword, description: `At least ${shortestPassword} characters.` }),
-      (password) => [...password].length >= shortestPassword,
-      () => `Password must be at least ${shortestPassword} characters`
-    ),
+    password: Password,
     name: optional(Type.String({ maxLength: 255 })),
     invitation_token: optional(Type.String({ maxLength: 100, description: "Of an invitation for this address." })),
     setup_code: optional(Type.String({ maxLength: 100, description: "For the first account: what is printed at the first start." }))

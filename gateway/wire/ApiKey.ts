@@ -4,6 +4,7 @@ import Type, { type Static } from "typebox"
 import type { ApiKey } from "#core/organization/ApiKey.ts"
 import type { ApiKeyId } from "#core/organization/Caller.ts"
 import type { NewApiKey } from "#core/organization/ApiKeys.ts"
+import { scopes } from "#core/organization/Scope.ts"
 import { RoleWire } from "./Account.ts"
 import { id, instant, instantOf, nullable, optional, orUndefined } from "./Field.ts"
 
@@ -11,11 +12,30 @@ export const ApiKeyPath = Type.Object({ api_key_id: id<ApiKeyId>() })
 export const ApiKeyListQuery = Type.Object({ include_archived: Type.Boolean({ default: false }) })
 
 export const CreateApiKey = Type.Object(
-  { name: Type.String({ maxLength: 255 }), role: optional(RoleWire) },
+  {
+    name: Type.String({ maxLength: 255 }),
+    role: optional(RoleWire),
+    scopes: optional(
+      Type.Array(Type.Enum(scopes), {
+        minItems: 1,
+        maxItems: scopes.length,
+        description:
+          "What the key is good for, of what its role allows: `read` what changes nothing, `calls` start calls, `campaigns` make and change them and upload lists, `agents` make and change agents and what they use, `admin` everything else. Left out: everything."
+      })
+    ),
+    expires_at: optional(instant())
+  },
   { title: "CreateApiKey", description: "Left out, `role` is that of the caller, up to `admin`." }
 )
 
-export const newApiKeyOf = ({ name, role }: Static<typeof CreateApiKey>): NewApiKey => ({ name, role: orUndefined(role) })
+export const newApiKeyOf = (given: Static<typeof CreateApiKey>): NewApiKey => ({
+  name: given.name,
+  role: orUndefined(given.role),
+  scopes: orUndefined(given.scopes),
+  expiresAt: given.expires_at === null ? undefined : new Date(given.expires_at)
+})
+
+const ScopesWire = nullable(Type.Array(Type.Enum(scopes), { description: "Null: everything that its role allows." }))
 
 export const ApiKeyWire = Type.Object(
   {
@@ -23,10 +43,12 @@ export const ApiKeyWire = Type.Object(
     name: Type.String(),
     key_prefix: Type.String(),
     role: RoleWire,
+    scopes: ScopesWire,
     is_active: Type.Boolean(),
     created_at: instant(),
     last_used_at: nullable(instant()),
-    archived_at: nullable(instant())
+    archived_at: nullable(instant()),
+    expires_at: nullable(instant())
   },
   { title: "ApiKey" }
 )
@@ -36,10 +58,12 @@ export const apiKeyWire = (key: ApiKey): Static<typeof ApiKeyWire> => ({
   name: key.name,
   key_prefix: key.keyPrefix,
   role: key.role,
-  is_active: key.archivedAt === null,
+  scopes: key.scopes === null ? null : [...key.scopes],
+  is_active: key.isActive,
   created_at: key.createdAt.toISOString(),
   last_used_at: instantOf(orUndefined(key.lastUsedAt)),
-  archived_at: instantOf(orUndefined(key.archivedAt))
+  archived_at: instantOf(orUndefined(key.archivedAt)),
+  expires_at: instantOf(orUndefined(key.expiresAt))
 })
 
 export const NewApiKeyWire = Type.Object(
@@ -49,7 +73,9 @@ export const NewApiKeyWire = Type.Object(
     key_prefix: Type.String(),
     api_key: Type.String({ description: "Shown only now." }),
     role: RoleWire,
-    created_at: instant()
+    scopes: ScopesWire,
+    created_at: instant(),
+    expires_at: nullable(instant())
   },
   { title: "NewApiKey" }
 )
@@ -60,7 +86,9 @@ export const newApiKeyWire = ({ key, made }: { readonly made: ApiKey; readonly k
   key_prefix: made.keyPrefix,
   api_key: Redacted.value(key),
   role: made.role,
-  created_at: made.createdAt.toISOString()
+  scopes: made.scopes === null ? null : [...made.scopes],
+  created_at: made.createdAt.toISOString(),
+  expires_at: instantOf(orUndefined(made.expiresAt))
 })
 
 export const Changed = Type.Object({ success: Type.Literal(true), message: Type.String() }, { title: "Changed" })

@@ -15,6 +15,7 @@ import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts
 import { Passwords } from "#core/organization/Passwords.ts"
 import type { Role } from "#core/organization/Role.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
+import { SessionId } from "#core/organization/Session.ts"
 import { SignupPolicy } from "#core/organization/SignUp.ts"
 import { Users } from "#core/organization/Users.ts"
 import * as passwords from "#runtime/passwords.ts"
@@ -22,6 +23,8 @@ import { tokensOf } from "#runtime/tokens.ts"
 import { install, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
 
 const { heard, run } = await install(t)
+/** That nobody has begun. */
+const session = SessionId.make("00000000-0000-4000-8000-000000000000")
 
 const ownerOf = (organizationId = ours, role: Role = "owner"): Caller => ({ organizationId, role })
 const signUp = (email: string, password = "correct horse") =>
@@ -49,7 +52,7 @@ t.test("given a user who signed up", async (t) => {
         return { caller, organizationId, user, stored: yield* sql`SELECT password_hash FROM users WHERE id = ${user.id}` }
       })
     )
-    t.strictSame(caller, { organizationId, role: "owner", userId: user.id })
+    t.match(caller, { organizationId, role: "owner", userId: user.id, sessionId: /^[0-9a-f-]{36}$/ })
     t.equal(user.email, "ada@example.org")
     t.match(stored, [{ passwordHash: /^scrypt\$16\$8\$1\$[\w-]{22}\$[\w-]{43}$/ }])
   })
@@ -73,21 +76,21 @@ t.test("given a user who signed up", async (t) => {
     t.strictSame(answers, ["none", "LoginRefused", "LoginRefused"])
   })
 
-  t.test("when a token is altered, somebody else's, or of nobody, then it is refused", async (t) => {
+  t.test("when a token is altered, somebody else's, of nobody, or of no session, then it is refused", async (t) => {
     const elsewhere = tokensOf(Redacted.make("the secret of another installation altogether"))
     const here = tokensOf(Redacted.make("the secret of the tokens in these tests"))
     const user = { id: UserId.make(1), email: "ada@example.org" }
     const refused = await run(
       Effect.gen(function* () {
         const users = yield* Users
-        const good = yield* here.issue(user)
-        const nobody = yield* here.issue({ ...user, id: UserId.make(999_999) })
+        const good = yield* here.issue(user, session)
+        const nobody = yield* here.issue({ ...user, id: UserId.make(999_999) }, session)
         const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${good.split(".")[1]}.`
-        const tokens = [`${good}x`, yield* elsewhere.issue(user), unsigned, "x", nobody]
+        const tokens = [good, `${good}x`, yield* elsewhere.issue(user, session), unsigned, "x", nobody]
         return yield* Effect.forEach(tokens, (token) => tag(users.authenticate(token)))
       })
     )
-    t.strictSame(refused, ["InvalidToken", "InvalidToken", "InvalidToken", "InvalidToken", "UserNotFound"])
+    t.strictSame(refused, ["InvalidToken", "InvalidToken", "InvalidToken", "InvalidToken", "InvalidToken", "UserNotFound"])
   })
 })
 
@@ -112,7 +115,7 @@ t.test("given a token, when 30 days have gone, then it is refused", async (t) =>
   const tokens = tokensOf(Redacted.make("the secret of the tokens in these tests"))
   const [before, after] = await Effect.runPromise(
     Effect.gen(function* () {
-      const token = yield* tokens.issue({ id: UserId.make(7), email: "a@example.org" })
+      const token = yield* tokens.issue({ id: UserId.make(7), email: "a@example.org" }, session)
       yield* TestClock.adjust("719 hours")
       const before = yield* tag(tokens.verify(token))
       yield* TestClock.adjust("2 hours")

@@ -1,0 +1,37 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { UserId } from "./Caller.ts"
+import type { OpenSession, SessionId } from "./Session.ts"
+
+type Sql = SqlClient.SqlClient
+/** Of one user; the oldest ones end. */
+const mostOpen = 50
+export const prunedAtOnce = 1000
+
+export const begin = (sql: Sql, userId: UserId, address: string, hours: number) =>
+  sql<{ readonly id: SessionId }>`
+    WITH ended AS (
+      DELETE FROM sessions WHERE id IN (
+        SELECT id FROM sessions WHERE user_id = ${userId} ORDER BY created_at DESC OFFSET ${mostOpen - 1}::int)
+    )
+    INSERT INTO sessions (user_id, address, expires_at) VALUES (${userId}, ${address}, now() + make_interval(hours => ${hours}::int))
+    RETURNING id`.pipe(Effect.map((rows) => rows[0]?.id))
+
+/** Newest first. */
+export const list = (sql: Sql, userId: UserId) => sql<OpenSession>`
+  SELECT id, address, created_at, last_used_at, expires_at FROM sessions
+  WHERE user_id = ${userId} AND expires_at > now() ORDER BY created_at DESC, id LIMIT ${mostOpen}`
+
+/** False when the user has no such session. */
+export const end = (sql: Sql, userId: UserId, id: SessionId) =>
+  sql`DELETE FROM sessions WHERE user_id = ${userId} AND id = ${id}::uuid RETURNING 1`.pipe(Effect.map((rows) => rows.length > 0))
+
+export const endAll = (sql: Sql, userId: UserId, but: SessionId | undefined) => sql`
+  DELETE FROM sessions WHERE user_id = ${userId} AND id IS DISTINCT FROM ${but ?? null}::uuid`
+
+/** How many went of those that have expired. */
+export const prune = (sql: Sql) =>
+  sql`
+    DELETE FROM sessions WHERE id = ANY (ARRAY(
+      SELECT id FROM sessions WHERE expires_at < now() ORDER BY expires_at LIMIT ${prunedAtOnce}::int FOR UPDATE SKIP LOCKED))
+    RETURNING 1`.pipe(Effect.map((rows) => rows.length))

@@ -1,0 +1,177 @@
+/** A token was good for thirty days whatever happened: nobody could log out, or change the password, and a key was good for everything for ever. */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import { SignJWT } from "jose"
+import t from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { scopes } from "#core/organization/Scope.ts"
+import { apiRoutes } from "#gateway/api.ts"
+import { FollowingTimes } from "#gateway/following.ts"
+import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
+import type { Answer, Sent } from "#test/gateway/gatewayTest.ts"
+
+const times = Layer.succeed(FollowingTimes, {
+  heartbeat: "15 seconds",
+  idleSeconds: 60,
+  longestWait: "30 seconds",
+  credentialCheck: "20 millis"
+} as const)
+const api = await openApi(t, times)
+const password = "correct horse"
+const nobody: Sent = { key: null }
+const bearer = (token: unknown): Sent => ({ key: null, headers: { authorization: `Bearer ${String(token)}` } })
+const as = (token: unknown) => (method: string, path: string, json?: unknown) => api.ask(method, path, json, bearer(token))
+const said = ({ json, status }: Answer) => [status, json]
+
+let users = 0
+const signedUp = async () => {
+  const email = `user${++users}@example.org`
+  const { token } = bodyOf(await api.ask("POST", "/auth/signup", { email, password }, nobody))
+  return { email, token: String(token) }
+}
+const logIn = (email: string, secret = password) => api.ask("POST", "/auth/login", { email, password: secret }, nobody)
+const works = async (token: unknown) => (await as(token)("GET", "/auth/me")).status
+interface Listed {
+  readonly id: string
+  readonly is_current: boolean
+}
+const sessionsOf = async (token: unknown): Promise<ReadonlyArray<Listed>> =>
+  // It was held against its schema.
+  ((await as(token)("GET", "/user/sessions")).json as { readonly sessions: ReadonlyArray<Listed> }).sessions
+
+t.test("given a user who is logged in twice", async (t) => {
+  t.test("when he logs out, then that token is refused at once, and the other works on", async (t) => {
+    const { email, token } = await signedUp()
+    const other = bodyOf(await logIn(email))["token"]
+    t.strictSame([await works(token), await works(other)], [200, 200])
+    t.strictSame(said(await as(token)("POST", "/auth/logout")), [200, { success: true, message: "Logged out successfully" }])
+    t.strictSame(said(await as(token)("GET", "/auth/me")), [401, { detail: "Invalid or expired token" }])
+    t.equal(await works(other), 200)
+  })
+
+  t.test("when he ends the other one, then that is refused; nobody else's can be ended", async (t) => {
+    const { email, token } = await signedUp()
+    const other = bodyOf(await logIn(email))["token"]
+    const stranger = await signedUp()
+    const [first, second] = await sessionsOf(token)
+    t.match([first, second], [{ is_current: false, address: "127.0.0.1" }, { is_current: true }])
+    const [theirs] = await sessionsOf(stranger.token)
+    const missing = [404, { detail: "Session not found" }]
+    t.strictSame(said(await as(token)("DELETE", `/user/sessions/${theirs?.id}`)), missing)
+    t.strictSame(said(await as(token)("DELETE", "/user/sessions/none")), missing)
+    t.equal((await as(token)("DELETE", `/user/sessions/${first?.id}`)).status, 200)
+    t.strictSame([await works(token), await works(other), await works(stranger.token)], [200, 401, 200])
+  })
+
+  t.test("when he logs out everywhere, then no token works", async (t) => {
+    const { email, token } = await signedUp()
+    const other = bodyOf(await logIn(email))["token"]
+    await as(other)("POST", "/auth/logout-everywhere")
+    t.strictSame([await works(token), await works(other)], [401, 401])
+  })
+
+  t.test("when he changes the password, then it takes the old one, and other log-ins end", async (t) => {
+    const { email, token } = await signedUp()
+    const other = bodyOf(await logIn(email))["token"]
+    const change = (current_password: string, new_password: string) =>
+      as(token)("PUT", "/user/password", { current_password, new_password })
+    t.strictSame(said(await change("another horse", "battery staple")), [400, { detail: "The current password is wrong" }])
+    t.equal((await change(password, "short")).status, 422)
+    t.equal((await change(password, "battery staple")).status, 200)
+    t.strictSame([await works(token), await works(other)], [200, 401])
+    t.strictSame([(await logIn(email)).status, (await logIn(email, "battery staple")).status], [401, 200])
+  })
+
+  t.test("when both change it at once, then one does", async (t) => {
+    const { token } = await signedUp()
+    const answers = await Promise.all(
+      ["one battery", "two battery"].map((new_password) => as(token)("PUT", "/user/password", { current_password: password, new_password }))
+    )
+    t.strictSame(answers.map(({ status }) => status).sort(), [200, 400])
+  })
+
+  t.test("when he follows events and logs out, then the connection ends", async (t) => {
+    const { token } = await signedUp()
+    const stream = await fetch(`http://127.0.0.1:${api.port}/api/v1/events/stream`, { headers: { authorization: `Bearer ${token}` } })
+    t.equal(stream.status, 200)
+    await as(token)("POST", "/auth/logout")
+    t.match(await stream.text(), /retry/)
+  })
+})
+
+t.test("given a token without a session, as they were before, when it is shown, then it is refused", async (t) => {
+  const { token } = await signedUp()
+  const user = bodyOf(await as(token)("GET", "/auth/me"))
+  const old = await new SignJWT({ email: "a@example.org" })
+    .setProtectedHeader({ alg: "HS256" })
+    .setSubject(String(user.id))
+    .setExpirationTime("1h")
+    .sign(new TextEncoder().encode("the secret of the tokens in these tests"))
+  t.equal(await works(old), 401)
+})
+
+t.test("given a session that has expired, or more than a user may have, then it is refused", async (t) => {
+  const { email, token } = await signedUp()
+  await api.database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE sessions SET expires_at = now()`))
+  t.equal(await works(token), 401)
+  const first = bodyOf(await logIn(email))["token"]
+  for (let at = 0; at < 50; at++) await logIn(email)
+  t.equal((await sessionsOf(bodyOf(await logIn(email))["token"])).length, 50)
+  t.equal(await works(first), 401)
+})
+
+t.test("given a key that expires, then it is refused after that, and cannot be made in the past", async (t) => {
+  const make = (expires_at: string) => api.ask("POST", "/user/api-keys", { name: "brief", expires_at })
+  t.equal((await make("2020-01-01T00:00:00Z")).status, 422)
+  const made = bodyOf(await make("2999-01-01T00:00:00Z"))
+  t.match(made, { expires_at: "2999-01-01T00:00:00.000Z", scopes: null })
+  await api.database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE api_keys SET expires_at = now() WHERE id = ${made.id}`))
+  t.equal((await api.ask("GET", "/campaign/", undefined, { key: String(made["api_key"]) })).status, 401)
+  t.match((await api.ask("GET", "/user/api-keys")).json, [{ name: "test" }, { id: made.id, is_active: false }])
+})
+
+t.test("given keys with a scope each", async (t) => {
+  const keyOf = async (scope: string) => `scoped_key_of_${scope}`
+  t.before(() =>
+    api.database.run(
+      SqlClient.SqlClient.use((sql) =>
+        Effect.forEach(scopes, (scope) => {
+          const hash = createHash("sha256").update(`scoped_key_of_${scope}`).digest("hex")
+          return sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes)
+            VALUES (${api.organizationId}, ${scope}, 'scope', ${hash}, 'owner', ARRAY[${scope}])`
+        })
+      )
+    )
+  )
+  const routes = apiRoutes([ari]).filter(({ access }) => access !== "none")
+  const pathOf = (path: string) => path.replaceAll(/:[a-z_]+/g, "0")
+
+  t.test("when each asks for every route, then only what it is good for is not forbidden", async (t) => {
+    for (const scope of scopes) {
+      const key = await keyOf(scope)
+      for (const route of routes.filter((one) => one.scope !== scope)) {
+        const answer = await api.ask(route.method.toUpperCase(), pathOf(route.path), undefined, { key })
+        t.strictSame(
+          said(answer),
+          [403, { detail: `The API key lacks the scope '${route.scope}'` }],
+          `${route.method} ${route.path} by ${scope}`
+        )
+      }
+    }
+    t.strictSame(new Set(routes.map(({ scope }) => scope)), new Set(scopes))
+  })
+
+  t.test("when one is good for a route, then it is let in", async (t) => {
+    t.equal((await api.ask("GET", "/campaign/", undefined, { key: await keyOf("read") })).status, 200)
+    t.equal((await api.ask("POST", "/campaign/create", {}, { key: await keyOf("campaigns") })).status, 422)
+    t.equal((await api.ask("POST", "/workflow/create/definition", {}, { key: await keyOf("agents") })).status, 422)
+  })
+
+  t.test("when one makes a key, then that is good for no more than itself", async (t) => {
+    const make = async (more: object) => api.ask("POST", "/user/api-keys", { name: "more", ...more }, { key: await keyOf("admin") })
+    t.match((await make({})).json, { scopes: ["admin"] })
+    t.strictSame(said(await make({ scopes: ["admin", "calls"] })), [403, { detail: "The API key lacks the scope 'calls'" }])
+    t.equal((await make({ scopes: ["everything"] })).status, 422)
+  })
+})
