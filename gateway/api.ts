@@ -60,7 +60,8 @@ import { usageRoutes } from "./routes/usage.ts"
 import { webhookRoutes } from "./routes/webhook.ts"
 import { workflowRoutes } from "./routes/workflow.ts"
 import { workflowVersionRoutes } from "./routes/workflowVersion.ts"
-import { Gateway, layer as serverLayer, type Limits, type ListenFailed, type ServerOptions } from "./server.ts"
+import type { ListenFailed } from "./listening.ts"
+import { Gateway, layer as serverLayer, type Limits, type ServerOptions } from "./server.ts"
 import { Site } from "./Site.ts"
 
 /** What the handlers of the API stand on. */

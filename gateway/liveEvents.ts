@@ -9,6 +9,7 @@ import { Compatibility } from "#core/Compatibility.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { hasScope } from "#core/organization/Scope.ts"
+import { AllowedHosts, refusedByHead } from "./admission.ts"
 import { authenticate, credentialHeaders, type Identities } from "./authenticate.ts"
 import { Closing } from "./Closing.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./following.ts"
@@ -39,20 +40,24 @@ export const mountLiveEvents = (app: uws.TemplatedApp): Effect.Effect<void, neve
   Effect.gen(function* () {
     const runFork = Effect.runForkWith(yield* Effect.context<Closing | Identities | LiveEvents>())
     const { idleSeconds } = yield* FollowingTimes
+    const hosts = yield* AllowedHosts
     app.ws<Connection>(socketPath, {
       idleTimeout: idleSeconds,
       sendPingsAutomatically: true,
       maxPayloadLength: maxMessageBytes,
       maxBackpressure: maxBufferedBytes,
       maxLifetime: Duration.toMinutes(longestFollowing),
-      upgrade: (res, req, socket) =>
-        res.upgrade<Connection>(
+      upgrade: (res, req, socket) => {
+        const refused = refusedByHead(req, hosts)
+        if (refused !== undefined) return void res.writeStatus(`${refused.reply.status} `).end("", true)
+        return res.upgrade<Connection>(
           connectionOf(req),
           req.getHeader("sec-websocket-key"),
           "",
           req.getHeader("sec-websocket-extensions"),
           socket
-        ),
+        )
+      },
       open: (ws) => {
         const connection = ws.getUserData()
         connection.fiber = runFork(follow(ws, connection))

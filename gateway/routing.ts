@@ -46,12 +46,20 @@ const preflightSeconds = 600
 export interface StrayRequest {
   /** In lower case. */
   readonly method: string
+  readonly path: string
   readonly query: string
   /** The headers that a browser would like to send. */
   readonly wanted: string
 }
 
-export const strayReply = (stray: Stray, { method, query, wanted }: StrayRequest): Reply => {
+/** A browser asks with it before the request itself, and shows its page a failed fetch unless the answer is a good one: then not even our 404. */
+const isPreflight = ({ method, path }: StrayRequest): boolean => method === "options" && path.startsWith(apiPath)
+const apiPath = "/api/v1/"
+const anyMethod = "DELETE, GET, HEAD, PATCH, POST, PUT"
+
+export const strayReply = (stray: Stray, request: StrayRequest): Reply => {
+  const { method, query, wanted } = request
+  if (stray._tag !== "OtherMethod" && isPreflight(request)) return { status: 204, headers: preflight(anyMethod, wanted), body: "" }
   if (stray._tag === "NotFound") return failure(404, "Not Found")
   if (stray._tag === "OtherSpelling") {
     return withHeader(failure(307, "Temporary Redirect"), "location", query === "" ? stray.path : `${stray.path}?${query}`)

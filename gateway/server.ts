@@ -3,30 +3,25 @@
  * asynchronous step, and from then on is one fiber: interrupted when the client goes away, when it takes too long, and at last when the
  * server closes. Every answer is written at most once, inside `cork`; after an abort none is.
  */
-import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Schedule, Schema, Stream } from "effect"
+import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Schedule, Stream } from "effect"
 import { setImmediate } from "node:timers/promises"
 import * as uws from "uWebSockets.js"
 import { nowOf } from "#core/SteadyTime.ts"
+import { AllowedHosts, AllowedOrigins, refusedByHead } from "./admission.ts"
 import { bodyStream } from "./BodyStream.ts"
 import { Closing } from "./Closing.ts"
 import type { Network } from "#core/Network.ts"
 import { type Proxies, proxiesOf } from "./Client.ts"
 import { clientOf, copied, pathNames, queryOf, requestId } from "./copied.ts"
 import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply } from "./Endpoint.ts"
-import { writeHead } from "./head.ts"
+import { type HeadWriter, headWriterFor } from "./head.ts"
 import { CurrentHttpFigures, type HttpFigures, type RouteFigures } from "./HttpFigures.ts"
 import { known } from "./known.ts"
+import { listen, type ListenFailed, localPort } from "./listening.ts"
 import { type Place, strayReply, straysOf } from "./routing.ts"
 import { write, writeChunk } from "./writeBody.ts"
 
 export class Gateway extends Context.Service<Gateway, { readonly host: string; readonly port: number }>()("gateway/Gateway") {}
-
-/** The port is taken, or the address is none of this machine's. */
-export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", { host: Schema.String, port: Schema.Int }) {
-  override get message(): string {
-    return `Cannot listen on ${this.host}:${this.port}: the port is taken, or the address is not this machine's`
-  }
-}
 
 export interface Limits {
   /** From the last byte of the request to its answer. */
@@ -57,6 +52,8 @@ interface Exchange {
   readonly figures: RouteFigures
   readonly res: uws.HttpResponse
   readonly isHead: boolean
+  /** The page that asks, where it matters. */
+  readonly origin: string
   deadline: number
   /** When its fiber began, in nanoseconds that only ever grow; undefined for an answer that is known at once. */
   beganAt: bigint | undefined
@@ -79,31 +76,14 @@ export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, Listen
       const runFork = Effect.runForkWith(yield* Effect.context<R>())
       const clock = yield* Clock.Clock
       const limits = { ...defaultLimits, ...options.limits }
-      const server = new UwsServer(options, limits, runFork, clock, yield* CurrentHttpFigures)
+      const admission = { hosts: yield* AllowedHosts, origins: yield* AllowedOrigins }
+      const server = new UwsServer({ ...options, ...admission }, limits, runFork, clock, yield* CurrentHttpFigures)
       yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
       if (options.mount !== undefined) yield* options.mount(server.app)
       const socket = yield* Effect.acquireRelease(listen(server.app, options), (socket) => close(server, socket, limits.drainMillis))
       return { host: options.host, port: localPort(socket) }
     })
   )
-
-interface Listening {
-  listen(host: string, port: number, options: number, done: (socket: uws.us_listen_socket | false) => void): unknown
-}
-/** Two engines must not share a port unnoticed. */
-const exclusivePort = 1
-
-const listen = (app: uws.TemplatedApp, { host, port }: { readonly host: string; readonly port: number }) =>
-  Effect.callback<uws.us_listen_socket, ListenFailed>((resume) => {
-    // The declarations lack this overload, with both an address and options.
-    const listening = app as unknown as Listening
-    listening.listen(host, port, exclusivePort, (socket) =>
-      resume(socket === false ? Effect.fail(new ListenFailed({ host, port })) : Effect.succeed(socket))
-    )
-  })
-
-// A listen socket is a socket to this function, which its declaration does not say.
-const localPort = (socket: uws.us_listen_socket): number => uws.us_socket_local_port(socket as unknown as uws.us_socket)
 
 const close = (server: Server, socket: uws.us_listen_socket, drainMillis: number) =>
   Effect.gen(function* () {
@@ -125,6 +105,11 @@ interface Server {
   readonly interruptAll: Effect.Effect<void>
 }
 
+interface Admission {
+  readonly hosts: (typeof AllowedHosts)["Service"]
+  readonly origins: (typeof AllowedOrigins)["Service"]
+}
+
 class UwsServer<R> implements Server {
   readonly app = uws.App()
   private readonly live = new Set<Exchange>()
@@ -134,12 +119,16 @@ class UwsServer<R> implements Server {
   private readonly runFork: RunFork<R>
   private readonly clock: Clock.Clock
   private readonly proxies: Proxies
+  private readonly admission: Admission
+  private readonly writeHead: HeadWriter
 
-  constructor(options: ServerOptions<R>, limits: Limits, runFork: RunFork<R>, clock: Clock.Clock, figures: HttpFigures) {
+  constructor(options: ServerOptions<R> & Admission, limits: Limits, runFork: RunFork<R>, clock: Clock.Clock, figures: HttpFigures) {
     this.limits = limits
     this.runFork = runFork
     this.clock = clock
     this.proxies = proxiesOf(options.trustedProxies ?? [])
+    this.admission = options
+    this.writeHead = headWriterFor(options.origins)
     const { endpoints } = options
     for (const endpoint of endpoints) {
       const { method, path } = endpoint
@@ -149,9 +138,10 @@ class UwsServer<R> implements Server {
     const stray = straysOf(endpoints)
     const lost = (res: uws.HttpResponse, req: uws.HttpRequest): void => {
       const method = req.getMethod()
-      const exchange = begin(res, req, { figures: figures.ofStray(method), isHead: method === "head", deadline: 0, isComplete: true })
+      const exchange = this.begin(res, req, { figures: figures.ofStray(method), isHead: method === "head", deadline: 0, isComplete: true })
+      if (exchange === undefined) return
       const wanted = req.getHeader("access-control-request-headers")
-      this.send(exchange, strayReply(stray(method, req.getUrl()), { method, query: queryOf(req), wanted }))
+      this.send(exchange, strayReply(stray(method, req.getUrl()), { method, path: req.getUrl(), query: queryOf(req), wanted }))
     }
     // The first pattern does not match the root.
     this.app.any("/*", lost).any("/", lost)
@@ -188,7 +178,8 @@ class UwsServer<R> implements Server {
     const names = pathNames(endpoint.path)
     const millis = { none: this.limits.answerMillis, bytes: this.limits.bodyMillis, stream: this.limits.uploadMillis }[endpoint.body]
     return (res, req) => {
-      const exchange = begin(res, req, { figures, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
+      const exchange = this.begin(res, req, { figures, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
+      if (exchange === undefined) return
       if (this.isDraining) return this.send(exchange, shuttingDown)
       const { headers, params, query } = copied(req, endpoint, names)
       const client = clientOf(exchange, req, endpoint.body !== "none", this.proxies)
@@ -200,6 +191,26 @@ class UwsServer<R> implements Server {
       if (Number(req.getHeader("content-length")) > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))
       return endpoint.body === "stream" ? this.receiveStream(exchange, endpoint, asked) : this.receiveBytes(exchange, endpoint, asked)
     }
+  }
+
+  /** Undefined: not to be listened to, and answered accordingly. */
+  private begin(res: uws.HttpResponse, req: uws.HttpRequest, start: Start): Exchange | undefined {
+    const { hosts, origins } = this.admission
+    const exchange = begin(res, req, start, origins === undefined ? "" : req.getHeader("origin"))
+    const refused = refusedByHead(req, hosts)
+    if (refused === undefined) return exchange
+    if (!refused.closes) this.send(exchange, refused.reply)
+    else {
+      this.keep(exchange)
+      // Not at once: only while an answer is pending is nothing else on the connection taken for a request.
+      this.runFork(
+        Effect.map(
+          Effect.promise(() => setImmediate()),
+          () => this.send(exchange, refused.reply, true)
+        )
+      )
+    }
+    return undefined
   }
 
   /** The handler returns before the answer is out. */
@@ -220,6 +231,7 @@ class UwsServer<R> implements Server {
       if (exchange.isOver) return
       received += chunk.byteLength
       if (received > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))
+      if (chunks.length > fewChunks && received < chunks.length * leastOfChunk) return this.send(exchange, tooManyChunks, true)
       // Copied: the chunk is emptied when this function returns.
       chunks.push(Buffer.from(chunk.slice(0)))
       if (!isLast) return
@@ -263,23 +275,23 @@ class UwsServer<R> implements Server {
     })
   }
 
-  private send(exchange: Exchange, reply: Reply): void {
+  private send(exchange: Exchange, reply: Reply, closes = this.isDraining): void {
     if (exchange.isOver) return
     if (exchange.isStreaming) return this.cutOff(exchange)
     this.count(exchange, reply)
     const { body } = reply
     if (typeof body !== "string" && body.bytes !== 0 && !exchange.isHead) return this.stream(exchange, reply, body)
     this.leave(exchange)
-    if (exchange.isCorked) this.writeWhole(exchange, reply)
-    else exchange.res.cork(() => this.writeWhole(exchange, reply))
+    if (exchange.isCorked) this.writeWhole(exchange, reply, closes)
+    else exchange.res.cork(() => this.writeWhole(exchange, reply, closes))
   }
 
-  private writeWhole({ id, isHead, isPaused, res }: Exchange, reply: Reply): void {
+  private writeWhole({ id, isHead, isPaused, origin, res }: Exchange, reply: Reply, closes: boolean): void {
     const { body } = reply
-    writeHead(res, id, reply)
+    this.writeHead(res, id, reply, origin)
     // A client that waits for the rest of its body to be taken would not read the answer.
     if (isPaused) res.resume()
-    if (typeof body === "string" && !isHead) return void res.end(body, this.isDraining)
+    if (typeof body === "string" && !isHead) return void res.end(body, closes)
     // Not given to `endWithoutBody`, which would go on waiting for that many bytes and void the connection.
     const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.bytes
     if (bytes !== undefined) res.writeHeader("content-length", String(bytes))
@@ -293,7 +305,7 @@ class UwsServer<R> implements Server {
 
   private stream(exchange: Exchange, reply: Reply, body: Flow): void {
     exchange.isStreaming = true
-    exchange.res.cork(() => writeHead(exchange.res, exchange.id, reply))
+    exchange.res.cork(() => this.writeHead(exchange.res, exchange.id, reply, exchange.origin))
     const written = Stream.runForEach(body.stream, (chunk) => {
       exchange.deadline = this.now() + this.limits.answerMillis
       return body.bytes === undefined ? writeChunk(exchange, chunk) : write(exchange, chunk, body.bytes, () => this.leave(exchange))
@@ -343,12 +355,11 @@ const register = (app: uws.TemplatedApp, { method, path }: Place, handler: Handl
   methods[method](path, handler)
 }
 
-const begin = (
-  res: uws.HttpResponse,
-  req: uws.HttpRequest,
-  start: Pick<Exchange, "figures" | "isHead" | "deadline" | "isComplete">
-): Exchange => ({
+type Start = Pick<Exchange, "figures" | "isHead" | "deadline" | "isComplete">
+
+const begin = (res: uws.HttpResponse, req: uws.HttpRequest, start: Start, origin: string): Exchange => ({
   id: requestId(req),
+  origin,
   figures: start.figures,
   res,
   isHead: start.isHead,
@@ -372,6 +383,10 @@ const begun = <R>(endpoint: Endpoint<R>, asked: Asked): Effect.Effect<Reply, nev
 
 const shuttingDown = failure(503, "The service is shutting down")
 
+/** Each piece of a body costs as much as a kilobyte of it. Beyond the first few, they have to be of some size on average. */
+const fewChunks = 1000
+const leastOfChunk = 64
+const tooManyChunks = failure(400, `A body in more than ${fewChunks} pieces needs ${leastOfChunk} bytes in each`)
 const noBytes = new Uint8Array(0)
 
 const tooLarge = (limit: number): Reply => failure(413, `The request body is larger than ${limit} bytes`)

@@ -64,6 +64,9 @@ const keysPattern = new RegExp(`^ *${aKey}(?: *, *${aKey})* *$`)
 const adapterName = "(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
 const adapterList = new RegExp(`^ *${adapterName}(?: *, *${adapterName})* *$`)
 
+const origin = "https?://[^\\s,/?#@]+"
+const originList = new RegExp(`^(?:\\*| *${origin}(?: *, *${origin})* *)$`, "i")
+
 const table = {
   port: required(integer(0, 65535), {
     name: "PORT",
@@ -74,7 +77,8 @@ const table = {
   host: required(text(/^[A-Za-z0-9.:_-]+$/), {
     name: "HOST",
     default: "127.0.0.1",
-    description: "Address to listen on. `0.0.0.0` lets other machines in.",
+    description:
+      "Address to listen on. `0.0.0.0` lets other machines in. Requests have to name this host, an IP address, `localhost` or that of `PUBLIC_URL`.",
     allowed: "an IP address or a host name"
   }),
   publicUrl: optional(
@@ -84,6 +88,21 @@ const table = {
       description:
         "Where clients and providers reach the API from outside; upload and callback addresses start with it. Without it: `HOST` and `PORT`.",
       allowed: "an http:// or https:// address without query"
+    }
+  ),
+  corsOrigins: required(
+    mapped(text(originList), Schema.Array(Schema.String), (value) =>
+      value
+        .toLowerCase()
+        .split(",")
+        .map((origin) => origin.trim())
+    ),
+    {
+      name: "CORS_ORIGINS",
+      default: "*",
+      description:
+        "Sites whose pages may read answers of the API in a browser, with commas between; `*`: all. None may send a browser's credentials.",
+      allowed: "* or origins such as https://app.example.com, with commas between"
     }
   ),
   trustedProxies: optional(networks, {
@@ -216,15 +235,19 @@ const table = {
     description: "`pretty` or `json`. Without it: pretty on a terminal, otherwise one JSON object a line.",
     allowed: "pretty or json"
   }),
-  metrics: required(
-    mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
-    {
-      name: "METRICS",
-      default: "on",
-      description: "Whether `/metrics` answers, to anybody who can reach it: `on` or `off`. It has figures only, of no organization.",
-      allowed: "on or off"
-    }
-  ),
+  metrics: required(Schema.Literals(["off", "local", "on"]), {
+    name: "METRICS",
+    default: "local",
+    description:
+      "Who gets figures for Prometheus at `/metrics`, of no organization: `local` (programs on this machine, at `METRICS_PORT`), `on` (anybody who reaches the API) or `off`.",
+    allowed: "off, local or on"
+  }),
+  metricsPort: required(integer(0, 65535), {
+    name: "METRICS_PORT",
+    default: "0",
+    description: "Port of 127.0.0.1 for the figures where `METRICS` is `local`. `0` takes any free one; the start tells which.",
+    allowed: "a whole number from 0 to 65535"
+  }),
   recordings: required(
     mapped(text(/^(on|off)$/), Schema.Boolean, (value) => value === "on"),
     {

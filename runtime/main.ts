@@ -21,6 +21,7 @@ import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import * as Api from "#gateway/api.ts"
 import { FileLinks } from "#gateway/FileLinks.ts"
 import * as publicFiles from "#gateway/publicFiles.ts"
+import { MetricsSite } from "#gateway/metricsSite.ts"
 import { Gateway } from "#gateway/server.ts"
 import { Site } from "#gateway/Site.ts"
 import packageJson from "../package.json" with { type: "json" }
@@ -83,12 +84,18 @@ const welcome = Layer.effectDiscard(
     const url = yield* Effect.flatMap(Site, ({ url }) => url)
     const { port } = yield* Gateway
     yield* OwnPlaces.use((own) => Effect.sync(() => own.add(port)))
+    const { url: figures } = yield* MetricsSite
+    if (figures !== undefined) {
+      yield* OwnPlaces.use((own) => Effect.sync(() => own.add(Number(new URL(figures).port))))
+      yield* Console.log(`Figures for Prometheus are at ${figures}`)
+    }
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
   })
 ).pipe(Layer.provide(Organizations.layer))
 
 const service = welcome.pipe(
-  Layer.provide(gateway),
+  Layer.provide([gateway, ports.metricsSite]),
+  Layer.provide(ports.admission),
   Layer.provide(Layer.mergeAll(api, ports.layer, site)),
   Layer.provide(Engine.layer),
   Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, site]))),

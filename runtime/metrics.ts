@@ -100,7 +100,7 @@ const withHelp = (text: string): string =>
 
 /** All of it in the text format of Prometheus; undefined where METRICS is off. */
 export const exposition = Effect.fnUntraced(function* (sources: Sources) {
-  if (!(yield* Config).metrics) return undefined
+  if ((yield* Config).metrics === "off") return undefined
   const pools = yield* PoolUses
   const calls = yield* CurrentCallFigures
   const delay = yield* Effect.acquireRelease(

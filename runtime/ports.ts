@@ -1,13 +1,16 @@
-/** What the gateway asks of a node: whether it is ready, whose a run is, where files lie. */
-import { Effect, Layer } from "effect"
+/** What the gateway asks of a node: whether it is ready, whose a run is, where files lie, whom it listens to, and who gets its figures. */
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/admission.ts"
 import { Exposition } from "#gateway/Exposition.ts"
 import { FileStore } from "#gateway/FileStore.ts"
 import { CurrentHttpFigures } from "#gateway/HttpFigures.ts"
+import { MetricsSite } from "#gateway/metricsSite.ts"
 import { Readiness } from "#gateway/Readiness.ts"
 import { RunOwners } from "#gateway/RunOwners.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { Desks } from "./campaign/Desk.ts"
+import { Config } from "./config.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import * as metrics from "./metrics.ts"
@@ -61,20 +64,54 @@ const runOwners = Layer.effect(
 
 const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal))
 
+/** Undefined where nobody is to see them. */
+class Figures extends Context.Service<Figures, { readonly read: Effect.Effect<string> | undefined }>()("runtime/ports/Figures") {}
+
 const figures = Layer.effect(
-  Exposition,
+  Figures,
   Effect.gen(function* () {
     const calls = yield* CallSupervisor
     const desks = yield* Desks
     const pool = yield* TrunkPool
     const http = yield* CurrentHttpFigures
-    return yield* metrics.exposition({
+    const read = yield* metrics.exposition({
       liveCalls: calls.live,
       runningCampaigns: desks.open,
       trunks: () => pool.all().map((trunk) => trunk.status()._tag === "Up"),
       routes: () => http.all()
     })
+    return { read }
   })
 )
 
-export const layer = Layer.mergeAll(figures, readiness, runOwners, fileStore)
+const toAnybody = Layer.effect(
+  Exposition,
+  Effect.gen(function* () {
+    const { read } = yield* Figures
+    return (yield* Config).metrics === "on" ? read : undefined
+  })
+).pipe(Layer.provide(figures))
+
+const toThisMachine = Layer.effect(
+  Exposition,
+  Effect.map(Figures, ({ read }) => read)
+).pipe(Layer.provide(figures))
+
+/** Where programs on this machine get the figures. */
+export const metricsSite = Layer.unwrap(
+  Effect.map(Config, (settings) =>
+    settings.metrics === "local" ? MetricsSite.layer(settings.metricsPort).pipe(Layer.provide(toThisMachine)) : MetricsSite.layerNone
+  )
+)
+
+/** Whose requests are listened to, and whose pages may read the answers. */
+export const admission = Layer.unwrap(
+  Effect.map(Config, ({ corsOrigins, host, publicUrl }) =>
+    Layer.mergeAll(
+      Layer.succeed(AllowedHosts, hostsOf([host, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])])),
+      Layer.succeed(AllowedOrigins, corsOrigins.includes("*") ? undefined : new Set(corsOrigins))
+    )
+  )
+)
+
+export const layer = Layer.mergeAll(toAnybody, readiness, runOwners, fileStore)

@@ -8,6 +8,24 @@ import { download, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
 import { HealthWire, ReadyWire, trunkCounts } from "../wire/Health.ts"
 
+export const metricsRoute = download({
+  method: "get",
+  path: "/metrics",
+  name: "getMetrics",
+  summary: "Figures of this node for Prometheus",
+  access: "none",
+  description:
+    "Counts and measures of calls, requests, connections and the process; nothing about any organization. 404 unless `METRICS` is `on`: with `local`, they are at a port of this machine that the start tells.",
+  mediaTypes: ["text/plain"],
+  errors: ["NotFound"],
+  handle: () =>
+    Effect.gen(function* () {
+      const exposition = yield* Exposition
+      if (exposition === undefined) return yield* new NotFound({ detail: "Not Found" })
+      return { mediaType: "text/plain; version=0.0.4; charset=utf-8", body: yield* exposition }
+    })
+})
+
 export const healthRoutes = tagged("Health", [
   route({
     method: "get",
@@ -54,21 +72,5 @@ export const healthRoutes = tagged("Health", [
         return { status: "ready" as const, postgres: "up" as const, redis: "not_used" as const, trunks }
       })
   }),
-  download({
-    method: "get",
-    path: "/metrics",
-    name: "getMetrics",
-    summary: "Figures of this node for Prometheus",
-    access: "none",
-    description:
-      "Counts and measures of calls, requests, connections and the process; nothing about any organization. 404 where it is switched off.",
-    mediaTypes: ["text/plain"],
-    errors: ["NotFound"],
-    handle: () =>
-      Effect.gen(function* () {
-        const exposition = yield* Exposition
-        if (exposition === undefined) return yield* new NotFound({ detail: "Not Found" })
-        return { mediaType: "text/plain; version=0.0.4; charset=utf-8", body: yield* exposition }
-      })
-  })
+  metricsRoute
 ])

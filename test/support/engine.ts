@@ -188,6 +188,7 @@ export class World {
       API_KEY: this.apiKey,
       PORT: "0",
       NODE_NAME: "journey",
+      METRICS: "on",
       RING_TIMEOUT: "15",
       CALL_RATE: "50",
       TRUNK_RATE: "100",

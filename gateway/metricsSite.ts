@@ -1,0 +1,27 @@
+/** `/metrics` alone, at a port of its own of this machine: behind a proxy on it, everybody who asks the API is local. */
+import { Context, Effect, Layer } from "effect"
+import { endpointOf, type GatewayNeeds } from "./answer.ts"
+import { Closing } from "./Closing.ts"
+import type { ListenFailed } from "./listening.ts"
+import { metricsRoute } from "./routes/health.ts"
+import { Gateway, layer as serverLayer } from "./server.ts"
+
+/** Where it is; undefined where there is none. */
+export class MetricsSite extends Context.Service<MetricsSite, { readonly url: string | undefined }>()("gateway/MetricsSite") {
+  static readonly layerNone = Layer.succeed(MetricsSite, { url: undefined })
+  /** 0: any free port. */
+  static readonly layer = (port: number): Layer.Layer<MetricsSite, ListenFailed, GatewayNeeds> =>
+    Layer.effect(
+      MetricsSite,
+      Effect.map(Gateway, ({ host, port }) => ({ url: `http://${host}:${port}${metricsRoute.path}` }))
+    ).pipe(
+      Layer.provide(
+        serverLayer({
+          host: "127.0.0.1",
+          port,
+          endpoints: [endpointOf(metricsRoute, { checksAnswers: false, remembered: () => undefined })]
+        })
+      ),
+      Layer.provide(Closing.layer)
+    )
+}

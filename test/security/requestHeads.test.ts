@@ -1,0 +1,160 @@
+/** Requests that are refused for their heads alone, and what browsers are told. */
+import { Effect, Layer } from "effect"
+import t from "tap"
+import Type from "typebox"
+import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/admission.ts"
+import { serve } from "#gateway/api.ts"
+import { Exposition } from "#gateway/Exposition.ts"
+import { MetricsSite } from "#gateway/metricsSite.ts"
+import { route } from "#gateway/Route.ts"
+import { keys, raw, send, site, started } from "../gateway/gatewayTest.ts"
+
+const Echo = Type.Object({ text: Type.String() })
+const common = { summary: "", access: "none", success: Echo } as const
+const routes = [
+  route({ ...common, name: "hello", method: "get", path: "/api/v1/hello", handle: () => Effect.succeed({ text: "hello" }) }),
+  route({ ...common, name: "echo", method: "post", path: "/api/v1/echo", body: Echo, handle: ({ body }) => Effect.succeed(body) })
+]
+const gatewayWith = (t: Parameters<typeof started>[0], ...references: ReadonlyArray<Layer.Layer<never>>) =>
+  started(
+    t,
+    serve(routes, { host: "127.0.0.1", port: 0 }).pipe(Layer.provide([keys, site]), (gateway) =>
+      references.reduce((all, reference) => Layer.provide(all, reference), gateway)
+    )
+  )
+const statuses = (answers: string): ReadonlyArray<string> => [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status = ""]) => status)
+
+t.test("given a gateway", async (t) => {
+  const gateway = await gatewayWith(t)
+  const body = '{"text":"a"}'
+  const post = (lines: string, sent: string) =>
+    raw(gateway, `POST /api/v1/echo HTTP/1.1\r\nhost: localhost\r\n${lines}\r\n\r\n${sent}`, 300)
+
+  t.test("when the length is told twice, then 400, and what follows is not taken for another request", async (t) => {
+    const smuggled = "GET /api/v1/hello HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    const twice = `content-length: ${body.length}\r\ncontent-length: ${body.length + smuggled.length}`
+    t.strictSame(statuses(await post(twice, body + smuggled)), [], "the connection ends")
+    t.strictSame(statuses(await post(`content-length: ${body.length}\r\nContent-Length: ${body.length}`, body)), ["400"])
+    t.strictSame(statuses(await post(`content-length: ${body.length}, ${body.length}`, body)), ["400"])
+    const get = `GET /api/v1/hello HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\ncontent-length: ${smuggled.length}\r\n\r\n${smuggled}`
+    t.strictSame(statuses(await raw(gateway, get, 300)), [])
+  })
+
+  t.test("when the transfer coding is another than chunked, or there are two, then nothing is read", async (t) => {
+    const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    t.strictSame(statuses(await post("transfer-encoding: chunked", chunked)), ["200"])
+    t.strictSame(statuses(await post("transfer-encoding: Chunked", chunked)), ["200"])
+    for (const coding of ["gzip", "identity", "gzip, chunked", "chunked, identity", "xchunked"]) {
+      t.strictSame(statuses(await post(`transfer-encoding: ${coding}`, chunked)), ["501"], coding)
+    }
+    t.strictSame(statuses(await post("transfer-encoding: chunked\r\ntransfer-encoding: chunked", chunked)), ["400"])
+    t.strictSame(statuses(await post(`transfer-encoding: chunked\r\ncontent-length: ${chunked.length}`, chunked)), ["400"])
+  })
+
+  t.test("when a body comes in thousands of single bytes, then it is refused", async (t) => {
+    const pieces = "1\r\n \r\n".repeat(4000)
+    t.strictSame(statuses(await post("transfer-encoding: chunked", pieces)), ["400"])
+  })
+
+  t.test("when a browser asks first, then any path below /api/v1 is answered with 204", async (t) => {
+    const origin = {
+      origin: "https://app.example.com",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "x-api-key"
+    }
+    for (const path of ["/api/v1/nowhere", "/api/v1/hello/", "/api/v1/hello"]) {
+      const answer = await send(gateway, "OPTIONS", path, { headers: origin })
+      t.equal(answer.status, 204, path)
+      t.match(answer.headers, { "access-control-allow-origin": "*", "access-control-allow-headers": "x-api-key" })
+      t.equal(answer.headers["access-control-allow-credentials"], undefined)
+    }
+    const missing = await send(gateway, "POST", "/api/v1/nowhere", { headers: { origin: origin.origin } })
+    t.strictSame([missing.status, missing.headers["access-control-allow-origin"]], [404, "*"])
+    t.equal((await send(gateway, "OPTIONS", "/elsewhere")).status, 404)
+  })
+})
+
+t.test("given a gateway with a name", async (t) => {
+  const gateway = await gatewayWith(t, Layer.succeed(AllowedHosts, hostsOf(["0.0.0.0", "Calls.example.com"])))
+  const statusFor = async (host: string) => statuses(await raw(gateway, `GET /api/v1/hello HTTP/1.1\r\nhost: ${host}\r\n\r\n`, 100))[0]
+
+  t.test("when it is asked by its name, an address or localhost, then it answers", async (t) => {
+    for (const host of [
+      "localhost",
+      "LOCALHOST:8000",
+      "127.0.0.1",
+      "192.0.2.7:80",
+      "[::1]:8000",
+      "calls.example.com",
+      "calls.example.com.:443"
+    ]) {
+      t.equal(await statusFor(host), "200", host)
+    }
+  })
+
+  t.test("when it is asked by any other, as after DNS rebinding, then 421, also for what it does not have", async (t) => {
+    for (const host of [
+      "evil.example",
+      "evil.example:8000",
+      "calls.example.com.evil.example",
+      "127.0.0.1.evil.example",
+      "localhost.evil.example",
+      "[evil]"
+    ]) {
+      t.equal(await statusFor(host), "421", host)
+    }
+    const stray = await raw(gateway, "OPTIONS /api/v1/x HTTP/1.1\r\nhost: evil.example\r\n\r\n", 100)
+    t.strictSame(statuses(stray), ["421"])
+  })
+})
+
+t.test("given origins that may read answers", async (t) => {
+  const gateway = await gatewayWith(t, Layer.succeed(AllowedOrigins, new Set(["https://app.example.com"])))
+  const allowed = async (method: string, path: string, origin?: string) => {
+    const answer = await send(gateway, method, path, { headers: origin === undefined ? {} : { origin } })
+    return [answer.headers["access-control-allow-origin"], answer.headers["vary"]]
+  }
+
+  t.test("when one of them asks, then it is named, and others are not", async (t) => {
+    for (const [method, path] of [
+      ["GET", "/api/v1/hello"],
+      ["OPTIONS", "/api/v1/hello"],
+      ["GET", "/api/v1/nowhere"]
+    ] as const) {
+      t.strictSame(await allowed(method, path, "https://app.example.com"), ["https://app.example.com", "origin"])
+      t.strictSame(await allowed(method, path, "https://evil.example"), [undefined, "origin"])
+      t.strictSame(await allowed(method, path), [undefined, "origin"])
+    }
+  })
+})
+
+t.test("given figures for this machine", async (t) => {
+  const figures = Layer.succeed(Exposition, Effect.succeed("calls_live 3\n"))
+  const found = await new Promise<string | undefined>((resolve) => {
+    const layer = MetricsSite.layer(0).pipe(Layer.provide([keys, figures]))
+    const scoped = Effect.flatMap(Layer.build(layer), (context) =>
+      Effect.andThen(
+        Effect.sync(() =>
+          resolve(
+            Effect.runSync(
+              Effect.provide(
+                MetricsSite.use((site) => Effect.succeed(site.url)),
+                context
+              )
+            )
+          )
+        ),
+        Effect.never
+      )
+    )
+    const fiber = Effect.runFork(Effect.scoped(scoped))
+    t.teardown(() => fiber.interruptUnsafe())
+  })
+
+  t.test("when they are read at their own port, then they are there, and nothing else is", async (t) => {
+    const url = new URL(found ?? "")
+    t.strictSame([url.hostname, url.pathname], ["127.0.0.1", "/metrics"])
+    t.equal(await (await fetch(url)).text(), "calls_live 3\n")
+    t.equal((await fetch(new URL("/api/v1/health", url))).status, 404)
+  })
+})
