@@ -11,6 +11,8 @@ export interface FileLink {
   /** Epoch seconds. */
   readonly expires: number
   readonly isInline: boolean
+  /** Who made it, as `LinkMakers` writes it; undefined where the token of a call has led to it. */
+  readonly maker: string | undefined
 }
 
 export class FileLinks extends Context.Service<
@@ -35,9 +37,9 @@ export class FileLinks extends Context.Service<
 }
 
 const linksOf = (secret: Redacted.Redacted): FileLinks["Service"] => {
-  const sign = ({ expires, isInline, key }: FileLink): Buffer =>
+  const sign = ({ expires, isInline, key, maker }: FileLink): Buffer =>
     createHmac("sha256", Redacted.value(secret))
-      .update(`${expires}\n${isInline ? 1 : 0}\n${key}`)
+      .update(`${expires}\n${isInline ? 1 : 0}\n${key}${maker === undefined ? "" : `\n${maker}`}`)
       .digest()
   return {
     make: ({ seconds, ...link }) =>
@@ -47,6 +49,7 @@ const linksOf = (secret: Redacted.Redacted): FileLinks["Service"] => {
           key: link.key,
           expires: String(expires),
           inline: link.isInline ? "1" : "0",
+          ...(link.maker === undefined ? {} : { by: link.maker }),
           signature: sign({ ...link, expires }).toString("base64url")
         })
         return `/api/v1/files?${query}`

@@ -1,5 +1,5 @@
 /** Port: where uploaded lists, recordings and transcripts lie. Keys that it does not know or does not like are missing. */
-import { Context, Effect, Layer, Schema, Stream } from "effect"
+import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
@@ -18,6 +18,12 @@ export interface StoredFile {
   readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown>
 }
 
+export interface StagedFile {
+  readonly bytes: number
+  /** Puts them under their key, in the place of whatever lies there. */
+  readonly keep: Effect.Effect<void>
+}
+
 /** Files under a folder of this machine. */
 export interface LocalFiles {
   /** Where `key` may be written; the folder is there. */
@@ -33,6 +39,8 @@ export class FileStore extends Context.Service<
     readonly find: (key: string) => Effect.Effect<StoredFile, FileMissing>
     /** All of `bytes` or nothing: a reader never sees a part. Returns how many they were. */
     readonly write: <E>(key: string, bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<number, E>
+    /** The bytes, on the disk and not yet under their key: gone with the scope, unless they were kept. */
+    readonly stage: <E>(key: string, bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<StagedFile, E, Scope.Scope>
     /** Succeeds when there is no such file. */
     readonly remove: (key: string) => Effect.Effect<void>
   }
@@ -59,25 +67,30 @@ const local = (files: LocalFiles): FileStore["Service"] => ({
             )
     }
   }),
-  write: Effect.fn("FileStore.write")(function* (key, bytes) {
-    const target = yield* Effect.orDie(files.createWriter(key))
-    const draft = join(dirname(target), `.${randomUUID()}.part`)
-    const written = yield* Effect.scoped(
-      Effect.gen(function* () {
-        const file = yield* Effect.acquireRelease(
-          Effect.promise(() => open(draft, "w", ownFile)),
-          (file) => Effect.promise(() => file.close())
-        )
-        let count = 0
-        yield* Stream.runForEach(bytes, (chunk) => {
-          count += chunk.byteLength
-          return Effect.promise(() => file.writeFile(chunk))
-        })
-        yield* Effect.promise(() => file.sync())
-        return count
+  write: Effect.fn("FileStore.write")((key, bytes) =>
+    Effect.scoped(Effect.flatMap(stage(files, key, bytes), (staged) => Effect.as(staged.keep, staged.bytes)))
+  ),
+  stage: (key, bytes) => stage(files, key, bytes)
+})
+
+const stage = Effect.fn("FileStore.stage")(function* <E>(files: LocalFiles, key: string, bytes: Stream.Stream<Uint8Array, E>) {
+  const target = yield* Effect.orDie(files.createWriter(key))
+  const draft = join(dirname(target), `.${randomUUID()}.part`)
+  yield* Effect.addFinalizer(() => Effect.promise(() => rm(draft, { force: true })))
+  const count = yield* Effect.scoped(
+    Effect.gen(function* () {
+      const file = yield* Effect.acquireRelease(
+        Effect.promise(() => open(draft, "w", ownFile)),
+        (file) => Effect.promise(() => file.close())
+      )
+      let count = 0
+      yield* Stream.runForEach(bytes, (chunk) => {
+        count += chunk.byteLength
+        return Effect.promise(() => file.writeFile(chunk))
       })
-    ).pipe(Effect.onError(() => Effect.promise(() => rm(draft, { force: true }))))
-    yield* Effect.promise(() => rename(draft, target))
-    return written
-  })
+      yield* Effect.promise(() => file.sync())
+      return count
+    })
+  )
+  return { bytes: count, keep: Effect.promise(() => rename(draft, target)) } satisfies StagedFile
 })

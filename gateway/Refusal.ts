@@ -26,7 +26,7 @@ import type { ContactsNotUnknown } from "#core/campaign/Contacts.ts"
 import type { FolderNameTaken, FolderNotFound } from "#core/folder/Folder.ts"
 import type { SourceNotFound } from "#core/campaign/ContactSource.ts"
 import type { RedialRefused } from "#core/campaign/Redial.ts"
-import type { UploadRefused } from "#core/campaign/Uploads.ts"
+import type { UploadComplete, UploadRefused } from "#core/campaign/UploadCompletion.ts"
 import type { ApiKeyExpired, ApiKeyNotFound } from "#core/organization/ApiKey.ts"
 import type { InvitationNotFound, InvitationRefused, TooManyInvitations } from "#core/organization/Invitation.ts"
 import type { TooManyAttempts } from "#core/organization/LoginLimit.ts"
@@ -186,6 +186,7 @@ export type DomainError =
   | UploadMissing
   | TestNumberMissing
   | TriggerNotInVersion
+  | UploadComplete
   | UploadRefused
   | user.UserNotFound
 export type DomainTag = DomainError["_tag"]
@@ -358,6 +359,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   WebhookEndpointNotFound: [404, () => "Webhook endpoint not found"],
   WebhookUrlRefused: [422, ({ reason }) => [valueError(["body", "url"], null, reason)]],
   UploadMissing: [404, () => "Uploaded file not found"],
+  UploadComplete: [409, () => "Other bytes were uploaded to this address already"],
   UploadRefused: [403, () => "Invalid or expired upload address"],
   UserNotFound: [404, () => "User not found"]
 }

@@ -9,6 +9,7 @@ import type { LiveEvents } from "#core/event/LiveEvents.ts"
 import type { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
 import type { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
 import type { Idempotency } from "#core/Idempotency.ts"
+import type { LinkMakers } from "#core/organization/LinkMakers.ts"
 import type { Uploads } from "#core/campaign/Uploads.ts"
 import type { Network } from "#core/Network.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
@@ -86,6 +87,7 @@ export type ApiNeeds =
   | Runs
   | Site
   | TelephonyConfigs
+  | LinkMakers
   | Uploads
   | WebhookEndpoints
 

@@ -11,6 +11,7 @@ import { Compatibility } from "#core/Compatibility.ts"
 import { Folders } from "#core/folder/Folders.ts"
 import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/organization/accounts.ts"
+import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
 import * as resources from "#core/resource/resources.ts"
@@ -65,6 +66,7 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe
       Uploads.layer,
       accounts.layer.pipe(Layer.provide(logins.layer)),
       FileLinks.layer,
+      LinkMakers.layer,
       resources.layer
     )
   ),

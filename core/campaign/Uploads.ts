@@ -1,21 +1,19 @@
 /**
- * The records of uploaded files. The bytes go past them: `receive`, write to a draft, rename it to the key, `complete`.
+ * The records of uploaded files. The bytes go past them: `receive`, write to a draft, `complete`, which has it renamed to the key.
  */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import { hashOf, newSecret } from "../organization/Secret.ts"
 import { maxFileBytes } from "./ContactCsv.ts"
+import { completed, type Stored, type UploadComplete, UploadRefused } from "./UploadCompletion.ts"
 import { SourceNotFound } from "./ContactSource.ts"
 
 const expiresInSeconds = 900
 /** The tail of a long name is kept, because it holds the extension. */
 const keptOfName = 180
 const keyPattern = /^campaigns\/\d+\/[A-Za-z0-9._-]+$/
-
-/** No such upload, a wrong token, or one that has expired. */
-export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", {}) {}
 
 export interface UploadTicket {
   /** Opaque to clients; given back as a campaign's `source_id`. */
@@ -39,10 +37,10 @@ export class Uploads extends Context.Service<
       organizationId: OrganizationId,
       file: { readonly fileName: string; readonly fileSize: number; readonly contentType: string }
     ) => Effect.Effect<UploadTicket>
-    /** Before the first byte. Until it expires an address may be used again: the last upload counts. */
+    /** Before the first byte. */
     readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
-    /** The bytes lie under their key. */
-    readonly complete: (key: string, sizeBytes: number) => Effect.Effect<void>
+    /** The bytes are here; `keep` puts them under their key, unless the same ones lie there. */
+    readonly complete: (key: string, sent: Stored, keep: Effect.Effect<void>) => Effect.Effect<void, UploadComplete | UploadRefused>
     /** A file whose bytes are there. */
     readonly find: (organizationId: OrganizationId, key: string) => Effect.Effect<Upload, SourceNotFound>
     /** From the end of the transaction on, the file stays. Last in it, since others who use the file wait for that end. */
@@ -59,9 +57,7 @@ export class Uploads extends Context.Service<
           Effect.provideContext(request(sql, organizationId, fileName), crypto)
         ),
         receive: Effect.fn("Uploads.receive")((key, token) => Effect.provideContext(receive(sql, key, token), crypto)),
-        complete: Effect.fn("Uploads.complete")((key, sizeBytes) =>
-          sql`UPDATE uploads SET size_bytes = ${sizeBytes}, received_at = now() WHERE key = ${key}`.pipe(Effect.asVoid, Effect.orDie)
-        ),
+        complete: Effect.fn("Uploads.complete")((key, sent, keep) => completed(sql, key, sent, keep)),
         find: Effect.fn("Uploads.find")(function* (organizationId, key) {
           const found = keyPattern.test(key) ? yield* Effect.orDie(find(sql, organizationId, key)) : undefined
           return found ?? (yield* new SourceNotFound({ sourceId: key }))

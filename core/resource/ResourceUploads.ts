@@ -1,11 +1,11 @@
 /**
  * The way of a file into a recording or a document: an address is asked for, the bytes are put there, and then the resource is made of
- * them, which uses the upload up. The bytes go past this: `receive`, write them under their key, `complete`.
+ * them, which uses the upload up. The bytes go past this: `receive`, write them to a draft, `complete`, which has it renamed to the key.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { UploadRefused } from "../campaign/Uploads.ts"
+import { completed, type Stored, type UploadComplete, UploadRefused } from "../campaign/UploadCompletion.ts"
 import type { OrganizationId } from "../Id.ts"
 import { hashOf, newSecret } from "../organization/Secret.ts"
 
@@ -35,10 +35,10 @@ export class ResourceUploads extends Context.Service<
   {
     /** For a file in `folder`, such as `recordings/1/r0123abcd`. */
     readonly request: (organizationId: OrganizationId, folder: string, file: ResourceFile) => Effect.Effect<ResourceTicket>
-    /** Before the first byte. Until it is used up or expires an address may be used again: the last upload counts. */
+    /** Before the first byte. */
     readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
-    /** The bytes lie under their key. `fileHash` is their SHA-256, hexadecimal. */
-    readonly complete: (key: string, stored: { readonly sizeBytes: number; readonly fileHash: string }) => Effect.Effect<void>
+    /** The bytes are here; `keep` puts them under their key, unless the same ones lie there. */
+    readonly complete: (key: string, sent: Stored, keep: Effect.Effect<void>) => Effect.Effect<void, UploadComplete | UploadRefused>
   }
 >()("core/resource/ResourceUploads") {
   static readonly layer = Layer.effect(
@@ -51,12 +51,7 @@ export class ResourceUploads extends Context.Service<
           Effect.provideContext(request(sql, organizationId, folder, file), crypto)
         ),
         receive: Effect.fn("ResourceUploads.receive")((key, token) => Effect.provideContext(receive(sql, key, token), crypto)),
-        complete: Effect.fn("ResourceUploads.complete")((key, { fileHash, sizeBytes }) =>
-          sql`UPDATE uploads SET size_bytes = ${sizeBytes}, file_hash = ${fileHash}, received_at = now() WHERE key = ${key}`.pipe(
-            Effect.asVoid,
-            Effect.orDie
-          )
-        )
+        complete: Effect.fn("ResourceUploads.complete")((key, sent, keep) => completed(sql, key, sent, keep))
       })
     })
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))

@@ -5,6 +5,7 @@ import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { Compatibility } from "#core/Compatibility.ts"
 import { RequestId } from "#core/Idempotency.ts"
 import { Runs } from "#core/run/Runs.ts"
+import { makerOf } from "#core/organization/LinkMakers.ts"
 import { FileLinks } from "../FileLinks.ts"
 import { FileStore } from "../FileStore.ts"
 import { idempotent } from "../idempotency.ts"
@@ -208,7 +209,7 @@ export const campaignRoutes = tagged("Campaigns", [
       Effect.gen(function* () {
         const { sourceId } = yield* Campaigns.use((_) => _.get(caller.organizationId, params.campaign_id))
         yield* FileStore.use((_) => _.find(sourceId))
-        const path = yield* FileLinks.use((_) => _.make({ key: sourceId, seconds: linkSeconds, isInline: false }))
+        const path = yield* FileLinks.use((_) => _.make({ key: sourceId, seconds: linkSeconds, isInline: false, maker: makerOf(caller) }))
         return { download_url: `${yield* Effect.flatMap(Site, ({ url }) => url)}${path}`, expires_in: linkSeconds }
       })
   }),

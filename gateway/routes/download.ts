@@ -36,7 +36,7 @@ export const downloadRoutes = tagged("Files", [
         const key = name === "transcript" ? files.transcriptKey : name === "recording" ? files.recordingKey : undefined
         if (key === undefined) return yield* new NotFound({ detail: `No ${name} available for this workflow run` })
         const site = yield* Effect.flatMap(Site, ({ url }) => url)
-        return `${site}${yield* links.make({ key, seconds: linkSeconds, isInline: query.inline })}`
+        return `${site}${yield* links.make({ key, seconds: linkSeconds, isInline: query.inline, maker: undefined })}`
       })
   })
 ])

@@ -1,16 +1,17 @@
 /** Uploads of lists, and addresses of stored files: /api/v1/s3, /api/v1/uploads, /api/v1/files. */
-import { Effect, Stream } from "effect"
+import { Effect, type Stream } from "effect"
 import Type from "typebox"
 import { Uploads } from "#core/campaign/Uploads.ts"
 import { type OrganizationId, RunId } from "#core/Id.ts"
-import { BodyTooLarge } from "../Endpoint.ts"
+import { LinkMakers, makerOf } from "#core/organization/LinkMakers.ts"
 import { FileLinks } from "../FileLinks.ts"
 import { FileStore } from "../FileStore.ts"
 import { boundaryOf, fileOf } from "../multipart.ts"
-import { FileForbidden, FileKeyInvalid, FormInvalid } from "../Refusal.ts"
+import { FileForbidden, FileKeyInvalid, FormInvalid, LinkRefused } from "../Refusal.ts"
 import { download, route, tagged, upload } from "../Route.ts"
 import { RunOwners } from "../RunOwners.ts"
 import { Site } from "../Site.ts"
+import { uploaded } from "../uploaded.ts"
 import {
   FileMetadata,
   fileMetadata,
@@ -35,25 +36,8 @@ const uploadRoute = {
   query: Type.Object({ key: Type.String() })
 } as const
 
-const store = Effect.fnUntraced(function* <E>(
-  ticket: { readonly key: string; readonly maxBytes: number },
-  bytes: Stream.Stream<Uint8Array, E>
-) {
-  const written = yield* FileStore.use((_) => _.write(ticket.key, atMost(bytes, ticket.maxBytes)))
-  yield* Uploads.use((_) => _.complete(ticket.key, written))
-  return { file_key: ticket.key, file_size: written }
-})
-
-const atMost = <E>(bytes: Stream.Stream<Uint8Array, E>, limit: number): Stream.Stream<Uint8Array, E | BodyTooLarge> =>
-  Stream.suspend(() => {
-    let received = 0
-    return bytes.pipe(
-      Stream.mapEffect((chunk) => {
-        received += chunk.byteLength
-        return received > limit ? Effect.fail(new BodyTooLarge({ limit })) : Effect.succeed(chunk)
-      })
-    )
-  })
+const store = <E>(ticket: { readonly key: string; readonly maxBytes: number }, bytes: Stream.Stream<Uint8Array, E>) =>
+  uploaded(ticket, bytes, (key, sent, keep) => Uploads.use((_) => _.complete(key, sent, keep)))
 
 /** Uploaded lists, documents and recordings of one's own lie below their organization's number. */
 const ownKey = /^(?:campaigns\/(\d{1,10})\/[^/]+|knowledge_base\/(\d{1,10})\/.+|recordings\/(\d{1,10})\/[^/]+\/.+)$/
@@ -102,11 +86,12 @@ export const fileRoutes = tagged("Files", [
     method: "put",
     name: "putUpload",
     summary: "Upload the bytes of a list",
-    description: "To the address that was given out, until it expires. The last upload counts.",
+    description:
+      "To the address that was given out, until it expires or the bytes are there. The same bytes again get the same answer, others 409.",
     mediaTypes: ["text/csv", "application/octet-stream"],
     maxBytes: maxUploadBytes,
     success: Uploaded,
-    errors: ["UploadRefused", "BodyTooLarge"],
+    errors: ["UploadRefused", "UploadComplete", "BodyTooLarge"],
     handle: ({ body, params, query }) =>
       Uploads.use((_) => _.receive(query.key, params.token)).pipe(Effect.flatMap((ticket) => store(ticket, body)))
   }),
@@ -119,7 +104,7 @@ export const fileRoutes = tagged("Files", [
     mediaTypes: ["multipart/form-data"],
     maxBytes: maxUploadBytes + formBytes,
     success: Uploaded,
-    errors: ["UploadRefused", "BodyTooLarge", "FormInvalid"],
+    errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "FormInvalid"],
     handle: ({ body, headers, params, query }) =>
       Effect.gen(function* () {
         const boundary = boundaryOf(headers["Content-Type"])
@@ -139,7 +124,9 @@ export const fileRoutes = tagged("Files", [
     handle: ({ caller, query }) =>
       Effect.gen(function* () {
         yield* allow(caller.organizationId, query.key)
-        const path = yield* FileLinks.use((_) => _.make({ key: query.key, seconds: query.expires_in, isInline: query.inline }))
+        const path = yield* FileLinks.use((_) =>
+          _.make({ key: query.key, seconds: query.expires_in, isInline: query.inline, maker: makerOf(caller) })
+        )
         return { url: `${yield* Effect.flatMap(Site, ({ url }) => url)}${path}`, expires_in: query.expires_in }
       })
   }),
@@ -170,7 +157,10 @@ export const fileRoutes = tagged("Files", [
     errors: ["LinkRefused", "FileMissing"],
     handle: ({ query }) =>
       Effect.gen(function* () {
-        yield* FileLinks.use((_) => _.check({ key: query.key, expires: query.expires, isInline: query.inline }, query.signature))
+        const { by, expires, inline, key, signature } = query
+        yield* FileLinks.use((_) => _.check({ key, expires, isInline: inline, maker: by ?? undefined }, signature))
+        // Whoever made it may have left since.
+        if (typeof by === "string" && !(yield* LinkMakers.use((_) => _.isStillHere(by)))) return yield* new LinkRefused()
         const file = yield* FileStore.use((_) => _.find(query.key))
         return { mediaType: mediaTypeOf(query.key), fileName: query.inline ? undefined : query.key.split("/").at(-1), body: file }
       })

@@ -1220,7 +1220,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: string | Blob
     readonly answer: Uploaded
-    readonly errors: 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
   }
   /** Upload a list as the file of a form */
   readonly postUpload: {
@@ -1231,7 +1231,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: { readonly file: Blob }
     readonly answer: Uploaded
-    readonly errors: 400 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
   }
   /** An address of a stored file that works without a credential */
   readonly getSignedUrl: {
@@ -1260,7 +1260,7 @@ export interface Operations {
     readonly method: "GET"
     readonly path: "/api/v1/files"
     readonly params: {  }
-    readonly query: { readonly key: string; /** Epoch seconds. */ readonly expires: number; readonly inline?: boolean; readonly signature: string }
+    readonly query: { readonly key: string; /** Epoch seconds. */ readonly expires: number; readonly inline?: boolean; /** Who made the link: it ends with the maker's membership. */ readonly by?: string; readonly signature: string }
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Blob | string
@@ -1517,7 +1517,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: Blob | string
     readonly answer: Uploaded
-    readonly errors: 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
   }
   /** Sign up */
   readonly signUp: {

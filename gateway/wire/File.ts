@@ -69,5 +69,6 @@ export const FileQuery = Type.Object({
   key: Type.String(),
   expires: Type.Integer({ description: "Epoch seconds." }),
   inline: Type.Boolean({ default: false }),
+  by: optional(Type.String({ description: "Who made the link: it ends with the maker's membership." })),
   signature: Type.String()
 })

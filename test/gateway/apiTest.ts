@@ -15,6 +15,7 @@ import { Folders } from "#core/folder/Folders.ts"
 import { CallId, type OrganizationId, RunId } from "#core/Id.ts"
 import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/organization/accounts.ts"
+import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import * as resources from "#core/resource/resources.ts"
@@ -174,6 +175,7 @@ export const openApi = async (
         PhoneNumbers.layer,
         TelephonyConfigs.layer,
         FileLinks.layer,
+        LinkMakers.layer,
         runOwners,
         resources.layer,
         events.followed

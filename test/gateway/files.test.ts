@@ -80,9 +80,11 @@ t.test("given files of an organization", async (t) => {
 
 t.test("given two nodes on one database, when one makes a link, then the other knows it", async (t) => {
   const node = FileLinks.use(Effect.succeed).pipe(Effect.provide(Layer.fresh(FileLinks.layer)))
-  const path = await database.run(Effect.flatMap(node, (links) => links.make({ key: "a/b.txt", seconds: 60, isInline: false })))
+  const path = await database.run(
+    Effect.flatMap(node, (links) => links.make({ key: "a/b.txt", seconds: 60, isInline: false, maker: undefined }))
+  )
   const query = new URLSearchParams(path.split("?")[1])
-  const link = { key: "a/b.txt", expires: Number(query.get("expires")), isInline: false }
+  const link = { key: "a/b.txt", expires: Number(query.get("expires")), isInline: false, maker: undefined }
   await t.resolves(database.run(Effect.flatMap(node, (links) => links.check(link, query.get("signature") ?? ""))))
   await t.rejects(database.run(Effect.flatMap(node, (links) => links.check({ ...link, key: "a/c.txt" }, query.get("signature") ?? ""))))
 })

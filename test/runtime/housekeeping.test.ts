@@ -64,7 +64,7 @@ const file = { fileName: "greeting.wav", mediaType: "audio/wav", maxBytes: 1000 
 const putResource = Effect.fnUntraced(function* (key: string) {
   const files = yield* Files
   yield* files.write(key, Buffer.from("bytes"))
-  yield* ResourceUploads.use((_) => _.complete(key, { sizeBytes: 5, fileHash: "" }))
+  yield* ResourceUploads.use((_) => _.complete(key, { sizeBytes: 5, fileHash: "" }, Effect.void))
 })
 
 t.test("given uploads of which nothing was made", async (t) => {

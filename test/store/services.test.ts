@@ -98,7 +98,7 @@ t.test("an upload is received with its own token, until it expires, and found by
         ] as const,
         ([key, token]) => tag(uploads.receive(key, token))
       )
-      yield* uploads.complete(ticket.key, 10)
+      yield* uploads.complete(ticket.key, { sizeBytes: 10, fileHash: "" }, Effect.void)
       const other = yield* tag(uploads.find(theirs, ticket.key))
       yield* sql`UPDATE uploads SET expires_at = now() - interval '1 second' WHERE key = ${ticket.key}`
       return { ticket, early, open, wrong, other, late: yield* tag(uploads.receive(ticket.key, ticket.token)) }

@@ -155,7 +155,7 @@ export const upload = Effect.fnUntraced(function* (bytes: string | Uint8Array, o
   const { key } = yield* uploads.request(organizationId, { fileName: "list.csv", fileSize: bytes.length, contentType: "text/csv" })
   const path = yield* files.createWriter(key)
   yield* Effect.promise(() => writeFile(path, bytes))
-  yield* uploads.complete(key, saidBytes)
+  yield* uploads.complete(key, { sizeBytes: saidBytes, fileHash: "" }, Effect.void)
   return key
 })
 

@@ -1,0 +1,35 @@
+/** Who made a public link: it works for whoever has it, but no longer than its maker belongs to the organization. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Caller } from "./Caller.ts"
+
+/** As it stands in the link: the organization, and the user, or the key that no user made. */
+export const makerOf = ({ apiKeyId, organizationId, userId }: Caller): string =>
+  userId === undefined ? `${organizationId}.k${apiKeyId}` : `${organizationId}.u${userId}`
+
+const makerText = /^(\d{1,9})\.([uk])(\d{1,9})$/
+
+export class LinkMakers extends Context.Service<
+  LinkMakers,
+  {
+    /** Whether the user is a member still, or the key is good. */
+    readonly isStillHere: (maker: string) => Effect.Effect<boolean>
+  }
+>()("core/organization/LinkMakers") {
+  static readonly layer = Layer.effect(
+    LinkMakers,
+    Effect.map(SqlClient.SqlClient, (sql) => ({
+      isStillHere: Effect.fn("LinkMakers.isStillHere")((maker) => Effect.orDie(isStillHere(sql, maker)))
+    }))
+  )
+}
+
+const isStillHere = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, maker: string) {
+  const [, organization, kind, id] = makerText.exec(maker) ?? []
+  if (organization === undefined || id === undefined) return false
+  const found =
+    kind === "u"
+      ? yield* sql`SELECT 1 FROM memberships WHERE organization_id = ${Number(organization)} AND user_id = ${Number(id)}`
+      : yield* sql`SELECT 1 FROM api_keys WHERE organization_id = ${Number(organization)} AND id = ${Number(id)} AND archived_at IS NULL`
+  return found.length > 0
+})

@@ -1,0 +1,33 @@
+/** The bytes of an upload, counted and hashed as they pass; what becomes of them is decided when all are there. */
+import { Effect, Stream } from "effect"
+import { createHash } from "node:crypto"
+import type { Stored } from "#core/campaign/UploadCompletion.ts"
+import { BodyTooLarge } from "./Endpoint.ts"
+import { FileStore } from "./FileStore.ts"
+
+const measured = (limit: number) => {
+  const digest = createHash("sha256")
+  let received = 0
+  return {
+    hash: () => digest.digest("hex"),
+    through: <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | BodyTooLarge> =>
+      Stream.mapEffect(bytes, (chunk) => {
+        received += chunk.byteLength
+        if (received > limit) return Effect.fail(new BodyTooLarge({ limit }))
+        digest.update(chunk)
+        return Effect.succeed(chunk)
+      })
+  }
+}
+
+/** `complete` keeps the bytes, or says why not. */
+export const uploaded = Effect.fnUntraced(function* <E, E2, R>(
+  ticket: { readonly key: string; readonly maxBytes: number },
+  bytes: Stream.Stream<Uint8Array, E>,
+  complete: (key: string, sent: Stored, keep: Effect.Effect<void>) => Effect.Effect<void, E2, R>
+) {
+  const { hash, through } = measured(ticket.maxBytes)
+  const staged = yield* FileStore.use((_) => _.stage(ticket.key, through(bytes)))
+  yield* complete(ticket.key, { sizeBytes: staged.bytes, fileHash: hash() }, staged.keep)
+  return { file_key: ticket.key, file_size: staged.bytes }
+}, Effect.scoped)
