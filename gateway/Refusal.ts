@@ -54,6 +54,7 @@ import type {
   WebhookEndpointNotFound,
   WebhookUrlRefused
 } from "#core/event/WebhookEndpoint.ts"
+import type { RunNotCompleted } from "#core/run/Retention.ts"
 import type { RunNotFound } from "#core/run/Run.ts"
 import type { RunAttributeRefused, RunDateInvalid, RunFilterInvalid } from "#core/run/RunFilter.ts"
 import {
@@ -154,6 +155,7 @@ export type DomainError =
   | RunCalled
   | RunDateInvalid
   | RunFilterInvalid
+  | RunNotCompleted
   | RunNotFound
   | RunRefused
   | user.SignupDisabled
@@ -311,6 +313,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   RunDateInvalid: [400, () => "Invalid date format"],
   RunCalled: [409, ({ isLive }) => (isLive ? "Workflow run already has an active call" : "Workflow run already has a finished call")],
   RunFilterInvalid: [400, ({ list }) => (list === "usage" ? "Invalid filters format" : "Invalid filter format")],
+  RunNotCompleted: [409, ({ id }) => `Call ${id} is still up`],
   RunNotFound: [404, () => "Workflow run not found"],
   RunRefused: [400, ({ reason }) => (reason === "not_found" ? "Workflow run not found" : "workflow_run_workflow_mismatch")],
   ScopeMissing: [403, ({ scope }) => `The API key lacks the scope '${scope}'`],

@@ -9,6 +9,7 @@ import type { LiveEvents } from "#core/event/LiveEvents.ts"
 import type { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
 import type { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
 import type { Idempotency } from "#core/Idempotency.ts"
+import type { Retentions } from "#core/run/Retention.ts"
 import type { LinkMakers } from "#core/organization/LinkMakers.ts"
 import type { Uploads } from "#core/campaign/Uploads.ts"
 import type { Network } from "#core/Network.ts"
@@ -88,6 +89,7 @@ export type ApiNeeds =
   | Site
   | TelephonyConfigs
   | LinkMakers
+  | Retentions
   | Uploads
   | WebhookEndpoints
 

@@ -1,14 +1,16 @@
 /**
- * Deletes what nobody needs any more: uploads of which nothing was made, kept answers that are too old to count, log-ins that have expired,
- * old entries of the audit log. (Events are their sequencer's to delete.) At the start and then every hour, a few rows at a time; any number of nodes may be at it at
+ * Deletes what nobody needs any more: uploads of which nothing was made, recordings and transcripts that their organization keeps no longer,
+ * kept answers that are too old to count, log-ins that have expired, old entries of the audit log. (Events are their sequencer's to delete.)
+ * At the start and then every hour, a few rows at a time; any number of nodes may be at it at
  * once, because whoever is second passes over what the first has locked.
  */
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { condemn, condemnedAtOnce, forget } from "#core/campaign/AbandonedUploads.ts"
 import * as Idempotency from "#core/Idempotency.ts"
 import * as sessions from "#core/organization/SessionStore.ts"
 import * as auditLog from "#core/organization/AuditLogStore.ts"
+import * as retention from "#core/run/RetentionStore.ts"
 import { Config } from "./config.ts"
 import { Files } from "./storage/Files.ts"
 
@@ -46,6 +48,36 @@ const removes = (files: Files["Service"], key: string) =>
     Effect.catchTag("FileFailed", () => Effect.succeed(false))
   )
 
+/** Recordings or transcripts that an organization keeps no longer; how many runs lost one. */
+const expiredArtifacts = Effect.fnUntraced(function* (sql: Sql, files: Files["Service"], kind: retention.ArtifactKind) {
+  let gone = 0
+  for (const organization of yield* retention.limited(sql, kind)) {
+    while (true) {
+      const runs = yield* retention.expired(sql, organization, kind)
+      const kept = yield* Effect.findFirst(runs, ({ key }) =>
+        key === null ? Effect.succeed(false) : Effect.map(removes(files, key), (isGone) => !isGone)
+      )
+      const failed = Option.getOrUndefined(kept)
+      // Nothing behind a file that cannot be removed is looked at until it can.
+      const done = failed === undefined ? runs : runs.slice(0, runs.indexOf(failed))
+      const last = done.at(-1)
+      if (failed !== undefined) yield* Effect.logWarning("a file that is kept no longer could not be removed")
+      if (last === undefined) break
+      yield* retention.forget(
+        sql,
+        organization,
+        kind,
+        done.map(({ id }) => id)
+      )
+      yield* retention.advance(sql, organization, kind, last.id)
+      gone += done.filter(({ key }) => key !== null).length
+      if (runs.length < retention.atOnce || failed !== undefined) break
+      yield* Effect.sleep(BREATH)
+    }
+  }
+  return gone
+})
+
 /** One batch after another, until one is not full. */
 const inBatches = Effect.fnUntraced(function* <E>(prune: Effect.Effect<number, E>, atOnce: number) {
   let gone = 0
@@ -69,10 +101,12 @@ export const keepHouse = Effect.gen(function* () {
   yield* ofItself(inBatches(sessions.prune(sql), sessions.prunedAtOnce))
   const gone = {
     uploads: yield* ofItself(abandonedUploads(sql, files)),
+    recordings: yield* ofItself(expiredArtifacts(sql, files, "recording")),
+    transcripts: yield* ofItself(expiredArtifacts(sql, files, "transcript")),
     idempotencyKeys: yield* ofItself(inBatches(Idempotency.prune(sql), Idempotency.prunedAtOnce)),
     auditEntries: auditDays === 0 ? 0 : yield* ofItself(inBatches(auditLog.prune(sql, auditDays), auditLog.prunedAtOnce))
   }
-  if (gone.uploads + gone.idempotencyKeys + gone.auditEntries > 0) {
+  if (Object.values(gone).some((count) => count > 0)) {
     yield* Effect.logInfo("what nobody needs any more was deleted").pipe(Effect.annotateLogs(gone))
   }
 })

@@ -16,6 +16,7 @@ import { Organizations } from "#core/organization/Organizations.ts"
 import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
 import * as resources from "#core/resource/resources.ts"
 import { Reports } from "#core/report/Reports.ts"
+import { Retentions } from "#core/run/Retention.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
@@ -62,6 +63,7 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe
       Agents.layer,
       Folders.layer,
       Reports.layer,
+      Retentions.layer,
       Runs.layer,
       Uploads.layer,
       accounts.layer.pipe(Layer.provide(logins.layer)),

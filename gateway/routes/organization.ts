@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Members } from "#core/organization/Members.ts"
 import { ModelConfigurations } from "#core/organization/ModelConfigurations.ts"
 import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts"
+import { Retentions } from "#core/run/Retention.ts"
 import { route, tagged } from "../Route.ts"
 import { Changed, changed } from "../wire/ApiKey.ts"
 import {
@@ -17,6 +18,7 @@ import {
   preferencesOf,
   PreferencesWire,
   preferencesWire,
+  retentionOf,
   SetSettings,
   SettingsWire,
   settingsWire
@@ -98,21 +100,29 @@ const settingsRoutes = tagged("Organization", [
     method: "get",
     path: "/api/v1/organizations/settings",
     name: "getOrganizationSettings",
-    summary: "How many calls the organization may have up",
+    summary: "How many calls the organization may have up, and how long it keeps what they leave behind",
     success: SettingsWire,
-    handle: ({ caller }) => OrganizationSettings.use((_) => _.concurrency(caller.organizationId)).pipe(Effect.map(settingsWire))
+    handle: ({ caller: { organizationId } }) =>
+      Effect.gen(function* () {
+        const concurrency = yield* OrganizationSettings.use((_) => _.concurrency(organizationId))
+        return settingsWire(concurrency, yield* Retentions.use((_) => _.get(organizationId)))
+      })
   }),
   route({
     method: "put",
     path: "/api/v1/organizations/settings",
     name: "setOrganizationSettings",
-    summary: "Set how many calls the organization may have up",
-    description: "Running campaigns go by it at once. Calls that are up go on.",
+    summary: "Set how many calls the organization may have up, and how long it keeps what they leave behind",
+    description:
+      "Running campaigns go by it at once. Calls that are up go on. Days that are left out stay as they are; what is older goes within the hour.",
     needs: "admin",
     body: SetSettings,
     success: SettingsWire,
-    handle: ({ body, caller }) =>
-      OrganizationSettings.use((_) => _.setConcurrency(caller.organizationId, concurrencyOf(body))).pipe(Effect.map(settingsWire))
+    handle: ({ body, caller: { organizationId } }) =>
+      Effect.gen(function* () {
+        const kept = yield* Retentions.use((_) => _.set(organizationId, retentionOf(body)))
+        return settingsWire(yield* OrganizationSettings.use((_) => _.setConcurrency(organizationId, concurrencyOf(body))), kept)
+      })
   })
 ])
 

@@ -2,11 +2,13 @@
 import { Effect } from "effect"
 import type { Run } from "#core/run/Run.ts"
 import { Runs } from "#core/run/Runs.ts"
+import { Retentions } from "#core/run/Retention.ts"
 import { FileLinks } from "../FileLinks.ts"
 import { FileStore } from "../FileStore.ts"
 import { NotFound } from "../Refusal.ts"
 import { type Content, download, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
+import { Changed, changed } from "../wire/ApiKey.ts"
 import {
   AgentRunPageWire,
   agentRunPageWire,
@@ -101,5 +103,23 @@ export const runRoutes = tagged("Runs", [
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
         Effect.flatMap((run) => artifact(run.recordingKey, "audio/wav", "recording"))
       )
+  }),
+  route({
+    method: "delete",
+    path: "/api/v1/workflow/:workflow_id/runs/:run_id/artifacts",
+    name: "deleteRunArtifacts",
+    summary: "Delete the recording and the transcript of a call",
+    description: "With what its record quotes of the call. The record itself stays.",
+    needs: "admin",
+    params: RunPath,
+    success: Changed,
+    errors: ["RunNotFound", "RunNotCompleted"],
+    handle: ({ caller: { organizationId }, params }) =>
+      Effect.gen(function* () {
+        const files = yield* FileStore
+        const run = { organizationId, agentId: params.workflow_id, id: params.run_id }
+        yield* Retentions.use((_) => _.removeArtifacts(run, files.remove))
+        return changed("Recording and transcript deleted")
+      })
   })
 ])

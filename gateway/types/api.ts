@@ -93,6 +93,8 @@ export type FolderDeleted = { readonly success: true }
 
 export type WorkflowRunPageOfWorkflow = { readonly runs: ReadonlyArray<WorkflowRun>; readonly total_count: number; readonly page: number; readonly limit: number; readonly total_pages: number; readonly applied_filters: ReadonlyArray<{ readonly [name: string]: unknown }> | null }
 
+export type Changed = { readonly success: true; readonly message: string }
+
 export type RunWebhook = { /** The same at every try: `X-Dograh-Delivery-Id` of the request. */ readonly id: string; readonly node_id: string; /** The node's. */ readonly name: string; readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | null; readonly url: string; readonly state: "pending" | "succeeded" | "dead_letter"; readonly attempts: number; readonly next_attempt_at: string | null; readonly last_attempt_at: string | null; readonly last_status: number | null; readonly last_error: string | null; readonly created_at: string }
 
 export type RunWebhookList = { readonly deliveries: ReadonlyArray<RunWebhook> }
@@ -202,8 +204,6 @@ export type OpenSession = { readonly id: string; /** The one that asks. */ reado
 
 export type SessionList = { readonly sessions: ReadonlyArray<OpenSession> }
 
-export type Changed = { readonly success: true; readonly message: string }
-
 export type ApiKey = { readonly id: number; readonly name: string; readonly key_prefix: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly scopes: ReadonlyArray<"read" | "calls" | "campaigns" | "agents" | "admin"> | null; readonly is_active: boolean; readonly created_at: string; readonly last_used_at: string | null; readonly archived_at: string | null; readonly expires_at: string | null }
 
 export type NewApiKey = { readonly id: number; readonly name: string; readonly key_prefix: string; /** Shown only now. */ readonly api_key: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly scopes: ReadonlyArray<"read" | "calls" | "campaigns" | "agents" | "admin"> | null; readonly created_at: string; readonly expires_at: string | null }
@@ -219,7 +219,7 @@ export type OrganizationContext = { readonly organization_id: number; readonly o
 
 export type OrganizationPreferences = { readonly test_phone_number: string | null; readonly timezone: string | null; readonly external_pbx_integrations_enabled: boolean }
 
-export type OrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number }
+export type OrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number; readonly recordings_days: number | null; readonly transcripts_days: number | null }
 
 export type Invitation = { readonly id: number; readonly email: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly status: "pending" | "redeemed" | "revoked" | "expired"; readonly created_at: string; readonly expires_at: string }
 
@@ -391,7 +391,7 @@ export type ChangeMember = { readonly role: "viewer" | "member" | "admin" | "own
 
 export type OrganizationPreferencesInput = { readonly test_phone_number?: string | null; readonly timezone?: string | null; readonly external_pbx_integrations_enabled?: boolean }
 
-export type SetOrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number }
+export type SetOrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number; readonly recordings_days?: number | null; readonly transcripts_days?: number | null }
 
 export type CreateInvitation = { readonly email: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly expires_in_days?: number }
 
@@ -858,6 +858,17 @@ export interface Operations {
     readonly body: undefined
     readonly answer: Blob
     readonly errors: 401 | 403 | 404 | 416 | 422 | 431 | 500 | 503
+  }
+  /** Delete the recording and the transcript of a call */
+  readonly deleteRunArtifacts: {
+    readonly method: "DELETE"
+    readonly path: "/api/v1/workflow/{workflow_id}/runs/{run_id}/artifacts"
+    readonly params: { readonly workflow_id: number; readonly run_id: number }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: Changed
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
   }
   /** List what the agent's webhook nodes have sent for a call */
   readonly listRunWebhooks: {
@@ -1772,7 +1783,7 @@ export interface Operations {
     readonly answer: OrganizationPreferences
     readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
   }
-  /** How many calls the organization may have up */
+  /** How many calls the organization may have up, and how long it keeps what they leave behind */
   readonly getOrganizationSettings: {
     readonly method: "GET"
     readonly path: "/api/v1/organizations/settings"
@@ -1783,7 +1794,7 @@ export interface Operations {
     readonly answer: OrganizationSettings
     readonly errors: 401 | 403 | 431 | 500 | 503
   }
-  /** Set how many calls the organization may have up */
+  /** Set how many calls the organization may have up, and how long it keeps what they leave behind */
   readonly setOrganizationSettings: {
     readonly method: "PUT"
     readonly path: "/api/v1/organizations/settings"

@@ -7,8 +7,9 @@ import type { ApiKeyId, UserId } from "#core/organization/Caller.ts"
 import type { Member } from "#core/organization/Member.ts"
 import type { ModelDocument } from "#core/organization/ModelDocument.ts"
 import type { Concurrency, Preferences } from "#core/organization/OrganizationSettings.ts"
+import type { Retention } from "#core/run/Retention.ts"
 import { RoleWire } from "./Account.ts"
-import { id, instant, nullable, optional, orUndefined } from "./Field.ts"
+import { clearable, id, instant, nullable, optional, orUndefined } from "./Field.ts"
 import { ModelSource, sourceOf } from "./ModelSource.ts"
 
 export const MemberPath = Type.Object({ user_id: id<UserId>() })
@@ -92,30 +93,49 @@ export const preferencesWire = (preferences: Preferences): Static<typeof Prefere
 })
 
 const mostCalls = 100_000
+const mostDays = 36_500
+const days = (what: string) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: mostDays,
+    description: `Days that ${what} of calls are kept; then they are deleted. Null: for ever.`
+  })
 const calls = (description: string) => Type.Integer({ minimum: 0, maximum: mostCalls, description })
 
 export const SettingsWire = Type.Object(
   {
     concurrency_limit: calls("Calls that may be up at once. `0`: none."),
-    concurrency_reserve: calls("Of these, so many are kept for calls outside of campaigns.")
+    concurrency_reserve: calls("Of these, so many are kept for calls outside of campaigns."),
+    recordings_days: nullable(days("recordings")),
+    transcripts_days: nullable(days("transcripts"))
   },
   { title: "OrganizationSettings" }
 )
 
 export const SetSettings = Type.Refine(
-  Type.Object({ ...SettingsWire.properties }, { title: "SetOrganizationSettings" }),
+  Type.Object(
+    { ...SettingsWire.properties, recordings_days: clearable(days("recordings")), transcripts_days: clearable(days("transcripts")) },
+    { title: "SetOrganizationSettings" }
+  ),
   (given) => given.concurrency_reserve <= given.concurrency_limit,
   () => "concurrency_reserve must not be above concurrency_limit"
 )
 
-export const concurrencyOf = (body: Static<typeof SettingsWire>): Concurrency => ({
+export const retentionOf = ({ recordings_days, transcripts_days }: Static<typeof SetSettings>): Partial<Retention> => ({
+  ...(recordings_days === undefined ? {} : { recordingsDays: recordings_days }),
+  ...(transcripts_days === undefined ? {} : { transcriptsDays: transcripts_days })
+})
+
+export const concurrencyOf = (body: Static<typeof SetSettings>): Concurrency => ({
   limit: body.concurrency_limit,
   reserve: body.concurrency_reserve
 })
 
-export const settingsWire = ({ limit, reserve }: Concurrency): Static<typeof SettingsWire> => ({
+export const settingsWire = ({ limit, reserve }: Concurrency, kept: Retention): Static<typeof SettingsWire> => ({
   concurrency_limit: limit,
-  concurrency_reserve: reserve
+  concurrency_reserve: reserve,
+  recordings_days: kept.recordingsDays,
+  transcripts_days: kept.transcriptsDays
 })
 
 export const AuditLogQuery = Type.Object({

@@ -20,6 +20,7 @@ import { Tokens } from "#core/organization/Tokens.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import * as resources from "#core/resource/resources.ts"
 import { Reports } from "#core/report/Reports.ts"
+import { Retentions } from "#core/run/Retention.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
@@ -46,6 +47,8 @@ import "#test/support/documentedFetch.ts"
 
 export interface TestApi {
   readonly port: number
+  /** Where its files lie. */
+  readonly folder: string
   readonly judge: Judge
   readonly stop: () => Promise<void>
   readonly database: TestDatabase
@@ -169,6 +172,7 @@ export const openApi = async (
         Agents.layer,
         Folders.layer,
         Reports.layer,
+        Retentions.layer,
         Runs.layer,
         Uploads.layer,
         accountsLayer,
@@ -202,6 +206,7 @@ export const openApi = async (
   return {
     ...builders(asking(keys.ours)),
     port: gateway.port,
+    folder,
     judge,
     stop: gateway.stop,
     database,
