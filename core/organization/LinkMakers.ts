@@ -30,6 +30,7 @@ const isStillHere = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, maker
   const found =
     kind === "u"
       ? yield* sql`SELECT 1 FROM memberships WHERE organization_id = ${Number(organization)} AND user_id = ${Number(id)}`
-      : yield* sql`SELECT 1 FROM api_keys WHERE organization_id = ${Number(organization)} AND id = ${Number(id)} AND archived_at IS NULL`
+      : yield* sql`SELECT 1 FROM api_keys WHERE organization_id = ${Number(organization)} AND id = ${Number(id)} AND archived_at IS NULL
+          AND (expires_at IS NULL OR expires_at > now())`
   return found.length > 0
 })
