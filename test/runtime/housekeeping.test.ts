@@ -81,7 +81,9 @@ t.test("given uploads of which nothing was made", async (t) => {
       })
     )
     t.strictSame(found.left, [nothing, nothing, nothing, nothing])
-    t.strictSame(found.lines, [{ message: done, annotations: { uploads: 4, recordings: 0, transcripts: 0, idempotencyKeys: 0, auditEntries: 0 } }])
+    t.strictSame(found.lines, [
+      { message: done, annotations: { uploads: 4, recordings: 0, transcripts: 0, idempotencyKeys: 0, auditEntries: 0 } }
+    ])
   })
 
   t.test("when it has not been a day, then they stay, and nothing is logged", async (t) => {
@@ -323,7 +325,9 @@ t.test(
       })
     )
     t.strictSame(found.left, ["worked on", "worked on", "young", "young"])
-    t.strictSame(found.lines, [{ message: done, annotations: { uploads: 0, recordings: 0, transcripts: 0, idempotencyKeys: 2104, auditEntries: 0 } }])
+    t.strictSame(found.lines, [
+      { message: done, annotations: { uploads: 0, recordings: 0, transcripts: 0, idempotencyKeys: 2104, auditEntries: 0 } }
+    ])
   }
 )
 
