@@ -25,3 +25,23 @@ export const misfit =
     msg: message,
     input: null
   })
+
+/** Why a graph that is stored cannot be published; editors mark nodes and edges by it. */
+export interface InvalidGraph {
+  readonly is_valid: false
+  readonly errors: ReadonlyArray<Pick<GraphProblem, "kind" | "id" | "message"> & { readonly field: string | null }>
+}
+
+/** A sentence of its own stands without the words that mark it as a rule's. */
+const sentence = (message: string): string => message.replace(/^Value error, (?=[A-Z])/, "")
+const mostOfId = 200
+
+export const invalidGraph = (problems: ReadonlyArray<GraphProblem>): InvalidGraph => ({
+  is_valid: false,
+  errors: problems.map((found) => ({
+    kind: found.kind,
+    id: found.id?.slice(0, mostOfId).toWellFormed() ?? null,
+    field: found.kind === "workflow" ? null : (fieldOf(found)?.slice(0, mostOfId).toWellFormed() ?? null),
+    message: sentence(found.message)
+  }))
+})

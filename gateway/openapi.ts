@@ -66,9 +66,38 @@ const violationSchema: JsonSchema = {
   required: ["type", "loc", "msg", "input"],
   examples: [{ type: "missing", loc: ["body", "name"], msg: "Field required", input: {} }]
 }
+/** What `validate` and `publish` say of an agent, and nothing else does. */
+const invalidGraphSchema: JsonSchema = {
+  type: "object",
+  properties: {
+    is_valid: { const: false },
+    errors: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          kind: { enum: ["node", "edge", "workflow"] },
+          id: { type: ["string", "null"] },
+          field: { type: ["string", "null"] },
+          message: { type: "string" }
+        },
+        required: ["kind", "id", "field", "message"]
+      }
+    }
+  },
+  required: ["is_valid", "errors"]
+}
 const validationSchema: JsonSchema = {
   type: "object",
-  properties: { detail: { anyOf: [{ type: "array", items: { $ref: "#/components/schemas/Violation" } }, { type: "string" }] } },
+  properties: {
+    detail: {
+      anyOf: [
+        { type: "array", items: { $ref: "#/components/schemas/Violation" } },
+        { type: "string" },
+        { $ref: "#/components/schemas/InvalidWorkflow" }
+      ]
+    }
+  },
   required: ["detail"]
 }
 const bytesSchema: JsonSchema = { type: "string", format: "binary" }
@@ -104,7 +133,12 @@ const tags: Readonly<Record<string, string>> = {
 }
 
 export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string): OpenApi => {
-  const components = componentsOf(routes, { Error: errorSchema, Violation: violationSchema, ValidationError: validationSchema })
+  const components = componentsOf(routes, {
+    Error: errorSchema,
+    InvalidWorkflow: invalidGraphSchema,
+    Violation: violationSchema,
+    ValidationError: validationSchema
+  })
   const paths: Record<string, Record<string, Operation>> = {}
   for (const route of routes) {
     const path = route.path.replaceAll(/:([a-z_]+)/g, "{$1}")

@@ -184,8 +184,20 @@ const readOneOf = (allowed: ReadonlyArray<unknown>, input: unknown, loc: Locatio
   return undefined
 }
 
-/** A union is "this or null", or its variants are told apart by a tag; any other has no error message that would help. */
+/** What is sent of one thing, or of several at once under `name`, by which the two are told apart. */
+export const oneOrMany = <One extends TSchema, Many extends TSchema>(name: string, one: One, many: Many) =>
+  Type.Union([one, many], { [manyMark]: name })
+const manyMark = "x-many-under"
+
+/**
+ * A union is "this or null", or its variants are told apart by a tag, or by whether a member is there; any other has no error message that
+ * would help.
+ */
 const readUnion = (schema: TUnion, input: unknown, loc: Location, found: Array<Violation>): unknown => {
+  if (manyMark in schema && typeof schema[manyMark] === "string") {
+    const isMany = isPlain(input) && Object.hasOwn(input, schema[manyMark])
+    return read(schema.anyOf[isMany ? 1 : 0] ?? schema, input, loc, found)
+  }
   const property = tagOf(schema)
   if (property !== undefined) return readTagged(schema, property, input, loc, found)
   if (input === null && schema.anyOf.some(Type.IsNull)) return null

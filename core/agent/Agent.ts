@@ -4,7 +4,7 @@ import type { FolderId } from "../folder/Folder.ts"
 import type { AgentDefinitionId, AgentId, OrganizationId } from "../Id.ts"
 
 export type AgentStatus = "active" | "archived"
-/** An agent has one published version, which calls use, at most one draft, and any number of archived versions. */
+/** An agent has one published version, which calls use, unless its graph was never finished, at most one draft, and any number of archived versions. */
 export type VersionStatus = "draft" | "published" | "archived"
 export type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
@@ -46,8 +46,8 @@ export interface AgentSummary {
 /** An agent with one of its versions. */
 export interface Agent extends AgentSummary, AgentContent {
   readonly organizationId: OrganizationId
-  /** The published one, whichever is shown. */
-  readonly currentDefinitionId: AgentDefinitionId
+  /** The published one, whichever is shown; null while there is none. */
+  readonly currentDefinitionId: AgentDefinitionId | null
   readonly versionNumber: number
   readonly versionStatus: VersionStatus
   /** What the agent's finished calls have come to, in alphabetical order. */
@@ -56,7 +56,8 @@ export interface Agent extends AgentSummary, AgentContent {
 
 /** As much as starting a call takes. */
 export interface CallableAgent extends Pick<Agent, "id" | "name" | "status" | "workflowUuid"> {
-  readonly publishedDefinitionId: AgentDefinitionId
+  /** Null: no call can be made with it yet. */
+  readonly publishedDefinitionId: AgentDefinitionId | null
   readonly draftDefinitionId: AgentDefinitionId | null
 }
 
@@ -83,6 +84,11 @@ export class AgentArchived extends Schema.TaggedError<AgentArchived>()("AgentArc
 export class AgentTriggerNotFound extends Schema.TaggedError<AgentTriggerNotFound>()("AgentTriggerNotFound", {}) {}
 /** Another agent, of whichever organization, has a trigger of the same path. */
 export class AgentTriggerTaken extends Schema.TaggedError<AgentTriggerTaken>()("AgentTriggerTaken", {}) {}
+/** There is no version that a call could be made with; `reason` is a sentence. */
+export class AgentUnpublished extends Schema.TaggedError<AgentUnpublished>()("AgentUnpublished", {
+  id: Schema.Int,
+  reason: Schema.String
+}) {}
 export class AgentDraftMissing extends Schema.TaggedError<AgentDraftMissing>()("AgentDraftMissing", {}) {}
 
 /** One thing wrong with a definition, and where. */
@@ -98,3 +104,5 @@ export type GraphProblem = typeof GraphProblem.Type
 export class AgentDefinitionRefused extends Schema.TaggedError<AgentDefinitionRefused>()("AgentDefinitionRefused", {
   problems: Schema.Array(GraphProblem)
 }) {}
+/** What was to be published, or asked about, could not be published. */
+export class AgentInvalid extends Schema.TaggedError<AgentInvalid>()("AgentInvalid", { problems: Schema.Array(GraphProblem) }) {}

@@ -1,6 +1,7 @@
 /**
- * What changes an agent's versions, each in one transaction under the agent's lock. Without a draft a change is published at once; with
- * one it makes the next draft, and the draft before is archived, so that a test call keeps the version it was made with.
+ * What changes an agent's versions, each in one transaction under the agent's lock. Without a draft a change is published at once, unless
+ * its graph is not finished: then it is held as a draft, and the next graph that is finished is published. With a draft that somebody began
+ * a change makes the next draft. The draft before is archived, so that a test call keeps the version it was made with.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -16,8 +17,7 @@ import {
   type AgentVersionRecord,
   type GraphProblem,
   isObject,
-  type JsonObject,
-  type VersionStatus
+  type JsonObject
 } from "./Agent.ts"
 import { AgentConfigurationsRefused, problemsOf as configurationProblems, sparse } from "./AgentConfigurations.ts"
 import * as Graph from "./AgentGraph.ts"
@@ -25,6 +25,7 @@ import { drawnFrom, maskedMessage, stillMasked, unmasked } from "./AgentSecrets.
 import * as agents from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
 import * as versions from "./AgentVersionStore.ts"
+import { withoutEditorState } from "./EditorState.ts"
 import { problemsOf } from "./GraphRules.ts"
 import { toolProblems, toolUuidsIn } from "./ToolNames.ts"
 import * as TriggerPath from "./TriggerPath.ts"
@@ -91,27 +92,40 @@ const inserted = Effect.fnUntraced(function* <Row, E, R>(rows: Effect.Effect<Rea
   return row ?? (yield* Effect.die("An inserted row was not returned"))
 })
 
+/** Whether it can be published as it is. */
+const isFinished = (sql: Sql, organizationId: OrganizationId, definition: JsonObject) =>
+  publishable(sql, organizationId, definition).pipe(
+    Effect.as(true),
+    Effect.catchTag("AgentDefinitionRefused", () => Effect.succeed(false))
+  )
+
+/** As a client sends it: its settings have not been looked at. */
+export const createFrom = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, agent: NewAgent) {
+  const sent = agent.configurations
+  const configurations =
+    sent === undefined ? undefined : yield* Effect.catchTag(configured(sql, organizationId, sent, {}), "SqlError", Effect.die)
+  return yield* create(sql, organizationId, { ...agent, configurations })
+})
+
 export const create = Effect.fnUntraced(
   function* (sql: Sql, organizationId: OrganizationId, agent: NewAgent) {
     yield* storable(sql, organizationId, agent.definition)
+    const definition = yield* TriggerPath.withPaths(withoutEditorState(agent.definition), {})
+    const isHeld = !(yield* isFinished(sql, organizationId, definition))
     const { id } = yield* inserted(agents.insert(sql, organizationId, agent.name, agent.folderId ?? null))
     yield* save(sql, organizationId, id, {
-      definition: yield* TriggerPath.withPaths(agent.definition, {}),
+      definition,
       configurations: agent.configurations ?? {},
       templateContextVariables: agent.templateContextVariables ?? {},
-      status: "published"
+      status: isHeld ? "draft" : "published",
+      isHeld
     })
     return id
   },
   (create, sql) => Effect.catchTag(sql.withTransaction(create), "SqlError", Effect.die)
 )
 
-const save = Effect.fnUntraced(function* (
-  sql: Sql,
-  organizationId: OrganizationId,
-  id: AgentId,
-  version: AgentContent & { readonly status: VersionStatus }
-) {
+const save = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId, version: versions.NewVersion) {
   const made = yield* inserted(versions.insert(sql, organizationId, id, version))
   if (version.status === "published") yield* versions.makeCurrent(sql, organizationId, id, made.definitionId)
   yield* claimTriggers(sql, organizationId, id, version.definition)
@@ -128,35 +142,43 @@ const lock = Effect.fnUntraced(function* (sql: Sql, organizationId: Organization
   if (agent === undefined) return yield* new AgentNotFound({ id })
   const draft = yield* versions.findDraft(sql, organizationId, id)
   const published = agent.publishedId === null ? undefined : yield* versions.find(sql, organizationId, agent.publishedId)
-  return { draft, published: published ?? (yield* Effect.die(`Agent ${id} has no published version`)) }
+  const latest = draft ?? published ?? (yield* Effect.die(`Agent ${id} has no version`))
+  return { draft, latest, published }
 })
 
 const transaction = <A, E, R, Rest extends ReadonlyArray<unknown>>(work: Effect.Effect<A, E, R>, sql: Sql, ..._: Rest) =>
   Effect.catchTag(sql.withTransaction(work), "SqlError", Effect.die)
 
 export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId, changes: AgentChanges) {
-  const { draft, published } = yield* lock(sql, organizationId, id)
+  const { draft, latest: before, published } = yield* lock(sql, organizationId, id)
   const { configurations, definition, name, templateContextVariables } = changes
   if (definition !== undefined) yield* storable(sql, organizationId, definition)
   if (name !== undefined) yield* agents.rename(sql, organizationId, id, name)
   if (definition === undefined && configurations === undefined && templateContextVariables === undefined) return
-  const before = draft ?? published
-  yield* versions.archive(sql, organizationId, before.definitionId)
+  const next =
+    definition === undefined
+      ? undefined
+      : yield* TriggerPath.withPaths(yield* drawn(withoutEditorState(definition), before.definition), before.definition)
+  const isReady = next === undefined ? draft === undefined : yield* isFinished(sql, organizationId, next)
+  const isBegun = draft !== undefined && !draft.isHeld
+  const status = isReady && !isBegun ? "published" : "draft"
+  const replaced = status === "published" ? [draft, published] : [draft]
+  for (const version of replaced) if (version !== undefined) yield* versions.archive(sql, organizationId, version.definitionId)
   yield* save(sql, organizationId, id, {
-    definition:
-      definition === undefined
-        ? before.definition
-        : yield* TriggerPath.withPaths(yield* drawn(definition, before.definition), before.definition),
+    definition: next ?? before.definition,
     configurations:
       configurations === undefined ? before.configurations : yield* configured(sql, organizationId, configurations, before.configurations),
     templateContextVariables: templateContextVariables ?? before.templateContextVariables,
-    status: draft === undefined ? "published" : "draft"
+    status,
+    isHeld: status === "draft" && !isBegun
   })
 }, transaction)
 
 export const createDraft = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId) {
-  const { draft, published } = yield* lock(sql, organizationId, id)
-  return draft ?? (yield* save(sql, organizationId, id, { ...contentOf(published), status: "draft" }))
+  const { draft, latest } = yield* lock(sql, organizationId, id)
+  if (draft === undefined) return yield* save(sql, organizationId, id, { ...contentOf(latest), status: "draft", isHeld: false })
+  if (draft.isHeld) yield* versions.begin(sql, organizationId, draft.definitionId)
+  return draft
 }, transaction)
 
 const contentOf = ({ configurations, definition, templateContextVariables }: AgentVersionRecord): AgentContent => ({
@@ -169,7 +191,7 @@ export const publishDraft = Effect.fnUntraced(function* (sql: Sql, organizationI
   const { draft, published } = yield* lock(sql, organizationId, id)
   if (draft === undefined) return yield* new AgentDraftMissing()
   yield* publishable(sql, organizationId, draft.definition)
-  yield* versions.archive(sql, organizationId, published.definitionId)
+  if (published !== undefined) yield* versions.archive(sql, organizationId, published.definitionId)
   const made = yield* inserted(versions.publishDraft(sql, organizationId, draft.definitionId))
   yield* versions.makeCurrent(sql, organizationId, id, made.definitionId)
   yield* claimTriggers(sql, organizationId, id, made.definition)

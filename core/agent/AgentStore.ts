@@ -23,9 +23,10 @@ const select = (sql: Sql, definitionId: string) => sql`
 
 type StoredAgent = Stored<Agent & { readonly definitionId: AgentDefinitionId }>
 
-/** With its published version. */
+/** With its published version, or its draft where it has none. */
 export const find = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
-  sql<StoredAgent>`${select(sql, "a.current_definition_id")} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(
+  sql<StoredAgent>`
+    ${select(sql, `coalesce(a.current_definition_id, ${draft})`)} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(
     openedRows,
     Effect.map((rows) => rows[0])
   )

@@ -27,8 +27,8 @@ export const find = (sql: Sql, organizationId: OrganizationId, id: AgentDefiniti
   )
 
 export const findDraft = (sql: Sql, organizationId: OrganizationId, agentId: AgentId) =>
-  sql<Stored<AgentVersionRecord>>`
-    SELECT ${columns(sql)}, created_at, published_at FROM agent_definitions
+  sql<Stored<AgentVersionRecord & { readonly isHeld: boolean }>>`
+    SELECT ${columns(sql)}, created_at, published_at, is_held FROM agent_definitions
     WHERE organization_id = ${organizationId} AND agent_id = ${agentId} AND version_status = 'draft'`.pipe(
     openedRows,
     Effect.map((rows) => rows[0])
@@ -48,21 +48,26 @@ export const list = (
 
 const json = (part: JsonObject) => JSON.stringify(part)
 
+export interface NewVersion extends AgentContent {
+  readonly status: VersionStatus
+  /** A draft that nobody began: it is one because it could not be published. */
+  readonly isHeld: boolean
+}
+
+/** Somebody has begun to work on the draft: from now on it is published when they say so. */
+export const begin = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) => sql`
+  UPDATE agent_definitions SET is_held = false WHERE organization_id = ${organizationId} AND id = ${id}`
+
 /** The next version, with the status that it is given. */
-export const insert = Effect.fnUntraced(function* (
-  sql: Sql,
-  organizationId: OrganizationId,
-  agentId: AgentId,
-  version: AgentContent & { readonly status: VersionStatus }
-) {
+export const insert = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, agentId: AgentId, version: NewVersion) {
   const id = AgentDefinitionId.make(yield* newRowId(sql, "agent_definitions"))
   const stored = sealed(yield* Sealer, { definitionId: id, organizationId }, version)
   return yield* openedRows(sql<Stored<AgentVersionRecord>>`
-    INSERT INTO agent_definitions (id, organization_id, agent_id, version_number, version_status, published_at, definition, configurations,
-      template_context_variables, secrets)
+    INSERT INTO agent_definitions (id, organization_id, agent_id, version_number, version_status, is_held, published_at, definition,
+      configurations, template_context_variables, secrets)
     OVERRIDING SYSTEM VALUE
     SELECT ${id}::int, ${organizationId}::int, ${agentId}::int, coalesce(max(version_number), 0) + 1, ${version.status}::text,
-      CASE WHEN ${version.status}::text = 'published' THEN now() END, ${json(stored.definition)}::text::jsonb,
+      ${version.isHeld}::bool, CASE WHEN ${version.status}::text = 'published' THEN now() END, ${json(stored.definition)}::text::jsonb,
       ${json(stored.configurations)}::text::jsonb, ${json(stored.templateContextVariables)}::text::jsonb, ${stored.secrets}::text
     FROM agent_definitions WHERE agent_id = ${agentId}::int
     RETURNING ${columns(sql)}, created_at, published_at`)

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type FolderId, FolderNotFound } from "../folder/Folder.ts"
-import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
+import type { AgentDefinitionId, AgentId, CampaignId, OrganizationId } from "../Id.ts"
 import { firstPage } from "../Page.ts"
 import type { Sealer } from "../Sealer.ts"
 import { Signals, type StopUnconfirmed } from "../Signals.ts"
@@ -12,16 +12,19 @@ import {
   type AgentCount,
   type AgentDefinitionRefused,
   type AgentDraftMissing,
+  AgentInvalid,
   AgentNotFound,
   type AgentStatus,
   type AgentSummary,
   AgentTriggerNotFound,
   type AgentTriggerTaken,
+  type AgentUnpublished,
   type AgentVersionRecord,
   type CallableAgent,
   type TriggeredAgent
 } from "./Agent.ts"
 import type { AgentConfigurationsRefused } from "./AgentConfigurations.ts"
+import { calledVersion, unpublished } from "./Callable.ts"
 import * as editing from "./AgentEditing.ts"
 import type { AgentChanges, NewAgent } from "./AgentEditing.ts"
 import * as store from "./AgentStore.ts"
@@ -35,8 +38,11 @@ const wholeList: store.AgentSelection = { ...firstPage, statuses: ["active", "ar
 export class Agents extends Context.Service<
   Agents,
   {
-    /** With version 1 published. */
-    readonly create: (organizationId: OrganizationId, agent: NewAgent) => Effect.Effect<Agent, AgentDefinitionRefused | AgentTriggerTaken>
+    /** With version 1 published, or held as a draft while its graph is not finished. */
+    readonly create: (
+      organizationId: OrganizationId,
+      agent: NewAgent
+    ) => Effect.Effect<Agent, AgentDefinitionRefused | AgentConfigurationsRefused | AgentTriggerTaken>
     /** Of every status unless it is said which, newest last; a thousand of them unless a limit is given. */
     readonly list: (organizationId: OrganizationId, selection?: Partial<store.AgentSelection>) => Effect.Effect<ReadonlyArray<AgentSummary>>
     /** As `list`, names only. */
@@ -45,14 +51,25 @@ export class Agents extends Context.Service<
       selection?: Partial<store.AgentSelection>
     ) => Effect.Effect<ReadonlyArray<Pick<Agent, "id" | "name">>>
     readonly count: (organizationId: OrganizationId) => Effect.Effect<AgentCount>
-    /** With the published version: what calls are made with. */
+    /** With the published version: what calls are made with. Where there is none, with the draft. */
     readonly get: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound>
     /** With the draft, if there is one: what an editor shows. */
     readonly getLatest: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound>
+    /** The version that a call of the agent runs: the published one, or for a test its draft, if there is one. */
+    readonly calledVersion: (
+      organizationId: OrganizationId,
+      agent: CallableAgent,
+      isTest: boolean
+    ) => Effect.Effect<AgentDefinitionId, AgentUnpublished>
+    /** Why no call can be made with an agent that has no published version. */
+    readonly unpublished: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<AgentUnpublished>
     readonly getByUuid: (organizationId: OrganizationId, workflowUuid: string) => Effect.Effect<CallableAgent, AgentNotFound>
     /** By the path of its API trigger, also where that is turned off: its path stays the agent's. */
     readonly getByTrigger: (organizationId: OrganizationId, path: string) => Effect.Effect<TriggeredAgent, AgentTriggerNotFound>
-    /** A change of anything but the name makes a new version: the draft, if there is one, or else the published one. */
+    /**
+     * A change of anything but the name makes a new version: the draft, if somebody has begun one or the graph is not finished, or else the
+     * published one.
+     */
     readonly update: (
       organizationId: OrganizationId,
       id: AgentId,
@@ -83,9 +100,9 @@ export class Agents extends Context.Service<
     readonly publish: (
       organizationId: OrganizationId,
       id: AgentId
-    ) => Effect.Effect<AgentVersionRecord, AgentNotFound | AgentDraftMissing | AgentDefinitionRefused>
+    ) => Effect.Effect<AgentVersionRecord, AgentNotFound | AgentDraftMissing | AgentInvalid>
     /** Whether what an editor shows could be published. */
-    readonly validate: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<void, AgentNotFound | AgentDefinitionRefused>
+    readonly validate: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<void, AgentNotFound | AgentInvalid>
     /** What finished calls of the organization have come to, in alphabetical order. */
     readonly dispositionCodes: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<string>>
   }
@@ -106,7 +123,7 @@ export class Agents extends Context.Service<
 
       return Agents.of({
         create: Effect.fn("Agents.create")(function* (organizationId, agent) {
-          const id = yield* provided(editing.create(sql, organizationId, agent))
+          const id = yield* provided(editing.createFrom(sql, organizationId, agent))
           return yield* Effect.orDie(get(organizationId, id))
         }),
         list: Effect.fn("Agents.list")((organizationId, selection) =>
@@ -118,6 +135,10 @@ export class Agents extends Context.Service<
         count: Effect.fn("Agents.count")((organizationId) => Effect.orDie(store.count(sql, organizationId))),
         get: Effect.fn("Agents.get")(get),
         getLatest: Effect.fn("Agents.getLatest")(getLatest),
+        calledVersion: Effect.fn("Agents.calledVersion")((organizationId, agent, isTest) =>
+          provided(calledVersion(sql, organizationId, agent, isTest))
+        ),
+        unpublished: Effect.fn("Agents.unpublished")((organizationId, id) => provided(Effect.orDie(unpublished(sql, organizationId, id)))),
         getByUuid: Effect.fn("Agents.getByUuid")(function* (organizationId, workflowUuid) {
           const agent = uuid.test(workflowUuid) ? yield* Effect.orDie(store.findByUuid(sql, organizationId, workflowUuid)) : undefined
           return agent ?? (yield* new AgentNotFound({ id: workflowUuid }))
@@ -165,11 +186,15 @@ export class Agents extends Context.Service<
           provided(editing.createDraft(sql, organizationId, id)).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
         ),
         publish: Effect.fn("Agents.publish")((organizationId, id) =>
-          provided(editing.publishDraft(sql, organizationId, id)).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
+          provided(editing.publishDraft(sql, organizationId, id)).pipe(
+            Effect.catchTags({ AgentTriggerTaken: Effect.die, AgentDefinitionRefused: invalid })
+          )
         ),
         validate: Effect.fn("Agents.validate")(function* (organizationId, id) {
           const { definition } = yield* getLatest(organizationId, id)
-          yield* editing.publishable(sql, organizationId, definition).pipe(Effect.catchTag("SqlError", Effect.die))
+          yield* editing
+            .publishable(sql, organizationId, definition)
+            .pipe(Effect.catchTags({ SqlError: Effect.die, AgentDefinitionRefused: invalid }))
         }),
         dispositionCodes: Effect.fn("Agents.dispositionCodes")((organizationId) =>
           Effect.orDie(store.dispositionCodes(sql, organizationId))
@@ -180,6 +205,8 @@ export class Agents extends Context.Service<
 }
 
 type Sql = SqlClient.SqlClient
+
+const invalid = ({ problems }: AgentDefinitionRefused) => Effect.fail(new AgentInvalid({ problems }))
 
 const setStatus = Effect.fnUntraced(function* (
   sql: Sql,

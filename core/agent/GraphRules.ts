@@ -12,10 +12,10 @@ interface PlacedNode {
   readonly index: number
 }
 
-/** What is wrong, as far as the hundredth problem; empty when the definition can be published. `{}` can. */
+/** What is wrong, as far as the hundredth problem; empty when the definition can be published. */
 export const problemsOf = (definition: JsonObject): ReadonlyArray<GraphProblem> => {
   const stored = check(definition)
-  if (stored.length > 0 || Object.keys(definition).length === 0) return stored
+  if (stored.length > 0) return stored
   const nodes = listOf(definition["nodes"]).flatMap((node, index): ReadonlyArray<PlacedNode> => {
     const type = nodeTypeOf(String(node["type"]))
     return type === undefined ? [] : [{ node, type, index }]

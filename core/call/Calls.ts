@@ -1,7 +1,14 @@
 /** Single calls: one number, one agent, now. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AgentArchived, AgentNotFound, type AgentTriggerNotFound, type CallableAgent, type TriggeredAgent } from "../agent/Agent.ts"
+import {
+  AgentArchived,
+  AgentNotFound,
+  type AgentTriggerNotFound,
+  type AgentUnpublished,
+  type CallableAgent,
+  type TriggeredAgent
+} from "../agent/Agent.ts"
 import { Agents } from "../agent/Agents.ts"
 import type { OrganizationId, PhoneNumberId, RunId, TelephonyConfigId } from "../Id.ts"
 import { ready, type TelephonyConfigNotFound, type TelephonyNotConfigured, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
@@ -32,6 +39,7 @@ export interface StartedCall {
 type NotDialed =
   | AgentNotFound
   | AgentArchived
+  | AgentUnpublished
   | TelephonyConfigNotFound
   | TelephonyNotConfigured
   | TelephonyNotReady
@@ -94,13 +102,13 @@ const earlier = Effect.fnUntraced(function* (
 })
 
 const start = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, call: CallRequest) {
-  const agent = yield* agentOf(ports, organizationId, call)
+  const { agent, definitionId } = yield* agentOf(ports, organizationId, call)
   const config = yield* Effect.flatMap(ports.configs.resolve(organizationId, call.telephonyConfigurationId), ready)
   const from = yield* callerNumber(ports.sql, organizationId, config.id, call.fromPhoneNumberId)
   return yield* dial(ports, call.phoneNumber, {
     organizationId,
     agentId: agent.id,
-    definitionId: versionOf(agent, call.isTest),
+    definitionId,
     isTest: call.isTest ?? false,
     telephonyConfigurationId: config.id,
     from,
@@ -110,19 +118,22 @@ const start = Effect.fnUntraced(function* (ports: Ports, organizationId: Organiz
 })
 
 const agentOf = Effect.fnUntraced(function* ({ agents }: Ports, organizationId: OrganizationId, call: CallRequest) {
-  if ("agentUuid" in call) return yield* active(yield* agents.getByUuid(organizationId, call.agentUuid))
+  const isTest = call.isTest ?? false
+  const versionOf = (agent: CallableAgent) => agents.calledVersion(organizationId, agent, isTest)
+  if ("agentUuid" in call) {
+    const agent = yield* active(yield* agents.getByUuid(organizationId, call.agentUuid))
+    return { agent, definitionId: yield* versionOf(agent) }
+  }
   const agent = yield* active(yield* agents.getByTrigger(organizationId, call.triggerPath))
-  return isInVersion(agent, call.isTest) ? agent : yield* new TriggerNotInVersion()
+  const definitionId = yield* versionOf(agent)
+  return isInVersion(agent, isTest) ? { agent, definitionId } : yield* new TriggerNotInVersion()
 })
 
 const active = <Found extends CallableAgent>(agent: Found): Effect.Effect<Found, AgentArchived> =>
   agent.status === "archived" ? Effect.fail(new AgentArchived({ id: agent.id })) : Effect.succeed(agent)
 
-const runsDraft = ({ draftDefinitionId }: CallableAgent, isTest = false): boolean => isTest && draftDefinitionId !== null
-const isInVersion = (agent: TriggeredAgent, isTest: boolean | undefined): boolean =>
-  runsDraft(agent, isTest) ? agent.isInDraft : agent.isPublished
-const versionOf = (agent: CallableAgent, isTest: boolean | undefined) =>
-  (runsDraft(agent, isTest) ? agent.draftDefinitionId : null) ?? agent.publishedDefinitionId
+const isInVersion = (agent: TriggeredAgent, isTest: boolean): boolean =>
+  isTest && agent.draftDefinitionId !== null ? agent.isInDraft : agent.isPublished
 
 const test = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, call: TestCallRequest) {
   const { sql } = ports
@@ -131,12 +142,13 @@ const test = Effect.fnUntraced(function* (ports: Ports, organizationId: Organiza
   if (phoneNumber === undefined || phoneNumber === "") return yield* new TestNumberMissing()
   const found = yield* Effect.orDie(store.findAgent(sql, organizationId, call.agentId))
   const agent = yield* active(found ?? (yield* new AgentNotFound({ id: call.agentId })))
+  const definitionId = yield* ports.agents.calledVersion(organizationId, agent, true)
   const from = yield* callerNumber(sql, organizationId, config.id, call.fromPhoneNumberId)
   if (call.runId !== undefined) yield* unusable(sql, organizationId, call.runId, agent)
   return yield* dial(ports, phoneNumber, {
     organizationId,
     agentId: agent.id,
-    definitionId: versionOf(agent, true),
+    definitionId,
     isTest: true,
     telephonyConfigurationId: config.id,
     from,

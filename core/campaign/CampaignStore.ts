@@ -177,13 +177,13 @@ export const progress = (sql: Sql, organizationId: OrganizationId, id: CampaignI
   )
 
 /**
- * The campaign's agent, which cannot be archived until the transaction ends. Taken before the campaign's own lock, in the order in
+ * The campaign's agent and its published version, if it has one; it cannot be archived until the transaction ends. Taken before the campaign's own lock, in the order in
  * which archiving takes them.
  */
 export const lockAgent = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
-  sql<{ readonly agentId: AgentId; readonly isActive: boolean; readonly definition: JsonObject }>`
+  sql<{ readonly agentId: AgentId; readonly isActive: boolean; readonly definition: JsonObject | null }>`
     SELECT a.id AS agent_id, a.status = 'active' AS is_active, d.definition
-    FROM agents a JOIN agent_definitions d ON d.id = a.current_definition_id
+    FROM agents a LEFT JOIN agent_definitions d ON d.id = a.current_definition_id
     WHERE a.id = (SELECT agent_id FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id}) FOR SHARE OF a`.pipe(
     Effect.map((rows) => rows[0])
   )

@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AgentArchived, type AgentNotFound } from "../agent/Agent.ts"
+import { AgentArchived, type AgentNotFound, type AgentUnpublished } from "../agent/Agent.ts"
 import { requiredVariablesOf } from "../agent/AgentGraph.ts"
 import { Agents } from "../agent/Agents.ts"
 import { Compatibility } from "../Compatibility.ts"
@@ -74,6 +74,7 @@ export type StartRefused =
   | CampaignStateConflict
   | CampaignNotReady
   | AgentArchived
+  | AgentUnpublished
   | TelephonyConfigNotFound
   | TelephonyNotReady
 
@@ -280,6 +281,7 @@ const run = Effect.fnUntraced(function* (ports: Ports, organizationId: Organizat
     const left = startable[action].find((state) => state === campaign.state)
     if (left === undefined) return yield* conflict(action, campaign.state)
     if (!agent.isActive) return yield* new AgentArchived({ id: agent.agentId })
+    if (agent.definition === null) return yield* yield* ports.agents.unpublished(organizationId, agent.agentId)
     const telephonyConfigurationId = yield* usableConfig(ports, organizationId, campaign.telephonyConfigurationId ?? undefined)
     yield* satisfied(requiredVariablesOf(agent.definition) ?? [], campaign.sourceSync.variables)
     if (left === "paused") yield* store.dropWaiting(sql, organizationId, id)

@@ -51,6 +51,11 @@ export class Recordings extends Context.Service<
       organizationId: OrganizationId,
       recording: NewRecording
     ) => Effect.Effect<Recording, AgentNotFound | RecordingIdTaken | UploadMissing>
+    /** All of them or none. */
+    readonly createAll: (
+      organizationId: OrganizationId,
+      recordings: ReadonlyArray<NewRecording>
+    ) => Effect.Effect<ReadonlyArray<Recording>, AgentNotFound | RecordingIdTaken | UploadMissing>
     /** Newest first. */
     readonly list: (organizationId: OrganizationId, filter: RecordingFilter, page: Page) => Effect.Effect<ReadonlyArray<Recording>>
     /** `name` is an id or a `recordingId`. */
@@ -78,6 +83,12 @@ export class Recordings extends Context.Service<
           return { ...ticket, recordingId }
         }),
         create: Effect.fn("Recordings.create")((organizationId, recording) => create(sql, organizationId, recording)),
+        createAll: Effect.fn("Recordings.createAll")((organizationId, recordings) =>
+          Effect.forEach(recordings, (recording) => create(sql, organizationId, recording)).pipe(
+            sql.withTransaction,
+            Effect.catchTag("SqlError", Effect.die)
+          )
+        ),
         list: Effect.fn("Recordings.list")((organizationId, filter, page) =>
           Effect.orDie(store.list(sql, organizationId, { ...voiceOf(filter), agentId: filter.agentId ?? null }, page))
         ),

@@ -46,4 +46,10 @@ export const credentialsIn = ({ config = {} }: ToolDefinition): ReadonlyArray<st
     .filter((uuid) => typeof uuid === "string" && uuid !== "")
     .map(String)
 
+/** A tool may be made before it is known where it asks. */
+export const isReady = ({ config = {}, type }: ToolDefinition): boolean => {
+  const { url } = config
+  return type !== "http_api" || (typeof url === "string" && url.trim() !== "")
+}
+
 export class ToolNotFound extends Schema.TaggedError<ToolNotFound>()("ToolNotFound", { uuid: Schema.String }) {}

@@ -13,6 +13,7 @@ const keyHeader = Type.Object({ "X-API-Key": Type.String() })
 const dialErrors = [
   "AgentNotFound",
   "AgentArchived",
+  "AgentUnpublished",
   "TelephonyConfigNotFound",
   "TelephonyNotConfigured",
   "TelephonyNotReady",

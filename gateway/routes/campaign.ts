@@ -43,6 +43,7 @@ const startErrors = [
   "CampaignStateConflict",
   "CampaignNotReady",
   "AgentArchived",
+  "AgentUnpublished",
   "TelephonyConfigNotFound",
   "TelephonyNotReady"
 ] as const

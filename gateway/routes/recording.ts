@@ -11,10 +11,12 @@ import {
   maxRecordingBytes,
   newRecordingOf,
   recordingChangesOf,
+  type RecordingFile,
   recordingFilterOf,
   RecordingList,
   RecordingListQuery,
   RecordingPath,
+  RecordingsMade,
   RecordingUpload,
   recordingUpload,
   RecordingWire,
@@ -41,14 +43,20 @@ export const recordingRoutes = tagged("Recordings", [
     path: "/api/v1/workflow-recordings/upload-url",
     name: "requestRecordingUpload",
     summary: "Ask for an address to upload a recording to",
+    description: "Or, with `files`, for one address each.",
     body: RequestRecordingUpload,
     success: RecordingUpload,
     errors: ["AgentNotFound"],
     handle: ({ body, caller }) =>
       Effect.gen(function* () {
-        const file = { fileName: body.filename, mediaType: body.mime_type, maxBytes: maxRecordingBytes }
-        const ticket = yield* Recordings.use((_) => _.requestUpload(caller.organizationId, file, orUndefined(body.workflow_id)))
-        return recordingUpload(yield* Effect.flatMap(Site, ({ url }) => url), ticket)
+        const site = yield* Effect.flatMap(Site, ({ url }) => url)
+        const uploadOf = ({ filename, mime_type, workflow_id }: RecordingFile) => {
+          const file = { fileName: filename, mediaType: mime_type, maxBytes: maxRecordingBytes }
+          return Recordings.use((_) => _.requestUpload(caller.organizationId, file, orUndefined(workflow_id))).pipe(
+            Effect.map((ticket) => recordingUpload(site, ticket))
+          )
+        }
+        return "files" in body ? { items: yield* Effect.forEach(body.files, uploadOf) } : yield* uploadOf(body)
       })
   }),
   route({
@@ -57,10 +65,17 @@ export const recordingRoutes = tagged("Recordings", [
     name: "createRecording",
     summary: "Make a recording of what was uploaded",
     body: CreateRecording,
-    success: RecordingWire,
+    success: RecordingsMade,
     errors: ["AgentNotFound", "UploadMissing", "RecordingIdTaken"],
-    handle: ({ body, caller }) =>
-      Recordings.use((_) => _.create(caller.organizationId, newRecordingOf(body, caller.userId))).pipe(Effect.map(recordingWire))
+    handle: ({ body, caller }) => {
+      if (!("recordings" in body)) {
+        return Recordings.use((_) => _.create(caller.organizationId, newRecordingOf(body, caller.userId))).pipe(Effect.map(recordingWire))
+      }
+      const wanted = body.recordings.map((one) => newRecordingOf(one, caller.userId))
+      return Recordings.use((_) => _.createAll(caller.organizationId, wanted)).pipe(
+        Effect.map((made) => ({ recordings: made.map(recordingWire) }))
+      )
+    }
   }),
   route({
     method: "patch",

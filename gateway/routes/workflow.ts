@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import Type, { type Static } from "typebox"
 import type { AgentStatus } from "#core/agent/Agent.ts"
+import { describedAgent } from "#core/agent/DescribedAgent.ts"
 import { agentTemplates } from "#core/agent/AgentTemplate.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { allCodes, endReasons } from "#core/agent/Disposition.ts"
@@ -24,7 +25,7 @@ import {
   SetAgentStatus,
   UpdateAgent
 } from "../wire/Agent.ts"
-import { AgentTemplateWire, agentTemplateWire, DispositionCodes, UseTemplate } from "../wire/AgentTemplate.ts"
+import { AgentTemplateWire, agentTemplateWire, DescribeAgent, DispositionCodes, UseTemplate } from "../wire/AgentTemplate.ts"
 import { id, optional, orUndefined } from "../wire/Field.ts"
 import { listedById, pageOf, pageQuery } from "../wire/Page.ts"
 
@@ -64,10 +65,11 @@ export const workflowRoutes = tagged("Agents", [
     path: "/api/v1/workflow/create/definition",
     name: "createWorkflow",
     summary: "Create an agent",
+    description: "With version 1 published; where its graph is not finished, as a draft, with which no call is made.",
     body: CreateAgent,
     bodySize: agentSize,
     success: AgentWire,
-    errors: ["AgentDefinitionRefused", "AgentTriggerTaken"],
+    errors: ["AgentDefinitionRefused", "AgentConfigurationsRefused", "AgentTriggerTaken"],
     handle: ({ body, caller }) => Agents.use((_) => _.create(caller.organizationId, newAgentOf(body))).pipe(Effect.map(agentWire))
   }),
   list({
@@ -103,7 +105,7 @@ export const workflowRoutes = tagged("Agents", [
     name: "updateWorkflow",
     summary: "Change an agent",
     description:
-      "A change of anything but the name makes a new version, which calls use from then on; if there is a draft, the new version is the draft.",
+      "A change of anything but the name makes a new version, which calls use from then on. If somebody has begun a draft, the new version is the draft. A graph that is not finished (`validate` says what it lacks) is kept as a draft too, until one that is finished takes its place; calls go on with the published version.",
     params: AgentPath,
     body: UpdateAgent,
     bodySize: agentSize,
@@ -204,9 +206,28 @@ export const workflowRoutes = tagged("Agents", [
       return template === undefined
         ? Effect.fail(new NotFound({ detail: `Workflow template with id ${body.template_id} not found` }))
         : Agents.use((_) => _.create(caller.organizationId, { name: body.workflow_name, definition: template.definition })).pipe(
+            Effect.catchTag("AgentConfigurationsRefused", Effect.die),
             Effect.map(agentWire)
           )
     }
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/workflow/create/template",
+    name: "describeWorkflow",
+    summary: "Create an agent from a description",
+    description:
+      "From the nearest template, which its name tells, with the description in its prompt. What the template takes from contacts has words that stand in for it, so that any list will do.",
+    body: DescribeAgent,
+    success: AgentWire,
+    handle: ({ body, caller }) =>
+      Agents.use((_) =>
+        _.create(caller.organizationId, describedAgent({ useCase: body.use_case, activity: body.activity_description }))
+      ).pipe(
+        // Our own templates can be stored; the tests create an agent of each.
+        Effect.catchTags({ AgentConfigurationsRefused: Effect.die, AgentDefinitionRefused: Effect.die, AgentTriggerTaken: Effect.die }),
+        Effect.map(agentWire)
+      )
   }),
   route({
     method: "get",

@@ -58,7 +58,7 @@ export const workflowVersionRoutes = tagged("Agents", [
     description: "Calls use it from then on. A graph that is not finished is refused.",
     params: AgentPath,
     success: PublishedWire,
-    errors: ["NotFound", "AgentDraftMissing", "AgentDefinitionRefused"],
+    errors: ["NotFound", "AgentDraftMissing", "AgentInvalid"],
     handle: ({ caller, params }) =>
       Agents.use((_) => _.publish(caller.organizationId, params.workflow_id)).pipe(
         Effect.catchTag("AgentNotFound", notFound),
@@ -73,7 +73,7 @@ export const workflowVersionRoutes = tagged("Agents", [
     description: "The draft, or without one the published version.",
     params: AgentPath,
     success: ValidWire,
-    errors: ["NotFound", "AgentDefinitionRefused"],
+    errors: ["NotFound", "AgentInvalid"],
     handle: ({ caller, params }) =>
       Agents.use((_) => _.validate(caller.organizationId, params.workflow_id)).pipe(
         Effect.catchTag("AgentNotFound", notFound),

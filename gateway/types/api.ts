@@ -2,9 +2,11 @@
 
 export type Error = { /** One sentence. */ readonly detail: string }
 
+export type InvalidWorkflow = { readonly is_valid: false; readonly errors: ReadonlyArray<{ readonly kind: "node" | "edge" | "workflow"; readonly id: unknown; readonly field: unknown; readonly message: string }> }
+
 export type Violation = { readonly type: string; /** Where: `body`, `query`, `path` or `header`, and on from there. */ readonly loc: ReadonlyArray<string | number>; readonly msg: string; /** What was there. */ readonly input: unknown; readonly ctx?: { readonly [name: string]: unknown } }
 
-export type ValidationError = { readonly detail: ReadonlyArray<Violation> | string }
+export type ValidationError = { readonly detail: ReadonlyArray<Violation> | string | InvalidWorkflow }
 
 export type RetryConfig = { readonly enabled: boolean; /** One attempt more than this, at most. */ readonly max_retries: number; readonly retry_delay_seconds: number; readonly retry_on_busy: boolean; readonly retry_on_no_answer: boolean; readonly retry_on_voicemail: boolean }
 
@@ -51,7 +53,7 @@ export type ContactList = { readonly contacts: ReadonlyArray<Contact> }
 /** What finished calls of the agent have come to. */
 export type CallDispositionCodes = { readonly disposition_codes: ReadonlyArray<string> }
 
-export type Workflow = { readonly id: number; readonly name: string; readonly status: "active" | "archived"; readonly created_at: string; /** The graph: `nodes`, `edges`, and whatever else an editor keeps in it. */ readonly workflow_definition: { readonly [name: string]: unknown }; readonly current_definition_id: number; readonly template_context_variables: { readonly [name: string]: unknown }; readonly call_disposition_codes: CallDispositionCodes; readonly total_runs: number; readonly workflow_configurations: { readonly [name: string]: unknown }; readonly version_number: number; readonly version_status: "draft" | "published" | "archived"; readonly workflow_uuid: string }
+export type Workflow = { readonly id: number; readonly name: string; readonly status: "active" | "archived"; readonly created_at: string; /** The graph: `nodes`, `edges`, and whatever else an editor keeps in it. */ readonly workflow_definition: { readonly [name: string]: unknown }; readonly current_definition_id: number | null; readonly template_context_variables: { readonly [name: string]: unknown }; readonly call_disposition_codes: CallDispositionCodes; readonly total_runs: number; readonly workflow_configurations: { readonly [name: string]: unknown }; readonly version_number: number; readonly version_status: "draft" | "published" | "archived"; readonly workflow_uuid: string }
 
 export type WorkflowListItem = { readonly id: number; readonly name: string; readonly status: "active" | "archived"; readonly created_at: string; readonly total_runs: number; readonly folder_id: number | null; readonly workflow_uuid: string }
 
@@ -166,7 +168,7 @@ export type FileMetadata = { readonly key: string; readonly metadata: StoredFile
 
 export type ToolCreator = { readonly id: number; readonly provider_id: string }
 
-export type Tool = { readonly id: number; /** How agents refer to it. */ readonly tool_uuid: string; readonly name: string; readonly description: string | null; readonly category: "http_api" | "end_call" | "transfer_call" | "calculator" | "mcp"; readonly icon: string | null; readonly icon_color: string | null; readonly status: "active" | "archived" | "draft"; /** As in the request, with what was left out. */ readonly definition: { readonly [name: string]: unknown }; readonly created_at: string; readonly updated_at: string | null; readonly created_by: ToolCreator | null }
+export type Tool = { readonly id: number; /** How agents refer to it. */ readonly tool_uuid: string; readonly name: string; readonly description: string | null; readonly category: "http_api" | "end_call" | "transfer_call" | "calculator" | "mcp"; readonly icon: string | null; readonly icon_color: string | null; readonly status: "active" | "archived" | "draft"; /** False while it lacks the address that it asks at: agents do without it. */ readonly is_ready: boolean; /** As in the request, with what was left out. */ readonly definition: { readonly [name: string]: unknown }; readonly created_at: string; readonly updated_at: string | null; readonly created_by: ToolCreator | null }
 
 export type ToolArchived = { readonly status: "archived"; readonly tool_uuid: string }
 
@@ -179,6 +181,12 @@ export type Recording = { readonly id: number; readonly recording_id: string; re
 export type RecordingList = { readonly recordings: ReadonlyArray<Recording>; /** How many are in this answer. */ readonly total: number }
 
 export type RecordingUpload = { /** PUT the bytes here, without a credential. */ readonly upload_url: string; readonly recording_id: string; readonly storage_key: string; /** Seconds. */ readonly expires_in: number }
+
+/** Of several files. */
+export type RecordingUploads = { /** In the order of `files`. */ readonly items: ReadonlyArray<RecordingUpload> }
+
+/** Of several. */
+export type RecordingsMade = { readonly recordings: ReadonlyArray<Recording> }
 
 export type ResourceDeleted = { readonly success: true; readonly message: string }
 
@@ -299,7 +307,7 @@ export type RedialCampaign = { readonly name?: string | null; readonly retry_on_
 
 export type MarkContacts = { readonly row_numbers: ReadonlyArray<number>; /** True marks the contacts as completed, false as failed. */ readonly reached: boolean }
 
-export type CreateWorkflow = { readonly name: string; /** The graph: `nodes`, `edges`, and whatever else an editor keeps in it. */ readonly workflow_definition: { readonly [name: string]: unknown } }
+export type CreateWorkflow = { readonly name: string; /** The graph: `nodes`, `edges`, and whatever else an editor keeps in it. */ readonly workflow_definition: { readonly [name: string]: unknown }; readonly template_context_variables?: { readonly [name: string]: unknown } | null; readonly workflow_configurations?: { readonly [name: string]: unknown } | null }
 
 /** What is left out, or null, stays as it is. A secret sent as it was shown, masked, stays as it is while the provider beside it does. */
 export type UpdateWorkflow = { readonly name?: string | null; readonly workflow_definition?: { readonly [name: string]: unknown } | null; readonly template_context_variables?: { readonly [name: string]: unknown } | null; readonly workflow_configurations?: { readonly [name: string]: unknown } | null }
@@ -310,6 +318,8 @@ export type SetWorkflowStatus = { readonly status: "active" | "archived" }
 export type SetWorkflowFolder = { readonly folder_id?: number | null }
 
 export type UseWorkflowTemplate = { readonly template_id: number; readonly workflow_name: string }
+
+export type DescribeWorkflow = { /** Accepted and ignored: agents of this engine call. */ readonly call_type: "inbound" | "outbound"; readonly use_case: string; /** Becomes part of its prompt. */ readonly activity_description: string }
 
 export type FolderInput = { /** Unique in the organization. Spaces around it are dropped. */ readonly name: string }
 
@@ -335,7 +345,7 @@ export type ToolParameter = { readonly name: string; readonly type: "string" | "
 
 export type PresetToolParameter = { readonly name: string; readonly type: "string" | "number" | "boolean" | "object" | "array"; /** May have placeholders: `{{initial_context.phone_number}}`. */ readonly value_template: string; /** Whether it must come to something. */ readonly required?: boolean }
 
-export type HttpApiConfig = { readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; /** May have placeholders. */ readonly url: string; readonly headers?: { readonly [name: string]: string } | null; readonly credential_uuid?: string | null; readonly parameters?: ReadonlyArray<ToolParameter> | null; readonly preset_parameters?: ReadonlyArray<PresetToolParameter> | null; readonly timeout_ms?: number | null; readonly customMessage?: string | null; readonly customMessageType?: "text" | "audio" | null; readonly customMessageRecordingId?: string | null; readonly body_template?: unknown | null }
+export type HttpApiConfig = { readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"; /** May have placeholders. Empty: the tool is not ready yet. */ readonly url: string; readonly headers?: { readonly [name: string]: string } | null; readonly credential_uuid?: string | null; readonly parameters?: ReadonlyArray<ToolParameter> | null; readonly preset_parameters?: ReadonlyArray<PresetToolParameter> | null; readonly timeout_ms?: number | null; readonly customMessage?: string | null; readonly customMessageType?: "text" | "audio" | null; readonly customMessageRecordingId?: string | null; readonly body_template?: unknown | null }
 
 export type HttpApiToolDefinition = { readonly schema_version?: number; readonly type: "http_api"; readonly config: HttpApiConfig }
 
@@ -365,7 +375,11 @@ export type UpdateCredential = { readonly name?: string | null; readonly descrip
 
 export type RequestRecordingUpload = { readonly filename: string; /** Calls play WAV (PCM, float, mu-law, A-law) and MP3, the first five minutes; what it is, the file itself says. */ readonly mime_type?: string; readonly file_size?: number | null; readonly workflow_id?: number | null }
 
+export type RequestRecordingUploads = { readonly files: ReadonlyArray<RequestRecordingUpload> }
+
 export type CreateRecording = { /** How prompts and contacts refer to it. */ readonly recording_id: string; /** As it was given with the upload's address. */ readonly storage_key: string; /** What is said in it. */ readonly transcript: string; readonly workflow_id?: number | null; readonly tts_provider?: string | null; readonly tts_model?: string | null; readonly tts_voice_id?: string | null; readonly metadata?: { readonly [name: string]: unknown } | null }
+
+export type CreateRecordings = { /** All of them are made, or none. */ readonly recordings: ReadonlyArray<CreateRecording> }
 
 /** What is left out, or null, stays as it is. */
 export type UpdateRecording = { readonly recording_id?: string | null; readonly transcript?: string | null; readonly workflow_id?: number | null; readonly tts_provider?: string | null; readonly tts_model?: string | null; readonly tts_voice_id?: string | null; readonly metadata?: { readonly [name: string]: unknown } | null }
@@ -693,6 +707,17 @@ export interface Operations {
     readonly body: UseWorkflowTemplate
     readonly answer: Workflow
     readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+  }
+  /** Create an agent from a description */
+  readonly describeWorkflow: {
+    readonly method: "POST"
+    readonly path: "/api/v1/workflow/create/template"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: DescribeWorkflow
+    readonly answer: Workflow
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
   }
   /** List the words for what calls come to */
   readonly listDispositionCodes: {
@@ -1427,8 +1452,8 @@ export interface Operations {
     readonly params: {  }
     readonly query: {  }
     readonly headers: {  }
-    readonly body: CreateRecording
-    readonly answer: Recording
+    readonly body: CreateRecording | CreateRecordings
+    readonly answer: Recording | RecordingsMade
     readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
   }
   /** Ask for an address to upload a recording to */
@@ -1438,8 +1463,8 @@ export interface Operations {
     readonly params: {  }
     readonly query: {  }
     readonly headers: {  }
-    readonly body: RequestRecordingUpload
-    readonly answer: RecordingUpload
+    readonly body: RequestRecordingUpload | RequestRecordingUploads
+    readonly answer: RecordingUpload | RecordingUploads
     readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
   }
   /** Change what is known of a recording */

@@ -14,7 +14,15 @@ const AgentStatusWire = Type.Enum(["active", "archived"])
 export const VersionStatusWire = Type.Enum(["draft", "published", "archived"])
 export const definition = object("The graph: `nodes`, `edges`, and whatever else an editor keeps in it.")
 
-export const CreateAgent = Type.Object({ name: Type.String(), workflow_definition: definition }, { title: "CreateWorkflow" })
+export const CreateAgent = Type.Object(
+  {
+    name: Type.String(),
+    workflow_definition: definition,
+    template_context_variables: optional(object("Name to value, for test calls only.")),
+    workflow_configurations: optional(object())
+  },
+  { title: "CreateWorkflow" }
+)
 export const UpdateAgent = Type.Object(
   {
     name: optional(Type.String()),
@@ -34,7 +42,12 @@ export const SetAgentFolder = Type.Object(
   { title: "SetWorkflowFolder", description: "Null takes the agent out of its folder." }
 )
 
-export const newAgentOf = (body: Static<typeof CreateAgent>): NewAgent => ({ name: body.name, definition: body.workflow_definition })
+export const newAgentOf = (body: Static<typeof CreateAgent>): NewAgent => ({
+  name: body.name,
+  definition: body.workflow_definition,
+  configurations: orUndefined(body.workflow_configurations),
+  templateContextVariables: orUndefined(body.template_context_variables)
+})
 export const agentChangesOf = (body: Static<typeof UpdateAgent>): AgentChanges => ({
   name: orUndefined(body.name),
   definition: orUndefined(body.workflow_definition),
@@ -78,7 +91,7 @@ export const AgentWire = Type.Object(
     status: AgentStatusWire,
     created_at: instant(),
     workflow_definition: definition,
-    current_definition_id: id<AgentDefinitionId>(),
+    current_definition_id: nullable(id<AgentDefinitionId>("The published version; null while the graph was never finished.")),
     template_context_variables: object(),
     call_disposition_codes: Type.Object(
       { disposition_codes: Type.Array(Type.String()) },

@@ -25,6 +25,17 @@ export const agentTemplateWire = (template: AgentTemplate): Static<typeof AgentT
 
 export const UseTemplate = Type.Object({ template_id: Type.Integer(), workflow_name: Type.String() }, { title: "UseWorkflowTemplate" })
 
+const mostOfUseCase = 200
+const mostOfActivity = 20_000
+export const DescribeAgent = Type.Object(
+  {
+    call_type: Type.Enum(["inbound", "outbound"], { description: "Accepted and ignored: agents of this engine call." }),
+    use_case: Type.String({ minLength: 1, maxLength: mostOfUseCase }),
+    activity_description: Type.String({ minLength: 1, maxLength: mostOfActivity, description: "Becomes part of its prompt." })
+  },
+  { title: "DescribeWorkflow" }
+)
+
 export const DispositionCodes = Type.Object(
   {
     codes: Type.Array(Type.String(), { description: "The engine's own, then what finished calls have come to besides." }),

@@ -6,6 +6,7 @@ import type { UserId } from "#core/organization/Caller.ts"
 import { type Recording, recordingIdPattern } from "#core/resource/Recording.ts"
 import type { NewRecording, RecordingChanges, RecordingFilter, RecordingTicket } from "#core/resource/Recordings.ts"
 import { id, instant, nullable, object, optional, orUndefined } from "./Field.ts"
+import { oneOrMany } from "../validation.ts"
 import { pageQuery } from "./Page.ts"
 import { creator, creatorOf, fileName, mediaType, uploadUrl, uploadUrlOf } from "./ResourceFile.ts"
 
@@ -25,7 +26,10 @@ const details = {
 
 export const RecordingListQuery = Type.Object({ ...details, ...pageQuery })
 
-export const RequestRecordingUpload = Type.Object(
+/** That many in one request. */
+const mostAtOnce = 50
+
+const RecordingFile = Type.Object(
   {
     filename: fileName,
     mime_type: Type.String({
@@ -38,8 +42,14 @@ export const RequestRecordingUpload = Type.Object(
   },
   { title: "RequestRecordingUpload" }
 )
+export type RecordingFile = Static<typeof RecordingFile>
+export const RequestRecordingUpload = oneOrMany(
+  "files",
+  RecordingFile,
+  Type.Object({ files: Type.Array(RecordingFile, { minItems: 1, maxItems: mostAtOnce }) }, { title: "RequestRecordingUploads" })
+)
 
-export const RecordingUpload = Type.Object(
+const OneRecordingUpload = Type.Object(
   {
     upload_url: uploadUrl,
     recording_id: Type.String(),
@@ -49,14 +59,22 @@ export const RecordingUpload = Type.Object(
   { title: "RecordingUpload" }
 )
 
-export const recordingUpload = (siteUrl: string, ticket: RecordingTicket): Static<typeof RecordingUpload> => ({
+export const RecordingUpload = Type.Union([
+  OneRecordingUpload,
+  Type.Object(
+    { items: Type.Array(OneRecordingUpload, { description: "In the order of `files`." }) },
+    { title: "RecordingUploads", description: "Of several files." }
+  )
+])
+
+export const recordingUpload = (siteUrl: string, ticket: RecordingTicket): Static<typeof OneRecordingUpload> => ({
   upload_url: uploadUrlOf(siteUrl, ticket),
   recording_id: ticket.recordingId,
   storage_key: ticket.key,
   expires_in: ticket.expiresInSeconds
 })
 
-export const CreateRecording = Type.Object(
+const NewRecordingWire = Type.Object(
   {
     recording_id: recordingId,
     storage_key: Type.String({ description: "As it was given with the upload's address." }),
@@ -65,6 +83,15 @@ export const CreateRecording = Type.Object(
     metadata: optional(object())
   },
   { title: "CreateRecording" }
+)
+type NewRecordingWire = Static<typeof NewRecordingWire>
+export const CreateRecording = oneOrMany(
+  "recordings",
+  NewRecordingWire,
+  Type.Object(
+    { recordings: Type.Array(NewRecordingWire, { minItems: 1, maxItems: mostAtOnce, description: "All of them are made, or none." }) },
+    { title: "CreateRecordings" }
+  )
 )
 export const UpdateRecording = Type.Object(
   {
@@ -82,7 +109,7 @@ export const recordingFilterOf = (query: Omit<Static<typeof RecordingListQuery>,
   ttsModel: orUndefined(query.tts_model),
   ttsVoiceId: orUndefined(query.tts_voice_id)
 })
-export const newRecordingOf = (body: Static<typeof CreateRecording>, createdBy: UserId | undefined): NewRecording => ({
+export const newRecordingOf = (body: NewRecordingWire, createdBy: UserId | undefined): NewRecording => ({
   ...recordingFilterOf(body),
   recordingId: body.recording_id,
   storageKey: body.storage_key,
@@ -133,6 +160,11 @@ export const recordingWire = (recording: Recording): Static<typeof RecordingWire
   created_at: recording.createdAt.toISOString(),
   is_active: true
 })
+
+export const RecordingsMade = Type.Union([
+  RecordingWire,
+  Type.Object({ recordings: Type.Array(RecordingWire) }, { title: "RecordingsMade", description: "Of several." })
+])
 
 export const RecordingList = Type.Object(
   { recordings: Type.Array(RecordingWire), total: Type.Integer({ description: "How many are in this answer." }) },

@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox"
 import type { ToolId } from "#core/Id.ts"
 import type { UserId } from "#core/organization/Caller.ts"
-import { type Tool, toolCategories, toolStatuses, toolTypes } from "#core/resource/Tool.ts"
+import { isReady, type Tool, toolCategories, toolStatuses, toolTypes } from "#core/resource/Tool.ts"
 import type { NewTool, ToolChanges } from "#core/resource/Tools.ts"
 import { id, instant, instantOf, nullable, object, optional, orUndefined } from "./Field.ts"
 import { pageQuery } from "./Page.ts"
@@ -80,6 +80,7 @@ export const ToolWire = Type.Object(
     icon: nullable(Type.String()),
     icon_color: nullable(Type.String()),
     status: Type.Enum([...toolStatuses]),
+    is_ready: Type.Boolean({ description: "False while it lacks the address that it asks at: agents do without it." }),
     definition: object("As in the request, with what was left out."),
     created_at: instant(),
     updated_at: nullable(instant()),
@@ -97,6 +98,7 @@ export const toolWire = (tool: Tool): Static<typeof ToolWire> => ({
   icon: tool.icon,
   icon_color: tool.iconColor,
   status: tool.status,
+  is_ready: isReady(tool.definition),
   definition: { ...tool.definition },
   created_at: tool.createdAt.toISOString(),
   updated_at: instantOf(tool.updatedAt ?? undefined),

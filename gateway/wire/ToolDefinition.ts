@@ -25,7 +25,7 @@ const PresetParameter = Type.Object(
 const HttpApiConfig = Type.Object(
   {
     method: Type.Enum(["GET", "POST", "PUT", "PATCH", "DELETE"]),
-    url: Type.String({ minLength: 1, description: "May have placeholders." }),
+    url: Type.String({ description: "May have placeholders. Empty: the tool is not ready yet." }),
     headers: optional(Type.Record(Type.String(), Type.String())),
     credential_uuid: credential,
     parameters: optional(Type.Array(ToolParameter, { description: "What the model has to give." })),

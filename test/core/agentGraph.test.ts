@@ -33,9 +33,9 @@ const whole = { nodes: [start, end], edges: [edge("s", "e")] }
 t.test("given a definition to publish", async (t) => {
   const wrong = (part: JsonObject) => words(problemsOf({ ...whole, ...part }))
 
-  t.test("when it is finished, empty or a template, then nothing is wrong", async (t) => {
+  t.test("when it is finished or a template, then nothing is wrong, and an empty one lacks its start", async (t) => {
     t.strictSame(problemsOf(whole), [])
-    t.strictSame(problemsOf({}), [])
+    t.strictSame(words(problemsOf({})), words(problemsOf({ nodes: [], edges: [] })))
     t.strictSame(wrong({ nodes: [start, node("a", "agentNode"), end], edges: [edge("s", "a"), edge("a", "a"), edge("a", "e")] }), [])
     for (const { definition } of agentTemplates) t.strictSame(problemsOf(definition), [])
   })

@@ -79,17 +79,16 @@ t.test("given agents", async (t) => {
     for (const action of ["validate", "publish"]) {
       const answer = await post(agent, action)
       t.equal(answer.status, 422)
-      t.match(answer.json, {
-        detail: [
-          {
-            type: "missing",
-            loc: ["body", "workflow_definition", "nodes", 0, "data", "name"],
-            ctx: { kind: "node", id: "2", field: "name" }
-          },
-          { msg: "Value error, prompt is required for end nodes", ctx: { kind: "node", id: "2", field: null } },
-          { msg: "Value error, Workflow must have at least one Start Call", ctx: { kind: "workflow", id: null } },
-          { msg: "Value error, End Call cannot have outgoing edges", ctx: { kind: "node", id: "2" } }
-        ]
+      t.strictSame(answer.json, {
+        detail: {
+          is_valid: false,
+          errors: [
+            { kind: "node", id: "2", field: "name", message: "Field required" },
+            { kind: "node", id: "2", field: null, message: "Value error, prompt is required for end nodes" },
+            { kind: "workflow", id: null, field: null, message: "Workflow must have at least one Start Call" },
+            { kind: "node", id: "2", field: null, message: "End Call cannot have outgoing edges" }
+          ]
+        }
       })
     }
   })

@@ -174,3 +174,39 @@ t.test("given recordings", async (t) => {
     t.equal((await ask("DELETE", `/workflow-recordings/${first.id}`)).status, 404)
   })
 })
+
+t.test("given several files", async (t) => {
+  const several = {
+    files: [
+      { filename: "one.wav", mime_type: "audio/wav", file_size: 23 },
+      { filename: "two.mp3", file_size: 23 }
+    ]
+  }
+  const answer = await ask("POST", "/workflow-recordings/upload-url", several)
+  // Every answer is held against its schema.
+  const { items } = answer.json as { readonly items: ReadonlyArray<Readonly<Record<string, string>>> }
+  t.match(items, [{ storage_key: /one\.wav$/ }, { storage_key: /two\.mp3$/ }], "then each has an address, in their order")
+  for (const item of items) t.equal((await put(item["upload_url"], sound)).status, 200)
+  const recordings = items.map(({ recording_id, storage_key }) => ({ recording_id, storage_key, transcript: "Hello." }))
+
+  await t.test("when one of them cannot be made, then none is", async (t) => {
+    const [first, second] = recordings
+    const body = { recordings: [first, { ...second, storage_key: "recordings/1/nothing.wav" }] }
+    t.equal((await ask("POST", "/workflow-recordings/", body)).status, 404)
+  })
+  await t.test("when all can be made, then they are", async (t) => {
+    const made = await ask("POST", "/workflow-recordings/", { recordings })
+    t.match(made, { status: 200, json: { recordings: recordings.map((one) => ({ ...one, is_active: true })) } })
+  })
+  await t.test("when the request does not fit, then 422 says where", async (t) => {
+    t.match(await ask("POST", "/workflow-recordings/upload-url", { files: [{}] }), {
+      status: 422,
+      json: { detail: [{ type: "missing", loc: ["body", "files", 0, "filename"] }] }
+    })
+    t.match(await ask("POST", "/workflow-recordings/upload-url", { files: [] }), { status: 422 })
+    t.match(await ask("POST", "/workflow-recordings/", { recordings: [{}] }), {
+      status: 422,
+      json: { detail: [{ loc: ["body", "recordings", 0, "recording_id"] }, {}, {}] }
+    })
+  })
+})

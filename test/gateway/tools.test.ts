@@ -174,3 +174,10 @@ t.test("given a body that fits no tool", async (t) => {
     ])
   })
 })
+
+t.test("given a tool that asks at no address yet", async (t) => {
+  const tool = await create("empty", { type: "http_api", config: { method: "GET", url: "" } })
+  t.match(tool, { is_ready: false, status: "active" }, "then it is made, and not ready")
+  const filled = await ask("PUT", `/tools/${tool["tool_uuid"]}`, { definition: http })
+  t.match(filled, { status: 200, json: { is_ready: true } }, "then it is once it has one")
+})

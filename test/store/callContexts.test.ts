@@ -12,6 +12,7 @@ import { Runs } from "#core/run/Runs.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { publishedOf } from "#test/support/given.ts"
 import { install, makeAgent, makeCampaign, makeConfig, ours, theirs, upload } from "./services.ts"
 
 const { dialed, run } = await install(t)
@@ -135,7 +136,7 @@ t.test("given a single call, when it is written down, then it knows its numbers,
   const call: SingleCall = {
     organizationId: ours,
     agentId: agent.id,
-    definitionId: agent.currentDefinitionId,
+    definitionId: publishedOf(agent),
     isTest: false,
     telephonyConfigurationId: main.id,
     phoneNumber: "+14155550121",

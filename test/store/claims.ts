@@ -8,6 +8,7 @@ import { WakeWaiting } from "#core/call/NumberHold.ts"
 import type { Outcome } from "#core/call/Outcome.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { AgentId, CallId, type CampaignId } from "#core/Id.ts"
+import { publishedOf } from "#test/support/given.ts"
 import { install, makeAgent, makeCampaign, makeConfig, ours, upload } from "./services.ts"
 
 export interface Running {
@@ -89,7 +90,7 @@ export const installClaims = async (t: Test) => {
         {
           agentId: AgentId.make(agent.id),
           callId,
-          definitionId: agent.currentDefinitionId,
+          definitionId: publishedOf(agent),
           from: undefined,
           initialContext: {},
           isTest: false,

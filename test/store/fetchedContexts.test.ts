@@ -6,7 +6,8 @@ import t from "tap"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { fetchedContextOf } from "#core/call/PreCallFetch.ts"
-import { AgentDefinitionId, CallId } from "#core/Id.ts"
+import { CallId } from "#core/Id.ts"
+import { publishedOf } from "#test/support/given.ts"
 import { Credentials } from "#core/resource/Credentials.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { Calls } from "#core/call/Calls.ts"
@@ -27,7 +28,7 @@ const ended = Effect.fnUntraced(function* (end: Partial<AttemptEnd>) {
       {
         organizationId: ours,
         agentId: agent.id,
-        definitionId: AgentDefinitionId.make(agent.currentDefinitionId),
+        definitionId: publishedOf(agent),
         isTest: false,
         telephonyConfigurationId: config.id,
         phoneNumber: "+15550000001",

@@ -15,7 +15,7 @@ const { run } = await install(t)
 const all = { page: 1, limit: 100 }
 
 interface Given {
-  readonly agent: { readonly id: AgentId; readonly currentDefinitionId: number }
+  readonly agent: { readonly id: AgentId; readonly currentDefinitionId: number | null }
   readonly campaignId?: CampaignId
   readonly count: number
   readonly organizationId?: number

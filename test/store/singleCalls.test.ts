@@ -6,6 +6,7 @@ import { Agents } from "#core/agent/Agents.ts"
 import { runName } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
 import type { SingleCall } from "#core/call/Dialer.ts"
+import { publishedOf } from "#test/support/given.ts"
 import { callId, definition, install, makeAgent, makeConfig, ours } from "./services.ts"
 
 const { run } = await install(t)
@@ -22,7 +23,7 @@ t.test("given an agent with template variables of its own", async (t) => {
   const call: SingleCall = {
     organizationId: ours,
     agentId: agent.id,
-    definitionId: agent.currentDefinitionId,
+    definitionId: publishedOf(agent),
     isTest: true,
     telephonyConfigurationId: telephony.id,
     phoneNumber: "+14155550100",
@@ -58,10 +59,7 @@ t.test("given an agent with template variables of its own", async (t) => {
     const { left, results } = await run(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const results = [
-          yield* Effect.exit(begin(idOf(3), { definitionId: other.currentDefinitionId })),
-          yield* Effect.exit(begin(callId, {}))
-        ]
+        const results = [yield* Effect.exit(begin(idOf(3), { definitionId: publishedOf(other) })), yield* Effect.exit(begin(callId, {}))]
         return { left: yield* sql`SELECT id FROM attempts UNION ALL SELECT attempt_id FROM runs`, results }
       })
     )

@@ -10,6 +10,7 @@ import { parse } from "#core/telephony/PhoneAddress.ts"
 import { PhoneNumbers, type NewPhoneNumber } from "#core/telephony/PhoneNumbers.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
+import { publishedOf } from "#test/support/given.ts"
 import { install, makeAgent, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
 
 const { heard, run } = await install(t)
@@ -148,7 +149,7 @@ t.test("given a configuration, when it is deleted", async (t) => {
 const begun = (id: TelephonyConfigId, callId: CallId, by?: Agent) =>
   Effect.gen(function* () {
     const agent = by ?? (yield* makeAgent())
-    const call = { agentId: agent.id, callId, definitionId: agent.currentDefinitionId, from: undefined, initialContext: {}, isTest: false }
+    const call = { agentId: agent.id, callId, definitionId: publishedOf(agent), from: undefined, initialContext: {}, isTest: false }
     const single = { ...call, organizationId: ours, phoneNumber: "+15550100001", telephonyConfigurationId: id }
     return yield* AttemptStore.use((store) =>
       store.begin(single, { callId, journal: "00000000-0000-4000-8000-000000000001", node: "here", provider: "fake" })

@@ -1,4 +1,5 @@
 /** Rows that tests start from, written past the stores. Whatever a test does not name has a plausible value. */
+import type { Agent } from "#core/agent/Agent.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
@@ -27,6 +28,12 @@ export const apiKey = Effect.fnUntraced(function* (organizationId: OrganizationI
   })
   return key
 })
+
+/** The version that calls are made with. */
+export const publishedOf = ({ currentDefinitionId }: Pick<Agent, "currentDefinitionId">): AgentDefinitionId => {
+  if (currentDefinitionId === null) throw new Error("the agent has no published version")
+  return currentDefinitionId
+}
 
 /** An agent of one node that speaks `greeting`, published as version 1. */
 export const agent = Effect.fnUntraced(function* (
