@@ -48,6 +48,7 @@ import { knowledgeRoutes } from "./routes/knowledge.ts"
 import { modelConfigurationRoutes } from "./routes/modelConfiguration.ts"
 import { nodeTypeRoutes } from "./routes/nodeType.ts"
 import { nodeWebhookRoutes } from "./routes/nodeWebhook.ts"
+import { notHereRoutes } from "./routes/notHere.ts"
 import { phoneNumberRoutes } from "./routes/phoneNumber.ts"
 import { recordingRoutes } from "./routes/recording.ts"
 import { resourceUploadRoutes } from "./routes/resourceUpload.ts"
@@ -125,6 +126,7 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...auditLogRoutes,
     ...eventRoutes,
     ...webhookRoutes,
+    ...notHereRoutes,
     ...healthRoutes
   ]
   return [...routes, ...documentRoutes(routes)]

@@ -104,6 +104,7 @@ const bytesSchema: JsonSchema = { type: "string", format: "binary" }
 
 /** What the operations of a tag are about. */
 const tags: Readonly<Record<string, string>> = {
+  "Existing product": "What its pages ask for and this engine does not have: honest, empty answers.",
   "API keys": "Keys that programs ask with, each with a role.",
   Accounts: "People with a password, and who they are.",
   Agents: "What is said in a call: a graph of nodes, in versions.",

@@ -83,6 +83,6 @@ const problemOf = (kind: ServiceKind, { provider, voice }: JsonObject): string |
   if (typeof provider !== "string") return "No provider is named"
   const known = Object.hasOwn(voiceServices[kind], provider) ? voiceServices[kind][provider] : undefined
   if (known === undefined) return `This engine has no ${kind} provider '${provider}'`
-  if (!isNamed(voice) || known.voices.some((one) => one === voice)) return undefined
+  if (!isNamed(voice) || known.voices.length === 0 || known.voices.some((one) => one === voice)) return undefined
   return `${known.title} has only the voice '${known.voices.join("', '")}' here`
 }

@@ -6,14 +6,20 @@ export type ServiceKind = (typeof serviceKinds)[number]
 export interface ServiceProvider {
   readonly title: string
   readonly description: string
-  readonly voices: readonly [string, ...ReadonlyArray<string>]
+  /** None: there is nothing to choose. */
+  readonly voices: ReadonlyArray<string>
 }
 
 /** The voice with which every agent speaks. */
 export const offlineVoice = { engine: "flite", voice: "slt" } as const
 
+/** What can be set up in the place of a model, so that a form that asks for one can be saved. */
+const noModel = {
+  none: { title: "None", description: "No model: agents say their greeting, and record what is answered.", voices: [] }
+} as const
+
 export const voiceServices: { readonly [Kind in ServiceKind]: Readonly<Record<string, ServiceProvider>> } = {
-  llm: {},
+  llm: noModel,
   tts: {
     [offlineVoice.engine]: {
       title: "Flite",
@@ -21,7 +27,7 @@ export const voiceServices: { readonly [Kind in ServiceKind]: Readonly<Record<st
       voices: [offlineVoice.voice]
     }
   },
-  stt: {},
+  stt: noModel,
   embeddings: {},
   realtime: {}
 }

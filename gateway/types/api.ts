@@ -285,6 +285,15 @@ export type WebhookDelivery = { readonly id: number; readonly endpoint_id: numbe
 
 export type WebhookDeliveryList = { readonly deliveries: ReadonlyArray<WebhookDelivery> }
 
+/** Nothing is charged for here. */
+export type BillingCredits = { readonly total_credits_used: 0; readonly remaining_credits: 0; readonly total_quota: 0; readonly account: null; readonly ledger_entries: ReadonlyArray<unknown>; readonly total_count: 0; readonly page: number; readonly limit: number; readonly total_pages: 0 }
+
+export type LangfuseCredentials = { readonly configured: false }
+
+export type Voice = { readonly voice_id: string; readonly name: string }
+
+export type Voices = { readonly provider: string; readonly voices: ReadonlyArray<Voice>; readonly facets: null }
+
 export type Health = { readonly status: "ok"; readonly version: string; readonly backend_api_endpoint: string; readonly deployment_mode: "oss"; readonly auth_provider: "local"; /** Whether anybody may sign up, be it with an invitation. */ readonly signup_enabled: boolean; /** There is no TURN server: calls are by telephone. */ readonly turn_enabled: false; readonly force_turn_relay: false; /** The engine opens no tunnel to itself. */ readonly tunnel_url: null }
 
 export type TrunkCount = { readonly provider: string; readonly up: number; readonly down: number }
@@ -2115,6 +2124,61 @@ export interface Operations {
     readonly body: undefined
     readonly answer: QueuedDeliveries
     readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+  }
+  /** No credits: nothing is charged for here */
+  readonly getBillingCredits: {
+    readonly method: "GET"
+    readonly path: "/api/v1/organizations/billing/credits"
+    readonly params: {  }
+    readonly query: { readonly page?: number; readonly limit?: number }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: BillingCredits
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+  }
+  /** No keys of a managed service: there is none */
+  readonly listServiceKeys: {
+    readonly method: "GET"
+    readonly path: "/api/v1/user/service-keys"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: ReadonlyArray<unknown>
+    readonly errors: 401 | 403 | 431 | 500 | 503
+  }
+  /** No tracing service: none can be set up */
+  readonly getLangfuseCredentials: {
+    readonly method: "GET"
+    readonly path: "/api/v1/organizations/langfuse-credentials"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: LangfuseCredentials
+    readonly errors: 401 | 403 | 431 | 500 | 503
+  }
+  /** No token of a widget: conversations are by telephone */
+  readonly getEmbedToken: {
+    readonly method: "GET"
+    readonly path: "/api/v1/workflow/{workflow_id}/embed-token"
+    readonly params: { readonly workflow_id: number }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: null
+    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+  }
+  /** List the voices of a speech service */
+  readonly listVoices: {
+    readonly method: "GET"
+    readonly path: "/api/v1/user/configurations/voices/{provider}"
+    readonly params: { readonly provider: string }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: Voices
+    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
   }
   /** What answers here */
   readonly getHealth: {

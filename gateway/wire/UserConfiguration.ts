@@ -94,7 +94,7 @@ export const providers = () =>
   )
 
 export const defaultProviders = () => Type.Unsafe<Readonly<Record<string, string>>>(Type.Record(Type.String(), Type.String()))
-export const defaultProvidersHere: Readonly<Record<string, string>> = { tts: offlineVoice.engine }
+export const defaultProvidersHere: Readonly<Record<string, string>> = { llm: "none", tts: offlineVoice.engine, stt: "none" }
 
 export const UserConfigurationDefaultsWire = Type.Object(
   {
@@ -117,7 +117,7 @@ const schemaOf = (name: string, { description, title, voices }: ServiceProvider)
   type: "object",
   properties: {
     provider: { type: "string", const: name, default: name },
-    voice: { type: "string", enum: voices, default: voices[0] }
+    ...(voices.length === 0 ? {} : { voice: { type: "string", enum: voices, default: voices[0] } })
   },
   required: ["provider"]
 })

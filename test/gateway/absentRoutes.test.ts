@@ -2,7 +2,7 @@
 import t from "tap"
 import { openApi } from "./apiTest.ts"
 
-const { ask } = await openApi(t)
+const { ask, makeAgent } = await openApi(t)
 const uuid = "00000000-0000-4000-8000-000000000001"
 
 const absent: ReadonlyArray<readonly [method: string, path: string]> = [
@@ -11,9 +11,6 @@ const absent: ReadonlyArray<readonly [method: string, path: string]> = [
   ["POST", "/workflow/1/text-chat/sessions/2/messages"],
   ["POST", "/workflow/1/text-chat/sessions/2/end"],
   ["POST", "/workflow/1/text-chat/sessions/2/rewind"],
-  ["GET", "/workflow/1/embed-token"],
-  ["POST", "/workflow/1/embed-token"],
-  ["DELETE", "/workflow/1/embed-token"],
   ["POST", "/public/embed/init"],
   ["GET", "/public/embed/config/token"],
   ["GET", "/public/embed/turn-credentials/session"],
@@ -21,9 +18,6 @@ const absent: ReadonlyArray<readonly [method: string, path: string]> = [
   ["POST", "/public/embed/chat/session/messages"],
   ["POST", "/public/embed/chat/session/end"],
   ["GET", "/turn/credentials"],
-  ["GET", "/user/configurations/voices/elevenlabs"],
-  ["GET", "/user/service-keys"],
-  ["POST", "/user/service-keys"],
   ["DELETE", "/user/service-keys/1"],
   ["PUT", "/user/service-keys/1/reactivate"],
   ["POST", "/superuser/impersonate"],
@@ -32,15 +26,10 @@ const absent: ReadonlyArray<readonly [method: string, path: string]> = [
   ["POST", "/organizations/usage/mps-credits/purchase-url"],
   ["GET", "/mcp"],
   ["POST", "/mcp"],
-  ["POST", "/workflow/create/template"],
   ["POST", "/workflow/ambient-noise/upload-url"],
   ["POST", "/organizations/telephony-configs/1/reactivate"],
   ["GET", "/organizations/telephony-configs/1/trunks"],
   ["POST", "/organizations/telephony-configs/1/trunks"],
-  ["GET", "/organizations/billing/credits"],
-  ["GET", "/organizations/langfuse-credentials"],
-  ["POST", "/organizations/langfuse-credentials"],
-  ["DELETE", "/organizations/langfuse-credentials"],
   ["GET", "/organizations/model-configurations/v2/migration-preview"],
   ["POST", "/organizations/model-configurations/v2/migrate"],
   ["GET", "/health/active-calls"],
@@ -72,4 +61,30 @@ t.test("given a route of the existing product that is left out", async (t) => {
     const answer = await ask("POST", "/workflow/1/runs", {})
     t.strictSame([answer.status, answer.json, answer.headers["allow"]], [405, { detail: "Method Not Allowed" }, "GET, HEAD"])
   })
+})
+
+t.test("given what the existing product's pages ask for whenever they are opened", async (t) => {
+  const { id } = await makeAgent()
+  const credits = { total_credits_used: 0, remaining_credits: 0, total_quota: 0, account: null, ledger_entries: [], total_count: 0 }
+  const answers: ReadonlyArray<readonly [path: string, answer: unknown]> = [
+    ["/organizations/billing/credits?page=2&limit=20", { ...credits, total_pages: 0, limit: 20, page: 2 }],
+    ["/user/service-keys?include_archived=false", []],
+    ["/organizations/langfuse-credentials", { configured: false }],
+    [`/workflow/${id}/embed-token`, null],
+    ["/user/configurations/voices/elevenlabs", { provider: "elevenlabs", voices: [], facets: null }],
+    ["/user/configurations/voices/flite", { provider: "flite", voices: [{ voice_id: "slt", name: "slt" }], facets: null }]
+  ]
+  for (const [path, answer] of answers) {
+    const { json, status } = await ask("GET", path)
+    t.strictSame([status, json], [200, answer], `then ${path} is answered with what there is`)
+  }
+  for (const [method, path] of [
+    ["POST", "/user/service-keys"],
+    ["POST", "/organizations/langfuse-credentials"],
+    ["DELETE", "/organizations/langfuse-credentials"],
+    ["POST", `/workflow/${id}/embed-token`],
+    ["DELETE", `/workflow/${id}/embed-token`]
+  ] as const) {
+    t.match(await ask(method, path, method === "POST" ? {} : undefined), { status: 405, json: { detail: "Method Not Allowed" } }, path)
+  }
 })

@@ -239,7 +239,7 @@ t.test(
   }
 )
 
-t.test("given the engine, when it is asked what there is to choose from, then its own voice alone, at no price", async (t) => {
+t.test("given the engine, when it is asked what there is to choose from, then its own voice, at no price", async (t) => {
   const { json } = await ask("GET", `${path}/defaults`)
   const flite = { type: "object", properties: { provider: { const: "flite" }, voice: { enum: ["slt"] } } }
   t.match(json, {
@@ -247,7 +247,16 @@ t.test("given the engine, when it is asked what there is to choose from, then it
     byok: { pipeline: { tts: { flite }, default_providers: { tts: "flite" } }, realtime: { default_providers: { tts: "flite" } } }
   })
   const { pipeline, realtime } = (json as { readonly byok: { readonly pipeline: object; readonly realtime: object } }).byok
-  t.strictSame({ ...pipeline, tts: {} }, { llm: {}, tts: {}, stt: {}, embeddings: {}, default_providers: { tts: "flite" } })
-  t.strictSame(realtime, { realtime: {}, llm: {}, embeddings: {}, default_providers: { tts: "flite" } })
+  const none = { title: "None", properties: { provider: { const: "none" } }, required: ["provider"] }
+  const default_providers = { llm: "none", tts: "flite", stt: "none" }
+  t.match(
+    pipeline,
+    { llm: { none }, stt: { none }, embeddings: {}, default_providers },
+    "and what stands for no model, so that a form can be saved"
+  )
+  t.match(realtime, { realtime: {}, llm: { none }, embeddings: {}, default_providers })
+  const chosen = { llm: { provider: "none" }, tts: { provider: "flite" }, stt: { provider: "none" } }
+  const saved = await askAsOther("PUT", path, { version: 2, mode: "byok", byok: { mode: "pipeline", pipeline: chosen } })
+  t.match(saved, { status: 200, json: { effective_configuration: chosen } })
   t.strictSame((await ask("GET", `${path}/pricing`)).json, { platform_usage: null, dograh_model: null })
 })

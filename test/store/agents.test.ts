@@ -86,7 +86,10 @@ t.test("given a draft", async (t) => {
         return [...refused, yield* tag(agents.validate(ours, id)), yield* tag(agents.publish(ours, id))]
       })
     )
-    t.strictSame(tags, Array.from({ length: 4 }, () => "AgentInvalid"))
+    t.strictSame(
+      tags,
+      Array.from({ length: 4 }, () => "AgentInvalid")
+    )
   })
 
   t.test("when many begin one and publish at once, then there is one of each", async (t) => {

@@ -1,0 +1,106 @@
+/**
+ * What the existing product's pages ask for whenever they are opened, of services that are not part of this engine: each is answered with
+ * what there is, nothing. To begin with one of them is refused as any other unknown request is.
+ */
+import { Effect } from "effect"
+import Type from "typebox"
+import { Agents } from "#core/agent/Agents.ts"
+import { voiceServices } from "#core/voice/VoiceServices.ts"
+import { NotFound } from "../Refusal.ts"
+import { route, tagged } from "../Route.ts"
+import { AgentPath } from "../wire/Agent.ts"
+
+const none = () => Type.Array(Type.Unknown(), { maxItems: 0 })
+const zero = () => Type.Literal(0)
+
+const CreditsQuery = Type.Object({
+  page: Type.Integer({ minimum: 1, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 })
+})
+const Credits = Type.Object(
+  {
+    total_credits_used: zero(),
+    remaining_credits: zero(),
+    total_quota: zero(),
+    account: Type.Null(),
+    ledger_entries: none(),
+    total_count: zero(),
+    page: Type.Integer(),
+    limit: Type.Integer(),
+    total_pages: zero()
+  },
+  { title: "BillingCredits", description: "Nothing is charged for here." }
+)
+const noCredits = {
+  total_credits_used: 0,
+  remaining_credits: 0,
+  total_quota: 0,
+  account: null,
+  ledger_entries: [],
+  total_count: 0,
+  total_pages: 0
+} as const
+
+const Voices = Type.Object(
+  {
+    provider: Type.String(),
+    voices: Type.Array(Type.Object({ voice_id: Type.String(), name: Type.String() }, { title: "Voice" })),
+    facets: Type.Null()
+  },
+  { title: "Voices" }
+)
+
+export const notHereRoutes = tagged("Existing product", [
+  route({
+    method: "get",
+    path: "/api/v1/organizations/billing/credits",
+    name: "getBillingCredits",
+    summary: "No credits: nothing is charged for here",
+    query: CreditsQuery,
+    success: Credits,
+    handle: ({ query: { limit, page } }) => Effect.succeed({ ...noCredits, ledger_entries: [], limit, page })
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/user/service-keys",
+    name: "listServiceKeys",
+    summary: "No keys of a managed service: there is none",
+    success: none(),
+    handle: () => Effect.succeed([])
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/organizations/langfuse-credentials",
+    name: "getLangfuseCredentials",
+    summary: "No tracing service: none can be set up",
+    success: Type.Object({ configured: Type.Literal(false) }, { title: "LangfuseCredentials" }),
+    handle: () => Effect.succeed({ configured: false as const })
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/workflow/:workflow_id/embed-token",
+    name: "getEmbedToken",
+    summary: "No token of a widget: conversations are by telephone",
+    params: AgentPath,
+    success: Type.Null(),
+    errors: ["NotFound"],
+    handle: ({ caller, params }) =>
+      Agents.use((_) => _.getLatest(caller.organizationId, params.workflow_id)).pipe(
+        Effect.mapBoth({ onSuccess: () => null, onFailure: ({ id }) => new NotFound({ detail: `Workflow with id ${id} not found` }) })
+      )
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/user/configurations/voices/:provider",
+    name: "listVoices",
+    summary: "List the voices of a speech service",
+    description: "Of one that this engine has; of any other, none.",
+    params: Type.Object({ provider: Type.String() }),
+    success: Voices,
+    handle: ({ params: { provider } }) => {
+      const known = Object.hasOwn(voiceServices.tts, provider) ? voiceServices.tts[provider] : undefined
+      const voices = known?.voices.map((voice) => ({ voice_id: voice, name: voice })) ?? []
+      return Effect.succeed({ provider, voices, facets: null })
+    }
+  })
+])
