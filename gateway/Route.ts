@@ -72,6 +72,8 @@ interface Declaration<Params extends TObject, Query extends TObject, Headers ext
   readonly access?: A
   /** Unless it says otherwise, a `get` needs a viewer and anything else a member. */
   readonly needs?: Needs
+  /** Of a `get` that the audit log is told of: the path's parameter that names what is read. Anything else is noted anyhow. */
+  readonly notes?: string
   readonly params?: Params
   readonly query?: Query
   /** Under their usual names, `Idempotency-Key`; how a client writes them does not matter. */
@@ -101,6 +103,7 @@ export interface Route<out R = never> {
   readonly needs: Needs
   /** What a key with scopes needs. */
   readonly scope: Scope
+  readonly notes: string | undefined
   readonly params: TObject
   readonly query: TObject
   readonly headers: TObject
@@ -138,6 +141,7 @@ const declared = (
   query: declaration.query ?? nothing,
   headers: declaration.headers ?? nothing,
   around: undefined,
+  notes: declaration.notes,
   ...rest
 })
 

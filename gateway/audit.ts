@@ -1,26 +1,36 @@
-/** What goes into the audit log of a request that has changed something: which operation, on what, by whom. Nothing of what was sent. */
+/**
+ * What goes into the audit log of a request that has changed something, or read what people said: which operation, on what, by whom and from
+ * where. Nothing of what was sent.
+ */
 import { Effect } from "effect"
 import { AuditLog } from "#core/organization/AuditLog.ts"
 import type { AnyGiven, Route } from "./Route.ts"
 
 /** Runs the handler; what it did is noted, and does not wait for that. */
 export const audited = <A, E, R>(
-  route: Pick<Route<unknown>, "method" | "name" | "path" | "tag">,
-  { caller, params }: AnyGiven,
+  route: Pick<Route<unknown>, "method" | "name" | "notes" | "path" | "tag">,
+  given: AnyGiven,
   handled: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R | AuditLog> => {
-  if (route.method === "get" || caller === undefined) return handled
+  const { caller, client, params } = given
+  if (caller === undefined || (route.method === "get" && route.notes === undefined)) return handled
+  const { address } = client
   return Effect.tap(handled, (value) =>
     AuditLog.use((log) =>
       log.record({
         caller,
         action: route.name,
         resourceKind: route.tag.toLowerCase().replaceAll(" ", "_"),
-        resourceId: idOf(value) ?? lastId(route.path, params)
+        resourceId: namedBy(route.notes, given) ?? idOf(value) ?? lastId(route.path, params),
+        address
       })
     )
   )
 }
+
+/** Of what was read. */
+const namedBy = (name: string | undefined, { params }: AnyGiven): string | undefined =>
+  name === undefined ? undefined : String(params[name])
 
 /** Of what was made or changed, when the answer shows it. */
 const idOf = (value: unknown): string | undefined => {

@@ -1,5 +1,5 @@
 /**
- * Who changed what, and when. Entries are written a moment after the fact and many at a time, so that no request waits for its own; a
+ * Who changed what, who logged in, and who has read what people said; when, and from where. Entries are written a moment after the fact and many at a time, so that no request waits for its own; a
  * node that is killed may lose its last ones. What was sent is never part of an entry.
  */
 import { Context, Effect, Fiber, Latch, Layer, Semaphore } from "effect"
@@ -10,12 +10,15 @@ import * as store from "./AuditLogStore.ts"
 import { CurrentTenant } from "./CurrentTenant.ts"
 
 export interface AuditEntry {
-  readonly caller: Caller
+  /** For a refused log-in, as whom it was tried. */
+  readonly caller: Pick<Caller, "organizationId"> & Partial<Caller>
   /** The operation's name, `startCampaign`. */
   readonly action: string
   /** `campaigns`. */
   readonly resourceKind: string
   readonly resourceId: string | undefined
+  /** The network address of who asked. */
+  readonly address?: string | undefined
 }
 
 export interface AuditRecord {
@@ -29,6 +32,7 @@ export interface AuditRecord {
   readonly action: string
   readonly resourceKind: string
   readonly resourceId: string | null
+  readonly address: string | null
 }
 
 /** Entries of all organizations are written together, whoever's request happens to do it. */

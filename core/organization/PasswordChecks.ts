@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { subscriberOf } from "../Network.ts"
+import { AuditLog } from "./AuditLog.ts"
 import { KnownAddresses } from "./KnownAddresses.ts"
 import { LoginLimit, type TooManyAttempts } from "./LoginLimit.ts"
 import { Passwords } from "./Passwords.ts"
@@ -29,6 +30,8 @@ export class PasswordChecks extends Context.Service<
     readonly accountOrHash: (shown: Shown) => Effect.Effect<Account | string, LoginRefused | Waits>
     /** Somebody without an account, or with another password from now on. */
     readonly hash: (password: string, who: Pick<Shown, "email" | "address">) => Effect.Effect<string, Waits>
+    /** In the audit log of the organization that the user works for. */
+    readonly noted: (action: "logIn" | "signUp" | "logInRefused", account: Account, address: string) => Effect.Effect<void>
     /** Of this address it is remembered that somebody has logged in from there. */
     readonly arrived: (account: Pick<Account, "id" | "email">, address: string) => Effect.Effect<void>
     readonly signUp: (address: string) => Effect.Effect<void, TooManyAttempts>
@@ -38,11 +41,16 @@ export class PasswordChecks extends Context.Service<
     PasswordChecks,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const audit = yield* AuditLog
       const addresses = yield* KnownAddresses
       const limit = yield* LoginLimit
       const passwords = yield* Passwords
       const turns = yield* PasswordTurns
 
+      const noted: PasswordChecks["Service"]["noted"] = (action, { id, organizationId }, address) =>
+        organizationId === null
+          ? Effect.void
+          : audit.record({ caller: { organizationId, userId: id }, action, resourceKind: "accounts", resourceId: String(id), address })
       const attemptOf = (email: string, address: string) => {
         const subscriber = subscriberOf(address)
         return { email, subscriber, standing: addresses.standingOf(email, subscriber) }
@@ -61,7 +69,9 @@ export class PasswordChecks extends Context.Service<
         const check = Effect.gen(function* () {
           const account = yield* Effect.orDie(store.findByEmail(sql, email))
           if (account === undefined) return yield* absent(password)
-          return (yield* passwords.verify(password, account.passwordHash)) ? account : yield* new LoginRefused()
+          if (yield* passwords.verify(password, account.passwordHash)) return account
+          yield* noted("logInRefused", account, address)
+          return yield* new LoginRefused()
         })
         const result = yield* turns
           .take(whoOf(attempt), check)
@@ -76,6 +86,7 @@ export class PasswordChecks extends Context.Service<
         accountOrHash: (shown) => checked<Account | string>(shown, passwords.hash),
         hash: (password, { address, email }) => turns.take(whoOf(attemptOf(email, address)), passwords.hash(password)),
         arrived: (account, address) => addresses.loggedIn(account, subscriberOf(address)),
+        noted,
         signUp: (address) => limit.signUp(subscriberOf(address))
       })
     })

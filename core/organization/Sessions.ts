@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { isUuid } from "../resource/Uuid.ts"
 import type { UserId } from "./Caller.ts"
-import { CurrentTenant } from "./CurrentTenant.ts"
+import { acrossTenants } from "./CurrentTenant.ts"
 import type { PasswordChecks } from "./PasswordChecks.ts"
 import { type OpenSession, PasswordWrong, type SessionId, SessionNotFound } from "./Session.ts"
 import * as store from "./SessionStore.ts"
@@ -18,8 +18,6 @@ export interface PasswordChange {
 }
 
 type Sql = SqlClient.SqlClient
-/** Sessions and passwords are no organization's. */
-const acrossTenants = Effect.provideService(CurrentTenant, undefined)
 
 /** `forget`: what this node remembers of whose tokens are good. */
 export const sessionsOf = (sql: Sql, checks: PasswordChecks["Service"], forget: Effect.Effect<void>) => ({

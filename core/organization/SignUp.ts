@@ -61,6 +61,8 @@ export const signUp = Effect.fnUntraced(function* (ports: Ports, user: NewUser, 
     .pipe(Effect.catchTag("LoginRefused", () => Effect.fail(new SignupRefused())))
   const made = { email, name: user.name, passwordHash: typeof found === "string" ? found : undefined }
   const account = yield* entered(ports, entrance, made).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+  // An organization of his own has nobody else to tell.
+  if (entrance._tag !== "Open") yield* checks.noted("signUp", account, from.address)
   yield* checks.arrived(account, from.address)
   return account
 })

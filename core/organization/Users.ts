@@ -118,6 +118,7 @@ const found = <A, E>(row: Effect.Effect<A | undefined, E>): Effect.Effect<A, Use
 
 const logIn = Effect.fnUntraced(function* (ports: Ports, shown: Shown) {
   const account = yield* ports.checks.account(shown)
+  yield* ports.checks.noted("logIn", account, shown.address)
   yield* ports.checks.arrived(account, shown.address)
   return yield* session(ports, account, shown.address)
 })

@@ -11,10 +11,7 @@ import { Users } from "./Users.ts"
 export type Accounts = ApiKeys | AuditLog | Invitations | Members | ModelConfigurations | OrganizationSettings | Users
 
 /** Each once: members and keys are forgotten where they were remembered. */
-export const layer = Layer.mergeAll(
-  Invitations.layer,
-  Members.layer,
-  ModelConfigurations.layer,
-  OrganizationSettings.layer,
-  AuditLog.layer
-).pipe(Layer.provideMerge(Layer.merge(ApiKeys.layer, Users.layer)))
+export const layer = Layer.mergeAll(Invitations.layer, Members.layer, ModelConfigurations.layer, OrganizationSettings.layer).pipe(
+  Layer.provideMerge(Layer.merge(ApiKeys.layer, Users.layer)),
+  Layer.provideMerge(AuditLog.layer)
+)

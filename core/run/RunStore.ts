@@ -149,5 +149,5 @@ export const agentNames = (sql: Sql, organizationId: OrganizationId, ids: Readon
 
 /** Whoever shows a token of the run may know its files, whatever organization they are of. */
 export const artifacts = (sql: Sql, id: RunId) =>
-  sql<{ readonly transcriptKey: string | null; readonly recordingKey: string | null }>`
-    SELECT transcript_key, recording_key FROM runs WHERE id = ${id}`.pipe(Effect.map((rows) => rows[0]))
+  sql<{ readonly organizationId: OrganizationId; readonly transcriptKey: string | null; readonly recordingKey: string | null }>`
+    SELECT organization_id, transcript_key, recording_key FROM runs WHERE id = ${id}`.pipe(Effect.map((rows) => rows[0]))

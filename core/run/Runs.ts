@@ -48,6 +48,7 @@ export interface UsageQuery extends RunQuery {
 }
 
 export interface Artifacts {
+  readonly organizationId: OrganizationId
   readonly transcriptKey: string | undefined
   readonly recordingKey: string | undefined
 }
@@ -102,7 +103,11 @@ export class Runs extends Context.Service<
         artifacts: Effect.fn("Runs.artifacts")(function* (runId) {
           const found = yield* Effect.orDie(store.artifacts(sql, runId))
           if (found === undefined) return yield* new RunNotFound({ id: runId })
-          return { transcriptKey: found.transcriptKey ?? undefined, recordingKey: found.recordingKey ?? undefined }
+          return {
+            organizationId: found.organizationId,
+            transcriptKey: found.transcriptKey ?? undefined,
+            recordingKey: found.recordingKey ?? undefined
+          }
         })
       })
     )

@@ -10,6 +10,7 @@ export const auditLogRoutes = tagged("Audit log", [
     path: "/api/v1/organizations/audit-log",
     name: "listAuditLog",
     summary: "Who changed what, newest first",
+    description: "Log-ins too, refused ones among them, and who has read recordings and transcripts.",
     needs: "admin",
     query: AuditLogQuery,
     success: AuditLogWire,

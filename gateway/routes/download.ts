@@ -1,6 +1,7 @@
 /** /api/v1/public/download: files of a run, for whoever has its token. */
 import { Effect } from "effect"
 import Type from "typebox"
+import { AuditLog } from "#core/organization/AuditLog.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { FileLinks } from "../FileLinks.ts"
 import { ArtifactUnsupported, NotFound } from "../Refusal.ts"
@@ -26,7 +27,7 @@ export const downloadRoutes = tagged("Files", [
     }),
     query: Type.Object({ inline: Type.Boolean({ default: false, description: "To be shown rather than saved." }) }),
     errors: ["ArtifactUnsupported", "NotFound"],
-    handle: ({ params, query }) =>
+    handle: ({ client, params, query }) =>
       Effect.gen(function* () {
         const links = yield* FileLinks
         const id = yield* Effect.catchTag(links.runOf(params.token), "LinkRefused", expired)
@@ -35,6 +36,9 @@ export const downloadRoutes = tagged("Files", [
         const files = yield* Runs.use((_) => _.artifacts(id)).pipe(Effect.catchTag("RunNotFound", expired))
         const key = name === "transcript" ? files.transcriptKey : name === "recording" ? files.recordingKey : undefined
         if (key === undefined) return yield* new NotFound({ detail: `No ${name} available for this workflow run` })
+        const caller = { organizationId: files.organizationId }
+        const read = { caller, action: "downloadArtifact", resourceKind: "runs", resourceId: String(id), address: client.address }
+        yield* AuditLog.use((_) => _.record(read))
         const site = yield* Effect.flatMap(Site, ({ url }) => url)
         return `${site}${yield* links.make({ key, seconds: linkSeconds, isInline: query.inline, maker: undefined })}`
       })

@@ -3,6 +3,8 @@ import { Effect, type Stream } from "effect"
 import Type from "typebox"
 import { Uploads } from "#core/campaign/Uploads.ts"
 import { type OrganizationId, RunId } from "#core/Id.ts"
+import { AuditLog } from "#core/organization/AuditLog.ts"
+import type { Caller } from "#core/organization/Caller.ts"
 import { LinkMakers, makerOf } from "#core/organization/LinkMakers.ts"
 import { FileLinks } from "../FileLinks.ts"
 import { FileStore } from "../FileStore.ts"
@@ -45,15 +47,20 @@ const ownKey = /^(?:campaigns\/(\d{1,10})\/[^/]+|knowledge_base\/(\d{1,10})\/.+|
 const runKey = /^(?:transcripts\/(\d{1,10})(?:-[\w-]{22})?\.txt|recordings\/(\d{1,10})(?:(?:-[\w-]{22})?\.wav|\/(?:user|bot)\.wav))$/
 const maxRunId = 2_147_483_647
 
+/** What was said in a call can be read by whoever has the address. */
+const noteRead = (caller: Caller, run: RunId, address: string) =>
+  AuditLog.use((_) => _.record({ caller, action: "getSignedUrl", resourceKind: "runs", resourceId: String(run), address }))
+
+/** The run whose file it is, if it is one's. */
 const allow = Effect.fnUntraced(function* (organizationId: OrganizationId, key: string) {
   const own = ownKey.exec(key)
   const owner = own?.slice(1).find((id) => id !== undefined)
   if (owner !== undefined) return owner === String(organizationId) ? undefined : yield* new FileForbidden({ detail: "Access denied" })
   const run = runKey.exec(key)
   if (run === null) return yield* new FileKeyInvalid()
-  const id = Number(run[1] ?? run[2])
-  const owns = id <= maxRunId && (yield* RunOwners.use((_) => _.owns(organizationId, RunId.make(id))))
-  return owns ? undefined : yield* new FileForbidden({ detail: "Access denied for this workflow run" })
+  const id = RunId.make(Number(run[1] ?? run[2]))
+  const owns = id <= maxRunId && (yield* RunOwners.use((_) => _.owns(organizationId, id)))
+  return owns ? id : yield* new FileForbidden({ detail: "Access denied for this workflow run" })
 })
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -121,9 +128,10 @@ export const fileRoutes = tagged("Files", [
     query: SignedUrlQuery,
     success: SignedUrl,
     errors: ["FileKeyInvalid", "FileForbidden"],
-    handle: ({ caller, query }) =>
+    handle: ({ caller, client: { address }, query }) =>
       Effect.gen(function* () {
-        yield* allow(caller.organizationId, query.key)
+        const run = yield* allow(caller.organizationId, query.key)
+        if (run !== undefined) yield* noteRead(caller, run, address)
         const path = yield* FileLinks.use((_) =>
           _.make({ key: query.key, seconds: query.expires_in, isInline: query.inline, maker: makerOf(caller) })
         )

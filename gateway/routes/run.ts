@@ -84,6 +84,7 @@ export const runRoutes = tagged("Runs", [
     name: "getRunTranscript",
     summary: "What was said and typed, with times",
     params: RunPath,
+    notes: "run_id",
     mediaTypes: ["text/plain"],
     errors: ["RunNotFound", "NotFound"],
     handle: ({ caller, params }) =>
@@ -97,6 +98,7 @@ export const runRoutes = tagged("Runs", [
     name: "getRunRecording",
     summary: "The recorded call, callee left and agent right",
     params: RunPath,
+    notes: "run_id",
     mediaTypes: ["audio/wav"],
     errors: ["RunNotFound", "NotFound"],
     handle: ({ caller, params }) =>

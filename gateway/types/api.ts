@@ -265,7 +265,7 @@ export type ModelConfigurationDefaults = { readonly dograh: HostedModelChoices; 
 /** Nothing is charged for here. */
 export type ModelPricing = { readonly platform_usage: null; readonly dograh_model: null }
 
-export type AuditEntry = { readonly id: number; readonly at: string; readonly user_id: number | null; readonly user_email: string | null; readonly api_key_id: number | null; readonly api_key_name: string | null; /** The operation's name in this documentation. */ readonly action: string; readonly resource_kind: string; readonly resource_id: string | null }
+export type AuditEntry = { readonly id: number; readonly at: string; readonly user_id: number | null; readonly user_email: string | null; readonly api_key_id: number | null; readonly api_key_name: string | null; /** The operation's name in this documentation; `logInRefused` for a wrong password. */ readonly action: string; readonly resource_kind: string; readonly resource_id: string | null; readonly address: string | null }
 
 export type AuditLog = { readonly entries: ReadonlyArray<AuditEntry>; readonly next_before: number | null }
 

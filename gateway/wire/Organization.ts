@@ -147,13 +147,14 @@ const AuditEntryWire = Type.Object(
   {
     id: Type.Integer(),
     at: instant(),
-    user_id: nullable(id<UserId>("Who logged in, or made the key.")),
+    user_id: nullable(id<UserId>("Who logged in, or made the key; of a wrong password, as whom it was tried.")),
     user_email: nullable(Type.String()),
     api_key_id: nullable(id<ApiKeyId>("The key that was shown.")),
     api_key_name: nullable(Type.String()),
-    action: Type.String({ description: "The operation's name in this documentation." }),
+    action: Type.String({ description: "The operation's name in this documentation; `logInRefused` for a wrong password." }),
     resource_kind: Type.String(),
-    resource_id: nullable(Type.String())
+    resource_id: nullable(Type.String()),
+    address: nullable(Type.String({ description: "The network address that it was asked from." }))
   },
   { title: "AuditEntry" }
 )
@@ -177,7 +178,8 @@ export const auditLogWire = (entries: ReadonlyArray<AuditRecord>, limit: number)
       api_key_name: entry.apiKeyName,
       action: entry.action,
       resource_kind: entry.resourceKind,
-      resource_id: entry.resourceId
+      resource_id: entry.resourceId,
+      address: entry.address
     })),
     next_before: entries.length > limit ? (shown.at(-1)?.id ?? null) : null
   }

@@ -1,0 +1,59 @@
+/** The audit log had nothing of log-ins, of wrong passwords, of who listened to recordings, nor of where anybody asked from. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
+import type { Sent } from "#test/gateway/gatewayTest.ts"
+
+const api = await openApi(t)
+const nobody: Sent = { key: null }
+const account = { email: "ada@example.org", password: "correct horse" }
+const log = async (sent: Sent = {}) => api.ask("GET", "/organizations/audit-log", undefined, sent)
+
+t.test("given an account, when somebody logs in or fails to, then its organization reads it, with the address", async (t) => {
+  const { token, user } = bodyOf(await api.ask("POST", "/auth/signup", account, nobody))
+  const id = Reflect.get(Object(user), "id")
+  await api.ask("POST", "/auth/login", { ...account, password: "wrong horse" }, nobody)
+  await api.ask("POST", "/auth/login", { email: "nobody@example.org", password: "wrong horse" }, nobody)
+  await api.ask("POST", "/auth/login", account, nobody)
+  const entries = await log({ key: null, headers: { authorization: `Bearer ${String(token)}` } })
+  const entry = { resource_kind: "accounts", resource_id: String(id), user_email: account.email, address: "127.0.0.1" }
+  t.match(entries.json, {
+    entries: [
+      { action: "logIn", ...entry },
+      { action: "logInRefused", ...entry }
+    ]
+  })
+  t.notMatch(entries.text, /horse|nobody@/)
+  t.notMatch((await log()).text, /ada@example/, "another organization's is not")
+})
+
+t.test("given a call with a recording and a transcript, when somebody reads them, then that is noted, and nothing of them", async (t) => {
+  const agent = await api.makeAgent()
+  await api.writeFile("transcripts/read.txt", "Zq7canary +15550177")
+  const [run] = await api.database.run(
+    SqlClient.SqlClient.use(
+      (sql) => sql<{ readonly id: number }>`
+        INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context, transcript_key)
+        SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR', 'ari', '{}', 'transcripts/read.txt' FROM agents
+        WHERE id = ${agent.id} RETURNING id`
+    ).pipe(Effect.orDie)
+  )
+  const path = `/workflow/${agent.id}/runs/${run?.id}`
+  t.match((await api.ask("GET", `${path}/transcript`)).text, "Zq7canary")
+  t.equal((await api.ask("GET", `${path}/recording`)).status, 404)
+  const { public_access_token } = bodyOf(await api.ask("GET", path))
+  t.equal((await api.ask("GET", `/public/download/workflow/${String(public_access_token)}/transcript`, undefined, nobody)).status, 302)
+  await api.ask("GET", `/s3/signed-url?key=transcripts/${run?.id}.txt`)
+  const entries = await log()
+  const entry = { resource_kind: "runs", resource_id: String(run?.id), address: "127.0.0.1" }
+  t.match(entries.json, {
+    entries: [
+      { action: "getSignedUrl", ...entry, api_key_name: "test" },
+      { action: "downloadArtifact", ...entry, user_id: null, api_key_id: null },
+      { action: "getRunTranscript", ...entry, api_key_name: "test" },
+      { action: "createWorkflow", address: "127.0.0.1" }
+    ]
+  })
+  t.notMatch(entries.text, /Zq7canary|15550177|getRunRecording/)
+})
