@@ -1,18 +1,20 @@
-/** Who made a public link: it works for whoever has it, but no longer than its maker belongs to the organization. */
+/** Who made a public link: it works for whoever has it, but no longer than its maker belongs to the organization and is logged in. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Caller } from "./Caller.ts"
 
-/** As it stands in the link: the organization, and the user, or the key that no user made. */
-export const makerOf = ({ apiKeyId, organizationId, userId }: Caller): string =>
-  userId === undefined ? `${organizationId}.k${apiKeyId}` : `${organizationId}.u${userId}`
+/** As it stands in the link: the organization, and the user, with the log-in if there is one, or the key that no user made. */
+export const makerOf = ({ apiKeyId, organizationId, sessionId, userId }: Caller): string => {
+  if (userId === undefined) return `${organizationId}.k${apiKeyId}`
+  return `${organizationId}.u${userId}${sessionId === undefined ? "" : `.${sessionId}`}`
+}
 
-const makerText = /^(\d{1,9})\.([uk])(\d{1,9})$/
+const makerText = /^(\d{1,9})\.([uk])(\d{1,9})(?:\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$/
 
 export class LinkMakers extends Context.Service<
   LinkMakers,
   {
-    /** Whether the user is a member still, or the key is good. */
+    /** Whether the user is a member still, and the log-in has not been ended; or whether the key is good. */
     readonly isStillHere: (maker: string) => Effect.Effect<boolean>
   }
 >()("core/organization/LinkMakers") {
@@ -25,11 +27,13 @@ export class LinkMakers extends Context.Service<
 }
 
 const isStillHere = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, maker: string) {
-  const [, organization, kind, id] = makerText.exec(maker) ?? []
+  const [, organization, kind, id, session] = makerText.exec(maker) ?? []
   if (organization === undefined || id === undefined) return false
   const found =
     kind === "u"
-      ? yield* sql`SELECT 1 FROM memberships WHERE organization_id = ${Number(organization)} AND user_id = ${Number(id)}`
+      ? yield* sql`SELECT 1 FROM memberships WHERE organization_id = ${Number(organization)} AND user_id = ${Number(id)}
+          AND (${session ?? null}::uuid IS NULL
+            OR EXISTS (SELECT 1 FROM sessions WHERE id = ${session ?? null}::uuid AND user_id = ${Number(id)} AND expires_at > now()))`
       : yield* sql`SELECT 1 FROM api_keys WHERE organization_id = ${Number(organization)} AND id = ${Number(id)} AND archived_at IS NULL
           AND (expires_at IS NULL OR expires_at > now())`
   return found.length > 0
