@@ -43,7 +43,7 @@ const made = (password: string): string => `
     NULL;
   END;`
 
-/** What is granted, anew at every start: tables and columns may have been added. `password`: undefined where the role is the operator's. */
+/** What is granted, looked through at every start: tables and columns may have been added. `password`: undefined where the role is the operator's. */
 export const preparation = (role: string, password: string | undefined): string => `
 DO $prepare$
 DECLARE
@@ -58,11 +58,18 @@ BEGIN
     SELECT c.relname AS name, c.relrowsecurity AS has_policy, bool_or(a.is_secret) AS has_secret,
       string_agg(quote_ident(a.attname), ', ') FILTER (WHERE NOT a.is_secret) AS shown
     FROM pg_class c CROSS JOIN LATERAL (
-      SELECT attname, attname ~ '_hash$' AND attname <> ALL (ARRAY[${harmlessHashes.map(literal).join(", ")}]) AS is_secret
+      SELECT attnum, attname, attname ~ '_hash$' AND attname <> ALL (ARRAY[${harmlessHashes.map(literal).join(", ")}]) AS is_secret
       FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
     ) AS a
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
     GROUP BY c.oid, c.relname, c.relrowsecurity
+    -- Only where something differs from what is to be granted: to grant everything anew takes as long as all the rest of a start.
+    HAVING CASE WHEN c.relrowsecurity THEN
+        bool_or(has_column_privilege(tenant, c.oid, a.attnum, 'SELECT') = a.is_secret
+          OR has_column_privilege(tenant, c.oid, a.attnum, 'UPDATE') = a.is_secret)
+        OR NOT has_table_privilege(tenant, c.oid, 'INSERT') OR NOT has_table_privilege(tenant, c.oid, 'DELETE')
+      ELSE has_table_privilege(tenant, c.oid, 'INSERT, DELETE, TRUNCATE, REFERENCES, TRIGGER')
+        OR has_any_column_privilege(tenant, c.oid, 'SELECT, INSERT, UPDATE, REFERENCES') END
   LOOP
     EXECUTE format('REVOKE ALL ON %I FROM %I', one.name, tenant);
     IF one.has_policy AND one.has_secret THEN
@@ -73,7 +80,11 @@ BEGIN
   END LOOP;
   -- It writes for whichever organization it is told.
   REVOKE EXECUTE ON FUNCTION add_event(int, text, text, jsonb) FROM PUBLIC;
-  IF tenant <> ${literal(shared)} AND EXISTS (SELECT 1 FROM pg_roles WHERE rolname = ${literal(shared)}) THEN
+  IF tenant <> ${literal(shared)} AND EXISTS (
+    SELECT 1 FROM pg_roles r WHERE rolname = ${literal(shared)}
+      AND EXISTS (SELECT 1 FROM pg_class c, aclexplode(c.relacl) AS granted
+        WHERE c.relnamespace = current_schema()::regnamespace AND granted.grantee = r.oid)
+  ) THEN
     EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA %I REVOKE ALL ON TABLES FROM ${shared}', current_schema());
     EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA %I REVOKE ALL ON SEQUENCES FROM ${shared}', current_schema());
     EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM ${shared}', current_schema());
