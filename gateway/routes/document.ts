@@ -1,16 +1,35 @@
 /** /api/v1/openapi.json, /docs, which shows it, and /llms.txt, which sums it up. */
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
+import Type from "typebox"
+import { docsFile } from "../docs/files.ts"
 import { llmsText } from "../llms.ts"
 import { openApiOf } from "../openapi.ts"
-import { download, type Route, tagged } from "../Route.ts"
+import { NotFound } from "../Refusal.ts"
+import { type Content, download, type Route, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
+import { optional } from "../wire/Field.ts"
 
-const page = readFileSync(new URL("../docs.html", import.meta.url), "utf8")
-/** The page is one file: its style and script are in it, and it fetches from nowhere but here. */
-const pagePolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const found = (content: Content | undefined) =>
+  content === undefined ? Effect.fail(new NotFound({ detail: "Not Found" })) : Effect.succeed(content)
+
+/** A browser is shown the documentation, and a program is told where it is. */
+const welcome: Route = {
+  ...route({
+    method: "get",
+    path: "/",
+    name: "getRoot",
+    summary: "Where to begin",
+    description: "A browser, which asks for `text/html`, is sent on to `/docs`.",
+    access: "none",
+    headers: Type.Object({ Accept: optional(Type.String()) }),
+    success: Type.Object({ docs: Type.String(), health: Type.String(), openapi: Type.String() }, { title: "Root" }),
+    handle: () => Effect.succeed({ docs: "/docs", health: "/api/v1/health", openapi: "/api/v1/openapi.json" })
+  }),
+  around: (given, reply) =>
+    /\btext\/html\b/.test(String(given.headers["Accept"] ?? ""))
+      ? Effect.succeed({ status: 302, headers: [["location", "/docs"]], body: "" })
+      : reply
+}
 
 /** `documented` are the other routes: these describe themselves too. */
 export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
@@ -36,10 +55,23 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       name: "getDocs",
       summary: "This document as a page",
       access: "none",
+      description: "With the first steps from a key to a campaign. The key is entered once, and requests are sent from the page.",
       mediaTypes: ["text/html"],
-      handle: () =>
-        Effect.succeed({ mediaType: "text/html; charset=utf-8", headers: [["content-security-policy", pagePolicy]], body: page })
+      errors: ["NotFound"],
+      handle: () => Effect.flatMap(docsFile("page.html"), found)
     }),
+    download({
+      method: "get",
+      path: "/docs/:file",
+      name: "getDocsFile",
+      summary: "What that page is made of",
+      access: "none",
+      params: Type.Object({ file: Type.String() }),
+      mediaTypes: ["text/javascript", "text/css", "text/html"],
+      errors: ["NotFound"],
+      handle: ({ params }) => Effect.flatMap(docsFile(params.file), found)
+    }),
+    welcome,
     download({
       method: "get",
       path: "/llms.txt",

@@ -300,6 +300,8 @@ export type TrunkCount = { readonly provider: string; readonly up: number; reado
 
 export type Ready = { readonly status: "ready"; readonly postgres: "up"; /** An engine is one node, which coordinates in memory. */ readonly redis: "not_used"; readonly trunks: ReadonlyArray<TrunkCount> }
 
+export type Root = { readonly docs: string; readonly health: string; readonly openapi: string }
+
 export type RetryConfigInput = { readonly enabled?: boolean; /** One attempt more than this, at most. */ readonly max_retries?: number; readonly retry_delay_seconds?: number; readonly retry_on_busy?: boolean; readonly retry_on_no_answer?: boolean; readonly retry_on_voicemail?: boolean }
 
 export type ScheduleConfigInput = { readonly enabled?: boolean; /** IANA name, `Europe/Berlin`. */ readonly timezone?: string; readonly slots: ReadonlyArray<TimeSlot> }
@@ -2233,7 +2235,29 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 416 | 431 | 500 | 503
+    readonly errors: 404 | 416 | 431 | 500 | 503
+  }
+  /** What that page is made of */
+  readonly getDocsFile: {
+    readonly method: "GET"
+    readonly path: "/docs/{file}"
+    readonly params: { readonly file: string }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: string
+    readonly errors: 404 | 416 | 422 | 431 | 500 | 503
+  }
+  /** Where to begin */
+  readonly getRoot: {
+    readonly method: "GET"
+    readonly path: "/"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: { readonly Accept?: string }
+    readonly body: undefined
+    readonly answer: Root
+    readonly errors: 422 | 431 | 500 | 503
   }
   /** This document in a line for each operation */
   readonly getLlmsText: {

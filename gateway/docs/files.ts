@@ -1,0 +1,40 @@
+/** The files of `/docs`: our own page, and the API reference that it shows, which is a package. Read from the disk whenever they are asked for. */
+import { Effect, Stream } from "effect"
+import { createReadStream } from "node:fs"
+import { stat } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { fileURLToPath } from "node:url"
+import type { Content } from "../Route.ts"
+
+const ours = (name: string) => () => fileURLToPath(new URL(`./${name}`, import.meta.url))
+const reference = (name: string) => () => createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`)
+
+const script = "text/javascript; charset=utf-8"
+const style = "text/css; charset=utf-8"
+/** Nothing else is ever read. */
+const files: Readonly<Record<string, readonly [mediaType: string, path: () => string]>> = {
+  "page.html": ["text/html; charset=utf-8", ours("page.html")],
+  "docs.css": [style, ours("docs.css")],
+  "docs.js": [script, ours("docs.js")],
+  "swagger-ui.css": [style, reference("swagger-ui.css")],
+  "swagger-ui-bundle.js": [script, reference("swagger-ui-bundle.js")]
+}
+
+/** The page runs only what this server sends, and asks nobody else. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
+  "frame-ancestors 'none'"
+
+/** Undefined: there is no such file. */
+export const docsFile = (name: string): Effect.Effect<Content | undefined> => {
+  const found = Object.hasOwn(files, name) ? files[name] : undefined
+  if (found === undefined) return Effect.undefined
+  const [mediaType, pathOf] = found
+  return Effect.promise(async () => {
+    const path = pathOf()
+    const { size } = await stat(path)
+    const read = (from: number, until: number) =>
+      Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(path, { start: from, end: until - 1 }), (error) => error)
+    return { mediaType, headers: [["content-security-policy", policy]], body: { bytes: size, read } }
+  })
+}

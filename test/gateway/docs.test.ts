@@ -1,0 +1,45 @@
+/** The documentation as a page: everything that it is made of comes from here, and it may ask nobody else. */
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import t from "tap"
+import { apiRoutes } from "#gateway/api.ts"
+import { documentRoutes } from "#gateway/routes/document.ts"
+import { send, serving } from "./gatewayTest.ts"
+
+const gateway = await serving(t, documentRoutes(apiRoutes([])))
+const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+  send({ port: gateway.port }, "GET", path, { key: null, headers })
+
+t.test("given the page", async (t) => {
+  const page = await get("/docs")
+  t.match(page, { status: 200, headers: { "content-type": "text/html; charset=utf-8" } })
+  t.notMatch(page.headers["content-security-policy"], /unsafe|https?:|\*/, "then it runs only what comes from here")
+  const named = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => String(address))
+  t.strictSame(
+    named.filter((address) => !address.startsWith("/") && !address.startsWith("data:")),
+    [],
+    "then it names nothing elsewhere"
+  )
+  for (const address of named.filter((one) => one.startsWith("/docs/"))) {
+    t.match(await get(address), { status: 200, headers: { "content-type": /^text\/(css|javascript)/ } }, `then ${address} is there`)
+  }
+})
+
+t.test("given the reference that it shows", async (t) => {
+  const bundle = await get("/docs/swagger-ui-bundle.js")
+  t.equal(
+    bundle.text,
+    readFileSync(createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js"), "utf8"),
+    "then it is the package's"
+  )
+  t.match(await get("/docs/swagger-ui.css", { range: "bytes=0-9" }), { status: 206 })
+  for (const name of ["nothing.js", "package.json", "..%2Fdocument.ts", "%2e%2e%2fapi.ts", "files.ts"]) {
+    t.match(await get(`/docs/${name}`), { status: 404 }, `then ${name} is not there`)
+  }
+})
+
+t.test("given the root", async (t) => {
+  const browser = await get("/", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" })
+  t.match(browser, { status: 302, headers: { location: "/docs" } }, "then a browser is sent to the page")
+  t.strictSame((await get("/")).json, { docs: "/docs", health: "/api/v1/health", openapi: "/api/v1/openapi.json" }, "and a program is told")
+})
