@@ -41,6 +41,7 @@ import type { ScopeMissing } from "#core/organization/Scope.ts"
 import type { PasswordWrong, SessionNotFound } from "#core/organization/Session.ts"
 import type * as user from "#core/organization/User.ts"
 import type { CredentialDataRefused, CredentialNameTaken, CredentialNotFound } from "#core/resource/Credential.ts"
+import { type CredentialHostInvalid, type CredentialHostRefused, hostRefusedMessage } from "#core/resource/CredentialHosts.ts"
 import type { DocumentNotFound } from "#core/resource/Document.ts"
 import type { RecordingIdTaken, RecordingNotFound } from "#core/resource/Recording.ts"
 import type { UploadMissing } from "#core/resource/ResourceUploads.ts"
@@ -113,6 +114,8 @@ export type DomainError =
   | ConcurrencyExhausted
   | ContactsNotUnknown
   | CredentialDataRefused
+  | CredentialHostInvalid
+  | CredentialHostRefused
   | CredentialNameTaken
   | CredentialNotFound
   | DocumentNotFound
@@ -250,6 +253,11 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   ConcurrencyExhausted: [429, () => "Concurrent call limit reached"],
   ContactsNotUnknown: [409, ({ rowNumbers }) => `No call of unknown outcome in rows: ${named(rowNumbers)}`],
   CredentialDataRefused: [400, ({ credentialType, field }) => `Missing required field '${field}' for credential type '${credentialType}'`],
+  CredentialHostInvalid: [
+    422,
+    ({ host }) => [valueError(["body", "allowed_hosts"], host, "not a host such as crm.example.com or 10.0.0.1:8080")]
+  ],
+  CredentialHostRefused: [422, ({ host, path }) => [valueError(["body", "definition", ...path], null, hostRefusedMessage(host))]],
   CredentialNameTaken: [409, ({ name }) => `A credential with the name '${name}' already exists`],
   CredentialNotFound: [404, () => "Credential not found"],
   DocumentNotFound: [404, () => "Document not found"],

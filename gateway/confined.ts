@@ -2,6 +2,7 @@
 import { Effect, Stream } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import type { Caller } from "#core/organization/Caller.ts"
+import { CurrentRole } from "#core/organization/CurrentRole.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import type { Reply } from "./Endpoint.ts"
 import { known } from "./known.ts"
@@ -14,7 +15,7 @@ export const confined = <R>(
   // What is known already has asked the database nothing.
   if (caller === undefined || (known(reply) !== undefined && !isFile)) return reply
   const { organizationId } = caller
-  const made = Effect.provideService(reply, CurrentTenant, organizationId)
+  const made = reply.pipe(Effect.provideService(CurrentTenant, organizationId), Effect.provideService(CurrentRole, caller.role))
   // The server writes a file in a fiber of its own.
   return isFile ? Effect.map(made, (file) => confinedFile(file, organizationId)) : made
 }

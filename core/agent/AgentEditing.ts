@@ -25,6 +25,8 @@ import { drawnFrom, maskedMessage, stillMasked, unmasked } from "./AgentSecrets.
 import * as agents from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
 import * as versions from "./AgentVersionStore.ts"
+import { hostRefusedMessage, usesInAgent } from "../resource/CredentialHosts.ts"
+import { settle } from "../resource/credentialUses.ts"
 import { withoutEditorState } from "./EditorState.ts"
 import { problemsOf } from "./GraphRules.ts"
 import { toolProblems, toolUuidsIn } from "./ToolNames.ts"
@@ -61,6 +63,12 @@ const refusedFor = (check: (definition: JsonObject) => ReadonlyArray<GraphProble
   })
 const storable = refusedFor(Graph.check)
 export const publishable = refusedFor(problemsOf)
+
+/** Of the credentials that it names, each goes only where an administrator has said. */
+const credentialsSettled = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, definition: JsonObject) {
+  const refused = yield* settle(sql, organizationId, usesInAgent(definition))
+  yield* refusedUnlessEmpty(refused.map(({ host, path }) => Graph.problemAt(definition, path, hostRefusedMessage(host))))
+})
 
 const configured = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, sent: JsonObject, stored: JsonObject) {
   const configurations = sparse(yield* withSecrets(sql, organizationId, sent, stored))
@@ -110,6 +118,7 @@ export const createFrom = Effect.fnUntraced(function* (sql: Sql, organizationId:
 export const create = Effect.fnUntraced(
   function* (sql: Sql, organizationId: OrganizationId, agent: NewAgent) {
     yield* storable(sql, organizationId, agent.definition)
+    yield* credentialsSettled(sql, organizationId, agent.definition)
     const definition = yield* TriggerPath.withPaths(withoutEditorState(agent.definition), {})
     const isHeld = !(yield* isFinished(sql, organizationId, definition))
     const { id } = yield* inserted(agents.insert(sql, organizationId, agent.name, agent.folderId ?? null))
@@ -153,6 +162,7 @@ export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
   const { draft, latest: before, published } = yield* lock(sql, organizationId, id)
   const { configurations, definition, name, templateContextVariables } = changes
   if (definition !== undefined) yield* storable(sql, organizationId, definition)
+  if (definition !== undefined) yield* credentialsSettled(sql, organizationId, definition)
   if (name !== undefined) yield* agents.rename(sql, organizationId, id, name)
   if (definition === undefined && configurations === undefined && templateContextVariables === undefined) return
   const next =
@@ -191,6 +201,7 @@ export const publishDraft = Effect.fnUntraced(function* (sql: Sql, organizationI
   const { draft, published } = yield* lock(sql, organizationId, id)
   if (draft === undefined) return yield* new AgentDraftMissing()
   yield* publishable(sql, organizationId, draft.definition)
+  yield* credentialsSettled(sql, organizationId, draft.definition)
   if (published !== undefined) yield* versions.archive(sql, organizationId, published.definitionId)
   const made = yield* inserted(versions.publishDraft(sql, organizationId, draft.definitionId))
   yield* versions.makeCurrent(sql, organizationId, id, made.definitionId)

@@ -8,6 +8,7 @@ import { mostProblems } from "./gathered.ts"
 
 const secretName = /(^|_)((api|access|secret|private|service|subscription)_?keys?|secrets?|passwords?|passphrase|token|credentials)$/
 const providerName = /(^|_)provider$/
+const addressName = /(^|_)(url|uri|endpoint|host|api_base)$/
 /** Names are as long as a client makes them; those that mean something are shorter than this. */
 const longestWord = 64
 const snake = (name: string): string => name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
@@ -19,6 +20,8 @@ interface Meaning {
   readonly firstWord: string
   /** Whose secrets it tells the provider of. `""`: whatever is beside it. `qa`, by `qa_provider`: whatever begins with `qa_`. */
   readonly providerOf: string | undefined
+  /** It says where secrets are sent. */
+  readonly isAddress: boolean
 }
 
 // The same few names come back at every node of every graph.
@@ -31,7 +34,7 @@ const meaningOf = (name: string): Meaning => {
   const end = snake(name.slice(-longestWord))
   const firstWord = snake(name.slice(0, longestWord)).split("_", 1)[0] ?? ""
   const providerOf = providerName.test(end) ? (end === "provider" ? "" : firstWord) : undefined
-  const meaning = { isSecret: secretName.test(end), firstWord, providerOf }
+  const meaning = { isSecret: secretName.test(end), firstWord, providerOf, isAddress: addressName.test(end) }
   if (name.length > longestWord) return meaning
   if (meanings.size >= meaningsKept) meanings.clear()
   meanings.set(name, meaning)
@@ -65,17 +68,29 @@ const own = (stored: JsonObject, name: string): unknown => (Object.hasOwn(stored
 /** A provider is left out, or null, by those who change something else. */
 export const isNamed = (value: unknown): boolean => value !== undefined && value !== null
 
-/** Whose secrets are another's now, in the words of `providerOf`. */
+/** Whose secrets are another's now, or would go elsewhere, in the words of `providerOf`. */
 const changedProviders = (sent: JsonObject, stored: JsonObject): ReadonlySet<string> => {
   const changed = new Set<string>()
+  let owners: ReadonlySet<string> | undefined
   for (const name of Object.keys(sent)) {
-    const { providerOf } = meaningOf(name)
-    if (providerOf !== undefined && isNamed(sent[name]) && sent[name] !== own(stored, name)) changed.add(providerOf)
+    const { firstWord, isAddress, providerOf } = meaningOf(name)
+    if ((providerOf === undefined && !isAddress) || !isNamed(sent[name]) || sent[name] === own(stored, name)) continue
+    // The address of secrets that are called as it is, or else of all that are beside it.
+    owners ??= secretOwners(stored)
+    changed.add(providerOf ?? (owners.has(firstWord) ? firstWord : ""))
   }
   return changed
 }
 
-/** Whether `sent` names another provider than `stored` does, if that names any. */
+const secretOwners = (stored: JsonObject): ReadonlySet<string> =>
+  new Set(
+    Object.keys(stored).flatMap((name) => {
+      const { firstWord, isSecret } = meaningOf(name)
+      return isSecret ? [firstWord] : []
+    })
+  )
+
+/** Whether `sent` names another provider than `stored` does, if that names any, or another address. */
 export const isAnothers = (sent: JsonObject, stored: JsonObject): boolean => changedProviders(sent, stored).has("")
 
 /** What a client sent, with the masks in it replaced by what `stored` has at the same place, as far as the provider is the same. */

@@ -12,6 +12,8 @@ export interface Credential {
   readonly name: string
   readonly description: string | null
   readonly credentialType: CredentialType
+  /** It is sent to no others. */
+  readonly allowedHosts: ReadonlyArray<string>
   readonly createdAt: Date
   readonly updatedAt: Date | null
 }

@@ -7,14 +7,18 @@ import { Sealer } from "../Sealer.ts"
 import * as store from "./CredentialStore.ts"
 import { isUuid } from "./Uuid.ts"
 
+export interface FoundCredential {
+  readonly credentialType: CredentialType
+  readonly data: CredentialData
+  /** For `mayBeSentTo`, which whoever sends it has to ask. */
+  readonly allowedHosts: ReadonlyArray<string>
+}
+
 export class CredentialSecrets extends Context.Service<
   CredentialSecrets,
   {
     /** Undefined when the organization has none of that id. */
-    readonly find: (
-      organizationId: OrganizationId,
-      uuid: string
-    ) => Effect.Effect<{ readonly credentialType: CredentialType; readonly data: CredentialData } | undefined>
+    readonly find: (organizationId: OrganizationId, uuid: string) => Effect.Effect<FoundCredential | undefined>
   }
 >()("core/resource/CredentialSecrets") {
   static readonly layer = Layer.effect(

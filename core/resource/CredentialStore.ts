@@ -12,11 +12,12 @@ export interface CredentialValues {
   readonly description: string | null
   readonly credentialType: CredentialType
   readonly data: CredentialData
+  readonly allowedHosts: ReadonlyArray<string>
 }
 
 type Stored<Row extends { readonly data: CredentialData }> = Omit<Row, "data"> & { readonly data: CredentialData | string }
 
-const columns = (sql: Sql) => sql.literal("uuid, name, description, credential_type, created_at, updated_at")
+const columns = (sql: Sql) => sql.literal("uuid, name, description, credential_type, allowed_hosts, created_at, updated_at")
 
 export const placeOf = (organizationId: OrganizationId, uuid: string): Place => ({
   of: "credentials",
@@ -39,9 +40,9 @@ const opened = <Row extends { readonly data: CredentialData | string }, E, R>(
 export const insert = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, credential: CredentialValues) {
   const uuid = yield* newRowUuid(sql)
   return yield* sql<Credential>`
-    INSERT INTO credentials (uuid, organization_id, name, description, credential_type, credential_data)
+    INSERT INTO credentials (uuid, organization_id, name, description, credential_type, credential_data, allowed_hosts)
     VALUES (${uuid}::uuid, ${organizationId}, ${credential.name}, ${credential.description}, ${credential.credentialType},
-      ${sealedJson(yield* Sealer, placeOf(organizationId, uuid), credential.data)}::text::jsonb)
+      ${sealedJson(yield* Sealer, placeOf(organizationId, uuid), credential.data)}::text::jsonb, ${credential.allowedHosts}::text[])
     RETURNING ${columns(sql)}`
 })
 
@@ -59,8 +60,8 @@ export const secretOf = (sql: Sql, organizationId: OrganizationId, uuid: string)
   opened(
     organizationId,
     uuid,
-    sql<Stored<Pick<CredentialValues, "credentialType" | "data">>>`
-      SELECT credential_type, credential_data AS data FROM credentials
+    sql<Stored<Pick<CredentialValues, "allowedHosts" | "credentialType" | "data">>>`
+      SELECT credential_type, credential_data AS data, allowed_hosts FROM credentials
       WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid`
   )
 
@@ -70,7 +71,7 @@ export const lock = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
     organizationId,
     uuid,
     sql<Stored<CredentialValues>>`
-      SELECT name, description, credential_type, credential_data AS data FROM credentials
+      SELECT name, description, credential_type, credential_data AS data, allowed_hosts FROM credentials
       WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid FOR UPDATE`
   )
 
@@ -78,7 +79,8 @@ export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
   const data = sealedJson(yield* Sealer, placeOf(organizationId, uuid), credential.data)
   return yield* sql<Credential>`
     UPDATE credentials SET name = ${credential.name}, description = ${credential.description},
-      credential_type = ${credential.credentialType}, credential_data = ${data}::text::jsonb, updated_at = now()
+      credential_type = ${credential.credentialType}, credential_data = ${data}::text::jsonb,
+      allowed_hosts = ${credential.allowedHosts}::text[], updated_at = now()
     WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid RETURNING ${columns(sql)}`
 })
 

@@ -14,6 +14,7 @@ import {
   type CredentialType,
   missingField
 } from "./Credential.ts"
+import { CredentialHostInvalid, readHost } from "./CredentialHosts.ts"
 import * as store from "./CredentialStore.ts"
 import { isUuid } from "./Uuid.ts"
 
@@ -22,6 +23,7 @@ export interface NewCredential {
   readonly description?: string | undefined
   readonly credentialType: CredentialType
   readonly data: CredentialData
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
 
 /** What is left out stays as it is. `data` is replaced as a whole. */
@@ -30,6 +32,8 @@ export interface CredentialChanges {
   readonly description?: string | undefined
   readonly credentialType?: CredentialType | undefined
   readonly data?: CredentialData | undefined
+  /** Replaced as a whole. */
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
 
 export class Credentials extends Context.Service<
@@ -38,7 +42,7 @@ export class Credentials extends Context.Service<
     readonly create: (
       organizationId: OrganizationId,
       credential: NewCredential
-    ) => Effect.Effect<Credential, CredentialDataRefused | CredentialNameTaken>
+    ) => Effect.Effect<Credential, CredentialDataRefused | CredentialHostInvalid | CredentialNameTaken>
     /** By name. */
     readonly list: (organizationId: OrganizationId, page: Page) => Effect.Effect<ReadonlyArray<Credential>>
     readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Credential, CredentialNotFound>
@@ -46,7 +50,7 @@ export class Credentials extends Context.Service<
       organizationId: OrganizationId,
       uuid: string,
       changes: CredentialChanges
-    ) => Effect.Effect<Credential, CredentialDataRefused | CredentialNameTaken | CredentialNotFound>
+    ) => Effect.Effect<Credential, CredentialDataRefused | CredentialHostInvalid | CredentialNameTaken | CredentialNotFound>
     readonly remove: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Pick<Credential, "uuid">, CredentialNotFound>
     /** Fails unless all of them are the organization's. */
     readonly mustHave: (organizationId: OrganizationId, uuids: ReadonlyArray<string>) => Effect.Effect<void, CredentialNotFound>
@@ -88,10 +92,18 @@ const checked = ({ credentialType, data }: Pick<NewCredential, "credentialType" 
   return field === undefined ? Effect.void : Effect.fail(new CredentialDataRefused({ credentialType, field }))
 }
 
+/** As lists have them, each once. */
+const listed = Effect.fnUntraced(function* (hosts: ReadonlyArray<string>) {
+  const invalid = hosts.find((host) => readHost(host) === undefined)
+  if (invalid !== undefined) return yield* new CredentialHostInvalid({ host: invalid })
+  return [...new Set(hosts.flatMap((host) => readHost(host) ?? []))]
+})
+
 const create = Effect.fnUntraced(
   function* (sql: Sql, organizationId: OrganizationId, credential: NewCredential) {
     yield* checked(credential)
-    const [row] = yield* store.insert(sql, organizationId, { ...credential, description: credential.description ?? null })
+    const allowedHosts = yield* listed(credential.allowedHosts ?? [])
+    const [row] = yield* store.insert(sql, organizationId, { ...credential, allowedHosts, description: credential.description ?? null })
     return row ?? (yield* Effect.die("An inserted credential was not returned"))
   },
   (create, _, __, { name }) => create.pipe(taken(name), Effect.catchTag("SqlError", Effect.die))
@@ -106,6 +118,7 @@ const update = Effect.fnUntraced(
       name: changes.name ?? before.name,
       description: changes.description ?? before.description,
       credentialType,
+      allowedHosts: changes.allowedHosts === undefined ? before.allowedHosts : yield* listed(changes.allowedHosts),
       // A secret of another type is of no use, and is not kept.
       data: changes.data ?? (credentialType === before.credentialType ? before.data : {})
     }

@@ -6,7 +6,9 @@ import type { Page } from "../Page.ts"
 import type { UserId } from "../organization/Caller.ts"
 import { Sealer } from "../Sealer.ts"
 import type { CredentialNotFound } from "./Credential.ts"
+import { CredentialHostRefused, usesInTool } from "./CredentialHosts.ts"
 import { Credentials } from "./Credentials.ts"
+import { settle } from "./credentialUses.ts"
 import { credentialsIn, type Tool, type ToolCategory, type ToolDefinition, ToolNotFound, type ToolStatus } from "./Tool.ts"
 import * as store from "./ToolStore.ts"
 import { isUuid } from "./Uuid.ts"
@@ -41,8 +43,8 @@ const shownUnasked: ReadonlyArray<ToolStatus> = ["active", "draft"]
 export class Tools extends Context.Service<
   Tools,
   {
-    /** Fails when the definition names a credential that is not the organization's. */
-    readonly create: (organizationId: OrganizationId, tool: NewTool) => Effect.Effect<Tool, CredentialNotFound>
+    /** Fails when the definition names a credential that is not the organization's, or would send it where it may not go. */
+    readonly create: (organizationId: OrganizationId, tool: NewTool) => Effect.Effect<Tool, CredentialHostRefused | CredentialNotFound>
     /** By name. */
     readonly list: (organizationId: OrganizationId, filter: ToolFilter, page: Page) => Effect.Effect<ReadonlyArray<Tool>>
     readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Tool, ToolNotFound>
@@ -50,7 +52,7 @@ export class Tools extends Context.Service<
       organizationId: OrganizationId,
       uuid: string,
       changes: ToolChanges
-    ) => Effect.Effect<Tool, CredentialNotFound | ToolNotFound>
+    ) => Effect.Effect<Tool, CredentialHostRefused | CredentialNotFound | ToolNotFound>
     readonly archive: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Tool, ToolNotFound>
     readonly unarchive: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Tool, ToolNotFound>
   }
@@ -64,6 +66,12 @@ export class Tools extends Context.Service<
       const get = Effect.fnUntraced(function* (organizationId: OrganizationId, uuid: string) {
         const found = isUuid(uuid) ? yield* sealing(Effect.orDie(store.find(sql, organizationId, uuid))) : undefined
         return found ?? (yield* new ToolNotFound({ uuid }))
+      })
+      /** Before it is stored; whoever sends the credential asks again. */
+      const settled = Effect.fnUntraced(function* (organizationId: OrganizationId, definition: ToolDefinition) {
+        yield* credentials.mustHave(organizationId, credentialsIn(definition))
+        const [refused] = yield* Effect.orDie(settle(sql, organizationId, usesInTool(definition)))
+        if (refused !== undefined) return yield* new CredentialHostRefused({ host: refused.host, path: refused.path.map(String) })
       })
       const change = ({ toolUuid }: Tool, organizationId: OrganizationId, changes: ToolChanges) => {
         const { definition = null, description = null, icon = null, iconColor = null, name = null, status = null } = changes
@@ -79,7 +87,7 @@ export class Tools extends Context.Service<
 
       return Tools.of({
         create: Effect.fn("Tools.create")(function* (organizationId, tool) {
-          yield* credentials.mustHave(organizationId, credentialsIn(tool.definition))
+          yield* settled(organizationId, tool.definition)
           const { createdBy = null, definition, description = null, icon = null, iconColor = null, name } = tool
           const values = { name, description, icon, iconColor, definition, createdBy }
           const [row] = yield* sealing(Effect.orDie(store.insert(sql, organizationId, values)))
@@ -92,7 +100,7 @@ export class Tools extends Context.Service<
         get: Effect.fn("Tools.get")(get),
         update: Effect.fn("Tools.update")(function* (organizationId, uuid, changes) {
           const before = yield* get(organizationId, uuid)
-          if (changes.definition !== undefined) yield* credentials.mustHave(organizationId, credentialsIn(changes.definition))
+          if (changes.definition !== undefined) yield* settled(organizationId, changes.definition)
           yield* change(before, organizationId, changes)
           return yield* get(organizationId, uuid)
         }),

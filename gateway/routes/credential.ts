@@ -35,7 +35,7 @@ export const credentialRoutes = tagged("Credentials", [
     needs: "admin",
     body: CreateCredential,
     success: CredentialWire,
-    errors: ["CredentialDataRefused", "CredentialNameTaken"],
+    errors: ["CredentialDataRefused", "CredentialHostInvalid", "CredentialNameTaken"],
     handle: ({ body, caller }) =>
       Credentials.use((_) => _.create(caller.organizationId, newCredentialOf(body))).pipe(Effect.map(credentialWire))
   }),
@@ -59,7 +59,7 @@ export const credentialRoutes = tagged("Credentials", [
     params: CredentialPath,
     body: UpdateCredential,
     success: CredentialWire,
-    errors: ["CredentialNotFound", "CredentialDataRefused", "CredentialNameTaken"],
+    errors: ["CredentialNotFound", "CredentialDataRefused", "CredentialHostInvalid", "CredentialNameTaken"],
     handle: ({ body, caller, params }) =>
       Credentials.use((_) => _.update(caller.organizationId, params.credential_uuid, credentialChangesOf(body))).pipe(
         Effect.map(credentialWire)

@@ -63,7 +63,7 @@ export const toolRoutes = tagged("Tools", [
     summary: "Create a tool",
     body: CreateTool,
     success: ToolWire,
-    errors: ["CredentialNotFound"],
+    errors: ["CredentialHostRefused", "CredentialNotFound"],
     handle: ({ body, caller }) =>
       Tools.use((_) => _.create(caller.organizationId, newToolOf(body, caller.userId))).pipe(Effect.map(toolWire))
   }),
@@ -85,7 +85,7 @@ export const toolRoutes = tagged("Tools", [
     params: ToolPath,
     body: UpdateTool,
     success: ToolWire,
-    errors: ["ToolNotFound", "CredentialNotFound"],
+    errors: ["ToolNotFound", "CredentialHostRefused", "CredentialNotFound"],
     handle: ({ body, caller, params }) =>
       Tools.use((_) => _.update(caller.organizationId, params.tool_uuid, toolChangesOf(body))).pipe(Effect.map(toolWire))
   }),

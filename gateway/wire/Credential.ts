@@ -1,6 +1,7 @@
 /** `/credentials`: secrets go in and never come out. */
 import Type, { type Static } from "typebox"
 import { type Credential, credentialTypes } from "#core/resource/Credential.ts"
+import { mostHosts } from "#core/resource/CredentialHosts.ts"
 import type { CredentialChanges, NewCredential } from "#core/resource/Credentials.ts"
 import { instant, instantOf, nullable, object, optional, orUndefined } from "./Field.ts"
 
@@ -8,17 +9,28 @@ export const CredentialPath = Type.Object({ credential_uuid: Type.String() })
 
 const name = Type.String({ minLength: 1, maxLength: 255 })
 const type = Type.Enum([...credentialTypes])
+const hosts = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+  maxItems: mostHosts,
+  description:
+    "Hosts that the credential may be sent to: `crm.example.com` by https at port 443, any other port behind a colon. An administrator who saves an agent or tool that names the credential adds its host."
+})
 const data = object(
   "`none`: nothing; `api_key`: `header_name`, `api_key`; `bearer_token`: `token`; `basic_auth`: `username`, `password`; " +
     "`custom_header`: `header_name`, `header_value`. Never read out again."
 )
 
 export const CreateCredential = Type.Object(
-  { name, description: optional(Type.String()), credential_type: type, credential_data: data },
+  { name, description: optional(Type.String()), credential_type: type, credential_data: data, allowed_hosts: optional(hosts) },
   { title: "CreateCredential" }
 )
 export const UpdateCredential = Type.Object(
-  { name: optional(name), description: optional(Type.String()), credential_type: optional(type), credential_data: optional(data) },
+  {
+    name: optional(name),
+    description: optional(Type.String()),
+    credential_type: optional(type),
+    credential_data: optional(data),
+    allowed_hosts: optional(hosts)
+  },
   { title: "UpdateCredential", description: "What is left out, or null, stays as it is. Another type needs its data." }
 )
 
@@ -26,13 +38,15 @@ export const newCredentialOf = (body: Static<typeof CreateCredential>): NewCrede
   name: body.name,
   description: orUndefined(body.description),
   credentialType: body.credential_type,
-  data: body.credential_data
+  data: body.credential_data,
+  allowedHosts: orUndefined(body.allowed_hosts)
 })
 export const credentialChangesOf = (body: Static<typeof UpdateCredential>): CredentialChanges => ({
   name: orUndefined(body.name),
   description: orUndefined(body.description),
   credentialType: orUndefined(body.credential_type),
-  data: orUndefined(body.credential_data)
+  data: orUndefined(body.credential_data),
+  allowedHosts: orUndefined(body.allowed_hosts)
 })
 
 export const CredentialWire = Type.Object(
@@ -41,6 +55,7 @@ export const CredentialWire = Type.Object(
     name: Type.String(),
     description: nullable(Type.String()),
     credential_type: type,
+    allowed_hosts: Type.Array(Type.String(), { description: "It is sent to no others." }),
     created_at: instant(),
     updated_at: nullable(instant())
   },
@@ -52,6 +67,7 @@ export const credentialWire = (credential: Credential): Static<typeof Credential
   name: credential.name,
   description: credential.description,
   credential_type: credential.credentialType,
+  allowed_hosts: credential.allowedHosts.slice(),
   created_at: credential.createdAt.toISOString(),
   updated_at: instantOf(credential.updatedAt ?? undefined)
 })

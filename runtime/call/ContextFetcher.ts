@@ -5,6 +5,7 @@ import { fetchedContextOf, type PreCallFetch } from "#core/call/PreCallFetch.ts"
 import { writtenHeaders } from "#core/event/RequestHeaders.ts"
 import { whyRefused } from "#core/event/WebhookEndpoint.ts"
 import type { OrganizationId } from "#core/Id.ts"
+import { mayBeSentTo } from "#core/resource/CredentialHosts.ts"
 import { credentialHeader } from "#core/resource/credentialHeader.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { WebhookSender } from "../event/WebhookSender.ts"
@@ -37,10 +38,11 @@ export class ContextFetcher extends Context.Service<
       const sender = yield* WebhookSender
 
       /** Without the credential that the agent names, nothing is sent. */
-      const headersFor = Effect.fnUntraced(function* ({ credentialUuid, organizationId }: Question) {
+      const headersFor = Effect.fnUntraced(function* ({ credentialUuid, organizationId, url }: Question) {
         if (credentialUuid === undefined) return writtenHeaders(ownHeaders, undefined)
         const found = yield* secrets.find(organizationId, credentialUuid)
         if (found === undefined) return yield* nothing("credential_not_found")
+        if (!mayBeSentTo(found.allowedHosts, url)) return yield* nothing("credential_host_refused")
         return writtenHeaders(ownHeaders, credentialHeader(found.credentialType, found.data))
       })
 

@@ -27,11 +27,12 @@ export class OwnPlaces extends Context.Service<
   static readonly layer = Layer.effect(
     OwnPlaces,
     Effect.gen(function* () {
-      const { port } = yield* Config
+      const { metrics, metricsPort, port } = yield* Config
       const database = yield* DatabasePlace
       const ofDatabase = yield* addressesOf(database.host)
       const isOfMachine = ofMachine(yield* Clock.Clock)
-      const ports = new Set(port === 0 ? [] : [port])
+      // Those that are free ones are known once somebody listens.
+      const ports = new Set([port, metrics === "local" ? metricsPort : 0].filter((one) => one !== 0))
       return {
         add: (port) => void ports.add(port),
         isOfMachine,

@@ -9,6 +9,7 @@ import { headersOf, type Rendered, renderRequest } from "#core/event/NodeWebhook
 import { outcomeOf } from "#core/event/NodeWebhookTries.ts"
 import { whyRefused } from "#core/event/WebhookEndpoint.ts"
 import type { OrganizationId } from "#core/Id.ts"
+import { mayBeSentTo } from "#core/resource/CredentialHosts.ts"
 import { credentialHeader } from "#core/resource/credentialHeader.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
 import { PublicFiles } from "#core/run/PublicFiles.ts"
@@ -166,8 +167,9 @@ const renderedOnce = Effect.fnUntraced(function* (
 })
 
 /** Read at every try and kept nowhere else. Without the one that the node names, nothing is sent. */
-const credentialOf = Effect.fnUntraced(function* ({ organizationId }: ClaimedNodeWebhook, { credentialUuid }: WebhookNode) {
+const credentialOf = Effect.fnUntraced(function* ({ organizationId }: ClaimedNodeWebhook, { credentialUuid, url }: WebhookNode) {
   if (credentialUuid === undefined) return { header: undefined }
   const found = yield* CredentialSecrets.use((secrets) => secrets.find(organizationId, credentialUuid))
+  if (found !== undefined && !mayBeSentTo(found.allowedHosts, url)) return refused("credential_host_refused")
   return found === undefined ? refused("credential_not_found") : { header: credentialHeader(found.credentialType, found.data) }
 })

@@ -24,7 +24,7 @@ t.test("given a credential", async (t) => {
 
   t.test("when it is read in any way, then the secret is not in the answer", async (t) => {
     t.match(made, { name: "CRM", description: "For the CRM", credential_type: "bearer_token", updated_at: null })
-    t.strictSame(Object.keys(made), ["uuid", "name", "description", "credential_type", "created_at", "updated_at"])
+    t.strictSame(Object.keys(made), ["uuid", "name", "description", "credential_type", "allowed_hosts", "created_at", "updated_at"])
     t.strictSame((await ask("GET", `/credentials/${uuid}`)).json, made)
     t.strictSame((await ask("GET", "/credentials/")).json, [made])
     t.strictSame(await storedData(uuid), { token: "very-secret-1" })

@@ -36,7 +36,17 @@ t.test("given what may be wrong, when it is fetched, then a word says so, and no
   for (const url of ["ftp://crm.example/", "crm", "https://u:p@crm.example/"]) await comes({}, { url }, "url_refused", url)
   const named = { credentialUuid: "c-1" }
   await comes({ credential: Effect.undefined }, named, "credential_not_found", "a credential that was deleted")
-  const odd = { credentialType: "custom_header" as const, data: { header_name: "Content-Length", header_value: "1" } }
+  const odd = {
+    credentialType: "custom_header" as const,
+    data: { header_name: "Content-Length", header_value: "1" },
+    allowedHosts: ["crm.example"]
+  }
+  await comes(
+    { credential: Effect.succeed({ ...odd, allowedHosts: ["other.example"] }) },
+    named,
+    "credential_host_refused",
+    "another host's"
+  )
   await comes({ credential: Effect.succeed(odd) }, named, "credential_unusable", "a credential that is no header")
 })
 
@@ -93,7 +103,11 @@ t.test("given a server that knows the contact, when it is asked, then with the c
     const half = body.indexOf("ë") + 1
     response.write(body.subarray(0, half), () => response.end(body.subarray(half)))
   })
-  const credential = Effect.succeed({ credentialType: "bearer_token" as const, data: { token: "s3cret" } })
+  const credential = Effect.succeed({
+    credentialType: "bearer_token" as const,
+    data: { token: "s3cret" },
+    allowedHosts: [new URL(url).host]
+  })
   t.strictSame(await asks(url, true, credential), { name: "Zoë" })
   t.match(asked, [{ method: "POST", path: "/contacts?a=1", body: '{"event":"x"}' }])
   t.match(asked[0]?.headers, { authorization: "Bearer s3cret", "content-type": "application/json" })

@@ -54,8 +54,8 @@ t.test("given a node with headers, a credential and a template", async (t) => {
   await node(t)
   const { call, organizationId, publish, settled } = await scene()
   const [credential] = await query<{ readonly uuid: string }>(
-    (sql) => sql`INSERT INTO credentials (organization_id, name, credential_type, credential_data)
-      VALUES (${organizationId}, 'crm', 'bearer_token', '{"token": "t0ken"}') RETURNING uuid`
+    (sql) => sql`INSERT INTO credentials (organization_id, name, credential_type, credential_data, allowed_hosts)
+      VALUES (${organizationId}, 'crm', 'bearer_token', '{"token": "t0ken"}', ${[new URL(to.url).host]}::text[]) RETURNING uuid`
   )
   await publish(
     webhook("crm", {
@@ -89,6 +89,13 @@ t.test("given a node with headers, a credential and a template", async (t) => {
     t.match(await settled(run, { state: "succeeded" }), { name: "CRM" })
     const kept = await query((sql) => sql`SELECT d::text AS all FROM node_webhook_deliveries d WHERE run_id = ${run}`)
     t.notMatch(JSON.stringify(kept), /t0ken|visible to everybody/, "no secret is kept with it")
+  })
+
+  t.test("when the host is not the credential's, then nothing is sent, and it is said why", async (t) => {
+    await query((sql) => sql`UPDATE credentials SET allowed_hosts = '{127.0.0.1}' WHERE organization_id = ${organizationId}`)
+    const dead = await settled(await call(), { state: "dead_letter" })
+    t.match(dead, { lastError: "credential_host_refused", attempts: 0, lastStatus: undefined, lastAttemptAt: undefined })
+    t.equal(to.received.length, 1)
   })
 
   t.test("when the credential is gone, then nothing is sent, and it is said why", async (t) => {

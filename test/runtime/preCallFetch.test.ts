@@ -213,7 +213,10 @@ t.test("given a call that a former process has left behind, when it is answered,
 
 t.test("given a server that gives no answer, when the callee has, then he waits no longer than ten seconds from the dial", async (t) => {
   const slow = {
-    credential: Effect.delay(Effect.succeed({ credentialType: "none" as const, data: {} }), "6 seconds"),
+    credential: Effect.delay(
+      Effect.succeed({ credentialType: "none" as const, data: {}, allowedHosts: [new URL(fetching.pre_call_fetch_url).host] }),
+      "6 seconds"
+    ),
     send: () => Effect.never
   }
   const check = async (name: string, fetcher: Fetcher, pre_call_fetch_credential_uuid: string | undefined) => {

@@ -1,13 +1,12 @@
 /** What calls fetch with, among fakes of what that asks. */
 import { Effect, Layer } from "effect"
-import type { CredentialData, CredentialType } from "#core/resource/Credential.ts"
-import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
+import { CredentialSecrets, type FoundCredential } from "#core/resource/CredentialSecrets.ts"
 import { ContextFetcher } from "#runtime/call/ContextFetcher.ts"
 import { WebhookSender } from "#runtime/event/WebhookSender.ts"
 
 export interface Fetcher {
   readonly send?: WebhookSender["Service"]["send"]
-  readonly credential?: Effect.Effect<{ readonly credentialType: CredentialType; readonly data: CredentialData } | undefined>
+  readonly credential?: Effect.Effect<FoundCredential | undefined>
 }
 export const unused = Effect.die("not asked for")
 export const fetcherOf = ({ credential = unused, send = () => unused }: Fetcher) =>

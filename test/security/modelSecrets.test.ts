@@ -1,0 +1,38 @@
+/** Keys of models and nodes that are shown masked: a mask beside another address stands for nothing. */
+import t from "tap"
+import type { JsonObject } from "#core/agent/Agent.ts"
+import { drawnFrom, unmasked } from "#core/agent/AgentSecrets.ts"
+import { withSecrets } from "#core/organization/ModelConfiguration.ts"
+
+const stored = { provider: "openai", api_key: "sk-0123456789", base_url: "https://api.example.com/v1", model: "m" }
+const shown = { ...stored, api_key: "*********6789" }
+const check = (sent: JsonObject, from: JsonObject, isKept: boolean) => {
+  const what = JSON.stringify(sent)
+  t.equal(Object.values(unmasked(sent, from)).includes("sk-0123456789"), isKept, what)
+  t.equal(drawnFrom(sent, from).keptBack.length, isKept ? 0 : 1, what)
+}
+
+t.test("given a stored key, when its mask comes with another address, then it stays where it is", async () => {
+  check(shown, stored, true)
+  check({ ...shown, model: "n" }, stored, true)
+  check({ ...shown, base_url: "https://evil.example.com/v1" }, stored, false)
+  for (const name of ["base_url", "baseUrl", "endpoint", "api_base", "host", "azure_endpoint", "url"]) {
+    check(
+      { provider: "openai", api_key: shown.api_key, [name]: "https://evil.example.com" },
+      { provider: "openai", api_key: stored.api_key },
+      false
+    )
+  }
+})
+
+t.test("given keys of several owners in one node, when an address of one changes, then only that one's is demanded", async (t) => {
+  const node = { qa_api_key: stored.api_key, qa_endpoint: "https://one.example.com", tuner_api_key: "tk-0123456789" }
+  const sent = { qa_api_key: shown.api_key, qa_endpoint: "https://evil.example.com", tuner_api_key: "*********6789" }
+  t.match(unmasked(sent, node), { qa_api_key: shown.api_key, tuner_api_key: "tk-0123456789" })
+})
+
+t.test("given a service, when it is sent with another address and without its key, then the stored key does not go along", async (t) => {
+  const { api_key: _, ...rest } = stored
+  t.match(withSecrets(rest, stored), stored)
+  t.notOk("api_key" in withSecrets({ ...rest, base_url: "https://evil.example.com" }, stored))
+})
