@@ -36,6 +36,7 @@ import type { PasswordsBusy } from "#core/organization/PasswordTurns.ts"
 import type { AlreadyMember, LastOwner, MemberNotFound } from "#core/organization/Member.ts"
 import type { ModelSecretMasked, ModelsMissing } from "#core/organization/ModelConfiguration.ts"
 import { maxModelDocumentSize, type ModelDocumentRefused, type ModelDocumentTooLarge } from "#core/organization/ModelDocument.ts"
+import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
 import type { RoleTooLow } from "#core/organization/Role.ts"
 import type { ScopeMissing } from "#core/organization/Scope.ts"
 import type { PasswordWrong, SessionNotFound } from "#core/organization/Session.ts"
@@ -183,6 +184,7 @@ export type DomainError =
   | TooManyAttempts
   | ToolNotFound
   | TooManyFollowers
+  | TooManyWrongKeys
   | TooManyInvitations
   | TooManyWebhookEndpoints
   | own.Unprocessable
@@ -367,6 +369,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   TriggerNotInVersion: [404, () => "Trigger not found in the selected Agent"],
   TooManyFollowers: [429, ({ limit }) => `An organization may have at most ${limit} connections for events`],
   TooManyInvitations: [409, ({ limit }) => `An organization may have at most ${limit} invitations waiting`],
+  TooManyWrongKeys: [429, () => "Too many unknown API keys from this address"],
   TooManyWebhookEndpoints: [409, ({ limit }) => `An organization may have at most ${limit} webhook endpoints`],
   Unprocessable: [422, ({ detail }) => detail],
   UpgradeRequired: [426, () => "This address is for websockets"],

@@ -10,6 +10,7 @@ import type { AuditLog } from "#core/organization/AuditLog.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { includes, RoleTooLow } from "#core/organization/Role.ts"
 import { hasScope, ScopeMissing } from "#core/organization/Scope.ts"
+import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
 import { isStorable } from "#core/storable.ts"
 import { audited } from "./audit.ts"
 import { authenticate, authenticateKey, credentialHeaders, type Identities } from "./authenticate.ts"
@@ -100,17 +101,18 @@ const handled = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Res
   )
 }
 
-type Unwelcome = NotAuthenticated | RoleTooLow | ScopeMissing
+type Unknown = NotAuthenticated | TooManyWrongKeys
+type Unwelcome = Unknown | RoleTooLow | ScopeMissing
 
 const callerOf = <R>(
   route: Route<R>,
-  { headers }: Asked,
+  { client, headers }: Asked,
   { remembered }: AnswerOptions
 ): Effect.Effect<Caller | undefined, Unwelcome, Identities> => {
   if (route.access === "none") return Effect.undefined
   const caller = remembered(headers[keyHeader] ?? "")
   if (caller !== undefined && forbidden(route, caller) === undefined) return Effect.succeed(caller)
-  return allowed(route, route.access === "api-key" ? authenticate(headers) : authenticateKey(headers))
+  return allowed(route, route.access === "api-key" ? authenticate(headers, client.address) : authenticateKey(headers, client.address))
 }
 
 /** Why a caller may not use a route. */
@@ -119,10 +121,7 @@ const forbidden = <R>({ needs, scope }: Route<R>, caller: Caller): RoleTooLow | 
   return hasScope(caller, scope) ? undefined : new ScopeMissing({ scope })
 }
 
-const allowed = <R>(
-  route: Route<R>,
-  caller: Effect.Effect<Caller, NotAuthenticated, Identities>
-): Effect.Effect<Caller, Unwelcome, Identities> =>
+const allowed = <R>(route: Route<R>, caller: Effect.Effect<Caller, Unknown, Identities>): Effect.Effect<Caller, Unwelcome, Identities> =>
   Effect.flatMap(caller, (one) => {
     const refusal = forbidden(route, one)
     return refusal === undefined ? Effect.succeed(one) : Effect.fail(refusal)

@@ -23,6 +23,7 @@ import type { Runs } from "#core/run/Runs.ts"
 import type { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import type { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { endpointOf, type GatewayNeeds } from "./answer.ts"
+import { proxiesOf } from "./Client.ts"
 import { Closing } from "./Closing.ts"
 import type { FileLinks } from "./FileLinks.ts"
 import type { FileStore } from "./FileStore.ts"
@@ -160,4 +161,8 @@ export const serve = <R>(
 export const layer = (
   options: GatewayOptions
 ): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing> | GatewayNeeds | Site | Registry> =>
-  Layer.unwrap(Effect.map(Registry, ({ all }) => serve(apiRoutes(all), options, mountLiveEvents)))
+  Layer.unwrap(
+    Effect.map(Registry, ({ all }) =>
+      serve(apiRoutes(all), options, (app) => mountLiveEvents(app, proxiesOf(options.trustedProxies ?? [])))
+    )
+  )

@@ -3,9 +3,11 @@
  * token of a user who has logged in.
  */
 import { Effect } from "effect"
+import { subscriberOf } from "#core/Network.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { Users } from "#core/organization/Users.ts"
+import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
 import { NotAuthenticated } from "./Refusal.ts"
 
 /** What authentication asks. */
@@ -16,8 +18,8 @@ export const credentialHeaders = ["x-api-key", "authorization"] as const
 
 const refused = (detail: string) => Effect.fail(new NotAuthenticated({ detail }))
 
-const identify = (key: string, detail: string): Effect.Effect<Caller, NotAuthenticated, ApiKeys> =>
-  ApiKeys.use((keys) => keys.authenticate(key)).pipe(Effect.catchTag("InvalidApiKey", () => refused(detail)))
+const identify = (key: string, address: string, detail: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, ApiKeys> =>
+  ApiKeys.use((keys) => keys.authenticate(key, subscriberOf(address))).pipe(Effect.catchTag("InvalidApiKey", () => refused(detail)))
 
 /** A JWT: three parts, of which the first is a JSON object in base64. */
 const isToken = (text: string): boolean => /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(text)
@@ -31,16 +33,17 @@ const recognize = (token: string): Effect.Effect<Caller, NotAuthenticated, Users
     })
   )
 
-export const authenticate = (headers: Headers): Effect.Effect<Caller, NotAuthenticated, Identities> => {
+/** `address`: against which keys that nobody has are counted. */
+export const authenticate = (headers: Headers, address: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, Identities> => {
   const key = headers["x-api-key"]
-  if (key !== undefined) return identify(key, "Invalid or expired API key")
+  if (key !== undefined) return identify(key, address, "Invalid or expired API key")
   const authorization = headers["authorization"]
   if (authorization === undefined) return refused("Authorization header required")
   const token = authorization.replace(/^bearer\s*/i, "").trim()
   if (token === "") return refused("Invalid authorization token")
-  return isToken(token) ? recognize(token) : identify(token, "Invalid or expired token")
+  return isToken(token) ? recognize(token) : identify(token, address, "Invalid or expired token")
 }
 
 /** For routes that take nothing but a key in `X-API-Key`. */
-export const authenticateKey = (headers: Headers): Effect.Effect<Caller, NotAuthenticated, ApiKeys> =>
-  identify(headers["x-api-key"] ?? "", "Invalid API key")
+export const authenticateKey = (headers: Headers, address: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, ApiKeys> =>
+  identify(headers["x-api-key"] ?? "", address, "Invalid API key")

@@ -11,7 +11,9 @@ import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { hasScope } from "#core/organization/Scope.ts"
 import { AllowedHosts, refusedByHead } from "./admission.ts"
 import { authenticate, credentialHeaders, type Identities } from "./authenticate.ts"
+import type { Proxies } from "./Client.ts"
 import { Closing } from "./Closing.ts"
+import { clientOf } from "./copied.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./following.ts"
 import type { NotAuthenticated } from "./Refusal.ts"
 import { read, type Violation } from "./validation.ts"
@@ -25,6 +27,7 @@ const maxBufferedBytes = 1_048_576
 type Socket = uws.WebSocket<Connection>
 
 interface Connection {
+  readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly query: string
   isOpen: boolean
@@ -36,7 +39,7 @@ interface Connection {
 /** Why the server ends a connection. */
 class Ended extends Schema.TaggedError<Ended>()("Ended", { code: Schema.Int, reason: Schema.String }) {}
 
-export const mountLiveEvents = (app: uws.TemplatedApp): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
+export const mountLiveEvents = (app: uws.TemplatedApp, trusted: Proxies): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
   Effect.gen(function* () {
     const runFork = Effect.runForkWith(yield* Effect.context<Closing | Identities | LiveEvents>())
     const { idleSeconds } = yield* FollowingTimes
@@ -51,7 +54,7 @@ export const mountLiveEvents = (app: uws.TemplatedApp): Effect.Effect<void, neve
         const refused = refusedByHead(req, hosts)
         if (refused !== undefined) return void res.writeStatus(`${refused.reply.status} `).end("", true)
         return res.upgrade<Connection>(
-          connectionOf(req),
+          connectionOf(req, clientOf({ res, isOver: false }, req, true, trusted).address),
           req.getHeader("sec-websocket-key"),
           "",
           req.getHeader("sec-websocket-extensions"),
@@ -74,13 +77,13 @@ export const mountLiveEvents = (app: uws.TemplatedApp): Effect.Effect<void, neve
   })
 
 /** Copied: `req` is void once its handler returns. */
-const connectionOf = (req: uws.HttpRequest): Connection => {
+const connectionOf = (req: uws.HttpRequest, address: string): Connection => {
   const headers: Record<string, string> = {}
   for (const name of credentialHeaders) {
     const value = req.getHeader(name)
     if (value !== "") headers[name] = value
   }
-  return { headers, query: req.getQuery() ?? "", isOpen: true, onDrain: () => undefined, fiber: undefined }
+  return { address, headers, query: req.getQuery() ?? "", isOpen: true, onDrain: () => undefined, fiber: undefined }
 }
 
 const follow = (ws: Socket, connection: Connection): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
@@ -102,7 +105,11 @@ const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection
   const query = yield* queryOf(connection)
   const key = query.api_key === null ? {} : { "x-api-key": query.api_key }
   const credential = { ...key, ...connection.headers }
-  const caller = yield* Effect.mapError(authenticate(credential), unwelcome)
+  const caller = yield* authenticate(credential, connection.address).pipe(
+    Effect.mapError((error) =>
+      error._tag === "NotAuthenticated" ? unwelcome(error) : new Ended({ code: 4429, reason: "Too many wrong keys" })
+    )
+  )
   if (!hasScope(caller, "read")) return yield* new Ended({ code: 4403, reason: "The key is not good for reading" })
   const { organizationId } = caller
   const { begun } = yield* Closing

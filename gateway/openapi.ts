@@ -240,6 +240,7 @@ const responsesOf = (route: Route<unknown>, components: Components): Readonly<Re
   const add = (status: number, ...words: ReadonlyArray<string>) => reasons.set(status, [...(reasons.get(status) ?? []), ...words])
   for (const tag of errors) add(statusOf(tag), wordsOf(tag))
   if (access === "api-key") add(401, "Not authenticated")
+  if (access !== "none") add(429, "Too many unknown API keys came from this address")
   // Whoever is let in at all is a viewer.
   if (access !== "none")
     add(403, ...(needs === "viewer" ? [] : [`The role of the caller is below ${needs}`]), `The key is not good for \`${scope}\``)

@@ -82,7 +82,7 @@ export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNot
 export class AgentArchived extends Schema.TaggedError<AgentArchived>()("AgentArchived", { id: Schema.Int }) {}
 /** No version that could run has a trigger of this path. */
 export class AgentTriggerNotFound extends Schema.TaggedError<AgentTriggerNotFound>()("AgentTriggerNotFound", {}) {}
-/** Another agent, of whichever organization, has a trigger of the same path. */
+/** Another agent of the organization has a trigger of the same path. */
 export class AgentTriggerTaken extends Schema.TaggedError<AgentTriggerTaken>()("AgentTriggerTaken", {}) {}
 /** There is no version that a call could be made with; `reason` is a sentence. */
 export class AgentUnpublished extends Schema.TaggedError<AgentUnpublished>()("AgentUnpublished", {

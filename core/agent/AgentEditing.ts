@@ -142,7 +142,7 @@ const save = Effect.fnUntraced(function* (sql: Sql, organizationId: Organization
 })
 
 const claimTriggers = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId, definition: JsonObject) {
-  if (TriggerPath.hasTrigger(definition)) yield* triggers.lock(sql)
+  if (TriggerPath.hasTrigger(definition)) yield* triggers.lock(sql, organizationId)
   if (!(yield* triggers.claim(sql, organizationId, id))) return yield* new AgentTriggerTaken()
 })
 

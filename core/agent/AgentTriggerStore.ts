@@ -14,10 +14,13 @@ export const find = (sql: Sql, organizationId: OrganizationId, path: string) =>
     Effect.map((rows) => rows[0])
   )
 
-/** Two agents that swap their paths at once would each wait for the other; so whoever claims paths does it alone. */
-export const lock = (sql: Sql) => sql`LOCK TABLE agent_triggers IN SHARE ROW EXCLUSIVE MODE`
+const triggersLock = 7_265_873
 
-/** Makes the table say what the agent's published version and its draft say. False when a path is another agent's. */
+/** Two agents that swap their paths at once would each wait for the other; so whoever claims paths does it alone in his organization. */
+export const lock = (sql: Sql, organizationId: OrganizationId) =>
+  sql`SELECT pg_advisory_xact_lock(${triggersLock}::int, ${organizationId}::int)`
+
+/** Makes the table say what the agent's published version and its draft say. False when a path is another agent's of the organization. */
 export const claim = (sql: Sql, organizationId: OrganizationId, agentId: AgentId) =>
   sql`
     WITH named AS (

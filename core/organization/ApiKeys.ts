@@ -11,6 +11,7 @@ import type { ApiKeyId, Caller } from "./Caller.ts"
 import { includes, lesser, type Role, RoleTooLow } from "./Role.ts"
 import { hasScope, type Scope, scopes as allScopes, ScopeMissing } from "./Scope.ts"
 import { hashOf } from "./Secret.ts"
+import { type TooManyWrongKeys, WrongKeys } from "./WrongKeys.ts"
 
 export { InvalidApiKey } from "./ApiKey.ts"
 
@@ -31,8 +32,8 @@ export interface NewApiKey {
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** Whose key this is. A key that another node has archived may be accepted for up to a second more. */
-    readonly authenticate: (rawKey: string) => Effect.Effect<Caller, InvalidApiKey>
+    /** Whose key this is. A key that another node has archived may be accepted for up to a second more. Keys that nobody has are counted against `subscriber`. */
+    readonly authenticate: (rawKey: string, subscriber?: string) => Effect.Effect<Caller, InvalidApiKey | TooManyWrongKeys>
     /** The same for a key that was asked for just now: at once, and undefined for any other. */
     readonly remembered: (rawKey: string) => Caller | undefined
     /** Has this node ask the database again who may what. */
@@ -82,8 +83,12 @@ export class ApiKeys extends Context.Service<
           yield* Effect.orDie(write(sql, caller.organizationId, id))
           yield* forget
         })
+      const wrongKeys = new WrongKeys(clock)
+      const found = (rawKey: string) =>
+        rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : callers.get(rawKey)
       return ApiKeys.of({
-        authenticate: (rawKey) => (rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : callers.get(rawKey)),
+        authenticate: (rawKey, subscriber) =>
+          subscriber === undefined ? found(rawKey) : wrongKeys.within(subscriber, rawKey, found(rawKey)),
         remembered: (rawKey) => {
           const found = latest.get(rawKey)
           return found !== undefined && SteadyTime.nowOf(clock) < found.until ? found.caller : undefined

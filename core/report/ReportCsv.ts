@@ -1,6 +1,6 @@
 /**
  * A report as CSV, by RFC 4180, for spreadsheets: what a spreadsheet would take for a formula gets a `'` in front, but for phone numbers,
- * which are harmless.
+ * which are harmless. Some split cells at other separators too, or at line ends within quotes: then a formula may begin there.
  */
 import type { ReportRow } from "./Report.ts"
 
@@ -13,11 +13,12 @@ const fixed: ReadonlySet<string> = new Set([...before, ...after])
 
 /** Tells programs that the text is UTF-8. */
 const byteOrderMark = "\uFEFF"
-const formula = /^[=+\-@\t\r]/
+// The wide forms are read as formulas where Japanese or Chinese is written.
+const formulaSign = /(^|[\r\n\t,;|"'])([\t\r]|[ \u00a0]*[=+\-@\uff0b\uff0d\uff1d\uff20])/g
 const phoneNumber = /^\+\d+$/
 
 const cell = (text: string): string => {
-  const safe = formula.test(text) && !phoneNumber.test(text) ? `'${text}` : text
+  const safe = phoneNumber.test(text) ? text : text.replace(formulaSign, "$1'$2")
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

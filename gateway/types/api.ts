@@ -453,7 +453,7 @@ export interface Operations {
     readonly headers: { /** Of the client's making. For 24 hours the same key and request get the same answer, with `Idempotency-Replayed: true`. */ readonly "Idempotency-Key"?: string }
     readonly body: CreateCampaign
     readonly answer: AdvisedCampaign
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List campaigns, newest first */
   readonly listCampaigns: {
@@ -464,7 +464,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CampaignList
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Read a campaign */
   readonly getCampaign: {
@@ -475,7 +475,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Campaign
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Change a draft or paused campaign */
   readonly updateCampaign: {
@@ -486,7 +486,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: UpdateCampaign
     readonly answer: AdvisedCampaign
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Start dialing, or go on after a pause */
   readonly startCampaign: {
@@ -497,7 +497,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Campaign
-    readonly errors: 400 | 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** Stop dialing */
   readonly pauseCampaign: {
@@ -508,7 +508,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Campaign
-    readonly errors: 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** Go on after a pause */
   readonly resumeCampaign: {
@@ -519,7 +519,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Campaign
-    readonly errors: 400 | 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** How far a campaign is */
   readonly getCampaignProgress: {
@@ -530,7 +530,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CampaignProgress
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** List the calls of a campaign */
   readonly listCampaignRuns: {
@@ -541,7 +541,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WorkflowRunPage
-    readonly errors: 400 | 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Make a campaign of those whom a completed one did not reach */
   readonly redialCampaign: {
@@ -552,7 +552,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: RedialCampaign
     readonly answer: Campaign
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** An address of the uploaded list */
   readonly getCampaignSourceUrl: {
@@ -563,7 +563,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: SourceDownload
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** What a new campaign may start from */
   readonly getCampaignDefaults: {
@@ -574,7 +574,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CampaignDefaults
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** List the contacts of a campaign */
   readonly listCampaignContacts: {
@@ -585,7 +585,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ContactList
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Mark contacts with an unknown outcome as reached or not */
   readonly markCampaignContacts: {
@@ -596,7 +596,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: MarkContacts
     readonly answer: CampaignProgress
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Create an agent */
   readonly createWorkflow: {
@@ -607,7 +607,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreateWorkflow
     readonly answer: Workflow
-    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List agents */
   readonly listWorkflows: {
@@ -618,7 +618,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowListItem>
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Read an agent */
   readonly getWorkflow: {
@@ -629,7 +629,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Workflow
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Change an agent */
   readonly updateWorkflow: {
@@ -640,7 +640,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: UpdateWorkflow
     readonly answer: Workflow
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Archive an agent, or make it active again */
   readonly setWorkflowStatus: {
@@ -651,7 +651,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SetWorkflowStatus
     readonly answer: Workflow
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List the names of agents */
   readonly listWorkflowNames: {
@@ -662,7 +662,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowName>
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Count agents */
   readonly countWorkflows: {
@@ -673,7 +673,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WorkflowCount
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Copy an agent */
   readonly duplicateWorkflow: {
@@ -684,7 +684,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Workflow
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Put an agent into a folder, or take it out */
   readonly setWorkflowFolder: {
@@ -695,7 +695,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SetWorkflowFolder
     readonly answer: WorkflowListItem
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List agents to begin with */
   readonly listWorkflowTemplates: {
@@ -717,7 +717,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: UseWorkflowTemplate
     readonly answer: Workflow
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Create an agent from a description */
   readonly describeWorkflow: {
@@ -728,7 +728,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: DescribeWorkflow
     readonly answer: Workflow
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List the words for what calls come to */
   readonly listDispositionCodes: {
@@ -739,7 +739,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: DispositionCodes
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** List an agent's versions, newest first */
   readonly listWorkflowVersions: {
@@ -750,7 +750,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowVersion>
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Make a draft of the published version */
   readonly createWorkflowDraft: {
@@ -761,7 +761,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WorkflowVersion
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Publish the draft */
   readonly publishWorkflow: {
@@ -772,7 +772,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: PublishedWorkflowVersion
-    readonly errors: 400 | 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Check whether an agent could be published */
   readonly validateWorkflow: {
@@ -783,7 +783,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WorkflowValid
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** List the types of nodes that agents are built from, by name */
   readonly listNodeTypes: {
@@ -794,7 +794,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: NodeTypeList
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Read a type of node */
   readonly getNodeType: {
@@ -805,7 +805,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: NodeSpec
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** List folders by name */
   readonly listFolders: {
@@ -816,7 +816,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<Folder>
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Create a folder */
   readonly createFolder: {
@@ -827,7 +827,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: FolderInput
     readonly answer: Folder
-    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Rename a folder */
   readonly renameFolder: {
@@ -838,7 +838,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: FolderInput
     readonly answer: Folder
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Delete a folder */
   readonly deleteFolder: {
@@ -849,7 +849,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: FolderDeleted
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** List the calls of an agent */
   readonly listWorkflowRuns: {
@@ -860,7 +860,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WorkflowRunPageOfWorkflow
-    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Read the record of a call */
   readonly getRun: {
@@ -871,7 +871,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WorkflowRun
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** What was said and typed, with times */
   readonly getRunTranscript: {
@@ -882,7 +882,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 401 | 403 | 404 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 416 | 422 | 429 | 431 | 500 | 503
   }
   /** The recorded call, callee left and agent right */
   readonly getRunRecording: {
@@ -893,7 +893,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Blob
-    readonly errors: 401 | 403 | 404 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 416 | 422 | 429 | 431 | 500 | 503
   }
   /** Delete the recording and the transcript of a call */
   readonly deleteRunArtifacts: {
@@ -904,7 +904,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Changed
-    readonly errors: 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** List what the agent's webhook nodes have sent for a call */
   readonly listRunWebhooks: {
@@ -915,7 +915,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: RunWebhookList
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Send a dead delivery of a call anew */
   readonly replayRunWebhook: {
@@ -926,7 +926,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: QueuedDeliveries
-    readonly errors: 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** The calls of a campaign as CSV */
   readonly getCampaignReport: {
@@ -937,7 +937,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 401 | 403 | 404 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 416 | 422 | 429 | 431 | 500 | 503
   }
   /** The calls of an agent as CSV */
   readonly getWorkflowReport: {
@@ -948,7 +948,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 401 | 403 | 404 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 416 | 422 | 429 | 431 | 500 | 503
   }
   /** The calls of the organization as CSV */
   readonly getUsageReport: {
@@ -959,7 +959,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: string
-    readonly errors: 400 | 401 | 403 | 416 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 416 | 422 | 429 | 431 | 500 | 503
   }
   /** What the calls of a day came to */
   readonly getDailyReport: {
@@ -970,7 +970,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: DailyReport
-    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** The calls of a day, newest first */
   readonly listDailyRuns: {
@@ -981,7 +981,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<DailyRun>
-    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** The agents that a report can be narrowed to */
   readonly listReportedWorkflows: {
@@ -992,7 +992,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<WorkflowName>
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** List the calls of the organization */
   readonly listUsageRuns: {
@@ -1003,7 +1003,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: UsagePage
-    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** How long the calls of this month took */
   readonly getCurrentUsage: {
@@ -1014,7 +1014,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CurrentPeriod
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Calls and minutes of each of the last days */
   readonly getDailyUsage: {
@@ -1025,7 +1025,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: DailyUsageBreakdown
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Call somebody */
   readonly startCall: {
@@ -1091,7 +1091,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreateTelephonyConfig
     readonly answer: TelephonyConfig
-    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List telephony configurations, oldest first */
   readonly listTelephonyConfigs: {
@@ -1102,7 +1102,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TelephonyConfigList
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Read a telephony configuration */
   readonly getTelephonyConfig: {
@@ -1113,7 +1113,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TelephonyConfig
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Change a telephony configuration */
   readonly updateTelephonyConfig: {
@@ -1124,7 +1124,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: UpdateTelephonyConfig
     readonly answer: TelephonyConfig
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Delete a telephony configuration and its phone numbers */
   readonly deleteTelephonyConfig: {
@@ -1135,7 +1135,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TelephonyConfigDeleted
-    readonly errors: 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** Make it the configuration that calls go through when none is named */
   readonly setDefaultOutbound: {
@@ -1146,7 +1146,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TelephonyConfig
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Which telephony configurations are connected, and why others are not */
   readonly listTrunks: {
@@ -1157,7 +1157,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TrunkList
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** What is missing in telephony configurations */
   readonly listTelephonyConfigWarnings: {
@@ -1168,7 +1168,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: TelephonyConfigWarnings
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** The providers of this engine, and what their configurations ask for */
   readonly listTelephonyProviders: {
@@ -1179,7 +1179,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ProviderList
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** List the phone numbers of a telephony configuration, oldest first */
   readonly listPhoneNumbers: {
@@ -1190,7 +1190,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: PhoneNumberList
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Add a phone number */
   readonly createPhoneNumber: {
@@ -1201,7 +1201,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreatePhoneNumber
     readonly answer: PhoneNumber
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Read a phone number */
   readonly getPhoneNumber: {
@@ -1212,7 +1212,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: PhoneNumber
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Change a phone number */
   readonly updatePhoneNumber: {
@@ -1223,7 +1223,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: UpdatePhoneNumber
     readonly answer: PhoneNumber
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Delete a phone number */
   readonly deletePhoneNumber: {
@@ -1234,7 +1234,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: PhoneNumberDeleted
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Show this number in single calls */
   readonly setDefaultCallerId: {
@@ -1245,7 +1245,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: PhoneNumber
-    readonly errors: 400 | 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Ask for an address to upload a list of contacts to */
   readonly requestUpload: {
@@ -1256,7 +1256,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: RequestUpload
     readonly answer: UploadAddress
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Upload the bytes of a list */
   readonly putUpload: {
@@ -1289,7 +1289,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: SignedUrl
-    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** How large a stored file is, and from when */
   readonly getFileMetadata: {
@@ -1300,7 +1300,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: FileMetadata
-    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** A stored file, under an address that was given out */
   readonly getFile: {
@@ -1333,7 +1333,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<Tool>
-    readonly errors: 400 | 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Create a tool */
   readonly createTool: {
@@ -1344,7 +1344,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreateTool
     readonly answer: Tool
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Read a tool */
   readonly getTool: {
@@ -1355,7 +1355,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Tool
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Change a tool */
   readonly updateTool: {
@@ -1366,7 +1366,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: UpdateTool
     readonly answer: Tool
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Archive a tool */
   readonly archiveTool: {
@@ -1377,7 +1377,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ToolArchived
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Make an archived tool active again */
   readonly unarchiveTool: {
@@ -1388,7 +1388,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Tool
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** List credentials, by name */
   readonly listCredentials: {
@@ -1399,7 +1399,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<Credential>
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Create a credential */
   readonly createCredential: {
@@ -1410,7 +1410,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreateCredential
     readonly answer: Credential
-    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Read what a credential is called */
   readonly getCredential: {
@@ -1421,7 +1421,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Credential
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Change a credential */
   readonly updateCredential: {
@@ -1432,7 +1432,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: UpdateCredential
     readonly answer: Credential
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Delete a credential */
   readonly deleteCredential: {
@@ -1443,7 +1443,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: CredentialDeleted
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** List recordings, newest first */
   readonly listRecordings: {
@@ -1454,7 +1454,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: RecordingList
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Make a recording of what was uploaded */
   readonly createRecording: {
@@ -1465,7 +1465,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreateRecording | CreateRecordings
     readonly answer: Recording | RecordingsMade
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Ask for an address to upload a recording to */
   readonly requestRecordingUpload: {
@@ -1476,7 +1476,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: RequestRecordingUpload | RequestRecordingUploads
     readonly answer: RecordingUpload | RecordingUploads
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Change what is known of a recording */
   readonly updateRecording: {
@@ -1487,7 +1487,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: UpdateRecording
     readonly answer: Recording
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Delete a recording and its file */
   readonly deleteRecording: {
@@ -1498,7 +1498,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ResourceDeleted
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Ask for an address to upload a document to */
   readonly requestDocumentUpload: {
@@ -1509,7 +1509,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: RequestDocumentUpload
     readonly answer: DocumentUpload
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Make a document of what was uploaded */
   readonly processDocument: {
@@ -1520,7 +1520,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: ProcessDocument
     readonly answer: Document
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List documents, newest first */
   readonly listDocuments: {
@@ -1531,7 +1531,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: DocumentList
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Read what is known of a document */
   readonly getDocument: {
@@ -1542,7 +1542,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Document
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Delete a document and its file */
   readonly deleteDocument: {
@@ -1553,7 +1553,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ResourceDeleted
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Upload the bytes of a recording or a document */
   readonly putResourceUpload: {
@@ -1597,7 +1597,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: User
-    readonly errors: 401 | 403 | 404 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 429 | 431 | 500 | 503
   }
   /** The id of who asks */
   readonly getAuthUser: {
@@ -1608,7 +1608,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: AuthUser
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** The organizations of who asks, first joined first */
   readonly listUserOrganizations: {
@@ -1619,7 +1619,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: UserOrganizations
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Work for another organization from now on */
   readonly selectOrganization: {
@@ -1630,7 +1630,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SelectOrganization
     readonly answer: UserOrganizations
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** How far who asks has got with the user interface */
   readonly getOnboardingState: {
@@ -1641,7 +1641,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Onboarding
-    readonly errors: 401 | 403 | 404 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 429 | 431 | 500 | 503
   }
   /** Get further with the user interface */
   readonly setOnboardingState: {
@@ -1652,7 +1652,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SetOnboarding
     readonly answer: Onboarding
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List where who asks is logged in, newest first */
   readonly listSessions: {
@@ -1663,7 +1663,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: SessionList
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** End a log-in of who asks */
   readonly endSession: {
@@ -1674,7 +1674,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Changed
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Log out */
   readonly logOut: {
@@ -1685,7 +1685,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Changed
-    readonly errors: 401 | 403 | 404 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 429 | 431 | 500 | 503
   }
   /** End all log-ins of who asks, this one too */
   readonly logOutEverywhere: {
@@ -1696,7 +1696,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Changed
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Change the password of who asks */
   readonly changePassword: {
@@ -1718,7 +1718,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<ApiKey>
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Make an API key */
   readonly createApiKey: {
@@ -1729,7 +1729,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreateApiKey
     readonly answer: NewApiKey
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Archive an API key: it is refused from now on */
   readonly archiveApiKey: {
@@ -1740,7 +1740,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Changed
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Accept an archived API key again */
   readonly reactivateApiKey: {
@@ -1751,7 +1751,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Changed
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** List members, first joined first */
   readonly listMembers: {
@@ -1762,7 +1762,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: MemberList
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Give a member another role */
   readonly changeMember: {
@@ -1773,7 +1773,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: ChangeMember
     readonly answer: Member
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Remove a member, whose API keys are refused from now on */
   readonly removeMember: {
@@ -1784,7 +1784,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Changed
-    readonly errors: 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** For which organization who asks works */
   readonly getOrganizationContext: {
@@ -1795,7 +1795,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: OrganizationContext
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Read the organization's preferences */
   readonly getOrganizationPreferences: {
@@ -1806,7 +1806,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: OrganizationPreferences
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Replace the organization's preferences */
   readonly setOrganizationPreferences: {
@@ -1817,7 +1817,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: OrganizationPreferencesInput
     readonly answer: OrganizationPreferences
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** How many calls the organization may have up, and how long it keeps what they leave behind */
   readonly getOrganizationSettings: {
@@ -1828,7 +1828,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: OrganizationSettings
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Set how many calls the organization may have up, and how long it keeps what they leave behind */
   readonly setOrganizationSettings: {
@@ -1839,7 +1839,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SetOrganizationSettings
     readonly answer: OrganizationSettings
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List invitations, newest first */
   readonly listInvitations: {
@@ -1850,7 +1850,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: InvitationList
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Invite somebody */
   readonly createInvitation: {
@@ -1861,7 +1861,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreateInvitation
     readonly answer: NewInvitation
-    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Revoke an invitation */
   readonly revokeInvitation: {
@@ -1872,7 +1872,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Changed
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Join the organization that has invited who asks, and work for it from now on */
   readonly redeemInvitation: {
@@ -1883,7 +1883,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: RedeemInvitation
     readonly answer: UserOrganizations
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Which speech and language services there are, and what an agent's settings are by default */
   readonly getUserConfigurationDefaults: {
@@ -1905,7 +1905,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: UserConfiguration
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Change what the organization has set up */
   readonly setUserConfiguration: {
@@ -1916,7 +1916,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SetUserConfiguration
     readonly answer: UserConfiguration
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Whether this engine has what the organization has set up */
   readonly validateUserConfiguration: {
@@ -1927,7 +1927,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ModelStatus
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Read what the organization has set up, as one document */
   readonly getModelConfiguration: {
@@ -1938,7 +1938,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ModelConfiguration
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Replace what the organization has set up */
   readonly setModelConfiguration: {
@@ -1949,7 +1949,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SetModelConfiguration
     readonly answer: ModelConfiguration
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Which speech and language services there are to choose from */
   readonly getModelConfigurationDefaults: {
@@ -1960,7 +1960,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ModelConfigurationDefaults
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** What calls cost by what is set up */
   readonly getModelPricing: {
@@ -1971,7 +1971,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ModelPricing
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Who changed what, newest first */
   readonly listAuditLog: {
@@ -1982,7 +1982,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: AuditLog
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** List what happened to campaigns and runs, oldest first */
   readonly listEvents: {
@@ -1993,7 +1993,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: EventPage
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** Follow events as they happen (server-sent events) */
   readonly followEvents: {
@@ -2015,7 +2015,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Event
-    readonly errors: 401 | 403 | 422 | 426 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 426 | 429 | 431 | 500 | 503
   }
   /** Have events sent to an address */
   readonly createWebhookEndpoint: {
@@ -2026,7 +2026,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreateWebhookEndpoint
     readonly answer: WebhookEndpointWithSecret
-    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List webhook endpoints, oldest first */
   readonly listWebhookEndpoints: {
@@ -2037,7 +2037,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WebhookEndpointList
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** Read a webhook endpoint */
   readonly getWebhookEndpoint: {
@@ -2048,7 +2048,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WebhookEndpoint
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Change a webhook endpoint */
   readonly updateWebhookEndpoint: {
@@ -2059,7 +2059,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: UpdateWebhookEndpoint
     readonly answer: WebhookEndpoint
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Delete a webhook endpoint with its deliveries */
   readonly deleteWebhookEndpoint: {
@@ -2070,7 +2070,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WebhookEndpointDeleted
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Make a new secret */
   readonly rotateWebhookSecret: {
@@ -2081,7 +2081,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WebhookEndpointWithSecret
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Send a `webhook.test` event to an endpoint */
   readonly testWebhookEndpoint: {
@@ -2092,7 +2092,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: QueuedDeliveries
-    readonly errors: 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** List what became of an endpoint's events, newest first */
   readonly listWebhookDeliveries: {
@@ -2103,7 +2103,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: WebhookDeliveryList
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** Send a dead delivery anew */
   readonly replayWebhookDelivery: {
@@ -2114,7 +2114,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: QueuedDeliveries
-    readonly errors: 401 | 403 | 404 | 409 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** Send all dead deliveries anew */
   readonly replayDeadWebhookDeliveries: {
@@ -2125,7 +2125,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: QueuedDeliveries
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** No credits: nothing is charged for here */
   readonly getBillingCredits: {
@@ -2136,7 +2136,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: BillingCredits
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** No keys of a managed service: there is none */
   readonly listServiceKeys: {
@@ -2147,7 +2147,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: ReadonlyArray<unknown>
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** No tracing service: none can be set up */
   readonly getLangfuseCredentials: {
@@ -2158,7 +2158,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: LangfuseCredentials
-    readonly errors: 401 | 403 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
   }
   /** No token of a widget: conversations are by telephone */
   readonly getEmbedToken: {
@@ -2169,7 +2169,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: null
-    readonly errors: 401 | 403 | 404 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
   }
   /** List the voices of a speech service */
   readonly listVoices: {
@@ -2180,7 +2180,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Voices
-    readonly errors: 401 | 403 | 422 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
   }
   /** What answers here */
   readonly getHealth: {

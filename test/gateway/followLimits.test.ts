@@ -13,6 +13,7 @@ import { InvalidToken } from "#core/organization/Tokens.ts"
 import { Users } from "#core/organization/Users.ts"
 import { serve } from "#gateway/api.ts"
 import { FollowingTimes } from "#gateway/following.ts"
+import { proxiesOf } from "#gateway/Client.ts"
 import { mountLiveEvents } from "#gateway/liveEvents.ts"
 import { eventRoutes } from "#gateway/routes/event.ts"
 import { until, untilTrue } from "#test/support/engine.ts"
@@ -76,7 +77,9 @@ const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, eve
   )
   const gateway = await started(
     t,
-    serve(eventRoutes, { host: "127.0.0.1", port: 0, limits: { answerMillis } }, mountLiveEvents).pipe(Layer.provide(ports))
+    serve(eventRoutes, { host: "127.0.0.1", port: 0, limits: { answerMillis } }, (app) => mountLiveEvents(app, proxiesOf([]))).pipe(
+      Layer.provide(ports)
+    )
   )
   return { ...followersOf(gateway, key), state }
 }

@@ -163,7 +163,7 @@ t.test("given API triggers", async (t) => {
     t.match(found, { isPublished: false, isInDraft: false })
   })
 
-  t.test("when the path is another agent's, then it is taken, whoever asks", async (t) => {
+  t.test("when the path is another agent's, then it is taken within the organization, and nobody else hears of it", async (t) => {
     const made = await run(
       Effect.gen(function* () {
         const agents = yield* Agents
@@ -178,10 +178,10 @@ t.test("given API triggers", async (t) => {
         ]
         const unchanged = yield* agents.get(ours, other.id)
         yield* update(id, { definition: definition() })
-        return { tags, unchanged, freed: yield* tag(agents.create(theirs, { name: "B", definition: withTrigger("mine") })) }
+        return { tags, unchanged, freed: yield* tag(agents.create(ours, { name: "B", definition: withTrigger("mine") })) }
       })
     )
-    t.strictSame(made.tags, ["AgentTriggerTaken", "AgentTriggerTaken", "AgentTriggerTaken", "none"])
+    t.strictSame(made.tags, ["none", "AgentTriggerTaken", "AgentTriggerTaken", "none"])
     t.match(made.unchanged, { name: "Ada", versionNumber: 1 })
     t.equal(made.freed, "none")
   })

@@ -1,0 +1,46 @@
+/**
+ * Nobody guesses a key, but each one that nobody has costs a statement of the database. They are counted against the address that they come
+ * from, before they are looked up, so that many at once do not slip through together. A key that was good before is looked up whatever else
+ * comes from its address, such as that of a proxy which others share.
+ */
+import { type Clock, Effect, Schema } from "effect"
+import * as SteadyTime from "../SteadyTime.ts"
+import { Budgets } from "./Budgets.ts"
+
+export class TooManyWrongKeys extends Schema.TaggedError<TooManyWrongKeys>()("TooManyWrongKeys", { retryAfterSeconds: Schema.Int }) {}
+
+const allowance = { atOnce: 200, everyMillis: 200 }
+const countedAddresses = 10_000
+const goodKeys = 10_000
+const goodMillis = 86_400_000
+
+export class WrongKeys {
+  private readonly budgets = new Budgets(allowance, countedAddresses)
+  private readonly goodUntil = new Map<string, number>()
+  private readonly clock: Clock.Clock
+
+  constructor(clock: Clock.Clock) {
+    this.clock = clock
+  }
+
+  /** `lookedUp`, unless there is no room for one more that fails. */
+  within<A, E>(subscriber: string, rawKey: string, lookedUp: Effect.Effect<A, E>): Effect.Effect<A, E | TooManyWrongKeys> {
+    return Effect.suspend((): Effect.Effect<A, E | TooManyWrongKeys> => {
+      const now = SteadyTime.nowOf(this.clock)
+      if (now < (this.goodUntil.get(rawKey) ?? Number.NEGATIVE_INFINITY)) {
+        return Effect.tapError(lookedUp, () => Effect.sync(() => this.goodUntil.delete(rawKey)))
+      }
+      const wait = this.budgets.waitMillis(subscriber, now)
+      if (wait > 0) return Effect.fail(new TooManyWrongKeys({ retryAfterSeconds: Math.ceil(wait / 1000) }))
+      this.budgets.spend(subscriber, now)
+      return Effect.tap(lookedUp, () => Effect.sync(() => this.wasGood(subscriber, rawKey)))
+    })
+  }
+
+  private wasGood(subscriber: string, rawKey: string): void {
+    const now = SteadyTime.nowOf(this.clock)
+    this.budgets.giveBack(subscriber, now)
+    if (this.goodUntil.size >= goodKeys) this.goodUntil.clear()
+    this.goodUntil.set(rawKey, now + goodMillis)
+  }
+}

@@ -1,0 +1,37 @@
+/** An organization tries which trigger paths the others have. */
+import t from "tap"
+import { bodyOf, graph, openApi } from "../gateway/apiTest.ts"
+
+const api = await openApi(t)
+const withTrigger = (trigger_path: string) => ({
+  name: "Agent",
+  workflow_definition: {
+    ...graph,
+    nodes: [...graph.nodes, { id: "t", type: "trigger", position: { x: 0, y: 0 }, data: { name: "T", trigger_path } }]
+  }
+})
+const create = "/workflow/create/definition"
+const call = { phone_number: "+15550100001" }
+
+t.test("given an agent with a trigger path of its own choice", async (t) => {
+  const ours = await api.ask("POST", create, withTrigger("spring-sale"))
+  t.equal(ours.status, 200)
+
+  t.test("when another organization asks for the path, then it hears what it hears of any other", async (t) => {
+    const of = async (path: string) => {
+      const { json, status } = await api.askAsOther("POST", `/public/agent/${path}`, call)
+      return [status, json]
+    }
+    t.strictSame(await of("spring-sale"), await of("nobodys-path"))
+  })
+
+  t.test("when another organization takes the same path, then it has it, and each key calls its own agent", async (t) => {
+    const theirs = await api.askAsOther("POST", create, withTrigger("spring-sale"))
+    t.equal(theirs.status, 200)
+    t.equal((await api.ask("POST", create, withTrigger("spring-sale"))).status, 409, "within an organization it is taken")
+    const config = { provider: "ari", ari_endpoint: "http://127.0.0.1:9", app_name: "a", app_password: "password1" }
+    await api.ask("POST", "/organizations/telephony-configs", { name: "a", config, is_default_outbound: true })
+    t.equal((await api.ask("POST", "/public/agent/spring-sale", call)).status, 200)
+    t.equal(api.dialed.at(-1)?.agentId, bodyOf(ours).id)
+  })
+})
