@@ -2,8 +2,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import * as given from "#test/support/given.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { bodyOf, csv, openApi } from "./apiTest.ts"
-import { raw, send } from "./gatewayTest.ts"
+import { abandon, send } from "./gatewayTest.ts"
 
 const api = await openApi(t)
 const { ask, askAsOther, makeAgent, makeCampaign, upload } = api
@@ -59,8 +60,9 @@ t.test("given a list of contacts to upload", async (t) => {
   t.test("when the client goes away in the middle, then nothing is left of it", async (t) => {
     const target = new URL(String(bodyOf(await request())["upload_url"]))
     const before = api.filesThere()
-    await raw(api, `PUT ${target.pathname}${target.search} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nphone_number`, 200)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const begun = () => untilTrue("an upload that has begun", () => api.filesThere().length > before.length)
+    await abandon(api, `PUT ${target.pathname}${target.search} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nphone_number`, begun)
+    await untilTrue("its end", () => api.filesThere().length === before.length)
     t.strictSame(api.filesThere(), before)
   })
 

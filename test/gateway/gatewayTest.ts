@@ -113,15 +113,32 @@ const asked = ({ port }: { readonly port: number }, method: string, path: string
     request.end(body)
   })
 
-/** Bytes as they are on the wire, until the server closes or `forMillis` are over. */
-export const raw = ({ port }: { readonly port: number }, bytes: string, forMillis = 300): Promise<string> =>
+/** Longer than any answer takes on a busy machine. */
+const wordMillis = 30_000
+
+/** Bytes as they are on the wire, until the server closes, or has had nothing to add to its answer for `quietMillis`. */
+export const raw = ({ port }: { readonly port: number }, bytes: string, quietMillis = 300): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
+    const leave = () => socket.destroy()
+    let timer = setTimeout(leave, wordMillis)
     let received = ""
     socket.on("data", (chunk) => {
       received += chunk.toString()
+      clearTimeout(timer)
+      timer = setTimeout(leave, quietMillis)
     })
-    socket.on("error", () => resolve(received))
-    socket.on("close", () => resolve(received))
-    setTimeout(() => socket.destroy(), forMillis)
+    socket.on("error", () => {})
+    socket.on("close", () => {
+      clearTimeout(timer)
+      resolve(received)
+    })
   })
+
+/** Sends that, and goes away before there is an answer, once `until` is settled. */
+export const abandon = async ({ port }: { readonly port: number }, bytes: string, until: () => Promise<unknown>): Promise<void> => {
+  const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
+  socket.on("error", () => {})
+  await until()
+  socket.destroy()
+}

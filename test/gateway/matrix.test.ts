@@ -129,7 +129,7 @@ t.test("given every route with a body, when it is too large, then 413 without re
       "",
       ""
     ]
-    t.match(await raw({ port: api.port }, lines.join("\r\n"), 100), /^HTTP\/1.1 413 /, named(route))
+    t.match(await raw({ port: api.port }, lines.join("\r\n"), 10), /^HTTP\/1.1 413 /, named(route))
   }
 })
 
