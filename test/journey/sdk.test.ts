@@ -3,7 +3,7 @@
  * which somebody would build an agent with it and try it out.
  */
 import { ApiError, DograhClient, SpecMismatchError, ValidationError, Workflow } from "@dograh/sdk"
-import t from "tap"
+import t, { type Test } from "tap"
 import { numbersOf, World } from "#test/support/engine.ts"
 
 const [answers = ""] = numbersOf(1, ["01"])
@@ -29,8 +29,10 @@ const refusal = async (call: Promise<unknown>): Promise<Refusal | undefined> => 
   }
 }
 
-t.test("given an engine without telephony, and the SDK with one of its keys", async (t) => {
-  const world = await World.open(t, { emulator: { media: false, ringMillis: 50, talkMillis: 300 }, environment: { RECORDINGS: "off" } })
+/** Everything that the SDK offers, against an engine that was started with these settings. */
+const journey = (settings: Readonly<Record<string, string>>) => async (t: Test) => {
+  const environment = { RECORDINGS: "off", ...settings }
+  const world = await World.open(t, { emulator: { media: false, ringMillis: 50, talkMillis: 300 }, environment })
   await world.sql`DELETE FROM telephony_configurations`
   const client = new DograhClient({ baseUrl: `${world.engine.url}/`, apiKey: world.apiKey })
 
@@ -152,4 +154,7 @@ t.test("given an engine without telephony, and the SDK with one of its keys", as
     const stranger = new DograhClient({ baseUrl: world.engine.url, apiKey: "dgr_wrong" })
     t.strictSame(await refusal(stranger.listWorkflows()), { kind: "ApiError", status: 401, message: "Invalid or expired API key" })
   })
-})
+}
+
+t.test("given an engine without telephony, and the SDK with one of its keys", journey({}))
+t.test("given the same with the words of the existing web interface", journey({ COMPATIBILITY: "dograh" }))
