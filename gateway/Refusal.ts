@@ -232,7 +232,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   ],
   AgentUnpublished: [409, ({ reason }) => reason],
   AlreadyMember: [409, () => "This user is already a member"],
-  ApiKeyExpired: [422, () => [valueError(["body", "expires_at"], null, "expires_at must be in the future")]],
+  ApiKeyExpired: [422, () => [valueError(["body", "expires_at"], null, "expires_at must be a time in the future")]],
   ApiKeyNotFound: [404, () => "API key not found"],
   ArtifactUnsupported: [400, () => "Unsupported artifact type"],
   BodyTooLarge: [413, ({ limit }) => `The request body is larger than ${limit} bytes`],

@@ -125,7 +125,9 @@ const create = Effect.fnUntraced(function* (
   if (!includes(caller.role, given)) return yield* new RoleTooLow()
   const beyond = (scopes ?? allScopes).find((scope) => !hasScope(caller, scope))
   if (beyond !== undefined) return yield* new ScopeMissing({ scope: beyond })
-  if (expiresAt !== undefined && expiresAt.getTime() <= (yield* Clock.currentTimeMillis)) return yield* new ApiKeyExpired()
+  const now = yield* Clock.currentTimeMillis
+  // Nor is it good for a day that there is not.
+  if (expiresAt !== undefined && !(expiresAt.getTime() > now)) return yield* new ApiKeyExpired()
   const key = yield* newKey
   const { organizationId, userId } = caller
   const row = { organizationId, name, keyPrefix: prefixOf(key), keyHash: yield* hashOf(key), role: given, scopes, expiresAt, userId }

@@ -172,7 +172,7 @@ export type Tool = { readonly id: number; /** How agents refer to it. */ readonl
 
 export type ToolArchived = { readonly status: "archived"; readonly tool_uuid: string }
 
-export type Credential = { /** How tools refer to it. */ readonly uuid: string; readonly name: string; readonly description: string | null; readonly credential_type: "none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header"; readonly created_at: string; readonly updated_at: string | null }
+export type Credential = { /** How tools refer to it. */ readonly uuid: string; readonly name: string; readonly description: string | null; readonly credential_type: "none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header"; /** It is sent to no others. */ readonly allowed_hosts: ReadonlyArray<string>; readonly created_at: string; readonly updated_at: string | null }
 
 export type CredentialDeleted = { readonly status: "deleted"; readonly uuid: string }
 
@@ -379,10 +379,10 @@ export type CreateTool = { readonly name: string; readonly description?: string 
 /** What is left out, or null, stays as it is. The category follows the definition. */
 export type UpdateTool = { readonly name?: string | null; readonly description?: string | null; readonly icon?: string | null; readonly icon_color?: string | null; readonly definition?: HttpApiToolDefinition | EndCallToolDefinition | TransferCallToolDefinition | CalculatorToolDefinition | McpToolDefinition | null; readonly status?: "active" | "archived" | "draft" | null }
 
-export type CreateCredential = { readonly name: string; readonly description?: string | null; readonly credential_type: "none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header"; /** `none`: nothing; `api_key`: `header_name`, `api_key`; `bearer_token`: `token`; `basic_auth`: `username`, `password`; `custom_header`: `header_name`, `header_value`. Never read out again. */ readonly credential_data: { readonly [name: string]: unknown } }
+export type CreateCredential = { readonly name: string; readonly description?: string | null; readonly credential_type: "none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header"; /** `none`: nothing; `api_key`: `header_name`, `api_key`; `bearer_token`: `token`; `basic_auth`: `username`, `password`; `custom_header`: `header_name`, `header_value`. Never read out again. */ readonly credential_data: { readonly [name: string]: unknown }; readonly allowed_hosts?: ReadonlyArray<string> | null }
 
 /** What is left out, or null, stays as it is. Another type needs its data. */
-export type UpdateCredential = { readonly name?: string | null; readonly description?: string | null; readonly credential_type?: "none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header" | null; readonly credential_data?: { readonly [name: string]: unknown } | null }
+export type UpdateCredential = { readonly name?: string | null; readonly description?: string | null; readonly credential_type?: "none" | "api_key" | "bearer_token" | "basic_auth" | "custom_header" | null; readonly credential_data?: { readonly [name: string]: unknown } | null; readonly allowed_hosts?: ReadonlyArray<string> | null }
 
 export type RequestRecordingUpload = { readonly filename: string; /** Calls play WAV (PCM, float, mu-law, A-law) and MP3, the first five minutes; what it is, the file itself says. */ readonly mime_type?: string; readonly file_size?: number | null; readonly workflow_id?: number | null }
 

@@ -6,7 +6,7 @@ import type { ApiKeyId } from "#core/organization/Caller.ts"
 import type { NewApiKey } from "#core/organization/ApiKeys.ts"
 import { scopes } from "#core/organization/Scope.ts"
 import { RoleWire } from "./Account.ts"
-import { id, instant, instantOf, nullable, optional, orUndefined } from "./Field.ts"
+import { givenInstant, id, instant, instantOf, nullable, optional, orUndefined } from "./Field.ts"
 
 export const ApiKeyPath = Type.Object({ api_key_id: id<ApiKeyId>() })
 export const ApiKeyListQuery = Type.Object({ include_archived: Type.Boolean({ default: false }) })
@@ -23,7 +23,7 @@ export const CreateApiKey = Type.Object(
           "What the key is good for, of what its role allows: `read` what changes nothing, `calls` start calls, `campaigns` make and change them and upload lists, `agents` make and change agents and what they use, `admin` everything else. Left out: everything."
       })
     ),
-    expires_at: optional(instant())
+    expires_at: optional(givenInstant())
   },
   { title: "CreateApiKey", description: "Left out, `role` is that of the caller, up to `admin`." }
 )

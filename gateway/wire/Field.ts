@@ -22,6 +22,10 @@ export const object = (description?: string) =>
 /** UTC, with `Z`. */
 export const instant = () => Type.String({ format: "date-time" })
 
+/** One that a client gives. What has this form and is no time all the same, such as a thirteenth month, is for the reader to refuse. */
+export const givenInstant = () =>
+  Type.String({ format: "date-time", pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$" })
+
 export const instantOf = (date: Date | undefined): string | null => date?.toISOString() ?? null
 
 /** Answers keep every key that they declare: what is undefined inside is null outside. */

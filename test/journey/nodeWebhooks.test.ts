@@ -24,11 +24,11 @@ t.test("given an agent with two webhook nodes, when the engine dies in its campa
   const start = { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: { name: "Start", prompt: "Greet.", greeting: "Hello." } }
   const nodes = [
     start,
-    webhook("post", { endpoint_url: to.url, payload_template }),
-    webhook("get", { endpoint_url: to.url, http_method: "GET" })
+    webhook("post", { name: "Post", endpoint_url: to.url, payload_template }),
+    webhook("get", { name: "Get", endpoint_url: to.url, http_method: "GET" })
   ]
   const changed = await world.api.ask("PUT", `/workflow/${world.agentId}`, { workflow_definition: { nodes, edges: [] } })
-  t.equal(changed.status, 200)
+  t.match(changed, { status: 200, body: { version_status: "published" } })
   const retry = { maxRetries: 0, retryDelaySeconds: 30 }
   const { id } = await world.campaign(numbersOf(24, endings), { max_concurrency: slots, retry })
   await world.api.start(id)
