@@ -76,7 +76,7 @@ t.test("given an agent that fetches before its calls, when contacts are called",
     workflow_definition: {
       nodes: [
         { id: "1", type: "startCall", position: { x: 0, y: 0 }, data: start },
-        webhook("2", { endpoint_url: `${url}/told`, payload_template })
+        webhook("2", { name: "Told", endpoint_url: `${url}/told`, payload_template })
       ],
       edges: []
     }
