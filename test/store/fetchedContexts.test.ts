@@ -132,6 +132,6 @@ t.test(
         return [...found, yield* secrets.find(ours, uuid)]
       }).pipe(Effect.provide([Credentials.layer, CredentialSecrets.layer]))
     )
-    t.strictSame(found, [{ credentialType: "bearer_token", data: { token: "s3cret" } }, undefined, undefined, undefined])
+    t.strictSame(found, [{ allowedHosts: [], credentialType: "bearer_token", data: { token: "s3cret" } }, undefined, undefined, undefined])
   }
 )
