@@ -110,6 +110,9 @@ interface Admission {
   readonly origins: (typeof AllowedOrigins)["Service"]
 }
 
+/** Among the headers of routes that ask for a key. */
+const keyHeader = "x-api-key"
+
 class UwsServer<R> implements Server {
   readonly app = uws.App()
   private readonly live = new Set<Exchange>()
@@ -138,7 +141,8 @@ class UwsServer<R> implements Server {
     const stray = straysOf(endpoints)
     const lost = (res: uws.HttpResponse, req: uws.HttpRequest): void => {
       const method = req.getMethod()
-      const exchange = this.begin(res, req, { figures: figures.ofStray(method), isHead: method === "head", deadline: 0, isComplete: true })
+      const start = { figures: figures.ofStray(method), isHead: method === "head", deadline: 0, isComplete: true }
+      const exchange = this.begin(res, req, start, false)
       if (exchange === undefined) return
       const wanted = req.getHeader("access-control-request-headers")
       this.send(exchange, strayReply(stray(method, req.getUrl()), { method, path: req.getUrl(), query: queryOf(req), wanted }))
@@ -178,10 +182,11 @@ class UwsServer<R> implements Server {
     const names = pathNames(endpoint.path)
     const millis = { none: this.limits.answerMillis, bytes: this.limits.bodyMillis, stream: this.limits.uploadMillis }[endpoint.body]
     return (res, req) => {
-      const exchange = this.begin(res, req, { figures, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" })
+      const { headers, params, query } = copied(req, endpoint, names)
+      const start = { figures, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" }
+      const exchange = this.begin(res, req, start, keyHeader in headers)
       if (exchange === undefined) return
       if (this.isDraining) return this.send(exchange, shuttingDown)
-      const { headers, params, query } = copied(req, endpoint, names)
       const client = clientOf(exchange, req, endpoint.body !== "none", this.proxies)
       const asked: Asked = { id: exchange.id, params, query, headers, client, bytes: noBytes, stream: Stream.empty }
       // Without a body to wait for, the answer may be out at once.
@@ -193,11 +198,14 @@ class UwsServer<R> implements Server {
     }
   }
 
-  /** Undefined: not to be listened to, and answered accordingly. */
-  private begin(res: uws.HttpResponse, req: uws.HttpRequest, start: Start): Exchange | undefined {
+  /**
+   * Undefined: not to be listened to, and answered accordingly. With an API key the name does not matter, and reading it would cost as much as
+   * the rest of the head: a page that was led here by another name has no key.
+   */
+  private begin(res: uws.HttpResponse, req: uws.HttpRequest, start: Start, hasKey: boolean): Exchange | undefined {
     const { hosts, origins } = this.admission
     const exchange = begin(res, req, start, origins === undefined ? "" : req.getHeader("origin"))
-    const refused = refusedByHead(req, hosts)
+    const refused = refusedByHead(req, hasKey ? undefined : hosts)
     if (refused === undefined) return exchange
     if (!refused.closes) this.send(exchange, refused.reply)
     else {
