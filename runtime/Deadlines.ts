@@ -8,9 +8,30 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 
 const TICK_MILLIS = 100
 
-export interface Deadline {
-  readonly clear: () => void
+/** Where it hangs on the wheel, and what happens when it is met. One for each live call, so no closures. */
+export class Deadline {
+  readonly #wheel: Wheel
+  readonly #tick: number
+  readonly #fire: () => void
+
+  constructor(wheel: Wheel, tick: number, fire: () => void) {
+    this.#wheel = wheel
+    this.#tick = tick
+    this.#fire = fire
+  }
+
+  /** Idempotent. */
+  clear(): void {
+    const slot = this.#wheel.get(this.#tick)
+    if (slot?.delete(this) === true && slot.size === 0) this.#wheel.delete(this.#tick)
+  }
+
+  fire(): void {
+    this.#fire()
+  }
 }
+
+type Wheel = Map<number, Set<Deadline>>
 
 export class Deadlines extends Context.Service<
   Deadlines,
@@ -23,7 +44,7 @@ export class Deadlines extends Context.Service<
     Deadlines,
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
-      const wheel = new Map<number, Set<() => void>>()
+      const wheel: Wheel = new Map()
       const armed = Latch.makeUnsafe(false)
       let turned = 0
 
@@ -34,9 +55,9 @@ export class Deadlines extends Context.Service<
           until - turned > wheel.size ? [...wheel.keys()].filter((tick) => tick <= until).sort((a, b) => a - b) : range(turned, until)
         turned = until
         for (const tick of due) {
-          const fires = wheel.get(tick)
+          // It hangs there until then, so that one that is met may clear another of its tick.
+          for (const deadline of wheel.get(tick) ?? []) deadline.fire()
           wheel.delete(tick)
-          for (const fire of fires ?? []) fire()
         }
         if (wheel.size === 0) armed.closeUnsafe()
       })
@@ -50,14 +71,10 @@ export class Deadlines extends Context.Service<
           if (wheel.size === 0) turned = Math.floor(now / TICK_MILLIS)
           const tick = Math.floor((now + Math.max(0, afterMillis)) / TICK_MILLIS) + 1
           const slot = wheel.get(tick) ?? new Set()
-          wheel.set(tick, slot.add(fire))
+          const deadline = new Deadline(wheel, tick, fire)
+          wheel.set(tick, slot.add(deadline))
           armed.openUnsafe()
-          return {
-            clear: () => {
-              slot.delete(fire)
-              if (slot.size === 0 && wheel.get(tick) === slot) wheel.delete(tick)
-            }
-          }
+          return deadline
         }
       }
     })

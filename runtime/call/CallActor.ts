@@ -2,7 +2,7 @@
  * One live call is one fiber: the mailbox is its only input, `transition` its only judgement. It records before it acts, so that after a
  * crash the attempts in Postgres tell which calls to look for. It never restarts: a call whose actor fails is hung up.
  */
-import { Clock, Context, Effect, Fiber, Layer, Queue } from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Layer, Queue } from "effect"
 import { CallCommand, CallEvent, CallState, isOver, type Over, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/call/HangupCause.ts"
@@ -43,16 +43,21 @@ const LOOK_TIMEOUT = "10 seconds"
 /** Called at a call's end, before it has been recorded. */
 export interface EndTold {
   /** First of all. */
-  readonly over: (how: Over) => void
+  readonly over: (call: LiveCall, how: Over) => void
   /** Then, once the line is free; for a call that was never placed, once its contact is free as well. */
-  readonly lineFree: (how: Over) => void
+  readonly lineFree: (call: LiveCall, how: Over) => void
+}
+
+export interface Recording {
+  readonly how: Over
+  readonly recorded: Recorded
 }
 
 export class CallActor extends Context.Service<
   CallActor,
   {
     /** Lives as long as the call. */
-    readonly run: (call: LiveCall, first: Step, told: EndTold) => Effect.Effect<{ readonly how: Over; readonly recorded: Recorded }>
+    readonly run: (call: LiveCall, first: Step, told: EndTold) => Effect.Effect<Recording>
   }
 >()("runtime/call/CallActor") {
   static readonly layer = Layer.effect(
@@ -75,7 +80,10 @@ export class CallActor extends Context.Service<
 
       const expire = (call: LiveCall): void => {
         if (Queue.offerUnsafe(call.mailbox, DeadlinePassed.make({ at: now() }))) return
-        call.deadline = deadlines.set(CROWDED_MILLIS, () => expire(call))
+        arm(call, CROWDED_MILLIS)
+      }
+      const arm = (call: LiveCall, afterMillis: number) => {
+        call.deadline = deadlines.set(afterMillis, () => expire(call))
       }
       /** A request that has not left yet never will. False: it has. */
       const withdraw = (call: LiveCall) => {
@@ -238,7 +246,7 @@ export class CallActor extends Context.Service<
           SetDeadline: ({ afterMillis }) =>
             Effect.sync(() => {
               call.deadline?.clear()
-              call.deadline = deadlines.set(afterMillis, () => expire(call))
+              arm(call, afterMillis)
             })
         })
       })
@@ -304,17 +312,17 @@ export class CallActor extends Context.Service<
 
       return {
         run: Effect.fnUntraced(
-          function* (call, first, { lineFree, over }) {
+          function* (call, first, told) {
             const { started, state } = yield* live(call, first)
-            over(state)
+            told.over(call, state)
             if (state._tag === "Void") {
               call.isOver = true
               yield* Fiber.interruptAll(started)
               const recorded = yield* journal.undone(call, Void.make({ ...state, at: SteadyTime.wallOf(clock, state.at) }))
-              lineFree(state)
+              told.lineFree(call, state)
               return { how: state, recorded }
             }
-            lineFree(state)
+            told.lineFree(call, state)
             // The next call that waits for the line comes first.
             yield* Effect.yieldNow
             pass("ended")
@@ -327,7 +335,7 @@ export class CallActor extends Context.Service<
           },
           // A call never outlives its actor, whether the actor was interrupted or died.
           (actor, call) =>
-            Effect.onError(actor, () => Effect.suspend(() => (withdraw(call) ? Effect.void : hangup(call, "internal_error"))))
+            Effect.onExit(actor, (exit) => (Exit.isSuccess(exit) || withdraw(call) ? Effect.void : hangup(call, "internal_error")))
         )
       }
     })

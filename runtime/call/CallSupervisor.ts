@@ -2,7 +2,7 @@
  * The live calls of this node: starts their actors, brings them the events of all trunks, and ends them in order when the node stops.
  * Calls are not cluster entities: a restart of Postgres must not end a conversation.
  */
-import { Clock, Context, Deferred, Effect, FiberSet, Layer, Queue, Schedule, Schema } from "effect"
+import { Cause, Clock, Context, Deferred, Effect, type Exit, FiberSet, Layer, Queue, Schedule, Schema } from "effect"
 import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { AgentPart, Attempt, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
@@ -19,12 +19,11 @@ import { LocalJournal } from "../journal/LocalJournal.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
 import type { PlannedOpening, VoicePlan } from "../voice/VoiceSession.ts"
-import { CallActor } from "./CallActor.ts"
+import { CallActor, type EndTold, type Recording } from "./CallActor.ts"
 import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { makeLateCalls } from "./LateCalls.ts"
-import type { Recorded } from "./CallJournal.ts"
 import { Fetching } from "./Fetching.ts"
-import { type Dialing, LiveCall } from "./LiveCall.ts"
+import { type CallWatcher, type Dialing, LiveCall } from "./LiveCall.ts"
 import { noteEvent } from "./noteDown.ts"
 import { plannedOpening } from "./plannedOpening.ts"
 
@@ -32,17 +31,6 @@ const { Accepted, Answered, EndAsked, HungUp, Rang } = CallEvent.cases
 
 /** More events than a provider has for one call. If it sends more all the same, the newest are dropped. */
 const MAILBOX_CAPACITY = 64
-
-export interface CallWatcher {
-  /** The call is over, and its slot still taken, so that whatever follows from the end is done before the line is given to another call. */
-  readonly over?: (how: Over, attempt: Attempt) => void
-  /** The line is free and the slot released, unless the call was never seen and may still appear. */
-  readonly lineFree?: (how: Over) => void
-  /** The call has been recorded completely. */
-  readonly recorded?: (how: Over, recorded: Recorded, attempt: Attempt) => void
-  /** The call's actor has ended, and nothing more will be recorded. */
-  readonly gone?: (attempt: Attempt) => void
-}
 
 export class CallSupervisor extends Context.Service<
   CallSupervisor,
@@ -139,42 +127,53 @@ export class CallSupervisor extends Context.Service<
         slots.release(callId)
       }
 
-      const launch = Effect.fnUntraced(function* (call: LiveCall, first: Step, watcher: CallWatcher) {
+      const told: EndTold = {
+        over: (call, how) => call.watcher.over?.(how, call.attempt),
+        lineFree: (call, how) => {
+          freeLine(call, how)
+          call.watcher.lineFree?.(how)
+        }
+      }
+
+      const recorded = (call: LiveCall, { how, recorded }: Recording) => {
+        const { callId } = call.attempt
+        // The call may have appeared and ended since.
+        if (how._tag === "Ended" && how.inferred === undefined) freeLine(call, how)
+        if (how._tag === "Ended" && how.cause === "written_off" && !doubts.has(callId)) fork(releaseNumber(callId))
+        call.watcher.recorded?.(how, recorded, call.attempt)
+      }
+      const forget = (call: LiveCall) => {
+        const { callId } = call.attempt
+        calls.delete(callId)
+        call.trunk.dismiss(callId)
+        call.watcher.gone?.(call.attempt)
+        if (!doubts.has(callId)) slots.release(callId)
+      }
+      const afterwards = (call: LiveCall, exit: Exit.Exit<Recording>) =>
+        Effect.map(exit, (recording) => recorded(call, recording)).pipe(
+          Effect.tapCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("a call's actor failed", cause))),
+          Effect.ensuring(Effect.sync(() => forget(call))),
+          Effect.ignore
+        )
+
+      /** As little as possible is made for each call here: it stays for as long as the call. */
+      const launch = (call: LiveCall, first: Step) => {
         const { callId, campaign } = call.attempt
         calls.set(callId, call)
-        const life = actor
-          .run(call, first, {
-            over: (how) => watcher.over?.(how, call.attempt),
-            lineFree: (how) => {
-              freeLine(call, how)
-              watcher.lineFree?.(how)
-            }
-          })
-          .pipe(
-            Effect.tap(({ how, recorded }) =>
-              Effect.sync(() => {
-                // The call may have appeared and ended since.
-                if (how._tag === "Ended" && how.inferred === undefined) freeLine(call, how)
-                if (how._tag === "Ended" && how.cause === "written_off" && !doubts.has(callId)) fork(releaseNumber(callId))
-                watcher.recorded?.(how, recorded, call.attempt)
-              })
-            ),
-            Effect.tapCause((cause) => Effect.logError("a call's actor failed", cause)),
-            Effect.ensuring(
-              Effect.sync(() => {
-                calls.delete(callId)
-                call.trunk.dismiss(callId)
-                watcher.gone?.(call.attempt)
-                if (!doubts.has(callId)) slots.release(callId)
-              })
-            ),
-            Effect.ignore,
-            Effect.annotateLogs({ callId, ...(campaign === undefined ? {} : { campaignId: campaign.campaignId }) })
-          )
-        yield* FiberSet.run(fibers, life)
-      })
+        const life = Effect.onExit(actor.run(call, first, told), (exit) => afterwards(call, exit))
+        // Around the fork, not around the life: the fiber begins with the annotations, and need not put anything back.
+        return Effect.annotateLogs(FiberSet.run(fibers, life), {
+          callId,
+          ...(campaign === undefined ? {} : { campaignId: campaign.campaignId })
+        })
+      }
 
-      const callOf = Effect.fnUntraced(function* (attempt: Attempt & AgentPart, trunk: LiveTrunk, dialing: Dialing | undefined) {
+      const callOf = Effect.fnUntraced(function* (
+        attempt: Attempt & AgentPart,
+        trunk: LiveTrunk,
+        dialing: Dialing | undefined,
+        watcher: CallWatcher
+      ) {
         const { callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
         const { agentId, configurations, definition } = yield* versions.get(attempt.agentDefinitionId)
         // Written to the run at the end of the call.
@@ -205,7 +204,8 @@ export class CallSupervisor extends Context.Service<
           voice,
           yield* mailbox,
           dialing,
-          fetching
+          fetching,
+          watcher
         )
       })
 
@@ -215,19 +215,19 @@ export class CallSupervisor extends Context.Service<
         dialing: Omit<Dialing, "phoneNumber">,
         watcher: CallWatcher
       ) {
-        const call = yield* callOf(attempt, trunk, { ...dialing, phoneNumber: attempt.phoneNumber })
+        const call = yield* callOf(attempt, trunk, { ...dialing, phoneNumber: attempt.phoneNumber }, watcher)
         const at = Math.max(SteadyTime.nowOf(clock), dialing.departure.readyAt())
-        yield* launch(call, dial(call.limits, at), watcher)
+        yield* launch(call, dial(call.limits, at))
         return call
       })
 
       return {
         start,
         resume: Effect.fnUntraced(function* (attempt, trunk, first, watcher) {
-          const call = yield* callOf(attempt, trunk, undefined)
+          const call = yield* callOf(attempt, trunk, undefined, watcher)
           call.sentBeforeAt = SteadyTime.steadyOf(clock, attempt.sentAt)
           trunk.trunk.adopt(attempt.callId)
-          yield* launch(call, first(call.limits), watcher)
+          yield* launch(call, first(call.limits))
         }),
         doubt: (doubt) => doubts.hold({ ...doubt, ringTimeoutSeconds }),
         recovered: late.recovered,

@@ -1,12 +1,13 @@
 /** A call of this node, as its actor keeps it. There may be a hundred thousand: fields, no closures. */
 import type { Queue } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
-import type { CallEvent, CallLimits } from "#core/call/Call.ts"
+import type { CallEvent, CallLimits, Over } from "#core/call/Call.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { Departure } from "../CallRate.ts"
 import type { Deadline } from "../Deadlines.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import type { VoicePlan, VoiceSession } from "../voice/VoiceSession.ts"
+import type { Recorded } from "./CallJournal.ts"
 import type { Fetching } from "./Fetching.ts"
 
 /** Why a call may be dialed; asked again at the last moment. Shared by the calls of a campaign. */
@@ -29,6 +30,17 @@ export interface Dialing {
   readonly freedAt?: SteadyMillis | undefined
   /** The provider has taken the request, or it is unknown whether it has. */
   readonly placed?: () => void
+}
+
+export interface CallWatcher {
+  /** The call is over, and its slot still taken, so that whatever follows from the end is done before the line is given to another call. */
+  readonly over?: (how: Over, attempt: Attempt) => void
+  /** The line is free and the slot released, unless the call was never seen and may still appear. */
+  readonly lineFree?: (how: Over) => void
+  /** The call has been recorded completely. */
+  readonly recorded?: (how: Over, recorded: Recorded, attempt: Attempt) => void
+  /** The call's actor has ended, and nothing more will be recorded. */
+  readonly gone?: (attempt: Attempt) => void
 }
 
 export class LiveCall {
@@ -54,6 +66,7 @@ export class LiveCall {
   readonly mailbox: Queue.Queue<CallEvent>
   /** Undefined: nothing is fetched for it. */
   readonly fetching: Fetching | undefined
+  readonly watcher: CallWatcher
 
   constructor(
     attempt: Attempt,
@@ -62,7 +75,8 @@ export class LiveCall {
     voice: VoicePlan,
     mailbox: Queue.Queue<CallEvent>,
     dialing: Dialing | undefined,
-    fetching: Fetching | undefined
+    fetching: Fetching | undefined,
+    watcher: CallWatcher
   ) {
     this.attempt = attempt
     this.trunk = trunk
@@ -71,5 +85,6 @@ export class LiveCall {
     this.mailbox = mailbox
     this.dialing = dialing
     this.fetching = fetching
+    this.watcher = watcher
   }
 }

@@ -9,7 +9,7 @@ import { isBreakerFailure } from "#core/call/Outcome.ts"
 import type { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import type { CallWatcher } from "../call/CallSupervisor.ts"
+import type { CallWatcher } from "../call/LiveCall.ts"
 import type { Recorded } from "../call/CallJournal.ts"
 import { outcomeOfEnd } from "../call/RunReport.ts"
 

@@ -54,6 +54,23 @@ t.test("given a deadline that is cleared, then it is not met, and its neighbours
   t.strictSame(met, ["neighbour", "later"])
 })
 
+t.test("given two deadlines of one tick, when the first that is met clears the other, then the other is not met", async (t) => {
+  const met = await run(
+    Effect.gen(function* () {
+      const wheel = yield* Deadlines
+      const met: Array<string> = []
+      wheel.set(500, () => {
+        met.push("first")
+        other.clear()
+      })
+      const other = wheel.set(500, () => met.push("other"))
+      yield* TestClock.adjust(1000)
+      return met
+    }).pipe(Effect.provide(Deadlines.layer))
+  )
+  t.strictSame(met, ["first"])
+})
+
 t.test("given the clock leaps, as after a machine's sleep, then all that is due is met, in order", async (t) => {
   const met = await run(
     Effect.gen(function* () {
