@@ -3,6 +3,7 @@ import { Effect, Schedule } from "effect"
 import t from "tap"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { failing, type World } from "#test/support/fakes.ts"
+import { Slots } from "#runtime/Slots.ts"
 import { stepWallClock } from "#test/support/run.ts"
 import { wait, callId, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
 
@@ -264,4 +265,30 @@ t.test("given a mailbox that overflows, then the call still ends in time", async
     flood(scene).pipe(Effect.andThen(wait("1 second")), Effect.repeat(Schedule.recurs(3)), Effect.andThen(wait("3 minutes")))
   )
   t.equal(log.at(-1), "ended unknown")
+})
+
+t.test("given what follows from a call's record fails, then the log says so with the call's id, and the line is free", async (t) => {
+  let used: number | undefined
+  const { logged } = await play(
+    (scene) => {
+      scene.hearsRecord = () => {
+        throw new Error("no desk")
+      }
+    },
+    ({ says }) =>
+      steps(
+        says(hungUp("user_busy")),
+        Effect.map(Slots, (slots) => {
+          used = slots.used("organization:1")
+        })
+      )
+  )
+  t.equal(used, 0)
+  t.match(logged, [["a call's actor failed", { callId, campaignId: 7 }]])
+})
+
+t.test("given a live call, when the engine stops, then nothing is logged as a failure of its actor", async (t) => {
+  const { logged, stopped } = await play(nothing, talk)
+  t.match(stopped, [/hangup/])
+  t.notMatch(JSON.stringify(logged), /actor failed/)
 })

@@ -1,5 +1,5 @@
 /** A call on a turned clock: its actor among fakes of our own ports, and what its trunk was told. */
-import { Deferred, type Duration, Effect, Fiber, Layer } from "effect"
+import { Deferred, type Duration, Effect, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
@@ -25,6 +25,13 @@ export class Scene {
   /** Claimed as `sent`. */
   marked = false
   readonly recorded: Array<Recorded> = []
+  /** What its campaign makes of the record. */
+  hearsRecord: (record: Recorded) => void = (record) => void this.recorded.push(record)
+  /** What the engine logs of it: the message and the annotations. */
+  readonly logged: Array<readonly [unknown, Readonly<Record<string, unknown>>]> = []
+  readonly logger = Logger.layer([
+    Logger.make(({ fiber, message }) => void this.logged.push([[message].flat()[0], fiber.getRef(References.CurrentLogAnnotations)]))
+  ])
   permitted: () => boolean = () => true
   /** How the conversation was to go. */
   plan: VoicePlan | undefined
@@ -79,7 +86,7 @@ export class Scene {
 }
 
 export const dial = Effect.fnUntraced(function* (scene: Scene) {
-  const { recorded, world } = scene
+  const { world } = scene
   world.withContacts(1)
   world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: scene.marked ? "sent" : "intent" })
   const supervisor = yield* CallSupervisor
@@ -112,7 +119,7 @@ export const dial = Effect.fnUntraced(function* (scene: Scene) {
     { departure, marked: scene.marked, permit },
     {
       lineFree: () => void world.log.push(`line free, ${slots.used("organization:1")} slots`),
-      recorded: (_, record) => void recorded.push(record)
+      recorded: (_, record) => scene.hearsRecord(record)
     }
   )
   yield* settled
@@ -129,6 +136,7 @@ export const play = (arrange: (scene: Scene) => void, act: (scene: Scene) => Eff
         Effect.andThen(Effect.suspend(() => act(scene))),
         Effect.andThen(Effect.suspend(() => Deferred.succeed(played, [...scene.world.log]))),
         Effect.provide(layerOf(scene.world, { DRAIN: "0", RECORDINGS: "on" }, scene.voice)),
+        Effect.provide(scene.logger),
         Effect.forkChild
       )
       yield* Effect.race(Deferred.await(played), Fiber.join(engine))
