@@ -36,6 +36,8 @@ const processFamilies = (): ReadonlyArray<Family> => {
 const callFamilies = ({
   answered,
   ended,
+  framesSent,
+  framesSkipped,
   late,
   originated,
   postDialSeconds,
@@ -45,6 +47,8 @@ const callFamilies = ({
   counter("calls_originated_total", "Dial requests sent", originated),
   counter("calls_answered_total", "Calls that were answered", answered),
   counter("calls_late_total", "Calls that appeared or lived on after their attempts were over, and were hung up", late),
+  counter("media_frames_sent_total", "Frames of audio sent to callees, 20 ms each; counted when a call ends", framesSent),
+  counter("media_frames_skipped_total", "Frames that callees have not heard because the process stood still", framesSkipped),
   counter(
     "calls_ended_total",
     "Calls that have ended, by what they came to",

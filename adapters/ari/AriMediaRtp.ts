@@ -16,6 +16,8 @@ const HEADER_BYTES = 12
 const FRAME_BYTES = 160
 const VERSION_2 = 0x80
 const PCMU = 0
+/** Says that the audio does not go on from the packet before (RFC 3551, 4.1): a receiver sets its jitter buffer anew. */
+const MARKER = 0x80
 
 /**
  * `create` makes the channel that sends to and hears from the given host and port. Where our own audio goes is for the far end to say, and
@@ -70,19 +72,28 @@ const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
     last = sequence
     ear.hear(audio)
   })
-  let sequence = 0
+  // Random at the start (RFC 3550, 5.1). The sequence counts packets, the timestamp what time has brought, sent or not.
+  let sequence = randomInt(2 ** 16)
+  let timestamp = randomInt(2 ** 32)
+  let marker = MARKER
   const source = randomInt(2 ** 32)
   return {
     send: (frame) => {
       const packet = Buffer.allocUnsafe(HEADER_BYTES + frame.length)
       packet[0] = VERSION_2
-      packet[1] = PCMU
-      packet.writeUInt16BE(sequence & 0xffff, 2)
-      packet.writeUInt32BE((sequence * FRAME_BYTES) >>> 0, 4)
+      packet[1] = marker | PCMU
+      packet.writeUInt16BE(sequence, 2)
+      packet.writeUInt32BE(timestamp, 4)
       packet.writeUInt32BE(source, 8)
       packet.set(frame, HEADER_BYTES)
-      sequence += 1
+      sequence = (sequence + 1) & 0xffff
+      timestamp = (timestamp + FRAME_BYTES) >>> 0
+      marker = 0
       socket.send(packet, remote.port, remote.address)
+    },
+    skip: (frames) => {
+      timestamp = (timestamp + frames * FRAME_BYTES) >>> 0
+      marker = MARKER
     },
     // Nothing is queued beyond this machine.
     clear: () => {},

@@ -93,6 +93,8 @@ const streamOver = (socket: WebSocket, ear: AriEar, line: Line): MediaStream => 
     send: (frame) => {
       if (!isFull && socket.readyState === WebSocket.OPEN && socket.bufferedAmount < MAX_BUFFERED_BYTES) socket.send(frame)
     },
+    // Asterisk keeps the time of what it plays.
+    skip: () => {},
     clear: () => {
       if (socket.readyState !== WebSocket.OPEN) return
       isFull = false

@@ -2,6 +2,8 @@
 export interface MediaStream {
   /** Queues one 160-byte frame towards the callee. The provider keeps little buffer: callers pace themselves in real time. */
   readonly send: (frame: Uint8Array) => void
+  /** The process stood still, and that many frames will not be sent: what comes next is so much later. */
+  readonly skip: (frames: number) => void
   /** Drops what is queued at the provider (barge-in). */
   readonly clear: () => void
   /** At most one listener; frames may share memory with the socket: copy to keep. `closed` is called once. */

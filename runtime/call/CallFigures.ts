@@ -15,6 +15,9 @@ export class CallFigures {
   answered = 0
   /** Calls that lived without an actor, and were hung up. */
   late = 0
+  /** Frames of audio, 20 ms each: sent by calls that are over, and never sent because the process stood still. */
+  framesSent = 0
+  framesSkipped = 0
   readonly ended = new Map<Outcome, number>(Outcome.literals.map((outcome) => [outcome, 0]))
   /** By provider: from the dial request to ringing or answer, whichever was first. */
   readonly postDialSeconds = new Map<string, Histogram>()

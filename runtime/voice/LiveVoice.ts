@@ -4,6 +4,7 @@
  */
 import { Clock, Duration, Effect, Fiber } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
+import { type CallFigures, CurrentCallFigures } from "../call/CallFigures.ts"
 import { CallFiles } from "../storage/CallFiles.ts"
 import { Files } from "../storage/Files.ts"
 import type { AmdVerdict } from "./Amd.ts"
@@ -56,7 +57,8 @@ const open = Effect.fnUntraced(function* (
   media: MediaStream,
   emit: (event: VoiceEvent) => void,
   pacer: FramePacer,
-  recordingPath: string
+  recordingPath: string,
+  figures: CallFigures
 ) {
   const run = Effect.runForkWith(yield* Effect.context())
   const epoch = yield* Clock.currentTimeMillis
@@ -72,6 +74,9 @@ const open = Effect.fnUntraced(function* (
         if (verdict !== "unknown") emit({ _tag: verdict === "machine" ? "MachineDetected" : "HumanDetected" })
       },
       spoken: () => emit({ _tag: "GreetingSpoken" }),
+      skipped: (frames) => {
+        figures.framesSkipped += frames
+      },
       closed: (why) => emit({ _tag: "MediaClosed", why }),
       failed: (cause) => {
         run(Effect.logError("voice line failed", cause))
@@ -105,6 +110,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const names = yield* CallFiles
 
   const recordings = yield* RecordedSpeech
+  const figures = yield* CurrentCallFigures
 
   const recorded = ({ organizationId, recording }: VoicePlan): Opened<RecordingUnplayable> => {
     if (recording === undefined) return Effect.undefined
@@ -155,6 +161,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const close = Effect.fnUntraced(function* (voice: Voice): Effect.fn.Return<VoiceReport> {
     const { digits, line, noted, openedAt, plan, recording, transcript } = voice
     line.hangUp()
+    figures.framesSent += line.sent()
     const seconds = (pacer.now() - openedAt) / 1000
     const firstAudioMillis = noteGreeting(voice)
     const text = transcript.text()
@@ -191,7 +198,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
       // In a fiber of its own: a caller who is interrupted while he waits does not leave half a recording.
       const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(voice)))))
       const path = yield* Effect.orDie(files.path(names.recording(plan.runId)))
-      const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path), finish)
+      const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path, figures), finish)
       yield* Effect.forkScoped(greet(voice), { startImmediately: true })
       const dtmf: VoiceSession["dtmf"] = (digit, at) => {
         if (voice.noted.closing !== undefined || !voice.digits.press(digit)) return

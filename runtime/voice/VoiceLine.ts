@@ -14,6 +14,8 @@ export interface VoiceLineEvents {
   readonly verdict: (verdict: AmdVerdict) => void
   /** The last frame of what was to be said is out. */
   readonly spoken: () => void
+  /** The process stood still for so many frames: the callee has not heard them. */
+  readonly skipped: (frames: number) => void
   readonly closed: (why: string) => void
   readonly failed: (cause: unknown) => void
 }
@@ -30,6 +32,8 @@ export interface VoiceLine {
   readonly say: (speech: Uint8Array) => void
   /** What was last said, as far as it got; undefined before its first frame. */
   readonly spoken: () => Spoken | undefined
+  /** Frames that were sent. */
+  readonly sent: () => number
   /** No frame goes in or out after this. */
   readonly hangUp: () => void
 }
@@ -95,6 +99,10 @@ class Line implements VoiceLine, PacedStream {
     return { from: this.#from, until: this.#until, share: this.#played / this.#speech.length }
   }
 
+  sent(): number {
+    return this.#ticks
+  }
+
   frame(now: number): void {
     this.#ticks++
     const speech = this.#speech
@@ -108,7 +116,9 @@ class Line implements VoiceLine, PacedStream {
   }
 
   skipped(frames: number): void {
+    this.#media.skip(frames)
     this.#recording?.skip(frames)
+    this.#events.skipped(frames)
   }
 
   failed(cause: unknown): void {

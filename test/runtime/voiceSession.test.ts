@@ -5,6 +5,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
+import { CallFigures } from "#runtime/call/CallFigures.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
@@ -231,6 +232,26 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
   t.ok(line.sent.length === 50 && line.sent.every(isNoise))
   t.strictSame([report.digits, report.recordingKey, report.firstAudioMillis], ["5", undefined, undefined])
   t.match(report.events, [{ type: "rtf-user-transcription" }, { type: "rtf-pipeline-error", payload: { fatal: false } }])
+})
+
+t.test("when the process stands still, the line is told how much later it goes on, and the frames are counted", async (t) => {
+  const line = loopback()
+  const figures = new CallFigures()
+  await calling(
+    line,
+    Effect.gen(function* () {
+      const agent = yield* VoiceAgent
+      const session = yield* agent.attach({ ...plan, runId: 12, record: false }, line.media, () => {})
+      line.talk(10)
+      line.stall(500)
+      line.talk(10)
+      yield* session.finish
+    }),
+    { figures }
+  )
+  const skipped = line.skipped.reduce((sum, frames) => sum + frames, 0)
+  t.ok(skipped >= 20, `${skipped} frames`)
+  t.strictSame([figures.framesSkipped, figures.framesSent], [skipped, line.sent.length])
 })
 
 t.test("a socket that throws ends the audio of its call", async (t) => {

@@ -2,6 +2,7 @@
 import { Effect, Layer, References, type Scope } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
 import { OrganizationId } from "#core/Id.ts"
+import { CallFigures, CurrentCallFigures } from "#runtime/call/CallFigures.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import type { Files } from "#runtime/storage/Files.ts"
 import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
@@ -26,7 +27,13 @@ export const loopback = () => {
   const sent: Array<Uint8Array> = []
   const listeners: Array<Parameters<MediaStream["listen"]>[0]> = []
   const callee = new Uint8Array(160)
-  const media: MediaStream = { send: (frame) => sent.push(frame), clear: () => {}, listen: (listener) => listeners.push(listener) }
+  const skipped: Array<number> = []
+  const media: MediaStream = {
+    send: (frame) => sent.push(frame),
+    skip: (frames) => skipped.push(frames),
+    clear: () => {},
+    listen: (listener) => listeners.push(listener)
+  }
   /** Frames of 20 ms, in which the callee is heard as loud as this. */
   const talk = (frames: number, loudness = 0) => {
     for (let frame = 0; frame < frames; frame++) {
@@ -41,7 +48,11 @@ export const loopback = () => {
   const end = (why: string) => {
     for (const listener of listeners) listener.closed(why)
   }
-  return { pacer, media, sent, talk, end }
+  /** The process stands still. */
+  const stall = (millis: number) => {
+    now += millis
+  }
+  return { pacer, media, sent, skipped, talk, stall, end }
 }
 export type Loopback = ReturnType<typeof loopback>
 
@@ -72,6 +83,7 @@ const noRecordings = Layer.succeed(RecordedSpeech, { find: () => Effect.fail(new
 export interface Voices {
   readonly tts?: Layer.Layer<Tts>
   readonly recorded?: Layer.Layer<RecordedSpeech>
+  readonly figures?: CallFigures
 }
 
 export const callingWith =
@@ -79,11 +91,12 @@ export const callingWith =
   <A, E>(
     line: Loopback,
     act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>,
-    { recorded = noRecordings, tts = Tts.layerSilent }: Voices = {}
+    { figures = new CallFigures(), recorded = noRecordings, tts = Tts.layerSilent }: Voices = {}
   ) =>
     Effect.runPromise(
       Effect.scoped(act).pipe(
         Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, recorded, files, plainNames])),
+        Effect.provideService(CurrentCallFigures, figures),
         Effect.provideService(References.MinimumLogLevel, "None")
       )
     )
