@@ -72,6 +72,8 @@ interface Declaration<Params extends TObject, Query extends TObject, Headers ext
   readonly access?: A
   /** Unless it says otherwise, a `get` needs a viewer and anything else a member. */
   readonly needs?: Needs
+  /** It takes seconds for its size: see `HeavyWork`. */
+  readonly isHeavy?: boolean
   /** Of a `get` that the audit log is told of: the path's parameter that names what is read. Anything else is noted anyhow. */
   readonly notes?: string
   readonly params?: Params
@@ -104,6 +106,7 @@ export interface Route<out R = never> {
   /** What a key with scopes needs. */
   readonly scope: Scope
   readonly notes: string | undefined
+  readonly isHeavy: boolean
   readonly params: TObject
   readonly query: TObject
   readonly headers: TObject
@@ -142,6 +145,7 @@ const declared = (
   headers: declaration.headers ?? nothing,
   around: undefined,
   notes: declaration.notes,
+  isHeavy: declaration.isHeavy ?? false,
   ...rest
 })
 

@@ -11,6 +11,7 @@ import type { Caller } from "#core/organization/Caller.ts"
 import { includes, RoleTooLow } from "#core/organization/Role.ts"
 import { hasScope, ScopeMissing } from "#core/organization/Scope.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
+import { heavy } from "#core/HeavyWork.ts"
 import { isStorable } from "#core/storable.ts"
 import { audited } from "./audit.ts"
 import { authenticate, authenticateKey, credentialHeaders, type Identities } from "./authenticate.ts"
@@ -19,6 +20,7 @@ import { type Asked, type Endpoint, failure, json, type Reply } from "./Endpoint
 import { contentReply } from "./content.ts"
 import { decodeText, notStorable, type Parsed, parse } from "./json.ts"
 import { known } from "./known.ts"
+import { orOverloaded } from "./overloaded.ts"
 import { type NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
 import type { AnyGiven, Content, Route } from "./Route.ts"
 import { missing, read, type Violation } from "./validation.ts"
@@ -47,10 +49,13 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
     bodyLimit: route.body._tag === "None" ? 0 : route.body.maxBytes,
     answer: (asked) => {
       if (route.access === "api-key-header" && asked.headers[keyHeader] === undefined) return Effect.succeed(keyMissing)
-      return matched(callerOf(route, asked, options), {
-        onFailure: (error) => Effect.succeed(refuse(error)),
-        onSuccess: (caller) => judged(route, asked, caller, respond)
-      })
+      return orOverloaded(
+        asked.client.address,
+        matched(callerOf(route, asked, options), {
+          onFailure: (error) => Effect.succeed(refuse(error)),
+          onSuccess: (caller) => judged(route, asked, caller, respond)
+        })
+      )
     }
   }
 }
@@ -90,7 +95,8 @@ const wantedHeaders = <R>(route: Route<R>): ReadonlyArray<string> => {
 }
 
 const handled = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Respond): Effect.Effect<Reply, never, R | AuditLog> => {
-  const reply = matched(audited(route, given, route.handle(given)), {
+  const work = route.handle(given)
+  const reply = matched(audited(route, given, route.isHeavy ? heavy(work) : work), {
     onFailure: (error) => Effect.succeed(refuse(error)),
     onSuccess: (value) => Effect.succeed(respond(value, asked))
   })

@@ -240,7 +240,7 @@ const responsesOf = (route: Route<unknown>, components: Components): Readonly<Re
   const add = (status: number, ...words: ReadonlyArray<string>) => reasons.set(status, [...(reasons.get(status) ?? []), ...words])
   for (const tag of errors) add(statusOf(tag), wordsOf(tag))
   if (access === "api-key") add(401, "Not authenticated")
-  if (access !== "none") add(429, "Too many unknown API keys came from this address")
+  if (access !== "none") add(429, "Too many unknown API keys came from this address, or too many requests of the organization wait already")
   // Whoever is let in at all is a viewer.
   if (access !== "none")
     add(403, ...(needs === "viewer" ? [] : [`The role of the caller is below ${needs}`]), `The key is not good for \`${scope}\``)
@@ -253,7 +253,7 @@ const responsesOf = (route: Route<unknown>, components: Components): Readonly<Re
   if (success._tag === "Content") add(416, "No such part of the file")
   add(431, "The head of the request is too large")
   add(500, "Internal server error")
-  add(503, "The request took too long, or the service is shutting down")
+  add(503, "The request took too long, too much else is asked for, or the service is shutting down")
   const problems = [...reasons].map(([status, words]) => [String(status), problemOf(status, [...new Set(words)].join(". "))] as const)
   return Object.fromEntries([...successes(route.success, components), ...problems])
 }

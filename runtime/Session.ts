@@ -2,22 +2,35 @@
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect, Stream } from "effect"
 import { type SqlConnection, SqlError } from "effect/sql"
+import { TookTooLong } from "#core/Overload.ts"
 import type { SilentConnections } from "./SilentConnections.ts"
 
 type Rows = ReadonlyArray<PgConnection.Row>
 type Transform = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
+/** Of whoever's statement was cut off. */
+const retryAfterSeconds = 5
+const cutOffState = "57014"
+
+const isCutOff = ({ reason: { cause } }: SqlError.SqlError): boolean =>
+  cause instanceof Object && "code" in cause && cause.code === cutOffState
+
 export class Session implements SqlConnection.Connection {
   private readonly connection: PgConnection.PgConnection
   private readonly silent: SilentConnections
+  /** What was cut off is then no error of the statement: whoever asked is told to come back. */
+  private readonly isOfRequest: boolean
 
-  constructor(connection: PgConnection.PgConnection, silent: SilentConnections) {
+  constructor(connection: PgConnection.PgConnection, silent: SilentConnections, isOfRequest: boolean) {
     this.connection = connection
     this.silent = silent
+    this.isOfRequest = isOfRequest
   }
 
   private heard<A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> {
-    return this.silent.during(this.connection, statement)
+    const answered = this.silent.during(this.connection, statement)
+    if (!this.isOfRequest) return answered
+    return Effect.catchIf(answered, isCutOff, () => Effect.die(new TookTooLong({ retryAfterSeconds })))
   }
 
   private rows(

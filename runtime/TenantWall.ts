@@ -8,14 +8,13 @@ import { Clock, Context, Effect, Exit, Redacted, Schema, Scope, Semaphore } from
 import type { SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { requestConnections } from "./ConnectionShares.ts"
 import { SilentConnections } from "./SilentConnections.ts"
 import { apartSql, preparation, probeSql, roleNameOf, whereSql } from "./TenantRole.ts"
 
 type Connection = PgConnection.PgConnection
 type Rows = ReadonlyArray<PgConnection.Row>
 
-/** For requests, each of which holds a connection for a statement or a transaction only. */
-const requestConnections = 8
 /** How long it is believed that the wall cannot be raised. */
 const REFUSED_MILLIS = 10_000
 /** Log-ins and privileges that are refused: class 28, insufficient privilege, undefined role. Any other error says nothing about the role. */

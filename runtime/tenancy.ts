@@ -4,10 +4,12 @@
  * stores do not know about it. A session keeps its organization: further requests of the same one cost nothing, a change one short statement.
  */
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { Context, Effect, type Scope } from "effect"
+import { Context, Effect, type Fiber, type Scope } from "effect"
 import { SqlClient, type SqlConnection, SqlError, Statement } from "effect/sql"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { IsHeavy } from "#core/HeavyWork.ts"
 import type { OrganizationId } from "#core/Id.ts"
+import { ConnectionShares, requestConnections, StatementDeadlines } from "./ConnectionShares.ts"
 import { socketOf } from "./connectionSocket.ts"
 import { PoolUse, PoolUses } from "./PoolUse.ts"
 import { commit, Session } from "./Session.ts"
@@ -16,10 +18,11 @@ import * as TenantWalls from "./TenantWall.ts"
 import { TenantWall, type Wall } from "./TenantWall.ts"
 
 const tellSql =
-  "SELECT set_config('trunkline.organization', $1, false), set_config('search_path', $2, false), current_user = $3 AS confined"
+  "SELECT set_config('trunkline.organization', $1, false), set_config('search_path', $2, false), set_config('statement_timeout', $4, false), current_user = $3 AS confined"
 
 type Connection = PgConnection.PgConnection
 type Uses = PoolUses["Service"]
+type AnyFiber = Fiber.Fiber<unknown, unknown>
 
 /** How often the connection that listens is checked. */
 const LISTENING = "10 seconds"
@@ -33,18 +36,26 @@ const unconfined = new SqlError.SqlError({
   })
 })
 
-/** Tells a session which organization it works for. */
+/** For whom a session works, and how long its statements may take. */
+interface Work {
+  readonly tenant: OrganizationId
+  readonly millis: number
+}
+
+/** Tells a session for which work it is used. */
 const teller = () => {
-  const told = new WeakMap<Connection, OrganizationId>()
-  return ({ path, role, silent }: Wall, connection: Connection, tenant: OrganizationId): Effect.Effect<void, SqlError.SqlError> =>
+  const told = new WeakMap<Connection, Work>()
+  return ({ path, role, silent }: Wall, connection: Connection, work: Work): Effect.Effect<void, SqlError.SqlError> =>
     Effect.suspend(() => {
-      if (told.get(connection) === tenant) return Effect.void
+      const { millis, tenant } = work
+      const before = told.get(connection)
+      if (before?.tenant === tenant && before.millis === millis) return Effect.void
       // If this is interrupted, nobody knows what the session has been told.
       told.delete(connection)
-      return silent.during(connection, connection.query(tellSql, [String(tenant), path, role])).pipe(
+      return silent.during(connection, connection.query(tellSql, [String(tenant), path, role, String(millis)])).pipe(
         Effect.flatMap(({ rows: [row] }) => {
           if (row?.["confined"] !== true) return Effect.fail(unconfined)
-          told.set(connection, tenant)
+          told.set(connection, work)
           return Effect.void
         })
       )
@@ -75,48 +86,61 @@ const lender = (
   engine: PgPool.PgPool,
   walls: { readonly raised: TenantWall["Service"]["raised"]; readonly doubt: (error: SqlError.SqlError) => Effect.Effect<void> },
   uses: Uses,
-  silent: SilentConnections
+  silent: SilentConnections,
+  { deadlines, shares }: { readonly deadlines: (typeof StatementDeadlines)["Service"]; readonly shares: ConnectionShares }
 ) => {
   const tell = teller()
   const byTenant = <A, E, R>(
-    own: Effect.Effect<A, E, R>,
-    confined: (wall: Wall, tenant: OrganizationId) => Effect.Effect<A, E, R>
+    own: (fiber: AnyFiber) => Effect.Effect<A, E, R>,
+    confined: (fiber: AnyFiber, wall: Wall, work: Work) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | SqlError.SqlError, R> =>
     Effect.withFiber((fiber) => {
       const tenant = fiber.getRef(CurrentTenant)
-      if (tenant === undefined) return own
-      return Effect.flatMap(walls.raised, ({ wall }) => (wall === undefined ? own : confined(wall, tenant)))
+      if (tenant === undefined) return own(fiber)
+      const millis = fiber.getRef(IsHeavy) ? deadlines.heavyMillis : deadlines.lightMillis
+      return Effect.flatMap(walls.raised, ({ wall }) => (wall === undefined ? own(fiber) : confined(fiber, wall, { tenant, millis })))
     })
   const borrow: SqlConnection.Borrower = (f) =>
     byTenant(
-      uses.engine.counted((lent) =>
-        lendFrom(engine)((connection) => {
-          lent()
-          silent.know(connection)
-          return f(new Session(connection, silent))
-        })
-      ),
-      (wall, tenant) =>
+      (fiber) =>
+        uses.engine.counted((lent) =>
+          shares.take(
+            fiber,
+            lendFrom(engine)((connection) => {
+              lent()
+              silent.know(connection)
+              return f(new Session(connection, silent, false))
+            })
+          )
+        ),
+      (fiber, wall, work) =>
         uses.requests.counted((lent) =>
-          lendFrom(wall.pool)((connection) => {
-            lent()
-            wall.silent.know(connection)
-            return Effect.andThen(tell(wall, connection, tenant), f(new Session(connection, wall.silent)))
-          }).pipe(Effect.tapError((error) => (error instanceof SqlError.SqlError ? walls.doubt(error) : Effect.void)))
+          shares.take(
+            fiber,
+            lendFrom(wall.pool)((connection) => {
+              lent()
+              wall.silent.know(connection)
+              return Effect.andThen(tell(wall, connection, work), f(new Session(connection, wall.silent, true)))
+            }).pipe(Effect.tapError((error) => (error instanceof SqlError.SqlError ? walls.doubt(error) : Effect.void)))
+          )
         )
     )
   const lease = (isExclusive: boolean): Effect.Effect<Session, SqlError.SqlError, Scope.Scope> => {
-    const session = Effect.fnUntraced(function* (silent: SilentConnections, connection: Connection) {
+    const session = Effect.fnUntraced(function* (silent: SilentConnections, connection: Connection, isOfRequest: boolean) {
       silent.know(connection)
       yield* silent.lease(connection)
-      return new Session(isExclusive ? yield* connection.pin : connection, silent)
+      return new Session(isExclusive ? yield* connection.pin : connection, silent, isOfRequest)
     })
-    return byTenant(uses.engine.holding(Effect.flatMap(engine.get, (connection) => session(silent, connection))), (wall, tenant) =>
-      Effect.gen(function* () {
-        const connection = yield* uses.requests.holding(Effect.tapError(wall.pool.get, walls.doubt))
-        yield* tell(wall, connection, tenant)
-        return yield* session(wall.silent, connection)
-      })
+    return byTenant(
+      (fiber) =>
+        uses.engine.holding(Effect.andThen(shares.hold(fiber), engine.get)).pipe(Effect.flatMap((one) => session(silent, one, false))),
+      (fiber, wall, work) =>
+        Effect.gen(function* () {
+          const lent = Effect.andThen(shares.hold(fiber), Effect.tapError(wall.pool.get, walls.doubt))
+          const connection = yield* uses.requests.holding(lent)
+          yield* tell(wall, connection, work)
+          return yield* session(wall.silent, connection, true)
+        })
     )
   }
   return { borrow, lease }
@@ -132,7 +156,9 @@ export const make = Effect.fnUntraced(function* (
   const uses = PoolUses.of({ engine: new PoolUse(), requests: new PoolUse() })
   const silent = yield* SilentConnections.make({ ...config, applicationName: `${config.applicationName} look` })
   const walls = yield* TenantWalls.make(engine, silent, config)
-  const { borrow, lease } = lender(engine, walls, uses, silent)
+  const deadlines = yield* StatementDeadlines
+  const shares = new ConnectionShares(config.maxConnections ?? requestConnections)
+  const { borrow, lease } = lender(engine, walls, uses, silent, { deadlines, shares })
   const client = yield* SqlClient.make({
     acquirer: lease(false),
     borrower: borrow,

@@ -11,3 +11,8 @@ export const CurrentTenant = Context.Reference<OrganizationId | undefined>("core
 
 /** For what looks beyond the organization that a request is for. In a transaction that has begun it changes nothing. */
 export const acrossTenants = Effect.provideService(CurrentTenant, undefined)
+
+/** From where the request came that the current fiber answers, for what nobody has been recognized for yet. Undefined in the engine's own work. */
+export const CurrentAddress = Context.Reference<string | undefined>("core/organization/CurrentAddress", {
+  defaultValue: () => undefined
+})

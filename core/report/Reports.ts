@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "../agent/Agent.ts"
 import { CampaignNotFound } from "../campaign/Campaign.ts"
 import { isTimeZone } from "../campaign/Schedule.ts"
+import { heavy } from "../HeavyWork.ts"
 import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
 import type { Page } from "../Page.ts"
 import { type DateRange, spanOfDay } from "../run/DateBound.ts"
@@ -76,10 +77,10 @@ export class Reports extends Context.Service<
           return yield* reportOf(sql, { organizationId, filters })
         }),
         daily: Effect.fn("Reports.daily")(function* (organizationId, { agentId, ...query }) {
-          return yield* daily(sql, { organizationId, agentId, ...(yield* dayOf(query)) })
+          return yield* heavy(daily(sql, { organizationId, agentId, ...(yield* dayOf(query)) }))
         }),
         dailyRuns: Effect.fn("Reports.dailyRuns")(function* (organizationId, { agentId, ...query }) {
-          return yield* Effect.orDie(store.runsOfDay(sql, { organizationId, agentId, ...(yield* dayOf(query)) }))
+          return yield* heavy(Effect.orDie(store.runsOfDay(sql, { organizationId, agentId, ...(yield* dayOf(query)) })))
         }),
         agents: Effect.fn("Reports.agents")((organizationId, page) => Effect.orDie(store.agents(sql, organizationId, page))),
         currentMonth: Effect.fn("Reports.currentMonth")(function* (organizationId) {
@@ -104,9 +105,13 @@ const datesOf = (dates: DateRange): ReadonlyArray<RunFilter> => [{ attribute: "d
 const reportOf = Effect.fnUntraced(function* (sql: Sql, wanted: RunSelection) {
   const selection = yield* Effect.orDie(located(sql, wanted))
   const report: Report = {
-    variables: yield* Effect.orDie(store.variables(sql, selection)),
+    variables: yield* heavy(Effect.orDie(store.variables(sql, selection))),
     batches: Stream.paginate<store.Cursor | undefined, ReadonlyArray<ReportRow>>(undefined, (after) =>
-      Effect.map(Effect.orDie(store.batch(sql, selection, after)), ({ next, rows }) => [[rows], Option.fromUndefinedOr(next)] as const)
+      // Not the whole report in one turn: whoever reads it may be in no hurry.
+      Effect.map(
+        heavy(Effect.orDie(store.batch(sql, selection, after))),
+        ({ next, rows }) => [[rows], Option.fromUndefinedOr(next)] as const
+      )
     )
   }
   return report

@@ -71,6 +71,7 @@ export const campaignRoutes = tagged("Campaigns", [
     route({
       method: "post",
       path: "/api/v1/campaign/create",
+      isHeavy: true,
       name: "createCampaign",
       summary: "Create a campaign from an uploaded list",
       description:
@@ -187,6 +188,7 @@ export const campaignRoutes = tagged("Campaigns", [
   route({
     method: "post",
     path: "/api/v1/campaign/:campaign_id/redial",
+    isHeavy: true,
     name: "redialCampaign",
     summary: "Make a campaign of those whom a completed one did not reach",
     description:

@@ -1,0 +1,32 @@
+/** What they are told for whom there is no room, or not as much time as it takes. No route declares it: it can befall any. */
+import { Cause, Effect, Result } from "effect"
+import { CurrentAddress } from "#core/organization/CurrentTenant.ts"
+import { isOverload, type Overload } from "#core/Overload.ts"
+import { failure, type Reply } from "./Endpoint.ts"
+import { known } from "./known.ts"
+
+const answers: { readonly [Tag in Overload["_tag"]]: readonly [status: number, detail: string] } = {
+  TooManyAtOnce: [429, "Too many requests of yours are waiting already, try again in a few seconds"],
+  TooBusy: [503, "Too much is asked for at the moment, try again in a few seconds"],
+  TookTooLong: [503, "This takes longer at the moment than a request may; nothing was changed by it"]
+}
+
+const replyTo = ({ _tag, retryAfterSeconds }: Overload): Reply => {
+  const reply = failure(...answers[_tag])
+  return { ...reply, headers: [...reply.headers, ["retry-after", String(retryAfterSeconds)]] }
+}
+
+const overloadOf = (cause: Cause.Cause<never>): Result.Result<Overload, Cause.Cause<never>> => {
+  for (const reason of cause.reasons) if (Cause.isDieReason(reason) && isOverload(reason.defect)) return Result.succeed(reason.defect)
+  return Result.fail(cause)
+}
+
+/** What is known already has waited for nothing. */
+export const orOverloaded = <R>(address: string, reply: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> =>
+  known(reply) === undefined
+    ? Effect.provideService(
+        Effect.catchCauseFilter(reply, overloadOf, (overload) => Effect.succeed(replyTo(overload))),
+        CurrentAddress,
+        address
+      )
+    : reply

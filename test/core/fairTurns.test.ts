@@ -1,0 +1,222 @@
+/** Places that are shared out: who gets the next one, who has to wait, and who does not get in at all. */
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import t from "tap"
+import { FairTurns, type Shares } from "#core/FairTurns.ts"
+import { isOverload } from "#core/Overload.ts"
+import { run } from "#test/support/run.ts"
+
+const shares: Shares = { places: 2, placesEach: 2, waiting: 100, waitingEach: 100, patienceMillis: 10_000, retryAfterSeconds: 3 }
+
+/** Asks for places, and says who got one, in order; `end` ends the work of whoever began first of those that work. */
+const sceneOf = (changes: Partial<Shares> = {}) => {
+  const turns = new FairTurns<string>({ ...shares, ...changes })
+  const begun: Array<string> = []
+  const working: Array<Deferred.Deferred<void, string>> = []
+  const ask = Effect.fnUntraced(function* (who: string, name = who) {
+    const fiber = yield* Effect.forkChild(
+      turns.take(
+        who,
+        Effect.suspend(() => {
+          const end = Deferred.makeUnsafe<void, string>()
+          begun.push(name)
+          working.push(end)
+          return Deferred.await(end)
+        })
+      ),
+      { startImmediately: true }
+    )
+    return fiber
+  })
+  const next = () => working.shift() ?? Deferred.makeUnsafe<void, string>()
+  /** Others begin in the meantime. */
+  const settle = TestClock.adjust(0)
+  const end = Effect.andThen(
+    Effect.suspend(() => Deferred.succeed(next(), undefined)),
+    settle
+  )
+  const fail = Effect.andThen(
+    Effect.suspend(() => Deferred.fail(next(), "broken")),
+    settle
+  )
+  return { ask, begun, end, fail, settle, turns }
+}
+
+/** What somebody who got no place was told. */
+const refusalOf = <A, E>(exit: Exit.Exit<A, E>): string | undefined => {
+  if (Exit.isSuccess(exit)) return undefined
+  const [reason] = exit.cause.reasons
+  return reason?._tag === "Die" && isOverload(reason.defect) ? `${reason.defect._tag} ${reason.defect.retryAfterSeconds}` : "another"
+}
+
+t.test("given places that are free, then the work begins at once, and without a fiber of its own", async (t) => {
+  const turns = new FairTurns<string>(shares)
+  t.equal(Effect.runSync(turns.take("a", Effect.succeed(1))), 1)
+})
+
+t.test("given one who asks for more than all places", async (t) => {
+  await t.test("when one may not hold all, then another finds one at once", async (t) => {
+    const { ask, begun } = sceneOf({ places: 3, placesEach: 2 })
+    const order = await run(
+      Effect.gen(function* () {
+        for (const name of ["a1", "a2", "a3", "a4"]) yield* ask("a", name)
+        yield* ask("b")
+        return [...begun]
+      })
+    )
+    t.strictSame(order, ["a1", "a2", "b"])
+  })
+
+  await t.test("when others wait too, then they take turns, and each keeps to its own order", async (t) => {
+    const { ask, begun, end } = sceneOf({ places: 1, placesEach: 1 })
+    const order = await run(
+      Effect.gen(function* () {
+        for (const name of ["a1", "a2", "a3", "a4"]) yield* ask("a", name)
+        for (const name of ["b1", "b2"]) yield* ask("b", name)
+        yield* ask("c", "c1")
+        for (let ended = 0; ended < 7; ended++) yield* end
+        return [...begun]
+      })
+    )
+    t.strictSame(order, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"])
+  })
+
+  await t.test("when another holds fewer, then that one is first, however many wait", async (t) => {
+    const { ask, begun, end } = sceneOf({ places: 3, placesEach: 3 })
+    const order = await run(
+      Effect.gen(function* () {
+        for (const name of ["a1", "a2", "a3", "a4", "a5"]) yield* ask("a", name)
+        for (const name of ["b1", "b2"]) yield* ask("b", name)
+        yield* end
+        return [...begun]
+      })
+    )
+    t.strictSame(order, ["a1", "a2", "a3", "b1"])
+  })
+})
+
+t.test("given no room to wait in", async (t) => {
+  await t.test("when one waits as often as one may, then he hears that at once, and others may still wait", async (t) => {
+    const { ask } = sceneOf({ places: 1, waitingEach: 1 })
+    const refusals = await run(
+      Effect.gen(function* () {
+        yield* ask("a")
+        yield* ask("a")
+        const third = yield* Fiber.await(yield* ask("a"))
+        const other = yield* ask("b")
+        return [refusalOf(third), other.pollUnsafe()]
+      })
+    )
+    t.strictSame(refusals, ["TooManyAtOnce 3", undefined])
+  })
+
+  await t.test("when everybody together does, then whoever comes hears that at once", async (t) => {
+    const { ask } = sceneOf({ places: 1, waiting: 1 })
+    const refusal = await run(
+      Effect.gen(function* () {
+        yield* ask("a")
+        yield* ask("b")
+        return refusalOf(yield* Fiber.await(yield* ask("c")))
+      })
+    )
+    t.equal(refusal, "TooBusy 3")
+  })
+})
+
+t.test("given one who waits", async (t) => {
+  await t.test("when nothing becomes free in time, then he hears so, and has no place later", async (t) => {
+    const { ask, begun, end, turns } = sceneOf({ places: 1 })
+    const [before, after, waiting] = await run(
+      Effect.gen(function* () {
+        yield* ask("a")
+        const late = yield* ask("b")
+        yield* TestClock.adjust(9999)
+        const before = late.pollUnsafe()
+        yield* TestClock.adjust(1)
+        const after = refusalOf(yield* Fiber.await(late))
+        yield* end
+        yield* ask("c")
+        return [before, after, turns.waiting]
+      })
+    )
+    t.strictSame([before, after, waiting], [undefined, "TooBusy 3", 0])
+    t.strictSame(begun, ["a", "c"])
+  })
+
+  await t.test("when he must not be interrupted and nothing becomes free in time, then he hears so all the same", async (t) => {
+    const { ask, turns } = sceneOf({ places: 1 })
+    const refusal = await run(
+      Effect.gen(function* () {
+        yield* ask("a")
+        const late = yield* Effect.forkChild(Effect.uninterruptible(turns.take("b", Effect.void)), { startImmediately: true })
+        yield* TestClock.adjust(10_000)
+        return refusalOf(yield* Fiber.await(late))
+      })
+    )
+    t.equal(refusal, "TooBusy 3")
+  })
+
+  await t.test("when he goes away, then the place goes to the next one", async (t) => {
+    const { ask, begun, end, turns } = sceneOf({ places: 1 })
+    await run(
+      Effect.gen(function* () {
+        yield* ask("a")
+        const gone = yield* ask("b")
+        yield* ask("c")
+        yield* Fiber.interrupt(gone)
+        yield* end
+      })
+    )
+    t.strictSame([begun, turns.waiting], [["a", "c"], 0])
+  })
+
+  await t.test("when he goes away in the moment in which he gets the place, then the next one has it", async (t) => {
+    const { ask, begun, turns } = sceneOf({ places: 1 })
+    await run(
+      Effect.gen(function* () {
+        const first = yield* ask("a")
+        const gone = yield* ask("b")
+        yield* ask("c")
+        // Both before anybody else has run.
+        first.interruptUnsafe()
+        gone.interruptUnsafe()
+        yield* TestClock.adjust(0)
+      })
+    )
+    t.strictSame([begun.filter((name) => name !== "b").at(-1), turns.waiting], ["c", 0])
+  })
+})
+
+t.test("given work that ends badly, then its place is free again", async (t) => {
+  const { ask, begun, fail, settle } = sceneOf({ places: 1 })
+  await run(
+    Effect.gen(function* () {
+      yield* ask("a")
+      const broken = yield* ask("b")
+      yield* ask("c")
+      yield* fail
+      yield* Fiber.interrupt(broken)
+      yield* settle
+    })
+  )
+  t.strictSame(begun, ["a", "b", "c"])
+})
+
+t.test("given a place that is held until a scope closes, then nobody else has it before", async (t) => {
+  const { ask, begun, settle, turns } = sceneOf({ places: 1 })
+  const before = await run(
+    Effect.gen(function* () {
+      const held = yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* turns.hold("a")
+          yield* ask("b")
+          yield* settle
+          return [...begun]
+        })
+      )
+      yield* settle
+      return held
+    })
+  )
+  t.strictSame([before, begun], [[], ["b"]])
+})

@@ -1,0 +1,174 @@
+/**
+ * What one organization, or one address, can take from everybody else: the connections to the database, and the time of whoever needs one after
+ * it. A list of contacts is read in a transaction, so eight lists at once kept all others waiting until they were done, and a statement could
+ * take as long as it liked. What is sent here is held up by a lock instead of by its size, so that nothing depends on how fast a machine is.
+ */
+import { Layer } from "effect"
+import t, { type Test } from "tap"
+import { FairTurns } from "#core/FairTurns.ts"
+import { HeavyLanes } from "#core/HeavyWork.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import { readNetwork } from "#core/Network.ts"
+import { StatementDeadlines } from "#runtime/ConnectionShares.ts"
+import { witness } from "#test/support/postgres.ts"
+import { untilTrue } from "#test/support/until.ts"
+import { bodyOf, csv, graph, openApi, type TestApi } from "../gateway/apiTest.ts"
+import type { Answer } from "../gateway/gatewayTest.ts"
+
+const atOnce = 16
+const times = <A>(count: number, make: (index: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, index) => make(index))
+
+/** Holds up whatever needs a row until it is let go; `held` counts the statements that wait for it. */
+const lockOf = async (t: Test, { database }: TestApi, table: string, column: string, value: string | number) => {
+  const sql = witness(database.url)
+  const held = async () => {
+    const rows = await sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    return rows.length
+  }
+  let letGo = () => {}
+  const ended = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  let locked = () => {}
+  const isLocked = new Promise<void>((resolve) => {
+    locked = resolve
+  })
+  const lock = sql.begin(async (sql) => {
+    await sql`SELECT 1 FROM ${sql(table)} WHERE ${sql(column)} = ${value} FOR UPDATE`
+    locked()
+    await ended
+  })
+  await isLocked
+  t.teardown(async () => {
+    letGo()
+    await lock
+    await sql.end()
+  })
+  const release = async () => {
+    letGo()
+    await lock
+  }
+  return { held, release }
+}
+
+/** What has been answered of requests that are on their way, in order. */
+const answersTo = (requests: ReadonlyArray<Promise<Answer>>) => {
+  const answered: Array<Answer> = []
+  for (const request of requests) void request.then((answer) => answered.push(answer))
+  return answered
+}
+
+const campaignOf = async (api: TestApi, name: string): Promise<() => Promise<Answer>> => {
+  const { id: workflow_id } = await api.makeAgent()
+  const source_id = await api.upload(csv)
+  return () => api.ask("POST", "/campaign/create", { name, workflow_id, source_type: "csv", source_id })
+}
+
+const campaignOfOther = async ({ askAsOther }: TestApi): Promise<Answer> => {
+  const agent = bodyOf(await askAsOther("POST", "/workflow/create/definition", { name: "Other", workflow_definition: graph }))
+  const ticket = bodyOf(await askAsOther("POST", "/s3/presigned-upload-url", { file_name: "list.csv", file_size: csv.length }))
+  await fetch(String(ticket["upload_url"]), { method: "PUT", body: csv, headers: { "content-type": "text/csv" } })
+  return askAsOther("POST", "/campaign/create", {
+    name: "Other",
+    workflow_id: agent.id,
+    source_type: "csv",
+    source_id: String(ticket["file_key"])
+  })
+}
+
+const statusesOf = (answers: ReadonlyArray<Answer>): Readonly<Record<number, number>> => {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+t.test("given an organization that reads sixteen lists at once", async (t) => {
+  const api = await openApi(t)
+  const create = await campaignOf(api, "Flood")
+  const { held, release } = await lockOf(t, api, "agents", "name", "Reminder")
+  const imports = times(atOnce, create)
+  const done = answersTo(imports)
+  await untilTrue("import that is under way", async () => (await held()) > 0)
+
+  t.equal((await api.askAsOther("GET", "/campaign/")).status, 200, "another one sees its campaigns while none of them is read")
+  t.equal((await campaignOfOther(api)).status, 200, "and reads a list of its own")
+  t.equal((await api.ask("GET", "/campaign/")).status, 200, "and so does the first one see its campaigns")
+  t.strictSame(done, [], "none of the lists has been read yet")
+  t.equal(await held(), 1, "and one of them is being read")
+
+  await release()
+  t.strictSame(statusesOf(await Promise.all(imports)), { 200: atOnce }, "then they are read one after another")
+})
+
+t.test("given more imports than may wait, then the rest hear at once when to come back, and leave nothing behind", async (t) => {
+  const lanes = new FairTurns<OrganizationId | undefined>({
+    places: 1,
+    placesEach: 1,
+    waiting: 10,
+    waitingEach: 2,
+    patienceMillis: 60_000,
+    retryAfterSeconds: 7
+  })
+  const api = await openApi(t, Layer.succeed(HeavyLanes, lanes))
+  const create = await campaignOf(api, "Flood")
+  const { release } = await lockOf(t, api, "agents", "name", "Reminder")
+  const imports = times(atOnce, create)
+  const done = answersTo(imports)
+  await untilTrue("refusal of all that have no room", () => done.length === atOnce - 3)
+  t.strictSame(statusesOf(done), { 429: atOnce - 3 })
+  t.equal(done[0]?.headers["retry-after"], "7")
+
+  await release()
+  t.equal(statusesOf(await Promise.all(imports))[200], 3)
+  t.equal(Object(bodyOf(await api.ask("GET", "/campaign/"))["campaigns"]).length, 3)
+})
+
+t.test("given an organization whose light requests all wait for a row, then another one still has connections", async (t) => {
+  const api = await openApi(t)
+  const { id } = await api.makeCampaign()
+  const { held, release } = await lockOf(t, api, "campaigns", "id", id)
+  const changes = times(atOnce, (index) => api.ask("PATCH", `/campaign/${id}`, { name: `Name ${index}` }))
+  await untilTrue("statement for each connection that one may hold", async () => (await held()) === 6)
+  t.equal((await api.askAsOther("GET", "/campaign/")).status, 200)
+  await release()
+  t.strictSame(statusesOf(await Promise.all(changes)), { 200: atOnce })
+})
+
+t.test("given a statement that does not come to an end", async (t) => {
+  const api = await openApi(t, Layer.succeed(StatementDeadlines, { lightMillis: 300, heavyMillis: 600 }))
+  const { id } = await api.makeCampaign()
+  const create = await campaignOf(api, "Heavy")
+
+  await t.test("when it is light, then it is cut off, and the request hears when to come back", async (t) => {
+    const { release } = await lockOf(t, api, "campaigns", "id", id)
+    const answer = await api.ask("PATCH", `/campaign/${id}`, { name: "Never" })
+    t.strictSame([answer.status, answer.headers["retry-after"]], [503, "5"])
+    await release()
+    t.equal(bodyOf(await api.ask("GET", `/campaign/${id}`))["name"], "Spring")
+  })
+
+  await t.test("when it is part of an import, then nothing is left of that", async (t) => {
+    const { release } = await lockOf(t, api, "agents", "name", "Reminder")
+    const answer = await create()
+    t.strictSame([answer.status, answer.headers["retry-after"]], [503, "5"])
+    await release()
+    t.equal(Object(bodyOf(await api.ask("GET", "/campaign/"))["campaigns"]).length, 1)
+    t.equal((await create()).status, 200)
+  })
+})
+
+t.test("given an address whose uploads all wait for a row, then what others ask without an organization is answered", async (t) => {
+  const proxy = readNetwork("127.0.0.1/32")
+  const api = await openApi(t, Layer.empty, { trustedProxies: proxy === undefined ? [] : [proxy] })
+  const from = (address: string) => ({ "x-forwarded-for": address })
+  const ticket = bodyOf(await api.ask("POST", "/s3/presigned-upload-url", { file_name: "list.csv", file_size: csv.length }))
+  const { held, release } = await lockOf(t, api, "uploads", "key", String(ticket["file_key"]))
+  const put = async () =>
+    fetch(String(ticket["upload_url"]), { method: "PUT", body: csv, headers: { "content-type": "text/csv", ...from("192.0.2.1") } })
+  const puts = times(20, put)
+  await untilTrue("upload that waits", async () => (await held()) === 2)
+  const stranger = await api.ask("GET", "/campaign/", undefined, { key: "dgr_nobody_has_this_key", headers: from("198.51.100.7") })
+  t.equal(stranger.status, 401)
+  await release()
+  t.ok((await Promise.all(puts)).every(({ status }) => status === 200))
+})
