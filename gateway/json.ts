@@ -34,7 +34,8 @@ export const parse = (bytes: Uint8Array, bounds: Bounds): Parsed => {
   }
   const value = parsed.success
   if (value === null) return { _tag: "Empty" }
-  const fault = unstorableIn(value)
+  // Without an escape there is nothing: a NUL as it is would be no JSON, and half of a surrogate pair no UTF-8.
+  const fault = text.includes("\\u") ? unstorableIn(value) : undefined
   return fault === undefined ? { _tag: "Value", value } : refused(notStorable(["body", ...fault]))
 }
 

@@ -3,6 +3,8 @@ import { Effect, Result, Stream } from "effect"
 import { FormInvalid } from "./Refusal.ts"
 
 const maxHeaderBytes = 16_384
+/** Each is looked at by itself, and a megabyte has room for twenty thousand. */
+const maxParts = 100
 
 /** Undefined when the media type is no form, or names no boundary. */
 export const boundaryOf = (contentType: string): string | undefined => {
@@ -27,6 +29,7 @@ class FormReader {
   private rest: Buffer = Buffer.from("\r\n")
   private place: "before" | "headers" | "file" | "field" | "after" = "before"
   private files = 0
+  private parts = 0
 
   constructor(boundary: string) {
     this.delimiter = Buffer.from(`\r\n--${boundary}`)
@@ -77,7 +80,8 @@ class FormReader {
     // The line end stays: the delimiter of an empty part begins with it.
     this.rest = this.rest.subarray(end + 4)
     this.place = isFile ? "file" : "field"
+    this.parts++
     if (isFile) this.files++
-    return this.files > 1 ? "invalid" : "next"
+    return this.files > 1 || this.parts > maxParts ? "invalid" : "next"
   }
 }

@@ -84,4 +84,6 @@ export const problemsOf = (configurations: JsonObject): ReadonlyArray<Configurat
 
 /** What is stored: a null is the same as nothing. */
 export const sparse = (configurations: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(configurations).filter(([, value]) => value !== null))
+  Object.values(configurations).includes(null)
+    ? Object.fromEntries(Object.entries(configurations).filter(([, value]) => value !== null))
+    : configurations

@@ -9,6 +9,7 @@ import type { FolderId } from "../folder/Folder.ts"
 import type { AgentId, OrganizationId } from "../Id.ts"
 import * as organizationModels from "../organization/ModelConfigurationStore.ts"
 import {
+  type Agent,
   type AgentContent,
   AgentDefinitionRefused,
   AgentDraftMissing,
@@ -22,6 +23,7 @@ import {
 import { AgentConfigurationsRefused, problemsOf as configurationProblems, sparse } from "./AgentConfigurations.ts"
 import * as Graph from "./AgentGraph.ts"
 import { drawnFrom, maskedMessage, stillMasked, unmasked } from "./AgentSecrets.ts"
+import { sizeProblems } from "./AgentSize.ts"
 import * as agents from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
 import * as versions from "./AgentVersionStore.ts"
@@ -52,6 +54,8 @@ export interface AgentChanges {
 
 const refusedUnlessEmpty = (problems: AgentDefinitionRefused["problems"]) =>
   problems.length === 0 ? Effect.void : Effect.fail(new AgentDefinitionRefused({ problems }))
+
+const notTooLarge = (content: AgentContent) => Effect.as(refusedUnlessEmpty(sizeProblems(content)), content)
 
 /** What is wrong by itself, or else with the tools that it names. */
 const refusedFor = (check: (definition: JsonObject) => ReadonlyArray<GraphProblem>) =>
@@ -122,14 +126,10 @@ export const create = Effect.fnUntraced(
     const definition = yield* TriggerPath.withPaths(withoutEditorState(agent.definition), {})
     const isHeld = !(yield* isFinished(sql, organizationId, definition))
     const { id } = yield* inserted(agents.insert(sql, organizationId, agent.name, agent.folderId ?? null))
-    yield* save(sql, organizationId, id, {
-      definition,
-      configurations: agent.configurations ?? {},
-      templateContextVariables: agent.templateContextVariables ?? {},
-      status: isHeld ? "draft" : "published",
-      isHeld
-    })
-    return id
+    const { configurations = {}, templateContextVariables = {} } = agent
+    const content = yield* notTooLarge({ definition, configurations, templateContextVariables })
+    const made = yield* save(sql, organizationId, id, { ...content, status: isHeld ? "draft" : "published", isHeld })
+    return yield* agentWith(sql, made)
   },
   (create, sql) => Effect.catchTag(sql.withTransaction(create), "SqlError", Effect.die)
 )
@@ -138,7 +138,14 @@ const save = Effect.fnUntraced(function* (sql: Sql, organizationId: Organization
   const made = yield* inserted(versions.insert(sql, organizationId, id, version))
   if (version.status === "published") yield* versions.makeCurrent(sql, organizationId, id, made.definitionId)
   yield* claimTriggers(sql, organizationId, id, version.definition)
-  return made
+  return { ...contentOf(version), ...made }
+})
+
+/** As it is shown after a change: the content, which may be half a megabyte, is not read back. */
+const agentWith = Effect.fnUntraced(function* (sql: Sql, version: AgentVersionRecord) {
+  const agent = yield* inserted(agents.findBare(sql, version.organizationId, version.agentId))
+  const { versionNumber, versionStatus } = version
+  return { ...agent, ...contentOf(version), versionNumber, versionStatus } satisfies Agent
 })
 
 const claimTriggers = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId, definition: JsonObject) {
@@ -149,22 +156,23 @@ const claimTriggers = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
 const lock = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId) {
   const agent = yield* agents.lock(sql, organizationId, id)
   if (agent === undefined) return yield* new AgentNotFound({ id })
+  const { publishedId } = agent
   const draft = yield* versions.findDraft(sql, organizationId, id)
-  const published = agent.publishedId === null ? undefined : yield* versions.find(sql, organizationId, agent.publishedId)
-  const latest = draft ?? published ?? (yield* Effect.die(`Agent ${id} has no version`))
-  return { draft, latest, published }
+  const latest = draft ?? (publishedId === null ? undefined : yield* versions.find(sql, organizationId, publishedId))
+  return { draft, latest: latest ?? (yield* Effect.die(`Agent ${id} has no version`)), publishedId }
 })
 
 const transaction = <A, E, R, Rest extends ReadonlyArray<unknown>>(work: Effect.Effect<A, E, R>, sql: Sql, ..._: Rest) =>
   Effect.catchTag(sql.withTransaction(work), "SqlError", Effect.die)
 
+/** The agent, if it has another version now. */
 export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId, changes: AgentChanges) {
-  const { draft, latest: before, published } = yield* lock(sql, organizationId, id)
+  const { draft, latest: before, publishedId } = yield* lock(sql, organizationId, id)
   const { configurations, definition, name, templateContextVariables } = changes
   if (definition !== undefined) yield* storable(sql, organizationId, definition)
   if (definition !== undefined) yield* credentialsSettled(sql, organizationId, definition)
   if (name !== undefined) yield* agents.rename(sql, organizationId, id, name)
-  if (definition === undefined && configurations === undefined && templateContextVariables === undefined) return
+  if (definition === undefined && configurations === undefined && templateContextVariables === undefined) return undefined
   const next =
     definition === undefined
       ? undefined
@@ -172,16 +180,16 @@ export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
   const isReady = next === undefined ? draft === undefined : yield* isFinished(sql, organizationId, next)
   const isBegun = draft !== undefined && !draft.isHeld
   const status = isReady && !isBegun ? "published" : "draft"
-  const replaced = status === "published" ? [draft, published] : [draft]
-  for (const version of replaced) if (version !== undefined) yield* versions.archive(sql, organizationId, version.definitionId)
-  yield* save(sql, organizationId, id, {
+  if (draft !== undefined) yield* versions.archive(sql, organizationId, draft.definitionId)
+  if (status === "published" && publishedId !== null) yield* versions.archive(sql, organizationId, publishedId)
+  const content = yield* notTooLarge({
     definition: next ?? before.definition,
     configurations:
       configurations === undefined ? before.configurations : yield* configured(sql, organizationId, configurations, before.configurations),
-    templateContextVariables: templateContextVariables ?? before.templateContextVariables,
-    status,
-    isHeld: status === "draft" && !isBegun
+    templateContextVariables: templateContextVariables ?? before.templateContextVariables
   })
+  const made = yield* save(sql, organizationId, id, { ...content, status, isHeld: status === "draft" && !isBegun })
+  return yield* agentWith(sql, made)
 }, transaction)
 
 export const createDraft = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId) {
@@ -191,20 +199,20 @@ export const createDraft = Effect.fnUntraced(function* (sql: Sql, organizationId
   return draft
 }, transaction)
 
-const contentOf = ({ configurations, definition, templateContextVariables }: AgentVersionRecord): AgentContent => ({
+const contentOf = ({ configurations, definition, templateContextVariables }: AgentContent): AgentContent => ({
   configurations,
   definition,
   templateContextVariables
 })
 
 export const publishDraft = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId) {
-  const { draft, published } = yield* lock(sql, organizationId, id)
+  const { draft, publishedId } = yield* lock(sql, organizationId, id)
   if (draft === undefined) return yield* new AgentDraftMissing()
   yield* publishable(sql, organizationId, draft.definition)
   yield* credentialsSettled(sql, organizationId, draft.definition)
-  if (published !== undefined) yield* versions.archive(sql, organizationId, published.definitionId)
+  if (publishedId !== null) yield* versions.archive(sql, organizationId, publishedId)
   const made = yield* inserted(versions.publishDraft(sql, organizationId, draft.definitionId))
   yield* versions.makeCurrent(sql, organizationId, id, made.definitionId)
-  yield* claimTriggers(sql, organizationId, id, made.definition)
-  return made
+  yield* claimTriggers(sql, organizationId, id, draft.definition)
+  return { ...contentOf(draft), ...made }
 }, transaction)

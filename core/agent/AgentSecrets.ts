@@ -4,6 +4,7 @@
  */
 import { mask } from "../provider/Credential.ts"
 import { isObject, type JsonObject } from "./Agent.ts"
+import { withItems, withMembers } from "./changedParts.ts"
 import { mostProblems } from "./gathered.ts"
 
 const secretName = /(^|_)((api|access|secret|private|service|subscription)_?keys?|secrets?|passwords?|passphrase|token|credentials)$/
@@ -11,30 +12,36 @@ const providerName = /(^|_)provider$/
 const addressName = /(^|_)(url|uri|endpoint|host|api_base)$/
 /** Names are as long as a client makes them; those that mean something are shorter than this. */
 const longestWord = 64
-const snake = (name: string): string => name.replaceAll(/(?<=[a-z\d])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
+/** What no name that means something ends in tells most of them apart without a pattern. */
+const meaningfulEnd = /[sydnetrli]$/i
+const snake = (name: string): string =>
+  /[A-Z]/.test(name) ? name.replaceAll(/([a-z\d])(?=[A-Z])/g, "$1_").toLowerCase() : name.toLowerCase()
 
-/** What a name says. */
+/** What the end of a name says. */
 interface Meaning {
   readonly isSecret: boolean
-  /** `qa` of `qa_api_key`. */
-  readonly firstWord: string
   /** Whose secrets it tells the provider of. `""`: whatever is beside it. `qa`, by `qa_provider`: whatever begins with `qa_`. */
   readonly providerOf: string | undefined
   /** It says where secrets are sent. */
   readonly isAddress: boolean
 }
 
-// The same few names come back at every node of every graph.
+// The same few names come back at every node of every graph, and all those of one graph whenever it is looked through.
 const meanings = new Map<string, Meaning>()
-const meaningsKept = 2000
+const meaningsKept = 20_000
+
+const nothing: Meaning = { isSecret: false, providerOf: undefined, isAddress: false }
+
+/** `qa` of `qa_api_key`. */
+const firstWordOf = (name: string): string => snake(name.slice(0, longestWord)).split("_", 1)[0] ?? ""
 
 const meaningOf = (name: string): Meaning => {
+  if (!meaningfulEnd.test(name.slice(-1))) return nothing
   const known = meanings.get(name)
   if (known !== undefined) return known
   const end = snake(name.slice(-longestWord))
-  const firstWord = snake(name.slice(0, longestWord)).split("_", 1)[0] ?? ""
-  const providerOf = providerName.test(end) ? (end === "provider" ? "" : firstWord) : undefined
-  const meaning = { isSecret: secretName.test(end), firstWord, providerOf, isAddress: addressName.test(end) }
+  const providerOf = providerName.test(end) ? (end === "provider" ? "" : firstWordOf(name)) : undefined
+  const meaning = { isSecret: secretName.test(end), providerOf, isAddress: addressName.test(end) }
   if (name.length > longestWord) return meaning
   if (meanings.size >= meaningsKept) meanings.clear()
   meanings.set(name, meaning)
@@ -49,10 +56,10 @@ const isHidden = (value: unknown): value is string | number => typeof value === 
 
 /** As a client may read it. */
 export const masked = (content: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(content).map(([name, value]) => [name, isSecret(name) ? maskedSecret(value) : maskedPart(value)]))
+  withMembers(content, (name, value) => (isSecret(name) ? maskedSecret(value) : maskedPart(value)))
 
 const maskedPart = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(maskedPart)
+  if (Array.isArray(value)) return withItems(value, maskedPart)
   return isObject(value) ? masked(value) : value
 }
 
@@ -73,22 +80,17 @@ const changedProviders = (sent: JsonObject, stored: JsonObject): ReadonlySet<str
   const changed = new Set<string>()
   let owners: ReadonlySet<string> | undefined
   for (const name of Object.keys(sent)) {
-    const { firstWord, isAddress, providerOf } = meaningOf(name)
+    const { isAddress, providerOf } = meaningOf(name)
     if ((providerOf === undefined && !isAddress) || !isNamed(sent[name]) || sent[name] === own(stored, name)) continue
     // The address of secrets that are called as it is, or else of all that are beside it.
     owners ??= secretOwners(stored)
+    const firstWord = firstWordOf(name)
     changed.add(providerOf ?? (owners.has(firstWord) ? firstWord : ""))
   }
   return changed
 }
 
-const secretOwners = (stored: JsonObject): ReadonlySet<string> =>
-  new Set(
-    Object.keys(stored).flatMap((name) => {
-      const { firstWord, isSecret } = meaningOf(name)
-      return isSecret ? [firstWord] : []
-    })
-  )
+const secretOwners = (stored: JsonObject): ReadonlySet<string> => new Set(Object.keys(stored).filter(isSecret).map(firstWordOf))
 
 /** Whether `sent` names another provider than `stored` does, if that names any, or another address. */
 export const isAnothers = (sent: JsonObject, stored: JsonObject): boolean => changedProviders(sent, stored).has("")
@@ -98,21 +100,21 @@ export const unmasked = (sent: JsonObject, stored: JsonObject): JsonObject => re
 
 /** `changes`: whose secrets to keep back. */
 const restored = (sent: JsonObject, stored: JsonObject, changes: typeof changedProviders): JsonObject => {
+  if (Object.keys(stored).length === 0) return sent
   const others = changes(sent, stored)
-  return Object.fromEntries(
-    Object.entries(sent).map(([name, value]) => {
-      if (typeof value === "boolean" || value === null) return [name, value]
-      const { firstWord, isSecret } = meaningOf(name)
-      const before = others.has("") || others.has(firstWord) ? undefined : own(stored, name)
-      return [name, isSecret ? restoredSecret(value, before) : restoredPart(value, before, changes)]
-    })
-  )
+  const isOthers = (name: string): boolean => others.size > 0 && (others.has("") || others.has(firstWordOf(name)))
+  return withMembers(sent, (name, value) => {
+    if (typeof value === "boolean" || value === null) return value
+    const before = isOthers(name) ? undefined : own(stored, name)
+    return isSecret(name) ? restoredSecret(value, before) : restoredPart(value, before, changes)
+  })
 }
 
 const restoredPart = (sent: unknown, stored: unknown, changes: typeof changedProviders): unknown => {
   if (Array.isArray(sent)) {
-    const before = sameIn(Array.isArray(stored) ? stored : [])
-    return sent.map((part: unknown, index) => restoredPart(part, before(part, index), changes))
+    if (!Array.isArray(stored)) return sent
+    const before = sameIn(stored)
+    return withItems(sent, (part, index) => restoredPart(part, before(part, index), changes))
   }
   return isObject(sent) && isObject(stored) ? restored(sent, stored, changes) : sent
 }

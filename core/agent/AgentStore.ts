@@ -6,7 +6,7 @@ import type { Page } from "../Page.ts"
 import { runsOfAgent } from "../run/RunCount.ts"
 import type { NamedTool } from "./ToolNames.ts"
 import { openedRows, type Stored } from "./SealedVersion.ts"
-import type { Agent, AgentCount, AgentStatus, AgentSummary, CallableAgent } from "./Agent.ts"
+import type { Agent, AgentContent, AgentCount, AgentStatus, AgentSummary, CallableAgent } from "./Agent.ts"
 
 type Sql = SqlClient.SqlClient
 const codesLimit = 1000
@@ -15,13 +15,21 @@ const summary = (sql: Sql) =>
   sql.literal(`a.id, a.name, a.status, a.created_at, a.folder_id, a.workflow_uuid, ${runsOfAgent} AS total_runs`)
 const draft = "(SELECT id FROM agent_definitions WHERE agent_id = a.id AND version_status = 'draft')"
 
+const shown = (sql: Sql) => sql`
+  ${summary(sql)}, a.organization_id, a.current_definition_id,
+  ARRAY(SELECT code FROM agent_dispositions WHERE agent_id = a.id ORDER BY code) AS disposition_codes`
+
 const select = (sql: Sql, definitionId: string) => sql`
-  SELECT ${summary(sql)}, a.organization_id, a.current_definition_id,
-    ARRAY(SELECT code FROM agent_dispositions WHERE agent_id = a.id ORDER BY code) AS disposition_codes,
+  SELECT ${shown(sql)},
     d.id AS definition_id, d.version_number, d.version_status, d.definition, d.configurations, d.template_context_variables, d.secrets
   FROM agents a JOIN agent_definitions d ON d.id = ${sql.literal(definitionId)}`
 
 type StoredAgent = Stored<Agent & { readonly definitionId: AgentDefinitionId }>
+
+/** Without a version. */
+export const findBare = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
+  sql<Omit<Agent, keyof AgentContent | "versionNumber" | "versionStatus">>`
+    SELECT ${shown(sql)} FROM agents a WHERE a.organization_id = ${organizationId} AND a.id = ${id}`
 
 /** With its published version, or its draft where it has none. */
 export const find = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>

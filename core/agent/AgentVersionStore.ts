@@ -58,11 +58,16 @@ export interface NewVersion extends AgentContent {
 export const begin = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) => sql`
   UPDATE agent_definitions SET is_held = false WHERE organization_id = ${organizationId} AND id = ${id}`
 
+/** What the database says of a version; its content, which is large, is known to whoever changes it. */
+type Made = Omit<AgentVersionRecord, keyof AgentContent>
+const made = (sql: Sql) =>
+  sql.literal("id AS definition_id, agent_id, organization_id, version_number, version_status, created_at, published_at")
+
 /** The next version, with the status that it is given. */
 export const insert = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, agentId: AgentId, version: NewVersion) {
   const id = AgentDefinitionId.make(yield* newRowId(sql, "agent_definitions"))
   const stored = sealed(yield* Sealer, { definitionId: id, organizationId }, version)
-  return yield* openedRows(sql<Stored<AgentVersionRecord>>`
+  return yield* sql<Made>`
     INSERT INTO agent_definitions (id, organization_id, agent_id, version_number, version_status, is_held, published_at, definition,
       configurations, template_context_variables, secrets)
     OVERRIDING SYSTEM VALUE
@@ -70,17 +75,16 @@ export const insert = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
       ${version.isHeld}::bool, CASE WHEN ${version.status}::text = 'published' THEN now() END, ${json(stored.definition)}::text::jsonb,
       ${json(stored.configurations)}::text::jsonb, ${json(stored.templateContextVariables)}::text::jsonb, ${stored.secrets}::text
     FROM agent_definitions WHERE agent_id = ${agentId}::int
-    RETURNING ${columns(sql)}, created_at, published_at`)
+    RETURNING ${made(sql)}`
 })
 
 export const archive = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) => sql`
   UPDATE agent_definitions SET version_status = 'archived' WHERE organization_id = ${organizationId} AND id = ${id}`
 
-export const publishDraft = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) =>
-  openedRows(sql<Stored<AgentVersionRecord>>`
-    UPDATE agent_definitions SET version_status = 'published', published_at = now()
-    WHERE organization_id = ${organizationId} AND id = ${id} AND version_status = 'draft'
-    RETURNING ${columns(sql)}, created_at, published_at`)
+export const publishDraft = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) => sql<Made>`
+  UPDATE agent_definitions SET version_status = 'published', published_at = now()
+  WHERE organization_id = ${organizationId} AND id = ${id} AND version_status = 'draft'
+  RETURNING ${made(sql)}`
 
 /** Calls use it from now on. */
 export const makeCurrent = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, id: AgentDefinitionId) => sql`

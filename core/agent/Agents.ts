@@ -86,7 +86,7 @@ export class Agents extends Context.Service<
       organizationId: OrganizationId,
       id: AgentId,
       folderId: FolderId | null
-    ) => Effect.Effect<Agent, AgentNotFound | FolderNotFound>
+    ) => Effect.Effect<AgentSummary, AgentNotFound | FolderNotFound>
     /** Of what an editor shows, with paths of its own. */
     readonly duplicate: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused>
     /** Newest first. */
@@ -119,12 +119,16 @@ export class Agents extends Context.Service<
         return (yield* Effect.orDie(agent)) ?? (yield* new AgentNotFound({ id }))
       })
       const get = (organizationId: OrganizationId, id: AgentId) => provided(found(id, store.find(sql, organizationId, id)))
+      const bare = (organizationId: OrganizationId, id: AgentId) =>
+        found(
+          id,
+          Effect.map(store.findBare(sql, organizationId, id), ([agent]) => agent)
+        )
       const getLatest = (organizationId: OrganizationId, id: AgentId) => provided(found(id, store.findLatest(sql, organizationId, id)))
 
       return Agents.of({
         create: Effect.fn("Agents.create")(function* (organizationId, agent) {
-          const id = yield* provided(editing.createFrom(sql, organizationId, agent))
-          return yield* Effect.orDie(get(organizationId, id))
+          return yield* provided(editing.createFrom(sql, organizationId, agent))
         }),
         list: Effect.fn("Agents.list")((organizationId, selection) =>
           Effect.orDie(store.list(sql, organizationId, { ...wholeList, ...selection }))
@@ -147,8 +151,7 @@ export class Agents extends Context.Service<
           return (yield* Effect.orDie(triggers.find(sql, organizationId, path))) ?? (yield* new AgentTriggerNotFound())
         }),
         update: Effect.fn("Agents.update")(function* (organizationId, id, changes) {
-          yield* provided(editing.update(sql, organizationId, id, changes))
-          return yield* getLatest(organizationId, id)
+          return (yield* provided(editing.update(sql, organizationId, id, changes))) ?? (yield* getLatest(organizationId, id))
         }),
         setStatus: Effect.fn("Agents.setStatus")(function* (organizationId, id, status) {
           // A client that goes away must not leave permits behind.
@@ -156,14 +159,14 @@ export class Agents extends Context.Service<
           return yield* get(organizationId, id)
         }),
         setFolder: Effect.fn("Agents.setFolder")(function* (organizationId, id, folderId) {
-          yield* get(organizationId, id)
+          yield* bare(organizationId, id)
           const isSet = yield* Effect.orDie(store.setFolder(sql, organizationId, id, folderId))
           if (!isSet) return yield* new FolderNotFound({ id: folderId ?? 0 })
-          return yield* get(organizationId, id)
+          return yield* bare(organizationId, id)
         }),
         duplicate: Effect.fn("Agents.duplicate")(function* (organizationId, id) {
           const { configurations, definition, folderId, name, templateContextVariables } = yield* getLatest(organizationId, id)
-          const copy = yield* provided(
+          return yield* provided(
             Effect.flatMap(TriggerPath.withFreshPaths(definition), (definition) =>
               editing.create(sql, organizationId, {
                 name: `${name} - Duplicate`,
@@ -174,7 +177,6 @@ export class Agents extends Context.Service<
               })
             )
           ).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
-          return yield* get(organizationId, copy)
         }),
         versions: Effect.fn("Agents.versions")(function* (organizationId, id, page) {
           const listed = yield* provided(Effect.orDie(versions.list(sql, organizationId, id, page)))

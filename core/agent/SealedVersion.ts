@@ -1,8 +1,8 @@
 /** Versions of agents as they lie in the database: the documents without their secrets, and these sealed beside them. */
 import { Effect } from "effect"
-import { openedText, type Place, Sealer, type Seals } from "../Sealer.ts"
+import { type Place, Sealer, type Seals } from "../Sealer.ts"
 import type { AgentContent, AgentVersion } from "./Agent.ts"
-import { putTogether, type SecretPart, takenApart } from "./SecretParts.ts"
+import { putTogether, type SecretPart, takenApart, unwritten, type WrittenPart, written } from "./SecretParts.ts"
 
 export interface StoredContent extends AgentContent {
   /** Sealed; empty when there are none, null when nobody has looked for any yet. */
@@ -16,7 +16,7 @@ const placeOf = ({ definitionId, organizationId }: Version): Place => ({ of: "ag
 /** The parts begin with the name of the document that they are of. */
 export const secretsIn = (sealer: Seals, version: Version, secrets: string | null): ReadonlyArray<SecretPart> =>
   // Sealed by us, as a list of parts.
-  secrets === null || secrets === "" ? [] : (JSON.parse(openedText(sealer, placeOf(version), secrets)) as ReadonlyArray<SecretPart>)
+  secrets === null || secrets === "" ? [] : unwritten(JSON.parse(sealer.open(placeOf(version), secrets)) as ReadonlyArray<WrittenPart>)
 
 /** A row with content, as it is stored. */
 export type Stored<Row extends AgentContent> = Omit<Row, keyof AgentContent> & StoredContent
@@ -31,7 +31,7 @@ export const openedRows = <Row extends Version & StoredContent, E, R>(rows: Effe
 export const sealed = (sealer: Seals, version: Version, content: AgentContent): StoredContent => {
   const { configurations, definition, templateContextVariables } = content
   const { rest, secrets } = takenApart({ configurations, definition, templateContextVariables })
-  return { ...rest, secrets: secrets.length === 0 ? "" : sealer.seal(placeOf(version), JSON.stringify(secrets)) }
+  return { ...rest, secrets: secrets.length === 0 ? "" : sealer.seal(placeOf(version), JSON.stringify(written(secrets))) }
 }
 
 /** The parts of one node of the definition, from the node on. */

@@ -2,6 +2,7 @@
 import { isSecretName } from "../event/NodeWebhookRequest.ts"
 import { isObject, type JsonObject } from "./Agent.ts"
 import { isPlaceholder, isSecret } from "./AgentSecrets.ts"
+import { withItems, withMembers } from "./changedParts.ts"
 
 export interface SecretPart {
   /** From the document's root. */
@@ -40,27 +41,51 @@ const isHeaders = (name: string | number | undefined): boolean => typeof name ==
 
 export const takenApart = <Document extends JsonObject>(document: Document): TakenApart<Document> => {
   const secrets: Array<SecretPart> = []
-  const isTaken = (name: string, value: unknown, within: JsonObject, at: SecretPart["at"]): boolean =>
-    isWorthHiding(value) &&
-    (isSecret(name) ||
-      (name === "value" && isSecretRow(within)) ||
-      (isHeaders(at.at(-1)) && typeof value === "string" && isSecretName(name)))
-  const without = (value: unknown, at: SecretPart["at"]): unknown => {
-    if (typeof value === "string" && isSecretAddress(value)) return taken(value, at)
-    if (Array.isArray(value)) return value.map((one: unknown, index) => without(one, [...at, index]))
-    if (!isObject(value)) return value
-    const entries = Object.entries(value).map(([name, part]) => {
-      const there = [...at, name]
-      return [name, isTaken(name, part, value, at) ? taken(part, there) : without(part, there)]
-    })
-    return Object.fromEntries(entries)
-  }
-  const taken = (value: unknown, at: SecretPart["at"]): null => {
-    secrets.push({ at, value })
+  const at: Array<string | number> = []
+  const taken = (value: unknown): null => {
+    secrets.push({ at: [...at], value })
     return null
   }
+  const isTaken = (name: string, value: unknown, within: JsonObject, isHeader: boolean): boolean =>
+    isWorthHiding(value) &&
+    (isSecret(name) || (name === "value" && isSecretRow(within)) || (isHeader && typeof value === "string" && isSecretName(name)))
+  const without = (value: unknown): unknown => {
+    if (typeof value === "string") return isSecretAddress(value) ? taken(value) : value
+    if (Array.isArray(value)) return withItems(value, (one, index) => below(index, () => without(one)))
+    if (!isObject(value)) return value
+    const isHeader = isHeaders(at.at(-1))
+    return withMembers(value, (name, part) => below(name, () => (isTaken(name, part, value, isHeader) ? taken(part) : without(part))))
+  }
+  const below = (name: string | number, part: () => unknown): unknown => {
+    at.push(name)
+    const rest = part()
+    at.pop()
+    return rest
+  }
   // The same names, with nulls for texts and numbers of which nothing but JSON is known.
-  return { rest: without(document, []) as Document, secrets }
+  return { rest: without(document) as Document, secrets }
+}
+
+/** A part as it is written down, after another: what their places have in common is written once, for a name may be as long as the document. */
+export interface WrittenPart extends SecretPart {
+  /** How much of the place of the part before comes first; undefined: nothing. */
+  readonly same?: number
+}
+
+export const written = (secrets: ReadonlyArray<SecretPart>): ReadonlyArray<WrittenPart> =>
+  secrets.map(({ at, value }, index) => {
+    const before = secrets[index - 1]?.at ?? []
+    const differs = at.findIndex((name, depth) => name !== before[depth])
+    const same = differs === -1 ? at.length : differs
+    return same === 0 ? { at, value } : { same, at: at.slice(same), value }
+  })
+
+export const unwritten = (parts: ReadonlyArray<WrittenPart>): ReadonlyArray<SecretPart> => {
+  let before: SecretPart["at"] = []
+  return parts.map(({ at, same = 0, value }) => {
+    before = [...before.slice(0, same), ...at]
+    return { at: before, value }
+  })
 }
 
 /** Writes into `rest`, which must be the caller's alone, such as what was just read. */

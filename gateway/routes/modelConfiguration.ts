@@ -7,6 +7,7 @@ import {
   modelConfigurationDefaults,
   ModelConfigurationWire,
   modelConfigurationWire,
+  modelDocumentSize,
   ModelPricing,
   noPrices,
   SetModelConfiguration
@@ -29,6 +30,7 @@ export const modelConfigurationRoutes = tagged("Model configurations", [
     description: "A service that the engine does not have is kept; agents speak with the engine's own voice.",
     needs: "admin",
     body: SetModelConfiguration,
+    bodySize: modelDocumentSize,
     success: ModelConfigurationWire,
     errors: ["ModelDocumentRefused", "ModelDocumentTooLarge"],
     handle: ({ body, caller }) =>

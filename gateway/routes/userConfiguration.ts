@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { ModelConfigurations } from "#core/organization/ModelConfigurations.ts"
 import { route, tagged } from "../Route.ts"
+import { modelDocumentSize } from "../wire/ModelConfiguration.ts"
 import {
   allWell,
   changesOf,
@@ -39,6 +40,7 @@ export const userConfigurationRoutes = tagged("User configurations", [
     summary: "Change what the organization has set up",
     needs: "admin",
     body: SetUserConfiguration,
+    bodySize: modelDocumentSize,
     success: UserConfigurationWire,
     errors: ["ModelDocumentTooLarge", "ModelSecretMasked"],
     handle: ({ body, caller }) =>

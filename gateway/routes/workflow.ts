@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import Type, { type Static } from "typebox"
 import type { AgentStatus } from "#core/agent/Agent.ts"
 import { describedAgent } from "#core/agent/DescribedAgent.ts"
+import { mostCharacters, mostValues } from "#core/agent/AgentSize.ts"
 import { agentTemplates } from "#core/agent/AgentTemplate.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { allCodes, endReasons } from "#core/agent/Disposition.ts"
@@ -57,7 +58,7 @@ const statusesOf = (filter: string | undefined): Effect.Effect<ReadonlyArray<Age
 }
 
 /** A graph with the prompts of all its nodes. */
-const agentSize = { maxBytes: 524_288, maxValues: 8000 }
+const agentSize = { maxBytes: mostCharacters, maxValues: mostValues }
 
 export const workflowRoutes = tagged("Agents", [
   route({

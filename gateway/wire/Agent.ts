@@ -14,9 +14,12 @@ const AgentStatusWire = Type.Enum(["active", "archived"])
 export const VersionStatusWire = Type.Enum(["draft", "published", "archived"])
 export const definition = object("The graph: `nodes`, `edges`, and whatever else an editor keeps in it.")
 
+/** Lists hold a thousand of them. Copies of copies have long ones. */
+export const agentName = () => Type.String({ maxLength: 1000 })
+
 export const CreateAgent = Type.Object(
   {
-    name: Type.String(),
+    name: agentName(),
     workflow_definition: definition,
     template_context_variables: optional(object("Name to value, for test calls only.")),
     workflow_configurations: optional(object())
@@ -25,7 +28,7 @@ export const CreateAgent = Type.Object(
 )
 export const UpdateAgent = Type.Object(
   {
-    name: optional(Type.String()),
+    name: optional(agentName()),
     workflow_definition: optional(definition),
     template_context_variables: optional(object("Name to value, for test calls only.")),
     workflow_configurations: optional(object("Replaced as a whole."))

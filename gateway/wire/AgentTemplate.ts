@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox"
 import type { AgentTemplate } from "#core/agent/AgentTemplate.ts"
 import { instant } from "./Field.ts"
-import { definition } from "./Agent.ts"
+import { agentName, definition } from "./Agent.ts"
 
 export const AgentTemplateWire = Type.Object(
   {
@@ -23,7 +23,7 @@ export const agentTemplateWire = (template: AgentTemplate): Static<typeof AgentT
   created_at: template.createdAt
 })
 
-export const UseTemplate = Type.Object({ template_id: Type.Integer(), workflow_name: Type.String() }, { title: "UseWorkflowTemplate" })
+export const UseTemplate = Type.Object({ template_id: Type.Integer(), workflow_name: agentName() }, { title: "UseWorkflowTemplate" })
 
 const mostOfUseCase = 200
 const mostOfActivity = 20_000

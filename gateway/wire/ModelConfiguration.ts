@@ -15,6 +15,9 @@ import {
   shownConfigurationOf
 } from "./UserConfiguration.ts"
 
+/** How much of it may be sent: the document, and room for the way in which it is written. */
+export const modelDocumentSize = { maxBytes: 2 * maxModelDocumentSize, maxValues: 2000 }
+
 const hostedDefaults = { voice: "default", speed: 1, language: "multi" } as const
 
 const HostedModels = Type.Object(

@@ -5,6 +5,9 @@ import type { Figure } from "./Figure.ts"
 export interface Options {
   /** Smaller and shorter: shows that the benchmark runs, its figures are no measurements. */
   readonly quick: boolean
+  /** Of what is generated, where a benchmark generates anything: which, and how many. */
+  readonly seed?: number | undefined
+  readonly count?: number | undefined
 }
 
 export interface Benchmark {

@@ -5,6 +5,7 @@
  *     npm run bench -- dispatch slot-use       some
  *     npm run bench -- --json                  one object a line
  *     npm run bench -- --quick                 smaller and shorter, to see that they run
+ *     npm run bench -- hostile-bodies --seed 7 --count 2000    other bodies than the usual ones, and fewer
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Logger } from "effect"
@@ -46,8 +47,15 @@ const benchmarks: ReadonlyArray<Benchmark> = [
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "boolean", default: false }, quick: { type: "boolean", default: false } }
+  options: {
+    json: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    seed: { type: "string" },
+    count: { type: "string" }
+  }
 })
+const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
+const options = { quick: values.quick, seed: numberOf(values.seed), count: numberOf(values.count) }
 
 const chosen = benchmarks.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const unknown = positionals.filter((wanted) => benchmarks.every(({ name }) => name !== wanted))
@@ -55,7 +63,7 @@ const unknown = positionals.filter((wanted) => benchmarks.every(({ name }) => na
 const measure = ({ name, run }: Benchmark) =>
   Effect.gen(function* () {
     yield* Console.error(`${name} ...`)
-    const figures = yield* Effect.timeout(run({ quick: values.quick }), TIMEOUT)
+    const figures = yield* Effect.timeout(run(options), TIMEOUT)
     if (values.json) yield* Console.log(figures.map(json).join("\n"))
     return figures
   })

@@ -155,13 +155,18 @@ export interface HostileBody {
 
 const shares = [0.1, 0.5, 0.97]
 
-/** `count` of them, the same for the same seed, in turns for each route that takes a body; made when they are asked for. */
+/** Some of `made` for each of the numbers, by which a request is the same for the same seed. */
+export const seeded = <Made>(count: number, seed: number, made: (numbers: readonly [number, number, number], index: number) => Made) =>
+  fc.sample(fc.tuple(fc.nat(), fc.nat(), fc.nat()), { numRuns: count, seed }).map((numbers, index) => () => made(numbers, index))
+
+export const takesJson = (route: Route<unknown>): boolean => route.body._tag === "Json"
+
+/** `count` of them, the same for the same seed, in turns for each route that takes JSON; made when they are asked for. */
 export const bodiesOf = (routes: ReadonlyArray<Route<unknown>>, count: number, seed: number): ReadonlyArray<() => HostileBody> => {
   const takers = routes.flatMap((route) =>
     route.body._tag === "Json" ? [{ route, body: route.body, places: placesIn(route.body.schema, (value) => value) }] : []
   )
-  const numbers = fc.sample(fc.tuple(fc.nat(), fc.nat(), fc.nat()), { numRuns: count, seed })
-  return numbers.map(([at, which, share], index) => () => {
+  return seeded(count, seed, ([at, which, share], index) => {
     const { body, places, route } = takers[index % takers.length] ?? raise("There is no route with a body")
     const place = places[at % places.length] ?? raise("There is no place in the body")
     // Parsers and checks take as long for whatever else is in the body, which is little.
@@ -170,17 +175,22 @@ export const bodiesOf = (routes: ReadonlyArray<Route<unknown>>, count: number, s
       values: body.maxValues,
       schema: place.schema
     }
-    const bombs = place.isGraph && which % 2 === 0 ? graphs : values
-    const [kind, bomb] = [Math.floor(which / 2) % (bombs.length + texts.length), Math.floor(which / 2)]
+    const isGraph = place.isGraph && which % 2 === 0
+    const bombs = isGraph ? graphs : values
+    const kind = Math.floor(which / 2) % (bombs.length + texts.length)
     const whole = texts[kind - bombs.length]
-    const made = bombs[kind]
-    const text = whole === undefined ? JSON.stringify(place.put(made?.(room))) : whole(room)
-    return {
-      route,
-      text,
-      made: `${bombs === graphs ? "graph" : whole === undefined ? "value" : "text"} ${kind} at ${at % places.length} (${bomb})`
-    }
+    const text = whole === undefined ? JSON.stringify(place.put(bombs[kind]?.(room))) : whole(room)
+    return { route, text, made: `${isGraph ? "graph" : whole === undefined ? "value" : "text"} ${kind} at ${at % places.length}` }
   })
+}
+
+/** The same as one text of about `bytes`: for a query, a part of a path, or a file. */
+export const textOf = (which: number, bytes: number): { readonly text: string; readonly made: string } => {
+  const room = { bytes, values: bytes, schema: Type.Unknown() }
+  const kind = which % (values.length + texts.length)
+  const whole = texts[kind - values.length]
+  const value = whole === undefined ? values[kind]?.(room) : whole(room)
+  return { text: (typeof value === "string" ? value : JSON.stringify(value)).slice(0, bytes), made: `text ${kind}` }
 }
 
 const raise = (why: string): never => {

@@ -67,6 +67,27 @@ t.test("given a graph", async (t) => {
     t.ok(answer.text.length < longestAnswer, `${answer.text.length} bytes`)
   })
 
+  t.test("when thousands of secrets lie below a name as long as the body, then the name is stored once", async (t) => {
+    const secrets = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`k${index}_secret`, "s"]))
+    const template_context_variables = { ["n".repeat(200_000)]: secrets }
+    const answer = await api.ask("PUT", `/workflow/${id}`, { template_context_variables })
+    t.equal(answer.status, 200)
+    const read = bodyOf(await api.ask("GET", `/workflow/fetch/${id}`))
+    t.strictSame(read["template_context_variables"], template_context_variables)
+    await api.ask("PUT", `/workflow/${id}`, { template_context_variables: {} })
+  })
+
+  t.test("when graph, settings and variables are each as large as a body may be, then they are refused together", async (t) => {
+    const { id: large } = await api.makeAgent()
+    const text = "p".repeat(400_000)
+    const settings = await api.ask("PUT", `/workflow/${large}`, { workflow_configurations: { note: text } })
+    const variables = await api.ask("PUT", `/workflow/${large}`, { template_context_variables: { note: text } })
+    const many = Array.from({ length: 7900 }, () => 1)
+    const values = await api.ask("PUT", `/workflow/${large}`, { workflow_configurations: {}, template_context_variables: { many } })
+    const more = await api.ask("PUT", `/workflow/${large}`, { workflow_definition: { ...graph, more: many } })
+    t.strictSame([settings.status, variables.status, values.status, more.status], [200, 422, 200, 422])
+  })
+
   t.test("when the label of an edge is half a megabyte, or none, then it is judged like any other", async (t) => {
     const edge = { id: "e", source: "1", target: "1" }
     const long = await create({ ...graph, edges: [{ ...edge, data: { label: " ".repeat(500_000), condition: "x" } }] })

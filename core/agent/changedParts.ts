@@ -1,0 +1,28 @@
+/**
+ * A part of a JSON document with changes in it. Whole graphs are looked through for the few parts to change, so whatever is the same afterwards
+ * is not copied.
+ */
+import type { JsonObject } from "./Agent.ts"
+
+export const withMembers = (part: JsonObject, change: (name: string, value: unknown) => unknown): JsonObject => {
+  const changed = new Map<string, unknown>()
+  for (const name of Object.keys(part)) {
+    const next = change(name, part[name])
+    if (next !== part[name]) changed.set(name, next)
+  }
+  // Not assigned one by one: a key named `__proto__` would set the prototype.
+  return changed.size === 0
+    ? part
+    : Object.fromEntries(Object.keys(part).map((name) => [name, changed.has(name) ? changed.get(name) : part[name]]))
+}
+
+export const withItems = (items: ReadonlyArray<unknown>, change: (item: unknown, index: number) => unknown): ReadonlyArray<unknown> => {
+  let changed: Array<unknown> | undefined
+  for (const [index, item] of items.entries()) {
+    const next = change(item, index)
+    if (next === item) continue
+    changed ??= [...items]
+    changed[index] = next
+  }
+  return changed ?? items
+}

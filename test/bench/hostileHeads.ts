@@ -1,0 +1,32 @@
+/** Requests that are expensive for what stands in their query or their path: filters, searches, dates, cursors, names. */
+import type { Route } from "#gateway/Route.ts"
+import { seeded, textOf } from "./bombs.ts"
+
+export interface HostileHead {
+  readonly route: Route<unknown>
+  readonly path: string
+  readonly made: string
+}
+
+const pathNames = (path: string): ReadonlyArray<string> => [...path.matchAll(/:([a-z_]+)/g)].flatMap(([, name]) => name ?? [])
+const queryNames = ({ query }: Route<unknown>): ReadonlyArray<string> => Object.keys(query.properties)
+export const takesText = (route: Route<unknown>): boolean => pathNames(route.path).length + queryNames(route).length > 0
+
+/** What the server takes of a head, less what is in it anyhow. */
+const sizes = [40, 400, 3000]
+
+/** As `bodiesOf`. One whose path is made expensive names nothing that is there. */
+export const headsOf = (routes: ReadonlyArray<Route<unknown>>, count: number, seed: number): ReadonlyArray<() => HostileHead> => {
+  const takers = routes.filter(takesText)
+  return seeded(count, seed, ([at, which, size], index) => {
+    const route = takers[index % takers.length] as Route<unknown>
+    const names = [...queryNames(route), ...pathNames(route.path)]
+    const name = names[at % names.length] ?? ""
+    const { made, text } = textOf(which, sizes[size % sizes.length] ?? 40)
+    // Three bytes for each that is escaped, and the head has room for so many.
+    const value = encodeURIComponent(text.toWellFormed()).slice(0, 3000).replace(/%.?$/, "")
+    const isQuery = queryNames(route).includes(name)
+    const path = route.path.replaceAll(/:([a-z_]+)/g, (_, own: string) => (own === name && !isQuery ? value : "1"))
+    return { route, path: isQuery ? `${path}?${name}=${value}` : path, made: `${made} in ${name}` }
+  })
+}
