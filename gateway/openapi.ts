@@ -2,7 +2,7 @@
 import Type, { type TObject, type TSchema } from "typebox"
 import { type DomainTag, statusOf } from "./Refusal.ts"
 import type { Route } from "./Route.ts"
-import { exampleOf } from "./openapiExample.ts"
+import { exampleOf, requestExampleOf } from "./openapiExample.ts"
 import { type Components, componentsOf, type JsonSchema } from "./openapiSchema.ts"
 
 export interface OpenApi {
@@ -207,7 +207,7 @@ const requestBodyOf = ({ body }: Route<unknown>, components: Components): Pick<O
   const form: JsonSchema = { type: "object", properties: { file: bytesSchema }, required: ["file"] }
   const content =
     body._tag === "Json"
-      ? { "application/json": { schema: components.input(body.schema), example: exampleOf(body.schema) } }
+      ? { "application/json": { schema: components.input(body.schema), example: requestExampleOf(body.schema) } }
       : Object.fromEntries(body.mediaTypes.map((type) => [type, { schema: type === "multipart/form-data" ? form : bytesSchema }]))
   return { requestBody: { required: true, content } }
 }

@@ -79,3 +79,11 @@ export const exampleOf = (schema: TSchema, name = ""): unknown => {
   if (Type.IsNull(schema)) return null
   return {}
 }
+
+/** Of a request. The id of another thing that may be left out is left out: whoever sends the example as it is has no such thing. */
+export const requestExampleOf = (schema: TSchema): unknown => {
+  if (!Type.IsObject(schema) || "examples" in schema) return exampleOf(schema)
+  const isLeftOut = (name: string, one: TSchema) => name.endsWith("_id") && "default" in one && one.default === null
+  const given = Object.entries(schema.properties).filter(([name, one]) => !isLeftOut(name, one))
+  return exampleOf(Type.Object(Object.fromEntries(given)))
+}

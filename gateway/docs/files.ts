@@ -16,6 +16,8 @@ const files: Readonly<Record<string, readonly [mediaType: string, path: () => st
   "page.html": ["text/html; charset=utf-8", ours("page.html")],
   "docs.css": [style, ours("docs.css")],
   "docs.js": [script, ours("docs.js")],
+  "examples.js": [script, ours("examples.js")],
+  "guide.js": [script, ours("guide.js")],
   "swagger-ui.css": [style, reference("swagger-ui.css")],
   "swagger-ui-bundle.js": [script, reference("swagger-ui-bundle.js")]
 }

@@ -2,11 +2,12 @@
  * A real Asterisk with its own callee for one test, from deploy/asterisk. What a number does stands in
  * deploy/asterisk/conf/extensions.conf. It ends with the process that started it, however that one ends.
  */
-import { execFile, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { runScript, unavailable } from "./fromDebian.ts"
 
 export interface AsteriskOptions {
   /** The Stasis application that inbound calls enter. */
@@ -58,25 +59,10 @@ interface Instance {
 }
 
 const script = (name: string) => fileURLToPath(new URL(`../../deploy/asterisk/${name}`, import.meta.url))
-const installMillis = 1_200_000
 const commandMillis = 90_000
-/** The exit status of `install` where Debian's packages cannot be had. */
-const notOnThisMachine = 75
-
-interface Outcome {
-  readonly status: number
-  readonly stdout: string
-  readonly stderr: string
-}
 
 const run = (name: string, args: ReadonlyArray<string>, environment: Record<string, string>, timeout: number) =>
-  new Promise<Outcome>((resolve, reject) => {
-    execFile(script(name), args, { env: { ...process.env, ...environment }, timeout }, (error, stdout, stderr) => {
-      const status = error === null ? 0 : error.code
-      if (typeof status === "number") resolve({ status, stdout, stderr })
-      else reject(new Error(`deploy/asterisk/${name} did not end by itself: ${stderr}`, { cause: error }))
-    })
-  })
+  runScript(script(name), args, environment, timeout)
 
 const must = async (...command: Parameters<typeof run>): Promise<string> => {
   const { status, stderr, stdout } = await run(...command)
@@ -84,20 +70,8 @@ const must = async (...command: Parameters<typeof run>): Promise<string> => {
   return stdout
 }
 
-const install = async (): Promise<string | undefined> => {
-  const { status, stderr } = await run("install", [], {}, installMillis)
-  if (status === 0) return undefined
-  const reason = stderr.trim().split("\n").at(-1) ?? ""
-  if (status === notOnThisMachine && process.env.CI !== "true") return reason
-  throw new Error(reason)
-}
-let installed: Promise<string | undefined> | undefined
-
-/**
- * Why this machine cannot have Asterisk, to skip a test with; undefined when it can, and then it is installed.
- * Where `CI` is "true", a machine without Asterisk is an error.
- */
-export const asteriskUnavailable = (): Promise<string | undefined> => (installed ??= install())
+/** As `unavailable` says, for Asterisk and its callee. */
+export const asteriskUnavailable = unavailable(script("install"))
 
 export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Asterisk> => {
   const reason = await asteriskUnavailable()

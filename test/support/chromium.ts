@@ -1,0 +1,226 @@
+/** A real browser for one test: Debian's Chromium without a window, driven over the DevTools protocol. It ends with the process that started it. */
+import { spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Readable, Writable } from "node:stream"
+import { fileURLToPath } from "node:url"
+import type { Test } from "tap"
+import { unavailable } from "./fromDebian.ts"
+import { until } from "./until.ts"
+
+const script = (name: string) => fileURLToPath(new URL(`./chromium/${name}`, import.meta.url))
+export const chromiumUnavailable = unavailable(script("install"))
+
+type Json = { readonly [Name in string]?: unknown }
+/** As the protocol defines them for each method: https://chromedevtools.github.io/devtools-protocol/ */
+interface Message {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: Json
+  readonly result?: Json
+  readonly error?: { readonly message: string }
+}
+
+/** Commands and events, each a line of JSON that ends in a zero byte. */
+class DevTools {
+  readonly #input: Writable
+  readonly #pending = new Map<number, (message: Message) => void>()
+  #session: string | undefined
+  #sent = 0
+  #rest = Buffer.alloc(0)
+  onEvent: (method: string, params: Json) => void = () => {}
+
+  constructor(input: Writable, output: Readable) {
+    this.#input = input
+    output.on("data", (chunk: Buffer) => {
+      this.#rest = Buffer.concat([this.#rest, chunk])
+      for (let end = this.#rest.indexOf(0); end !== -1; end = this.#rest.indexOf(0)) {
+        this.#take(JSON.parse(this.#rest.subarray(0, end).toString()) as Message)
+        this.#rest = this.#rest.subarray(end + 1)
+      }
+    })
+  }
+
+  #take(message: Message): void {
+    if (message.id !== undefined) this.#pending.get(message.id)?.(message)
+    else if (message.method !== undefined) this.onEvent(message.method, message.params ?? {})
+  }
+
+  async ask(method: string, params: Json = {}): Promise<Json> {
+    const id = ++this.#sent
+    const session = this.#session === undefined ? {} : { sessionId: this.#session }
+    const answer = new Promise<Message>((resolve) => this.#pending.set(id, resolve))
+    this.#input.write(`${JSON.stringify({ id, method, params, ...session })}\0`)
+    const { error, result } = await answer
+    this.#pending.delete(id)
+    if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+    return result ?? {}
+  }
+
+  /** Everything from here on is about one page. */
+  async openPage(): Promise<void> {
+    const { targetId } = await this.ask("Target.createTarget", { url: "about:blank" })
+    const { sessionId } = await this.ask("Target.attachToTarget", { targetId, flatten: true })
+    this.#session = String(sessionId)
+    for (const domain of ["Page", "Runtime", "Network", "Log", "Audits"]) await this.ask(`${domain}.enable`)
+  }
+}
+
+export interface PageRequest {
+  readonly method: string
+  readonly url: string
+  /** Undefined: not answered yet. */
+  status?: number
+  /** Why there is no answer: blocked, refused, cut. */
+  failure?: string
+}
+
+export class Page {
+  /** Every request that the page has made, in order. */
+  readonly requests: Array<PageRequest> = []
+  /** What a developer would see in red: errors, exceptions, and what the content policy blocked. */
+  readonly complaints: Array<string> = []
+  readonly #devTools: DevTools
+  readonly #byId = new Map<unknown, PageRequest>()
+  /** What the browser wanted from anywhere but this machine. */
+  readonly elsewhere: ReadonlyArray<string>
+
+  constructor(devTools: DevTools, elsewhere: ReadonlyArray<string>) {
+    this.#devTools = devTools
+    this.elsewhere = elsewhere
+    devTools.onEvent = (method, params) => this.#heard[method]?.(params)
+  }
+
+  readonly #heard: { readonly [Method in string]?: (params: Json) => void } = {
+    "Network.requestWillBeSent": ({ request, requestId }) => {
+      const { method, url } = request as { method: string; url: string }
+      // An address that carries its own content asks nobody.
+      if (url.startsWith("data:")) return
+      const made: PageRequest = { method, url }
+      this.requests.push(made)
+      this.#byId.set(requestId, made)
+    },
+    "Network.responseReceived": ({ requestId, response }) => {
+      const request = this.#byId.get(requestId)
+      if (request !== undefined) request.status = (response as { status: number }).status
+    },
+    "Network.loadingFailed": ({ blockedReason, errorText, requestId }) => {
+      const request = this.#byId.get(requestId)
+      if (request !== undefined) request.failure = String(blockedReason ?? errorText)
+    },
+    "Log.entryAdded": ({ entry }) => {
+      const { level, text, url } = entry as { level: string; text: string; url?: string }
+      if (level === "error") this.complaints.push(`${text} ${url ?? ""}`)
+    },
+    "Runtime.consoleAPICalled": ({ args, type }) => {
+      if (type === "error" || type === "assert") this.complaints.push(JSON.stringify(args))
+    },
+    "Runtime.exceptionThrown": ({ exceptionDetails }) => void this.complaints.push(JSON.stringify(exceptionDetails)),
+    "Audits.issueAdded": ({ issue }) => {
+      if ((issue as { code: string }).code === "ContentSecurityPolicyIssue") this.complaints.push(JSON.stringify(issue))
+    }
+  }
+
+  /** Settled when the page has asked for it; redirects are followed. */
+  async open(url: string): Promise<void> {
+    const { errorText } = await this.#devTools.ask("Page.navigate", { url })
+    if (errorText !== undefined) throw new Error(`${url}: ${String(errorText)}`)
+  }
+
+  /** The value of a JavaScript expression in the page, a promise's when it has one. */
+  async evaluate(expression: string): Promise<unknown> {
+    const asked = { expression, awaitPromise: true, returnByValue: true, userGesture: true }
+    const { exceptionDetails, result } = await this.#devTools.ask("Runtime.evaluate", asked)
+    if (exceptionDetails !== undefined) throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`)
+    return (result as { value?: unknown }).value
+  }
+
+  /** The text of what matches first, as a person sees it, once there is some. */
+  text(selector: string, wanted = /\S/): Promise<string> {
+    return until(`text ${wanted} in ${selector}`, async () => {
+      const text = String(await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ""`))
+      return wanted.test(text) ? text : undefined
+    })
+  }
+
+  /** With the mouse, in the middle of it, once it is there and nothing lies over it. */
+  async click(selector: string): Promise<void> {
+    const found = `(() => {
+      const element = document.querySelector(${JSON.stringify(selector)})
+      if (element === null) return undefined
+      element.scrollIntoView({ block: "center", behavior: "instant" })
+      const { x, y, width, height } = element.getBoundingClientRect()
+      const at = { x: x + width / 2, y: y + height / 2 }
+      const hit = document.elementFromPoint(at.x, at.y)
+      return hit !== null && (element.contains(hit) || hit.contains(element)) ? at : undefined
+    })()`
+    const at = (await until(`${selector} to click on`, () => this.evaluate(found))) as Json
+    const press = { ...at, button: "left", clickCount: 1 }
+    await this.#devTools.ask("Input.dispatchMouseEvent", { ...press, type: "mousePressed" })
+    await this.#devTools.ask("Input.dispatchMouseEvent", { ...press, type: "mouseReleased" })
+  }
+
+  /** Instead of what stands in the field, as if typed, and then leaves it. */
+  async enter(selector: string, text: string): Promise<void> {
+    await this.click(selector)
+    await this.evaluate(`document.querySelector(${JSON.stringify(selector)}).select()`)
+    await this.#devTools.ask("Input.insertText", { text })
+    await this.evaluate(`document.activeElement.blur()`)
+  }
+}
+
+/** Where requests to all other machines end: nobody is there, and they are written down. */
+const nowhere = async (t: Test) => {
+  const asked: Array<string> = []
+  const server = createServer((socket) => {
+    socket.on("error", () => {})
+    socket.once("data", (head) => {
+      asked.push(head.toString("latin1").split("\r\n")[0] ?? "")
+      socket.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  t.teardown(() => server.close())
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("no port")
+  return { asked, proxy: `127.0.0.1:${address.port}` }
+}
+
+/** A page of a browser that reaches this machine and no other. */
+export const openPage = async (t: Test): Promise<Page> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-chromium-"))
+  const { asked, proxy } = await nowhere(t)
+  const flags = [
+    "--remote-debugging-pipe",
+    `--user-data-dir=${folder}`,
+    `--proxy-server=${proxy}`,
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--window-size=1280,1000",
+    "--disable-gpu",
+    // It has none for root, and the pages are ours.
+    "--no-sandbox",
+    // Containers have little shared memory.
+    "--disable-dev-shm-usage"
+  ]
+  const child = spawn(script("run"), flags, { stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"] })
+  const ended = new Promise((resolve) => child.once("close", resolve))
+  const [, , errors, input, output] = child.stdio as unknown as [null, null, Readable, Writable, Readable]
+  let said = ""
+  errors.on("data", (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  // Its end of the pipe goes when it ends.
+  input.on("error", () => {})
+  t.teardown(async () => {
+    input.end()
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  })
+  const devTools = new DevTools(input, output)
+  const early = ended.then(() => Promise.reject(new Error(`Chromium ended: ${said}`)))
+  await Promise.race([devTools.openPage(), early])
+  early.catch(() => {})
+  return new Page(devTools, asked)
+}
