@@ -10,27 +10,21 @@ import { Files } from "../storage/Files.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
-import { RecordedSpeech, RecordingUnplayable } from "./RecordedSpeech.ts"
+import { makeOpenings, type OpeningPiece } from "./Openings.ts"
 import { headerBytes, repair, startRecording } from "./Recording.ts"
-import { heardPart, makeTranscript } from "./Transcript.ts"
-import { Tts, type TtsError } from "./Tts.ts"
+import { heardText, makeTranscript, type Piece } from "./Transcript.ts"
 import { openLine } from "./VoiceLine.ts"
 import type { VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSession.ts"
 
 // A disk that hangs must not keep a call's actor.
 const storeTimeout = Duration.seconds(10)
-/** A callee who has answered waits no longer for a recording; then he is spoken to. */
-const recordingTimeout = Duration.seconds(5)
 
-/** What a call opens with, spoken or recorded. */
+/** Who says what the call opens with, and what of it has been handed to the line. */
 interface Opening {
-  readonly speech: Uint8Array
-  /** What is said in it. */
-  readonly text: string
   readonly engine: string
   readonly voice: string
-  /** Synthesized for it. */
-  readonly characters: number
+  readonly isSynthesized: boolean
+  readonly pieces: Array<Piece>
 }
 
 /** What becomes known while the call lasts. */
@@ -39,9 +33,6 @@ interface Noted {
   opening: Opening | undefined
   closing: Fiber.Fiber<VoiceReport> | undefined
 }
-
-/** Undefined when there is nothing to say. */
-type Opened<E> = Effect.Effect<Opening | undefined, E>
 
 /** Undefined, and logged, when it could not be stored in time. */
 const stored = <E>(key: string, write: Effect.Effect<unknown, E>): Effect.Effect<string | undefined> =>
@@ -91,53 +82,31 @@ const open = Effect.fnUntraced(function* (
 type Voice = Effect.Success<ReturnType<typeof open>>
 
 const spokenOf = ({ opening }: Noted): Readonly<Record<string, number>> =>
-  opening === undefined || opening.characters === 0 ? {} : { [`${opening.engine}#0|||${opening.voice}`]: opening.characters }
+  opening?.isSynthesized !== true || opening.pieces.length === 0
+    ? {}
+    : { [`${opening.engine}#0|||${opening.voice}`]: opening.pieces.map(({ text }) => text).join(" ").length }
 
 /** Only what was played counts as said. Gives the time to the first of it. */
 const noteGreeting = ({ epochOf, line, noted: { opening }, openedAt, transcript }: Voice): number | undefined => {
   const spoken = line.spoken()
   if (spoken === undefined || opening === undefined) return undefined
   const millis = Math.max(0, spoken.from - openedAt)
-  const text = heardPart(opening.text, spoken.share)
+  const text = heardText(opening.pieces, spoken.bytes)
   transcript.firstAudio({ at: epochOf(spoken.from), millis, engine: opening.engine, voice: opening.voice })
   if (text !== "") transcript.said({ speaker: "assistant", text, at: epochOf(spoken.from), until: epochOf(spoken.until) })
   return millis
 }
 
 export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
-  const tts = yield* Tts
   const files = yield* Files
   const names = yield* CallFiles
-
-  const recordings = yield* RecordedSpeech
+  const openings = yield* makeOpenings
   const figures = yield* CurrentCallFigures
 
-  const recorded = ({ organizationId, recording }: VoicePlan): Opened<RecordingUnplayable> => {
-    if (recording === undefined) return Effect.undefined
-    return recordings.find(organizationId, recording).pipe(
-      Effect.map(({ recordingId, speech, transcript }) => ({
-        speech,
-        text: transcript.trim(),
-        engine: "recording",
-        voice: recordingId,
-        characters: 0
-      })),
-      Effect.timeoutOrElse({
-        duration: recordingTimeout,
-        orElse: () => Effect.fail(new RecordingUnplayable({ reason: "NotMade", cause: "it took too long" }))
-      })
-    )
-  }
-  const spoken = ({ greeting }: VoicePlan): Opened<TtsError> => {
-    const text = greeting?.trim() ?? ""
-    if (text === "") return Effect.undefined
-    return Effect.map(tts.speak(text), (speech) => ({ speech, text, engine: tts.engine, voice: tts.voice, characters: text.length }))
-  }
-
-  /** It is told of in the run and in the log, by neither's text; the call goes on. */
+  /** Undefined when it went wrong, which is told in the run and in the log, by neither's text; the call goes on. */
   const unless =
     (voice: Voice, told: { readonly error: string; readonly processor: string; readonly logged: string }) =>
-    <E>(opened: Opened<E>): Opened<never> =>
+    <A, E>(opened: Effect.Effect<A, E>): Effect.Effect<A | undefined> =>
       Effect.catchCause(
         opened,
         Effect.fnUntraced(function* (cause) {
@@ -147,15 +116,26 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
         })
       )
 
+  const say = ({ line, noted: { opening } }: Voice, { speech, text }: OpeningPiece) => {
+    opening?.pieces.push({ bytes: speech.length, text })
+    line.say(speech)
+  }
+
   const greet = Effect.fnUntraced(function* (voice: Voice) {
+    const { engine } = openings
     const unplayed = { error: "The recorded greeting could not be played", processor: "recording", logged: "recorded greeting not played" }
-    const unspoken = { error: "The greeting could not be spoken", processor: tts.engine, logged: "greeting not spoken" }
+    const unspoken = { error: "The greeting could not be spoken", processor: engine, logged: "greeting not spoken" }
     const { later } = voice.plan
     const plan = later === undefined ? voice.plan : { ...voice.plan, ...(yield* later) }
-    const opening = (yield* recorded(plan).pipe(unless(voice, unplayed))) ?? (yield* spoken(plan).pipe(unless(voice, unspoken)))
-    if (opening === undefined) return
-    voice.noted.opening = opening
-    voice.line.say(opening.speech)
+    const recording = yield* openings.recorded(plan).pipe(unless(voice, unplayed))
+    if (recording === undefined) {
+      voice.noted.opening = { engine, voice: openings.voice, isSynthesized: true, pieces: [] }
+      yield* openings.spoken(plan, (piece) => say(voice, piece)).pipe(unless(voice, unspoken))
+    } else {
+      voice.noted.opening = { engine: "recording", voice: recording.recordingId, isSynthesized: false, pieces: [] }
+      say(voice, recording)
+    }
+    voice.line.saidAll()
   })
 
   const close = Effect.fnUntraced(function* (voice: Voice): Effect.fn.Return<VoiceReport> {
@@ -210,8 +190,8 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   )
 
   const prepare = (plan: VoicePlan): Effect.Effect<void> =>
-    Effect.catchCause(recorded(plan), () => Effect.undefined).pipe(
-      Effect.flatMap((opening) => (opening === undefined ? spoken(plan) : Effect.undefined)),
+    Effect.catchCause(openings.recorded(plan), () => Effect.undefined).pipe(
+      Effect.flatMap((recording) => (recording === undefined ? openings.spoken(plan, () => {}) : Effect.void)),
       Effect.ignore
     )
 

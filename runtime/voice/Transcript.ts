@@ -92,9 +92,27 @@ export const withProblem = (events: ReadonlyArray<FeedbackEvent>, problem: Probl
   return [...before, { type, payload, timestamp, turn: before.at(-1)?.turn ?? 0 }, ...events.slice(before.length)]
 }
 
+export interface Piece {
+  readonly text: string
+  /** Of its speech. */
+  readonly bytes: number
+}
+
 /** The part of a text that was heard when only a part of its speech was played: whole words, by the share of the characters. */
-export const heardPart = (text: string, share: number): string => {
-  if (share >= 1) return text
-  const cut = text.slice(0, Math.floor(text.length * Math.max(0, share)))
+const heardPart = ({ bytes, text }: Piece, played: number): string => {
+  if (played >= bytes) return text
+  const cut = text.slice(0, Math.floor((text.length * Math.max(0, played)) / bytes))
   return cut.slice(0, Math.max(0, cut.lastIndexOf(" ")))
+}
+
+/** What was heard of a text that is said piece by piece, when so many bytes of its speech were played. */
+export const heardText = (pieces: ReadonlyArray<Piece>, played: number): string => {
+  let rest = played
+  const heard: Array<string> = []
+  for (const piece of pieces) {
+    heard.push(heardPart(piece, rest))
+    rest -= piece.bytes
+    if (rest <= 0) break
+  }
+  return heard.join(" ").trim()
 }

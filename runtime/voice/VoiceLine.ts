@@ -20,17 +20,20 @@ export interface VoiceLineEvents {
   readonly failed: (cause: unknown) => void
 }
 
-/** When, in the pacer's milliseconds, and how much of it was said. */
+/** When, in the pacer's milliseconds, and how much was said. */
 export interface Spoken {
   readonly from: number
   readonly until: number
-  readonly share: number
+  /** Of all that was given to `say`, in its order. */
+  readonly bytes: number
 }
 
 export interface VoiceLine {
-  /** From the next tick on; replaces what is being said. Whole frames. */
+  /** From the next tick on, or right after what is still to be said. Whole frames. */
   readonly say: (speech: Uint8Array) => void
-  /** What was last said, as far as it got; undefined before its first frame. */
+  /** Nothing more is coming: `spoken` is told when the last frame of it is out. */
+  readonly saidAll: () => void
+  /** As far as it got; undefined before the first frame. */
   readonly spoken: () => Spoken | undefined
   /** Frames that were sent. */
   readonly sent: () => number
@@ -59,8 +62,11 @@ class Line implements VoiceLine, PacedStream {
   #amd: Amd | undefined
   #leave: (() => void) | undefined
   #ticks = 0
-  #speech: Uint8Array | undefined
-  #played = 0
+  /** Still to be said, the first of it from `#at` on. */
+  readonly #speech: Array<Uint8Array> = []
+  #at = 0
+  #isAll = false
+  #bytes = 0
   #from = 0
   #until = 0
 
@@ -90,13 +96,15 @@ class Line implements VoiceLine, PacedStream {
   }
 
   say(speech: Uint8Array): void {
-    this.#speech = speech
-    this.#played = 0
+    if (speech.length > 0) this.#speech.push(speech)
+  }
+
+  saidAll(): void {
+    this.#isAll = true
   }
 
   spoken(): Spoken | undefined {
-    if (this.#speech === undefined || this.#played === 0) return undefined
-    return { from: this.#from, until: this.#until, share: this.#played / this.#speech.length }
+    return this.#bytes === 0 ? undefined : { from: this.#from, until: this.#until, bytes: this.#bytes }
   }
 
   sent(): number {
@@ -105,14 +113,13 @@ class Line implements VoiceLine, PacedStream {
 
   frame(now: number): void {
     this.#ticks++
-    const speech = this.#speech
-    const isSpeaking = speech !== undefined && this.#played < speech.length
-    const out = isSpeaking ? this.#nextOf(speech, now) : comfortNoise(this.#ticks)
+    const speech = this.#speech[0]
+    const out = speech === undefined ? comfortNoise(this.#ticks) : this.#nextOf(speech, now)
     this.#media.send(out)
     const heard = this.#inbound?.take()
     this.#recording?.push(heard, out)
     if (this.#amd !== undefined) this.#detect(this.#amd, heard ?? quiet, now)
-    if (isSpeaking && this.#played >= speech.length) this.#events.spoken()
+    if (this.#isAll && this.#speech.length === 0) this.#allSpoken()
   }
 
   skipped(frames: number): void {
@@ -127,11 +134,20 @@ class Line implements VoiceLine, PacedStream {
   }
 
   #nextOf(speech: Uint8Array, now: number): Uint8Array {
-    if (this.#played === 0) this.#from = now
+    if (this.#bytes === 0) this.#from = now
     this.#until = now
-    const frame = speech.subarray(this.#played, this.#played + frameSize)
-    this.#played += frameSize
+    const frame = speech.subarray(this.#at, this.#at + frameSize)
+    this.#at += frameSize
+    this.#bytes += frameSize
+    if (this.#at < speech.length) return frame
+    this.#speech.shift()
+    this.#at = 0
     return frame
+  }
+
+  #allSpoken(): void {
+    this.#isAll = false
+    if (this.#bytes > 0) this.#events.spoken()
   }
 
   #detect(amd: Amd, frame: Uint8Array, now: number): void {

@@ -13,7 +13,7 @@ import { repair, startRecording } from "#runtime/voice/Recording.ts"
 import { makeResampler, resample } from "#runtime/voice/Resampler.ts"
 import { spokenText } from "#runtime/voice/SpokenText.ts"
 import { makeSpeechCache } from "#runtime/voice/SpeechCache.ts"
-import { heardPart, makeTranscript } from "#runtime/voice/Transcript.ts"
+import { heardText, makeTranscript } from "#runtime/voice/Transcript.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 
 const sine = (hz: number, seconds: number, rate = 8000, amplitude = 8000): Int16Array =>
@@ -386,7 +386,15 @@ t.test("the transcript", async (t) => {
     ]
   )
   t.strictSame(
-    [1, 0.6, 0.1].map((share) => heardPart("one two three", share)),
+    [1600, 960, 160].map((played) => heardText([{ text: "one two three", bytes: 1600 }], played)),
     ["one two three", "one", ""]
+  )
+  const pieces = [
+    { text: "One two.", bytes: 800 },
+    { text: "Three four.", bytes: 800 }
+  ]
+  t.strictSame(
+    [0, 640, 800, 960, 1440, 1600].map((played) => heardText(pieces, played)),
+    ["", "One", "One two.", "One two.", "One two. Three", "One two. Three four."]
   )
 })

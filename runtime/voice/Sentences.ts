@@ -1,0 +1,70 @@
+/**
+ * A text in the pieces in which it is spoken: sentences, and of a very long sentence what stands between its commas. Pieces recur where
+ * texts do not: two contacts' greetings differ in a name and an amount. A full stop that may belong to an abbreviation ends no piece, because
+ * two sentences in one piece sound right, and half a sentence does not.
+ */
+
+/** Characters; about ten seconds of speech. */
+const maxPiece = 160
+/** Below this, what stands between two commas is no piece of its own. */
+const minPiece = 40
+
+const abbreviations = new Set(
+  [
+    "mr mrs ms dr prof rev hon gen col capt lt sgt st ave blvd rd apt no nr vs etc inc ltd co corp jr sr dept est approx ext tel",
+    "e.g i.e a.m p.m u.s u.k ph.d jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri sat sun"
+  ]
+    .join(" ")
+    .split(" ")
+)
+
+/** Stops, whatever closes after them, and the space before the next sentence. */
+const stop = /([.!?…]+)["'”’)\]]*\s+(?=(\S))/g
+const lastWord = /(\S+)$/
+
+/** `Dr`, `a.m`, the `J` of `J. Smith`. */
+const isAbbreviation = (before: string): boolean => {
+  const word = (lastWord.exec(before)?.[1] ?? "").replace(/^["'“‘([]+/, "")
+  return /^[A-Z]$/.test(word) || abbreviations.has(word.toLowerCase())
+}
+
+const endsSentence = (text: string, at: number, stops: string, next: string): boolean => {
+  if (stops.includes("!") || stops.includes("?")) return !/[a-z]/.test(next)
+  return !/[a-z]/.test(next) && !(stops === "." && isAbbreviation(text.slice(0, at)))
+}
+
+/** Cuts `text` behind each of these places. */
+const cutAt = (text: string, ends: ReadonlyArray<number>): ReadonlyArray<string> =>
+  [...ends, text.length].map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end).trim()).filter((part) => part !== "")
+
+const sentences = (text: string): ReadonlyArray<string> =>
+  cutAt(
+    text,
+    [...text.matchAll(stop)]
+      .filter(({ 1: stops = "", 2: next = "", index }) => endsSentence(text, index, stops, next))
+      .map(({ 0: found, index }) => index + found.length)
+  )
+
+/** The last place up to `maxPiece` at which the voice may rest: behind a comma, and without one behind a word. */
+const restIn = (sentence: string): number => {
+  const head = sentence.slice(0, maxPiece)
+  const commas = [...head.matchAll(/[,;:]\s|\s[-–—]\s/g)].map(({ 0: found, index }) => index + found.length)
+  const comma = commas.findLast((at) => at >= minPiece && sentence.length - at >= minPiece)
+  if (comma !== undefined) return comma
+  const space = head.lastIndexOf(" ")
+  return space < minPiece ? maxPiece : space + 1
+}
+
+const short = (sentence: string): ReadonlyArray<string> => {
+  const parts: Array<string> = []
+  let rest = sentence
+  while (rest.length > maxPiece) {
+    const end = restIn(rest)
+    parts.push(rest.slice(0, end).trim())
+    rest = rest.slice(end).trim()
+  }
+  return [...parts, rest]
+}
+
+/** In order; joined by spaces, they are the text. */
+export const sentencesOf = (text: string): ReadonlyArray<string> => sentences(text.replace(/\s+/g, " ").trim()).flatMap(short)

@@ -1,0 +1,67 @@
+/** A text in the pieces in which it is spoken, and how the joints sound. */
+import { Effect } from "effect"
+import t from "tap"
+import { layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
+import { sentencesOf } from "#runtime/voice/Sentences.ts"
+import { Tts } from "#runtime/voice/Tts.ts"
+
+t.test("sentences", async (t) => {
+  const check = (...pieces: ReadonlyArray<string>) => t.strictSame(sentencesOf(pieces.join(" ")), pieces)
+  check("Hello Ada.", "This is the clinic.", "Your appointment is tomorrow.")
+  check("Hello Ada!", "Are you there?!", "We have news…", "Good news.")
+  check("no end at all")
+  check("Dr. Smith and Mrs. J. Doe see you at 12 Main St. near St. Mary.", "Please come.")
+  check("It costs 3.5 dollars, or 1,000.50 in all.", "No. 5 is yours.")
+  check("Be here at 9 a.m. Monday, e.g. by bus.", "Thanks!")
+  check("Mail bob.x@acme.com or see www.acme.com/help.", "It is there.")
+  check('He said "yes."', "(She did not.)", "That is all.")
+  check("Press 1.", "Press 2.")
+  check("Wait... or not! says he.", "So be it.")
+  t.strictSame(sentencesOf("  One.\n\n Two\tand three. "), ["One.", "Two and three."])
+  t.strictSame(sentencesOf("   "), [])
+})
+
+t.test("a very long sentence is cut at its commas, one without any between words, and one word anywhere", async (t) => {
+  const clause = "and then we will talk about the second of the many things that matter"
+  const long = `${Array.from({ length: 6 }, () => clause).join(", ")}.`
+  const pieces = sentencesOf(long)
+  t.equal(pieces.join(" "), long)
+  t.ok(pieces.length > 1 && pieces.every((piece) => piece.length <= 160 && /[,.]$/.test(piece)))
+  const words = sentencesOf(`${"word ".repeat(100)}end.`)
+  t.ok(words.every((piece) => piece.length <= 160 && !/^ord|wor$/.test(piece)))
+  t.strictSame(
+    sentencesOf("x".repeat(400)).map(({ length }) => length),
+    [160, 160, 80]
+  )
+})
+
+t.test("hostile texts take no time", async (t) => {
+  const started = performance.now()
+  for (const part of [". ", "a. ", "!", "... ", '."', ", ", " ", "A."]) sentencesOf(part.repeat(4000 / part.length))
+  t.ok(performance.now() - started < 2000)
+})
+
+t.test("given a greeting, when its sentences are spoken alone, then the pauses at their joints are those of the whole", async (t) => {
+  const greetings = [
+    "Hello Anna. This is the clinic. Your appointment is tomorrow at nine.",
+    "Hello Anna! Are you there? Your bill is 25 dollars and 10 cents, due on Friday."
+  ]
+  const seconds = (text: string) =>
+    Effect.map(
+      Tts.use((tts) => tts.speak(text)),
+      (speech) => speech.length / 8000
+    )
+  const apart = await Effect.runPromise(
+    Effect.forEach(greetings, (text) =>
+      Effect.gen(function* () {
+        const pieces = sentencesOf(text)
+        const alone = yield* Effect.forEach(pieces, seconds)
+        return (alone.reduce((sum, one) => sum + one) - (yield* seconds(text))) / (pieces.length - 1)
+      })
+    ).pipe(Effect.provide(fliteLayer()))
+  )
+  t.ok(
+    apart.every((joint) => Math.abs(joint) < 0.15),
+    `${apart} s longer`
+  )
+})
