@@ -152,18 +152,19 @@ const responder = <R>({ name, path, success }: Route<R>, { checksAnswers }: Answ
     // And `list` nothing else than a part of one.
     const { body, next } = value as Listed<unknown>
     const reply = answer(body)
-    return next === undefined ? reply : { ...reply, headers: [...reply.headers, ["link", linkTo(path, asked.query, next)]] }
+    return next === undefined ? reply : { ...reply, headers: [...reply.headers, ["link", linkTo(path, asked, next)]] }
   }
 }
 
 /** The same request for the next part. */
-const linkTo = (path: string, query: string, next: NonNullable<Listed<unknown>["next"]>): string => {
+const linkTo = (path: string, { params, query }: Asked, next: NonNullable<Listed<unknown>["next"]>): string => {
+  const place = path.replaceAll(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""))
   const parameters = new URLSearchParams(query)
   for (const [name, value] of Object.entries(next)) {
     if (value === undefined) parameters.delete(name)
     else parameters.set(name, value)
   }
-  return `<${path}?${parameters}>; rel="next"`
+  return `<${place}?${parameters}>; rel="next"`
 }
 
 const jsonType = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json\s*(?:;|$)/i

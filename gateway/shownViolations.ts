@@ -3,6 +3,7 @@
  * at fault and its place, and both are as long as the client has made them; the enclosing object is repeated once for each member that it
  * lacks.
  */
+import { jsonSize } from "#core/jsonSize.ts"
 import type { Violation } from "./validation.ts"
 
 /** Of all entries together, in characters of JSON. */
@@ -18,7 +19,7 @@ export const shownViolations = (violations: ReadonlyArray<Violation>): ReadonlyA
   let left = mostShown
   for (const violation of violations) {
     const entry = short(violation)
-    left -= sizeOf(entry, left)
+    left -= jsonSize(entry, left)
     if (left < 0 && shown.length > 0) break
     shown.push(entry)
   }
@@ -29,20 +30,8 @@ const short = ({ ctx, input, loc, msg, type }: Violation): Violation => ({
   type,
   loc: loc.map((name) => (typeof name === "string" ? cut(name, mostOfName) : name)),
   msg: cut(msg, mostOfText),
-  input: sizeOf(input, mostOfInput) > mostOfInput ? null : input,
-  ...(ctx === undefined || sizeOf(ctx, mostOfContext) > mostOfContext ? {} : { ctx })
+  input: jsonSize(input, mostOfInput) > mostOfInput ? null : input,
+  ...(ctx === undefined || jsonSize(ctx, mostOfContext) > mostOfContext ? {} : { ctx })
 })
 
 const cut = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length).toWellFormed()}...`)
-
-/** About what the value takes as JSON; counted until it is more than `limit`. */
-const sizeOf = (value: unknown, limit: number): number => {
-  if (typeof value === "string") return value.length + 2
-  if (typeof value !== "object" || value === null) return 8
-  let size = 2
-  for (const name in value) {
-    size += name.length + 3 + sizeOf(Reflect.get(value, name), limit - size)
-    if (size > limit) break
-  }
-  return size
-}

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AgentDefinitionId, type AgentId, type OrganizationId } from "../Id.ts"
+import type { Page } from "../Page.ts"
 import { newRowId, Sealer } from "../Sealer.ts"
 import type { AgentContent, AgentVersion, AgentVersionRecord, JsonObject, VersionStatus } from "./Agent.ts"
 import { openedRows, sealed, type Stored } from "./SealedVersion.ts"
@@ -35,12 +36,7 @@ export const findDraft = (sql: Sql, organizationId: OrganizationId, agentId: Age
   )
 
 /** The newest first. */
-export const list = (
-  sql: Sql,
-  organizationId: OrganizationId,
-  agentId: AgentId,
-  page: { readonly limit: number; readonly offset: number }
-) =>
+export const list = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, page: Page) =>
   openedRows(sql<Stored<AgentVersionRecord>>`
     SELECT ${columns(sql)}, created_at, published_at FROM agent_definitions
     WHERE organization_id = ${organizationId} AND agent_id = ${agentId}

@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type FolderId, FolderNotFound } from "../folder/Folder.ts"
 import type { AgentDefinitionId, AgentId, CampaignId, OrganizationId } from "../Id.ts"
-import { firstPage } from "../Page.ts"
+import { firstPage, fitting, type Page, type Part } from "../Page.ts"
 import type { Sealer } from "../Sealer.ts"
 import { Signals, type StopUnconfirmed } from "../Signals.ts"
 import {
@@ -90,11 +90,7 @@ export class Agents extends Context.Service<
     /** Of what an editor shows, with paths of its own. */
     readonly duplicate: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused>
     /** Newest first. */
-    readonly versions: (
-      organizationId: OrganizationId,
-      id: AgentId,
-      page: { readonly limit: number; readonly offset: number }
-    ) => Effect.Effect<ReadonlyArray<AgentVersionRecord>, AgentNotFound>
+    readonly versions: (organizationId: OrganizationId, id: AgentId, page: Page) => Effect.Effect<Part<AgentVersionRecord>, AgentNotFound>
     /** The draft that there is, or a new one, made of the published version. */
     readonly createDraft: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<AgentVersionRecord, AgentNotFound>
     readonly publish: (
@@ -179,9 +175,9 @@ export class Agents extends Context.Service<
           ).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
         }),
         versions: Effect.fn("Agents.versions")(function* (organizationId, id, page) {
-          const listed = yield* provided(Effect.orDie(versions.list(sql, organizationId, id, page)))
-          if (listed.length === 0) yield* get(organizationId, id)
-          return listed
+          const part = yield* fitting(page, (some) => provided(Effect.orDie(versions.list(sql, organizationId, id, some))))
+          if (part.rows.length === 0) yield* bare(organizationId, id)
+          return part
         }),
         createDraft: Effect.fn("Agents.createDraft")((organizationId, id) =>
           // The published version has these paths already.

@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import { fitting, type Page, type Part } from "../Page.ts"
 import type { UserId } from "../organization/Caller.ts"
 import { type Document, DocumentNotFound } from "./Document.ts"
 import * as store from "./DocumentStore.ts"
@@ -26,10 +27,7 @@ export class Documents extends Context.Service<
     readonly requestUpload: (organizationId: OrganizationId, file: ResourceFile) => Effect.Effect<DocumentTicket>
     readonly create: (organizationId: OrganizationId, document: NewDocument) => Effect.Effect<Document, UploadMissing>
     /** Newest first. */
-    readonly list: (
-      organizationId: OrganizationId,
-      page: { readonly limit: number; readonly offset: number }
-    ) => Effect.Effect<ReadonlyArray<Document>>
+    readonly list: (organizationId: OrganizationId, page: Page) => Effect.Effect<Part<Document>>
     readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Document, DocumentNotFound>
     /** Its file is the caller's to remove. */
     readonly remove: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Document, DocumentNotFound>
@@ -52,8 +50,8 @@ export class Documents extends Context.Service<
           const made = isOurs ? yield* Effect.orDie(store.insert(sql, organizationId, { createdBy, documentUuid, storageKey })) : undefined
           return made ?? (yield* new UploadMissing({ key: storageKey }))
         }),
-        list: Effect.fn("Documents.list")((organizationId, { limit, offset }) =>
-          Effect.orDie(store.list(sql, organizationId, limit, offset))
+        list: Effect.fn("Documents.list")((organizationId, page) =>
+          fitting(page, ({ limit, offset }) => Effect.orDie(store.list(sql, organizationId, limit, offset)))
         ),
         get: Effect.fn("Documents.get")(function* (organizationId, uuid) {
           const found = isUuid(uuid) ? yield* Effect.orDie(store.find(sql, organizationId, uuid)) : undefined

@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "../agent/Agent.ts"
 import type { AgentId, OrganizationId } from "../Id.ts"
-import type { Page } from "../Page.ts"
+import { fitting, type Page, type Part } from "../Page.ts"
 import type { UserId } from "../organization/Caller.ts"
 import { refusedAs } from "../uniqueness.ts"
 import { nameOf, type Recording, RecordingIdTaken, RecordingNotFound } from "./Recording.ts"
@@ -57,7 +57,7 @@ export class Recordings extends Context.Service<
       recordings: ReadonlyArray<NewRecording>
     ) => Effect.Effect<ReadonlyArray<Recording>, AgentNotFound | RecordingIdTaken | UploadMissing>
     /** Newest first. */
-    readonly list: (organizationId: OrganizationId, filter: RecordingFilter, page: Page) => Effect.Effect<ReadonlyArray<Recording>>
+    readonly list: (organizationId: OrganizationId, filter: RecordingFilter, page: Page) => Effect.Effect<Part<Recording>>
     /** `name` is an id or a `recordingId`. */
     readonly update: (
       organizationId: OrganizationId,
@@ -90,7 +90,9 @@ export class Recordings extends Context.Service<
           )
         ),
         list: Effect.fn("Recordings.list")((organizationId, filter, page) =>
-          Effect.orDie(store.list(sql, organizationId, { ...voiceOf(filter), agentId: filter.agentId ?? null }, page))
+          fitting(page, (part) =>
+            Effect.orDie(store.list(sql, organizationId, { ...voiceOf(filter), agentId: filter.agentId ?? null }, part))
+          )
         ),
         update: Effect.fn("Recordings.update")((organizationId, name, changes) => update(sql, organizationId, name, changes)),
         remove: Effect.fn("Recordings.remove")((organizationId, name) => remove(sql, organizationId, name))

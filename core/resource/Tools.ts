@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
-import type { Page } from "../Page.ts"
+import { fitting, type Page, type Part } from "../Page.ts"
 import type { UserId } from "../organization/Caller.ts"
 import { Sealer } from "../Sealer.ts"
 import type { CredentialNotFound } from "./Credential.ts"
@@ -46,7 +46,7 @@ export class Tools extends Context.Service<
     /** Fails when the definition names a credential that is not the organization's, or would send it where it may not go. */
     readonly create: (organizationId: OrganizationId, tool: NewTool) => Effect.Effect<Tool, CredentialHostRefused | CredentialNotFound>
     /** By name. */
-    readonly list: (organizationId: OrganizationId, filter: ToolFilter, page: Page) => Effect.Effect<ReadonlyArray<Tool>>
+    readonly list: (organizationId: OrganizationId, filter: ToolFilter, page: Page) => Effect.Effect<Part<Tool>>
     readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Tool, ToolNotFound>
     readonly update: (
       organizationId: OrganizationId,
@@ -95,7 +95,7 @@ export class Tools extends Context.Service<
           return yield* Effect.orDie(get(organizationId, row.toolUuid))
         }),
         list: Effect.fn("Tools.list")((organizationId, { category = null, statuses = shownUnasked }, page) =>
-          sealing(Effect.orDie(store.list(sql, organizationId, { ...page, category, statuses })))
+          sealing(fitting(page, (part) => Effect.orDie(store.list(sql, organizationId, { ...part, category, statuses }))))
         ),
         get: Effect.fn("Tools.get")(get),
         update: Effect.fn("Tools.update")(function* (organizationId, uuid, changes) {

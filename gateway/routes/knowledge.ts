@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Documents } from "#core/resource/Documents.ts"
 import { FileStore } from "../FileStore.ts"
-import { route, tagged } from "../Route.ts"
+import { list, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
 import { orUndefined } from "../wire/Field.ts"
 import {
@@ -18,6 +18,7 @@ import {
   ProcessDocument,
   RequestDocumentUpload
 } from "../wire/Knowledge.ts"
+import { listedPart, pageOf } from "../wire/Page.ts"
 import { Deleted } from "../wire/ResourceFile.ts"
 
 export const knowledgeRoutes = tagged("Knowledge base", [
@@ -48,18 +49,22 @@ export const knowledgeRoutes = tagged("Knowledge base", [
     handle: ({ body, caller }) =>
       Documents.use((_) => _.create(caller.organizationId, newDocumentOf(body, caller.userId))).pipe(Effect.map(documentWire))
   }),
-  route({
-    method: "get",
+  list({
     path: "/api/v1/knowledge-base/documents",
     name: "listDocuments",
     summary: "List documents, newest first",
     query: DocumentListQuery,
     success: DocumentList,
-    handle: ({ caller, query: { limit, offset, status } }) =>
-      (status === null || status === "completed"
-        ? Documents.use((_) => _.list(caller.organizationId, { limit, offset }))
-        : Effect.succeed([])
-      ).pipe(Effect.map((documents) => ({ documents: documents.map(documentWire), total: documents.length, limit, offset })))
+    handle: ({ caller, query }) => {
+      const { limit, offset, status } = query
+      const part =
+        status === null || status === "completed"
+          ? Documents.use((_) => _.list(caller.organizationId, pageOf(query)))
+          : Effect.succeed({ rows: [], isCut: false })
+      return Effect.map(part, (documents) =>
+        listedPart(query, documents, (shown) => ({ documents: shown.map(documentWire), total: shown.length, limit, offset }))
+      )
+    }
   }),
   route({
     method: "get",

@@ -5,7 +5,7 @@ import { FileStore } from "../FileStore.ts"
 import { list, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
 import { orUndefined } from "../wire/Field.ts"
-import { listed, pageOf } from "../wire/Page.ts"
+import { listedPart, pageOf } from "../wire/Page.ts"
 import {
   CreateRecording,
   maxRecordingBytes,
@@ -35,7 +35,9 @@ export const recordingRoutes = tagged("Recordings", [
     success: RecordingList,
     handle: ({ caller, query }) =>
       Recordings.use((_) => _.list(caller.organizationId, recordingFilterOf(query), pageOf(query))).pipe(
-        Effect.map((recordings) => listed(query, recordings, (shown) => ({ recordings: shown.map(recordingWire), total: shown.length })))
+        Effect.map((recordings) =>
+          listedPart(query, recordings, (shown) => ({ recordings: shown.map(recordingWire), total: shown.length }))
+        )
       )
   }),
   route({

@@ -5,7 +5,7 @@ import { toolCategories, toolStatuses } from "#core/resource/Tool.ts"
 import { Tools, type ToolFilter } from "#core/resource/Tools.ts"
 import { NotPossible } from "../Refusal.ts"
 import { list, route, tagged } from "../Route.ts"
-import { listed, pageOf } from "../wire/Page.ts"
+import { listedPart, pageOf } from "../wire/Page.ts"
 import { orUndefined } from "../wire/Field.ts"
 import {
   CreateTool,
@@ -53,7 +53,7 @@ export const toolRoutes = tagged("Tools", [
     handle: ({ caller, query }) =>
       filterOf(query).pipe(
         Effect.flatMap((filter) => Tools.use((_) => _.list(caller.organizationId, filter, pageOf(query)))),
-        Effect.map((tools) => listed(query, tools, (shown) => shown.map(toolWire)))
+        Effect.map((tools) => listedPart(query, tools, (shown) => shown.map(toolWire)))
       )
   }),
   route({

@@ -4,8 +4,9 @@ import Type from "typebox"
 import type { AgentNotFound } from "#core/agent/Agent.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { NotFound } from "../Refusal.ts"
-import { route, tagged } from "../Route.ts"
+import { list, route, tagged } from "../Route.ts"
 import { AgentPath } from "../wire/Agent.ts"
+import { listedPart, pageOf } from "../wire/Page.ts"
 import {
   AgentVersionWire,
   agentVersionWire,
@@ -19,20 +20,22 @@ import {
 const notFound = ({ id }: AgentNotFound) => Effect.fail(new NotFound({ detail: `Workflow with id ${id} not found` }))
 
 export const workflowVersionRoutes = tagged("Agents", [
-  route({
-    method: "get",
+  list({
     path: "/api/v1/workflow/:workflow_id/versions",
     name: "listWorkflowVersions",
     summary: "List an agent's versions, newest first",
+    description: "As many as make no large answer: the rest is where the `Link` header says.",
     params: AgentPath,
     query: VersionQuery,
     success: Type.Array(AgentVersionWire),
     errors: ["NotFound"],
-    handle: ({ caller, params, query }) =>
-      Agents.use((_) => _.versions(caller.organizationId, params.workflow_id, versionPageOf(query))).pipe(
+    handle: ({ caller, params, query }) => {
+      const page = versionPageOf(query)
+      return Agents.use((_) => _.versions(caller.organizationId, params.workflow_id, pageOf(page))).pipe(
         Effect.catchTag("AgentNotFound", notFound),
-        Effect.map((versions) => versions.map(agentVersionWire))
+        Effect.map((versions) => listedPart(page, versions, (shown) => shown.map(agentVersionWire)))
       )
+    }
   }),
   route({
     method: "post",

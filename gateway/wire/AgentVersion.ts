@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox"
 import type { AgentVersionRecord } from "#core/agent/Agent.ts"
 import { masked } from "#core/agent/AgentSecrets.ts"
 import type { AgentDefinitionId } from "#core/Id.ts"
+import type { Page } from "#core/Page.ts"
 import { definition, VersionStatusWire } from "./Agent.ts"
 import { id, instant, instantOf, nullable, object, optional, orUndefined } from "./Field.ts"
 
@@ -11,7 +12,7 @@ export const VersionQuery = Type.Object({
   offset: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: "So many of the newest are left out." }))
 })
 const largestPage = 100
-export const versionPageOf = (query: Static<typeof VersionQuery>): { readonly limit: number; readonly offset: number } => ({
+export const versionPageOf = (query: Static<typeof VersionQuery>): Page => ({
   limit: orUndefined(query.limit) ?? largestPage,
   offset: orUndefined(query.offset) ?? 0
 })

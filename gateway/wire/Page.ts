@@ -1,6 +1,6 @@
 /** The parts in which long lists are given. An answer after which there is more says in its `Link` header where that is. */
 import Type from "typebox"
-import type { Page } from "#core/Page.ts"
+import type { Page, Part } from "#core/Page.ts"
 
 const mostOffset = 100_000
 
@@ -24,6 +24,17 @@ export const listed = <Row, Body>(query: Page, rows: ReadonlyArray<Row>, bodyOf:
   const more = rows.length > query.limit && query.offset + query.limit <= mostOffset
   const next = { offset: String(query.offset + query.limit), after: undefined }
   return { body: bodyOf(more ? rows.slice(0, query.limit) : rows), next: more ? next : undefined }
+}
+
+/** The same for a list whose items may be large. */
+export const listedPart = <Row, Body>(
+  query: Page,
+  { isCut, rows }: Part<Row>,
+  bodyOf: (shown: ReadonlyArray<Row>) => Body
+): Listed<Body> => {
+  if (!isCut) return listed(query, rows, bodyOf)
+  const shown = rows.slice(0, query.limit)
+  return { body: bodyOf(shown), next: { offset: String(query.offset + shown.length), after: undefined } }
 }
 
 /** The same for lists with `after`: the next part begins after the last row shown. */

@@ -17,7 +17,7 @@ const { run } = await install(t)
 const update = (id: AgentId, changes: AgentChanges) => Agents.use((_) => _.update(ours, id, changes))
 const versionsOf = (id: AgentId) =>
   Agents.use((_) => _.versions(ours, id, { limit: 100, offset: 0 })).pipe(
-    Effect.map((versions) => versions.map(({ versionNumber, versionStatus }) => `${versionNumber} ${versionStatus}`))
+    Effect.map(({ rows }) => rows.map(({ versionNumber, versionStatus }) => `${versionNumber} ${versionStatus}`))
   )
 const withTrigger = (trigger_path?: string): JsonObject => ({
   ...definition(),
