@@ -42,7 +42,7 @@ import type { ScopeMissing } from "#core/organization/Scope.ts"
 import type { PasswordWrong, SessionNotFound } from "#core/organization/Session.ts"
 import type * as user from "#core/organization/User.ts"
 import type { CredentialDataRefused, CredentialNameTaken, CredentialNotFound } from "#core/resource/Credential.ts"
-import { type CredentialHostInvalid, type CredentialHostRefused, hostRefusedMessage } from "#core/resource/CredentialHosts.ts"
+import type { CredentialHostInvalid, CredentialHostRefused } from "#core/resource/CredentialHosts.ts"
 import type { DocumentNotFound } from "#core/resource/Document.ts"
 import type { RecordingIdTaken, RecordingNotFound } from "#core/resource/Recording.ts"
 import type { UploadMissing } from "#core/resource/ResourceUploads.ts"
@@ -259,7 +259,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
     422,
     ({ host }) => [valueError(["body", "allowed_hosts"], host, "not a host such as crm.example.com or 10.0.0.1:8080")]
   ],
-  CredentialHostRefused: [422, ({ host, path }) => [valueError(["body", "definition", ...path], null, hostRefusedMessage(host))]],
+  CredentialHostRefused: [422, ({ path, reason }) => [valueError(["body", "definition", ...path], null, reason)]],
   CredentialNameTaken: [409, ({ name }) => `A credential with the name '${name}' already exists`],
   CredentialNotFound: [404, () => "Credential not found"],
   DocumentNotFound: [404, () => "Document not found"],

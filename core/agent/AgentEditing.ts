@@ -27,7 +27,7 @@ import { sizeProblems } from "./AgentSize.ts"
 import * as agents from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
 import * as versions from "./AgentVersionStore.ts"
-import { hostRefusedMessage, usesInAgent } from "../resource/CredentialHosts.ts"
+import { usesInAgent } from "../resource/CredentialHosts.ts"
 import { settle } from "../resource/credentialUses.ts"
 import { withoutEditorState } from "./EditorState.ts"
 import { problemsOf } from "./GraphRules.ts"
@@ -71,7 +71,7 @@ export const publishable = refusedFor(problemsOf)
 /** Of the credentials that it names, each goes only where an administrator has said. */
 const credentialsSettled = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, definition: JsonObject) {
   const refused = yield* settle(sql, organizationId, usesInAgent(definition))
-  yield* refusedUnlessEmpty(refused.map(({ host, path }) => Graph.problemAt(definition, path, hostRefusedMessage(host))))
+  yield* refusedUnlessEmpty(refused.map(({ reason, use }) => Graph.problemAt(definition, use.path, reason)))
 })
 
 const configured = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, sent: JsonObject, stored: JsonObject) {

@@ -11,14 +11,16 @@ export const mostHosts = 100
 export class CredentialHostInvalid extends Schema.TaggedError<CredentialHostInvalid>()("CredentialHostInvalid", {
   host: Schema.String
 }) {}
-/** A tool would send its credential to a host that is not on the credential's list. */
+/** A tool would send its credential to a host that is not on the credential's list, and is not added to it. */
 export class CredentialHostRefused extends Schema.TaggedError<CredentialHostRefused>()("CredentialHostRefused", {
-  host: Schema.String,
+  reason: Schema.String,
   path: Schema.Array(Schema.String)
 }) {}
 
 export const hostRefusedMessage = (host: string): string =>
   `The credential may not be sent to ${host}: an administrator has to add this host to the credential's allowed_hosts`
+export const hostsFullMessage = (name: string, host: string): string =>
+  `The credential '${name}' may not be sent to ${host}: its allowed_hosts would be more than ${mostHosts}; take others off the list first`
 
 const entryOf = ({ hostname, port, protocol }: URL): string => {
   if (port !== "") return `${hostname}:${port}`
@@ -33,7 +35,8 @@ export const hostOfUrl = (text: string): string | undefined => {
 
 /** What somebody has put on a list, in the one way of writing it; undefined for what is no host. */
 export const readHost = (text: string): string | undefined => {
-  const url = /[/\\?#@\s]/.test(text) ? null : URL.parse(`https://${text}`)
+  // A wildcard would be taken for a host of that name.
+  const url = /[/\\?#@*\s]/.test(text) ? null : URL.parse(`https://${text}`)
   return url === null || url.hostname === "" ? undefined : entryOf(url)
 }
 

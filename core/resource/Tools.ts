@@ -71,7 +71,7 @@ export class Tools extends Context.Service<
       const settled = Effect.fnUntraced(function* (organizationId: OrganizationId, definition: ToolDefinition) {
         yield* credentials.mustHave(organizationId, credentialsIn(definition))
         const [refused] = yield* Effect.orDie(settle(sql, organizationId, usesInTool(definition)))
-        if (refused !== undefined) return yield* new CredentialHostRefused({ host: refused.host, path: refused.path.map(String) })
+        if (refused !== undefined) return yield* new CredentialHostRefused({ reason: refused.reason, path: refused.use.path.map(String) })
       })
       const change = ({ toolUuid }: Tool, organizationId: OrganizationId, changes: ToolChanges) => {
         const { definition = null, description = null, icon = null, iconColor = null, name = null, status = null } = changes

@@ -84,14 +84,46 @@ t.test("given a credential, an administrator and a member who may not read it", 
     t.strictSame(await hosts(), [crmHost, "api.example.com"].sort())
   })
 
+  t.test("when two administrators save at once, then the hosts of both are on the list", async (t) => {
+    const others = Array.from({ length: 8 }, (_, at) => `host${at}.example.com`)
+    const answers = await Promise.all(others.map((host) => admin.ask("POST", "/tools/", tool(`https://${host}/x`))))
+    t.strictSame(new Set(answers.map(({ status }) => status)), new Set([200]))
+    t.strictSame(await hosts(), [crmHost, "api.example.com", ...others].sort())
+  })
+
+  t.test("when the list is full, then an administrator who saves another host is told so, and what is on it may be saved", async (t) => {
+    const many = Array.from({ length: 99 }, (_, at) => `host${at}.example.com`)
+    t.equal((await admin.ask("PUT", `/credentials/${uuid}`, { allowed_hosts: many })).status, 200)
+    const full = (host: string) =>
+      `The credential 'crm' may not be sent to ${host}: its allowed_hosts would be more than 100; take others off the list first`
+    const both = await save(admin, {
+      fetch: fetch("https://one.example.com"),
+      nodes: [
+        node("https://two.example.com"),
+        webhook("3", { name: "Known", endpoint_url: "https://host1.example.com", credential_uuid: uuid })
+      ]
+    })
+    t.strictSame(
+      [both.status, messages(both).map(([, message]) => message)],
+      [422, ["one.example.com", "two.example.com"].map(full)],
+      "of two new hosts one would have had room: neither is added"
+    )
+    t.strictSame(await hosts(), many)
+    t.equal((await save(admin, { nodes: [node("https://one.example.com")] })).status, 200)
+    t.equal((await hosts()).length, 100)
+    const asTool = await admin.ask("POST", "/tools/", tool("https://two.example.com"))
+    t.strictSame([asTool.status, messages(asTool)], [422, [["body.definition.config.url", `Value error, ${full("two.example.com")}`]]])
+    t.equal((await save(admin, { nodes: [node("https://host98.example.com")] })).status, 200)
+  })
+
   t.test("when the list is edited, then it is what was sent, and what is no host is refused", async (t) => {
     const put = (allowed_hosts: ReadonlyArray<string>) => admin.ask("PUT", `/credentials/${uuid}`, { allowed_hosts })
     t.match(await put(["CRM.example.com", "crm.example.com:443", "[::1]:80", "b\u00fccher.example"]), {
       status: 200,
       body: { allowed_hosts: ["crm.example.com", "[::1]:80", "xn--bcher-kva.example"] }
     })
-    for (const host of ["https://crm.example.com", "crm.example.com/x", "user@crm.example.com", "a b", "*"]) {
-      if (host !== "*") t.equal((await put([host])).status, 422, host)
+    for (const host of ["https://crm.example.com", "crm.example.com/x", "user@crm.example.com", "a b", "*", "*.example.com"]) {
+      t.equal((await put([host])).status, 422, host)
     }
     t.match(await put([]), { status: 200, body: { allowed_hosts: [] } })
   })
