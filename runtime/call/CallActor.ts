@@ -2,7 +2,7 @@
  * One live call is one fiber: the mailbox is its only input, `transition` its only judgement. It records before it acts, so that after a
  * crash the attempts in Postgres tell which calls to look for. It never restarts: a call whose actor fails is hung up.
  */
-import { Clock, Context, Effect, Exit, Fiber, Layer, Queue } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Queue } from "effect"
 import { CallCommand, CallEvent, CallState, isOver, type Over, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/call/HangupCause.ts"
@@ -181,11 +181,19 @@ export class CallActor extends Context.Service<
         yield* call.trunk.originating.withPermits(1)(send(call, latest))
       })
 
-      /** Prepares what the call opens with while the phone rings. */
+      /** While the phone rings: numbers that are busy or invalid have nothing said to them. */
       const prepare = ({ fetching, voice }: LiveCall) =>
         fetching === undefined
           ? agent.prepare(voice)
-          : Effect.flatMap(fetchOpening(fetching, fetcher), (opening) => agent.prepare({ ...voice, ...opening }))
+          : Effect.flatMap(Deferred.await(fetching.opening), (opening) => agent.prepare({ ...voice, ...opening }))
+
+      const beginOriginate = Effect.fnUntraced(function* (call: LiveCall) {
+        const { fetching } = call
+        yield* agent.warm(call.voice)
+        if (fetching !== undefined)
+          fetching.fiber = yield* Effect.forkChild(guarded(fetchOpening(fetching, fetcher)), { startImmediately: true })
+        return yield* Effect.forkChild(guarded(originate(call)), { startImmediately: true })
+      })
 
       const converse = Effect.fnUntraced(
         function* (call: LiveCall) {
@@ -238,11 +246,7 @@ export class CallActor extends Context.Service<
             return withdraw(call) ? Effect.void : fork(hangup(call, cause))
           },
           Look: () => fork(look(call)),
-          Originate: () =>
-            Effect.flatMap(fork(prepare(call)), (preparing) => {
-              if (call.fetching !== undefined) call.fetching.fiber = preparing
-              return fork(originate(call))
-            }),
+          Originate: () => beginOriginate(call),
           SetDeadline: ({ afterMillis }) =>
             Effect.sync(() => {
               call.deadline?.clear()
@@ -276,6 +280,9 @@ export class CallActor extends Context.Service<
             pass("answered")
             started = [...started, ...(yield* recordAnswer(call, step.state.answeredAt))]
             pass("answer recorded")
+          }
+          if (step.state._tag === "Ringing" && state._tag === "Dialing" && needsAudio(call)) {
+            started = [...started, yield* Effect.forkChild(guarded(prepare(call)), { startImmediately: true })]
           }
           commands = step.commands
           state = step.state

@@ -1,19 +1,24 @@
 /**
- * The embedded voice: flite in a worker thread, which holds some 60 MB while it is there. US English only. Texts are spoken one after
- * another; the same text asked for twice is spoken once, and sooner.
+ * The embedded voice: flite in worker threads, each of which holds some 60 MB while it is there. US English only. The same text asked for
+ * twice is spoken once.
  */
 import { Duration, Effect, Layer } from "effect"
+import { availableParallelism } from "node:os"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { offlineVoice } from "#core/voice/VoiceServices.ts"
 import type { FliteRequest } from "./fliteWorker.ts"
 import type { FliteVoice } from "./FliteWasm.ts"
-import { makeSpeechWorker, type SpeechNotMade } from "./SpeechWorker.ts"
+import type { Wanted } from "./SpeechQueue.ts"
+import type { SpeechNotMade } from "./SpeechThread.ts"
+import { makeSpeechWorkers } from "./SpeechWorkers.ts"
 import { maxTextLength, Tts, TtsError } from "./Tts.ts"
 
 export interface FliteOptions {
   readonly voice?: FliteVoice
   readonly idle?: Duration.Input
   readonly cacheBytes?: number
-  /** The program of the worker. */
+  readonly workers?: number
+  /** The program of the workers. */
   readonly worker?: URL
 }
 
@@ -23,23 +28,37 @@ const defaultCacheBytes = 16 * 1024 * 1024
 // The longest text takes about 4 s on a busy machine.
 const speakTimeout = Duration.seconds(15)
 
+// A core is left to the calls themselves, and memory to everything else.
+const defaultWorkers = Math.max(1, Math.min(4, availableParallelism() - 1))
+// Any word: the first synthesis of a worker takes the longest.
+const warmUpText = "Hello."
+
 const meaning = ({ cause, reason }: SpeechNotMade): TtsError =>
   new TtsError({ reason: reason === "Nothing" ? "Unspeakable" : reason, ...(cause === undefined ? {} : { cause }) })
 
 const make = Effect.fnUntraced(function* (options: FliteOptions) {
   const voice = options.voice ?? offlineVoice.voice
-  const worker = yield* makeSpeechWorker<FliteRequest>({
+  const workers = yield* makeSpeechWorkers<FliteRequest>({
     name: "flite",
+    workers: options.workers ?? defaultWorkers,
     program: options.worker ?? new URL("./fliteWorker.ts", import.meta.url),
     cacheBytes: options.cacheBytes ?? defaultCacheBytes,
     idle: options.idle ?? defaultIdle,
     timeout: speakTimeout
   })
-  const speak = Effect.fnUntraced(function* (text: string) {
+  const scope = yield* Effect.scope
+  const speak = Effect.fnUntraced(function* (text: string, wanted?: Wanted) {
     if (text.length > maxTextLength) return yield* new TtsError({ reason: "TooLong" })
-    return yield* Effect.mapError(worker.speech(text, Effect.succeed({ voice, text })), meaning)
+    return yield* Effect.mapError(workers.speech(text, Effect.succeed({ voice, text }), wanted), meaning)
   })
-  return Tts.of({ engine: offlineVoice.engine, voice, speak })
+  const warmUp = Effect.gen(function* () {
+    yield* workers.speech(warmUpText, Effect.succeed({ voice, text: warmUpText }), { isAnswered: false, neededAt: yield* SteadyTime.now })
+  })
+  const warm = (texts: ReadonlyArray<string>) =>
+    workers.isRunning() || texts.every(workers.isKept)
+      ? Effect.void
+      : Effect.asVoid(Effect.forkIn(Effect.ignore(warmUp), scope, { startImmediately: true }))
+  return Tts.of({ engine: offlineVoice.engine, voice, speak, warm })
 })
 
 export const layer = (options: FliteOptions = {}): Layer.Layer<Tts> => Layer.effect(Tts, make(options))

@@ -4,6 +4,7 @@
  */
 import { Clock, Duration, Effect, Fiber } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { type CallFigures, CurrentCallFigures } from "../call/CallFigures.ts"
 import { CallFiles } from "../storage/CallFiles.ts"
 import { Files } from "../storage/Files.ts"
@@ -12,10 +13,13 @@ import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
 import { makeOpenings, type OpeningPiece } from "./Openings.ts"
 import { headerBytes, repair, startRecording } from "./Recording.ts"
+import type { Wanted } from "./SpeechQueue.ts"
 import { heardText, makeTranscript, type Piece } from "./Transcript.ts"
 import { openLine } from "./VoiceLine.ts"
 import type { VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSession.ts"
 
+/** How soon a phone that has begun to ring is expected to be answered. */
+const USUAL_RING_MILLIS = 2000
 // A disk that hangs must not keep a call's actor.
 const storeTimeout = Duration.seconds(10)
 
@@ -127,10 +131,11 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     const unspoken = { error: "The greeting could not be spoken", processor: engine, logged: "greeting not spoken" }
     const { later } = voice.plan
     const plan = later === undefined ? voice.plan : { ...voice.plan, ...(yield* later) }
-    const recording = yield* openings.recorded(plan).pipe(unless(voice, unplayed))
+    const wanted: Wanted = { isAnswered: true, neededAt: yield* SteadyTime.now }
+    const recording = yield* openings.recorded(plan, wanted).pipe(unless(voice, unplayed))
     if (recording === undefined) {
       voice.noted.opening = { engine, voice: openings.voice, isSynthesized: true, pieces: [] }
-      yield* openings.spoken(plan, (piece) => say(voice, piece)).pipe(unless(voice, unspoken))
+      yield* openings.spoken(plan, wanted, (piece) => say(voice, piece)).pipe(unless(voice, unspoken))
     } else {
       voice.noted.opening = { engine: "recording", voice: recording.recordingId, isSynthesized: false, pieces: [] }
       say(voice, recording)
@@ -189,11 +194,11 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     (attached, plan) => Effect.annotateLogs(attached, { runId: plan.runId })
   )
 
-  const prepare = (plan: VoicePlan): Effect.Effect<void> =>
-    Effect.catchCause(openings.recorded(plan), () => Effect.undefined).pipe(
-      Effect.flatMap((recording) => (recording === undefined ? openings.spoken(plan, () => {}) : Effect.void)),
-      Effect.ignore
-    )
+  const prepare = Effect.fnUntraced(function* (plan: VoicePlan) {
+    const wanted: Wanted = { isAnswered: false, neededAt: (yield* SteadyTime.now) + USUAL_RING_MILLIS }
+    const recording = yield* Effect.catchCause(openings.recorded(plan, wanted), () => Effect.undefined)
+    if (recording === undefined) yield* Effect.ignore(openings.spoken(plan, wanted, () => {}))
+  })
 
   const salvage = Effect.fnUntraced(
     function* ({ record, runId }: VoicePlan) {
@@ -209,5 +214,5 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     Effect.catch((error) => Effect.as(Effect.logError("a recording could not be salvaged", error), undefined))
   )
 
-  return { prepare, attach, salvage }
+  return { warm: openings.warm, prepare, attach, salvage }
 })

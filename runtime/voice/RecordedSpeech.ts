@@ -5,7 +5,8 @@ import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
 import type { RecordingName } from "#core/resource/Recording.ts"
 import { RecordingBytes } from "../storage/RecordingBytes.ts"
 import type { RecordingRequest } from "./recordingWorker.ts"
-import { makeSpeechWorker } from "./SpeechWorker.ts"
+import type { Wanted } from "./SpeechQueue.ts"
+import { makeSpeechWorkers } from "./SpeechWorkers.ts"
 
 export class RecordingUnplayable extends Schema.TaggedError<RecordingUnplayable>()("RecordingUnplayable", {
   /** `Unknown`: the organization has no such recording. `Missing`: its file is gone. `NotMade`: nothing can be heard of it, or not in time. */
@@ -31,7 +32,13 @@ const muteMillis = 300_000
 
 export class RecordedSpeech extends Context.Service<
   RecordedSpeech,
-  { readonly find: (organizationId: OrganizationId, name: RecordingName) => Effect.Effect<RecordedLine, RecordingUnplayable> }
+  {
+    readonly find: (
+      organizationId: OrganizationId,
+      name: RecordingName,
+      wanted?: Wanted
+    ) => Effect.Effect<RecordedLine, RecordingUnplayable>
+  }
 >()("runtime/voice/RecordedSpeech") {
   static readonly layer: Layer.Layer<RecordedSpeech, never, PlayedRecordings | RecordingBytes> = Layer.effect(
     RecordedSpeech,
@@ -42,8 +49,9 @@ export class RecordedSpeech extends Context.Service<
 const make = Effect.gen(function* () {
   const recordings = yield* PlayedRecordings
   const { read } = yield* RecordingBytes
-  const worker = yield* makeSpeechWorker<RecordingRequest, RecordingUnplayable>({
+  const workers = yield* makeSpeechWorkers<RecordingRequest, RecordingUnplayable>({
     name: "recordings",
+    workers: 1,
     program: new URL("./recordingWorker.ts", import.meta.url),
     cacheBytes,
     idle,
@@ -61,12 +69,12 @@ const make = Effect.gen(function* () {
         onSuccess: (bytes): RecordingRequest => ({ bytes })
       })
     )
-  const find = Effect.fnUntraced(function* (organizationId: OrganizationId, name: RecordingName) {
+  const find = Effect.fnUntraced(function* (organizationId: OrganizationId, name: RecordingName, wanted?: Wanted) {
     const found = yield* recordings.find(organizationId, name)
     if (found === undefined) return yield* new RecordingUnplayable({ reason: "Unknown" })
     const now = yield* Clock.currentTimeMillis
     if ((mute.get(found.storageKey) ?? 0) > now) return yield* new RecordingUnplayable({ reason: "NotMade" })
-    const speech = yield* worker.speech(found.storageKey, bytesOf(found.storageKey)).pipe(
+    const speech = yield* workers.speech(found.storageKey, bytesOf(found.storageKey), wanted).pipe(
       Effect.catchTag("SpeechNotMade", (cause) => {
         if (cause.reason !== "Busy" && cause.reason !== "Closed") noteMute(found.storageKey, now)
         return Effect.fail(new RecordingUnplayable({ reason: "NotMade", cause }))

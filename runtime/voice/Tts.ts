@@ -1,12 +1,26 @@
 /** Text to speech, for the phone: 8 kHz mu-law in whole frames, ready to be sent. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { encodeFrames, frameSize, sampleRate } from "./Mulaw.ts"
+import type { Wanted } from "./SpeechQueue.ts"
+
+const meanings = {
+  TooLong: "the text is too long",
+  Unspeakable: "nothing in the text can be said",
+  Busy: "too much speech is waiting to be made",
+  TimedOut: "it took too long to make",
+  Crashed: "the worker that makes speech has crashed",
+  Closed: "the engine is stopping"
+} as const
 
 export class TtsError extends Schema.TaggedError<TtsError>()("TtsError", {
   /** `Unspeakable`: nothing in the text can be said. `Busy`: too many texts wait already. */
   reason: Schema.Literals(["TooLong", "Unspeakable", "Busy", "TimedOut", "Crashed", "Closed"]),
   cause: Schema.optionalKey(Schema.Defect())
-}) {}
+}) {
+  override get message(): string {
+    return meanings[this.reason]
+  }
+}
 
 /** Characters; about five minutes of speech. */
 export const maxTextLength = 4000
@@ -17,8 +31,10 @@ export class Tts extends Context.Service<
     /** The engine and its voice, as they stand in the usage of a run. */
     readonly engine: string
     readonly voice: string
-    /** Shared with all who say the same: not to be written to. */
-    readonly speak: (text: string) => Effect.Effect<Uint8Array, TtsError>
+    /** Shared with all who say the same: not to be written to. By default it is wanted now, by a callee who has answered. */
+    readonly speak: (text: string, wanted?: Wanted) => Effect.Effect<Uint8Array, TtsError>
+    /** Has what it takes to speak ready by the time these are wanted, unless they are known already. Returns at once; cheap to repeat. */
+    readonly warm: (texts: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("runtime/voice/Tts") {
   /** A low tone of a tenth of a second per word, at once and without a worker: for tests that do not listen. */
@@ -26,6 +42,7 @@ export class Tts extends Context.Service<
     Tts.of({
       engine: "tone",
       voice: "none",
+      warm: () => Effect.void,
       speak: (text) => {
         const words = text.split(/\s+/).filter((word) => word !== "").length
         return words === 0 ? Effect.fail(new TtsError({ reason: "Unspeakable" })) : Effect.succeed(hum(words * 5))

@@ -74,7 +74,12 @@ export interface VoiceSession {
 export class VoiceAgent extends Context.Service<
   VoiceAgent,
   {
-    /** While the phone rings: has the greeting synthesized or decoded, so that it starts with the first frame. Never fails; may be skipped. */
+    /** As the call is dialed: has the voice started, if the greeting needs one. Returns at once. */
+    readonly warm: (plan: VoicePlan) => Effect.Effect<void>
+    /**
+     * While the phone rings: has the greeting synthesized or decoded, so that it starts with the first frame. Never fails; may be skipped.
+     * When it is interrupted, what has not been begun is not made.
+     */
     readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
     /** The greeting begins as soon as it is known and ready. Closing the scope stops the audio; `finish` works before and after. `emit` must not throw. */
     readonly attach: (
@@ -97,6 +102,7 @@ export class VoiceAgent extends Context.Service<
 }
 
 const silent = VoiceAgent.of({
+  warm: () => Effect.void,
   prepare: () => Effect.void,
   salvage: () => Effect.undefined,
   attach: Effect.fnUntraced(function* () {

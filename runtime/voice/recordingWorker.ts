@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads"
 import { MPEGDecoder } from "mpg123-decoder"
 import { makePhoneSound, type PhoneSound } from "./PhoneSound.ts"
-import type { SpeechReply } from "./SpeechWorker.ts"
+import type { SpeechReply } from "./SpeechThread.ts"
 import { isWav, readWav } from "./Wav.ts"
 
 export interface RecordingRequest {

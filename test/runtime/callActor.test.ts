@@ -10,7 +10,7 @@ t.test(
     const { log, recorded } = await play(nothing, ({ says }) =>
       steps(says({ _tag: "Rang" }), says(answered), wait("5 seconds"), says(hungUp("normal_clearing")))
     )
-    t.strictSame(log, [...accepted, "answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"])
+    t.strictSame(log, [...accepted, "prepared", "answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"])
     t.strictSame(recorded, [{ dueAt: undefined, isEntry: false, look: true }])
   }
 )
@@ -22,6 +22,16 @@ t.test("given a busy callee, then the contact waits for its retry", async (t) =>
   t.match(world.contacts, [{ dueAt: 60_000, retriesUsed: 1, state: "retry_wait" }])
 })
 
+t.test("given a greeting that is still being prepared, when the phone is not answered, then nobody prepares it any longer", async (t) => {
+  const { log } = await play(
+    (scene) => {
+      scene.preparing = Effect.onInterrupt(Effect.never, () => Effect.sync(() => scene.world.log.push("not prepared")))
+    },
+    ({ says }) => steps(says({ _tag: "Rang" }), wait("20 seconds"), says(hungUp("user_busy")), wait("10 seconds"))
+  )
+  t.strictSame(log, [...accepted, "line free, 0 slots", "not prepared", "ended busy"])
+})
+
 t.test("given a phone that rings on although the provider should have ended it, then it is hung up", async (t) => {
   const { log } = await play(
     ({ world }) => {
@@ -29,7 +39,7 @@ t.test("given a phone that rings on although the provider should have ended it, 
     },
     ({ says }) => steps(says({ _tag: "Rang" }), wait("91 seconds"), says(hungUp("no_answer")))
   )
-  t.strictSame(log, [...accepted, "look", "hangup ring_timeout", "line free, 0 slots", "ended no_answer"])
+  t.strictSame(log, [...accepted, "prepared", "look", "hangup ring_timeout", "line free, 0 slots", "ended no_answer"])
 })
 
 t.test("given events that come before the reply to the request, then the call goes its way", async (t) => {
@@ -58,6 +68,7 @@ t.test("given a request without a reply", async (t) => {
   }
   const silent = () => wait("3 minutes")
   await check("rings and is answered", "ringing", ({ says }) => steps(wait("1 second"), says(answered), says(hungUp("normal_clearing"))), [
+    "prepared",
     "answered",
     "media",
     "voice",
@@ -69,7 +80,7 @@ t.test("given a request without a reply", async (t) => {
     "rings although the event came first",
     "ringing",
     ({ says }) => steps(says({ _tag: "Rang" }), wait("30 seconds"), says(hungUp("user_busy"))),
-    ["line free, 0 slots", "ended busy"]
+    ["prepared", "line free, 0 slots", "ended busy"]
   )
   // It could still appear.
   await check("is never found", "gone", silent, ["line free, 1 slots", "ended unknown"])
@@ -116,7 +127,7 @@ t.test("given an attempt that was claimed as sent, then it is not marked again",
     },
     () => Effect.void
   )
-  t.strictSame(log, ["prepared", "originate +15551"])
+  t.strictSame(log, ["originate +15551"])
   t.notOk(world.statements.includes("sent"))
 })
 
@@ -128,14 +139,14 @@ t.test("given a permit that ends", async (t) => {
       },
       () => Effect.void
     )
-    t.strictSame(log, ["prepared", "void", "line free, 0 slots"])
+    t.strictSame(log, ["void", "line free, 0 slots"])
   })
   t.test("in the row, then nothing is sent", async (t) => {
     const { log } = await play(
       ({ world }) => world.pauseRow(),
       () => Effect.void
     )
-    t.strictSame(log, ["prepared", "void", "line free, 0 slots"])
+    t.strictSame(log, ["void", "line free, 0 slots"])
   })
   t.test("of an attempt that was claimed as sent, then nothing is sent, and the contact is as it was", async (t) => {
     const { log, world } = await play(
@@ -145,7 +156,7 @@ t.test("given a permit that ends", async (t) => {
       },
       () => Effect.void
     )
-    t.strictSame(log, ["prepared", "void", "line free, 0 slots"])
+    t.strictSame(log, ["void", "line free, 0 slots"])
     t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
   })
   t.test("while the attempt is marked, then nothing is sent", async (t) => {
@@ -160,7 +171,7 @@ t.test("given a permit that ends", async (t) => {
       },
       () => wait(100)
     )
-    t.strictSame(log, ["prepared", "sent", "void", "line free, 0 slots"])
+    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
   })
 })
 
@@ -180,7 +191,7 @@ t.test("given a connection that takes its time", async (t) => {
       }),
       () => wait("4 seconds")
     )
-    t.strictSame(log, ["prepared", "sent", "void", "line free, 0 slots"])
+    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
     t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
   })
   t.test("when it is asked to end meanwhile, then nothing leaves", async (t) => {
@@ -194,7 +205,7 @@ t.test("given a connection that takes its time", async (t) => {
   })
   t.test("when it never stands, then the request never left, and the contact is as it was", async (t) => {
     const { log, world } = await play(slow(60), () => wait("3 minutes"))
-    t.strictSame(log, ["prepared", "sent", "void", "line free, 0 slots"])
+    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
     t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
   })
 })
@@ -217,7 +228,7 @@ t.test("given an adapter that is not known to ask, so that it is asked before th
       }),
       () => wait("1 second")
     )
-    t.strictSame(log, ["prepared", "sent", "void", "line free, 0 slots"])
+    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
     t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
   })
 })
@@ -242,7 +253,7 @@ t.test("given a request that is held up", async (t) => {
       },
       () => wait("3 minutes")
     )
-    t.strictSame(log, ["prepared", "void", "line free, 0 slots"])
+    t.strictSame(log, ["void", "line free, 0 slots"])
     t.match(world.contacts, [{ retriesUsed: 0, state: "pending" }])
   })
   t.test("for long by others' requests, then it never leaves, and the contact is as it was", async (t) => {
@@ -252,7 +263,7 @@ t.test("given a request that is held up", async (t) => {
       },
       () => wait("3 minutes")
     )
-    t.strictSame(log, ["prepared", "void", "line free, 0 slots"])
+    t.strictSame(log, ["void", "line free, 0 slots"])
   })
   t.test("when the next moment is far off, then it never leaves, and the contact is as it was", async (t) => {
     const { log } = await play(
@@ -260,7 +271,7 @@ t.test("given a request that is held up", async (t) => {
       (scene) => Object.assign(scene, { behind: 1, crowded: Effect.sleep("7 seconds"), rate: 1 / 12 }),
       () => wait("3 minutes")
     )
-    t.strictSame(log, ["prepared", "sent", "void", "line free, 0 slots"])
+    t.strictSame(log, ["sent", "void", "line free, 0 slots"])
   })
   t.test("when the engine stops meanwhile, then it never leaves, and the contact is as it was", async (t) => {
     const { stopped, world } = await play(

@@ -77,6 +77,7 @@ export class Scene {
         return session
       }),
     salvage: () => Effect.undefined,
+    warm: () => Effect.void,
     prepare: () =>
       Effect.andThen(
         Effect.suspend(() => this.preparing),
@@ -148,6 +149,6 @@ export const play = (arrange: (scene: Scene) => void, act: (scene: Scene) => Eff
 export const nothing = () => {}
 /** One after the other. */
 export const steps = <R = never>(...all: ReadonlyArray<Effect.Effect<unknown, never, R>>) => Effect.all(all, { discard: true })
-export const accepted = ["prepared", "sent", "originate +15551"]
+export const accepted = ["sent", "originate +15551"]
 export const hungUp = (cause: "normal_clearing" | "user_busy" | "no_answer"): TrunkEvent => ({ _tag: "HungUp", cause })
 export const answered: TrunkEvent = { _tag: "Answered" }

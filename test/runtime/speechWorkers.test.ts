@@ -1,0 +1,148 @@
+/** In which order speech is made, by how many, and what is not made at all. */
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import t from "tap"
+import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
+import { leastUrgent, mostUrgent, type Wanted } from "#runtime/voice/SpeechQueue.ts"
+import { Tts } from "#runtime/voice/Tts.ts"
+
+const answered = (neededAt: number): Wanted => ({ isAnswered: true, neededAt })
+const ringing = (neededAt: number): Wanted => ({ isAnswered: false, neededAt })
+
+t.test("what is made next", async (t) => {
+  const check = (said: string, next: number, ...wishes: ReadonlyArray<ReadonlyArray<Wanted>>) => {
+    const all = wishes.map((wants, index) => ({ index, wants }))
+    t.equal(mostUrgent(all, 1000)?.index, next, said)
+  }
+  check("who has answered, before whom a phone has rung for longer", 1, [ringing(100)], [answered(1000)], [ringing(200)])
+  check("of those who have answered, who has waited the longest", 1, [answered(1000)], [answered(900)])
+  check("a first sentence that is needed soon, before a second one that is needed later", 1, [answered(4000)], [ringing(1500)])
+  check("a second sentence that is needed by now, before anybody's who rings", 1, [ringing(500)], [answered(1000)])
+  check("what several want, when the first of them does", 1, [ringing(1100)], [ringing(3000), ringing(1050)])
+  check("among equals, who came first", 0, [ringing(1100)], [ringing(1100)])
+  check("what nobody wants, last", 1, [], [ringing(9000)])
+  t.equal(mostUrgent([], 1000), undefined)
+  const wishes = [{ wants: [answered(900)] }, { wants: [ringing(5000)] }, { wants: [answered(4000)] }]
+  t.equal(leastUrgent(wishes, 1000), wishes[1])
+})
+
+/** Answers how many texts it was asked for, each after the milliseconds it names; it dies of one. */
+const worker = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+  import { parentPort } from "node:worker_threads"
+  let asked = 0
+  parentPort.on("message", ({ text }) => {
+    if (text === "die") process.exit(3)
+    setTimeout(() => parentPort.postMessage(new Uint8Array(160).fill(++asked)), Number(/[0-9]+/.exec(text)?.[0] ?? 0))
+  })
+`)}`
+)
+const speaking = <A, E>(use: (tts: Tts["Service"]) => Effect.Effect<A, E, Scope.Scope>, options: FliteOptions = {}) =>
+  Effect.runPromise(Effect.scoped(Tts.use(use)).pipe(Effect.provide(fliteLayer({ worker, workers: 1, ...options }))))
+
+/** Asks for it; says when it is there. */
+const asking = (tts: Tts["Service"], order: Array<string>) => (text: string, wanted?: Wanted) =>
+  Effect.forkChild(
+    Effect.map(tts.speak(text, wanted), ([count]) => {
+      order.push(text)
+      return count
+    }),
+    { startImmediately: true }
+  )
+
+t.test("given greetings of phones that ring, when one of them is answered, then its greeting is made next", async (t) => {
+  const order: Array<string> = []
+  await speaking((tts) =>
+    Effect.gen(function* () {
+      const ask = asking(tts, order)
+      const far = Number.MAX_SAFE_INTEGER
+      const prepared = [yield* ask("first", ringing(far)), yield* ask("second", ringing(far)), yield* ask("third", ringing(far))]
+      yield* Fiber.joinAll([...prepared, yield* ask("third")])
+    })
+  )
+  t.strictSame([...new Set(order)], ["first", "third", "second"])
+})
+
+t.test("given greetings that wait, when their calls have ended, then only what somebody else wants as well is made", async (t) => {
+  const order: Array<string> = []
+  const count = await speaking((tts) =>
+    Effect.gen(function* () {
+      const ask = asking(tts, order)
+      const first = yield* ask("first 50")
+      const ended = [yield* ask("nobody's"), yield* ask("shared")]
+      const other = yield* ask("shared")
+      yield* Fiber.interruptAll(ended)
+      yield* Fiber.joinAll([first, other])
+      return (yield* tts.speak("last"))[0]
+    })
+  )
+  t.strictSame([order, count], [["first 50", "shared"], 3])
+})
+
+t.test(
+  "given two workers, when one of them is busy, then the other makes what comes next, and neither more than one at a time",
+  async (t) => {
+    const order: Array<string> = []
+    const counts = await speaking(
+      (tts) =>
+        Effect.gen(function* () {
+          const ask = asking(tts, order)
+          const all = [yield* ask("slow 600"), yield* ask("quick 1"), yield* ask("quick 2"), yield* ask("quick 3")]
+          return yield* Fiber.joinAll(all)
+        }),
+      { workers: 2 }
+    )
+    t.strictSame([order.at(-1), counts], ["slow 600", [1, 1, 2, 3]])
+  }
+)
+
+t.test("given a worker that dies, when more is asked for, then it is made by another", async (t) => {
+  const exits = await speaking((tts) =>
+    Effect.forEach(["one", "die", "two", "three"], (text) => Effect.exit(tts.speak(text)), { concurrency: "unbounded" })
+  )
+  t.strictSame(exits.map(Exit.isSuccess), [true, false, true, true])
+})
+
+t.test("given so many texts that no more can wait, when one is wanted sooner, then the one that is wanted last makes room", async (t) => {
+  const exits = await speaking((tts) =>
+    Effect.gen(function* () {
+      const ask = asking(tts, [])
+      yield* ask("busy 300")
+      for (let i = 1; i < 1024; i++) yield* ask(`w${"x".repeat(i)}`, ringing(Number.MAX_SAFE_INTEGER - 2000 + i))
+      const last = yield* ask("last", ringing(Number.MAX_SAFE_INTEGER))
+      const late = yield* ask("too late", ringing(Number.MAX_SAFE_INTEGER))
+      const soon = yield* ask("soon")
+      return yield* Effect.forEach([soon, last, late], Fiber.await)
+    })
+  )
+  t.strictSame(exits.map(Exit.isSuccess), [true, false, false])
+})
+
+t.test(
+  "given a voice that has not spoken yet, when it is warmed up for what it does not know, then its worker has been at work before",
+  async (t) => {
+    const counts = await speaking((tts) =>
+      Effect.gen(function* () {
+        yield* tts.warm(["one"])
+        yield* tts.warm(["one"])
+        const first = (yield* tts.speak("one"))[0]
+        yield* tts.warm(["one", "two"])
+        return [first, (yield* tts.speak("two"))[0]]
+      })
+    )
+    t.strictSame(counts, [2, 3])
+  }
+)
+
+t.test("given speech that waits, when the engine stops, then nobody waits for it any longer", async (t) => {
+  const exits = await Effect.runPromise(
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const tts = Context.get(yield* Layer.buildWithScope(fliteLayer({ worker, workers: 1 }), scope), Tts)
+      const ask = asking(tts, [])
+      const all = [yield* ask("slow 60000"), yield* ask("waits")]
+      yield* Scope.close(scope, Exit.void)
+      return yield* Effect.forEach(all, Fiber.await)
+    })
+  )
+  t.strictSame(exits.map(Exit.isFailure), [true, true])
+})
