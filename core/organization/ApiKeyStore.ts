@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { ApiKey } from "./ApiKey.ts"
-import type { ApiKeyId, UserId } from "./Caller.ts"
+import type { ApiKeyId, Caller, UserId } from "./Caller.ts"
 import type { Role } from "./Role.ts"
 import type { Scope } from "./Scope.ts"
 
@@ -52,17 +52,28 @@ export const insert = (
     readonly scopes: ReadonlyArray<Scope> | undefined
     readonly expiresAt: Date | undefined
     readonly userId: UserId | undefined
+    /** It lasts no longer than this one. */
+    readonly madeWith: ApiKeyId | undefined
   }
 ) => sql<ApiKey>`
   INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes, expires_at, user_id)
   VALUES (${key.organizationId}, ${key.name}, ${key.keyPrefix}, ${key.keyHash}, ${key.role},
-    (SELECT array_agg(scope) FROM jsonb_array_elements_text(${key.scopes === undefined ? null : JSON.stringify(key.scopes)}::text::jsonb) scope), ${key.expiresAt ?? null}::timestamptz, ${key.userId ?? null}::int)
+    (SELECT array_agg(scope) FROM jsonb_array_elements_text(${key.scopes === undefined ? null : JSON.stringify(key.scopes)}::text::jsonb) scope),
+    least(${key.expiresAt ?? null}::timestamptz, (SELECT expires_at FROM api_keys WHERE id = ${key.madeWith ?? null}::int)), ${key.userId ?? null}::int)
   RETURNING ${columns(sql)}`
 
-export const roleOf = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) =>
-  sql<{ readonly role: Role }>`SELECT role FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
-    Effect.map((rows) => rows[0]?.role)
-  )
+export interface Reach {
+  readonly role: Role
+  readonly scopes: ReadonlyArray<Scope> | null
+  /** Than the caller's own key. */
+  readonly lastsLonger: boolean
+}
+
+export const reachOf = (sql: Sql, { apiKeyId, organizationId }: Caller, id: ApiKeyId) =>
+  sql<Reach>`
+    SELECT role, scopes, coalesce(expires_at, 'infinity') >
+        coalesce((SELECT expires_at FROM api_keys WHERE id = ${apiKeyId ?? null}::int), 'infinity') AS lasts_longer
+    FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(Effect.map((rows) => rows[0]))
 
 /** What is archived already keeps its time. */
 export const archive = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) => sql`

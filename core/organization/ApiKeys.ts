@@ -25,7 +25,7 @@ export interface NewApiKey {
   readonly role: Role | undefined
   /** Undefined: those of the caller. */
   readonly scopes?: ReadonlyArray<Scope> | undefined
-  /** Undefined: never. */
+  /** Undefined: never, or with the key that it is made with. */
   readonly expiresAt?: Date | undefined
 }
 
@@ -40,13 +40,14 @@ export class ApiKeys extends Context.Service<
     readonly forget: Effect.Effect<void>
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId, withArchived: boolean) => Effect.Effect<ReadonlyArray<ApiKey>>
-    /** `key` can be had only now. Made by a user, it may never more than that user may; made with a key, no more than that one. */
+    /** `key` can be had only now. Made by a user, it may never more than that user may; made with a key, no more than that one, and no longer. */
     readonly create: (
       caller: Caller,
       key: NewApiKey
     ) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, ApiKeyExpired | RoleTooLow | ScopeMissing>
     /** Nobody decides over a key that may more than the caller. To do it again is no error. */
     readonly archive: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
+    /** Nor does a key accept one again that is good for more, or longer. */
     readonly reactivate: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
   }
 >()("core/organization/ApiKeys") {
@@ -75,14 +76,15 @@ export class ApiKeys extends Context.Service<
         latest = new Map()
         return callers.forgetAll
       })
-      const change = (write: typeof store.archive) => (caller: Caller, id: ApiKeyId) =>
-        Effect.gen(function* () {
-          const role = yield* Effect.orDie(store.roleOf(sql, caller.organizationId, id))
-          if (role === undefined) return yield* new ApiKeyNotFound()
-          if (!includes(caller.role, role)) return yield* new RoleTooLow()
-          yield* Effect.orDie(write(sql, caller.organizationId, id))
-          yield* forget
-        })
+      const change =
+        (write: typeof store.archive, isMore: (caller: Caller, key: store.Reach) => boolean) => (caller: Caller, id: ApiKeyId) =>
+          Effect.gen(function* () {
+            const key = yield* Effect.orDie(store.reachOf(sql, caller, id))
+            if (key === undefined) return yield* new ApiKeyNotFound()
+            if (isMore(caller, key)) return yield* new RoleTooLow()
+            yield* Effect.orDie(write(sql, caller.organizationId, id))
+            yield* forget
+          })
       const wrongKeys = new WrongKeys(clock)
       const found = (rawKey: string) =>
         rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : callers.get(rawKey)
@@ -96,12 +98,17 @@ export class ApiKeys extends Context.Service<
         forget,
         list: Effect.fn("ApiKeys.list")((organizationId, withArchived) => Effect.orDie(store.list(sql, organizationId, withArchived))),
         create: Effect.fn("ApiKeys.create")((caller, key) => Effect.provideContext(create(sql, caller, key), crypto)),
-        archive: Effect.fn("ApiKeys.archive")(change(store.archive)),
-        reactivate: Effect.fn("ApiKeys.reactivate")(change(store.reactivate))
+        archive: Effect.fn("ApiKeys.archive")(change(store.archive, hasMoreRights)),
+        reactivate: Effect.fn("ApiKeys.reactivate")(change(store.reactivate, reachesFurther))
       })
     })
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
 }
+
+const hasMoreRights = (caller: Caller, { role }: store.Reach): boolean => !includes(caller.role, role)
+/** To accept a key again is as good as to make it. */
+const reachesFurther = (caller: Caller, key: store.Reach): boolean =>
+  hasMoreRights(caller, key) || key.lastsLonger || (key.scopes ?? allScopes).some((scope) => !hasScope(caller, scope))
 
 const lookup = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, rawKey: string) {
   const found = yield* Effect.orDie(store.use(sql, yield* hashOf(rawKey)))
@@ -129,8 +136,18 @@ const create = Effect.fnUntraced(function* (
   // Nor is it good for a day that there is not.
   if (expiresAt !== undefined && !(expiresAt.getTime() > now)) return yield* new ApiKeyExpired()
   const key = yield* newKey
-  const { organizationId, userId } = caller
-  const row = { organizationId, name, keyPrefix: prefixOf(key), keyHash: yield* hashOf(key), role: given, scopes, expiresAt, userId }
+  const { apiKeyId: madeWith, organizationId, userId } = caller
+  const row = {
+    organizationId,
+    name,
+    keyPrefix: prefixOf(key),
+    keyHash: yield* hashOf(key),
+    role: given,
+    scopes,
+    expiresAt,
+    userId,
+    madeWith
+  }
   const [made] = yield* Effect.orDie(store.insert(sql, row))
   return made === undefined ? yield* Effect.die("An inserted key was not returned") : { made, key: Redacted.make(key) }
 })

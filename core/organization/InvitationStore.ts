@@ -53,7 +53,8 @@ const isGood = (sql: Sql, tokenHash: string, email: string) => sql`
     SELECT 1 FROM memberships m WHERE m.organization_id = i.organization_id AND m.user_id = i.invited_by_user_id
       AND ${rank(sql, "m.role")} >= ${rank(sql, "i.role")}))
   AND (i.invited_by_key_id IS NULL OR EXISTS (
-    SELECT 1 FROM api_keys k WHERE k.id = i.invited_by_key_id AND k.archived_at IS NULL))`
+    SELECT 1 FROM api_keys k WHERE k.id = i.invited_by_key_id AND k.archived_at IS NULL AND coalesce(k.expires_at > now(), true)
+      AND k.scopes IS NULL))`
 
 const rank = (sql: Sql, role: string) => sql.literal(`array_position(ARRAY['${roles.join("', '")}'], ${role})`)
 

@@ -13,6 +13,7 @@ import * as store from "./InvitationStore.ts"
 import { AlreadyMember } from "./Member.ts"
 import * as members from "./MemberStore.ts"
 import { includes, type Role, RoleTooLow } from "./Role.ts"
+import { hasScope, ScopeMissing, scopes } from "./Scope.ts"
 import { hashOf, newSecret } from "./Secret.ts"
 import { UserNotFound } from "./User.ts"
 import { Users } from "./Users.ts"
@@ -35,7 +36,10 @@ export class Invitations extends Context.Service<
     readonly invite: (
       caller: Caller,
       invitation: NewInvitation
-    ) => Effect.Effect<{ readonly made: Invitation; readonly token: Redacted.Redacted }, AlreadyMember | RoleTooLow | TooManyInvitations>
+    ) => Effect.Effect<
+      { readonly made: Invitation; readonly token: Redacted.Redacted },
+      AlreadyMember | RoleTooLow | ScopeMissing | TooManyInvitations
+    >
     /** Newest first. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<Invitation>>
     /** To do it again is no error. */
@@ -63,6 +67,9 @@ type Sql = SqlClient.SqlClient
 
 const invite = Effect.fnUntraced(function* (sql: Sql, caller: Caller, { days, email: given, role }: NewInvitation) {
   if (!includes(caller.role, role)) return yield* new RoleTooLow()
+  // A member has every scope.
+  const beyond = scopes.find((scope) => !hasScope(caller, scope))
+  if (beyond !== undefined) return yield* new ScopeMissing({ scope: beyond })
   const email = given.toLowerCase()
   const token = tokenMark + (yield* newSecret())
   const tokenHash = yield* hashOf(token)

@@ -32,7 +32,8 @@ export const apiKeyRoutes = tagged("API keys", [
     path: "/api/v1/user/api-keys",
     name: "createApiKey",
     summary: "Make an API key",
-    description: "Nobody can make one that may more than himself. The key of a user never may more than that user may at the moment.",
+    description:
+      "Nobody can make one that may more than himself. The key of a user never may more than that user may at the moment. One that is made with a key expires with it, or earlier.",
     needs: "admin",
     body: CreateApiKey,
     success: NewApiKeyWire,

@@ -36,11 +36,11 @@ export const invitationRoutes = tagged("Invitations", [
     name: "createInvitation",
     summary: "Invite somebody",
     description:
-      "The token is good once, for that e-mail address, to sign up with or, with an account, to join. It is void when whoever made it is no member any more, or may not give that role any more.",
+      "The token is good once, for that e-mail address, to sign up with or, with an account, to join. It is void when whoever made it is no member any more, or may not give that role any more, and when the key that it was made with is archived or expires. A key with scopes cannot make one.",
     needs: "admin",
     body: CreateInvitation,
     success: NewInvitationWire,
-    errors: ["AlreadyMember", "RoleTooLow", "TooManyInvitations"],
+    errors: ["AlreadyMember", "RoleTooLow", "ScopeMissing", "TooManyInvitations"],
     handle: ({ body, caller }) => Invitations.use((_) => _.invite(caller, newInvitationOf(body))).pipe(Effect.map(newInvitationWire))
   }),
   route({

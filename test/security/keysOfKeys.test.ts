@@ -1,0 +1,70 @@
+/**
+ * A key that expires, or is good for little, has made others that did not and were: by a new key, by an invitation, and by accepting an archived
+ * key again. Whoever found such a key kept what it was good for, for ever.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import t from "tap"
+import { bodyOf, openApi } from "../gateway/apiTest.ts"
+
+const api = await openApi(t)
+const until = "2998-01-01T00:00:00.000Z"
+const hash = (key: string) => createHash("sha256").update(key).digest("hex")
+
+await api.database.run(
+  SqlClient.SqlClient.use((sql) =>
+    Effect.all([
+      sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, expires_at)
+        VALUES (${api.organizationId}, 'brief', 'b', ${hash("the_brief_key")}, 'admin', ${until}::timestamptz)`,
+      sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes)
+        VALUES (${api.organizationId}, 'narrow', 'n', ${hash("the_narrow_key")}, 'admin', ARRAY['admin'])`
+    ])
+  )
+)
+const brief = { key: "the_brief_key" }
+const narrow = { key: "the_narrow_key" }
+const make = (sent: typeof brief, more: object = {}) => api.ask("POST", "/user/api-keys", { name: "made", ...more }, sent)
+const invite = (sent: typeof brief | undefined, email: string) =>
+  api.ask("POST", "/organizations/invitations", { email, role: "admin" }, sent)
+const redeem = (email: string, token: unknown) =>
+  api.ask("POST", "/auth/signup", { email, password: "correct horse", invitation_token: token }, { key: null })
+
+t.test("given a key that expires", async (t) => {
+  t.test("when it makes a key, then that one expires with it, or earlier", async (t) => {
+    const expiries = await Promise.all([
+      make(brief),
+      make(brief, { expires_at: "2999-01-01T00:00:00Z" }),
+      make(brief, { expires_at: "2997-01-01T00:00:00Z" })
+    ])
+    t.strictSame(
+      expiries.map((made) => bodyOf(made)["expires_at"]),
+      [until, until, "2997-01-01T00:00:00.000Z"]
+    )
+  })
+
+  t.test("when one that does not expire makes a key, then that one does not either", async (t) => {
+    t.match((await api.ask("POST", "/user/api-keys", { name: "made" })).json, { expires_at: null })
+  })
+
+  t.test("when an archived one that lasts longer is to be accepted again, then only another key may", async (t) => {
+    const { id } = bodyOf(await api.ask("POST", "/user/api-keys", { name: "archived" }))
+    await api.ask("DELETE", `/user/api-keys/${id}`)
+    const again = (sent?: typeof brief) => api.ask("PUT", `/user/api-keys/${id}/reactivate`, undefined, sent)
+    t.strictSame([(await again(brief)).status, (await again(narrow)).status, (await again()).status], [403, 403, 200])
+  })
+
+  t.test("when it has expired, then its invitations are void", async (t) => {
+    const { token } = bodyOf(await invite(brief, "late@example.org"))
+    const good = bodyOf(await invite(brief, "intime@example.org"))["token"]
+    t.equal((await redeem("intime@example.org", good)).status, 200)
+    await api.database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE api_keys SET expires_at = now() WHERE name = 'brief'`))
+    t.equal((await redeem("late@example.org", token)).status, 403)
+  })
+})
+
+t.test("given a key with scopes, when it invites somebody, who would have all of them, then it is refused", async (t) => {
+  const refused = await invite(narrow, "wide@example.org")
+  t.strictSame([refused.status, refused.json], [403, { detail: "The API key lacks the scope 'read'" }])
+  t.equal((await invite(undefined, "wide@example.org")).status, 200)
+})
