@@ -4,6 +4,7 @@
  * wait, and for a while only; whoever finds no room hears so at once.
  */
 import { Deferred, Effect, Exit, type Scope } from "effect"
+import * as SteadyTime from "./SteadyTime.ts"
 import { TooBusy, TooManyAtOnce } from "./Overload.ts"
 
 export interface Shares {
@@ -14,6 +15,8 @@ export interface Shares {
   readonly waiting: number
   readonly waitingEach: number
   readonly patienceMillis: number
+  /** A place rests for as long as it was worked in, but no longer than this. */
+  readonly restMillis?: number
   /** What those who find no room are told. */
   readonly retryAfterSeconds: number
 }
@@ -49,12 +52,15 @@ export class FairTurns<Who> {
   /** Does the work in a place. Without one to be had, dies with `TooManyAtOnce` or `TooBusy`. */
   readonly take = <A, E, R>(who: Who, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(this.entered(who, restore), () =>
-        Effect.ensuring(
-          restore(work),
-          Effect.sync(() => this.leave(who))
-        )
-      )
+      Effect.flatMap(this.entered(who, restore), () => {
+        const { restMillis } = this.shares
+        return restMillis === undefined
+          ? Effect.ensuring(
+              restore(work),
+              Effect.sync(() => this.leave(who))
+            )
+          : this.rested(who, restMillis, restore(work))
+      })
     )
 
   /** A place until the scope closes. */
@@ -62,6 +68,23 @@ export class FairTurns<Who> {
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(this.entered(who, restore), () => Effect.addFinalizer(() => Effect.sync(() => this.leave(who))))
     )
+
+  /** Whoever did the work does not wait for the rest. */
+  private rested<A, E, R>(who: Who, restMillis: number, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.flatMap(SteadyTime.now, (began) =>
+      Effect.ensuring(
+        work,
+        Effect.flatMap(SteadyTime.now, (ended) =>
+          Effect.forkDetach(
+            Effect.delay(
+              Effect.sync(() => this.leave(who)),
+              Math.min(ended - began, restMillis)
+            )
+          )
+        )
+      )
+    )
+  }
 
   private entered(who: Who, restore: Restore): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -91,7 +114,7 @@ export class FairTurns<Who> {
       this.queued++
       // Not a timeout, which would have to interrupt: some of what waits here must not be interrupted.
       const late = Effect.delay(Deferred.die(ticket.answer, new TooBusy({ retryAfterSeconds })), patienceMillis)
-      return Effect.flatMap(Effect.forkDetach(Effect.interruptible(late)), (timer) =>
+      return Effect.flatMap(Effect.forkDetach(late), (timer) =>
         Effect.onExit(restore(Deferred.await(ticket.answer)), (exit) =>
           Effect.sync(() => {
             timer.interruptUnsafe()

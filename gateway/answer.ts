@@ -53,12 +53,21 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
         asked.client.address,
         matched(callerOf(route, asked, options), {
           onFailure: (error) => Effect.succeed(refuse(error)),
-          onSuccess: (caller) => judged(route, asked, caller, respond)
+          onSuccess: (caller) =>
+            caller === undefined || asked.bytes.byteLength < heavyBytes
+              ? judged(route, asked, caller, respond)
+              : heavy(
+                  Effect.suspend(() => judged(route, asked, caller, respond)),
+                  caller.organizationId
+                )
         })
       )
     }
   }
 }
+
+/** A body of so many bytes is not read before its organization has its turn. */
+const heavyBytes = 65_536
 
 const keyHeader = "x-api-key"
 const keyMissing = unprocessable([missing(["header", "X-API-Key"], null)])

@@ -1,4 +1,4 @@
-/** Reads a list of contacts into a new campaign, a few thousand at a time. To be run in the transaction that makes the campaign. */
+/** Reads a list of contacts into a new campaign, a few hundred at a time. To be run in the transaction that makes the campaign. */
 import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CampaignId, OrganizationId } from "../Id.ts"

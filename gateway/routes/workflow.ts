@@ -158,6 +158,7 @@ export const workflowRoutes = tagged("Agents", [
   route({
     method: "post",
     path: "/api/v1/workflow/:workflow_id/duplicate",
+    isHeavy: true,
     name: "duplicateWorkflow",
     summary: "Copy an agent",
     description: "As it is being edited, with its settings, in the same folder. API triggers of the copy get addresses of their own.",

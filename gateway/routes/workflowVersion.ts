@@ -22,6 +22,7 @@ const notFound = ({ id }: AgentNotFound) => Effect.fail(new NotFound({ detail: `
 export const workflowVersionRoutes = tagged("Agents", [
   list({
     path: "/api/v1/workflow/:workflow_id/versions",
+    isHeavy: true,
     name: "listWorkflowVersions",
     summary: "List an agent's versions, newest first",
     description: "As many as make no large answer: the rest is where the `Link` header says.",

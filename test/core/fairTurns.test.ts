@@ -202,6 +202,28 @@ t.test("given work that ends badly, then its place is free again", async (t) => 
   t.strictSame(begun, ["a", "b", "c"])
 })
 
+t.test("given places that rest", async (t) => {
+  const check = async (name: string, workedMillis: number, restedMillis: number) => {
+    const { ask, begun, end } = sceneOf({ places: 1, restMillis: 500, patienceMillis: 100_000 })
+    const [early, late] = await run(
+      Effect.gen(function* () {
+        const first = yield* ask("a")
+        yield* ask("b")
+        yield* TestClock.adjust(workedMillis)
+        yield* end
+        yield* Fiber.join(first)
+        yield* TestClock.adjust(restedMillis - 1)
+        const early = [...begun]
+        yield* TestClock.adjust(1)
+        return [early, [...begun]]
+      })
+    )
+    t.strictSame([early, late], [["a"], ["a", "b"]], name)
+  }
+  await check("when one was worked in for a moment, then it is free again after another one", 40, 40)
+  await check("when one was worked in for long, then it does not rest for longer than it may", 30_000, 500)
+})
+
 t.test("given a place that is held until a scope closes, then nobody else has it before", async (t) => {
   const { ask, begun, settle, turns } = sceneOf({ places: 1 })
   const before = await run(
