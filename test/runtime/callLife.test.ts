@@ -135,7 +135,7 @@ t.test("given an end that overtakes the answer, then it was answered, and nobody
       says({ _tag: "Answered", at: 5_018_000 })
     )
   )
-  t.strictSame(log, [...accepted, "look", "line free, 0 slots", "ended answered"])
+  t.strictSame(log, [...accepted, "prepared", "look", "line free, 0 slots", "ended answered"])
   t.match(world.ends, [{ answeredAt: 8000, endedAt: 20_000 }])
   t.strictSame(recorded, [{ dueAt: undefined, isEntry: false, look: true }])
 })
@@ -144,7 +144,7 @@ t.test("given an end without an answer that an answered call may have too, then 
   const { log, recorded } = await play(nothing, ({ says }) =>
     steps(says({ _tag: "Rang" }), wait("20 seconds"), says(hungUp("normal_clearing")), wait("6 seconds"))
   )
-  t.strictSame(log, [...accepted, "look", "line free, 0 slots", "ended no_answer"])
+  t.strictSame(log, [...accepted, "prepared", "look", "line free, 0 slots", "ended no_answer"])
   t.strictSame(recorded, [{ dueAt: 80_000, isEntry: false, look: false }])
 })
 
@@ -171,14 +171,20 @@ t.test("given keys that are pressed before the audio is there, then the agent he
   t.strictSame(log.slice(-3), ["media", "voice", "key 7"])
 })
 
-t.test("given a greeting that takes longer than the provider's reply, then it is prepared all the same", async (t) => {
+t.test("given a greeting that takes a while, when the phone rings, then it is prepared, and not before", async (t) => {
   const { log } = await play(
     (scene) => {
       scene.preparing = Effect.sleep("2 seconds")
     },
-    () => wait("3 seconds")
+    ({ says, world }) =>
+      steps(
+        wait("3 seconds"),
+        Effect.sync(() => world.log.push("rings")),
+        says({ _tag: "Rang" }),
+        wait("3 seconds")
+      )
   )
-  t.strictSame(log, ["sent", "originate +15551", "prepared"])
+  t.strictSame(log, ["sent", "originate +15551", "rings", "prepared"])
 })
 
 t.test("given a database that goes away", async (t) => {
