@@ -24,8 +24,8 @@ const identify = (key: string, address: string, detail: string): Effect.Effect<C
 /** A JWT: three parts, of which the first is a JSON object in base64. */
 const isToken = (text: string): boolean => /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(text)
 
-const recognize = (token: string): Effect.Effect<Caller, NotAuthenticated, Users> =>
-  Users.use((users) => users.authenticate(token)).pipe(
+const recognize = (token: string, address: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, Users> =>
+  Users.use((users) => users.authenticate(token, subscriberOf(address))).pipe(
     Effect.catchTags({
       InvalidToken: () => refused("Invalid or expired token"),
       UserNotFound: () => refused("User not found"),
@@ -33,7 +33,7 @@ const recognize = (token: string): Effect.Effect<Caller, NotAuthenticated, Users
     })
   )
 
-/** `address`: against which keys that nobody has are counted. */
+/** `address`: against which keys and tokens that nobody has are counted. */
 export const authenticate = (headers: Headers, address: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, Identities> => {
   const key = headers["x-api-key"]
   if (key !== undefined) return identify(key, address, "Invalid or expired API key")
@@ -41,7 +41,7 @@ export const authenticate = (headers: Headers, address: string): Effect.Effect<C
   if (authorization === undefined) return refused("Authorization header required")
   const token = authorization.replace(/^bearer\s*/i, "").trim()
   if (token === "") return refused("Invalid authorization token")
-  return isToken(token) ? recognize(token) : identify(token, address, "Invalid or expired token")
+  return isToken(token) ? recognize(token, address) : identify(token, address, "Invalid or expired token")
 }
 
 /** For routes that take nothing but a key in `X-API-Key`. */

@@ -11,7 +11,7 @@ import type { ApiKeyId, Caller } from "./Caller.ts"
 import { includes, lesser, type Role, RoleTooLow } from "./Role.ts"
 import { hasScope, type Scope, scopes as allScopes, ScopeMissing } from "./Scope.ts"
 import { hashOf } from "./Secret.ts"
-import { type TooManyWrongKeys, WrongKeys } from "./WrongKeys.ts"
+import { type TooManyWrongKeys, WrongCredentials } from "./WrongKeys.ts"
 
 export { InvalidApiKey } from "./ApiKey.ts"
 
@@ -85,7 +85,7 @@ export class ApiKeys extends Context.Service<
             yield* Effect.orDie(write(sql, caller.organizationId, id))
             yield* forget
           })
-      const wrongKeys = new WrongKeys(clock)
+      const wrongKeys = yield* WrongCredentials
       const found = (rawKey: string) =>
         rawKey === "" || rawKey.length > longestKey ? Effect.fail(new InvalidApiKey()) : callers.get(rawKey)
       return ApiKeys.of({
@@ -102,7 +102,7 @@ export class ApiKeys extends Context.Service<
         reactivate: Effect.fn("ApiKeys.reactivate")(change(store.reactivate, reachesFurther))
       })
     })
-  ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
+  ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto, WrongCredentials.layer]))
 }
 
 const hasMoreRights = (caller: Caller, { role }: store.Reach): boolean => !includes(caller.role, role)

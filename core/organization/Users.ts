@@ -25,6 +25,7 @@ import {
   type UserOrganization
 } from "./User.ts"
 import * as store from "./UserStore.ts"
+import { type TooManyWrongKeys, WrongCredentials } from "./WrongKeys.ts"
 
 export interface Session {
   readonly token: string
@@ -46,8 +47,11 @@ export class Users extends Context.Service<
     readonly signUp: (user: NewUser, from: From) => Effect.Effect<Session, SignupDisabled | SignupRefused | Waits>
     /** Takes as long for an unknown e-mail address as for a wrong password. `address`: the network address of who asks. */
     readonly logIn: (email: string, password: string, address: string) => Effect.Effect<Session, LoginRefused | Waits>
-    /** Whose token this is. What a change of role took away may be allowed for up to a second more. */
-    readonly authenticate: (token: string) => Effect.Effect<Caller, InvalidToken | UserNotFound | NoOrganization>
+    /** Whose token this is. What a change of role took away may be allowed for up to a second more. Those that are nobody's are counted against `subscriber`. */
+    readonly authenticate: (
+      token: string,
+      subscriber?: string
+    ) => Effect.Effect<Caller, InvalidToken | UserNotFound | NoOrganization | TooManyWrongKeys>
     /** Has this node ask the database again who may what. */
     readonly forget: Effect.Effect<void>
     /** Newest first. */
@@ -78,6 +82,7 @@ export class Users extends Context.Service<
         policy: yield* SignupPolicy
       }
       const { sql } = ports
+      const wrong = yield* WrongCredentials
       const callers = yield* SteadyCache.make((token: string) => lookup(ports, token), {
         capacity: rememberedTokens,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
@@ -90,7 +95,10 @@ export class Users extends Context.Service<
           )
         ),
         logIn: Effect.fn("Users.logIn")((email, password, address) => logIn(ports, { email, password, address })),
-        authenticate: callers.get,
+        authenticate: (token, subscriber) => {
+          if (token.length > longestToken) return Effect.fail(new InvalidToken())
+          return subscriber === undefined ? callers.get(token) : wrong.within(subscriber, token, callers.get(token))
+        },
         forget: callers.forgetAll,
         ...sessionsOf(sql, ports.checks, callers.forgetAll),
         get: Effect.fn("Users.get")((id) => found(store.find(sql, id))),
@@ -103,7 +111,7 @@ export class Users extends Context.Service<
         setOnboarding: Effect.fn("Users.setOnboarding")((id, changes) => setOnboarding(sql, id, changes))
       })
     })
-  ).pipe(Layer.provide(PasswordChecks.layer))
+  ).pipe(Layer.provide([PasswordChecks.layer, WrongCredentials.layer]))
 }
 
 interface Ports {
@@ -131,7 +139,7 @@ const session = Effect.fnUntraced(function* ({ sql, tokens }: Ports, account: Ac
 })
 
 const lookup = Effect.fnUntraced(function* ({ sql, tokens }: Ports, token: string) {
-  const { sessionId, userId } = yield* tokens.verify(token.slice(0, longestToken))
+  const { sessionId, userId } = yield* tokens.verify(token)
   const { isOpen, organizationId, role } = yield* found(store.membership(sql, userId, sessionId))
   if (sessionId === undefined || !isOpen) return yield* new InvalidToken()
   if (organizationId === null || role === null) return yield* new NoOrganization()

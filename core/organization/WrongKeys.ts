@@ -1,9 +1,9 @@
 /**
- * Nobody guesses a key, but each one that nobody has costs a statement of the database. They are counted against the address that they come
- * from, before they are looked up, so that many at once do not slip through together. A key that was good before is looked up whatever else
- * comes from its address, such as that of a proxy which others share.
+ * Nobody guesses a key, but each one that nobody has costs a statement of the database, and the token of a log-in that there is not costs a
+ * signature as well. They are counted against the address that they come from, before they are looked up, so that many at once do not slip
+ * through together. One that was good before is looked up whatever else comes from its address, such as that of a proxy which others share.
  */
-import { type Clock, Effect, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import * as SteadyTime from "../SteadyTime.ts"
 import { Budgets } from "./Budgets.ts"
 
@@ -43,4 +43,12 @@ export class WrongKeys {
     if (this.goodUntil.size >= goodKeys) this.goodUntil.clear()
     this.goodUntil.set(rawKey, now + goodMillis)
   }
+}
+
+/** What keys and tokens are counted by together. */
+export class WrongCredentials extends Context.Service<WrongCredentials, WrongKeys>()("core/organization/WrongCredentials") {
+  static readonly layer = Layer.effect(
+    WrongCredentials,
+    Effect.map(Clock.Clock, (clock) => new WrongKeys(clock))
+  )
 }

@@ -3,6 +3,7 @@ import { Clock, Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import { WrongKeys } from "#core/organization/WrongKeys.ts"
+import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 import { run } from "#test/support/run.ts"
 
 const given = Effect.fnUntraced(function* () {
@@ -54,5 +55,33 @@ t.test("given an address that sends a thousand keys that nobody has", async (t) 
   })
   t.test("when a key comes from elsewhere, then it is looked up", async (t) => {
     t.ok(Exit.isSuccess(seen.elsewhere))
+  })
+})
+
+t.test("given an address that sends made-up tokens of log-ins", async (t) => {
+  const api = await openApi(t)
+  const bearer = (token: string) => ({ key: null, headers: { authorization: `Bearer ${token}` } })
+  const ask = (token: string) => api.ask("GET", "/campaign/", undefined, bearer(token))
+  const account = { email: "flood@example.org", password: "correct horse" }
+  const good = String(bodyOf(await api.ask("POST", "/auth/signup", account, { key: null }))["token"])
+  t.equal((await ask(good)).status, 200)
+  const madeUp = (at: number) => `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIke${at}IifQ.c2lnbmF0dXJl`
+  const answers = await Promise.all(Array.from({ length: 500 }, (_, at) => ask(madeUp(at))))
+
+  t.test("when there are hundreds, then they are refused unseen, and so is a key that nobody has", async (t) => {
+    const refused = answers.filter(({ status }) => status === 429)
+    t.ok(refused.length >= 200, `${refused.length}`)
+    t.ok(refused.every(({ headers }) => Number(headers["retry-after"]) > 0))
+    t.ok(answers.every(({ status }) => status === 429 || status === 401))
+    const more = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => api.ask("GET", "/campaign/", undefined, { key: `dgr_none_${at}` }))
+    )
+    t.ok(more.some(({ status }) => status === 429))
+  })
+  t.test("when a token that was good comes from there, then it is looked up", async (t) => {
+    t.equal((await ask(good)).status, 200)
+  })
+  t.test("when one is longer than any is, then it is refused", async (t) => {
+    t.equal((await ask(`eyJ${"a".repeat(3000)}.a.a`)).status, 401)
   })
 })
