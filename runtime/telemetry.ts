@@ -40,19 +40,22 @@ const levels = {
   None: "NONE "
 } as const
 
-/** What is printed of an entry, in the order of printing. */
+const isFields = (part: unknown): part is Readonly<Record<string, unknown>> =>
+  typeof part === "object" && part !== null && !Array.isArray(part)
+
+/** What is printed of an entry, in the order of printing. `Effect.logInfo(message, { name: value })` says the same as an annotation. */
 const entryOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>) => {
   const parts = Array.isArray(message) ? message : [message]
   const [first, ...rest] = parts.map((part) => redact(part))
   const annotations = redact(fiber.getRef(References.CurrentLogAnnotations))
-  return {
-    time: date.toISOString(),
-    level: logLevel,
-    message: typeof first === "string" ? first : JSON.stringify(first),
-    ...(typeof annotations === "object" ? annotations : {}),
-    ...(rest.length > 0 ? { data: rest } : {}),
+  const others = rest.filter((part) => !isFields(part))
+  const said = { time: date.toISOString(), level: logLevel, message: typeof first === "string" ? first : JSON.stringify(first) }
+  const named: Record<string, unknown> = Object.assign({}, isFields(annotations) ? annotations : {}, ...rest.filter(isFields))
+  // Twice: first in order, and not to be replaced by data of these names.
+  return Object.assign({ ...said }, named, said, {
+    ...(others.length > 0 ? { data: others } : {}),
     ...(cause.reasons.length > 0 ? { cause: redact(Cause.pretty(cause)) } : {})
-  }
+  })
 }
 
 export const json: Logger.Logger<unknown, string> = Logger.make((options) => JSON.stringify(entryOf(options)))

@@ -68,7 +68,7 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
   // An event of it is as good as a reply.
   if (call.request === "accepted") return { providerCallId: callId }
   if (call.request === "pending") call.request = "lost"
-  const refusal = isDeaf ? noEvents : refusalOf(outcome)
+  const refusal = isDeaf ? noEvents : refusalOf(outcome, dialString)
   if (refusal !== undefined) {
     asterisk.calls.forget(callId)
     return yield* refusal
@@ -106,8 +106,8 @@ const note = (asterisk: Asterisk, callId: string, call: Call, outcome: Outcome):
   }
 }
 
-/** Only where it is certain that there was no call; undefined is doubt. */
-const refusalOf = (outcome: Outcome): OriginateRefused | undefined => {
+/** Only where it is certain that there was no call; undefined is doubt. `dialString` names the endpoint to the operator, without the number. */
+const refusalOf = (outcome: Outcome, dialString = ""): OriginateRefused | undefined => {
   if (outcome instanceof NotSent) return refused(outcome.withdrawn ? "permit_lapsed" : "unreachable", outcome.detail)
   if (!("status" in outcome) || !isFromAsterisk(outcome)) return undefined
   const { body, retryAfterMillis = RATE_LIMIT_RETRY_MILLIS, status } = outcome
@@ -116,7 +116,7 @@ const refusalOf = (outcome: Outcome): OriginateRefused | undefined => {
   if (status === 429) return new OriginateRefused({ reason: "rate_limited", retryAfterMillis, detail })
   if (status >= 400 && status < 500 && status !== 409) return refused("misconfigured", detail)
   // No channel could be made: an unknown or unregistered trunk, or Asterisk is stopping.
-  if (status === 500 && textAt(body, "error") === "Allocation failed") return refused("unreachable", detail)
+  if (status === 500 && textAt(body, "error") === "Allocation failed") return refused("unreachable", `${detail} ${dialString}`.trim())
   return undefined
 }
 

@@ -60,10 +60,7 @@ export class CampaignOwnership extends Context.Service<
     readonly judgeBreaker: (id: CampaignId, now: number) => Effect.Effect<boolean>
     /** The breaker's entries since the last start that are in its window now, oldest first. */
     readonly breakerEntries: (id: CampaignId, now: number) => Effect.Effect<ReadonlyArray<RecordedEntry>>
-    readonly log: (
-      id: CampaignId,
-      entry: Omit<AutomaticStop, "level"> & { readonly level: "info" | "warning" | "error" }
-    ) => Effect.Effect<void>
+    readonly log: (id: CampaignId, entry: Entry) => Effect.Effect<void>
     /** Compares the counters with a scan of contacts and attempts, and mends them. True when they agreed. */
     readonly recount: (id: CampaignId) => Effect.Effect<boolean>
   }
@@ -71,14 +68,18 @@ export class CampaignOwnership extends Context.Service<
   static readonly layer = Layer.effect(
     CampaignOwnership,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const stop = (id: CampaignId, reason: AutomaticStop, ownerEpoch?: number) => Effect.orDie(pause(sql, id, reason, ownerEpoch))
+      const stop = (id: CampaignId, reason: AutomaticStop, ownerEpoch?: number) =>
+        pause(sql, id, reason, ownerEpoch).pipe(
+          Effect.orDie,
+          Effect.tap((stopped) => (stopped ? tell(id, reason) : Effect.void))
+        )
       return {
         own: (id) => Effect.orDie(own(sql, id)),
         look: (id, ownerEpoch) => Effect.orDie(look(sql, id, ownerEpoch)),
         stop,
         judgeBreaker: (id, now) => Effect.orDie(judgeBreaker(sql, id, now, stop)),
         breakerEntries: (id, now) => Effect.orDie(breakerEntries(sql, id, now)),
-        log: (id, entry) => Effect.orDie(log(sql, id, entry)),
+        log: (id, entry) => Effect.andThen(Effect.orDie(log(sql, id, entry)), tell(id, entry)),
         recount: (id) => Effect.orDie(recount(sql, id))
       }
     })
@@ -86,6 +87,14 @@ export class CampaignOwnership extends Context.Service<
 }
 
 type Sql = SqlClient.SqlClient
+type Entry = Omit<AutomaticStop, "level"> & { readonly level: "info" | "warning" | "error" }
+
+/** The engine's own log says it too: whoever runs the engine does not look into each campaign. */
+const tell = (campaignId: CampaignId, { details, event, level, message }: Entry) => {
+  const detail = details?.["detail"]
+  return logs[level](message, { campaignId, event, ...(detail === undefined ? {} : { detail }) })
+}
+const logs = { info: Effect.logInfo, warning: Effect.logWarning, error: Effect.logError }
 
 const own = Effect.fnUntraced(function* (sql: Sql, id: CampaignId) {
   const [row] = yield* sql<{ readonly ownerEpoch: number }>`
@@ -120,11 +129,7 @@ const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop, ownerEpoch: number
     SELECT organization_id, id, ${stop.level}, ${stop.event}, ${stop.message}, ${storableJson(stop.details ?? null)}::text::jsonb
     FROM stopped RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
-const log = (
-  sql: Sql,
-  id: CampaignId,
-  entry: { level: string; event: string; message: string; details?: Readonly<Record<string, unknown>> }
-) =>
+const log = (sql: Sql, id: CampaignId, entry: Entry) =>
   sql`
     INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
     SELECT organization_id, id, ${entry.level}, ${entry.event}, ${entry.message}, ${storableJson(entry.details ?? null)}::text::jsonb

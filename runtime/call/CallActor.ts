@@ -6,7 +6,7 @@ import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Queue } from "eff
 import { CallCommand, CallEvent, CallState, isOver, type Over, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/call/HangupCause.ts"
-import { OriginateDoubtful, OriginateRefused, ProviderError } from "#core/provider/Adapter.ts"
+import { ProviderError } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Deadlines } from "../Deadlines.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
@@ -19,9 +19,10 @@ import { PassDialPoint } from "./DialPoint.ts"
 import { fetchOpening } from "./Fetching.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { notePlaced } from "./noteDown.ts"
+import { eventOf, nameless, overdue, tellRefusal } from "./originateFailure.ts"
 import { endOf } from "./RunReport.ts"
 
-const { Accepted, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, MediaLost, Refused } = CallEvent.cases
+const { Accepted, DeadlinePassed, EndAsked, Looked, MediaLost, Refused } = CallEvent.cases
 const { Ended, Void } = CallState.cases
 
 /** A request that is later than this after its moment does not leave at all. */
@@ -157,10 +158,11 @@ export class CallActor extends Context.Service<
               departure.giveBack()
             })
           ),
+          Effect.tapError((error) => tellRefusal(error, nameless(error.detail, phoneNumber))),
           Effect.match({
             onFailure: (error) => {
               if (error._tag === "OriginateDoubtful") dialing.placed?.()
-              tell(call, meaning(call, error, now()))
+              tell(call, eventOf(call, error, nameless(error.detail, phoneNumber), now()))
             },
             onSuccess: () => {
               pass("accepted")
@@ -364,34 +366,3 @@ const guarded = <A>(effect: Effect.Effect<A>) => Effect.tapCause(effect, (cause)
 
 const noMedia = ({ trunk }: LiveCall) =>
   new ProviderError({ detail: "no audio in time", operation: "openMedia", provider: trunk.adapter.manifest.provider })
-
-/** What an originate that took too long means. A request that has not left by now never will. */
-const overdue = (call: LiveCall): OriginateRefused | OriginateDoubtful => {
-  if (call.dialing === undefined) return new OriginateDoubtful({ detail: "no reply" })
-  call.dialing = undefined
-  return new OriginateRefused({ reason: "unreachable", detail: "the request could not leave in time" })
-}
-
-/** What a failed originate means for the call and for its trunk. */
-const meaning = ({ attempt, trunk }: LiveCall, error: OriginateRefused | OriginateDoubtful, at: number): CallEvent => {
-  const { callId } = attempt
-  if (error._tag === "OriginateDoubtful") {
-    trunk.doubted(callId, { answered: error.status !== undefined, retryAfterMillis: error.retryAfterMillis })
-    return Doubted.make({ at })
-  }
-  const { cause, reason, retryAfterMillis } = error
-  switch (reason) {
-    case "number_refused":
-      trunk.reached(callId)
-      return HungUp.make({ at, cause: cause ?? "unallocated_number" })
-    case "unreachable":
-      trunk.unreachable(callId)
-      break
-    case "rate_limited":
-      trunk.rateLimited(callId, retryAfterMillis)
-      break
-    default:
-      trunk.dismiss(callId)
-  }
-  return Refused.make({ at, reason })
-}

@@ -37,7 +37,10 @@ const whyResting = (trunk: LiveTrunk, now: SteadyTime.SteadyMillis): CallNotPlac
 /** What a caller is told of a call that was over before the provider had taken it. */
 const whyOver = (trunk: LiveTrunk, how: Over, now: SteadyTime.SteadyMillis): CallNotPlaced => {
   if (how._tag === "Ended") return new CallNotPlaced({ reason: how.cause })
-  if (how.reason !== "permit_lapsed") return new CallNotPlaced({ reason: how.reason })
+  if (how.reason !== "permit_lapsed") {
+    const words = how.reason === "unreachable" || how.reason === "rate_limited" ? trunk.trouble()?.detail : trunk.refusal()
+    return new CallNotPlaced({ reason: words === undefined ? how.reason : `${how.reason}: ${words}` })
+  }
   if (!trunk.isCurrent()) return new CallNotPlaced({ reason: "The telephony configuration has just been changed; try again." })
   return trunk.trouble() === undefined ? new CallNotPlaced({ reason: how.reason }) : whyResting(trunk, now)
 }

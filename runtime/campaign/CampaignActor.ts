@@ -116,10 +116,10 @@ export class CampaignActor extends Context.Service<
         // Two owners at one desk would take each other's news and log each edge of the window twice.
         if (!memory.desk.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(memory))) return over
         const { desk, plan } = memory
-        if (desk.fatal !== undefined) return yield* stop(memory, Stops.refused(desk.fatal))
         if (plan.telephonyConfigurationId === null) return yield* stop(memory, Stops.noConfiguration)
         const trunk = yield* findTrunk(memory, plan.telephonyConfigurationId)
         if (trunk === undefined) return yield* stop(memory, Stops.noConfiguration)
+        if (desk.fatal !== undefined) return yield* stop(memory, Stops.refused(desk.fatal, trunk.refusal() ?? "It refused a call."))
         const now = yield* Clock.currentTimeMillis
         const steady = yield* SteadyTime.now
         desk.clockApart = now - steady

@@ -62,7 +62,7 @@ export class TrunkGate {
     if (this.#met?.since !== trouble.since) this.#met = { at: now, failures: trouble.failures, since: trouble.since }
     // Not by time alone: as long as no call has probed the trunk, nobody knows how it is.
     const isGivenUp = trouble.failures > this.#met.failures && trouble.failedAt >= this.#met.at + GIVE_UP_MILLIS - SLACK_MILLIS
-    if (isGivenUp) return giveUp(Stops.unreachable(Stops.whatFails(trouble.kind)))
+    if (isGivenUp) return giveUp(Stops.unreachable(Stops.whatFails(trouble)))
     if (trunk.admits()) return open
     return shut(now < trouble.until ? trouble.until : undefined)
   }
@@ -77,6 +77,6 @@ export class TrunkGate {
     if (trouble === undefined || now < this.#toldAt + LOG_AGAIN_MILLIS) return undefined
     this.#told = true
     this.#toldAt = now
-    return Stops.trunkTrouble(trouble.kind, trouble.until - now)
+    return Stops.trunkTrouble(trouble, trouble.until - now)
   }
 }

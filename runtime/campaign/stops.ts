@@ -1,7 +1,7 @@
 /** What the log of a campaign says of the engine's own decisions. No phone number, no credential. */
 import type { AutomaticStop } from "#core/campaign/CampaignOwnership.ts"
 import type { CampaignEvent } from "#core/campaign/CampaignLog.ts"
-import type { TroubleKind } from "../trunk/TrunkHealth.ts"
+import type { Trouble, TroubleKind } from "../trunk/TrunkHealth.ts"
 
 export interface Note {
   readonly level: "info" | "warning" | "error"
@@ -29,14 +29,21 @@ export const noConfiguration: AutomaticStop = {
   level: "warning",
   message: "Paused: there is no usable telephony configuration."
 }
-export const refused = (reason: "auth_refused" | "no_credit" | "misconfigured"): AutomaticStop => {
+/** `detail`: the provider's own words. */
+export const refused = (reason: "auth_refused" | "no_credit" | "misconfigured", detail: string): AutomaticStop => {
   switch (reason) {
     case "auth_refused":
-      return authFailed("The provider refused a call for our credentials.")
+      return authFailed(detail)
     case "no_credit":
-      return { event: "quota_exhausted", level: "warning", message: "Paused: the telephony provider has no credit left for us." }
+      return {
+        details: { detail },
+        event: "quota_exhausted",
+        level: "warning",
+        message: "Paused: the telephony provider has no credit left for us."
+      }
     case "misconfigured":
       return {
+        details: { detail },
         event: "telephony_configuration_unavailable",
         level: "warning",
         message: "Paused: the telephony provider does not understand the configuration."
@@ -79,11 +86,11 @@ const failing: Readonly<Record<TroubleKind, string>> = {
   limited: "It refuses every call and asks for fewer.",
   unreachable: "It could not begin a call, time after time."
 }
-export const whatFails = (kind: TroubleKind): string => failing[kind]
+export const whatFails = ({ detail, kind }: Trouble): string => `${failing[kind]} The newest answer: ${detail}`
 
 /** `restMillis`: how long nothing leaves. */
-export const trunkTrouble = (kind: TroubleKind, restMillis: number): Note => ({
-  details: { reason: kind, retry_after_seconds: Math.max(0, Math.ceil(restMillis / 1000)) },
+export const trunkTrouble = ({ detail, kind }: Trouble, restMillis: number): Note => ({
+  details: { reason: kind, detail, retry_after_seconds: Math.max(0, Math.ceil(restMillis / 1000)) },
   event: kind === "limited" ? "provider_rate_limited" : "telephony_suspect",
   level: "warning",
   message:

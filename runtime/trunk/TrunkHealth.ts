@@ -35,10 +35,19 @@ export interface Trouble {
   readonly failedAt: SteadyTime.SteadyMillis
   /** Tries that failed, the first included. */
   readonly failures: number
+  /** What the newest of them failed with, in the provider's own words where it had any. */
+  readonly detail: string
   /** No call leaves before then. */
   readonly until: SteadyTime.SteadyMillis
   /** Until when the provider asked to be left alone; nothing cuts that short. */
   readonly askedUntil: SteadyTime.SteadyMillis
+}
+
+export interface Doubted {
+  /** An error came back that proves nothing. */
+  readonly answered: boolean
+  readonly retryAfterMillis: number | undefined
+  readonly detail: string
 }
 
 export interface TrunkHealth {
@@ -61,11 +70,15 @@ export interface TrunkHealth {
   readonly reached: (callId: CallId) => void
   /** An event of any call: a sign of life of one whose request got no answer is as good as the answer. */
   readonly heard: (callId: string, event: TrunkEvent) => void
-  /** The request certainly did not get through. */
-  readonly unreachable: (callId: CallId) => void
-  readonly rateLimited: (callId: CallId, retryAfterMillis: number | undefined) => void
-  /** It is unknown whether it did. `answered`: an error came back that proves nothing. */
-  readonly doubted: (callId: CallId, doubt: { readonly answered: boolean; readonly retryAfterMillis: number | undefined }) => void
+  /** The request certainly did not get through. `detail`, here and below: the provider's own words. */
+  readonly unreachable: (callId: CallId, detail: string) => void
+  readonly rateLimited: (callId: CallId, retryAfterMillis: number | undefined, detail: string) => void
+  /** It is unknown whether it did. */
+  readonly doubted: (callId: CallId, doubt: Doubted) => void
+  /** Refused for what only a person can repair: says nothing of the calls that follow, which meet the same. */
+  readonly refused: (callId: CallId, detail: string) => void
+  /** Of the newest refusal of that kind. */
+  readonly refusal: () => string | undefined
   /** The cause of the trouble may have been repaired: try now rather than at the end of the rest. */
   readonly hurry: () => void
 }
@@ -82,6 +95,7 @@ export const makeHealth = (clock: Clock.Clock) => {
   const now = () => SteadyTime.nowOf(clock)
   let status: TrunkStatus = { _tag: "Connecting" }
   let state: State = well
+  let refusal: string | undefined
   let hurriedAt = Number.NEGATIVE_INFINITY
   /** Requests that have left and have no answer yet. */
   const inFlight = new Set<string>()
@@ -103,25 +117,25 @@ export const makeHealth = (clock: Clock.Clock) => {
   const askedUntil = (retryAfterMillis: number | undefined) =>
     retryAfterMillis === undefined ? Number.NEGATIVE_INFINITY : now() + Math.min(retryAfterMillis, LONGEST_RETRY_AFTER_MILLIS)
   /** One more try has failed, or the first. */
-  const fail = (kind: TroubleKind, retryAfterMillis: number | undefined) => {
+  const fail = (kind: TroubleKind, retryAfterMillis: number | undefined, detail: string) => {
     const failedAt = now()
     const before = state._tag === "Well" ? undefined : state.trouble
     const failures = (before?.failures ?? 0) + 1
     const rest = REST_MILLIS[Math.min(failures, REST_MILLIS.length) - 1] ?? 0
     const asked = Math.max(before?.askedUntil ?? Number.NEGATIVE_INFINITY, askedUntil(retryAfterMillis))
     const until = Math.max(failedAt + rest, asked)
-    move({ _tag: "Resting", trouble: { askedUntil: asked, failedAt, failures, kind, since: before?.since ?? failedAt, until } })
+    move({ _tag: "Resting", trouble: { askedUntil: asked, detail, failedAt, failures, kind, since: before?.since ?? failedAt, until } })
   }
   /** Requests that were in flight together count as one failure, but the provider gets the longest rest that it asked for. */
   const join = (trouble: Trouble, retryAfterMillis: number | undefined) => {
     const asked = Math.max(trouble.askedUntil, askedUntil(retryAfterMillis))
     move({ _tag: "Resting", trouble: { ...trouble, askedUntil: asked, until: Math.max(trouble.until, asked) } })
   }
-  const failed = (callId: CallId, kind: TroubleKind, retryAfterMillis?: number) => {
+  const failed = (callId: CallId, kind: TroubleKind, retryAfterMillis: number | undefined, detail: string) => {
     inFlight.delete(callId)
     if (state._tag === "Resting") return join(state.trouble, retryAfterMillis)
     // While a probe is under way, nothing else is in flight.
-    fail(kind, retryAfterMillis)
+    fail(kind, retryAfterMillis, detail)
   }
   const admits = () => state._tag === "Well" || (state._tag === "Resting" && inFlight.size === 0 && now() >= state.trouble.until)
 
@@ -159,14 +173,19 @@ export const makeHealth = (clock: Clock.Clock) => {
       if (event._tag === "HungUp" && event.cause === "trunk_lost") return
       if (state._tag !== "Resting" || state.trouble.kind === "doubted") recover()
     },
-    unreachable: (callId) => failed(callId, "unreachable"),
-    rateLimited: (callId, retryAfterMillis) => failed(callId, "limited", retryAfterMillis),
-    doubted: (callId, { answered, retryAfterMillis }) => {
+    unreachable: (callId, detail) => failed(callId, "unreachable", undefined, detail),
+    rateLimited: (callId, retryAfterMillis, detail) => failed(callId, "limited", retryAfterMillis, detail),
+    refused: (callId, detail) => {
+      refusal = detail
+      health.dismiss(callId)
+    },
+    refusal: () => refusal,
+    doubted: (callId, { answered, detail, retryAfterMillis }) => {
       doubtful.add(callId)
-      if (state._tag !== "Well" || answered) return failed(callId, "doubted", retryAfterMillis)
+      if (state._tag !== "Well" || answered) return failed(callId, "doubted", retryAfterMillis, detail)
       inFlight.delete(callId)
       if (state.doubts + 1 < DOUBTS_TO_SUSPECT) state = { _tag: "Well", doubts: state.doubts + 1 }
-      else fail("doubted", undefined)
+      else fail("doubted", undefined, detail)
     },
     hurry: () => {
       if (state._tag !== "Resting" || now() < hurriedAt + HURRY_AGAIN_MILLIS) return

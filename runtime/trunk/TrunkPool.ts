@@ -15,6 +15,7 @@ import { Config } from "../config.ts"
 import { InFlight } from "./InFlight.ts"
 import { type CallControl, handedOver } from "./handedOver.ts"
 import { refusedTrunk } from "./refusedTrunk.ts"
+import { logChanges } from "./logChanges.ts"
 import { makeHealth, type TrunkHealth } from "./TrunkHealth.ts"
 
 /** How often a replaced trunk is checked for remaining calls; longer than a call takes to begin. */
@@ -95,8 +96,10 @@ export class TrunkPool extends Context.Service<
         const adapter = registry.find(provider)
         if (adapter === undefined) return undefined
         const { changed, health, onStatus } = makeHealth(clock)
-        const egress = yield* policy.trunksOf(setting.organizationId)
         const own = yield* Scope.fork(scope)
+        const said = { provider, telephonyConfigurationId: id, organizationId: setting.organizationId }
+        yield* logChanges(health).pipe(Scope.provide(own), Effect.annotateLogs(said))
+        const egress = yield* policy.trunksOf(setting.organizationId)
         let live: LiveTrunk | undefined
         const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
         const context = {
@@ -111,7 +114,7 @@ export class TrunkPool extends Context.Service<
         }
         const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
         const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)
-        const trunk = yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs({ provider, telephonyConfigurationId: id }))
+        const trunk = yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs(said))
         const session: Session = { setting, scope: own, trunk, changed }
         const rate = trunkRate ?? adapter.manifest.callsPerSecond
         live = liveOf(session, adapter, health, rate, () => open.get(id)?.live)

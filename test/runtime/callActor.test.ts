@@ -1,8 +1,9 @@
 /** The call's actor until the answer: what is sent, when, and never twice. */
 import { Effect } from "effect"
 import t from "tap"
+import { OriginateRefused } from "#core/provider/Adapter.ts"
 import { noReply, refusal, type World } from "#test/support/fakes.ts"
-import { wait, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
+import { callId, wait, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
 
 t.test(
   "given a call that is answered and hung up, then each step is recorded before the next is taken, and the line is free before the end is recorded",
@@ -106,6 +107,26 @@ t.test("given a request that is refused, then the attempt is void, and the trunk
   await check("auth_refused", undefined)
   await check("no_credit", undefined)
   await check("misconfigured", undefined)
+})
+
+t.test("given a refusal that quotes the number, then its words are kept and told without it", async (t) => {
+  const quoted = (reason: OriginateRefused["reason"]) =>
+    Effect.fail(new OriginateRefused({ reason, detail: "Cannot dial PJSIP/+15551@trunk (15551)" }))
+  const detail = "Cannot dial PJSIP/+{number}@trunk ({number})"
+  for (const reason of ["unreachable", "misconfigured"] as const) {
+    const { logged, trunk } = await play(
+      ({ world }) => {
+        world.originate = quoted(reason)
+      },
+      () => Effect.void
+    )
+    t.equal(reason === "unreachable" ? trunk?.trouble()?.detail : trunk?.refusal(), detail)
+    t.notMatch(JSON.stringify(logged), /15551/)
+    t.match(
+      logged.find(([message]) => message === "an originate was refused"),
+      ["an originate was refused", { callId }]
+    )
+  }
 })
 
 t.test("given a number that is refused, then the contact has failed, and the trunk is none the worse", async (t) => {

@@ -290,7 +290,10 @@ t.test("given what follows from a call's record fails, then the log says so with
       )
   )
   t.equal(used, 0)
-  t.match(logged, [["a call's actor failed", { callId, campaignId: 7 }]])
+  t.match(
+    logged.filter(([message]) => message !== "a trunk is up"),
+    [["a call's actor failed", { callId, campaignId: 7 }]]
+  )
 })
 
 t.test("given a live call, when the engine stops, then nothing is logged as a failure of its actor", async (t) => {

@@ -350,6 +350,18 @@ t.test("the log", async (t) => {
     t.match(JSON.parse(line), { level: "Info", message: "originate failed", callId: "c1", attempts: 2, nested: { kept: "yes" } })
   })
 
+  t.test("takes data beside the message as it takes annotations", async (t) => {
+    const entry = Effect.logInfo("a trunk is down", { reason: "auth", level: "high", time: 7, detail: "to +15550100" }, "and more")
+    t.match(JSON.parse(await logged(telemetry.json, entry)), {
+      level: "Info",
+      time: /^20/,
+      message: "a trunk is down",
+      reason: "auth",
+      detail: "to <redacted>",
+      data: ["and more"]
+    })
+  })
+
   t.test("masks causes, too", async (t) => {
     const line = await logged(
       telemetry.json,

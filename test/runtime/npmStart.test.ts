@@ -16,7 +16,8 @@ t.test("given npm start, when npm is told to end, then the engine ends with it",
   const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
   // A group of its own, so that nothing of it survives the test, whatever npm leaves behind.
   const npm = spawn("env", ["-i", ...variables, "npm", "start"], { cwd: root, detached: true, stdio: ["ignore", "pipe", "inherit"] })
-  const pid = npm.pid ?? t.bailout("npm was not started")
+  const { pid } = npm
+  if (pid === undefined) throw new Error("npm was not started")
   const ended = new Promise((resolve) => npm.once("exit", resolve))
   let output = ""
   npm.stdout.on("data", (chunk: Buffer) => {

@@ -40,8 +40,8 @@ const scene = <A>(act: (scene: Scene) => Effect.Effect<A>) =>
       })
     })
   )
-const silence = { answered: false, retryAfterMillis: undefined }
-const badGateway = (retryAfterMillis?: number) => ({ answered: true, retryAfterMillis })
+const silence = { answered: false, detail: "no reply", retryAfterMillis: undefined }
+const badGateway = (retryAfterMillis?: number) => ({ answered: true, detail: "HTTP 502", retryAfterMillis })
 const leaves = (health: TrunkHealth, index: number) => {
   const id = idOf(index)
   if (!health.admit(id) || !health.mayLeave(id)) return false
@@ -230,7 +230,7 @@ t.test(
       await scene(({ health }) =>
         Effect.sync(() => {
           leaves(health, 1)
-          health.rateLimited(idOf(1), retryAfterMillis)
+          health.rateLimited(idOf(1), retryAfterMillis, "HTTP 429")
           t.match(health.trouble(), { failures: 1, kind: "limited", until })
         })
       )
@@ -248,9 +248,9 @@ t.test("given a provider that asks for fewer calls", async (t) => {
     await scene(({ health }) =>
       Effect.sync(() => {
         for (const index of [1, 2, 3, 4]) leaves(health, index)
-        health.rateLimited(idOf(1), 7000)
-        health.rateLimited(idOf(2), 9000)
-        health.rateLimited(idOf(3), undefined)
+        health.rateLimited(idOf(1), 7000, "HTTP 429")
+        health.rateLimited(idOf(2), 9000, "HTTP 429")
+        health.rateLimited(idOf(3), undefined, "HTTP 429")
         t.match(health.trouble(), { failures: 1, until: 9000 })
         health.reached(idOf(4))
         t.match(health.trouble(), { failures: 1, until: 9000 }, "then a call that it accepted before does not end the rest")
@@ -261,7 +261,7 @@ t.test("given a provider that asks for fewer calls", async (t) => {
     await scene(({ health }) =>
       Effect.sync(() => {
         leaves(health, 1)
-        health.rateLimited(idOf(1), 30_000)
+        health.rateLimited(idOf(1), 30_000, "HTTP 429")
         health.hurry()
         t.match(health.trouble(), { until: 30_000 })
       })
@@ -273,11 +273,11 @@ t.test("given a request that did not get through, when a person resumes, then it
   await scene(({ health, pass }) =>
     Effect.gen(function* () {
       leaves(health, 1)
-      health.unreachable(idOf(1))
+      health.unreachable(idOf(1), "HTTP 500")
       t.notOk(health.admits())
       health.hurry()
       t.ok(leaves(health, 2))
-      health.unreachable(idOf(2))
+      health.unreachable(idOf(2), "HTTP 500")
       yield* pass(1000)
       health.hurry()
       t.notOk(health.admits())
@@ -311,8 +311,8 @@ t.test("given anything that can happen, then while the trunk is not well at most
               const id = idOf(call)
               if (what === "reach") health.reached(id)
               if (what === "doubt") health.doubted(id, silence)
-              if (what === "refuse") health.unreachable(id)
-              if (what === "limit") health.rateLimited(id, undefined)
+              if (what === "refuse") health.unreachable(id, "HTTP 500")
+              if (what === "limit") health.rateLimited(id, undefined, "HTTP 429")
               if (what === "dismiss") health.dismiss(id)
               if (what === "ring") health.heard(id, { _tag: "Rang" })
               if (what !== "ring" && what !== "leave") flying.delete(call)

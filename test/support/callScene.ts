@@ -30,7 +30,10 @@ export class Scene {
   /** What the engine logs of it: the message and the annotations. */
   readonly logged: Array<readonly [unknown, Readonly<Record<string, unknown>>]> = []
   readonly logger = Logger.layer([
-    Logger.make(({ fiber, message }) => void this.logged.push([[message].flat()[0], fiber.getRef(References.CurrentLogAnnotations)]))
+    Logger.make(({ fiber, message }) => {
+      const [said, ...fields] = [message].flat()
+      this.logged.push([said, Object.assign({}, fiber.getRef(References.CurrentLogAnnotations), ...fields)])
+    })
   ])
   permitted: () => boolean = () => true
   /** How the conversation was to go. */

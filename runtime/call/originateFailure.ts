@@ -1,0 +1,60 @@
+/** What a failed originate means for the call and for its trunk, and what the log says of it. */
+import { Effect } from "effect"
+import { CallEvent } from "#core/call/Call.ts"
+import { OriginateDoubtful, OriginateRefused } from "#core/provider/Adapter.ts"
+import type { LiveCall } from "./LiveCall.ts"
+
+const { Doubted, HungUp, Refused } = CallEvent.cases
+
+/** What an originate that took too long means. A request that has not left by now never will. */
+export const overdue = (call: LiveCall): OriginateRefused | OriginateDoubtful => {
+  if (call.dialing === undefined) return new OriginateDoubtful({ detail: "no reply" })
+  call.dialing = undefined
+  return new OriginateRefused({ reason: "unreachable", detail: "the request could not leave in time" })
+}
+
+/** A provider's own words are shown to people, and may quote the number that was asked for. */
+export const nameless = (detail: string, phoneNumber: string) => detail.replaceAll(phoneNumber.replace("+", ""), "{number}")
+
+/** In the log, with the call's id. */
+export const tellRefusal = (error: OriginateRefused | OriginateDoubtful, detail: string) => {
+  if (error._tag === "OriginateDoubtful") return Effect.logWarning("it is unknown whether an originate was taken", { detail })
+  const { reason } = error
+  if (reason === "permit_lapsed") return Effect.void
+  // A number that does not exist is the list's fault, and there may be many.
+  const log = reason === "number_refused" ? Effect.logInfo : Effect.logWarning
+  return log("an originate was refused", { reason, detail })
+}
+
+/** What a failed originate means for the call and for its trunk, which remembers the words. */
+export const eventOf = (
+  { attempt, trunk }: LiveCall,
+  error: OriginateRefused | OriginateDoubtful,
+  detail: string,
+  at: number
+): CallEvent => {
+  const { callId } = attempt
+  if (error._tag === "OriginateDoubtful") {
+    const { retryAfterMillis, status } = error
+    trunk.doubted(callId, { answered: status !== undefined, detail, retryAfterMillis })
+    return Doubted.make({ at })
+  }
+  const { cause, reason, retryAfterMillis } = error
+  switch (reason) {
+    case "number_refused":
+      trunk.reached(callId)
+      return HungUp.make({ at, cause: cause ?? "unallocated_number" })
+    case "unreachable":
+      trunk.unreachable(callId, detail)
+      break
+    case "rate_limited":
+      trunk.rateLimited(callId, retryAfterMillis, detail)
+      break
+    case "permit_lapsed":
+      trunk.dismiss(callId)
+      break
+    default:
+      trunk.refused(callId, detail)
+  }
+  return Refused.make({ at, reason })
+}

@@ -1,0 +1,44 @@
+/** What the engine's log says of a trunk: each change between up and down, and the beginning and the end of trouble. */
+import { Effect } from "effect"
+import type { TrunkStatus } from "#core/provider/Adapter.ts"
+import type { TrunkHealth } from "./TrunkHealth.ts"
+
+/** For as long as the scope is open. */
+export const logChanges = Effect.fnUntraced(function* (health: TrunkHealth) {
+  const log = Effect.runForkWith(yield* Effect.context())
+  let told: TrunkStatus = { _tag: "Connecting" }
+  let isTroubled = false
+  const look = () => {
+    const status = health.status()
+    // While it tries again, it is as it was.
+    if (status._tag !== "Connecting" && !isSame(status, told)) {
+      told = status
+      log(
+        status._tag === "Up"
+          ? Effect.logInfo("a trunk is up")
+          : Effect.logWarning(downWords[status.reason], { reason: status.reason, detail: status.detail })
+      )
+    }
+    const trouble = health.trouble()
+    if (isTroubled === (trouble !== undefined)) return
+    isTroubled = trouble !== undefined
+    log(
+      trouble === undefined
+        ? Effect.logInfo("a trunk takes calls again")
+        : Effect.logWarning("a trunk does not take calls as it should", { reason: trouble.kind, detail: trouble.detail })
+    )
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => health.watch(look)),
+    (unwatch) => Effect.sync(unwatch)
+  )
+})
+
+const downWords = {
+  auth: "a trunk is down: the provider rejects our credentials",
+  replaced: "a trunk is down: another client took its place",
+  unreachable: "a trunk is down: the provider cannot be reached"
+}
+
+const isSame = (one: TrunkStatus, other: TrunkStatus): boolean =>
+  one._tag === other._tag && (one._tag !== "Down" || other._tag !== "Down" || (one.reason === other.reason && one.detail === other.detail))
