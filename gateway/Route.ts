@@ -21,8 +21,8 @@ import type { Listed } from "./wire/Page.ts"
  */
 export type Access = "api-key" | "api-key-header" | "none"
 
-/** The least role that a caller needs; asked of nobody where `Access` is `none`. */
-export type Needs = Exclude<Role, "owner">
+/** The least role that a caller needs, or else an operator's key; asked of nobody where `Access` is `none`. */
+export type Needs = Exclude<Role, "owner"> | "operator"
 
 /** How much JSON a route takes: parsing it, and all that is done with it, keeps everybody else waiting. */
 export interface BodySize {

@@ -8,6 +8,8 @@ import Type, { type TObject, type TSchema } from "typebox"
 import { Compile } from "typebox/compile"
 import type { AuditLog } from "#core/organization/AuditLog.ts"
 import type { Caller } from "#core/organization/Caller.ts"
+import { OperatorNeeded, type TooManyRequests } from "#core/organization/Quota.ts"
+import type { RequestRates } from "#core/organization/RequestRates.ts"
 import { includes, RoleTooLow } from "#core/organization/Role.ts"
 import { hasScope, ScopeMissing } from "#core/organization/Scope.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
@@ -28,11 +30,14 @@ import type { Listed } from "./wire/Page.ts"
 
 const noQuery: Readonly<Record<string, string>> = {}
 
+type Rates = Pick<RequestRates, "refusal">
+
 export interface AnswerOptions {
   /** Whether every answer is held against its own schema; one that does not fit becomes a 500. For tests. */
   readonly checksAnswers: boolean
   /** The caller of a key, where that is known already. */
   readonly remembered: (rawKey: string) => Caller | undefined
+  readonly rates: Rates
 }
 
 /** What every route stands on. */
@@ -117,28 +122,41 @@ const handled = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Res
 }
 
 type Unknown = NotAuthenticated | TooManyWrongKeys
-type Unwelcome = Unknown | RoleTooLow | ScopeMissing
+type Forbidden = OperatorNeeded | RoleTooLow | ScopeMissing
+type Unwelcome = Unknown | Forbidden | TooManyRequests
 
 const callerOf = <R>(
   route: Route<R>,
   { client, headers }: Asked,
-  { remembered }: AnswerOptions
+  { rates, remembered }: AnswerOptions
 ): Effect.Effect<Caller | undefined, Unwelcome, Identities> => {
   if (route.access === "none") return Effect.undefined
   const caller = remembered(headers[keyHeader] ?? "")
-  if (caller !== undefined && forbidden(route, caller) === undefined) return Effect.succeed(caller)
-  return allowed(route, route.access === "api-key" ? authenticate(headers, client.address) : authenticateKey(headers, client.address))
+  if (caller !== undefined && forbidden(route, caller) === undefined) {
+    const refusal = rates.refusal(caller)
+    return refusal === undefined ? Effect.succeed(caller) : Effect.fail(refusal)
+  }
+  return allowed(
+    route,
+    rates,
+    route.access === "api-key" ? authenticate(headers, client.address) : authenticateKey(headers, client.address)
+  )
 }
 
 /** Why a caller may not use a route. */
-const forbidden = <R>({ needs, scope }: Route<R>, caller: Caller): RoleTooLow | ScopeMissing | undefined => {
-  if (!includes(caller.role, needs)) return new RoleTooLow()
-  return hasScope(caller, scope) ? undefined : new ScopeMissing({ scope })
+const forbidden = <R>({ needs, scope }: Route<R>, caller: Caller): Forbidden | undefined => {
+  if (needs !== "operator" && !includes(caller.role, needs)) return new RoleTooLow()
+  if (!hasScope(caller, scope)) return new ScopeMissing({ scope })
+  return needs === "operator" && caller.isOperator !== true ? new OperatorNeeded() : undefined
 }
 
-const allowed = <R>(route: Route<R>, caller: Effect.Effect<Caller, Unknown, Identities>): Effect.Effect<Caller, Unwelcome, Identities> =>
+const allowed = <R>(
+  route: Route<R>,
+  rates: Rates,
+  caller: Effect.Effect<Caller, Unknown, Identities>
+): Effect.Effect<Caller, Unwelcome, Identities> =>
   Effect.flatMap(caller, (one) => {
-    const refusal = forbidden(route, one)
+    const refusal = rates.refusal(one) ?? forbidden(route, one)
     return refusal === undefined ? Effect.succeed(one) : Effect.fail(refusal)
   })
 

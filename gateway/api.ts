@@ -1,5 +1,6 @@
 /** The whole API: its routes, and the server that serves them. */
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
+import type * as uws from "uWebSockets.js"
 import type { Agents } from "#core/agent/Agents.ts"
 import type { Calls } from "#core/call/Calls.ts"
 import type { Campaigns } from "#core/campaign/Campaigns.ts"
@@ -14,6 +15,7 @@ import type { LinkMakers } from "#core/organization/LinkMakers.ts"
 import type { Uploads } from "#core/campaign/Uploads.ts"
 import type { Network } from "#core/Network.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
+import { RequestRates } from "#core/organization/RequestRates.ts"
 import type { Accounts } from "#core/organization/accounts.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -50,7 +52,9 @@ import { modelConfigurationRoutes } from "./routes/modelConfiguration.ts"
 import { nodeTypeRoutes } from "./routes/nodeType.ts"
 import { nodeWebhookRoutes } from "./routes/nodeWebhook.ts"
 import { notHereRoutes } from "./routes/notHere.ts"
+import { operatorRoutes } from "./routes/operator.ts"
 import { phoneNumberRoutes } from "./routes/phoneNumber.ts"
+import { quotaRoutes } from "./routes/quota.ts"
 import { recordingRoutes } from "./routes/recording.ts"
 import { resourceUploadRoutes } from "./routes/resourceUpload.ts"
 import { organizationRoutes } from "./routes/organization.ts"
@@ -65,7 +69,7 @@ import { webhookRoutes } from "./routes/webhook.ts"
 import { workflowRoutes } from "./routes/workflow.ts"
 import { workflowVersionRoutes } from "./routes/workflowVersion.ts"
 import type { ListenFailed } from "./listening.ts"
-import { Gateway, layer as serverLayer, type Limits, type ServerOptions } from "./server.ts"
+import { Gateway, layer as serverLayer, type Limits } from "./server.ts"
 import { Site } from "./Site.ts"
 
 /** What the handlers of the API stand on. */
@@ -121,12 +125,14 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
     ...sessionRoutes,
     ...apiKeyRoutes,
     ...organizationRoutes,
+    ...quotaRoutes,
     ...invitationRoutes,
     ...userConfigurationRoutes,
     ...modelConfigurationRoutes,
     ...auditLogRoutes,
     ...eventRoutes,
     ...webhookRoutes,
+    ...operatorRoutes,
     ...notHereRoutes,
     ...healthRoutes
   ]
@@ -147,12 +153,18 @@ export interface GatewayOptions {
 export const serve = <R>(
   routes: ReadonlyArray<Route<R>>,
   { checksAnswers = false, ...options }: GatewayOptions,
-  mount?: ServerOptions<R | GatewayNeeds>["mount"]
+  mount?: (app: uws.TemplatedApp, rates: RequestRates) => Effect.Effect<void, never, R | GatewayNeeds>
 ): Layer.Layer<Gateway, ListenFailed, Exclude<R, Closing> | GatewayNeeds | Site> =>
   Layer.unwrap(
-    Effect.map(ApiKeys, ({ remembered }) =>
-      serverLayer({ ...options, mount, endpoints: routes.map((route) => endpointOf(route, { checksAnswers, remembered })) })
-    )
+    Effect.gen(function* () {
+      const { remembered } = yield* ApiKeys
+      const rates = new RequestRates(yield* Clock.Clock)
+      return serverLayer({
+        ...options,
+        mount: mount && ((app) => mount(app, rates)),
+        endpoints: routes.map((route) => endpointOf(route, { checksAnswers, rates, remembered }))
+      })
+    })
   ).pipe(
     Layer.tap((context) => Site.use((site) => site.listensOn(Context.get(context, Gateway).port))),
     Layer.provide(Closing.layer)
@@ -163,6 +175,6 @@ export const layer = (
 ): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing> | GatewayNeeds | Site | Registry> =>
   Layer.unwrap(
     Effect.map(Registry, ({ all }) =>
-      serve(apiRoutes(all), options, (app) => mountLiveEvents(app, proxiesOf(options.trustedProxies ?? [])))
+      serve(apiRoutes(all), options, (app, rates) => mountLiveEvents(app, proxiesOf(options.trustedProxies ?? []), rates))
     )
   )

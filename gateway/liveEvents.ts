@@ -8,6 +8,8 @@ import type * as uws from "uWebSockets.js"
 import { Compatibility } from "#core/Compatibility.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { followersOf } from "#core/organization/Quota.ts"
+import type { RequestRates } from "#core/organization/RequestRates.ts"
 import { hasScope } from "#core/organization/Scope.ts"
 import { AllowedHosts, refusedByHead } from "./admission.ts"
 import { authenticate, credentialHeaders, type Identities } from "./authenticate.ts"
@@ -39,7 +41,11 @@ interface Connection {
 /** Why the server ends a connection. */
 class Ended extends Schema.TaggedError<Ended>()("Ended", { code: Schema.Int, reason: Schema.String }) {}
 
-export const mountLiveEvents = (app: uws.TemplatedApp, trusted: Proxies): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
+export const mountLiveEvents = (
+  app: uws.TemplatedApp,
+  trusted: Proxies,
+  rates: RequestRates
+): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
   Effect.gen(function* () {
     const runFork = Effect.runForkWith(yield* Effect.context<Closing | Identities | LiveEvents>())
     const { idleSeconds } = yield* FollowingTimes
@@ -63,7 +69,7 @@ export const mountLiveEvents = (app: uws.TemplatedApp, trusted: Proxies): Effect
       },
       open: (ws) => {
         const connection = ws.getUserData()
-        connection.fiber = runFork(follow(ws, connection))
+        connection.fiber = runFork(follow(ws, connection, rates))
       },
       drain: (ws) => {
         if (ws.getBufferedAmount() === 0) ws.getUserData().onDrain()
@@ -86,8 +92,8 @@ const connectionOf = (req: uws.HttpRequest, address: string): Connection => {
   return { address, headers, query: req.getQuery() ?? "", isOpen: true, onDrain: () => undefined, fiber: undefined }
 }
 
-const follow = (ws: Socket, connection: Connection): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
-  Effect.matchCauseEffect(followed(ws, connection), {
+const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
+  Effect.matchCauseEffect(followed(ws, connection, rates), {
     onSuccess: () => Effect.sync(() => end(ws, connection, new Ended({ code: 1001, reason: "The service is shutting down" }))),
     onFailure: (cause) => {
       const ended = Cause.findErrorOption(cause)
@@ -101,7 +107,7 @@ const follow = (ws: Socket, connection: Connection): Effect.Effect<void, never, 
     }
   })
 
-const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection) {
+const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection, rates: RequestRates) {
   const query = yield* queryOf(connection)
   const key = query.api_key === null ? {} : { "x-api-key": query.api_key }
   const credential = { ...key, ...connection.headers }
@@ -110,13 +116,14 @@ const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection
       error._tag === "NotAuthenticated" ? unwelcome(error) : new Ended({ code: 4429, reason: "Too many wrong keys" })
     )
   )
+  if (rates.refusal(caller) !== undefined) return yield* new Ended({ code: 4429, reason: "Too many requests" })
   if (!hasScope(caller, "read")) return yield* new Ended({ code: 4403, reason: "The key is not good for reading" })
   const { organizationId } = caller
   const { begun } = yield* Closing
   const compatibility = yield* Compatibility
-  const events = yield* LiveEvents.use((_) => _.follow(selectionOf(organizationId, query), positionOf(query.last_event_id))).pipe(
-    Effect.mapError(() => new Ended({ code: 4429, reason: "Too many connections" }))
-  )
+  const events = yield* LiveEvents.use((_) =>
+    _.follow(selectionOf(organizationId, query), positionOf(query.last_event_id), followersOf(caller))
+  ).pipe(Effect.mapError(() => new Ended({ code: 4429, reason: "Too many connections" })))
   const told = events.pipe(
     Stream.interruptWhen(begun),
     Stream.runForEach((event) => send(ws, connection, JSON.stringify(eventWire(event, compatibility)))),

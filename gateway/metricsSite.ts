@@ -19,7 +19,7 @@ export class MetricsSite extends Context.Service<MetricsSite, { readonly url: st
         serverLayer({
           host: "127.0.0.1",
           port,
-          endpoints: [endpointOf(metricsRoute, { checksAnswers: false, remembered: () => undefined })]
+          endpoints: [endpointOf(metricsRoute, { checksAnswers: false, rates: { refusal: () => undefined }, remembered: () => undefined })]
         })
       ),
       Layer.provide(Closing.layer)

@@ -109,6 +109,7 @@ const tags: Readonly<Record<string, string>> = {
   Accounts: "People with a password, and who they are.",
   Agents: "What is said in a call: a graph of nodes, in versions.",
   "Audit log": "Who changed what, and when.",
+  Operator: "What organizations may use, and the keys that set it.",
   Calls: "Single calls, placed now.",
   Campaigns: "A list of contacts, called within limits, windows and with retries.",
   Credentials: "What tools need to reach the services of others.",
@@ -240,9 +241,14 @@ const responsesOf = (route: Route<unknown>, components: Components): Readonly<Re
   const add = (status: number, ...words: ReadonlyArray<string>) => reasons.set(status, [...(reasons.get(status) ?? []), ...words])
   for (const tag of errors) add(statusOf(tag), wordsOf(tag))
   if (access === "api-key") add(401, "Not authenticated")
-  if (access !== "none") add(429, "Too many unknown API keys came from this address, or too many requests of the organization wait already")
-  // Whoever is let in at all is a viewer.
   if (access !== "none")
+    add(
+      429,
+      "The organization sends too many requests, or too many of them wait already, or too many unknown API keys came from this address"
+    )
+  // Whoever is let in at all is a viewer.
+  if (access !== "none" && needs === "operator") add(403, "The key is not the operator's")
+  else if (access !== "none")
     add(403, ...(needs === "viewer" ? [] : [`The role of the caller is below ${needs}`]), `The key is not good for \`${scope}\``)
   if (body._tag === "Json") add(400, "The body is not UTF-8")
   if (body._tag !== "None") {

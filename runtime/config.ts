@@ -156,7 +156,8 @@ const table = {
   ),
   apiKey: optional(secret(text(/^[\x21-\x7e]{16,200}$/)), {
     name: "API_KEY",
-    description: "API key of the first organization. Without it one is made at the first start and printed once.",
+    description:
+      "API key of the first organization, which is also the operator's. Without it one is made at the first start and printed once.",
     allowed: "16 to 200 printable ASCII characters without spaces",
     secret: true
   }),
@@ -209,7 +210,7 @@ const table = {
   orgConcurrency: required(integer(1, 100_000), {
     name: "ORG_CONCURRENCY",
     default: "10",
-    description: "Calls that a newly created organization may have up at once.",
+    description: "Calls that a newly created organization may have up at once, until the operator allows it more or fewer.",
     allowed: "a whole number from 1 to 100000"
   }),
   ringTimeoutSeconds: required(integer(15, 300), {

@@ -8,6 +8,7 @@ import type { SqlClient } from "effect/sql"
 import type { FolderId } from "../folder/Folder.ts"
 import type { AgentId, OrganizationId } from "../Id.ts"
 import * as organizationModels from "../organization/ModelConfigurationStore.ts"
+import { within } from "../organization/QuotaStore.ts"
 import {
   type Agent,
   type AgentContent,
@@ -126,6 +127,7 @@ export const create = Effect.fnUntraced(
     const definition = yield* TriggerPath.withPaths(withoutEditorState(agent.definition), {})
     const isHeld = !(yield* isFinished(sql, organizationId, definition))
     const { id } = yield* inserted(agents.insert(sql, organizationId, agent.name, agent.folderId ?? null))
+    yield* within(sql, organizationId, "agents", 1)
     const { configurations = {}, templateContextVariables = {} } = agent
     const content = yield* notTooLarge({ definition, configurations, templateContextVariables })
     const made = yield* save(sql, organizationId, id, { ...content, status: isHeld ? "draft" : "published", isHeld })

@@ -27,6 +27,7 @@ import type { AgentConfigurationsRefused } from "./AgentConfigurations.ts"
 import { calledVersion, unpublished } from "./Callable.ts"
 import * as editing from "./AgentEditing.ts"
 import type { AgentChanges, NewAgent } from "./AgentEditing.ts"
+import type { QuotaFull } from "../organization/Quota.ts"
 import * as store from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
 import * as versions from "./AgentVersionStore.ts"
@@ -42,7 +43,7 @@ export class Agents extends Context.Service<
     readonly create: (
       organizationId: OrganizationId,
       agent: NewAgent
-    ) => Effect.Effect<Agent, AgentDefinitionRefused | AgentConfigurationsRefused | AgentTriggerTaken>
+    ) => Effect.Effect<Agent, AgentDefinitionRefused | AgentConfigurationsRefused | AgentTriggerTaken | QuotaFull>
     /** Of every status unless it is said which, newest last; a thousand of them unless a limit is given. */
     readonly list: (organizationId: OrganizationId, selection?: Partial<store.AgentSelection>) => Effect.Effect<ReadonlyArray<AgentSummary>>
     /** As `list`, names only. */
@@ -88,7 +89,10 @@ export class Agents extends Context.Service<
       folderId: FolderId | null
     ) => Effect.Effect<AgentSummary, AgentNotFound | FolderNotFound>
     /** Of what an editor shows, with paths of its own. */
-    readonly duplicate: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused>
+    readonly duplicate: (
+      organizationId: OrganizationId,
+      id: AgentId
+    ) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused | QuotaFull>
     /** Newest first. */
     readonly versions: (organizationId: OrganizationId, id: AgentId, page: Page) => Effect.Effect<Part<AgentVersionRecord>, AgentNotFound>
     /** The draft that there is, or a new one, made of the published version. */

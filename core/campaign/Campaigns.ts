@@ -9,6 +9,8 @@ import { requiredVariablesOf } from "../agent/AgentGraph.ts"
 import { Agents } from "../agent/Agents.ts"
 import { Compatibility } from "../Compatibility.ts"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { QuotaFull } from "../organization/Quota.ts"
+import { hasRoom, within } from "../organization/QuotaStore.ts"
 import { Signals, type StopUnconfirmed } from "../Signals.ts"
 import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
@@ -67,7 +69,7 @@ const wholeList: store.CampaignSelection = { limit: 1000, offset: 0 }
 /** Dial requests per second that a new campaign gets unless it says otherwise. */
 export const DefaultRateLimit = Context.Reference<number>("core/campaign/DefaultRateLimit", { defaultValue: () => 1 })
 
-type NotCreated = AgentNotFound | AgentArchived | SourceNotFound | SourceRefused | TelephonyConfigNotFound | TelephonyNotReady
+type NotCreated = AgentNotFound | AgentArchived | QuotaFull | SourceNotFound | SourceRefused | TelephonyConfigNotFound | TelephonyNotReady
 
 export type StartRefused =
   | CampaignNotFound
@@ -127,7 +129,7 @@ export class Campaigns extends Context.Service<
       organizationId: OrganizationId,
       id: CampaignId,
       wanted: NewRedial
-    ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict | AgentArchived | RedialRefused>
+    ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict | AgentArchived | QuotaFull | RedialRefused>
     readonly defaults: (organizationId: OrganizationId) => Effect.Effect<CampaignDefaults>
   }
 >()("core/campaign/Campaigns") {
@@ -235,6 +237,8 @@ const create = Effect.fnUntraced(
     const agent = yield* ports.agents.get(organizationId, campaign.agentId)
     if (agent.status === "archived") return yield* new AgentArchived({ id: agent.id })
     const required = requiredVariablesOf(agent.definition)
+    // Nothing is read for one who has no room for a single contact.
+    yield* hasRoom(sql, organizationId, "rows")
     const records = yield* source.read(organizationId, campaign.sourceId)
     return yield* sql.withTransaction(
       Effect.gen(function* () {
@@ -248,6 +252,7 @@ const create = Effect.fnUntraced(
         const lastSyncedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
         const sync: store.StoredSync = { status: "completed", lastSyncedAt, error: null, ...summary, warnings, variables }
         yield* store.settle(sql, organizationId, row.id, { hash, sync, telephonyConfigurationId })
+        yield* within(sql, organizationId, "rows", summary.accepted)
         yield* records.keep
         return row.id
       })

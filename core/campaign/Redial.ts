@@ -7,6 +7,7 @@ import type { SqlClient } from "effect/sql"
 import { AgentArchived } from "../agent/Agent.ts"
 import { Compatibility } from "../Compatibility.ts"
 import type { CampaignId, OrganizationId } from "../Id.ts"
+import { within } from "../organization/QuotaStore.ts"
 import { CampaignNotFound, CampaignStateConflict, shownState } from "./Campaign.ts"
 import * as store from "./RedialStore.ts"
 import type { RetryConfig, RetryReason } from "./RetryPolicy.ts"
@@ -44,6 +45,7 @@ export const redial = Effect.fnUntraced(
     const { contacts } = yield* store.copyContacts(sql, organizationId, id, child.id, wanted.reasons)
     if (contacts === 0) return yield* new RedialRefused({ reason: "nobody_matches" })
     yield* store.settle(sql, organizationId, id, child.id, contacts)
+    yield* within(sql, organizationId, "rows", contacts)
     return child.id
   },
   (redial, sql) => Effect.catchTag(sql.withTransaction(redial), "SqlError", Effect.die)

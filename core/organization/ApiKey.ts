@@ -13,6 +13,8 @@ export interface ApiKey {
   readonly role: Role
   /** Null: good for everything that the role allows. */
   readonly scopes: ReadonlyArray<Scope> | null
+  /** It sets what organizations may use. */
+  readonly isOperator: boolean
   readonly createdAt: Date
   /** Good to a minute. */
   readonly lastUsedAt: Date | null

@@ -3,6 +3,8 @@ import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import type { ApiKeyId, Caller, UserId } from "./Caller.ts"
+import type { SetAllowance } from "./Quota.ts"
+import { setAllowance } from "./QuotaStore.ts"
 import type { Role } from "./Role.ts"
 import type { Scope } from "./Scope.ts"
 
@@ -10,7 +12,7 @@ type Sql = SqlClient.SqlClient
 const listLimit = 1000
 
 const columns = (sql: Sql) =>
-  sql.literal(`id, name, key_prefix, role, scopes, created_at, last_used_at, archived_at, expires_at,
+  sql.literal(`id, name, key_prefix, role, scopes, is_operator, created_at, last_used_at, archived_at, expires_at,
   archived_at IS NULL AND coalesce(expires_at > now(), true) AS is_active`)
 
 export interface FoundKey {
@@ -18,6 +20,8 @@ export interface FoundKey {
   readonly apiKeyId: ApiKeyId
   readonly role: Role
   readonly scopes: ReadonlyArray<Scope> | null
+  readonly isOperator: boolean
+  readonly allowance: SetAllowance
   readonly userId: UserId | null
   /** What the user who made the key may do now. */
   readonly userRole: Role | null
@@ -27,7 +31,7 @@ export interface FoundKey {
 export const use = (sql: Sql, keyHash: string) =>
   sql<FoundKey>`
     WITH found AS (
-      SELECT k.id, k.organization_id, k.last_used_at, k.role, k.scopes, k.user_id, m.role AS user_role
+      SELECT k.id, k.organization_id, k.last_used_at, k.role, k.scopes, k.is_operator, k.user_id, m.role AS user_role
       FROM api_keys k LEFT JOIN memberships m ON m.organization_id = k.organization_id AND m.user_id = k.user_id
       WHERE k.key_hash = ${keyHash} AND k.archived_at IS NULL AND coalesce(k.expires_at > now(), true)
         AND (k.user_id IS NULL OR m.user_id IS NOT NULL)
@@ -35,7 +39,8 @@ export const use = (sql: Sql, keyHash: string) =>
       UPDATE api_keys k SET last_used_at = now() FROM found f
       WHERE k.id = f.id AND (f.last_used_at IS NULL OR f.last_used_at < now() - interval '1 minute')
     )
-    SELECT organization_id, id AS api_key_id, role, scopes, user_id, user_role FROM found`.pipe(Effect.map((rows) => rows[0]))
+    SELECT organization_id, id AS api_key_id, role, scopes, is_operator, user_id, user_role, ${setAllowance(sql, "found.organization_id")}
+    FROM found`.pipe(Effect.map((rows) => rows[0]))
 
 export const list = (sql: Sql, organizationId: OrganizationId, withArchived: boolean) => sql<ApiKey>`
   SELECT ${columns(sql)} FROM api_keys
@@ -54,24 +59,27 @@ export const insert = (
     readonly userId: UserId | undefined
     /** It lasts no longer than this one. */
     readonly madeWith: ApiKeyId | undefined
+    readonly isOperator: boolean
   }
 ) => sql<ApiKey>`
-  INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes, expires_at, user_id)
+  INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, scopes, expires_at, user_id, is_operator)
   VALUES (${key.organizationId}, ${key.name}, ${key.keyPrefix}, ${key.keyHash}, ${key.role},
     (SELECT array_agg(scope) FROM jsonb_array_elements_text(${key.scopes === undefined ? null : JSON.stringify(key.scopes)}::text::jsonb) scope),
-    least(${key.expiresAt ?? null}::timestamptz, (SELECT expires_at FROM api_keys WHERE id = ${key.madeWith ?? null}::int)), ${key.userId ?? null}::int)
+    least(${key.expiresAt ?? null}::timestamptz, (SELECT expires_at FROM api_keys WHERE id = ${key.madeWith ?? null}::int)), ${key.userId ?? null}::int,
+    ${key.isOperator})
   RETURNING ${columns(sql)}`
 
 export interface Reach {
   readonly role: Role
   readonly scopes: ReadonlyArray<Scope> | null
+  readonly isOperator: boolean
   /** Than the caller's own key. */
   readonly lastsLonger: boolean
 }
 
 export const reachOf = (sql: Sql, { apiKeyId, organizationId }: Caller, id: ApiKeyId) =>
   sql<Reach>`
-    SELECT role, scopes, coalesce(expires_at, 'infinity') >
+    SELECT role, scopes, is_operator, coalesce(expires_at, 'infinity') >
         coalesce((SELECT expires_at FROM api_keys WHERE id = ${apiKeyId ?? null}::int), 'infinity') AS lasts_longer
     FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(Effect.map((rows) => rows[0]))
 
@@ -79,5 +87,18 @@ export const reachOf = (sql: Sql, { apiKeyId, organizationId }: Caller, id: ApiK
 export const archive = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) => sql`
   UPDATE api_keys SET archived_at = coalesce(archived_at, now()) WHERE organization_id = ${organizationId} AND id = ${id}`
 
+/** No row: it is not archived. */
 export const reactivate = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) => sql`
-  UPDATE api_keys SET archived_at = NULL WHERE organization_id = ${organizationId} AND id = ${id}`
+  UPDATE api_keys SET archived_at = NULL WHERE organization_id = ${organizationId} AND id = ${id} AND archived_at IS NOT NULL RETURNING id`
+
+/** Whatever organization they were made in. */
+export const listOperators = (sql: Sql) =>
+  sql<ApiKey>`SELECT ${columns(sql)} FROM api_keys WHERE is_operator ORDER BY id LIMIT ${listLimit}`
+
+/** Until the transaction ends no other of them is archived. */
+export const lockOperators = (sql: Sql) =>
+  sql<{ readonly id: ApiKeyId; readonly isActive: boolean }>`
+    SELECT id, archived_at IS NULL AS is_active FROM api_keys WHERE is_operator ORDER BY id FOR NO KEY UPDATE`
+
+export const archiveOperator = (sql: Sql, id: ApiKeyId) => sql`
+  UPDATE api_keys SET archived_at = coalesce(archived_at, now()) WHERE is_operator AND id = ${id}`

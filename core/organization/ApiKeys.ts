@@ -1,13 +1,15 @@
 /** The keys that requests carry. Every request authenticates, so what was found is remembered for a moment. */
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import * as SteadyCache from "../SteadyCache.ts"
 import * as SteadyTime from "../SteadyTime.ts"
 import { type ApiKey, ApiKeyExpired, ApiKeyNotFound, InvalidApiKey, newKey, prefixOf } from "./ApiKey.ts"
 import * as store from "./ApiKeyStore.ts"
 import type { ApiKeyId, Caller } from "./Caller.ts"
+import { allowanceOf, type QuotaFull } from "./Quota.ts"
+import { within } from "./QuotaStore.ts"
 import { includes, lesser, type Role, RoleTooLow } from "./Role.ts"
 import { hasScope, type Scope, scopes as allScopes, ScopeMissing } from "./Scope.ts"
 import { hashOf } from "./Secret.ts"
@@ -44,11 +46,11 @@ export class ApiKeys extends Context.Service<
     readonly create: (
       caller: Caller,
       key: NewApiKey
-    ) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, ApiKeyExpired | RoleTooLow | ScopeMissing>
+    ) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, ApiKeyExpired | QuotaFull | RoleTooLow | ScopeMissing>
     /** Nobody decides over a key that may more than the caller. To do it again is no error. */
     readonly archive: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
     /** Nor does a key accept one again that is good for more, or longer. */
-    readonly reactivate: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
+    readonly reactivate: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | QuotaFull | RoleTooLow>
   }
 >()("core/organization/ApiKeys") {
   static readonly layer = Layer.effect(
@@ -77,12 +79,16 @@ export class ApiKeys extends Context.Service<
         return callers.forgetAll
       })
       const change =
-        (write: typeof store.archive, isMore: (caller: Caller, key: store.Reach) => boolean) => (caller: Caller, id: ApiKeyId) =>
+        <E>(
+          write: (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: ApiKeyId) => Effect.Effect<unknown, E>,
+          isMore: (caller: Caller, key: store.Reach) => boolean
+        ) =>
+        (caller: Caller, id: ApiKeyId) =>
           Effect.gen(function* () {
             const key = yield* Effect.orDie(store.reachOf(sql, caller, id))
             if (key === undefined) return yield* new ApiKeyNotFound()
             if (isMore(caller, key)) return yield* new RoleTooLow()
-            yield* Effect.orDie(write(sql, caller.organizationId, id))
+            yield* write(sql, caller.organizationId, id)
             yield* forget
           })
       const wrongKeys = yield* WrongCredentials
@@ -98,14 +104,16 @@ export class ApiKeys extends Context.Service<
         forget,
         list: Effect.fn("ApiKeys.list")((organizationId, withArchived) => Effect.orDie(store.list(sql, organizationId, withArchived))),
         create: Effect.fn("ApiKeys.create")((caller, key) => Effect.provideContext(create(sql, caller, key), crypto)),
-        archive: Effect.fn("ApiKeys.archive")(change(store.archive, hasMoreRights)),
-        reactivate: Effect.fn("ApiKeys.reactivate")(change(store.reactivate, reachesFurther))
+        archive: Effect.fn("ApiKeys.archive")(change((...given) => Effect.orDie(store.archive(...given)), hasMoreRights)),
+        reactivate: Effect.fn("ApiKeys.reactivate")(change(reactivated, reachesFurther))
       })
     })
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto, WrongCredentials.layer]))
 }
 
-const hasMoreRights = (caller: Caller, { role }: store.Reach): boolean => !includes(caller.role, role)
+/** An owner who is no operator could otherwise bring back a key that the operator has revoked. */
+const hasMoreRights = (caller: Caller, { isOperator, role }: store.Reach): boolean =>
+  !includes(caller.role, role) || (isOperator && caller.isOperator !== true)
 /** To accept a key again is as good as to make it. */
 const reachesFurther = (caller: Caller, key: store.Reach): boolean =>
   hasMoreRights(caller, key) || key.lastsLonger || (key.scopes ?? allScopes).some((scope) => !hasScope(caller, scope))
@@ -115,13 +123,30 @@ const lookup = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, rawKey: st
   return found === undefined ? yield* new InvalidApiKey() : callerOf(found)
 })
 
-const callerOf = ({ apiKeyId, organizationId, role, scopes, userId, userRole }: store.FoundKey): Caller => ({
+const callerOf = ({ allowance, apiKeyId, isOperator, organizationId, role, scopes, userId, userRole }: store.FoundKey): Caller => ({
   organizationId,
   apiKeyId,
+  allowance: allowanceOf(allowance),
+  ...(isOperator ? { isOperator } : {}),
   role: userRole === null ? role : lesser(role, userRole),
   ...(userId === null ? {} : { userId }),
   ...(scopes === null ? {} : { scopes })
 })
+
+/** None is there, or one more. */
+export const counted = <Row>(
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  made: Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+) =>
+  made.pipe(
+    Effect.tap(({ length }) => (length === 0 ? Effect.void : within(sql, organizationId, "keys", length))),
+    sql.withTransaction,
+    Effect.catchTag("SqlError", Effect.die)
+  )
+
+const reactivated = (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: ApiKeyId) =>
+  counted(sql, organizationId, store.reactivate(sql, organizationId, id))
 
 const create = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -146,8 +171,9 @@ const create = Effect.fnUntraced(function* (
     scopes,
     expiresAt,
     userId,
-    madeWith
+    madeWith,
+    isOperator: false
   }
-  const [made] = yield* Effect.orDie(store.insert(sql, row))
+  const [made] = yield* counted(sql, organizationId, store.insert(sql, row))
   return made === undefined ? yield* Effect.die("An inserted key was not returned") : { made, key: Redacted.make(key) }
 })

@@ -1,6 +1,7 @@
 /** Who asks, and for which organization: what authentication proves of a request. */
 import { Schema } from "effect"
 import type { OrganizationId } from "../Id.ts"
+import type { Allowance } from "./Quota.ts"
 import type { Role } from "./Role.ts"
 import type { Scope } from "./Scope.ts"
 import type { SessionId } from "./Session.ts"
@@ -21,4 +22,8 @@ export interface Caller {
   readonly sessionId?: SessionId
   /** What the key is good for; absent: for everything that its role allows. */
   readonly scopes?: ReadonlyArray<Scope>
+  /** The key is one of the operator's, who sets what organizations may use. No user is one, whatever the role. */
+  readonly isOperator?: true
+  /** What the organization may ask for; absent: as much as one for which nothing is set. */
+  readonly allowance?: Allowance
 }

@@ -3,7 +3,13 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import { Signals } from "../Signals.ts"
+import type { Caller } from "./Caller.ts"
+import { acrossTenants } from "./CurrentTenant.ts"
 import * as store from "./OrganizationSettingsStore.ts"
+import { QuotaNotAllowed, quotaOf } from "./Quota.ts"
+import { defaultsOf, setOf } from "./Quotas.ts"
+import * as quotas from "./QuotaStore.ts"
+import { SignupPolicy } from "./SignUp.ts"
 
 export interface Preferences {
   readonly testPhoneNumber: string | null
@@ -27,7 +33,8 @@ export class OrganizationSettings extends Context.Service<
     readonly preferences: (id: OrganizationId) => Effect.Effect<Preferences>
     readonly setPreferences: (id: OrganizationId, preferences: Preferences) => Effect.Effect<Preferences>
     readonly concurrency: (id: OrganizationId) => Effect.Effect<Concurrency>
-    readonly setConcurrency: (id: OrganizationId, concurrency: Concurrency) => Effect.Effect<Concurrency>
+    /** Up to what the operator allows; an operator, who works for an organization, allows it what is asked for. */
+    readonly setConcurrency: (caller: Caller, concurrency: Concurrency) => Effect.Effect<Concurrency, QuotaNotAllowed>
   }
 >()("core/organization/OrganizationSettings") {
   static readonly layer = Layer.effect(
@@ -35,11 +42,29 @@ export class OrganizationSettings extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const signals = yield* Signals
-      const setConcurrency = Effect.fnUntraced(function* (id: OrganizationId, concurrency: Concurrency) {
-        const stored = yield* one(store.setConcurrency(sql, id, concurrency))
+      const defaults = defaultsOf(yield* SignupPolicy)
+      const stored = Effect.fnUntraced(
+        function* ({ isOperator, organizationId: id }: Caller, concurrency: Concurrency) {
+          yield* quotas.lock(sql, id)
+          const { limit } = concurrency
+          const { allowed } = quotaOf("calls", (yield* setOf(sql, id))("calls"), defaults)
+          if (limit > allowed) {
+            if (isOperator !== true)
+              return yield* new QuotaNotAllowed({ quota: "calls", field: "concurrency_limit", allowed, asked: limit })
+            yield* quotas.set(sql, id, "allowed", { calls: limit })
+          }
+          yield* quotas.set(sql, id, "own", { calls: limit < allowed ? limit : null })
+          return yield* one(store.setConcurrency(sql, id, concurrency))
+        },
+        // What is allowed is not the organization's own to change.
+        (stored) => acrossTenants(sql.withTransaction(stored)).pipe(Effect.catchTag("SqlError", Effect.die))
+      )
+      const setConcurrency = Effect.fnUntraced(function* (caller: Caller, concurrency: Concurrency) {
+        const set = yield* stored(caller, concurrency)
+        const id = caller.organizationId
         const running = yield* Effect.orDie(store.running(sql, id))
         yield* Effect.forEach(running, (campaign) => signals.campaignChanged(campaign.id), { discard: true, concurrency: "unbounded" })
-        return stored
+        return set
       })
       return OrganizationSettings.of({
         providerId: Effect.fn("OrganizationSettings.providerId")((id) =>
@@ -51,8 +76,8 @@ export class OrganizationSettings extends Context.Service<
         ),
         concurrency: Effect.fn("OrganizationSettings.concurrency")((id) => one(store.concurrency(sql, id))),
         // A client that goes away must not leave campaigns that were not told.
-        setConcurrency: Effect.fn("OrganizationSettings.setConcurrency")((id, concurrency) =>
-          Effect.uninterruptible(setConcurrency(id, concurrency))
+        setConcurrency: Effect.fn("OrganizationSettings.setConcurrency")((caller, concurrency) =>
+          Effect.uninterruptible(setConcurrency(caller, concurrency))
         )
       })
     })

@@ -84,11 +84,11 @@ const setBootstrapKey = Effect.fnUntraced(function* (sql: Sql, organizationId: O
   const prefix = prefixOf(key)
   yield* sql`
     WITH rotated AS (
-      UPDATE api_keys SET key_hash = ${hash}, key_prefix = ${prefix}, last_used_at = NULL, archived_at = NULL
+      UPDATE api_keys SET key_hash = ${hash}, key_prefix = ${prefix}, last_used_at = NULL, archived_at = NULL, is_operator = true
       WHERE organization_id = ${organizationId} AND is_bootstrap AND NOT EXISTS (SELECT 1 FROM api_keys WHERE key_hash = ${hash})
       RETURNING id
     )
-    INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, is_bootstrap)
-    SELECT ${organizationId}::int, 'bootstrap', ${prefix}, ${hash}, 'owner', true
+    INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role, is_bootstrap, is_operator)
+    SELECT ${organizationId}::int, 'bootstrap', ${prefix}, ${hash}, 'owner', true, true
     WHERE NOT EXISTS (SELECT 1 FROM rotated) AND NOT EXISTS (SELECT 1 FROM api_keys WHERE key_hash = ${hash})`
 })

@@ -2,6 +2,8 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import type { UserId } from "./Caller.ts"
+import type { SetAllowance } from "./Quota.ts"
+import { setAllowance } from "./QuotaStore.ts"
 import type { Role } from "./Role.ts"
 import type { SessionId } from "./Session.ts"
 import type { Onboarding, User, UserOrganization } from "./User.ts"
@@ -79,13 +81,14 @@ export const find = (sql: Sql, id: UserId) =>
 
 /** What the user may do now, and whether the session is open. */
 export const membership = (sql: Sql, id: UserId, session: SessionId | undefined) =>
-  sql<Membership & { readonly isOpen: boolean }>`
+  sql<Membership & { readonly isOpen: boolean; readonly allowance: SetAllowance }>`
     WITH used AS (
       UPDATE sessions SET last_used_at = now()
       WHERE id = ${session ?? null}::uuid AND user_id = ${id} AND last_used_at < now() - interval '1 minute'
     )
     SELECT m.organization_id, m.role, EXISTS (
-      SELECT 1 FROM sessions s WHERE s.id = ${session ?? null}::uuid AND s.user_id = u.id AND s.expires_at > now()) AS is_open
+      SELECT 1 FROM sessions s WHERE s.id = ${session ?? null}::uuid AND s.user_id = u.id AND s.expires_at > now()) AS is_open,
+      ${setAllowance(sql, "m.organization_id")}
     FROM users u ${current(sql)} WHERE u.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
 
 /** False when the password was another one meanwhile. */

@@ -7,6 +7,7 @@ import * as SteadyCache from "../SteadyCache.ts"
 import type { Caller, UserId } from "./Caller.ts"
 import { acrossTenants } from "./CurrentTenant.ts"
 import { type Account, PasswordChecks, type Shown, type Waits } from "./PasswordChecks.ts"
+import { allowanceOf } from "./Quota.ts"
 import { type From, type NewUser, signUp, SignupPolicy } from "./SignUp.ts"
 import type { OpenSession, PasswordWrong, SessionId, SessionNotFound } from "./Session.ts"
 import { type PasswordChange, sessionsOf } from "./Sessions.ts"
@@ -140,10 +141,10 @@ const session = Effect.fnUntraced(function* ({ sql, tokens }: Ports, account: Ac
 
 const lookup = Effect.fnUntraced(function* ({ sql, tokens }: Ports, token: string) {
   const { sessionId, userId } = yield* tokens.verify(token)
-  const { isOpen, organizationId, role } = yield* found(store.membership(sql, userId, sessionId))
+  const { allowance, isOpen, organizationId, role } = yield* found(store.membership(sql, userId, sessionId))
   if (sessionId === undefined || !isOpen) return yield* new InvalidToken()
   if (organizationId === null || role === null) return yield* new NoOrganization()
-  return { organizationId, role, userId, sessionId } satisfies Caller
+  return { organizationId, role, userId, sessionId, allowance: allowanceOf(allowance) } satisfies Caller
 })
 
 const union = (one: ReadonlyArray<string>, other: ReadonlyArray<string> = []): ReadonlyArray<string> =>

@@ -37,7 +37,7 @@ export const apiKeyRoutes = tagged("API keys", [
     needs: "admin",
     body: CreateApiKey,
     success: NewApiKeyWire,
-    errors: ["ApiKeyExpired", "RoleTooLow", "ScopeMissing"],
+    errors: ["ApiKeyExpired", "QuotaFull", "RoleTooLow", "ScopeMissing"],
     handle: ({ body, caller }) => ApiKeys.use((_) => _.create(caller, newApiKeyOf(body))).pipe(Effect.map(newApiKeyWire))
   }),
   route({
@@ -63,7 +63,7 @@ export const apiKeyRoutes = tagged("API keys", [
     needs: "admin",
     params: ApiKeyPath,
     success: Changed,
-    errors: ["ApiKeyNotFound", "RoleTooLow"],
+    errors: ["ApiKeyNotFound", "QuotaFull", "RoleTooLow"],
     handle: ({ caller, params }) =>
       Effect.as(
         ApiKeys.use((_) => _.reactivate(caller, params.api_key_id)),

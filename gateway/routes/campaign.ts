@@ -78,7 +78,15 @@ export const campaignRoutes = tagged("Campaigns", [
         "The whole list is read and checked; a file with a bad row is refused, and nothing is dialed until the campaign is started.",
       body: CreateCampaign,
       success: AdvisedCampaignWire,
-      errors: ["AgentNotFound", "AgentArchived", "SourceNotFound", "SourceRefused", "TelephonyConfigNotFound", "TelephonyNotReady"],
+      errors: [
+        "AgentNotFound",
+        "AgentArchived",
+        "QuotaFull",
+        "SourceNotFound",
+        "SourceRefused",
+        "TelephonyConfigNotFound",
+        "TelephonyNotReady"
+      ],
       handle: ({ body, caller }) =>
         Effect.gen(function* () {
           const campaign = { ...newCampaignOf(body), creationId: yield* RequestId }
@@ -196,7 +204,7 @@ export const campaignRoutes = tagged("Campaigns", [
     params: CampaignPath,
     body: RedialCampaign,
     success: CampaignWire,
-    errors: ["CampaignNotFound", "CampaignStateConflict", "RedialRefused", "AgentArchived"],
+    errors: ["CampaignNotFound", "CampaignStateConflict", "QuotaFull", "RedialRefused", "AgentArchived"],
     handle: ({ body, caller, params }) =>
       Campaigns.use((_) => _.redial(caller.organizationId, params.campaign_id, redialOf(body))).pipe(shown(campaignWire))
   }),

@@ -4,6 +4,7 @@ import { Compatibility } from "#core/Compatibility.ts"
 import { type Event, beginning } from "#core/event/Event.ts"
 import { Events } from "#core/event/Events.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
+import { followersOf } from "#core/organization/Quota.ts"
 import type { Identities } from "../authenticate.ts"
 import { Closing } from "../Closing.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "../following.ts"
@@ -86,7 +87,7 @@ export const eventRoutes = tagged("Events", [
           const { begun } = yield* Closing
           // A client that comes back names the newer one in the header.
           const after = positionOf(headers["Last-Event-ID"] ?? query.last_event_id)
-          const events = yield* LiveEvents.use((_) => _.follow(selectionOf(caller.organizationId, query), after))
+          const events = yield* LiveEvents.use((_) => _.follow(selectionOf(caller.organizationId, query), after, followersOf(caller)))
           const { heartbeat } = yield* FollowingTimes
           const content: Content = {
             mediaType: "text/event-stream",

@@ -114,14 +114,15 @@ const settingsRoutes = tagged("Organization", [
     name: "setOrganizationSettings",
     summary: "Set how many calls the organization may have up, and how long it keeps what they leave behind",
     description:
-      "Running campaigns go by it at once. Calls that are up go on. Days that are left out stay as they are; what is older goes within the hour.",
+      "Running campaigns go by it at once. Calls that are up go on. It may have as many up as the operator allows (`/organizations/quotas`). Days that are left out stay as they are; what is older goes within the hour.",
     needs: "admin",
     body: SetSettings,
     success: SettingsWire,
-    handle: ({ body, caller: { organizationId } }) =>
+    errors: ["QuotaNotAllowed"],
+    handle: ({ body, caller }) =>
       Effect.gen(function* () {
-        const kept = yield* Retentions.use((_) => _.set(organizationId, retentionOf(body)))
-        return settingsWire(yield* OrganizationSettings.use((_) => _.setConcurrency(organizationId, concurrencyOf(body))), kept)
+        const concurrency = yield* OrganizationSettings.use((_) => _.setConcurrency(caller, concurrencyOf(body)))
+        return settingsWire(concurrency, yield* Retentions.use((_) => _.set(caller.organizationId, retentionOf(body))))
       })
   })
 ])

@@ -70,7 +70,7 @@ export const workflowRoutes = tagged("Agents", [
     body: CreateAgent,
     bodySize: agentSize,
     success: AgentWire,
-    errors: ["AgentDefinitionRefused", "AgentConfigurationsRefused", "AgentTriggerTaken"],
+    errors: ["AgentDefinitionRefused", "AgentConfigurationsRefused", "AgentTriggerTaken", "QuotaFull"],
     handle: ({ body, caller }) => Agents.use((_) => _.create(caller.organizationId, newAgentOf(body))).pipe(Effect.map(agentWire))
   }),
   list({
@@ -164,7 +164,7 @@ export const workflowRoutes = tagged("Agents", [
     description: "As it is being edited, with its settings, in the same folder. API triggers of the copy get addresses of their own.",
     params: AgentPath,
     success: AgentWire,
-    errors: ["NotFound", "AgentDefinitionRefused"],
+    errors: ["NotFound", "AgentDefinitionRefused", "QuotaFull"],
     handle: ({ caller, params }) =>
       Agents.use((_) => _.duplicate(caller.organizationId, params.workflow_id)).pipe(
         Effect.catchTag("AgentNotFound", ({ id }) => Effect.fail(new NotFound({ detail: `Workflow with id ${id} not found` }))),
@@ -202,7 +202,7 @@ export const workflowRoutes = tagged("Agents", [
     summary: "Create an agent from a template",
     body: UseTemplate,
     success: AgentWire,
-    errors: ["NotFound", "AgentDefinitionRefused", "AgentTriggerTaken"],
+    errors: ["NotFound", "AgentDefinitionRefused", "AgentTriggerTaken", "QuotaFull"],
     handle: ({ body, caller }) => {
       const template = agentTemplates.find(({ id }) => id === body.template_id)
       return template === undefined
@@ -222,6 +222,7 @@ export const workflowRoutes = tagged("Agents", [
       "From the nearest template, which its name tells, with the description in its prompt. What the template takes from contacts has words that stand in for it, so that any list will do.",
     body: DescribeAgent,
     success: AgentWire,
+    errors: ["QuotaFull"],
     handle: ({ body, caller }) =>
       Agents.use((_) =>
         _.create(caller.organizationId, describedAgent({ useCase: body.use_case, activity: body.activity_description }))

@@ -212,7 +212,7 @@ export type OpenSession = { readonly id: string; /** The one that asks. */ reado
 
 export type SessionList = { readonly sessions: ReadonlyArray<OpenSession> }
 
-export type ApiKey = { readonly id: number; readonly name: string; readonly key_prefix: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly scopes: ReadonlyArray<"read" | "calls" | "campaigns" | "agents" | "admin"> | null; readonly is_active: boolean; readonly created_at: string; readonly last_used_at: string | null; readonly archived_at: string | null; readonly expires_at: string | null }
+export type ApiKey = { readonly id: number; readonly name: string; readonly key_prefix: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly scopes: ReadonlyArray<"read" | "calls" | "campaigns" | "agents" | "admin"> | null; /** It sets what organizations may use. */ readonly is_operator: boolean; readonly is_active: boolean; readonly created_at: string; readonly last_used_at: string | null; readonly archived_at: string | null; readonly expires_at: string | null }
 
 export type NewApiKey = { readonly id: number; readonly name: string; readonly key_prefix: string; /** Shown only now. */ readonly api_key: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly scopes: ReadonlyArray<"read" | "calls" | "campaigns" | "agents" | "admin"> | null; readonly created_at: string; readonly expires_at: string | null }
 
@@ -228,6 +228,8 @@ export type OrganizationContext = { readonly organization_id: number; readonly o
 export type OrganizationPreferences = { readonly test_phone_number: string | null; readonly timezone: string | null; readonly external_pbx_integrations_enabled: boolean }
 
 export type OrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number; readonly recordings_days: number | null; readonly transcripts_days: number | null }
+
+export type Quotas = { /** Calls up at once. Calls that are up when it is lowered go on. */ readonly calls: { /** What holds. */ readonly limit: number; /** What the operator allows. */ readonly allowed: number; readonly own: number | null; readonly used: number | null }; /** Bytes of files kept: lists, recordings, transcripts and documents. */ readonly storage_bytes: { /** What holds. */ readonly limit: number; /** What the operator allows. */ readonly allowed: number; readonly own: number | null; readonly used: number | null }; /** Contacts kept, of all campaigns together. */ readonly rows: { /** What holds. */ readonly limit: number; /** What the operator allows. */ readonly allowed: number; readonly own: number | null; readonly used: number | null }; /** Agents, archived ones too. */ readonly agents: { /** What holds. */ readonly limit: number; /** What the operator allows. */ readonly allowed: number; readonly own: number | null; readonly used: number | null }; /** API keys that are not archived. */ readonly keys: { /** What holds. */ readonly limit: number; /** What the operator allows. */ readonly allowed: number; readonly own: number | null; readonly used: number | null }; /** Connections that follow events. */ readonly followers: { /** What holds. */ readonly limit: number; /** What the operator allows. */ readonly allowed: number; readonly own: number | null; readonly used: number | null }; /** Requests, in the long run. */ readonly requests_per_second: { /** What holds. */ readonly limit: number; /** What the operator allows. */ readonly allowed: number; readonly own: number | null; readonly used: number | null }; /** Requests at once, before the rate counts. */ readonly request_burst: { /** What holds. */ readonly limit: number; /** What the operator allows. */ readonly allowed: number; readonly own: number | null; readonly used: number | null } }
 
 export type Invitation = { readonly id: number; readonly email: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly status: "pending" | "redeemed" | "revoked" | "expired"; readonly created_at: string; readonly expires_at: string }
 
@@ -284,6 +286,10 @@ export type WebhookEndpointDeleted = { readonly message: string }
 export type WebhookDelivery = { readonly id: number; readonly endpoint_id: number; readonly event_id: number; readonly event_type: string; readonly subject: string; readonly state: "pending" | "delivered" | "dead"; readonly attempts: number; readonly next_attempt_at: string | null; readonly last_attempt_at: string | null; readonly last_status: number | null; readonly last_error: string | null; readonly created_at: string }
 
 export type WebhookDeliveryList = { readonly deliveries: ReadonlyArray<WebhookDelivery> }
+
+export type OrganizationQuotas = { readonly id: number; readonly name: string; readonly created_at: string; readonly quotas: Quotas }
+
+export type OrganizationList = { readonly organizations: ReadonlyArray<OrganizationQuotas> }
 
 /** Nothing is charged for here. */
 export type BillingCredits = { readonly total_credits_used: 0; readonly remaining_credits: 0; readonly total_quota: 0; readonly account: null; readonly ledger_entries: ReadonlyArray<unknown>; readonly total_count: 0; readonly page: number; readonly limit: number; readonly total_pages: 0 }
@@ -418,6 +424,9 @@ export type OrganizationPreferencesInput = { readonly test_phone_number?: string
 
 export type SetOrganizationSettings = { /** Calls that may be up at once. `0`: none. */ readonly concurrency_limit: number; /** Of these, so many are kept for calls outside of campaigns. */ readonly concurrency_reserve: number; readonly recordings_days?: number | null; readonly transcripts_days?: number | null }
 
+/** What is left out stays as it is. Null: as much as the operator allows. */
+export type SetOwnQuotas = { readonly calls?: number | null; readonly storage_bytes?: number | null; readonly rows?: number | null; readonly agents?: number | null; readonly keys?: number | null; readonly followers?: number | null }
+
 export type CreateInvitation = { readonly email: string; readonly role: "viewer" | "member" | "admin" | "owner"; readonly expires_in_days?: number }
 
 export type RedeemInvitation = { readonly token: string }
@@ -442,6 +451,11 @@ export type SetModelConfiguration = { readonly version?: 2; /** Which of the two
 export type CreateWebhookEndpoint = { /** `https://` or `http://`, at a public address. */ readonly url: string; readonly description?: string; /** Empty: every type. */ readonly event_types?: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed">; readonly enabled?: boolean }
 
 export type UpdateWebhookEndpoint = { readonly url?: string | null; readonly description?: string | null; readonly event_types?: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed"> | null; readonly enabled?: boolean | null }
+
+/** What is left out stays as it is. Null: the default. */
+export type SetQuotas = { readonly calls?: number | null; readonly storage_bytes?: number | null; readonly rows?: number | null; readonly agents?: number | null; readonly keys?: number | null; readonly followers?: number | null; readonly requests_per_second?: number | null; readonly request_burst?: number | null }
+
+export type NewOperatorKey = { readonly name: string }
 
 export interface Operations {
   /** Create a campaign from an uploaded list */
@@ -684,7 +698,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Workflow
-    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** Put an agent into a folder, or take it out */
   readonly setWorkflowFolder: {
@@ -728,7 +742,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: DescribeWorkflow
     readonly answer: Workflow
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List the words for what calls come to */
   readonly listDispositionCodes: {
@@ -1729,7 +1743,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: CreateApiKey
     readonly answer: NewApiKey
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Archive an API key: it is refused from now on */
   readonly archiveApiKey: {
@@ -1751,7 +1765,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: undefined
     readonly answer: Changed
-    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** List members, first joined first */
   readonly listMembers: {
@@ -1839,6 +1853,28 @@ export interface Operations {
     readonly headers: {  }
     readonly body: SetOrganizationSettings
     readonly answer: OrganizationSettings
+    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
+  }
+  /** What the organization may use, and what it does */
+  readonly getQuotas: {
+    readonly method: "GET"
+    readonly path: "/api/v1/organizations/quotas"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: Quotas
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
+  }
+  /** Lower what the organization may use */
+  readonly setQuotas: {
+    readonly method: "PUT"
+    readonly path: "/api/v1/organizations/quotas"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: SetOwnQuotas
+    readonly answer: Quotas
     readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** List invitations, newest first */
@@ -2126,6 +2162,72 @@ export interface Operations {
     readonly body: undefined
     readonly answer: QueuedDeliveries
     readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
+  }
+  /** List all organizations, with what they may use and what they do */
+  readonly listOrganizationQuotas: {
+    readonly method: "GET"
+    readonly path: "/api/v1/operator/organizations"
+    readonly params: {  }
+    readonly query: { readonly limit?: number; /** The last organization of the page before. */ readonly after?: number }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: OrganizationList
+    readonly errors: 401 | 403 | 422 | 429 | 431 | 500 | 503
+  }
+  /** Read what an organization may use, and what it does */
+  readonly getOrganizationQuotas: {
+    readonly method: "GET"
+    readonly path: "/api/v1/operator/organizations/{organization_id}/quotas"
+    readonly params: { readonly organization_id: number }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: OrganizationQuotas
+    readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
+  }
+  /** Set what an organization may use */
+  readonly setOrganizationQuotas: {
+    readonly method: "PUT"
+    readonly path: "/api/v1/operator/organizations/{organization_id}/quotas"
+    readonly params: { readonly organization_id: number }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: SetQuotas
+    readonly answer: OrganizationQuotas
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
+  }
+  /** List the operator's keys, revoked ones too, oldest first */
+  readonly listOperatorKeys: {
+    readonly method: "GET"
+    readonly path: "/api/v1/operator/keys"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: ReadonlyArray<ApiKey>
+    readonly errors: 401 | 403 | 429 | 431 | 500 | 503
+  }
+  /** Make another operator's key */
+  readonly createOperatorKey: {
+    readonly method: "POST"
+    readonly path: "/api/v1/operator/keys"
+    readonly params: {  }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: NewOperatorKey
+    readonly answer: NewApiKey
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
+  }
+  /** Revoke an operator's key: it is refused from now on */
+  readonly revokeOperatorKey: {
+    readonly method: "DELETE"
+    readonly path: "/api/v1/operator/keys/{api_key_id}"
+    readonly params: { readonly api_key_id: number }
+    readonly query: {  }
+    readonly headers: {  }
+    readonly body: undefined
+    readonly answer: Changed
+    readonly errors: 401 | 403 | 404 | 409 | 422 | 429 | 431 | 500 | 503
   }
   /** No credits: nothing is charged for here */
   readonly getBillingCredits: {

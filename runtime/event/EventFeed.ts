@@ -3,7 +3,7 @@
  * what has happened since the event it names, from the database, and then what the reader hands out. Its buffer is bounded: when that is
  * full it is handed nothing more, and when it has emptied it, it catches up from the database again.
  */
-import { type Cause, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
+import { type Cause, Clock, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Event, type EventId, type EventSelection, isSelected } from "#core/event/Event.ts"
 import { readEvents } from "#core/event/EventReading.ts"
@@ -11,13 +11,15 @@ import { after, newest } from "#core/event/EventStore.ts"
 import { LiveEvents, TooManyFollowers } from "#core/event/LiveEvents.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { FollowerPlaces } from "./FollowerPlaces.ts"
 import { unending } from "./EventSequencer.ts"
 import { EventWakes } from "./EventWakes.ts"
 
 const SAFETY = "5 seconds"
 const READ_AT_ONCE = 500
 const BUFFERED = 1000
-const FOLLOWERS_PER_ORGANIZATION = 100
+/** For one who finds no place. */
+const RETRY_SECONDS = 5
 
 interface Follower {
   readonly selection: EventSelection
@@ -116,24 +118,16 @@ export const layer = Layer.effect(
       return Stream.forever(Stream.concat(recorded(undefined), Stream.unwrap(live)))
     }
 
-    const open = new Map<OrganizationId, number>()
-    const openOf = (organizationId: OrganizationId) => open.get(organizationId) ?? 0
-    const counted = (organizationId: OrganizationId) =>
-      Effect.acquireRelease(
-        Effect.sync(() => open.set(organizationId, openOf(organizationId) + 1)),
-        () =>
-          Effect.sync(() => {
-            const others = openOf(organizationId) - 1
-            if (others === 0) open.delete(organizationId)
-            else open.set(organizationId, others)
-          })
-      )
-
+    const places = new FollowerPlaces(yield* Clock.Clock)
     return {
-      follow: (selection, from) =>
-        openOf(selection.organizationId) >= FOLLOWERS_PER_ORGANIZATION
-          ? Effect.fail(new TooManyFollowers({ limit: FOLLOWERS_PER_ORGANIZATION }))
-          : Effect.succeed(Stream.unwrap(Effect.as(counted(selection.organizationId), follow(selection, from))))
+      following: places.count,
+      follow: (selection, from, most) =>
+        Effect.suspend(() => {
+          const { organizationId } = selection
+          if (!places.take(organizationId, most))
+            return Effect.fail(new TooManyFollowers({ limit: most, retryAfterSeconds: RETRY_SECONDS }))
+          return Effect.succeed(Stream.unwrap(Effect.as(places.begun(organizationId), follow(selection, from))))
+        })
     }
   })
 )

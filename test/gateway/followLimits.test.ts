@@ -64,7 +64,7 @@ const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, eve
     Layer.mock(Users, { isSignupOpen: true, authenticate: () => Effect.fail(new InvalidToken()) }),
     Layer.mock(AuditLog, { record: () => Effect.void }),
     Layer.mock(Events, {}),
-    Layer.succeed(LiveEvents, { follow: () => Effect.succeed(followed) }),
+    Layer.succeed(LiveEvents, { follow: () => Effect.succeed(followed), following: () => 0 }),
     Layer.succeed(FollowingTimes, {
       heartbeat: "15 seconds",
       idleSeconds: 60,
@@ -77,9 +77,9 @@ const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, eve
   )
   const gateway = await started(
     t,
-    serve(eventRoutes, { host: "127.0.0.1", port: 0, limits: { answerMillis } }, (app) => mountLiveEvents(app, proxiesOf([]))).pipe(
-      Layer.provide(ports)
-    )
+    serve(eventRoutes, { host: "127.0.0.1", port: 0, limits: { answerMillis } }, (app, rates) =>
+      mountLiveEvents(app, proxiesOf([]), rates)
+    ).pipe(Layer.provide(ports))
   )
   return { ...followersOf(gateway, key), state }
 }

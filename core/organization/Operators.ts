@@ -1,0 +1,69 @@
+/** The operator's keys. Only such a key makes and revokes others; the first is that of the first start, or `API_KEY`. */
+import { Context, Effect, Layer, Redacted } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type ApiKey, ApiKeyNotFound, newKey, prefixOf } from "./ApiKey.ts"
+import { ApiKeys, counted } from "./ApiKeys.ts"
+import * as store from "./ApiKeyStore.ts"
+import type { ApiKeyId, Caller } from "./Caller.ts"
+import { acrossTenants } from "./CurrentTenant.ts"
+import { LastOperatorKey, type QuotaFull } from "./Quota.ts"
+import { hashOf } from "./Secret.ts"
+
+export class Operators extends Context.Service<
+  Operators,
+  {
+    /** Revoked ones too; oldest first. */
+    readonly keys: Effect.Effect<ReadonlyArray<ApiKey>>
+    /** `key` can be had only now. It works for the same organization as the one it is made with, without end, and for no user. */
+    readonly create: (caller: Caller, name: string) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, QuotaFull>
+    /** To do it again is no error. */
+    readonly revoke: (id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | LastOperatorKey>
+  }
+>()("core/organization/Operators") {
+  static readonly layer = Layer.effect(
+    Operators,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const apiKeys = yield* ApiKeys
+      const crypto = yield* Effect.context<Digest.Digest | SecureRandom.SecureRandom>()
+      return Operators.of({
+        keys: acrossTenants(Effect.orDie(store.listOperators(sql))).pipe(Effect.withSpan("Operators.keys")),
+        create: Effect.fn("Operators.create")((caller, name) => acrossTenants(Effect.provideContext(create(sql, caller, name), crypto))),
+        revoke: Effect.fn("Operators.revoke")((id) => acrossTenants(Effect.andThen(revoke(sql, id), apiKeys.forget)))
+      })
+    })
+  ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
+}
+
+type Sql = SqlClient.SqlClient
+
+const create = Effect.fnUntraced(function* (sql: Sql, { organizationId }: Caller, name: string) {
+  const key = yield* newKey
+  const keyHash = yield* hashOf(key)
+  const plain = {
+    role: "owner",
+    scopes: undefined,
+    expiresAt: undefined,
+    userId: undefined,
+    madeWith: undefined,
+    isOperator: true
+  } as const
+  const [made] = yield* counted(
+    sql,
+    organizationId,
+    store.insert(sql, { organizationId, name, keyPrefix: prefixOf(key), keyHash, ...plain })
+  )
+  return made === undefined ? yield* Effect.die("An inserted key was not returned") : { made, key: Redacted.make(key) }
+})
+
+const revoke = Effect.fnUntraced(
+  function* (sql: Sql, id: ApiKeyId) {
+    const keys = yield* store.lockOperators(sql)
+    const found = keys.find((key) => key.id === id)
+    if (found === undefined) return yield* new ApiKeyNotFound()
+    if (found.isActive && keys.filter(({ isActive }) => isActive).length === 1) return yield* new LastOperatorKey()
+    yield* store.archiveOperator(sql, id)
+  },
+  (revoked, sql) => Effect.catchTag(sql.withTransaction(revoked), "SqlError", Effect.die)
+)

@@ -1,0 +1,81 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId } from "../Id.ts"
+import { allowanceNames, QuotaFull, type QuotaName, quotaOf, type SetLimits } from "./Quota.ts"
+
+type Sql = SqlClient.SqlClient
+
+export interface QuotaRow extends SetLimits {
+  readonly organizationId: OrganizationId
+  readonly name: QuotaName
+  readonly used: number
+}
+const columns = (sql: Sql) => sql.literal("organization_id, name, allowed, own, used")
+
+/** Only those that are set or used. */
+export const list = (sql: Sql, ids: ReadonlyArray<OrganizationId>) =>
+  sql<QuotaRow>`SELECT ${columns(sql)} FROM quotas WHERE organization_id = ANY(${ids}::int[])`
+
+/** What is set of an organization's allowance, for whoever looks up who asks. */
+export const setAllowance = (sql: Sql, organization: string) =>
+  sql.literal(`(SELECT jsonb_object_agg(q.name, jsonb_build_object('allowed', q.allowed, 'own', q.own)) FROM quotas q
+    WHERE q.organization_id = ${organization} AND q.name IN (${allowanceNames.map((name) => `'${name}'`).join(", ")})) AS allowance`)
+
+export interface NamedOrganization {
+  readonly id: OrganizationId
+  readonly name: string
+  readonly createdAt: Date
+}
+
+export const organizations = (sql: Sql, after: number, limit: number) =>
+  sql<NamedOrganization>`SELECT id, name, created_at FROM organizations WHERE id > ${after}::int ORDER BY id LIMIT ${limit}::int`
+
+export const organization = (sql: Sql, id: OrganizationId) =>
+  sql<NamedOrganization>`SELECT id, name, created_at FROM organizations WHERE id = ${id}::int`.pipe(Effect.map((rows) => rows[0]))
+
+/** Counted from the calls that are there, of which none is kept for long. */
+export const callsUp = (sql: Sql, ids: ReadonlyArray<OrganizationId>) =>
+  sql<{ readonly organizationId: OrganizationId; readonly calls: number }>`
+    SELECT organization_id, count(*)::int AS calls FROM attempts
+    WHERE state IN ('intent', 'sent', 'answered') AND organization_id = ANY(${ids}::int[]) GROUP BY organization_id`
+
+/** Until the transaction ends nobody else sets what the organization may use. False: there is no such organization. */
+export const lock = (sql: Sql, id: OrganizationId) =>
+  sql`SELECT id FROM organizations WHERE id = ${id}::int FOR NO KEY UPDATE`.pipe(Effect.map((rows) => rows.length > 0))
+
+type Side = "allowed" | "own"
+/** What is undefined stays as it is. */
+export type Changes = { readonly [Name in QuotaName]?: number | null | undefined }
+
+export const set = (sql: Sql, id: OrganizationId, side: Side, changes: Changes) => {
+  const rows = JSON.stringify(Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])))
+  return sql`
+    INSERT INTO quotas AS q (organization_id, name, ${sql.literal(side)})
+    SELECT ${id}::int, name, value FROM jsonb_to_recordset(${rows}::text::jsonb) AS given (name text, value bigint)
+    ON CONFLICT (organization_id, name) DO UPDATE SET ${sql.literal(`${side} = excluded.${side}`)}`
+}
+
+/** What campaigns and calls go by. Calls that are up go on. */
+export const setCalls = (sql: Sql, id: OrganizationId, limit: number) => sql`
+  UPDATE organizations SET concurrency_limit = ${limit}::int WHERE id = ${id}::int AND concurrency_limit <> ${limit}::int`
+
+/** Whether there is room for anything at all; to be decided once more when it is there. */
+export const hasRoom = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId, name: QuotaName) {
+  const { limit, used } = yield* useOf(sql, id, name)
+  if (used >= limit) return yield* new QuotaFull({ quota: name, limit, used, wanted: 1 })
+})
+
+/**
+ * After what was added, in its transaction: the count is locked since then, so that of two at once the second sees the first. To be called
+ * with how much was added; on failure nothing of it stays.
+ */
+export const within = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId, name: QuotaName, wanted: number) {
+  const { limit, used } = yield* useOf(sql, id, name)
+  if (used > limit) return yield* new QuotaFull({ quota: name, limit, used: used - wanted, wanted })
+})
+
+const useOf = (sql: Sql, id: OrganizationId, name: QuotaName) =>
+  sql<SetLimits & { readonly used: number }>`
+    SELECT allowed, own, used FROM quotas WHERE organization_id = ${id}::int AND name = ${name}`.pipe(
+    Effect.map(([row]) => ({ limit: quotaOf(name, row).limit, used: row?.used ?? 0 }))
+  )

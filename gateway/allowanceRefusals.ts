@@ -1,0 +1,32 @@
+/** What those are told who ask for more than they may: rows of the table in Refusal.ts. */
+import type { LastOperatorKey, OperatorNeeded, QuotaFull, QuotaNotAllowed, TooManyRequests } from "#core/organization/Quota.ts"
+import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
+import { type Violation, valueError } from "./validation.ts"
+
+export type AllowanceError = LastOperatorKey | OperatorNeeded | QuotaFull | QuotaNotAllowed | TooManyRequests | TooManyWrongKeys
+
+type Row<Error, Detail> = readonly [status: number, detail: (error: Error) => Detail]
+
+export const allowanceRefusals: {
+  readonly LastOperatorKey: Row<LastOperatorKey, string>
+  readonly OperatorNeeded: Row<OperatorNeeded, string>
+  readonly QuotaFull: Row<QuotaFull, string>
+  readonly QuotaNotAllowed: Row<QuotaNotAllowed, ReadonlyArray<Violation>>
+  readonly TooManyRequests: Row<TooManyRequests, string>
+  readonly TooManyWrongKeys: Row<TooManyWrongKeys, string>
+} = {
+  LastOperatorKey: [409, () => "This is the operator's last key. Make another one first"],
+  OperatorNeeded: [403, () => "Only an operator's key may do this"],
+  // As other lists that are full. What was asked for is right, and possible again once there is room.
+  QuotaFull: [
+    409,
+    ({ limit, quota, used, wanted }) =>
+      `The organization's quota '${quota}' is full: ${used} of ${limit} are used, and ${wanted} more were asked for`
+  ],
+  QuotaNotAllowed: [
+    422,
+    ({ allowed, asked, field }) => [valueError(["body", field], asked, `${field} must not be above ${allowed}, which the operator allows`)]
+  ],
+  TooManyRequests: [429, ({ perSecond }) => `The organization may send ${perSecond} requests per second`],
+  TooManyWrongKeys: [429, () => "Too many unknown API keys and tokens from this address"]
+}

@@ -1,0 +1,112 @@
+/** /api/v1/operator: what the operator of the installation sets, and with which keys. */
+import { Effect } from "effect"
+import Type from "typebox"
+import { LiveEvents } from "#core/event/LiveEvents.ts"
+import { AuditLog } from "#core/organization/AuditLog.ts"
+import { Operators } from "#core/organization/Operators.ts"
+import { Quotas } from "#core/organization/Quotas.ts"
+import { list, route, tagged } from "../Route.ts"
+import { ApiKeyPath, ApiKeyWire, apiKeyWire, Changed, changed, NewApiKeyWire, newApiKeyWire } from "../wire/ApiKey.ts"
+import { listedById } from "../wire/Page.ts"
+import {
+  NewOperatorKey,
+  OrganizationListQuery,
+  OrganizationListWire,
+  OrganizationPath,
+  OrganizationQuotasWire,
+  organizationQuotasWire,
+  SetQuotas
+} from "../wire/Quota.ts"
+
+export const operatorRoutes = tagged("Operator", [
+  list({
+    path: "/api/v1/operator/organizations",
+    name: "listOrganizationQuotas",
+    summary: "List all organizations, with what they may use and what they do",
+    needs: "operator",
+    query: OrganizationListQuery,
+    success: OrganizationListWire,
+    handle: ({ query }) =>
+      Effect.gen(function* () {
+        const { following } = yield* LiveEvents
+        const found = yield* Quotas.use((_) => _.list(query.after ?? 0, query.limit + 1))
+        return listedById({ ...query, offset: 0 }, found, (shown) => ({
+          organizations: shown.map((one) => organizationQuotasWire(one, following(one.id)))
+        }))
+      })
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/operator/organizations/:organization_id/quotas",
+    name: "getOrganizationQuotas",
+    summary: "Read what an organization may use, and what it does",
+    needs: "operator",
+    params: OrganizationPath,
+    success: OrganizationQuotasWire,
+    errors: ["OrganizationNotFound"],
+    handle: ({ params: { organization_id: id } }) =>
+      Effect.gen(function* () {
+        const { following } = yield* LiveEvents
+        return organizationQuotasWire(yield* Quotas.use((_) => _.get(id)), following(id))
+      })
+  }),
+  route({
+    method: "put",
+    path: "/api/v1/operator/organizations/:organization_id/quotas",
+    name: "setOrganizationQuotas",
+    summary: "Set what an organization may use",
+    description:
+      "It holds at once. What is there already stays, and so do calls that are up: where an organization has more than it may, it gets no more. Its own audit log says that it was changed.",
+    needs: "operator",
+    params: OrganizationPath,
+    body: SetQuotas,
+    success: OrganizationQuotasWire,
+    errors: ["OrganizationNotFound"],
+    handle: ({ body, caller, params: { organization_id: id } }) =>
+      Effect.gen(function* () {
+        const { following } = yield* LiveEvents
+        const set = yield* Quotas.use((_) => _.set(id, body))
+        // Its people see that it was changed, and not by which key.
+        const entry = { action: "setOrganizationQuotas", resourceKind: "operator", resourceId: String(id) }
+        if (id !== caller.organizationId) yield* AuditLog.use((_) => _.record({ ...entry, caller: { organizationId: id } }))
+        return organizationQuotasWire(set, following(id))
+      })
+  }),
+  route({
+    method: "get",
+    path: "/api/v1/operator/keys",
+    name: "listOperatorKeys",
+    summary: "List the operator's keys, revoked ones too, oldest first",
+    needs: "operator",
+    success: Type.Array(ApiKeyWire),
+    handle: () => Operators.use(({ keys }) => keys).pipe(Effect.map((keys) => keys.map(apiKeyWire)))
+  }),
+  route({
+    method: "post",
+    path: "/api/v1/operator/keys",
+    name: "createOperatorKey",
+    summary: "Make another operator's key",
+    description: "It works for the same organization as the key it is made with, as an owner, without end, and for no user.",
+    needs: "operator",
+    body: NewOperatorKey,
+    success: NewApiKeyWire,
+    errors: ["QuotaFull"],
+    handle: ({ body, caller }) => Operators.use((_) => _.create(caller, body.name)).pipe(Effect.map(newApiKeyWire))
+  }),
+  route({
+    method: "delete",
+    path: "/api/v1/operator/keys/:api_key_id",
+    name: "revokeOperatorKey",
+    summary: "Revoke an operator's key: it is refused from now on",
+    description: "The last one cannot be revoked. A start with another `API_KEY` replaces the first one.",
+    needs: "operator",
+    params: ApiKeyPath,
+    success: Changed,
+    errors: ["ApiKeyNotFound", "LastOperatorKey"],
+    handle: ({ params }) =>
+      Effect.as(
+        Operators.use((_) => _.revoke(params.api_key_id)),
+        changed("Operator key revoked successfully")
+      )
+  })
+])

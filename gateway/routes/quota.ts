@@ -1,0 +1,42 @@
+/** /api/v1/organizations/quotas: the caller's own. */
+import { Effect } from "effect"
+import { LiveEvents } from "#core/event/LiveEvents.ts"
+import { Quotas } from "#core/organization/Quotas.ts"
+import type { OrganizationNotFound } from "#core/organization/User.ts"
+import { route, tagged } from "../Route.ts"
+import { QuotasWire, quotasWire, SetOwnQuotas } from "../wire/Quota.ts"
+
+/** The organization of a caller. */
+const there = <A, E, R>(quotas: Effect.Effect<A, E | OrganizationNotFound, R>) =>
+  Effect.catchTag(quotas, "OrganizationNotFound", Effect.die)
+
+export const quotaRoutes = tagged("Organization", [
+  route({
+    method: "get",
+    path: "/api/v1/organizations/quotas",
+    name: "getQuotas",
+    summary: "What the organization may use, and what it does",
+    success: QuotasWire,
+    handle: ({ caller: { organizationId } }) =>
+      Effect.gen(function* () {
+        const { following } = yield* LiveEvents
+        return quotasWire(yield* there(Quotas.use((_) => _.get(organizationId))), following(organizationId))
+      })
+  }),
+  route({
+    method: "put",
+    path: "/api/v1/organizations/quotas",
+    name: "setQuotas",
+    summary: "Lower what the organization may use",
+    description: "Up to what the operator allows, it can be raised again. What is there already stays, and so do calls that are up.",
+    needs: "admin",
+    body: SetOwnQuotas,
+    success: QuotasWire,
+    errors: ["QuotaNotAllowed"],
+    handle: ({ body, caller: { organizationId } }) =>
+      Effect.gen(function* () {
+        const { following } = yield* LiveEvents
+        return quotasWire(yield* there(Quotas.use((_) => _.setOwn(organizationId, body))), following(organizationId))
+      })
+  })
+])

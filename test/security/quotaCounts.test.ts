@@ -1,0 +1,117 @@
+/**
+ * Things that are kept are counted exactly, however many are made at once, from however many connections. Before, an organization could make
+ * as many agents and keys, and keep as many contacts, as it liked.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { OrganizationId } from "#core/Id.ts"
+import { within } from "#core/organization/QuotaStore.ts"
+import { bodyOf, csv, graph, openApi } from "#test/gateway/apiTest.ts"
+import { ownerKey } from "./operators.ts"
+
+const api = await openApi(t)
+const id = OrganizationId.make(api.organizationId)
+const operator = await ownerKey(api, id, { isOperator: true })
+
+const set = (quotas: object) => api.ask("PUT", `/operator/organizations/${id}/quotas`, quotas, { key: operator })
+const used = async (name: string) => Number(bodyOf(await api.ask("GET", "/organizations/quotas"))[name]?.["used"])
+const full = (quota: string, limit: number, used: number, wanted = 1) => ({
+  detail: `The organization's quota '${quota}' is full: ${used} of ${limit} are used, and ${wanted} more were asked for`
+})
+const times = <A>(count: number, act: (at: number) => Promise<A>) => Promise.all(Array.from({ length: count }, (_, at) => act(at)))
+const counts = (statuses: ReadonlyArray<number>) => {
+  const found: Record<number, number> = {}
+  for (const status of statuses) found[status] = (found[status] ?? 0) + 1
+  return found
+}
+const makeAgent = () => api.ask("POST", "/workflow/create/definition", { name: "One", workflow_definition: graph })
+const makeKey = () => api.ask("POST", "/user/api-keys", { name: "one" })
+
+/** As another engine on the same database makes one. */
+const makeElsewhere = () =>
+  api.database.run(
+    SqlClient.SqlClient.use((sql) =>
+      sql`INSERT INTO agents (organization_id, name) VALUES (${id}, 'elsewhere')`.pipe(
+        Effect.andThen(within(sql, id, "agents", 1)),
+        Effect.andThen(Effect.sleep("5 millis")),
+        sql.withTransaction,
+        Effect.as(200),
+        Effect.catchTag("QuotaFull", () => Effect.succeed(409))
+      )
+    )
+  )
+
+t.test("given room for one agent more, when forty are made at once through two engines, then one is", async (t) => {
+  await makeAgent()
+  await set({ agents: (await used("agents")) + 1 })
+  const before = await used("agents")
+  const answers = await Promise.all([times(20, async () => (await makeAgent()).status), times(20, makeElsewhere)])
+  t.strictSame(counts(answers.flat()), { 200: 1, 409: 39 })
+  t.equal(await used("agents"), before + 1)
+  t.strictSame((await makeAgent()).json, full("agents", before + 1, before + 1))
+  const [one] = (await api.ask("GET", "/workflow/fetch")).json as ReadonlyArray<{ readonly id: number }> // As documented.
+  t.equal((await api.ask("POST", `/workflow/${one?.id}/duplicate`)).status, 409)
+  t.equal(
+    (await api.ask("POST", "/workflow/create/template", { call_type: "outbound", use_case: "x", activity_description: "y" })).status,
+    409
+  )
+  await set({ agents: null })
+})
+
+t.test("given room for two keys more, when thirty are made at once, then two are; an archived one makes room", async (t) => {
+  const before = await used("keys")
+  await set({ keys: before + 2 })
+  const answers = await times(30, makeKey)
+  t.strictSame(counts(answers.map(({ status }) => status)), { 200: 2, 409: 28 })
+  t.equal(await used("keys"), before + 2)
+  const made = answers.filter(({ status }) => status === 200).map(bodyOf)
+  const archived = `/user/api-keys/${made[0]?.id}`
+  t.equal((await api.ask("DELETE", archived)).status, 200)
+  t.equal((await api.ask("DELETE", archived)).status, 200)
+  t.equal(await used("keys"), before + 1)
+  t.strictSame(counts((await times(10, makeKey)).map(({ status }) => status)), { 200: 1, 409: 9 })
+  t.strictSame((await api.ask("PUT", `${archived}/reactivate`)).json, full("keys", before + 2, before + 2))
+  t.equal(await used("keys"), before + 2)
+  t.equal((await api.ask("POST", "/operator/keys", { name: "one more" }, { key: operator })).status, 409)
+  await set({ keys: null })
+})
+
+t.test("given room for five contacts", async (t) => {
+  const agent = bodyOf(await makeAgent())
+  await set({ rows: 5 })
+  const makeOf = async (list: string) =>
+    api.ask("POST", "/campaign/create", { name: "Spring", workflow_id: agent.id, source_type: "csv", source_id: await api.upload(list) })
+
+  t.test("when a list has more, then it is refused whole", async (t) => {
+    const six = `phone_number,first_name\n${[1, 2, 3, 4, 5, 6].map((one) => `+1555010000${one},Ada`).join("\n")}\n`
+    const answer = await makeOf(six)
+    t.strictSame([answer.status, answer.json], [409, full("rows", 5, 0, 6)])
+    t.equal(await used("rows"), 0)
+    t.strictSame(bodyOf(await api.ask("GET", "/campaign/"))["campaigns"], [])
+  })
+
+  t.test("when eight lists of two are imported at once, then two are", async (t) => {
+    const answers = await times(8, () => makeOf(csv))
+    t.strictSame(counts(answers.map(({ status }) => status)), { 200: 2, 409: 6 })
+    t.equal(await used("rows"), 4)
+  })
+
+  t.test("when it is lowered below what there is, then that stays, and there is no more", async (t) => {
+    await set({ rows: 3 })
+    t.strictSame((await makeOf(csv)).json, full("rows", 3, 4))
+    t.match(await api.ask("GET", "/campaign/"), { status: 200 })
+    await set({ rows: null })
+    t.equal((await makeOf(csv)).status, 200)
+  })
+})
+
+t.test("given the role that requests run as, when it writes what an organization may use, then nothing changes", async (t) => {
+  const tried = await api.database.run(
+    SqlClient.SqlClient.use(
+      (sql) => sql<{ readonly policies: number }>`SELECT count(*)::int AS policies FROM pg_policies
+        WHERE schemaname = current_schema() AND tablename = 'quotas' AND cmd <> 'SELECT'`
+    )
+  )
+  t.strictSame(tried, [{ policies: 0 }])
+})
