@@ -24,6 +24,7 @@ export const campaignEvents = [
   "source_sync_failed",
   "recovery_completed",
   "attempt_written_off",
+  "greeting_missed",
   "contacts_marked",
   "redial_created"
 ] as const

@@ -60,7 +60,11 @@ export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("Or
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
   /** For the operator: no phone number, no credential. */
   detail: Schema.String
-}) {}
+}) {
+  override get message(): string {
+    return `${this.reason}: ${this.detail}`
+  }
+}
 
 /** The request may have reached the provider, and nothing proves that no call came of it: the phone may be ringing. Never repeated. */
 export class OriginateDoubtful extends Schema.TaggedError<OriginateDoubtful>()("OriginateDoubtful", {
@@ -70,14 +74,22 @@ export class OriginateDoubtful extends Schema.TaggedError<OriginateDoubtful>()("
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
   /** For the operator: no phone number, no credential. */
   detail: Schema.String
-}) {}
+}) {
+  override get message(): string {
+    return this.detail
+  }
+}
 
 export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
   provider: Schema.String,
   operation: Schema.String,
   /** For the operator: no phone number, no credential. */
   detail: Schema.String
-}) {}
+}) {
+  override get message(): string {
+    return `${this.operation}: ${this.detail}`
+  }
+}
 
 /**
  * Where a call stands at the provider. `never_placed` only when the adapter can prove it: no trace of the call now, and no event of it

@@ -17,6 +17,7 @@ import { CallJournal, type Recorded } from "./CallJournal.ts"
 import { ContextFetcher } from "./ContextFetcher.ts"
 import { PassDialPoint } from "./DialPoint.ts"
 import { fetchOpening } from "./Fetching.ts"
+import { isGreetingMissed, needsAudio } from "./greeted.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { notePlaced } from "./noteDown.ts"
 import { eventOf, nameless, overdue, tellRefusal } from "./originateFailure.ts"
@@ -47,6 +48,8 @@ export interface EndTold {
   readonly over: (call: LiveCall, how: Over) => void
   /** Then, once the line is free; for a call that was never placed, once its contact is free as well. */
   readonly lineFree: (call: LiveCall, how: Over) => void
+  /** The callee heard nothing of what was to be said to him. */
+  readonly greetingMissed: (call: LiveCall) => void
 }
 
 export interface Recording {
@@ -338,7 +341,9 @@ export class CallActor extends Context.Service<
             const report = yield* reportOf(call, state)
             yield* Fiber.interruptAll(started)
             const how = lastWord(call, state)
-            const recorded = yield* journal.ended(call.attempt, endOf(call, inWallTime(how), report))
+            const isMissed = isGreetingMissed(call, how, report)
+            if (isMissed) told.greetingMissed(call)
+            const recorded = yield* journal.ended(call.attempt, endOf(call, inWallTime(how), report, isMissed))
             pass("end recorded")
             return { how, recorded }
           },
@@ -358,9 +363,6 @@ const isDeaf = ({ trunk }: LiveCall) => {
 }
 
 const isRunning = (fiber: Fiber.Fiber<unknown>) => fiber.pollUnsafe() === undefined
-
-const needsAudio = ({ voice }: LiveCall) =>
-  voice.greeting !== undefined || voice.recording !== undefined || voice.later !== undefined || voice.record || voice.detectMachine
 
 const guarded = <A>(effect: Effect.Effect<A>) => Effect.tapCause(effect, (cause) => Effect.logError("a call's command failed", cause))
 

@@ -18,6 +18,8 @@ export class CallFigures {
   /** Frames of audio, 20 ms each: sent by calls that are over, and never sent because the process stood still. */
   framesSent = 0
   framesSkipped = 0
+  /** Calls whose callees heard nothing of what was to be said for two seconds after they answered. */
+  greetingsMissed = 0
   readonly ended = new Map<Outcome, number>(Outcome.literals.map((outcome) => [outcome, 0]))
   /** By provider: from the dial request to ringing or answer, whichever was first. */
   readonly postDialSeconds = new Map<string, Histogram>()

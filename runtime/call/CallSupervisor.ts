@@ -19,6 +19,7 @@ import { LocalJournal } from "../journal/LocalJournal.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
 import type { PlannedOpening, VoicePlan } from "../voice/VoiceSession.ts"
+import { CurrentCallFigures } from "./CallFigures.ts"
 import { CallActor, type EndTold, type Recording } from "./CallActor.ts"
 import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { makeLateCalls } from "./LateCalls.ts"
@@ -64,6 +65,7 @@ export class CallSupervisor extends Context.Service<
       const store = yield* AttemptStore
       const versions = yield* AgentVersions
       const slots = yield* Slots
+      const figures = yield* CurrentCallFigures
       const pool = yield* TrunkPool
       const local = yield* LocalJournal
       const { drainSeconds, recordings, ringTimeoutSeconds } = yield* Config
@@ -132,6 +134,10 @@ export class CallSupervisor extends Context.Service<
         lineFree: (call, how) => {
           freeLine(call, how)
           call.watcher.lineFree?.(how)
+        },
+        greetingMissed: (call) => {
+          figures.greetingsMissed++
+          call.watcher.greetingMissed?.()
         }
       }
 

@@ -19,7 +19,11 @@ const ownHeaders = [
 ] as const
 
 /** The reason is a short word for the agent's owner, and says nothing of what is in our network or in the answer. */
-export class NothingFetched extends Schema.TaggedError<NothingFetched>()("NothingFetched", { reason: Schema.String }) {}
+export class NothingFetched extends Schema.TaggedError<NothingFetched>()("NothingFetched", { reason: Schema.String }) {
+  override get message(): string {
+    return `nothing fetched: ${this.reason}`
+  }
+}
 const nothing = (reason: string) => new NothingFetched({ reason })
 
 export interface Question extends PreCallFetch {

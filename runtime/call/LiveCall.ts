@@ -37,6 +37,8 @@ export interface CallWatcher {
   readonly over?: (how: Over, attempt: Attempt) => void
   /** The line is free and the slot released, unless the call was never seen and may still appear. */
   readonly lineFree?: (how: Over) => void
+  /** Before it is recorded: the callee heard nothing of what was to be said to him. */
+  readonly greetingMissed?: () => void
   /** The call has been recorded completely. */
   readonly recorded?: (how: Over, recorded: Recorded, attempt: Attempt) => void
   /** The call's actor has ended, and nothing more will be recorded. */
@@ -49,6 +51,10 @@ export class LiveCall {
   sentAt: SteadyMillis | undefined
   /** When another process sent it. */
   sentBeforeAt: SteadyMillis | undefined
+  /** Whoever answered it may have done so under another process. */
+  get wasAdopted(): boolean {
+    return this.sentBeforeAt !== undefined
+  }
   /** Its actor listens no more: it has ended, though that may not have been recorded yet. */
   isOver = false
   /** What the local journal says of it, besides that it has left. */

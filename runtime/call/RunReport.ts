@@ -5,6 +5,7 @@ import { failureClassOf, isBreakerFailure, type Outcome, outcomeOf } from "#core
 import type { CallId } from "#core/Id.ts"
 import { withProblem } from "../voice/Transcript.ts"
 import type { VoiceReport } from "../voice/VoiceSession.ts"
+import { missedGreeting } from "./greeted.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
 /** The API's words for outcomes of calls that never connected; one that did is described by who ended it. */
@@ -42,13 +43,17 @@ const eventsOf = ({ fetching }: LiveCall, events: VoiceReport["events"]) =>
 export const endOf = (
   call: LiveCall,
   ended: CallState & { readonly _tag: "Ended" },
-  voice: Partial<Pick<VoiceReport, "events" | "gathered" | "recordingKey" | "transcriptKey" | "usage">> | undefined
+  voice: Partial<Pick<VoiceReport, "events" | "gathered" | "recordingKey" | "transcriptKey" | "usage">> | undefined,
+  isGreetingMissed = false
 ): AttemptEnd => {
   const { answeredAt, cause, endedAt } = ended
   const outcome = outcomeOfEnd(ended)
   const disposition = dispositionOf(ended, outcome)
   const tags = answeredAt === undefined ? [disposition, "not_connected", `telephony_${disposition}`] : [disposition]
   if (call.keys !== "") tags.push("user_speech")
+  if (isGreetingMissed) tags.push("greeting_missed")
+  const problem = isGreetingMissed && answeredAt !== undefined ? missedGreeting(answeredAt) : undefined
+  const events = eventsOf(call, voice?.events ?? [])
   return {
     answeredAt,
     callerNumber: call.callerNumber,
@@ -69,7 +74,7 @@ export const endOf = (
         provider: call.trunk.adapter.manifest.provider
       },
       logs: {
-        realtime_feedback_events: eventsOf(call, voice?.events ?? []),
+        realtime_feedback_events: problem === undefined ? events : withProblem(events, problem),
         telephony_status_callbacks: [
           {
             call_id: call.attempt.callId,

@@ -23,6 +23,8 @@ import type { Gate } from "./TrunkGate.ts"
 const JOURNAL_MILLIS = 1000
 /** How often an actor checks whether the engine has its lock again. */
 const LOCK_MILLIS = 250
+/** The log mentions greetings that nobody heard no more often than this. */
+const MISSED_LOG_MILLIS = 60_000
 /** Timers are re-armed at least this often: the next opening of a window can be weeks away. */
 const LONGEST_SLEEP_MILLIS = 3_600_000
 
@@ -87,6 +89,17 @@ export class CampaignActor extends Context.Service<
       const tellTrouble = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk) {
         const note = memory.gate.note(trunk.trouble(), yield* SteadyTime.now)
         if (note !== undefined) yield* ownership.log(memory.plan.campaignId, note)
+      })
+
+      /** How many there were, once in a while and at the end: one entry for each call would bury the others. */
+      const tellMissed = Effect.fnUntraced(function* (memory: CampaignMemory, notBefore: SteadyTime.SteadyMillis) {
+        const { desk } = memory
+        const now = yield* SteadyTime.now
+        if (desk.missedGreetings === 0 || now < notBefore) return
+        const entry = Stops.greetingsMissed(desk.missedGreetings)
+        desk.missedGreetings = 0
+        memory.missedLoggedAt = now
+        yield* ownership.log(memory.plan.campaignId, entry)
       })
 
       /** Undefined when there may be contacts to claim. */
@@ -172,6 +185,7 @@ export class CampaignActor extends Context.Service<
         while (true) {
           desk.news.closeUnsafe()
           const wait = yield* turn(memory)
+          yield* tellMissed(memory, wait._tag === "Over" ? Number.NEGATIVE_INFINITY : memory.missedLoggedAt + MISSED_LOG_MILLIS)
           if (wait._tag === "Over") return
           desk.idle = wait._tag === "Due"
           const toEdge = Math.min(memory.edgeAt, wait._tag === "Due" ? memory.dueAt : memory.edgeAt) - clock.currentTimeMillisUnsafe()

@@ -41,6 +41,7 @@ export interface CampaignMemory {
   edgeAt: number
   readonly gate: TrunkGate
   capacityLoggedAt: number
+  missedLoggedAt: SteadyMillis
   numbersLoggedAt: number
 }
 
@@ -48,6 +49,7 @@ export const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue, turns: Ra
   const memory: CampaignMemory = {
     capacityLoggedAt: Number.NEGATIVE_INFINITY,
     claims: new ClaimTimes(),
+    missedLoggedAt: Number.NEGATIVE_INFINITY,
     numbersLoggedAt: Number.NEGATIVE_INFINITY,
     desk,
     dueAt: Number.POSITIVE_INFINITY,

@@ -26,6 +26,8 @@ export class Desk {
   fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
   /** The actor believes that there is nothing to claim. */
   idle = false
+  /** Callees who heard nothing, since the log was last told. */
+  missedGreetings = 0
   /** How far the wall clock was from steady time when the actor last decided what to wait for, in milliseconds. */
   clockApart = 0
   /** The window of the current stretch of running; undefined: the campaign has no breaker. */
@@ -90,6 +92,10 @@ export class Desk {
     if (!isRefused) this.breaker?.ended({ at, callId, failure: how._tag === "Void" || isBreakerFailure(outcomeOfEnd(how)) })
     if (this.isHeld) this.wake()
   }
+  greetingMissed(): void {
+    this.missedGreetings++
+    if (this.missedGreetings === 1) this.wake()
+  }
   /** Nothing more will be recorded for this call. */
   gone({ callId }: Attempt): void {
     this.breaker?.recorded(callId, false)
@@ -148,6 +154,7 @@ export class Desks extends Context.Service<
         },
         watcher: (id) => ({
           over: (how, attempt) => desks.get(id)?.over(how, attempt, SteadyTime.nowOf(clock)),
+          greetingMissed: () => desks.get(id)?.greetingMissed(),
           recorded: (how, recorded, attempt) => desks.get(id)?.hear(how, recorded, attempt),
           gone: (attempt) => desks.get(id)?.gone(attempt)
         }),

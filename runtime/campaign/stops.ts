@@ -75,6 +75,12 @@ export const numbersExhausted: Note = {
   level: "warning",
   message: "All phone numbers of the telephony configuration carry as many calls as they may."
 }
+export const greetingsMissed = (calls: number): Note => ({
+  details: { calls },
+  event: "greeting_missed",
+  level: "warning",
+  message: "Callees heard nothing for two seconds after they answered: their greetings were not ready."
+})
 export const waitingForCapacity: Note = {
   event: "waiting_for_capacity",
   level: "warning",

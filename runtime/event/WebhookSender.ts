@@ -31,7 +31,11 @@ export interface Answered {
   readonly body?: string
 }
 /** No answer. The reason is a short word for the endpoint's owner, and says nothing of what is in our network. */
-export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { reason: Schema.String }) {}
+export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { reason: Schema.String }) {
+  override get message(): string {
+    return `no answer: ${this.reason}`
+  }
+}
 
 export class WebhookSender extends Context.Service<WebhookSender, { readonly send: (sent: Sent) => Effect.Effect<Answered, NoAnswer> }>()(
   "runtime/event/WebhookSender"

@@ -8,14 +8,26 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { closeToOthers, ownFile, ownFolder } from "./ownFiles.ts"
 
-export class FileKeyRefused extends Schema.TaggedError<FileKeyRefused>()("FileKeyRefused", { key: Schema.String }) {}
-export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { key: Schema.String }) {}
+export class FileKeyRefused extends Schema.TaggedError<FileKeyRefused>()("FileKeyRefused", { key: Schema.String }) {
+  override get message(): string {
+    return "this is no key of a file"
+  }
+}
+export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { key: Schema.String }) {
+  override get message(): string {
+    return "there is no such file"
+  }
+}
 /** The disk is full, read-only or broken. */
 export class FileFailed extends Schema.TaggedError<FileFailed>()("FileFailed", {
   key: Schema.String,
   operation: Schema.Literals(["write", "read", "stat", "remove"]),
   cause: Schema.Defect()
-}) {}
+}) {
+  override get message(): string {
+    return `a file could not be used: ${this.operation} failed`
+  }
+}
 
 export interface FileStat {
   readonly bytes: number

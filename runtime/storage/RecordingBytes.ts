@@ -2,7 +2,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Files } from "./Files.ts"
 
-export class RecordingMissing extends Schema.TaggedError<RecordingMissing>()("RecordingMissing", { cause: Schema.Defect() }) {}
+export class RecordingMissing extends Schema.TaggedError<RecordingMissing>()("RecordingMissing", { cause: Schema.Defect() }) {
+  override get message(): string {
+    return "the recording's file could not be read"
+  }
+}
 
 export class RecordingBytes extends Context.Service<
   RecordingBytes,

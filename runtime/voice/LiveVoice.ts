@@ -35,8 +35,12 @@ interface Opening {
 interface Noted {
   answeredBy: AmdVerdict | undefined
   opening: Opening | undefined
+  wasToSpeak: boolean
   closing: Fiber.Fiber<VoiceReport> | undefined
 }
+
+const isToSpeak = ({ greeting = "", later, recording }: VoicePlan): boolean =>
+  later !== undefined || recording !== undefined || greeting.trim() !== ""
 
 /** Undefined, and logged, when it could not be stored in time. */
 const stored = <E>(key: string, write: Effect.Effect<unknown, E>): Effect.Effect<string | undefined> =>
@@ -58,8 +62,9 @@ const open = Effect.fnUntraced(function* (
   const run = Effect.runForkWith(yield* Effect.context())
   const epoch = yield* Clock.currentTimeMillis
   const openedAt = pacer.now()
+  const steadyAt = yield* SteadyTime.now
   const recording = plan.record ? startRecording(recordingPath) : undefined
-  const noted: Noted = { answeredBy: undefined, opening: undefined, closing: undefined }
+  const noted: Noted = { answeredBy: undefined, opening: undefined, wasToSpeak: isToSpeak(plan), closing: undefined }
   const line = openLine(
     media,
     pacer,
@@ -81,7 +86,7 @@ const open = Effect.fnUntraced(function* (
     { recording, detectMachine: plan.detectMachine }
   )
   const epochOf = (time: number) => epoch + Math.max(0, time - openedAt)
-  return { plan, openedAt, epochOf, recording, line, noted, transcript: makeTranscript(), digits: makeDigits() }
+  return { plan, openedAt, steadyAt, epochOf, recording, line, noted, transcript: makeTranscript(), digits: makeDigits() }
 })
 type Voice = Effect.Success<ReturnType<typeof open>>
 
@@ -130,7 +135,8 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     const unplayed = { error: "The recorded greeting could not be played", processor: "recording", logged: "recorded greeting not played" }
     const unspoken = { error: "The greeting could not be spoken", processor: engine, logged: "greeting not spoken" }
     const { later } = voice.plan
-    const plan = later === undefined ? voice.plan : { ...voice.plan, ...(yield* later) }
+    const plan: VoicePlan = later === undefined ? voice.plan : { ...voice.plan, ...(yield* later), later: undefined }
+    voice.noted.wasToSpeak = isToSpeak(plan)
     const wanted: Wanted = { isAnswered: true, neededAt: yield* SteadyTime.now }
     const recording = yield* openings.recorded(plan, wanted).pipe(unless(voice, unplayed))
     if (recording === undefined) {
@@ -144,7 +150,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   })
 
   const close = Effect.fnUntraced(function* (voice: Voice): Effect.fn.Return<VoiceReport> {
-    const { digits, line, noted, openedAt, plan, recording, transcript } = voice
+    const { digits, line, noted, openedAt, plan, recording, steadyAt, transcript } = voice
     line.hangUp()
     figures.framesSent += line.sent()
     const seconds = (pacer.now() - openedAt) / 1000
@@ -173,7 +179,9 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
         call_duration_seconds: seconds
       },
       gathered: gatheredOf(digits.pressed(), answeredBy),
-      firstAudioMillis
+      firstAudioMillis,
+      firstAudioAt: firstAudioMillis === undefined ? undefined : steadyAt + firstAudioMillis,
+      wasToSpeak: noted.wasToSpeak
     }
   })
 

@@ -8,11 +8,21 @@ import type { RecordingRequest } from "./recordingWorker.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 import { makeSpeechWorkers } from "./SpeechWorkers.ts"
 
+const meanings = {
+  Unknown: "there is no such recording",
+  Missing: "the recording's file is gone",
+  NotMade: "nothing could be heard of the recording, or not in time"
+} as const
+
 export class RecordingUnplayable extends Schema.TaggedError<RecordingUnplayable>()("RecordingUnplayable", {
   /** `Unknown`: the organization has no such recording. `Missing`: its file is gone. `NotMade`: nothing can be heard of it, or not in time. */
   reason: Schema.Literals(["Unknown", "Missing", "NotMade"]),
   cause: Schema.optionalKey(Schema.Defect())
-}) {}
+}) {
+  override get message(): string {
+    return meanings[this.reason]
+  }
+}
 
 export interface RecordedLine {
   /** Whole frames, shared with other calls: not to be written to. */

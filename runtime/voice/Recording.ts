@@ -10,7 +10,11 @@ import { dirname } from "node:path"
 import { ownFile, ownFolder } from "../storage/ownFiles.ts"
 import { decodeSample, frameSize, sampleRate, silence } from "./Mulaw.ts"
 
-export class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {}
+export class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {
+  override get message(): string {
+    return "the recording could not be written or read"
+  }
+}
 
 export interface Recording {
   /** One tick. Undefined is silence. */

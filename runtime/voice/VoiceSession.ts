@@ -5,6 +5,7 @@
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
 import type { OrganizationId } from "#core/Id.ts"
+import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { RecordingName } from "#core/resource/Recording.ts"
 import type { CallFiles } from "../storage/CallFiles.ts"
 import type { Files } from "../storage/Files.ts"
@@ -59,6 +60,10 @@ export interface VoiceReport {
   readonly gathered: Readonly<Record<string, unknown>>
   /** From the opening of the audio to the first frame of speech sent; undefined when the agent said nothing. */
   readonly firstAudioMillis: number | undefined
+  /** When that was, in steady time. */
+  readonly firstAudioAt: SteadyMillis | undefined
+  /** There was a greeting to say. */
+  readonly wasToSpeak: boolean
 }
 
 export interface VoiceSession {
@@ -120,7 +125,9 @@ const silent = VoiceAgent.of({
           transcriptKey: undefined,
           usage: { llm: {}, tts: {}, stt: {}, call_duration_seconds: (now - openedAt) / 1000 },
           gathered: gatheredOf(keys.pressed(), undefined),
-          firstAudioMillis: undefined
+          firstAudioMillis: undefined,
+          firstAudioAt: undefined,
+          wasToSpeak: false
         })
       )
     }

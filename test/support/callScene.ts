@@ -3,6 +3,7 @@ import { Deferred, type Duration, Effect, Fiber, Layer, Logger, References } fro
 import { TestClock } from "effect/testing"
 import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { Recorded } from "#runtime/call/CallJournal.ts"
@@ -25,6 +26,8 @@ export class Scene {
   /** Claimed as `sent`. */
   marked = false
   readonly recorded: Array<Recorded> = []
+  /** An entry for each time that its callee is said to have heard nothing. */
+  readonly missed: Array<true> = []
   /** What its campaign makes of the record. */
   hearsRecord: (record: Recorded) => void = (record) => void this.recorded.push(record)
   /** What the engine logs of it: the message and the annotations. */
@@ -41,6 +44,8 @@ export class Scene {
   /** Of the contact. */
   context: Readonly<Record<string, unknown>> = {}
   hears: (event: VoiceEvent) => void = () => {}
+  /** How long after its audio is there the agent is first heard, in milliseconds. */
+  firstAudioAfter: number | undefined = 0
   preparing: Effect.Effect<void> = Effect.void
   /** For so long others' requests keep the trunk busy. */
   crowded: Effect.Effect<void> = Effect.void
@@ -57,6 +62,7 @@ export class Scene {
     attach: (plan, _media, emit) =>
       Effect.gen({ self: this }, function* () {
         const { later } = plan
+        const attachedAt = yield* SteadyTime.now
         this.plan = plan
         this.world.log.push("voice")
         this.hears = emit
@@ -69,6 +75,8 @@ export class Scene {
               digits: "",
               events: [],
               firstAudioMillis: undefined,
+              firstAudioAt: this.firstAudioAfter === undefined ? undefined : attachedAt + this.firstAudioAfter,
+              wasToSpeak: true,
               gathered: {},
               recordingKey: undefined,
               transcriptKey: undefined,
@@ -123,6 +131,7 @@ export const dial = Effect.fnUntraced(function* (scene: Scene) {
     { departure, marked: scene.marked, permit },
     {
       lineFree: () => void world.log.push(`line free, ${slots.used("organization:1")} slots`),
+      greetingMissed: () => void scene.missed.push(true),
       recorded: (_, record) => scene.hearsRecord(record)
     }
   )

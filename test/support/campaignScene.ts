@@ -60,6 +60,7 @@ export const play = (arrange: (world: World) => unknown, act: (scene: Scene) => 
         contacts: structuredClone(world.contacts),
         dials: [...dials],
         entries: [...entries],
+        details: [...world.details],
         state,
         statements: [...statements]
       }

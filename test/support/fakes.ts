@@ -94,6 +94,7 @@ export class World {
   resumeTries: number | undefined
   readonly statements: Array<string> = []
   readonly entries: Array<string> = []
+  readonly details: Array<unknown> = []
   readonly attempts = new Map<CallId, Attempt>()
   contacts: Array<Contact> = []
   plan: DialPlan = {
@@ -256,7 +257,11 @@ const lateCallsOf = (world: World): LateCallStore["Service"] => ({
 export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
   breakerEntries: () => Effect.succeed([]),
   judgeBreaker: () => Effect.succeed(false),
-  log: (_, { event }) => statement(world, "log", () => void world.entries.push(event)),
+  log: (_, { details, event }) =>
+    statement(world, "log", () => {
+      world.entries.push(event)
+      world.details.push(details)
+    }),
   look: (_, ownerEpoch) =>
     statement(world, "look", () => (world.state === "running" && world.plan.ownerEpoch === ownerEpoch ? world.plan : undefined)),
   own: () =>

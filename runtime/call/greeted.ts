@@ -1,0 +1,32 @@
+/** Whether a call needs audio, and whether whoever answered it was left in silence. */
+import type { CallState } from "#core/call/Call.ts"
+import type { Problem } from "../voice/Transcript.ts"
+import type { VoiceReport } from "../voice/VoiceSession.ts"
+import type { LiveCall } from "./LiveCall.ts"
+
+/** A callee who hears nothing for longer takes it for a dead line. */
+const PATIENCE_MILLIS = 2000
+
+export const isToBeGreeted = ({ voice }: LiveCall): boolean =>
+  voice.greeting !== undefined || voice.recording !== undefined || voice.later !== undefined
+
+export const needsAudio = (call: LiveCall): boolean => isToBeGreeted(call) || call.voice.record || call.voice.detectMachine
+
+/** `ended` is in steady time. Something was to be said, and in the first two seconds after the answer, or after what was left of them, nothing was. */
+export const isGreetingMissed = (
+  call: LiveCall,
+  { answeredAt, endedAt }: CallState & { readonly _tag: "Ended" },
+  voice: Partial<Pick<VoiceReport, "firstAudioAt" | "recordingKey" | "wasToSpeak">> | undefined
+): boolean => {
+  if (answeredAt === undefined || call.wasAdopted) return false
+  // Without a session there was no audio at all.
+  const wasToSpeak = call.session === undefined ? isToBeGreeted(call) : voice?.wasToSpeak === true
+  return wasToSpeak && (voice?.firstAudioAt ?? endedAt) - answeredAt >= PATIENCE_MILLIS
+}
+
+/** `answeredAt` in wall time. */
+export const missedGreeting = (answeredAt: number): Problem => ({
+  at: answeredAt + PATIENCE_MILLIS,
+  error: "greeting_missed: the callee heard nothing for two seconds after the answer",
+  processor: "voice"
+})
