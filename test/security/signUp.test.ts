@@ -6,7 +6,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
-import type { Caller, UserId } from "#core/organization/Caller.ts"
+import type { Caller } from "#core/organization/Caller.ts"
 import { Invitations } from "#core/organization/Invitations.ts"
 import { Members } from "#core/organization/Members.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
@@ -157,7 +157,7 @@ t.test("given the services", async (t) => {
     t.equal(members.length, 1)
   })
 
-  t.test("when one token is brought twice at once, by sign-up and by a user, then one is let in", async (t) => {
+  t.test("when one token is brought several times at once, by sign-up and by a user, then it is good once", async (t) => {
     const { answers } = await run(
       Effect.gen(function* () {
         const { invite, redeem } = yield* Invitations
@@ -166,11 +166,13 @@ t.test("given the services", async (t) => {
         const invitationToken = Redacted.value(token)
         const made = yield* signUp({ email: "twice@example.org", password, invitationToken }, away)
         const again = yield* invite({ ...owner, organizationId: theirs }, { email: "twice@example.org", role: "viewer", days: 1 })
-        const bring = (id: UserId) => tag(redeem(id, Redacted.value(again.token)))
-        return { answers: yield* Effect.all([bring(made.user.id), bring(made.user.id), bring(made.user.id)], { concurrency: "unbounded" }) }
+        const second = Redacted.value(again.token)
+        const byUser = tag(redeem(made.user.id, second))
+        const bySignUp = tag(signUp({ email: "twice@example.org", password, invitationToken: second }, away))
+        return { answers: yield* Effect.all([byUser, bySignUp, byUser, bySignUp], { concurrency: "unbounded" }) }
       }).pipe(Effect.provide(Layer.fresh(usersWith())))
     )
-    t.strictSame([...answers].sort(), ["InvitationRefused", "InvitationRefused", "none"])
+    t.equal(answers.filter((answer) => answer === "none").length, 1, answers.join())
   })
 
   t.test("when who invited is a member no more, or has a lesser role, or the key is archived, then the invitation is void", async (t) => {

@@ -85,3 +85,21 @@ t.test("given an address that sends made-up tokens of log-ins", async (t) => {
     t.equal((await ask(`eyJ${"a".repeat(3000)}.a.a`)).status, 401)
   })
 })
+
+t.test(
+  "given the API, when a stranger sends a thousand keys that nobody has, then few are looked up, and a known key works on",
+  async (t) => {
+    const { ask } = await openApi(t)
+    const path = "/campaign/"
+    t.equal((await ask("GET", path)).status, 200)
+    const began = performance.now()
+    const answers = await Promise.all(Array.from({ length: 1000 }, (_, at) => ask("GET", path, undefined, { key: `nobody-${at}` })))
+    const lookedUp = answers.filter(({ status }) => status === 401).length
+    const most = 200 + Math.ceil((performance.now() - began) / 200)
+    t.ok(lookedUp >= 200 && lookedUp <= most, `${lookedUp} of at most ${most}`)
+    const refused = answers.filter(({ status }) => status === 429)
+    t.equal(lookedUp + refused.length, 1000)
+    t.ok(Number(refused[0]?.headers["retry-after"]) > 0)
+    t.equal((await ask("GET", path)).status, 200)
+  }
+)

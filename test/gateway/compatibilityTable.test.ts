@@ -1,0 +1,16 @@
+/** The table of the calls of the existing product's web interface, held against the routes that there are. */
+import { readFileSync } from "node:fs"
+import t from "tap"
+import { builtIn } from "#adapters/index.ts"
+import { apiRoutes } from "#gateway/api.ts"
+
+const table = readFileSync(new URL("../../gateway/COMPATIBILITY.md", import.meta.url), "utf8")
+const rows = [...table.matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) (\S+) \| (?:`(\w+)`|absent)/gm)]
+/** However its parameters are called. */
+const shapeOf = (method: string, path: string) => `${method} ${path.replaceAll(/\{\w+\}|:\w+/g, "*")}`
+const answered = new Map(apiRoutes(builtIn).map(({ method, name, path }) => [shapeOf(method.toUpperCase(), path), name]))
+
+t.test("given the 122 calls, then each is answered by the route that the table names, and the absent ones by none", async (t) => {
+  t.equal(rows.length, 122)
+  for (const [, method = "", path = "", name] of rows) t.equal(answered.get(shapeOf(method, `/api/v1${path}`)), name, `${method} ${path}`)
+})
