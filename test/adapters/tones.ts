@@ -10,11 +10,11 @@ const FULL_SCALE = 32_635
 export const OUR_HERTZ = 1_000
 const OUR_PEAK = 8_000
 export const OUR_LEVEL = 20 * Math.log10(OUR_PEAK / Math.SQRT2 / FULL_SCALE)
-export const ourTone = Array.from({ length: FRAME_SAMPLES }, (_, n) => OUR_PEAK * Math.sin((2 * Math.PI * OUR_HERTZ * n) / SAMPLE_RATE))
+const ourTone = Array.from({ length: FRAME_SAMPLES }, (_, n) => OUR_PEAK * Math.sin((2 * Math.PI * OUR_HERTZ * n) / SAMPLE_RATE))
 const ourFrame = Uint8Array.from(ourTone, toMulaw)
 
 /** Level in decibels of full scale, and how much of all the energy lies at one pitch. */
-export const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly level: number; readonly share: number } => {
+const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly level: number; readonly share: number } => {
   let energy = 0
   let real = 0
   let imaginary = 0
@@ -30,7 +30,10 @@ export const measure = (samples: ReadonlyArray<number>, hertz: number): { readon
   }
 }
 
-/** Sends a tone in real time, and takes down what comes back meanwhile. */
+/** Longer than any busy machine needs. */
+const PATIENCE_MILLIS = 60_000
+
+/** Sends a tone in real time, and takes down what comes back meanwhile, for so long and until as much has come. */
 export const exchange = async (stream: MediaStream, seconds: number) => {
   const heard: Array<number> = []
   let closed: string | undefined
@@ -41,13 +44,35 @@ export const exchange = async (stream: MediaStream, seconds: number) => {
     }
   })
   const began = performance.now()
-  for (let sent = 0; sent < seconds * 50; sent++) {
+  const isShort = () => heard.length < seconds * SAMPLE_RATE && performance.now() - began < PATIENCE_MILLIS
+  for (let sent = 0; sent < seconds * 50 || (isShort() && closed === undefined); sent++) {
     stream.send(ourFrame)
     await sleep(Math.max(0, began + (sent + 1) * 20 - performance.now()))
   }
   return { heard, closed }
 }
 
-/** The middle of a recording, where the tone is neither starting nor over. */
-export const middle = (samples: ReadonlyArray<number>) =>
-  samples.slice(Math.floor(samples.length / 4), Math.floor((samples.length * 3) / 4))
+const WINDOW_SAMPLES = SAMPLE_RATE / 4
+const STEP_SAMPLES = FRAME_SAMPLES
+
+/**
+ * How loud and how pure the clearest quarter of a second of a recording is. On a busy machine both ends stand still again and again: what is
+ * judged is that the sound arrives as it is, not that it never pauses.
+ */
+export const clearest = (samples: ReadonlyArray<number>, hertz: number) => {
+  let best = measure([], hertz)
+  for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += STEP_SAMPLES) {
+    const one = measure(samples.slice(at, at + WINDOW_SAMPLES), hertz)
+    if (one.share > best.share) best = one
+  }
+  return best
+}
+
+/** How loud the loudest quarter of a second is. */
+export const loudest = (samples: ReadonlyArray<number>): number => {
+  const levels: Array<number> = []
+  for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += WINDOW_SAMPLES) {
+    levels.push(measure(samples.slice(at, at + WINDOW_SAMPLES), OUR_HERTZ).level)
+  }
+  return Math.max(...levels)
+}
