@@ -4,17 +4,16 @@
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { CurrentTenant } from "../organization/CurrentTenant.ts"
 import { beginning, type Event, EventId, type EventSelection, gapType } from "./Event.ts"
 import { type Kept, kept, type Scan, scan } from "./EventStore.ts"
 
-/** Ids are given to all organizations in turn: whether any are gone, no organization's own rows tell. */
-const isSeamless = (after: EventId, { newest, oldest }: Kept): boolean => after === beginning || (after >= oldest - 1 && after <= newest)
+/** Judged by the organization's own events alone: ids are given to all organizations in turn, and how far they have come is nobody's business. */
+const isSeamless = (after: EventId, { goneUntil, newest }: Kept): boolean => after === beginning || (after >= goneUntil && after <= newest)
 
 export const readEvents = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selection: EventSelection, page: Scan) {
   const found = yield* scan(sql, selection, page)
   // Later than the rows, so that nothing is deleted unnoticed in between.
-  const now = yield* Effect.provideService(kept(sql), CurrentTenant, undefined)
+  const now = yield* kept(sql, selection.organizationId)
   if (isSeamless(page.after, now)) return found
   // And once more, so that nothing that came in between is passed over.
   const left = yield* scan(sql, selection, page)

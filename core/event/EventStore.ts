@@ -63,14 +63,17 @@ export const newest = (sql: Sql) =>
   sql<{ readonly id: EventId }>`SELECT coalesce(max(id), 0) AS id FROM events`.pipe(Effect.map((rows) => rows[0]?.id ?? beginning))
 
 export interface Kept {
-  readonly oldest: EventId
+  /** Of the organization's own events, this one and all before it are gone. */
+  readonly goneUntil: EventId
+  /** The last one that it has had. */
   readonly newest: EventId
 }
 
-/** Of all organizations. */
-export const kept = (sql: Sql) =>
-  sql<Kept>`SELECT coalesce(min(id), 0) AS oldest, coalesce(max(id), 0) AS newest FROM events`.pipe(
-    Effect.map((rows) => rows[0] ?? { oldest: beginning, newest: beginning })
+export const kept = (sql: Sql, organizationId: OrganizationId) =>
+  sql<Kept>`
+    SELECT gone_until, greatest(gone_until, (SELECT max(id) FROM events WHERE organization_id = ${organizationId}::int)) AS newest
+    FROM (SELECT coalesce((SELECT gone_until FROM event_horizons WHERE organization_id = ${organizationId}::int), 0) AS gone_until) h`.pipe(
+    Effect.map((rows) => rows[0] ?? { goneUntil: beginning, newest: beginning })
   )
 
 export interface Scan {
@@ -109,11 +112,16 @@ export const addTest = (sql: Sql, organizationId: OrganizationId, endpointId: nu
  * the newest is always left: it tells how far the ids have come.
  */
 export const prune = (sql: Sql) =>
-  sql`
+  sql<{ readonly count: number }>`
     WITH oldest AS MATERIALIZED (
       SELECT id, created_at < now() - ${keptFor}::text::interval AS is_old FROM events ORDER BY id LIMIT ${prunedAtOnce}::int
+    ), gone AS (
+      DELETE FROM events WHERE id = ANY (ARRAY(
+        SELECT id FROM oldest
+        WHERE id < least((SELECT max(id) FROM events), (SELECT min(id) FROM oldest WHERE NOT is_old))))
+      RETURNING id, organization_id
+    ), noted AS (
+      INSERT INTO event_horizons (organization_id, gone_until) SELECT organization_id, max(id) FROM gone GROUP BY organization_id
+      ON CONFLICT (organization_id) DO UPDATE SET gone_until = greatest(event_horizons.gone_until, excluded.gone_until)
     )
-    DELETE FROM events WHERE id = ANY (ARRAY(
-      SELECT id FROM oldest
-      WHERE id < least((SELECT max(id) FROM events), (SELECT min(id) FROM oldest WHERE NOT is_old))))
-    RETURNING id`.pipe(Effect.map((rows) => rows.length))
+    SELECT count(*)::int AS count FROM gone`.pipe(Effect.map(([row]) => row?.count ?? 0))
