@@ -103,7 +103,7 @@ export const layerOf = ({ allow, first, privateWebhooks }: Installation) =>
       const ours = egressOf({ allowed, inside: true, own, resolve: ofOurs, tellsUnknownNames: true })
       const resolve = privateWebhooks ? ofOurs : ofStrangers
       return {
-        webhooks: egressOf({ allowed, inside: privateWebhooks, own, resolve, tellsUnknownNames: true }),
+        webhooks: egressOf({ allowed, inside: privateWebhooks, own, resolve, tellsUnknownNames: privateWebhooks }),
         trunksOf: (organizationId) => Effect.map(first, (id) => (id === organizationId ? ours : strangers))
       }
     })

@@ -56,7 +56,8 @@ export class WebhookSender extends Context.Service<WebhookSender, { readonly sen
 
 const notPublic = "address_not_public"
 const words: Readonly<Record<string, string>> = {
-  [refusedCode]: notPublic,
+  // Also of a name that has no address at all: else it would tell which names our own network has.
+  [refusedCode]: "no_public_address",
   ENOTFOUND: "name_not_found",
   EAI_AGAIN: "name_not_found",
   ECONNREFUSED: "connection_refused",

@@ -30,12 +30,14 @@ const insider = async (t: Test) => {
   return { seen, port: (server.address() as AddressInfo).port }
 }
 
-const senderOf = (answers: ReadonlyArray<ReadonlyArray<string>>, privateTargets = false) => {
+/** A text is the code of the error that a name without an address gives. */
+const senderOf = (answers: ReadonlyArray<ReadonlyArray<string> | string>, privateTargets = false) => {
   const asked: Array<string> = []
   const resolve: typeof Resolver.Service = (name, _, done) => {
     const found = answers[Math.min(asked.length, answers.length - 1)] ?? []
     asked.push(name)
-    done(null, found.map(addressOf))
+    if (typeof found === "string") done(Object.assign(new Error(found), { code: found }), [])
+    else done(null, found.map(addressOf))
   }
   const layer = WebhookSender.layer.pipe(
     Layer.provide(egress({ privateWebhooks: privateTargets })),
@@ -86,12 +88,20 @@ t.test("given a name, when all its addresses are inside, then no connection is m
   const inside = ["127.0.0.1", "0.0.0.0", "::", "::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "64:ff9b::127.0.0.1", "fe80::1%lo", "10.1.2.3"]
   for (const address of inside) {
     const { asked, send } = senderOf([[address]])
-    t.equal(await runLive(send(`http://hooks.example.com.:${port}/`)), "address_not_public", address)
+    t.equal(await runLive(send(`http://hooks.example.com.:${port}/`)), "no_public_address", address)
     t.strictSame(asked, ["hooks.example.com."])
   }
   const { send } = senderOf([inside])
-  t.equal(await runLive(send(`http://hooks.example.com:${port}/`)), "address_not_public")
+  t.equal(await runLive(send(`http://hooks.example.com:${port}/`)), "no_public_address")
   t.equal(seen.connections, 0)
+})
+
+t.test("given a name that has no address, when it is sent to, then the answer is that of a name which leads inside", async (t) => {
+  for (const code of ["ENOTFOUND", "ENODATA", "EAI_AGAIN"]) {
+    const { asked, send } = senderOf([code])
+    t.equal(await runLive(send("http://payroll.corp.example.com/")), "no_public_address", code)
+    t.strictSame(asked, ["payroll.corp.example.com"])
+  }
 })
 
 /** Sends, and gives up as soon as the name has been looked up and whoever would be connected to then has been. */

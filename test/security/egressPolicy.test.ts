@@ -121,9 +121,11 @@ t.test("given a name, when it is looked up, then only addresses come out that ma
   }
 })
 
-t.test("given a name without an address, when a stranger's trunk asks, then it looks like one inside", async (t) => {
-  for (const code of ["ENOTFOUND", "ETIMEDOUT"]) t.equal(await looked(resolving(code).trunks), refusedCode, code)
-  t.equal(await looked(resolving("ENOTFOUND").webhooks), "ENOTFOUND")
+t.test("given a name without an address, when a stranger's trunk or anybody's webhook asks, then it looks like one inside", async (t) => {
+  for (const code of ["ENOTFOUND", "ENODATA", "EAI_AGAIN", "ETIMEDOUT"]) {
+    t.equal(await looked(resolving(code).trunks), refusedCode, code)
+    t.equal(await looked(resolving(code).webhooks), refusedCode, code)
+  }
 })
 
 t.test(
