@@ -3,6 +3,7 @@ import t from "tap"
 import type { JsonObject } from "#core/agent/Agent.ts"
 import { drawnFrom, unmasked } from "#core/agent/AgentSecrets.ts"
 import { withSecrets } from "#core/organization/ModelConfiguration.ts"
+import { graph, openApi } from "#test/gateway/apiTest.ts"
 
 const stored = { provider: "openai", api_key: "sk-0123456789", base_url: "https://api.example.com/v1", model: "m" }
 const shown = { ...stored, api_key: "*********6789" }
@@ -36,3 +37,32 @@ t.test("given a service, when it is sent with another address and without its ke
   t.match(withSecrets(rest, stored), stored)
   t.notOk("api_key" in withSecrets({ ...rest, base_url: "https://evil.example.com" }, stored))
 })
+
+t.test(
+  "given stored keys of models and nodes, when their masks come through the API with another address, then they are refused",
+  async (t) => {
+    const { ask, makeAgent } = await openApi(t)
+    const evil = { ...shown, base_url: "https://evil.example.com/v1" }
+    const local = { provider: "flite", voice: "slt" }
+    const models = (llm: object) => ({ version: 2, mode: "byok", byok: { mode: "pipeline", pipeline: { llm, tts: local, stt: local } } })
+    const node = (data: object) => ({
+      workflow_definition: { ...graph, nodes: graph.nodes.map((one) => ({ ...one, data: { ...one.data, ...data } })) }
+    })
+    const override = (llm: object) => ({ workflow_configurations: { model_overrides: { llm } } })
+    const agent = `/workflow/${(await makeAgent()).id}`
+    const places = [
+      ["/organizations/model-configurations/v2", models, 422],
+      ["/user/configurations/user", (llm: object) => ({ llm }), 400],
+      [agent, node, 422],
+      [agent, override, 422]
+    ] as const
+    for (const [path, body, status] of places) {
+      t.equal((await ask("PUT", path, body(stored))).status, 200, path)
+      t.equal((await ask("PUT", path, body(shown))).status, 200, `${path}: the mask alone is the key as it is`)
+      const refused = await ask("PUT", path, body(evil))
+      t.equal(refused.status, status, path)
+      t.match(refused.text, /appears to be masked/, path)
+      t.equal((await ask("PUT", path, body({ ...evil, api_key: "sk-9876543210" }))).status, 200, `${path}: with a key of its own`)
+    }
+  }
+)
