@@ -1,11 +1,17 @@
 /**
  * The engine's own work, which a request merely sets off: it outlives the request and knows no organization, so it must not stay behind the
- * wall that the request stands behind.
+ * wall that the request stands behind, nor in its queues.
  */
 import { type Context, Effect, Layer } from "effect"
-import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { IsHeavy } from "#core/HeavyWork.ts"
+import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
 
-const outside = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => Effect.provideService(work, CurrentTenant, undefined)
+const outside = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  work.pipe(
+    Effect.provideService(CurrentTenant, undefined),
+    Effect.provideService(CurrentAddress, undefined),
+    Effect.provideService(IsHeavy, false)
+  )
 
 type Method = (...given: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
 
