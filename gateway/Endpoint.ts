@@ -48,6 +48,8 @@ export interface Endpoint<R> {
   readonly hasQuery: boolean
   readonly body: "none" | "bytes" | "stream"
   readonly bodyLimit: number
+  /** What the head alone is refused with, whatever the body is. */
+  readonly refusal: (headers: Asked["headers"]) => Reply | undefined
   readonly answer: (asked: Asked) => Effect.Effect<Reply, never, R>
 }
 
@@ -61,3 +63,13 @@ export const json = (status: number, value: unknown): Reply => ({
 
 /** Every error body of the API. */
 export const failure = (status: number, detail: unknown): Reply => json(status, { detail })
+
+export const tooLarge = (limit: number): Reply => failure(413, `The request body is larger than ${limit} bytes`)
+
+const retryAfterSeconds = 5
+const later = (detail: string): Reply => ({
+  ...failure(503, detail),
+  headers: [...jsonHeaders, ["retry-after", String(retryAfterSeconds)]]
+})
+export const timedOut = later("The request timed out")
+export const shuttingDown = later("The service is shutting down")

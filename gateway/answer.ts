@@ -23,7 +23,7 @@ import { contentReply } from "./content.ts"
 import { decodeText, notStorable, type Parsed, parse } from "./json.ts"
 import { known } from "./known.ts"
 import { orOverloaded } from "./overloaded.ts"
-import { type NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
+import { NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
 import type { AnyGiven, Content, Route } from "./Route.ts"
 import { missing, read, type Violation } from "./validation.ts"
 import type { Listed } from "./wire/Page.ts"
@@ -52,6 +52,9 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
     hasQuery: !isEmpty(route.query.properties),
     body: route.body._tag === "Json" ? "bytes" : route.body._tag === "Upload" ? "stream" : "none",
     bodyLimit: route.body._tag === "None" ? 0 : route.body.maxBytes,
+    // Without a key, nobody waits for what would not be read.
+    refusal: (headers) =>
+      route.access === "api-key" && credentialHeaders.every((name) => headers[name] === undefined) ? nobody : undefined,
     answer: (asked) => {
       if (route.access === "api-key-header" && asked.headers[keyHeader] === undefined) return Effect.succeed(keyMissing)
       return orOverloaded(
@@ -75,6 +78,7 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
 const heavyBytes = 65_536
 
 const keyHeader = "x-api-key"
+const nobody = refuse(new NotAuthenticated({ detail: "Authorization header required" }))
 const keyMissing = unprocessable([missing(["header", "X-API-Key"], null)])
 
 /** A request whose caller, where there has to be one, may ask for this. */

@@ -13,7 +13,7 @@ import { Closing } from "./Closing.ts"
 import type { Network } from "#core/Network.ts"
 import { type Proxies, proxiesOf } from "./Client.ts"
 import { clientOf, copied, pathNames, queryOf, requestId } from "./copied.ts"
-import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply } from "./Endpoint.ts"
+import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply, shuttingDown, timedOut, tooLarge } from "./Endpoint.ts"
 import { type HeadWriter, headWriterFor } from "./head.ts"
 import { CurrentHttpFigures, type HttpFigures, type RouteFigures } from "./HttpFigures.ts"
 import { known } from "./known.ts"
@@ -155,7 +155,7 @@ class UwsServer<R> implements Server {
     const at = this.now()
     for (const exchange of this.live) {
       if (exchange.deadline > at) continue
-      this.send(exchange, exchange.isComplete ? failure(503, "The request timed out") : failure(408, "The request body took too long"))
+      this.send(exchange, exchange.isComplete ? timedOut : failure(408, "The request body took too long"))
       exchange.fiber?.interruptUnsafe()
     }
   }
@@ -193,7 +193,9 @@ class UwsServer<R> implements Server {
       if (endpoint.body === "none") this.answer(exchange, endpoint, asked)
       if (!exchange.isOver) this.keep(exchange)
       if (endpoint.body === "none") return
-      if (Number(req.getHeader("content-length")) > endpoint.bodyLimit) return this.send(exchange, tooLarge(endpoint.bodyLimit))
+      const isTooLarge = Number(req.getHeader("content-length")) > endpoint.bodyLimit
+      const refusal = isTooLarge ? tooLarge(endpoint.bodyLimit) : endpoint.refusal(headers)
+      if (refusal !== undefined) return this.send(exchange, refusal)
       return endpoint.body === "stream" ? this.receiveStream(exchange, endpoint, asked) : this.receiveBytes(exchange, endpoint, asked)
     }
   }
@@ -389,12 +391,8 @@ const begun = <R>(endpoint: Endpoint<R>, asked: Asked): Effect.Effect<Reply, nev
   }
 }
 
-const shuttingDown = failure(503, "The service is shutting down")
-
 /** Each piece of a body costs as much as a kilobyte of it. Beyond the first few, they have to be of some size on average. */
 const fewChunks = 1000
 const leastOfChunk = 64
 const tooManyChunks = failure(400, `A body in more than ${fewChunks} pieces needs ${leastOfChunk} bytes in each`)
 const noBytes = new Uint8Array(0)
-
-const tooLarge = (limit: number): Reply => failure(413, `The request body is larger than ${limit} bytes`)

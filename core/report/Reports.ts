@@ -107,11 +107,8 @@ const reportOf = Effect.fnUntraced(function* (sql: Sql, wanted: RunSelection) {
   const report: Report = {
     variables: yield* heavy(Effect.orDie(store.variables(sql, selection))),
     batches: Stream.paginate<store.Cursor | undefined, ReadonlyArray<ReportRow>>(undefined, (after) =>
-      // Not the whole report in one turn: whoever reads it may be in no hurry.
-      Effect.map(
-        heavy(Effect.orDie(store.batch(sql, selection, after))),
-        ({ next, rows }) => [[rows], Option.fromUndefinedOr(next)] as const
-      )
+      // In no lane: an answer that has begun cannot be told to come back, and whoever reads it may be in no hurry.
+      Effect.map(Effect.orDie(store.batch(sql, selection, after)), ({ next, rows }) => [[rows], Option.fromUndefinedOr(next)] as const)
     )
   }
   return report

@@ -13,7 +13,7 @@ import { StatementDeadlines } from "#runtime/ConnectionShares.ts"
 import { witness } from "#test/support/postgres.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { bodyOf, csv, graph, openApi, type TestApi } from "../gateway/apiTest.ts"
-import type { Answer } from "../gateway/gatewayTest.ts"
+import { type Answer, raw } from "../gateway/gatewayTest.ts"
 
 const atOnce = 16
 const times = <A>(count: number, make: (index: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, index) => make(index))
@@ -199,4 +199,18 @@ t.test("given an address whose uploads all wait for a row, then what others ask 
   t.equal(stranger.status, 401)
   await release()
   t.ok((await Promise.all(puts)).every(({ status }) => status === 200))
+})
+
+t.test("given a request without a key, then it is answered before its body comes, which is passed over", async (t) => {
+  const api = await openApi(t)
+  const head =
+    "POST /api/v1/workflow/create/definition HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 400000\r\n\r\n"
+  const before = await raw(api, head)
+  t.match(before, /^HTTP\/1.1 401 [\s\S]*Authorization header required/)
+  const next = "GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+  const both = await raw(api, `${head}${" ".repeat(400_000)}${next}`)
+  t.strictSame(
+    [...both.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status),
+    ["401", "200"]
+  )
 })
