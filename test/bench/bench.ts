@@ -19,6 +19,7 @@ import { gateway } from "./gateway.ts"
 import { hostileBodies } from "./hostileBodies.ts"
 import { listsOfRuns } from "./lists.ts"
 import { machine } from "./machine.ts"
+import { neighbours } from "./neighbours.ts"
 import { progress } from "./progress.ts"
 import { rate } from "./rate.ts"
 import { recovery } from "./recovery.ts"
@@ -42,7 +43,8 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   start,
   actors,
   gateway,
-  hostileBodies
+  hostileBodies,
+  neighbours
 ]
 
 const { positionals, values } = parseArgs({

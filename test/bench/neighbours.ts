@@ -1,0 +1,179 @@
+/**
+ * What one organization notices of the others, and of strangers: how soon its `GET /campaign/` is answered, from a process that asks at a steady
+ * rate, and how late its calls leave, as the emulator sees them; in quiet, in a flood, and beside a tenant who asks for the heaviest work that he
+ * may ask for. Beside them what the machine itself adds: a server that does nothing, and the timers of the process that asks.
+ */
+import { Console, Effect } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import { spacing } from "#core/campaign/Pacing.ts"
+import type { Benchmark, Options } from "./Benchmark.ts"
+import { type Child, startChild } from "./Child.ts"
+import { csvOf } from "./Contacts.ts"
+import { mainSecondsOf } from "./Cpu.ts"
+import { type Database, startDatabase } from "./Database.ts"
+import { type Emulator, startEmulator } from "./Emulator.ts"
+import { createCampaign, type Engine, numberAt, prepare, startEngine } from "./Engine.ts"
+import { type Figure, quantile } from "./Figure.ts"
+import type { Answers, Attack, AttackTarget } from "./neighbourFloodMain.ts"
+import type { Probed } from "./neighbourProbeMain.ts"
+
+const callsPerSecond = 40
+const far = { media: false, ringMillis: 100, talkMillis: 200 }
+/** Before it counts: compilers, caches and pools. */
+const warmUpSeconds = 5
+const settleSeconds = 3
+const secondsOf = ({ quick }: Options) => (quick ? 5 : 30)
+const goals = { timesQuiet: 3, leastMillis: 15, lateMillis: 50 }
+
+interface Phase {
+  readonly name: string
+  readonly probed: Probed
+  /** Milliseconds that each originate came later than its pace. */
+  readonly late: ReadonlyArray<number>
+  /** Of the thread that answers requests, 0 to 1. */
+  readonly busy: number
+  readonly answers: Answers
+}
+
+/** What the machine that this is measured on does by itself. */
+const startBare = Effect.gen(function* () {
+  const child = yield* startChild({ file: "bareServersMain.ts" })
+  yield* child.next((message) => (message instanceof Object && "started" in message ? true : undefined))
+  const path = "/nothing"
+  const listening = child.next((message) => (message instanceof Object && "port" in message ? Number(message.port) : undefined))
+  const wanted = Effect.sync(() => child.send({ serve: "bare", path, value: { campaigns: [] }, key: "" }))
+  const [port] = yield* Effect.all([listening, wanted], { concurrency: "unbounded" })
+  return { port, path }
+})
+
+const startHelper = (file: string) =>
+  Effect.tap(startChild({ file }), (child) =>
+    child.next((message) => (message instanceof Object && "started" in message ? true : undefined))
+  )
+
+const tenantOf = ({ sql }: Database) =>
+  Effect.promise(async () => {
+    const key = randomBytes(16).toString("hex")
+    const [row] = await sql<
+      Array<{ id: number }>
+    >`INSERT INTO organizations (name, concurrency_limit) VALUES ('Neighbour', 10) RETURNING id`
+    await sql`
+      INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role)
+      VALUES (${row?.id ?? 0}, 'bench', ${key.slice(0, 8)}, ${createHash("sha256").update(key).digest("hex")}, 'owner')`
+    return key
+  })
+
+/** As the tenant of that key. */
+const agentOf = Effect.fnUntraced(function* ({ address }: Engine, key: string) {
+  const data = { name: "Start", prompt: "Greet.", greeting_type: "text", greeting: "Hello {{first_name}}" }
+  const workflow_definition = { nodes: [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data }], edges: [] }
+  const answer = yield* Effect.promise(() =>
+    fetch(`http://127.0.0.1:${address.port}/api/v1/workflow/create/definition`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": key },
+      body: JSON.stringify({ name: "Heavy", workflow_definition })
+    }).then((response) => response.json())
+  )
+  return { port: address.port, key, agentId: numberAt(answer, "id") } satisfies AttackTarget
+})
+
+/**
+ * Calls are due at even distances from the first one on. Where the pace has been moved back for good, which loses a moment and lets no call wait,
+ * the calls after it are judged by the new one: by the earliest of the last second.
+ */
+export const latenessOf = (arrivals: ReadonlyArray<number>, apartMillis: number, perSecond: number): ReadonlyArray<number> => {
+  const offsets = arrivals.map((at, index) => at - index * apartMillis)
+  return offsets.map((offset, index) => offset - Math.min(...offsets.slice(Math.max(0, index - perSecond), index + 1)))
+}
+
+interface Scene {
+  readonly engine: Engine
+  readonly emulator: Emulator
+  readonly probe: Child
+  readonly flood: Child
+  readonly target: AttackTarget
+}
+
+const probedOf = (message: unknown): Probed | undefined =>
+  // Nobody else sends messages over this channel.
+  message instanceof Object && "probed" in message ? (message.probed as Probed) : undefined
+const answersOf = (message: unknown): Answers | undefined =>
+  // Nor over this one.
+  message instanceof Object && "answers" in message ? (message.answers as Answers) : undefined
+
+const probing = ({ probe }: Scene, seconds: number) => {
+  const begin = Effect.sync(() => probe.send({ seconds }))
+  return Effect.map(Effect.all([probe.next(probedOf), begin], { concurrency: "unbounded" }), ([probed]) => probed)
+}
+
+const phase = Effect.fnUntraced(function* (scene: Scene, name: string, seconds: number, attack?: Attack) {
+  const { emulator, engine, flood, target } = scene
+  if (attack !== undefined) {
+    flood.send({ attack, target })
+    yield* Effect.sleep(`${settleSeconds} seconds`)
+  }
+  const began = performance.timeOrigin + performance.now()
+  const spent = yield* mainSecondsOf(engine.child)
+  const probed = yield* probing(scene, seconds)
+  const until = performance.timeOrigin + performance.now()
+  const busy = ((yield* mainSecondsOf(engine.child)) - spent) / ((until - began) / 1000)
+  const stopped = Effect.all([flood.next(answersOf), Effect.sync(() => flood.send({ stop: true }))], { concurrency: "unbounded" })
+  const [answers] = yield* stopped
+  const arrivals = (yield* emulator.entries).flatMap(({ at, kind }) => (kind === "originate" && at >= began && at < until ? [at] : []))
+  const late = latenessOf(arrivals, spacing(callsPerSecond), callsPerSecond)
+  const counts = Object.entries(answers).map(([what, count]) => `${what}: ${count}`)
+  yield* Console.error(
+    `${name}: main thread ${(busy * 100).toFixed(0)} % busy, ${arrivals.length} calls, ${probed.failed} failed; ${counts.join(", ")}`
+  )
+  yield* Effect.sleep(`${attack === undefined ? 0 : settleSeconds} seconds`)
+  return { name, probed, late, busy, answers } satisfies Phase
+})
+
+const figuresOf = ({ busy, late, name, probed }: Phase, quiet: Phase): ReadonlyArray<Figure> => {
+  const isQuiet = name === quiet.name
+  const atMost = Math.max(goals.timesQuiet * quantile(quiet.probed.engine, 0.99), goals.leastMillis)
+  const figure = (label: string, share: number): Figure => ({
+    name: `neighbours, ${name}: GET /campaign/ ${label}`,
+    value: quantile(probed.engine, share),
+    unit: "ms",
+    control: quantile(probed.bare, share),
+    ...(isQuiet || share !== 0.99 ? {} : { goal: { atMost } })
+  })
+  return [
+    figure("p50", 0.5),
+    figure("p99", 0.99),
+    {
+      name: `neighbours, ${name}: originates late p99.9`,
+      value: quantile(late, 0.999),
+      unit: "ms",
+      control: quantile(probed.timers, 0.999),
+      goal: { atMost: goals.lateMillis }
+    },
+    { name: `neighbours, ${name}: main thread`, value: busy * 100, unit: "%" }
+  ]
+}
+
+const measure = (options: Options) =>
+  Effect.gen(function* () {
+    const database = yield* startDatabase()
+    const emulator = yield* startEmulator(far)
+    const engine = yield* startEngine(database, { file: "gatewayMain.ts", environment: { SIGNUP: "on" } })
+    const agentId = yield* prepare(engine, emulator)
+    const target = yield* agentOf(engine, yield* tenantOf(database))
+    const bare = yield* startBare
+    const probe = yield* startHelper("neighbourProbeMain.ts")
+    const flood = yield* startHelper("neighbourFloodMain.ts")
+    probe.send({ targets: { engine: engine.address, bare } })
+    const scene: Scene = { emulator, engine, flood, probe, target }
+    const seconds = secondsOf(options)
+    const all = warmUpSeconds + 3 * seconds + 4 * settleSeconds
+    const campaign = yield* createCampaign(engine, agentId, csvOf(callsPerSecond * all * 2), { rate_limit: callsPerSecond })
+    yield* engine.post(`/campaign/${campaign}/start`)
+    yield* probing(scene, warmUpSeconds)
+    const quiet = yield* phase(scene, "quiet", seconds)
+    const flooded = yield* phase(scene, "flood", seconds, "flood")
+    const worked = yield* phase(scene, "heaviest work", seconds, "heaviest work")
+    return [quiet, flooded, worked].flatMap((one) => figuresOf(one, quiet))
+  }).pipe(Effect.scoped)
+
+export const neighbours: Benchmark = { name: "neighbours", run: measure }
