@@ -10,6 +10,8 @@ const LOOK_AGAIN = "200 millis"
 export interface Emulator extends EmulatorAddress {
   readonly counts: Effect.Effect<EmulatorCounts>
   readonly entries: Effect.Effect<ReadonlyArray<CalleeEntry>>
+  /** When each callee first heard more than noise, by channel. */
+  readonly spoken: Effect.Effect<ReadonlyMap<string, number>>
   /** Returns once the counts are so. */
   readonly until: (holds: (counts: EmulatorCounts) => boolean) => Effect.Effect<void>
 }
@@ -32,5 +34,12 @@ export const startEmulator = (options: AriEmulatorOptions): Effect.Effect<Emulat
       const answer = answerOf(message)
       return "address" in answer ? answer.address : undefined
     })
-    return { ...address, counts, until, entries: ask({ entries: true }, (answer) => ("entries" in answer ? answer.entries : undefined)) }
+    const spoken = ask({ spoken: true }, (answer) => ("spoken" in answer ? new Map(answer.spoken) : undefined))
+    return {
+      ...address,
+      counts,
+      spoken,
+      until,
+      entries: ask({ entries: true }, (answer) => ("entries" in answer ? answer.entries : undefined))
+    }
   })

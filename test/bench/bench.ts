@@ -16,6 +16,7 @@ import { create } from "./create.ts"
 import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
 import { type Figure, json, table } from "./Figure.ts"
 import { gateway } from "./gateway.ts"
+import { greetings } from "./greetings.ts"
 import { hostileBodies } from "./hostileBodies.ts"
 import { listsOfRuns } from "./lists.ts"
 import { machine } from "./machine.ts"
@@ -34,6 +35,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   slotUse,
   dispatchInStep,
   dispatchWithVoice,
+  greetings,
   statements,
   create,
   progress,

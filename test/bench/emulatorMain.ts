@@ -14,6 +14,7 @@ export interface EmulatorCounts {
 export type EmulatorAnswer =
   | { readonly address: EmulatorAddress }
   | { readonly counts: EmulatorCounts }
+  | { readonly spoken: ReadonlyArray<readonly [channelId: string, at: number]> }
   | { readonly entries: ReadonlyArray<CalleeEntry> }
 
 const tell = (answer: EmulatorAnswer) => process.send?.(answer)
@@ -23,6 +24,7 @@ const options = JSON.parse(process.env["EMULATOR_OPTIONS"] ?? "{}") as AriEmulat
 const emulator = await startAriEmulator(options)
 process.on("message", (question) => {
   if (question instanceof Object && "entries" in question) tell({ entries: emulator.log.entries })
+  else if (question instanceof Object && "spoken" in question) tell({ spoken: emulator.log.firstSpoken() })
   else tell({ counts: { originates: emulator.log.count("originate"), live: emulator.live() } })
 })
 process.on("disconnect", () => process.exit())

@@ -29,7 +29,12 @@ export type AudioCount = {
   flushes: number
   sent: number
   lastPlayedAt?: number
+  /** When the first frame was played that is louder than noise. */
+  spokenAt?: number
 }
+
+/** Of mu-law: a twentieth of full scale. */
+const isLoud = (frame: Buffer): boolean => frame.some((code) => (code & 0x7f) < 0x40)
 
 const keptFrames = 60 * 50
 const keptCalls = 100
@@ -131,7 +136,14 @@ export class CalleeLog {
     return Buffer.concat(this.#heard.get(channelId) ?? [])
   }
 
+  /** When each callee first heard more than noise, as `preciseNow` tells it. */
+  firstSpoken(): ReadonlyArray<readonly [channelId: string, at: number]> {
+    return [...this.#audio].flatMap(([channelId, { spokenAt }]) => (spokenAt === undefined ? [] : [[channelId, spokenAt] as const]))
+  }
+
   hear(channelId: string, frame: Buffer): void {
+    const audio = this.audio(channelId)
+    if (audio.spokenAt === undefined && isLoud(frame)) audio.spokenAt = preciseNow()
     let frames = this.#heard.get(channelId)
     if (frames === undefined) {
       const [oldest] = this.#heard.keys()
