@@ -196,6 +196,7 @@ export class CallSupervisor extends Context.Service<
             : { greeting: undefined, recording: undefined }
         const voice: VoicePlan = {
           ...opening,
+          campaignId: campaign?.campaignId,
           detectMachine: isOn(configurations["voicemail_detection"]),
           later: fetching === undefined ? undefined : Deferred.await(fetching.opening),
           organizationId,

@@ -13,6 +13,7 @@ import { Config } from "../config.ts"
 import { newCallId } from "../newCallId.ts"
 import { Slots, type SlotScope } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
+import { VoiceAgent } from "../voice/VoiceSession.ts"
 import { CallerRotation } from "./CallerRotation.ts"
 import { type CampaignMemory, news, until, type Wait } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
@@ -20,7 +21,10 @@ import * as Stops from "./stops.ts"
 
 /** Moments this close together are claimed for in one statement. */
 const TOGETHER_MILLIS = 20
-/** How soon a trunk with its fill of requests in flight is tried again, in case another campaign takes the place that becomes free. */
+/**
+ * How soon a trunk with its fill of requests in flight is tried again, in case another campaign takes the place that becomes free; and how
+ * soon a campaign looks again whose greetings cannot be made in time.
+ */
 const CROWDED_MILLIS = 100
 const CAPACITY_LOG_MILLIS = 600_000
 
@@ -41,6 +45,7 @@ export const makeDialTurn = Effect.gen(function* () {
   const desks = yield* Desks
   const slots = yield* Slots
   const pass = yield* PassDialPoint
+  const voice = yield* VoiceAgent
   const { nodeName } = yield* Config
 
   const rotation = new CallerRotation(slots)
@@ -174,10 +179,11 @@ export const makeDialTurn = Effect.gen(function* () {
 
   /** `now`: of the wall clock, by which retries fall due. */
   return (memory: CampaignMemory, trunk: LiveTrunk, rates: ReadonlyArray<RateScope>, now: number) => {
-    if (trunk.originating.isFull) {
+    const isTrunkFull = trunk.originating.isFull
+    if (isTrunkFull || voice.isCrowdedBy(memory.plan.campaignId)) {
       memory.queue.leave()
       memory.turns.leave()
-      trunk.originating.await(() => memory.desk.wake())
+      if (isTrunkFull) trunk.originating.await(() => memory.desk.wake())
       return Effect.map(SteadyTime.now, (at) => until(at + CROWDED_MILLIS))
     }
     // Slots that were taken and contacts that were claimed must reach their calls.

@@ -58,7 +58,7 @@ const make = Effect.fnUntraced(function* (options: FliteOptions) {
     workers.isRunning() || texts.every(workers.isKept)
       ? Effect.void
       : Effect.asVoid(Effect.forkIn(Effect.ignore(warmUp), scope, { startImmediately: true }))
-  return Tts.of({ engine: offlineVoice.engine, voice, speak, warm })
+  return Tts.of({ engine: offlineVoice.engine, voice, speak, warm, isCrowdedBy: workers.isCrowdedBy })
 })
 
 export const layer = (options: FliteOptions = {}): Layer.Layer<Tts> => Layer.effect(Tts, make(options))

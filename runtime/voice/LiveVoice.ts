@@ -137,7 +137,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     const { later } = voice.plan
     const plan: VoicePlan = later === undefined ? voice.plan : { ...voice.plan, ...(yield* later), later: undefined }
     voice.noted.wasToSpeak = isToSpeak(plan)
-    const wanted: Wanted = { isAnswered: true, neededAt: yield* SteadyTime.now }
+    const wanted: Wanted = { isAnswered: true, neededAt: yield* SteadyTime.now, campaignId: plan.campaignId }
     const recording = yield* openings.recorded(plan, wanted).pipe(unless(voice, unplayed))
     if (recording === undefined) {
       voice.noted.opening = { engine, voice: openings.voice, isSynthesized: true, pieces: [] }
@@ -203,7 +203,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   )
 
   const prepare = Effect.fnUntraced(function* (plan: VoicePlan) {
-    const wanted: Wanted = { isAnswered: false, neededAt: (yield* SteadyTime.now) + USUAL_RING_MILLIS }
+    const wanted: Wanted = { isAnswered: false, neededAt: (yield* SteadyTime.now) + USUAL_RING_MILLIS, campaignId: plan.campaignId }
     const recording = yield* Effect.catchCause(openings.recorded(plan, wanted), () => Effect.undefined)
     if (recording === undefined) yield* Effect.ignore(openings.spoken(plan, wanted, () => {}))
   })
@@ -222,5 +222,5 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     Effect.catch((error) => Effect.as(Effect.logError("a recording could not be salvaged", error), undefined))
   )
 
-  return { warm: openings.warm, prepare, attach, salvage }
+  return { isCrowdedBy: openings.isCrowdedBy, warm: openings.warm, prepare, attach, salvage }
 })

@@ -79,5 +79,5 @@ export const makeOpenings = Effect.gen(function* () {
     if (!isAnySaid) return yield* new TtsError({ reason: "Unspeakable" })
   })
 
-  return { engine: tts.engine, voice: tts.voice, recorded, spoken, warm }
+  return { engine: tts.engine, voice: tts.voice, recorded, spoken, warm, isCrowdedBy: tts.isCrowdedBy }
 })

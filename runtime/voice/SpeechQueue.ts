@@ -2,6 +2,7 @@
  * Which piece of speech is made next. Nobody who has answered waits for somebody whose phone still rings: what a callee should be hearing
  * by now comes first. Everything else goes by when it will be needed, so that a second sentence does not keep another's first one waiting.
  */
+import type { CampaignId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
 /** One call's wish for a piece. */
@@ -9,6 +10,7 @@ export interface Wanted {
   readonly isAnswered: boolean
   /** When it is to be heard, as far as that is known. */
   readonly neededAt: SteadyMillis
+  readonly campaignId?: CampaignId | undefined
 }
 
 export interface Wish {

@@ -4,6 +4,7 @@
  * when nothing was asked of it for a while. One that crashes or takes too long costs its piece, not the next one.
  */
 import { Deferred, type Duration, Effect, Exit, FiberHandle, type Scope } from "effect"
+import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { makeSpeechCache } from "./SpeechCache.ts"
 import { leastUrgent, mostUrgent, type Wanted } from "./SpeechQueue.ts"
@@ -25,11 +26,20 @@ export interface SpeechWorkers<Request, E> {
    * Whoever is interrupted wants it no longer.
    */
   readonly speech: (key: string, request: Effect.Effect<Request, E>, wanted?: Wanted) => Effect.Effect<Uint8Array, E | SpeechNotMade>
+  /**
+   * More waits than can be made while phones ring, and some of it is this campaign's: with more of its calls, more callees would hear nothing.
+   * Holds for no longer than pieces wait, each of which is made or fails within the timeout.
+   */
+  readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   readonly isKept: (key: string) => boolean
   readonly isRunning: () => boolean
 }
 
 const maxWaiting = 1024
+/** Phones ring for about so long: more work than this may not wait. */
+const ringMillis = 2000
+/** How much the latest piece counts for how long one takes. */
+const newest = 0.1
 
 interface Piece<Request, E> {
   readonly key: string
@@ -80,11 +90,17 @@ export const makeSpeechWorkers = <Request, E = never>(
         })
       )
 
-    const make = (thread: SpeechThread<Request>, piece: Piece<Request, E>) =>
-      Effect.onExit(compute(thread, piece), (exit) => {
-        making.delete(piece.key)
-        return Deferred.done(piece.outcome, Exit.hasInterrupts(exit) ? Exit.fail(new SpeechNotMade({ reason: "Closed" })) : exit)
-      })
+    let pieceMillis = 0
+    const make = Effect.fnUntraced(function* (thread: SpeechThread<Request>, piece: Piece<Request, E>) {
+      const begunAt = yield* SteadyTime.now
+      yield* Effect.onExit(compute(thread, piece), (exit) =>
+        Effect.flatMap(SteadyTime.now, (now) => {
+          pieceMillis += (now - begunAt - pieceMillis) * newest
+          making.delete(piece.key)
+          return Deferred.done(piece.outcome, Exit.hasInterrupts(exit) ? Exit.fail(new SpeechNotMade({ reason: "Closed" })) : exit)
+        })
+      )
+    })
 
     /** Until nothing waits. */
     const work = Effect.fnUntraced(function* (place: Place<Request>) {
@@ -147,5 +163,17 @@ export const makeSpeechWorkers = <Request, E = never>(
       )
     })
 
-    return { speech, isKept: (key) => cache.get(key) !== undefined, isRunning: () => places.some(({ thread }) => thread.isRunning()) }
+    const isWantedBy = ({ wants }: Piece<Request, E>, campaignId: CampaignId) => {
+      for (const wanted of wants) if (wanted.campaignId === campaignId) return true
+      return false
+    }
+    const isCrowdedBy = (campaignId: CampaignId): boolean =>
+      (waiting.size * pieceMillis) / options.workers > ringMillis && [...waiting.values()].some((piece) => isWantedBy(piece, campaignId))
+
+    return {
+      speech,
+      isCrowdedBy,
+      isKept: (key) => cache.get(key) !== undefined,
+      isRunning: () => places.some(({ thread }) => thread.isRunning())
+    }
   })

@@ -1,5 +1,6 @@
 /** Text to speech, for the phone: 8 kHz mu-law in whole frames, ready to be sent. */
 import { Context, Effect, Layer, Schema } from "effect"
+import type { CampaignId } from "#core/Id.ts"
 import { encodeFrames, frameSize, sampleRate } from "./Mulaw.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 
@@ -35,6 +36,8 @@ export class Tts extends Context.Service<
     readonly speak: (text: string, wanted?: Wanted) => Effect.Effect<Uint8Array, TtsError>
     /** Has what it takes to speak ready by the time these are wanted, unless they are known already. Returns at once; cheap to repeat. */
     readonly warm: (texts: ReadonlyArray<string>) => Effect.Effect<void>
+    /** More speech waits than can be made while phones ring, and calls of this campaign are among those who want it. */
+    readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   }
 >()("runtime/voice/Tts") {
   /** A low tone of a tenth of a second per word, at once and without a worker: for tests that do not listen. */
@@ -43,6 +46,7 @@ export class Tts extends Context.Service<
       engine: "tone",
       voice: "none",
       warm: () => Effect.void,
+      isCrowdedBy: () => false,
       speak: (text) => {
         const words = text.split(/\s+/).filter((word) => word !== "").length
         return words === 0 ? Effect.fail(new TtsError({ reason: "Unspeakable" })) : Effect.succeed(hum(words * 5))

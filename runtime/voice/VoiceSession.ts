@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
-import type { OrganizationId } from "#core/Id.ts"
+import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { RecordingName } from "#core/resource/Recording.ts"
 import type { CallFiles } from "../storage/CallFiles.ts"
@@ -26,6 +26,8 @@ export interface PlannedOpening {
 
 export interface VoicePlan extends PlannedOpening {
   readonly runId: number
+  /** Undefined: a single call. */
+  readonly campaignId?: CampaignId | undefined
   readonly organizationId: OrganizationId
   /** What the call opens with instead, once that is known: until then the callee hears noise. Never fails, and takes ten seconds at most. */
   readonly later?: Effect.Effect<PlannedOpening> | undefined
@@ -79,6 +81,11 @@ export interface VoiceSession {
 export class VoiceAgent extends Context.Service<
   VoiceAgent,
   {
+    /**
+     * More speech waits than can be made while phones ring, and calls of this campaign are among those who want it: with more of them, more
+     * callees would hear nothing. A campaign whose greetings are all known is never held back, and no campaign for good.
+     */
+    readonly isCrowdedBy: (campaignId: CampaignId) => boolean
     /** As the call is dialed: has the voice started, if the greeting needs one. Returns at once. */
     readonly warm: (plan: VoicePlan) => Effect.Effect<void>
     /**
@@ -108,6 +115,7 @@ export class VoiceAgent extends Context.Service<
 
 const silent = VoiceAgent.of({
   warm: () => Effect.void,
+  isCrowdedBy: () => false,
   prepare: () => Effect.void,
   salvage: () => Effect.undefined,
   attach: Effect.fnUntraced(function* () {

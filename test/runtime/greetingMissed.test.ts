@@ -1,8 +1,9 @@
 /** Callees who heard nothing of what was to be said to them: the run, the figures and the campaign's log tell of them. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import t from "tap"
 import { SpeechNotMade } from "#runtime/voice/SpeechThread.ts"
 import { TtsError } from "#runtime/voice/Tts.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
 import { afterwards, campaign, fast, play as playCampaign, steps as inOrder, wait as pass } from "#test/support/campaignScene.ts"
 import { answered, hungUp, nothing, play, type Scene, steps, wait } from "#test/support/callScene.ts"
 import { campaignId } from "#test/support/fakes.ts"
@@ -48,6 +49,26 @@ t.test("given many callees who hear nothing, then the campaign's log says how ma
     return inOrder(pass("1 second"), missed(1), missed(5), pass("30 seconds"), turn, missed(3), pass("31 seconds"), turn)
   })
   t.strictSame(details, [{ calls: 1 }, { calls: 8 }])
+})
+
+t.test("given greetings that cannot be made in time, when they can again, then the campaign goes on", async (t) => {
+  let isCrowded = true
+  const voice = Layer.effect(
+    VoiceAgent,
+    VoiceAgent.use((none) => Effect.succeed({ ...none, isCrowdedBy: () => isCrowded }))
+  ).pipe(Layer.provide(VoiceAgent.layerNone))
+  const { at } = await playCampaign(
+    campaign(1, fast),
+    () =>
+      inOrder(
+        pass("5 seconds"),
+        afterwards(() => void (isCrowded = false)),
+        pass("1 second")
+      ),
+    voice
+  )
+  t.strictSame(at.length, 1)
+  t.ok((at[0] ?? 0) >= 5000 && (at[0] ?? 0) <= 5200, `${at}`)
 })
 
 t.test("what goes wrong with speech says what it was, also when it is logged", async (t) => {

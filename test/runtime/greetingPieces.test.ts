@@ -35,7 +35,7 @@ const speechOnDemand = () => {
     Effect.andThen(Deferred.complete(outcomeOf(text ?? ""), outcome), Effect.repeat(Effect.yieldNow, { times: 20 }))
   return {
     asked,
-    layer: Layer.succeed(Tts, { engine: "tone", voice: "x", speak, warm: () => Effect.void }),
+    layer: Layer.succeed(Tts, { engine: "tone", voice: "x", speak, warm: () => Effect.void, isCrowdedBy: () => false }),
     made: (text: string | undefined) => settle(text, Effect.succeed(new Uint8Array(frames * 160).fill(0x10))),
     failed: (text: string | undefined, reason: TtsError["reason"]) => settle(text, Effect.fail(new TtsError({ reason })))
   }

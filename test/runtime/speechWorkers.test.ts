@@ -1,6 +1,7 @@
 /** In which order speech is made, by how many, and what is not made at all. */
 import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import t from "tap"
+import { CampaignId } from "#core/Id.ts"
 import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
 import { leastUrgent, mostUrgent, type Wanted } from "#runtime/voice/SpeechQueue.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
@@ -145,4 +146,22 @@ t.test("given speech that waits, when the engine stops, then nobody waits for it
     })
   )
   t.strictSame(exits.map(Exit.isFailure), [true, true])
+})
+
+t.test("given more greetings than can be made while phones ring, then they crowd out who wants them, and nobody else", async (t) => {
+  const [mine, others] = [CampaignId.make(1), CampaignId.make(2)]
+  const crowded = await speaking((tts) =>
+    Effect.gen(function* () {
+      const ask = asking(tts, [])
+      yield* tts.speak("slow 1000")
+      const before = tts.isCrowdedBy(mine)
+      const all = yield* Effect.forEach(Array.from({ length: 60 }), (_, index) =>
+        ask(`${"x".repeat(index)} 500`, { ...ringing(0), campaignId: mine })
+      )
+      const full = [tts.isCrowdedBy(mine), tts.isCrowdedBy(others)]
+      yield* Fiber.interruptAll(all)
+      return [before, ...full, tts.isCrowdedBy(mine)]
+    })
+  )
+  t.strictSame(crowded, [false, true, false, false])
 })

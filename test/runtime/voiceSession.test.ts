@@ -201,6 +201,7 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
     engine: "broken",
     voice: "x",
     warm: () => Effect.void,
+    isCrowdedBy: () => false,
     speak: () => Effect.fail(new TtsError({ reason: "Crashed" }))
   })
   const report = await calling(

@@ -89,6 +89,7 @@ export class Scene {
       }),
     salvage: () => Effect.undefined,
     warm: () => Effect.void,
+    isCrowdedBy: () => false,
     prepare: () =>
       Effect.andThen(
         Effect.suspend(() => this.preparing),

@@ -1,10 +1,11 @@
 /** A campaign on a turned clock: its owner among fakes of our own ports. */
-import { Deferred, type Duration, Effect, Fiber } from "effect"
+import { Deferred, type Duration, Effect, Fiber, type Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import { Desks } from "#runtime/campaign/Desk.ts"
 import { Slots } from "#runtime/Slots.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
 import { campaignId, layerOf, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 
@@ -29,7 +30,11 @@ export interface Scene {
   readonly trunkIs: (status: TrunkStatus) => Effect.Effect<unknown>
 }
 
-export const play = (arrange: (world: World) => unknown, act: (scene: Scene) => Effect.Effect<unknown>) =>
+export const play = (
+  arrange: (world: World) => unknown,
+  act: (scene: Scene) => Effect.Effect<unknown>,
+  voice: Layer.Layer<VoiceAgent> = VoiceAgent.layerNone
+) =>
   run(
     Effect.gen(function* () {
       const world = new World()
@@ -53,7 +58,7 @@ export const play = (arrange: (world: World) => unknown, act: (scene: Scene) => 
         yield* settled
         yield* act(scene)
         yield* Deferred.succeed(played, undefined)
-      }).pipe(Effect.provide(layerOf(world, { DRAIN: "0" })), Effect.forkChild)
+      }).pipe(Effect.provide(layerOf(world, { DRAIN: "0" }, voice)), Effect.forkChild)
       yield* Effect.race(Deferred.await(played), Fiber.join(engine))
       const { dials, entries, state, statements } = world
       const seen = {
