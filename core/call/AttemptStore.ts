@@ -4,6 +4,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { completionEntry } from "../campaign/CampaignStore.ts"
+import { retryAllowed } from "../campaign/retryAllowed.ts"
 import type { RetryConfig } from "../campaign/RetryPolicy.ts"
 import type { CallId, CampaignId } from "../Id.ts"
 import { storableJson } from "../storable.ts"
@@ -103,16 +105,35 @@ const markAnswered = (sql: Sql, callId: CallId, now: number) =>
     Effect.asVoid
   )
 
+// A retry was claimed under the rules of that moment. If a change of these ran past it while it was claimed, it is judged here, under the lock
+// that the change holds: else it would wait again, and be dialed although it is ruled out. A campaign that is paused judges all when it goes on.
 const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
   sql<{ readonly undone: boolean; readonly freed: ReadonlyArray<CampaignId> }>`
-    WITH undone AS (
+    WITH ruled AS MATERIALIZED (
+      SELECT id, state = 'running' AS is_running, retry_config FROM campaigns
+      WHERE id = (SELECT campaign_id FROM attempts WHERE id = ${callId}::uuid) FOR NO KEY UPDATE
+    ), undone AS (
       UPDATE attempts SET state = 'void', holds_number = false, ended_at = to_timestamp(${now}::float8 / 1000),
         breaker_failure = CASE WHEN ${breakerEntry}::bool THEN true END
-      WHERE id = ${callId}::uuid AND state IN ('intent', 'sent')
+      WHERE id = ${callId}::uuid AND state IN ('intent', 'sent') AND (campaign_id IS NULL OR EXISTS (SELECT 1 FROM ruled))
       RETURNING id, campaign_id, row_no, number, phone_number, holds_number, awaited_by
+    ), dialing AS MATERIALIZED (
+      SELECT c.campaign_id, c.row_no, c.retries_used > 0 AND is_running AND NOT ${sql.literal(retryAllowed("c", "retry_config"))} AS is_out
+      FROM contacts c JOIN undone USING (campaign_id, row_no) JOIN ruled ON ruled.id = c.campaign_id WHERE c.state = 'dialing'
     ), returned AS (
-      UPDATE contacts SET state = CASE WHEN retries_used > 0 THEN 'retry_wait' ELSE 'pending' END FROM undone
-      WHERE contacts.campaign_id = undone.campaign_id AND contacts.row_no = undone.row_no AND contacts.state = 'dialing'
+      UPDATE contacts SET state = CASE WHEN is_out THEN 'failed' WHEN retries_used > 0 THEN 'retry_wait' ELSE 'pending' END,
+        retries_used = retries_used - is_out::int, due_at = CASE WHEN NOT is_out THEN due_at END
+      FROM dialing WHERE contacts.campaign_id = dialing.campaign_id AND contacts.row_no = dialing.row_no AND contacts.state = 'dialing'
+    ), failed AS (
+      UPDATE campaigns c SET failed_rows = failed_rows + 1, retries_queued = retries_queued - 1,
+        state = CASE WHEN completed_rows + failed_rows + cancelled_rows + 1 = total_rows THEN 'completed' ELSE state END,
+        completed_at = CASE WHEN completed_rows + failed_rows + cancelled_rows + 1 = total_rows THEN to_timestamp(${now}::float8 / 1000)
+          ELSE completed_at END
+      FROM dialing WHERE is_out AND c.id = dialing.campaign_id
+      RETURNING c.organization_id, c.id, c.state, c.total_rows, c.completed_rows, c.failed_rows, c.cancelled_rows
+    ), logged AS (
+      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+      SELECT c.organization_id, c.id, 'info', ${completionEntry(sql)} FROM failed c WHERE c.state = 'completed'
     ), unrecorded AS (
       DELETE FROM runs USING undone WHERE runs.attempt_id = undone.id
     ), counted AS (

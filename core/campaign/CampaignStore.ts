@@ -6,6 +6,7 @@ import type { Campaign, CampaignCounters, CampaignState, SourceSync } from "./Ca
 import type { CampaignLogEntry } from "./CampaignLog.ts"
 import { type CampaignProgress, progressOf } from "./CampaignProgress.ts"
 import type { BreakerConfig } from "./CircuitBreaker.ts"
+import { retryAllowed } from "./retryAllowed.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
 
@@ -205,10 +206,7 @@ export const dropWaiting = (sql: Sql, organizationId: OrganizationId, id: Campai
       -- Each part has an index of its own.
       AND contacts.row_no IN (SELECT row_no FROM contacts WHERE campaign_id = ${id} AND state = 'retry_wait' AND NOT awaits_number
         UNION ALL SELECT row_no FROM contacts WHERE campaign_id = ${id} AND awaits_number)
-      AND NOT ((c.retry_config ->> 'enabled')::bool AND contacts.retries_used <= (c.retry_config ->> 'maxRetries')::int
-        AND CASE contacts.retry_reason WHEN 'busy' THEN (c.retry_config ->> 'retryOnBusy')::bool
-          WHEN 'no_answer' THEN (c.retry_config ->> 'retryOnNoAnswer')::bool
-          WHEN 'voicemail' THEN (c.retry_config ->> 'retryOnVoicemail')::bool ELSE false END)
+      AND NOT ${sql.literal(retryAllowed("contacts", "c.retry_config"))}
     RETURNING contacts.row_no
   )
   UPDATE campaigns SET failed_rows = failed_rows + n, retries_queued = retries_queued - n

@@ -1,0 +1,90 @@
+/** A retry that is claimed while the campaign's rules change, and then not dialed: it must not wait on under rules that are not there any more. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import * as campaigns from "#core/campaign/CampaignStore.ts"
+import { installClaims, numbersOf, type Running } from "./claims.ts"
+import { ours } from "./services.ts"
+
+const { claim, ids, run, running, undone } = await installClaims(t)
+
+const contactsOf = ({ id }: Running) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ readonly state: string; readonly retriesUsed: number; readonly hasDue: boolean }>`
+      SELECT state, retries_used, due_at IS NOT NULL AS has_due FROM contacts WHERE campaign_id = ${id} ORDER BY row_no`
+  )
+const countsOf = ({ id }: Running) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ readonly state: string; readonly failed: number; readonly queued: number }>`
+      SELECT state, failed_rows AS failed, retries_queued AS queued FROM campaigns WHERE id = ${id}`
+  )
+
+/** `count` contacts whose numbers were busy once, of which one is claimed; and then `change`, while it is. */
+const story = (count: number, change: (sql: SqlClient.SqlClient, campaign: Running) => Effect.Effect<unknown, unknown>) =>
+  run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const campaign = yield* running(numbersOf(count, `+1${305 + count}`))
+      yield* sql`UPDATE contacts SET state = 'retry_wait', retries_used = 1, retry_reason = 'busy', last_outcome = 'busy', due_at = now() - interval '1 s'
+        WHERE campaign_id = ${campaign.id}`
+      yield* sql`UPDATE campaigns SET retries_queued = ${count} WHERE id = ${campaign.id}`
+      const { attempts } = yield* claim(campaign, ids(1))
+      yield* Effect.orDie(change(sql, campaign))
+      for (const { callId } of attempts) yield* undone(callId)
+      const [counts] = yield* countsOf(campaign)
+      return { claimed: attempts.length, contacts: yield* contactsOf(campaign), counts }
+    })
+  )
+const rule = (sql: SqlClient.SqlClient, { id }: Running, part: object) =>
+  sql`UPDATE campaigns SET retry_config = retry_config || ${JSON.stringify(part)}::text::jsonb WHERE id = ${id}`
+const edited = (part: object) => (sql: SqlClient.SqlClient, campaign: Running) =>
+  Effect.andThen(rule(sql, campaign, part), campaigns.settleRunning(sql, ours, campaign.id))
+
+t.test("given a retry that is claimed while a running campaign is edited", async (t) => {
+  t.test("when the new rules leave it out, then it fails without a dial, and the campaign completes", async (t) => {
+    for (const part of [{ maxRetries: 0 }, { retryOnBusy: false }, { enabled: false }]) {
+      t.strictSame(
+        await story(1, edited(part)),
+        {
+          claimed: 1,
+          contacts: [{ state: "failed", retriesUsed: 0, hasDue: false }],
+          counts: { state: "completed", failed: 1, queued: 0 }
+        },
+        JSON.stringify(part)
+      )
+    }
+  })
+
+  t.test("when others wait beside it, then they fail by the edit, and it by its return", async (t) => {
+    const { contacts, counts } = await story(3, edited({ retryOnBusy: false }))
+    t.strictSame(
+      contacts.map(({ state }) => state),
+      ["failed", "failed", "failed"]
+    )
+    t.strictSame(counts, { state: "completed", failed: 3, queued: 0 })
+  })
+
+  t.test("when the new rules leave it in, then it waits as before", async (t) => {
+    const { contacts, counts } = await story(2, edited({ retryOnNoAnswer: false }))
+    t.strictSame(
+      contacts.map(({ retriesUsed, state }) => [state, retriesUsed]),
+      [
+        ["retry_wait", 1],
+        ["retry_wait", 1]
+      ]
+    )
+    t.strictSame(counts, { state: "running", failed: 0, queued: 2 })
+  })
+})
+
+t.test(
+  "given one that is claimed while the campaign is paused and edited, when it comes back, then it waits for the resumption, which judges it",
+  async (t) => {
+    const { contacts, counts } = await story(1, (sql, campaign) =>
+      Effect.andThen(rule(sql, campaign, { maxRetries: 0 }), sql`UPDATE campaigns SET state = 'paused' WHERE id = ${campaign.id}`)
+    )
+    t.match([contacts, counts], [[{ state: "retry_wait" }], { state: "paused", queued: 1 }])
+  }
+)
