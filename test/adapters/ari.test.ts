@@ -36,7 +36,8 @@ const configsOf = (config: ReturnType<typeof configOf>) => ({
 })
 
 const emulatedWorld = async (): Promise<World> => {
-  const emulator = await startAriEmulator({ timeScale: 0.2 })
+  // Eight seconds of talk: on a busy machine it takes some of them until the audio is open.
+  const emulator = await startAriEmulator({ timeScale: 0.2, talkMillis: 40_000 })
   return {
     ...configsOf(configOf(emulator, "trunk")),
     callees: {

@@ -50,7 +50,7 @@ export interface World {
   readonly close: () => Promise<void>
 }
 
-const PATIENCE_MILLIS = 10_000
+const PATIENCE_MILLIS = 60_000
 
 /** Emulators and Asterisks are on this machine. */
 const first = Schema.decodeSync(OrganizationId)(1)
