@@ -1,6 +1,7 @@
 /**
  * Deletes what nobody needs any more: uploads of which nothing was made, recordings and transcripts that their organization keeps no longer,
  * kept answers that are too old to count, log-ins that have expired, old entries of the audit log. (Events are their sequencer's to delete.)
+ * Counts files that nobody has counted.
  * At the start and then every hour, a few rows at a time; any number of nodes may be at it at
  * once, because whoever is second passes over what the first has locked.
  */
@@ -12,6 +13,7 @@ import * as sessions from "#core/organization/SessionStore.ts"
 import * as auditLog from "#core/organization/AuditLogStore.ts"
 import * as retention from "#core/run/RetentionStore.ts"
 import { Config } from "./config.ts"
+import { countFiles } from "./storage/countedFiles.ts"
 import { Files } from "./storage/Files.ts"
 
 const EVERY = "1 hour"
@@ -99,6 +101,7 @@ export const keepHouse = Effect.gen(function* () {
   const files = yield* Files
   const { auditDays } = yield* Config
   yield* ofItself(inBatches(sessions.prune(sql), sessions.prunedAtOnce))
+  yield* ofItself(countFiles(sql, files))
   const gone = {
     uploads: yield* ofItself(abandonedUploads(sql, files)),
     recordings: yield* ofItself(expiredArtifacts(sql, files, "recording")),

@@ -254,7 +254,7 @@ const table = {
     {
       name: "RECORDINGS",
       default: "on",
-      description: "Whether calls are recorded: `on` or `off`.",
+      description: "Whether calls are recorded: `on` or `off`. Not those of an organization whose storage is full.",
       allowed: "on or off"
     }
   ),

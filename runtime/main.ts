@@ -37,6 +37,7 @@ import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
 import * as postgres from "./postgres.ts"
 import { CallFiles } from "./storage/CallFiles.ts"
+import * as StorageRoom from "./storage/StorageRoom.ts"
 import * as CsvSource from "./storage/CsvSource.ts"
 import { Files } from "./storage/Files.ts"
 import { RecordingBytes } from "./storage/RecordingBytes.ts"
@@ -48,7 +49,7 @@ import { VoiceAgent } from "./voice/VoiceSession.ts"
 
 const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(join(dataDir, "files"))))
 const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))
-const voice = VoiceAgent.layer.pipe(Layer.provide([FliteTts.layer(), recorded, CallFiles.layer]))
+const voice = VoiceAgent.layer.pipe(Layer.provide([FliteTts.layer(), recorded, CallFiles.layer, StorageRoom.layer]))
 const site = Layer.unwrap(
   Effect.map(Config, (settings) => Site.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
 )

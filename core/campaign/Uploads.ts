@@ -5,6 +5,8 @@ import { Context, Effect, Layer } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
+import type { QuotaFull } from "../organization/Quota.ts"
+import { hasRoom } from "../organization/QuotaStore.ts"
 import { hashOf, newSecret } from "../organization/Secret.ts"
 import { maxFileBytes } from "./ContactCsv.ts"
 import { completed, type Stored, type UploadComplete, UploadRefused } from "./UploadCompletion.ts"
@@ -36,11 +38,15 @@ export class Uploads extends Context.Service<
     readonly request: (
       organizationId: OrganizationId,
       file: { readonly fileName: string; readonly fileSize: number; readonly contentType: string }
-    ) => Effect.Effect<UploadTicket>
+    ) => Effect.Effect<UploadTicket, QuotaFull>
     /** Before the first byte. */
     readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
     /** The bytes are here; `keep` puts them under their key, unless the same ones lie there. */
-    readonly complete: (key: string, sent: Stored, keep: Effect.Effect<void>) => Effect.Effect<void, UploadComplete | UploadRefused>
+    readonly complete: (
+      key: string,
+      sent: Stored,
+      keep: Effect.Effect<void>
+    ) => Effect.Effect<void, QuotaFull | UploadComplete | UploadRefused>
     /** A file whose bytes are there. */
     readonly find: (organizationId: OrganizationId, key: string) => Effect.Effect<Upload, SourceNotFound>
     /** From the end of the transaction on, the file stays. Last in it, since others who use the file wait for that end. */
@@ -71,6 +77,7 @@ export class Uploads extends Context.Service<
 }
 
 const request = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, fileName: string) {
+  yield* Effect.catchTag(hasRoom(sql, organizationId, "storage_bytes"), "SqlError", Effect.die)
   const random = yield* SecureRandom.SecureRandom
   const safeName = fileName.replace(/[^A-Za-z0-9._-]/g, "_").slice(-keptOfName)
   const key = `campaigns/${organizationId}/${yield* random.uuidV4()}_${safeName}`

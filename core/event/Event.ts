@@ -23,6 +23,8 @@ export const eventTypes = [
   "campaign.redialed",
   "run.answered",
   "run.completed",
+  /** Calls of the organization are not recorded until it keeps less, or may keep more. */
+  "storage.full",
   /** Asked for, to try a webhook endpoint: of the endpoints it goes to that one alone. */
   "webhook.test"
 ] as const

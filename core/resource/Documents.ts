@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "../Id.ts"
 import { fitting, type Page, type Part } from "../Page.ts"
+import type { QuotaFull } from "../organization/Quota.ts"
 import type { UserId } from "../organization/Caller.ts"
 import { type Document, DocumentNotFound } from "./Document.ts"
 import * as store from "./DocumentStore.ts"
@@ -24,7 +25,7 @@ export interface NewDocument {
 export class Documents extends Context.Service<
   Documents,
   {
-    readonly requestUpload: (organizationId: OrganizationId, file: ResourceFile) => Effect.Effect<DocumentTicket>
+    readonly requestUpload: (organizationId: OrganizationId, file: ResourceFile) => Effect.Effect<DocumentTicket, QuotaFull>
     readonly create: (organizationId: OrganizationId, document: NewDocument) => Effect.Effect<Document, UploadMissing>
     /** Newest first. */
     readonly list: (organizationId: OrganizationId, page: Page) => Effect.Effect<Part<Document>>

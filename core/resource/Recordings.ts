@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "../agent/Agent.ts"
 import type { AgentId, OrganizationId } from "../Id.ts"
 import { fitting, type Page, type Part } from "../Page.ts"
+import type { QuotaFull } from "../organization/Quota.ts"
 import type { UserId } from "../organization/Caller.ts"
 import { refusedAs } from "../uniqueness.ts"
 import { nameOf, type Recording, RecordingIdTaken, RecordingNotFound } from "./Recording.ts"
@@ -46,7 +47,7 @@ export class Recordings extends Context.Service<
       organizationId: OrganizationId,
       file: ResourceFile,
       agentId: AgentId | undefined
-    ) => Effect.Effect<RecordingTicket, AgentNotFound>
+    ) => Effect.Effect<RecordingTicket, AgentNotFound | QuotaFull>
     readonly create: (
       organizationId: OrganizationId,
       recording: NewRecording

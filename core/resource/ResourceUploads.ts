@@ -7,6 +7,8 @@ import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { completed, type Stored, type UploadComplete, UploadRefused } from "../campaign/UploadCompletion.ts"
 import type { OrganizationId } from "../Id.ts"
+import type { QuotaFull } from "../organization/Quota.ts"
+import { hasRoom } from "../organization/QuotaStore.ts"
 import { hashOf, newSecret } from "../organization/Secret.ts"
 
 const expiresInSeconds = 1800
@@ -34,11 +36,15 @@ export class ResourceUploads extends Context.Service<
   ResourceUploads,
   {
     /** For a file in `folder`, such as `recordings/1/r0123abcd`. */
-    readonly request: (organizationId: OrganizationId, folder: string, file: ResourceFile) => Effect.Effect<ResourceTicket>
+    readonly request: (organizationId: OrganizationId, folder: string, file: ResourceFile) => Effect.Effect<ResourceTicket, QuotaFull>
     /** Before the first byte. */
     readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
     /** The bytes are here; `keep` puts them under their key, unless the same ones lie there. */
-    readonly complete: (key: string, sent: Stored, keep: Effect.Effect<void>) => Effect.Effect<void, UploadComplete | UploadRefused>
+    readonly complete: (
+      key: string,
+      sent: Stored,
+      keep: Effect.Effect<void>
+    ) => Effect.Effect<void, QuotaFull | UploadComplete | UploadRefused>
   }
 >()("core/resource/ResourceUploads") {
   static readonly layer = Layer.effect(
@@ -69,6 +75,7 @@ const request = Effect.fnUntraced(function* (
   folder: string,
   { fileName, maxBytes, mediaType, metadata = {} }: ResourceFile
 ) {
+  yield* Effect.catchTag(hasRoom(sql, organizationId, "storage_bytes"), "SqlError", Effect.die)
   const key = `${folder}/${safeName(fileName)}`
   const token = yield* newSecret()
   yield* Effect.orDie(sql`

@@ -81,6 +81,7 @@ export const fileRoutes = tagged("Files", [
     summary: "Ask for an address to upload a list of contacts to",
     body: RequestUpload,
     success: UploadAddress,
+    errors: ["QuotaFull"],
     handle: ({ body, caller }) =>
       Effect.gen(function* () {
         const file = { fileName: body.file_name, fileSize: body.file_size, contentType: body.content_type }
@@ -98,7 +99,7 @@ export const fileRoutes = tagged("Files", [
     mediaTypes: ["text/csv", "application/octet-stream"],
     maxBytes: maxUploadBytes,
     success: Uploaded,
-    errors: ["UploadRefused", "UploadComplete", "BodyTooLarge"],
+    errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "QuotaFull"],
     handle: ({ body, params, query }) =>
       Uploads.use((_) => _.receive(query.key, params.token)).pipe(Effect.flatMap((ticket) => store(ticket, body)))
   }),
@@ -111,7 +112,7 @@ export const fileRoutes = tagged("Files", [
     mediaTypes: ["multipart/form-data"],
     maxBytes: maxUploadBytes + formBytes,
     success: Uploaded,
-    errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "FormInvalid"],
+    errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "FormInvalid", "QuotaFull"],
     handle: ({ body, headers, params, query }) =>
       Effect.gen(function* () {
         const boundary = boundaryOf(headers["Content-Type"])

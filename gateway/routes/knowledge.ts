@@ -29,6 +29,7 @@ export const knowledgeRoutes = tagged("Knowledge base", [
     summary: "Ask for an address to upload a document to",
     body: RequestDocumentUpload,
     success: DocumentUpload,
+    errors: ["QuotaFull"],
     handle: ({ body, caller }) =>
       Effect.gen(function* () {
         const metadata = orUndefined(body.custom_metadata)

@@ -48,7 +48,7 @@ export const recordingRoutes = tagged("Recordings", [
     description: "Or, with `files`, for one address each.",
     body: RequestRecordingUpload,
     success: RecordingUpload,
-    errors: ["AgentNotFound"],
+    errors: ["AgentNotFound", "QuotaFull"],
     handle: ({ body, caller }) =>
       Effect.gen(function* () {
         const site = yield* Effect.flatMap(Site, ({ url }) => url)

@@ -21,7 +21,7 @@ export const resourceUploadRoutes = tagged("Files", [
     mediaTypes: ["audio/wav", "audio/mpeg", "application/pdf", "text/plain", "application/octet-stream"],
     maxBytes: maxDocumentBytes,
     success: Uploaded,
-    errors: ["UploadRefused", "UploadComplete", "BodyTooLarge"],
+    errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "QuotaFull"],
     handle: ({ body, params, query }) =>
       Effect.flatMap(ResourceUploads, (uploads) =>
         Effect.flatMap(uploads.receive(query.key, params.token), (ticket) => uploaded(ticket, body, uploads.complete))

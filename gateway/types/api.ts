@@ -271,13 +271,13 @@ export type AuditEntry = { readonly id: number; readonly at: string; readonly us
 
 export type AuditLog = { readonly entries: ReadonlyArray<AuditEntry>; readonly next_before: number | null }
 
-export type Event = { readonly specversion: "1.0"; /** A number that rises from event to event; where to go on from. */ readonly id: string; readonly source: string; /** `events.gap`, whatever types were asked for: what followed the event to go on from is no longer kept, or there is no such event; what happened between `after_id` and `until_id` in `data` has to be looked up. */ readonly type: "campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "webhook.test" | "events.gap"; /** `campaigns/{id}` or `runs/{id}`; `webhook-endpoints/{id}` of a test, `events` for a gap. */ readonly subject: string; readonly time: string; readonly datacontenttype: "application/json"; /** What the event is about, as it was when it happened. Keys may be added. */ readonly data: { readonly [name: string]: unknown } }
+export type Event = { readonly specversion: "1.0"; /** A number that rises from event to event; where to go on from. */ readonly id: string; readonly source: string; /** `events.gap`, whatever types were asked for: what followed the event to go on from is no longer kept, or there is no such event; what happened between `after_id` and `until_id` in `data` has to be looked up. */ readonly type: "campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "storage.full" | "webhook.test" | "events.gap"; /** `campaigns/{id}` or `runs/{id}`; `webhook-endpoints/{id}` of a test, `organization` for its storage, `events` for a gap. */ readonly subject: string; readonly time: string; readonly datacontenttype: "application/json"; /** What the event is about, as it was when it happened. Keys may be added. */ readonly data: { readonly [name: string]: unknown } }
 
 export type EventPage = { readonly events: ReadonlyArray<Event>; /** `after_id` of the next page. There is nothing more for now when it stands still. */ readonly next_after_id: number }
 
-export type WebhookEndpointWithSecret = { readonly id: number; readonly url: string; readonly description: string; readonly event_types: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "webhook.test">; readonly enabled: boolean; readonly disabled_reason: "gone" | null; readonly created_at: string; readonly updated_at: string; /** Shown only now. */ readonly secret: string }
+export type WebhookEndpointWithSecret = { readonly id: number; readonly url: string; readonly description: string; readonly event_types: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "storage.full" | "webhook.test">; readonly enabled: boolean; readonly disabled_reason: "gone" | null; readonly created_at: string; readonly updated_at: string; /** Shown only now. */ readonly secret: string }
 
-export type WebhookEndpoint = { readonly id: number; readonly url: string; readonly description: string; readonly event_types: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "webhook.test">; readonly enabled: boolean; readonly disabled_reason: "gone" | null; readonly created_at: string; readonly updated_at: string }
+export type WebhookEndpoint = { readonly id: number; readonly url: string; readonly description: string; readonly event_types: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "storage.full" | "webhook.test">; readonly enabled: boolean; readonly disabled_reason: "gone" | null; readonly created_at: string; readonly updated_at: string }
 
 export type WebhookEndpointList = { readonly endpoints: ReadonlyArray<WebhookEndpoint> }
 
@@ -448,9 +448,9 @@ export type OwnModels = { /** Which of the two below counts, and has to be there
 /** Replaces what there is. A secret of a service that is left out, or sent as it was shown, masked, stays as it is while `provider` does. At most 65536 bytes of JSON. */
 export type SetModelConfiguration = { readonly version?: 2; /** Which of the two below counts, and has to be there. */ readonly mode: "dograh" | "byok"; readonly dograh?: HostedModels | null; readonly byok?: OwnModels | null }
 
-export type CreateWebhookEndpoint = { /** `https://` or `http://`, at a public address. */ readonly url: string; readonly description?: string; /** Empty: every type. */ readonly event_types?: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed">; readonly enabled?: boolean }
+export type CreateWebhookEndpoint = { /** `https://` or `http://`, at a public address. */ readonly url: string; readonly description?: string; /** Empty: every type. */ readonly event_types?: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "storage.full">; readonly enabled?: boolean }
 
-export type UpdateWebhookEndpoint = { readonly url?: string | null; readonly description?: string | null; readonly event_types?: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed"> | null; readonly enabled?: boolean | null }
+export type UpdateWebhookEndpoint = { readonly url?: string | null; readonly description?: string | null; readonly event_types?: ReadonlyArray<"campaign.created" | "campaign.started" | "campaign.paused" | "campaign.resumed" | "campaign.completed" | "campaign.failed" | "campaign.redialed" | "run.answered" | "run.completed" | "storage.full"> | null; readonly enabled?: boolean | null }
 
 /** What is left out stays as it is. Null: the default. */
 export type SetQuotas = { readonly calls?: number | null; readonly storage_bytes?: number | null; readonly rows?: number | null; readonly agents?: number | null; readonly keys?: number | null; readonly followers?: number | null; readonly requests_per_second?: number | null; readonly request_burst?: number | null }
@@ -1270,7 +1270,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: RequestUpload
     readonly answer: UploadAddress
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Upload the bytes of a list */
   readonly putUpload: {
@@ -1490,7 +1490,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: RequestRecordingUpload | RequestRecordingUploads
     readonly answer: RecordingUpload | RecordingUploads
-    readonly errors: 400 | 401 | 403 | 404 | 408 | 413 | 422 | 429 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Change what is known of a recording */
   readonly updateRecording: {
@@ -1523,7 +1523,7 @@ export interface Operations {
     readonly headers: {  }
     readonly body: RequestDocumentUpload
     readonly answer: DocumentUpload
-    readonly errors: 400 | 401 | 403 | 408 | 413 | 422 | 429 | 431 | 500 | 503
+    readonly errors: 400 | 401 | 403 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Make a document of what was uploaded */
   readonly processDocument: {

@@ -16,7 +16,10 @@ export const EventWire = Type.Object(
       description:
         "`events.gap`, whatever types were asked for: what followed the event to go on from is no longer kept, or there is no such event; what happened between `after_id` and `until_id` in `data` has to be looked up."
     }),
-    subject: Type.String({ description: "`campaigns/{id}` or `runs/{id}`; `webhook-endpoints/{id}` of a test, `events` for a gap." }),
+    subject: Type.String({
+      description:
+        "`campaigns/{id}` or `runs/{id}`; `webhook-endpoints/{id}` of a test, `organization` for its storage, `events` for a gap."
+    }),
     time: instant(),
     datacontenttype: Type.Literal("application/json"),
     data: object("What the event is about, as it was when it happened. Keys may be added.")

@@ -4,10 +4,12 @@
  */
 import { Clock, Duration, Effect, Fiber } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { type CallFigures, CurrentCallFigures } from "../call/CallFigures.ts"
 import { CallFiles } from "../storage/CallFiles.ts"
 import { Files } from "../storage/Files.ts"
+import { StorageRoom } from "../storage/StorageRoom.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
@@ -51,19 +53,25 @@ const stored = <E>(key: string, write: Effect.Effect<unknown, E>): Effect.Effect
     Effect.annotateLogs({ key })
   )
 
+interface Ports {
+  readonly figures: CallFigures
+  readonly room: (typeof StorageRoom)["Service"]
+}
+
 const open = Effect.fnUntraced(function* (
   plan: VoicePlan,
   media: MediaStream,
   emit: (event: VoiceEvent) => void,
   pacer: FramePacer,
   recordingPath: string,
-  figures: CallFigures
+  { figures, room }: Ports
 ) {
   const run = Effect.runForkWith(yield* Effect.context())
   const epoch = yield* Clock.currentTimeMillis
   const openedAt = pacer.now()
   const steadyAt = yield* SteadyTime.now
-  const recording = plan.record ? startRecording(recordingPath) : undefined
+  const isFull = plan.record && room.isFull(plan.organizationId)
+  const recording = plan.record && !isFull ? startRecording(recordingPath) : undefined
   const noted: Noted = { answeredBy: undefined, opening: undefined, wasToSpeak: isToSpeak(plan), closing: undefined }
   const line = openLine(
     media,
@@ -86,7 +94,10 @@ const open = Effect.fnUntraced(function* (
     { recording, detectMachine: plan.detectMachine }
   )
   const epochOf = (time: number) => epoch + Math.max(0, time - openedAt)
-  return { plan, openedAt, steadyAt, epochOf, recording, line, noted, transcript: makeTranscript(), digits: makeDigits() }
+  const transcript = makeTranscript()
+  if (isFull)
+    transcript.problem({ at: epoch, error: "The call is not recorded: the organization's storage is full", processor: "recording" })
+  return { plan, openedAt, steadyAt, epochOf, recording, line, noted, transcript, digits: makeDigits() }
 })
 type Voice = Effect.Success<ReturnType<typeof open>>
 
@@ -111,6 +122,17 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const names = yield* CallFiles
   const openings = yield* makeOpenings
   const figures = yield* CurrentCallFigures
+  const room = yield* StorageRoom
+
+  /** Its size is told, if it is there. */
+  const counted = (organizationId: OrganizationId) => (key: string | undefined) =>
+    key === undefined
+      ? Effect.undefined
+      : files.stat(key).pipe(
+          Effect.map(({ bytes }) => room.kept({ organizationId, key, bytes })),
+          Effect.ignore,
+          Effect.as(key)
+        )
 
   /** Undefined when it went wrong, which is told in the run and in the log, by neither's text; the call goes on. */
   const unless =
@@ -159,10 +181,15 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     const answeredBy = plan.detectMachine ? (noted.answeredBy ?? "unknown") : undefined
     const [recorded, written] = yield* Effect.all(
       [
-        recording === undefined ? Effect.succeed(undefined) : stored(names.recording(plan.runId), recording.close),
+        recording === undefined
+          ? Effect.succeed(undefined)
+          : Effect.flatMap(stored(names.recording(plan.runId), recording.close), counted(plan.organizationId)),
         text === ""
           ? Effect.succeed(undefined)
-          : stored(names.transcript(plan.runId), files.write(names.transcript(plan.runId), new TextEncoder().encode(text)))
+          : Effect.flatMap(
+              stored(names.transcript(plan.runId), files.write(names.transcript(plan.runId), new TextEncoder().encode(text))),
+              counted(plan.organizationId)
+            )
       ],
       { concurrency: 2 }
     )
@@ -191,7 +218,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
       // In a fiber of its own: a caller who is interrupted while he waits does not leave half a recording.
       const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(voice)))))
       const path = yield* Effect.orDie(files.path(names.recording(plan.runId)))
-      const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path, figures), finish)
+      const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path, { figures, room }), finish)
       yield* Effect.forkScoped(greet(voice), { startImmediately: true })
       const dtmf: VoiceSession["dtmf"] = (digit, at) => {
         if (voice.noted.closing !== undefined || !voice.digits.press(digit)) return
@@ -209,14 +236,14 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   })
 
   const salvage = Effect.fnUntraced(
-    function* ({ record, runId }: VoicePlan) {
+    function* ({ organizationId, record, runId }: VoicePlan) {
       if (!record) return undefined
       const begun = names.recording(runId)
       const key = (yield* Effect.isSuccess(files.stat(begun))) ? begun : names.formerRecording(runId)
       yield* files.stat(key)
       yield* repair(yield* files.path(key))
       const { bytes } = yield* files.stat(key)
-      return bytes > headerBytes ? key : undefined
+      return bytes > headerBytes ? yield* counted(organizationId)(key) : undefined
     },
     Effect.catchTag("FileNotFound", () => Effect.undefined),
     Effect.catch((error) => Effect.as(Effect.logError("a recording could not be salvaged", error), undefined))

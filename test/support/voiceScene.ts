@@ -7,6 +7,7 @@ import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import type { Files } from "#runtime/storage/Files.ts"
 import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
 import { encodeSample } from "#runtime/voice/Mulaw.ts"
+import { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import { RecordedSpeech, RecordingUnplayable } from "#runtime/voice/RecordedSpeech.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 import { VoiceAgent, type VoiceEvent, type VoicePlan } from "#runtime/voice/VoiceSession.ts"
@@ -80,10 +81,13 @@ export const eventsOf = () => {
 /** An organization without any recording. */
 const noRecordings = Layer.succeed(RecordedSpeech, { find: () => Effect.fail(new RecordingUnplayable({ reason: "Unknown" })) })
 
+const plenty = { isFull: () => false, kept: () => undefined }
+
 export interface Voices {
   readonly tts?: Layer.Layer<Tts>
   readonly recorded?: Layer.Layer<RecordedSpeech>
   readonly figures?: CallFigures
+  readonly room?: (typeof StorageRoom)["Service"]
 }
 
 export const callingWith =
@@ -91,12 +95,13 @@ export const callingWith =
   <A, E>(
     line: Loopback,
     act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>,
-    { figures = new CallFigures(), recorded = noRecordings, tts = Tts.layerSilent }: Voices = {}
+    { figures = new CallFigures(), recorded = noRecordings, room = plenty, tts = Tts.layerSilent }: Voices = {}
   ) =>
     Effect.runPromise(
       Effect.scoped(act).pipe(
         Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, recorded, files, plainNames])),
         Effect.provideService(CurrentCallFigures, figures),
+        Effect.provideService(StorageRoom, room),
         Effect.provideService(References.MinimumLogLevel, "None")
       )
     )

@@ -1,0 +1,36 @@
+/** Counts files that are not counted: those from before there were quotas, and those whose size a process took with it when it was killed. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as storedFiles from "#core/organization/StoredFiles.ts"
+import type { NamedFile } from "#core/organization/StoredFiles.ts"
+import type { Files } from "./Files.ts"
+
+/** Between two batches, so that others get their turn. */
+const BREATH = "100 millis"
+
+/** How many there were. */
+export const countFiles = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, files: Files["Service"]) {
+  let found = 0
+  const counted = Effect.fnUntraced(function* (named: ReadonlyArray<NamedFile>) {
+    const there = []
+    for (const { key, organizationId } of named) {
+      // One that is not there takes no room.
+      const size = yield* Effect.orElseSucceed(files.stat(key), () => undefined)
+      if (size !== undefined) there.push({ key, organizationId, bytes: size.bytes })
+    }
+    if (there.length > 0) yield* storedFiles.add(sql, there)
+    found += there.length
+  })
+  for (let runs = yield* storedFiles.uncountedOfRuns(sql, 0); runs !== undefined; ) {
+    yield* counted(runs.files)
+    if (runs.isLast) break
+    yield* Effect.sleep(BREATH)
+    runs = yield* storedFiles.uncountedOfRuns(sql, runs.until)
+  }
+  for (let recordings = yield* storedFiles.uncountedRecordings(sql, 0); recordings.length > 0; ) {
+    yield* counted(recordings)
+    recordings = yield* storedFiles.uncountedRecordings(sql, recordings.at(-1)?.id ?? 0)
+  }
+  yield* storedFiles.forgetUnnamed(sql)
+  return found
+})

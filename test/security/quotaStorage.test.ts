@@ -1,0 +1,172 @@
+/**
+ * Bytes of files that are kept. Before, an organization could fill the disk, on which the recordings of all others lie too. A call is never
+ * kept from being made for it: without room it is not recorded, and says so.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import { OrganizationId } from "#core/Id.ts"
+import { countFiles } from "#runtime/storage/countedFiles.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import * as Storage from "#runtime/storage/StorageRoom.ts"
+import { StorageRoom } from "#runtime/storage/StorageRoom.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
+import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
+import { until } from "#test/support/until.ts"
+import { callingWith, eventsOf, loopback, plan } from "#test/support/voiceScene.ts"
+import { ownerKey } from "./operators.ts"
+
+const api = await openApi(t)
+const id = OrganizationId.make(api.organizationId)
+const operator = await ownerKey(api, id, { isOperator: true })
+const set = (quotas: object) => api.ask("PUT", `/operator/organizations/${id}/quotas`, quotas, { key: operator })
+const used = async () => Number(bodyOf(await api.ask("GET", "/organizations/quotas"))["storage_bytes"]?.["used"])
+const query = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
+  api.database.run(Effect.orDie(Effect.flatMap(SqlClient.SqlClient, statement)))
+const full = (limit: number, used: number, wanted: number) => ({
+  detail: `The organization's quota 'storage_bytes' is full: ${used} of ${limit} are used, and ${wanted} more were asked for`
+})
+
+const list = `phone_number,first_name\n+15550100001,${"A".repeat(63)}\n`
+const bytes = list.length
+const address = () => api.ask("POST", "/s3/presigned-upload-url", { file_name: "l.csv", file_size: bytes })
+const put = async (ticket: Awaited<ReturnType<typeof address>>, body = list) => {
+  const sent = await fetch(String(bodyOf(ticket)["upload_url"]), { method: "PUT", body, headers: { "content-type": "text/csv" } })
+  return [sent.status, await sent.json()]
+}
+
+t.test("given room for two lists and a half", async (t) => {
+  await set({ storage_bytes: bytes * 2 + 50 })
+
+  t.test("when eight are uploaded at once, then two are kept, and of the others nothing", async (t) => {
+    const tickets = await Promise.all(Array.from({ length: 8 }, address))
+    const answers = await Promise.all(tickets.map((ticket) => put(ticket)))
+    t.strictSame(answers.map(([status]) => status).sort(), [200, 200, 409, 409, 409, 409, 409, 409])
+    t.strictSame(answers.find(([status]) => status === 409)?.[1], full(bytes * 2 + 50, bytes * 2, bytes))
+    t.equal(await used(), bytes * 2)
+    t.equal(api.filesThere().length, 2)
+  })
+
+  t.test("when the same bytes come again, then they are not counted again", async (t) => {
+    await set({ storage_bytes: bytes * 3 })
+    const ticket = await address()
+    t.strictSame([(await put(ticket))[0], (await put(ticket))[0]], [200, 200])
+    t.equal(await used(), bytes * 3)
+  })
+
+  t.test("when there is no room at all, then not even an address is given", async (t) => {
+    const refused = [409, full(bytes * 3, bytes * 3, 1)]
+    t.strictSame([(await address()).status, (await address()).json], refused)
+    const recording = await api.ask("POST", "/workflow-recordings/upload-url", { filename: "a.wav" })
+    t.strictSame([recording.status, recording.json], refused)
+    const document = await api.ask("POST", "/knowledge-base/upload-url", { filename: "a.pdf", mime_type: "application/pdf" })
+    t.strictSame([document.status, document.json], refused)
+    await set({ storage_bytes: null })
+  })
+})
+
+t.test("given a recording that agents play, when it is deleted, then its room is free, and not before", async (t) => {
+  const before = await used()
+  const ticket = await api.ask("POST", "/workflow-recordings/upload-url", { filename: "a.wav" })
+  const { recording_id, storage_key } = bodyOf(ticket)
+  t.equal((await put(ticket))[0], 200)
+  const made = await api.ask("POST", "/workflow-recordings/", {
+    recording_id,
+    storage_key,
+    transcript: "x",
+    tts_provider: "a",
+    tts_model: "b",
+    tts_voice_id: "c"
+  })
+  t.match(made, { status: 200 })
+  t.equal(await used(), before + bytes)
+  t.equal((await api.ask("DELETE", `/workflow-recordings/${recording_id}`)).status, 200)
+  t.equal(await used(), before)
+})
+
+/** A call that is over, whose files nobody has counted; and one that is gone, which counts still. */
+const pastCall = (key: string) =>
+  query(
+    (sql) => sql<{ readonly id: number; readonly agent: number }>`
+      INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context, is_completed, recording_key)
+      SELECT ${id}, a.id, a.current_definition_id, gen_random_uuid(), 'WR', 'ari', '{}', true, ${key} FROM agents a
+      WHERE a.current_definition_id IS NOT NULL AND a.organization_id = ${id} LIMIT 1 RETURNING id, agent_id AS agent`
+  )
+
+t.test("given files that were never counted, when the engine keeps house, then they are, and deleting them frees their room", async (t) => {
+  await api.makeAgent()
+  const before = await used()
+  await api.writeFile("recordings/1-abc.wav", "x".repeat(500))
+  const [run] = await pastCall("recordings/1-abc.wav")
+  const counting = query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
+  t.equal(await counting, 1)
+  t.equal(await used(), before + 500)
+  t.equal((await api.ask("DELETE", `/workflow/${run?.agent}/runs/${run?.id}/artifacts`)).status, 200)
+  t.equal(await used(), before)
+
+  await query((sql) => sql`INSERT INTO stored_files (key, organization_id, bytes) VALUES (${`recordings/${run?.id}-abc.wav`}, ${id}, 70)`)
+  t.equal(await used(), before + 70)
+  await query((sql) => Files.use((files) => countFiles(sql, files)).pipe(Effect.provide(Files.layerLocal(api.folder))))
+  t.equal(await used(), before, "what no run names is not kept")
+})
+
+t.test("given an organization that has filled its storage", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "quota-storage-"))
+  t.teardown(() => rm(folder, { recursive: true }))
+
+  t.test(
+    "when a call ends and its files are counted, then calls are not recorded any more, and its events and nobody else's say so",
+    async (t) => {
+      await set({ storage_bytes: (await used()) + 1000 })
+      const seen = await query((sql) =>
+        Effect.gen(function* () {
+          const room = yield* StorageRoom
+          const before = room.isFull(id)
+          // What is full at its start is no news to an engine, so it is told of the second time.
+          for (const time of [1, 2]) {
+            room.kept({ organizationId: id, key: `recordings/9-${time}.wav`, bytes: 4000 })
+            yield* Effect.promise(() => until("a full storage", () => (room.isFull(id) ? true : undefined)))
+            const more = (yield* Effect.promise(used)) + 1000
+            yield* Effect.promise(() => set({ storage_bytes: more }))
+            yield* Effect.promise(() => until("room again", () => (room.isFull(id) ? undefined : true)))
+          }
+          return before
+        }).pipe(Effect.provide(Storage.layer), Effect.scoped, Effect.provideService(SqlClient.SqlClient, sql))
+      )
+      t.equal(seen, false)
+      const told = await until("the event", async () => {
+        const { events } = bodyOf(await api.ask("GET", "/events?types=storage.full")) as unknown as {
+          readonly events: ReadonlyArray<unknown>
+        } // As documented.
+        return events.length > 0 ? events : undefined
+      })
+      t.match(told[0], { type: "storage.full", subject: "organization" })
+      t.strictSame(bodyOf(await api.askAsOther("GET", "/events?types=storage.full"))["events"], [])
+      await set({ storage_bytes: null })
+    }
+  )
+
+  t.test("when a call is answered, then it is held and transcribed as ever, without a recording, and its run says why", async (t) => {
+    const line = loopback()
+    const kept: Array<string> = []
+    const report = await callingWith(Files.layerLocal(folder))(
+      line,
+      Effect.gen(function* () {
+        const voice = yield* VoiceAgent
+        const session = yield* voice.attach(plan, line.media, eventsOf().emit)
+        session.dtmf("1", 0)
+        line.talk(50, 0.5)
+        return yield* session.finish
+      }),
+      { room: { isFull: () => true, kept: ({ key }) => void kept.push(key) } }
+    )
+    t.equal(report.recordingKey, undefined)
+    t.match(JSON.stringify(report.events), /The call is not recorded: the organization's storage is full/)
+    t.equal(report.transcriptKey, "transcripts/7.txt")
+    t.match(await readFile(join(folder, "transcripts/7.txt"), "utf8"), /pressed 1/)
+    t.strictSame(kept, ["transcripts/7.txt"])
+  })
+})
