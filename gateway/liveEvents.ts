@@ -2,12 +2,12 @@
  * Events over websockets. A connection is accepted first and judged then, because a browser is told of a close code but not of a refused
  * upgrade. It is one fiber, which waits while the socket is full; a socket that is closed is not touched any more.
  */
-import { Cause, Duration, Effect, type Fiber, Schema, Stream } from "effect"
+import { Cause, Duration, Effect, type Fiber, Result, Schema, Stream } from "effect"
 import type { Static } from "typebox"
 import type * as uws from "uWebSockets.js"
 import { Compatibility } from "#core/Compatibility.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
-import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
+import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { followersOf } from "#core/organization/Quota.ts"
 import type { RequestRates } from "#core/organization/RequestRates.ts"
 import { hasScope } from "#core/organization/Scope.ts"
@@ -17,6 +17,7 @@ import type { Proxies } from "./Client.ts"
 import { Closing } from "./Closing.ts"
 import { clientOf } from "./copied.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./following.ts"
+import { overloadOf } from "./overloaded.ts"
 import type { NotAuthenticated } from "./Refusal.ts"
 import { read, type Violation } from "./validation.ts"
 import { EventSocketQuery, eventWire, positionOf, selectionOf } from "./wire/Event.ts"
@@ -93,12 +94,13 @@ const connectionOf = (req: uws.HttpRequest, address: string): Connection => {
 }
 
 const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
-  Effect.matchCauseEffect(followed(ws, connection, rates), {
+  Effect.matchCauseEffect(Effect.provideService(followed(ws, connection, rates), CurrentAddress, connection.address), {
     onSuccess: () => Effect.sync(() => end(ws, connection, new Ended({ code: 1001, reason: "The service is shutting down" }))),
     onFailure: (cause) => {
       const ended = Cause.findErrorOption(cause)
       if (ended._tag === "Some") return Effect.sync(() => end(ws, connection, ended.value))
       if (Cause.hasInterruptsOnly(cause)) return Effect.void
+      if (Result.isSuccess(overloadOf(cause))) return Effect.sync(() => end(ws, connection, tooBusy))
       const failed = new Ended({ code: 1011, reason: "Internal Server Error" })
       return Effect.andThen(
         Effect.logError("followed events failed", cause),
@@ -106,6 +108,8 @@ const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect
       )
     }
   })
+
+const tooBusy = new Ended({ code: 4429, reason: "Too much is asked for at the moment" })
 
 const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection, rates: RequestRates) {
   const query = yield* queryOf(connection)

@@ -16,7 +16,7 @@ const replyTo = ({ _tag, retryAfterSeconds }: Overload): Reply => {
   return { ...reply, headers: [...reply.headers, ["retry-after", String(retryAfterSeconds)]] }
 }
 
-const overloadOf = (cause: Cause.Cause<never>): Result.Result<Overload, Cause.Cause<never>> => {
+export const overloadOf = <E>(cause: Cause.Cause<E>): Result.Result<Overload, Cause.Cause<E>> => {
   for (const reason of cause.reasons) if (Cause.isDieReason(reason) && isOverload(reason.defect)) return Result.succeed(reason.defect)
   return Result.fail(cause)
 }
