@@ -2,9 +2,10 @@
  * What an organization may use is the operator's to set. Before, an organization set the number of its calls by itself, to 100,000 if it
  * liked, and had no limit of contacts, agents, keys or files at all.
  */
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
+import { Organizations } from "#core/organization/Organizations.ts"
 import { openApi } from "#test/gateway/apiTest.ts"
 import { ownerKey } from "./operators.ts"
 
@@ -155,4 +156,17 @@ t.test("given the operator's keys", async (t) => {
       await t.rejects(tried, change)
     }
   })
+})
+
+t.test("given starts with API_KEY, when it is set and then changed, then the key is the operator's, and a tenant's never", async (t) => {
+  const start = (key: string) =>
+    api.database.run(Organizations.use((_) => _.bootstrap(Redacted.make(key), 10)).pipe(Effect.provide(Organizations.layer)))
+  const statusOf = async (key: string) => (await as(key)("GET", "/operator/organizations")).status
+  await start("the-first-key-of-the-operator")
+  t.equal(await statusOf("the-first-key-of-the-operator"), 200)
+  await start("another-key-of-the-operator")
+  t.equal(await statusOf("another-key-of-the-operator"), 200)
+  // A key that is somebody's already becomes no operator's.
+  await start(tenant)
+  t.equal(await statusOf(tenant), 403)
 })
