@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { subscriberOf } from "#core/Network.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Caller } from "#core/organization/Caller.ts"
+import { CurrentAddress } from "#core/organization/CurrentTenant.ts"
 import { Users } from "#core/organization/Users.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
 import { NotAuthenticated } from "./Refusal.ts"
@@ -19,7 +20,11 @@ export const credentialHeaders = ["x-api-key", "authorization"] as const
 const refused = (detail: string) => Effect.fail(new NotAuthenticated({ detail }))
 
 const identify = (key: string, address: string, detail: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, ApiKeys> =>
-  ApiKeys.use((keys) => keys.authenticate(key, subscriberOf(address))).pipe(Effect.catchTag("InvalidApiKey", () => refused(detail)))
+  ApiKeys.use((keys) => keys.authenticate(key, subscriberOf(address))).pipe(
+    // Unknown keys are few (see `WrongKeys`), and a known one must not queue behind the strangers at its address.
+    Effect.provideService(CurrentAddress, undefined),
+    Effect.catchTag("InvalidApiKey", () => refused(detail))
+  )
 
 /** A JWT: three parts, of which the first is a JSON object in base64. */
 const isToken = (text: string): boolean => /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(text)
