@@ -1,5 +1,5 @@
 /** IP addresses and networks as people write them, and how clients are told apart by their address. */
-import { readAddress } from "./egress/Address.ts"
+import { groupsOf, readAddress } from "./egress/Address.ts"
 
 export interface Network {
   readonly address: string
@@ -16,23 +16,6 @@ export const readNetwork = (text: string): Network | undefined => {
   const all = bytes.length * 8
   const common = bits === undefined ? all : Number(bits)
   return common > all ? undefined : { address, bits: common, family: bytes.length === 4 ? "ipv4" : "ipv6" }
-}
-
-const mappedPrefix = "0,0,0,0,0,0,0,0,0,0,255,255"
-const groupsOf = (bytes: ReadonlyArray<number>): ReadonlyArray<string> =>
-  Array.from({ length: bytes.length / 2 }, (_, at) => (((bytes[at * 2] ?? 0) << 8) | (bytes[at * 2 + 1] ?? 0)).toString(16))
-
-/** One way of writing each address; an IPv4 address that is mapped into IPv6 is itself again. Undefined for what is no address. */
-export const canonicalAddress = (text: string): string | undefined => {
-  const bytes = readAddress(text)
-  if (bytes === undefined) return undefined
-  if (bytes.length === 4) return bytes.join(".")
-  if (bytes.slice(0, 12).join() === mappedPrefix) return bytes.slice(12).join(".")
-  const whole = groupsOf(bytes).join(":")
-  const [longest] = [...whole.matchAll(/(?:^|:)0(?::0)+(?=:|$)/g)].sort((one, other) => other[0].length - one[0].length)
-  if (longest === undefined) return whole
-  const { 0: zeros, index } = longest
-  return `${whole.slice(0, index)}::${whole.slice(index + zeros.length).replace(/^:/, "")}`
 }
 
 const bytesOfSubscriber = 8

@@ -106,11 +106,10 @@ const specialV6: ReadonlyArray<Block> = [
   [[0x26, 0x20, 0x00, 0x4f, 0x80, 0x00], 48], // AS112
   [[0x3f, 0xff, 0x00], 20] // documentation
 ]
+const mapped: Block = [[...Array.from({ length: 10 }, () => 0), 0xff, 0xff], 96]
+const isMapped = (address: Bytes): boolean => address.length === 16 && isIn(address)(mapped)
 /** What ends in an IPv4 address that is the one really meant: mapped addresses, and those that NAT64 translates. */
-const wrapped: ReadonlyArray<Block> = [
-  [[...Array.from({ length: 10 }, () => 0), 0xff, 0xff], 96],
-  [[0x00, 0x64, 0xff, 0x9b, ...Array.from({ length: 8 }, () => 0)], 96]
-]
+const wrapped: ReadonlyArray<Block> = [mapped, [[0x00, 0x64, 0xff, 0x9b, ...Array.from({ length: 8 }, () => 0)], 96]]
 const unwrapped = (address: Bytes): Bytes => (address.length === 16 && wrapped.some(isIn(address)) ? address.slice(12) : address)
 
 /**
@@ -138,11 +137,26 @@ export const reachOf = (text: string): Reach => {
 
 export const isPublicAddress = (text: string): boolean => reachOf(text) === "public"
 
-/** One spelling for each address, with an IPv4 address that is wrapped in another by itself. Undefined for what is no address. */
+export const groupsOf = (bytes: Bytes): ReadonlyArray<string> =>
+  Array.from({ length: bytes.length / 2 }, (_, at) => (((bytes[at * 2] ?? 0) << 8) | (bytes[at * 2 + 1] ?? 0)).toString(16))
+
+const written = (bytes: Bytes): string => {
+  if (bytes.length === 4) return bytes.join(".")
+  const whole = groupsOf(bytes).join(":")
+  const [longest] = [...whole.matchAll(/(?:^|:)0(?::0)+(?=:|$)/g)].sort((one, other) => other[0].length - one[0].length)
+  if (longest === undefined) return whole
+  const { 0: zeros, index } = longest
+  return `${whole.slice(0, index)}::${whole.slice(index + zeros.length).replace(/^:/, "")}`
+}
+
+/** One way of writing each address; an IPv4 address that is mapped into IPv6 is itself again. Undefined for what is no address. */
+export const canonicalAddress = (text: string): string | undefined => {
+  const address = readAddress(text)
+  return address === undefined ? undefined : written(isMapped(address) ? address.slice(12) : address)
+}
+
+/** The same of where it leads to: an IPv4 address that NAT64 translates is itself again, too. */
 export const plainAddress = (text: string): string | undefined => {
   const address = readAddress(text)
-  if (address === undefined) return undefined
-  const plain = unwrapped(address)
-  if (plain.length === 4) return plain.join(".")
-  return Array.from({ length: 8 }, (_, group) => (((plain[2 * group] ?? 0) << 8) | (plain[2 * group + 1] ?? 0)).toString(16)).join(":")
+  return address === undefined ? undefined : written(unwrapped(address))
 }

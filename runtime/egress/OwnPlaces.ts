@@ -47,7 +47,7 @@ export class OwnPlaces extends Context.Service<
   )
 }
 
-const isLoopback = (address: string): boolean => /^127\.|^0:0:0:0:0:0:0:1$/.test(plainAddress(address) ?? "")
+const isLoopback = (address: string): boolean => /^127\.|^::1$/.test(plainAddress(address) ?? "")
 
 const ofMachine = (clock: Clock.Clock) => {
   let known: ReadonlySet<string> = new Set()

@@ -5,7 +5,8 @@ import t from "tap"
 import Type from "typebox"
 import { addressOf, isLocalTo, proxiesOf } from "#gateway/Client.ts"
 import { route } from "#gateway/Route.ts"
-import { canonicalAddress, readNetwork, subscriberOf } from "#core/Network.ts"
+import { canonicalAddress } from "#core/egress/Address.ts"
+import { readNetwork, subscriberOf } from "#core/Network.ts"
 import { serving } from "#test/gateway/gatewayTest.ts"
 
 const networks = (...texts: ReadonlyArray<string>) => texts.flatMap((text) => readNetwork(text) ?? [])
