@@ -58,7 +58,7 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
     answer: (asked) => {
       if (route.access === "api-key-header" && asked.headers[keyHeader] === undefined) return Effect.succeed(keyMissing)
       return orOverloaded(
-        asked.client.address,
+        asked.client,
         matched(callerOf(route, asked, options), {
           onFailure: (error) => Effect.succeed(refuse(error)),
           onSuccess: (caller) =>

@@ -2,6 +2,7 @@
 import { Cause, Effect, Result } from "effect"
 import { CurrentAddress } from "#core/organization/CurrentTenant.ts"
 import { isOverload, type Overload } from "#core/Overload.ts"
+import type { Client } from "./Client.ts"
 import { failure, type Reply } from "./Endpoint.ts"
 import { known } from "./known.ts"
 
@@ -21,12 +22,12 @@ export const overloadOf = <E>(cause: Cause.Cause<E>): Result.Result<Overload, Ca
   return Result.fail(cause)
 }
 
-/** What is known already has waited for nothing. */
-export const orOverloaded = <R>(address: string, reply: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> =>
+/** What is known already has waited for nothing, and nobody asks for its client's address, which takes longer than such an answer. */
+export const orOverloaded = <R>(client: Client, reply: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> =>
   known(reply) === undefined
     ? Effect.provideService(
         Effect.catchCauseFilter(reply, overloadOf, (overload) => Effect.succeed(replyTo(overload))),
         CurrentAddress,
-        address
+        client.address
       )
     : reply
