@@ -122,7 +122,7 @@ t.test("given a call that has ended, when its events come again, then nothing ha
     () => {},
     ({ says }) => steps(says(ring), says(hungUp("user_busy")), says(ring), says({ _tag: "Answered" }), says(hungUp("user_busy")))
   )
-  t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
+  t.strictSame(log, [...accepted, "prepared", "line free, 0 slots", "ended busy"])
   t.strictSame(world.annotated, [])
 })
 
