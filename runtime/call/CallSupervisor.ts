@@ -12,7 +12,7 @@ import { dial } from "#core/call/CallMachine.ts"
 import { HangupCause } from "#core/call/HangupCause.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
-import type { CallId } from "#core/Id.ts"
+import type { CallId, CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "../config.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
@@ -52,6 +52,8 @@ export class CallSupervisor extends Context.Service<
     ) => Effect.Effect<void>
     /** Keeps the slot of an attempt that a former process has written off. The slot has been taken already. */
     readonly doubt: (doubt: Omit<Doubt, "ringTimeoutSeconds">) => void
+    /** Calls of the campaign that were written off and keep their slots, because they may still appear. */
+    readonly inDoubt: (campaignId: CampaignId) => number
     /** Every attempt that former processes left behind has its actor. */
     readonly recovered: () => void
     readonly live: () => number
@@ -122,7 +124,9 @@ export class CallSupervisor extends Context.Service<
         if (how._tag === "Ended") late.ended(callId, how.inferred === undefined && how.cause !== "trunk_lost")
         if (how._tag === "Ended" && how.inferred === "unseen") {
           const sentAt = call.sentAt ?? call.sentBeforeAt ?? SteadyTime.nowOf(clock)
-          doubts.hold({ attempt: call.attempt, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, sentAt, trunk: call.trunk })
+          const campaignId = call.attempt.campaign?.campaignId
+          const attempt = { callId, campaignId }
+          doubts.hold({ attempt, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, sentAt, trunk: call.trunk })
           return
         }
         doubts.end(callId)
@@ -237,6 +241,11 @@ export class CallSupervisor extends Context.Service<
           yield* launch(call, first(call.limits))
         }),
         doubt: (doubt) => doubts.hold({ ...doubt, ringTimeoutSeconds }),
+        inDoubt: (campaignId) => {
+          let count = 0
+          for (const { attempt } of doubts.all()) if (attempt.campaignId === campaignId) count++
+          return count
+        },
         recovered: late.recovered,
         live: () => calls.size,
         has: (callId) => calls.has(callId)

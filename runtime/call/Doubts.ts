@@ -3,7 +3,7 @@
  * may still appear, its slot stays taken, so that the caps hold even if it does.
  */
 import { Clock, Effect, Schedule } from "effect"
-import type { CallId } from "#core/Id.ts"
+import type { CallId, CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Slots } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
@@ -13,7 +13,7 @@ export const LONGEST_DOUBT_MILLIS = 600_000
 const CHECK = "1 second"
 
 export interface Doubt {
-  readonly attempt: { readonly callId: CallId }
+  readonly attempt: { readonly callId: CallId; readonly campaignId: CampaignId | undefined }
   /** When its request left. */
   readonly sentAt: SteadyTime.SteadyMillis
   readonly ringTimeoutSeconds: number

@@ -110,6 +110,8 @@ export class Desk {
       this.dueAt = Math.min(this.dueAt, dueAt)
       this.wake()
     }
+    // Its slot stays taken: what is left may be none at all, which the log is to say.
+    if (how._tag === "Ended" && how.inferred === "unseen") this.wake()
     if (look) this.look()
   }
 }

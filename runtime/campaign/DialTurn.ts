@@ -60,10 +60,12 @@ export const makeDialTurn = Effect.gen(function* () {
       memory.numbersLoggedAt = now
       yield* ownership.log(memory.plan.campaignId, Stops.numbersExhausted)
     }
-    const isStarved = slots.used(scopes[0]?.key ?? "") === 0
+    const { campaignId } = memory.plan
+    const inDoubt = supervisor.inDoubt(campaignId)
+    const isStarved = slots.used(scopes[0]?.key ?? "") <= inDoubt
     if (isStarved && now >= memory.capacityLoggedAt + CAPACITY_LOG_MILLIS) {
       memory.capacityLoggedAt = now
-      yield* ownership.log(memory.plan.campaignId, Stops.waitingForCapacity)
+      yield* ownership.log(campaignId, inDoubt === 0 ? Stops.waitingForCapacity : Stops.waitingForDoubts(inDoubt))
     }
     return news
   })

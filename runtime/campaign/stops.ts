@@ -87,6 +87,15 @@ export const waitingForCapacity: Note = {
   message: "Other calls use all the capacity."
 }
 
+/** `calls`: of the campaign. */
+export const waitingForDoubts = (calls: number): Note => ({
+  details: { calls_in_doubt: calls },
+  event: "waiting_for_capacity",
+  level: "warning",
+  message:
+    "Calls of which nobody knows whether they were placed keep the capacity until they can no longer appear, for ten minutes at most."
+})
+
 const failing: Readonly<Record<TroubleKind, string>> = {
   doubted: "It does not answer, or answers with errors that leave open whether a call was placed.",
   limited: "It refuses every call and asks for fewer.",

@@ -2,6 +2,7 @@
 import { Effect, Fiber } from "effect"
 import t from "tap"
 import type { ScheduleConfig } from "#core/campaign/Schedule.ts"
+import { noReply } from "#test/support/fakes.ts"
 import { wait, settled, steps, afterwards, play, campaign, count, fast } from "#test/support/campaignScene.ts"
 
 t.test("given more contacts than slots", async (t) => {
@@ -29,6 +30,19 @@ t.test("given more contacts than slots", async (t) => {
     )
     t.strictSame(to, ["+15551", "+15552", "+15553"])
   })
+})
+
+t.test("given calls in doubt that keep all the slots, then that is logged, and nobody else is dialed", async (t) => {
+  const { dials, entries } = await play(
+    (world) => {
+      campaign(3, { ...fast, organizationShare: 2 })(world)
+      world.originate = noReply
+      world.lookup = Effect.succeed("gone")
+    },
+    () => wait("9 minutes")
+  )
+  t.equal(dials.length, 2)
+  t.match(entries, ["waiting_for_capacity"])
 })
 
 t.test("given other calls that use all the slots, then that is logged once in ten minutes, and no contact suffers", async (t) => {
