@@ -286,7 +286,12 @@ t.test("given a delivery that is tried again in hours, when something happens, t
   )
   await test()
   await arrived(to, 2)
-  t.match(await deliveriesOf(run, organizationId, endpoint), [{ state: "delivered" }, { state: "pending", attempts: 1 }])
+  // The receiver knows of it before the engine has written down what it answered.
+  const [latest, earlier] = await until("the end of the second", async () => {
+    const found = await deliveriesOf(run, organizationId, endpoint)
+    return found[0]?.state === "pending" ? undefined : found
+  })
+  t.match([latest, earlier], [{ state: "delivered" }, { state: "pending", attempts: 1 }])
 })
 
 t.test("given two nodes and many events", async (t) => {

@@ -49,6 +49,8 @@ t.test("given ten thousand contacts whose numbers are all in calls of another ca
       yield* sql`UPDATE contacts SET state = 'dialing' WHERE campaign_id = ${other.id}`
       const campaign = yield* running([...numbers, ...numbersOf(100, "+1206")])
       yield* sql`ANALYZE`
+      // A vacuum that comes by would be counted as well, and on a busy machine it stays for long.
+      yield* sql`ALTER TABLE contacts SET (autovacuum_enabled = false)`
       const touched = sql<{ readonly blocks: number }>`
         SELECT (heap_blks_hit + idx_blks_hit + heap_blks_read + idx_blks_read)::float8 AS blocks FROM pg_statio_user_tables WHERE relname = 'contacts'`
       const measured = Effect.fnUntraced(function* () {
@@ -76,6 +78,5 @@ t.test("given ten thousand contacts whose numbers are all in calls of another ca
   t.ok(claims <= 60, `${claims} claims passed over all of them`)
   t.match(dialable, [{ phoneNumber: /^\+1206/ }], "the ones behind them are dialed")
   t.ok(Math.max(...blocks) < 10_000, "no claim reads them all")
-  // The middle one: a vacuum that comes by touches them too.
-  t.ok((blocks.slice(-20).toSorted((a, b) => a - b)[10] ?? 0) < 200, "and none looks at them again")
+  t.ok(Math.max(...blocks.slice(-20)) < 200, "and none looks at them again")
 })
