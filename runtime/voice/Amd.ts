@@ -2,7 +2,8 @@
  * Answering machine detection: people say "hello?" and wait, machines talk on, or beep. Decided from the callee's frames alone, while
  * the greeting is already being spoken to him: a person must not wait for the verdict.
  */
-import { decodeSample, frameMillis, sampleRate, silence } from "./Mulaw.ts"
+import { makeBeepDetector } from "./Beep.ts"
+import { decodeSample, frameMillis, silence } from "./Mulaw.ts"
 
 export type AmdVerdict = "human" | "machine" | "unknown"
 
@@ -19,8 +20,6 @@ export const waitMillis = 700
 export const shortestSpeechMillis = 100
 export const noSpeechMillis = 10_000
 export const budgetMillis = 20_000
-/** A tone that holds this long is the beep, or a network's announcement tones. */
-export const beepMillis = 200
 
 // Root mean squares. The lowest gate is about what a phone returns of our own voice (-42 dBFS), and well above a quiet line's noise.
 const lowestGate = 260
@@ -30,32 +29,6 @@ const noiseWindowFrames = 25
 // Speech once begun goes on at a lower level, and through gaps within words.
 const gateWithin = 0.5
 const hangoverMillis = 100
-
-const beepLowestHz = 350
-const beepHighestHz = 2200
-const beepDriftHz = 40
-// Of a sine nothing is left once it is predicted from itself; speech leaves some 10 %.
-const beepResidue = 0.01
-
-/** The frequency of a frame that is a pure tone: a sine obeys x[n+1] + x[n-1] = 2 cos(w) x[n]. */
-const toneOf = (frame: Uint8Array): number | undefined => {
-  let power = 0
-  let match = 0
-  let neighbours = 0
-  for (let at = 1; at < frame.length - 1; at++) {
-    const sample = decodeSample(frame[at] ?? silence)
-    const sum = decodeSample(frame[at - 1] ?? silence) + decodeSample(frame[at + 1] ?? silence)
-    power += sample * sample
-    match += sample * sum
-    neighbours += sum * sum
-  }
-  if (power === 0) return undefined
-  const twoCos = match / power
-  const residue = (neighbours - twoCos * match) / (power * (2 + twoCos * twoCos))
-  if (residue > beepResidue || Math.abs(twoCos) > 2) return undefined
-  const hz = (Math.acos(twoCos / 2) / (2 * Math.PI)) * sampleRate
-  return hz >= beepLowestHz && hz <= beepHighestHz ? hz : undefined
-}
 
 const rootMeanSquare = (frame: Uint8Array): number => {
   let power = 0
@@ -81,21 +54,9 @@ const makeGate = () => {
   }
 }
 
-const makeBeepDetector = () => {
-  let millis = 0
-  let last = 0
-  return (frame: Uint8Array): boolean => {
-    const hz = toneOf(frame)
-    const holds = hz !== undefined && Math.abs(hz - last) <= beepDriftHz
-    millis = hz === undefined ? 0 : holds ? millis + frameMillis : frameMillis
-    last = hz ?? 0
-    return millis >= beepMillis
-  }
-}
-
 export const makeAmd = (): Amd => {
   const isSpeech = makeGate()
-  const isBeep = makeBeepDetector()
+  const tone = makeBeepDetector(lowestGate)
   let startedAt: number | undefined
   let speechMillis = 0
   let lastSpeechAt = 0
@@ -121,7 +82,7 @@ export const makeAmd = (): Amd => {
       const waited = tMillis - (startedAt ??= tMillis)
       const level = rootMeanSquare(frame)
       const heard = isSpeech(level) ? onSpeech(tMillis) : onSilence(tMillis)
-      const beep = level > lowestGate && isBeep(frame) ? "machine" : undefined
+      const beep = tone.push(frame, level) ? "machine" : undefined
       const isOver = waited >= budgetMillis || (speechMillis === 0 && waited >= noSpeechMillis)
       const verdict = beep ?? heard ?? (isOver ? "unknown" : undefined)
       isSettled = verdict !== undefined
