@@ -26,6 +26,7 @@ import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
+import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { Signals } from "#core/Signals.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
@@ -62,6 +63,7 @@ const stores = Layer.mergeAll(
   CampaignOwnership.layer,
   FaultPauses.layer,
   AgentVersions.layer,
+  TrunkOutages.layer,
   TrunkSettings.layer
 )
 

@@ -12,6 +12,7 @@ import { recoverAnswered, recoverElsewhere, recoverSent } from "#core/call/CallM
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
+import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { Signals } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallJournal } from "./call/CallJournal.ts"
@@ -49,6 +50,9 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       const settle = yield* settler
       yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
       yield* keepDoubts
+      // What ended one of these outages is that its trunk is opened.
+      const pool = yield* TrunkPool
+      yield* Effect.forEach(yield* (yield* TrunkOutages).untold, pool.get, { discard: true })
       const byCampaign = Map.groupBy(
         left.filter((attempt) => attempt.campaign !== undefined),
         (attempt) => attempt.campaign?.campaignId

@@ -13,6 +13,7 @@ export const campaignEvents = [
   "telephony_unreachable",
   "telephony_suspect",
   "telephony_recovered",
+  "telephony_outage",
   "agent_archived",
   "settings_updated",
   "schedule_window_closed",

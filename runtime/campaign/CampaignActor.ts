@@ -86,6 +86,12 @@ export class CampaignActor extends Context.Service<
         return gate.until === undefined ? news : until(gate.until)
       })
 
+      const connectionWait = (memory: CampaignMemory, trunk: LiveTrunk, now: number, steady: SteadyTime.SteadyMillis) => {
+        const gate = memory.gate.connection(trunk, steady)
+        if (gate._tag !== "Open" && (memory.more || memory.dueAt <= now)) trunk.heldUp(memory.plan.campaignId)
+        return gateWait(memory, gate)
+      }
+
       const tellTrouble = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk) {
         const note = memory.gate.note(trunk.trouble(), yield* SteadyTime.now)
         if (note !== undefined) yield* ownership.log(memory.plan.campaignId, note)
@@ -144,7 +150,7 @@ export class CampaignActor extends Context.Service<
         const wait =
           (yield* breakerWatch.wait(memory, steady)) ??
           (yield* windowWait(memory, now)) ??
-          (yield* gateWait(memory, memory.gate.connection(trunk, steady))) ??
+          (yield* connectionWait(memory, trunk, now, steady)) ??
           // Nothing leaves that the journal cannot record.
           (local.failure() === undefined ? undefined : until(steady + JOURNAL_MILLIS)) ??
           (lock.isHeld() ? undefined : until(steady + LOCK_MILLIS)) ??

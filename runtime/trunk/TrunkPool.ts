@@ -4,18 +4,20 @@
  */
 import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
-import type { CallId, TelephonyConfigId } from "#core/Id.ts"
+import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { type Adapter, OriginateRefused, type Trunk, type TrunkEvent } from "#core/provider/Adapter.ts"
 import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { type CallerIds, callerIdFor } from "#core/telephony/CallerId.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
+import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "../config.ts"
 import { InFlight } from "./InFlight.ts"
 import { type CallControl, handedOver } from "./handedOver.ts"
 import { refusedTrunk } from "./refusedTrunk.ts"
 import { logChanges } from "./logChanges.ts"
+import { noteOutages } from "./outages.ts"
 import { makeHealth, type TrunkHealth } from "./TrunkHealth.ts"
 
 /** How often a replaced trunk is checked for remaining calls; longer than a call takes to begin. */
@@ -41,6 +43,8 @@ export interface LiveTrunk extends TrunkHealth {
   readonly rate: number
   /** How many calls it carries at once; undefined: no limit. */
   readonly maxConcurrentCalls: () => number | undefined
+  /** The campaign has contacts to call: if the trunk is away, its log will tell of it. */
+  readonly heldUp: (campaignId: CampaignId) => void
 }
 
 /** Where an event came from. */
@@ -84,6 +88,7 @@ export class TrunkPool extends Context.Service<
       const registry = yield* Registry
       const settings = yield* TrunkSettings
       const policy = yield* EgressPolicy
+      const outages = yield* TrunkOutages
       const { nodeName, trunkRate } = yield* Config
       const clock = yield* Clock.Clock
       const scope = yield* Effect.scope
@@ -101,6 +106,11 @@ export class TrunkPool extends Context.Service<
         yield* logChanges(health).pipe(Scope.provide(own), Effect.annotateLogs(said))
         const egress = yield* policy.trunksOf(setting.organizationId)
         let live: LiveTrunk | undefined
+        const heldUp = yield* noteOutages(id, health, () => live?.isCurrent() !== false).pipe(
+          Effect.provideService(TrunkOutages, outages),
+          Scope.provide(own),
+          Effect.annotateLogs(said)
+        )
         const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
         const context = {
           configurationId: id,
@@ -117,7 +127,7 @@ export class TrunkPool extends Context.Service<
         const trunk = yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs(said))
         const session: Session = { setting, scope: own, trunk, changed }
         const rate = trunkRate ?? adapter.manifest.callsPerSecond
-        live = liveOf(session, adapter, health, rate, () => open.get(id)?.live)
+        live = liveOf(session, adapter, health, rate, heldUp, () => open.get(id)?.live)
         const opened: Opened = Object.assign(session, { live })
         open.set(id, opened)
         return opened
@@ -231,7 +241,14 @@ const gone = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail:
 const noCallerId = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: "there is no active number to call from" }))
 
 /** `current`: the configuration's trunk by now. */
-const liveOf = (session: Session, adapter: Adapter, health: TrunkHealth, rate: number, current: () => LiveTrunk | undefined): LiveTrunk => {
+const liveOf = (
+  session: Session,
+  adapter: Adapter,
+  health: TrunkHealth,
+  rate: number,
+  heldUp: LiveTrunk["heldUp"],
+  current: () => LiveTrunk | undefined
+): LiveTrunk => {
   const old = handedOver(session.trunk, () => current()?.trunk)
   const isCurrent = () => current() === live
   const shown = (to: string) => callerIdFor(session.setting.callerIds, to)
@@ -254,6 +271,7 @@ const liveOf = (session: Session, adapter: Adapter, health: TrunkHealth, rate: n
     isCurrent,
     originating: new InFlight(adapter.manifest.originatesInFlight),
     rate,
+    heldUp,
     maxConcurrentCalls: () => session.setting.maxConcurrentCalls
   }
   return live

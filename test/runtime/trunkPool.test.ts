@@ -13,6 +13,7 @@ import { Config } from "#runtime/config.ts"
 import { awaitUp, type CallOfNode, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { egress } from "#test/support/egress.ts"
+import { noOutages } from "#test/support/fakes.ts"
 import { run, runLive } from "#test/support/run.ts"
 
 const id = TelephonyConfigId.make(3)
@@ -84,6 +85,7 @@ const layerOf = (world: World, adapter: Adapter) =>
     Layer.provideMerge(TrunkPool.layer),
     Layer.provide(Registry.layerOf([adapter])),
     Layer.provide(egress({ first: OrganizationId.make(1) })),
+    Layer.provide(noOutages),
     Layer.provide(
       Layer.succeed(TrunkSettings, {
         find: () =>

@@ -14,6 +14,7 @@ import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { OriginateDoubtful, OriginateRefused, Presence, ProviderError, TrunkContext } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
+import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { CallActor } from "#runtime/call/CallActor.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
@@ -304,6 +305,14 @@ const journalOf = (world: World): LocalJournal["Service"] => {
   }
 }
 
+/** Whoever asks is told that no trunk was ever away. */
+export const noOutages = Layer.succeed(TrunkOutages, {
+  began: () => Effect.void,
+  ended: () => Effect.void,
+  tell: () => Effect.succeed({ isPending: false, told: [] }),
+  untold: Effect.succeed([])
+})
+
 /** `environment` as the engine's own, and how the agent sounds. */
 export const layerOf = (
   world: World,
@@ -327,6 +336,7 @@ export const layerOf = (
     EngineLock.layerHeld,
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk) }),
+    noOutages,
     Registry.layerOf([adapterOf(world)]),
     // A bad value is a mistake in the test.
     Layer.orDie(Config.layerOf({ RECORDINGS: "off", ...environment })),

@@ -1,0 +1,115 @@
+/**
+ * Outages of trunks, until the logs of the campaigns that they concerned have told of them: those that had contacts to call meanwhile, and
+ * those whose calls were cut. An outage that begins anew before it was told of goes on.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CampaignId, TelephonyConfigId } from "../Id.ts"
+
+/** A call that is up this long after its trunk came back has outlived the outage. */
+const OUTLIVED_SECONDS = 30
+/** A provider that is being stopped ends its calls before its connections break. */
+const CUT_BEFORE_SECONDS = 10
+
+export interface ToldOutage {
+  readonly campaignId: CampaignId
+  readonly message: string
+}
+
+/** Times are epoch milliseconds. */
+export class TrunkOutages extends Context.Service<
+  TrunkOutages,
+  {
+    /** The trunk is away. Adds the campaigns that it holds up; may be repeated. */
+    readonly began: (id: TelephonyConfigId, at: number, heldUp: ReadonlyArray<CampaignId>) => Effect.Effect<void>
+    /** It is back. Changes nothing where no outage is known. */
+    readonly ended: (id: TelephonyConfigId, at: number) => Effect.Effect<void>
+    /** Writes the entries once every call that was under way is settled. `isPending`: that is not so yet. */
+    readonly tell: (
+      id: TelephonyConfigId,
+      now: number
+    ) => Effect.Effect<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>
+    /** Configurations with an outage that has not been told of. */
+    readonly untold: Effect.Effect<ReadonlyArray<TelephonyConfigId>>
+  }
+>()("core/telephony/TrunkOutages") {
+  static readonly layer = Layer.effect(
+    TrunkOutages,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      TrunkOutages.of({
+        began: (id, at, heldUp) => Effect.orDie(began(sql, id, at, heldUp)),
+        ended: (id, at) => Effect.orDie(ended(sql, id, at)),
+        tell: (id, now) => Effect.orDie(tell(sql, id, now)),
+        untold: Effect.orDie(untold(sql))
+      })
+    )
+  )
+}
+
+type Sql = SqlClient.SqlClient
+
+const began = (sql: Sql, id: TelephonyConfigId, at: number, heldUp: ReadonlyArray<CampaignId>) =>
+  sql`
+    INSERT INTO trunk_outages AS o (telephony_configuration_id, organization_id, began_at, held_campaigns)
+    SELECT id, organization_id, to_timestamp(${at}::float8 / 1000), ${heldUp}::int[] FROM telephony_configurations WHERE id = ${id}::int
+    ON CONFLICT (telephony_configuration_id) DO UPDATE SET began_at = coalesce(o.began_at, excluded.began_at), ended_at = NULL, held_campaigns = ARRAY(
+      SELECT unnest(o.held_campaigns) UNION SELECT unnest(excluded.held_campaigns))`.pipe(Effect.asVoid)
+
+const ended = (sql: Sql, id: TelephonyConfigId, at: number) =>
+  sql`
+    UPDATE trunk_outages SET ended_at = greatest(began_at, to_timestamp(${at}::float8 / 1000))
+    WHERE telephony_configuration_id = ${id}::int AND began_at IS NOT NULL AND ended_at IS NULL`.pipe(Effect.asVoid)
+
+const untold = (sql: Sql) =>
+  sql<{ readonly id: TelephonyConfigId }>`SELECT telephony_configuration_id AS id FROM trunk_outages WHERE began_at IS NOT NULL`.pipe(
+    Effect.map((rows) => rows.map(({ id }) => id))
+  )
+
+// What is told of is forgotten in the same statement, so each outage is told of once.
+const tell = (sql: Sql, id: TelephonyConfigId, now: number) =>
+  sql<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>`
+    WITH over AS MATERIALIZED (
+      SELECT * FROM trunk_outages o WHERE o.telephony_configuration_id = ${id}::int AND o.ended_at IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM attempts a
+        WHERE a.telephony_configuration_id = ${id}::int AND a.state IN ('intent', 'sent', 'answered') AND a.campaign_id IS NOT NULL
+          AND a.sent_at <= o.ended_at
+          AND (a.state <> 'answered' OR to_timestamp(${now}::float8 / 1000) < o.ended_at + make_interval(secs => ${OUTLIVED_SECONDS})))
+      FOR UPDATE
+    ), forgotten AS (
+      UPDATE trunk_outages o SET began_at = NULL, ended_at = NULL, held_campaigns = '{}', told_at = to_timestamp(${now}::float8 / 1000)
+      FROM over WHERE o.telephony_configuration_id = over.telephony_configuration_id
+    ), cut AS (
+      SELECT a.campaign_id, a.answered_at IS NOT NULL AS answered, a.outcome = 'unknown' AS unknown,
+        c.state NOT IN ('completed', 'failed', 'cancelled')
+          OR EXISTS (SELECT 1 FROM attempts later WHERE later.campaign_id = a.campaign_id AND later.row_no = a.row_no AND later.number > a.number)
+          AS again
+      FROM over o
+      JOIN attempts a ON a.telephony_configuration_id = o.telephony_configuration_id AND a.sent_at <= o.ended_at AND a.state = 'ended'
+        AND a.hangup_cause IN ('trunk_lost', 'media_failure', 'node_lost', 'written_off')
+        AND (a.ended_at >= o.began_at OR a.hangup_cause = 'trunk_lost' AND a.ended_at > o.told_at
+          AND a.ended_at >= o.began_at - make_interval(secs => ${CUT_BEFORE_SECONDS}))
+      JOIN contacts c ON c.campaign_id = a.campaign_id AND c.row_no = a.row_no
+    ), concerned AS (
+      SELECT o.organization_id, o.began_at, o.ended_at, c.id, n.*
+      FROM over o JOIN campaigns c ON c.id = ANY (o.held_campaigns) OR c.id IN (SELECT campaign_id FROM cut)
+      CROSS JOIN LATERAL (
+        SELECT count(*) AS calls, count(*) FILTER (WHERE answered) AS answered, count(*) FILTER (WHERE unknown) AS unknown,
+          count(*) FILTER (WHERE again) AS again
+        FROM cut WHERE cut.campaign_id = c.id
+      ) n
+    ), logged AS (
+      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+      SELECT organization_id, id, CASE calls WHEN 0 THEN 'info' ELSE 'warning' END, 'telephony_outage',
+        format('The telephony provider could not be reached for %s s; %s.', round(extract(epoch FROM ended_at - began_at)),
+          CASE calls WHEN 0 THEN 'no call was cut' WHEN 1 THEN '1 call was cut' ELSE calls || ' calls were cut' END),
+        jsonb_build_object('from', ${iso(sql, "began_at")}, 'until', ${iso(sql, "ended_at")}, 'calls_cut', calls, 'answered', answered,
+          'called_again', again, 'not_called_again', calls - again, 'outcome_unknown', unknown)
+      FROM concerned RETURNING campaign_id, message
+    )
+    SELECT (SELECT coalesce(jsonb_agg(jsonb_build_object('campaignId', campaign_id, 'message', message)), '[]') FROM logged) AS told,
+      EXISTS (SELECT 1 FROM trunk_outages WHERE telephony_configuration_id = ${id}::int AND began_at IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM over) AS is_pending`.pipe(
+    Effect.map(([row]) => row ?? { isPending: false, told: [] })
+  )
+
+const iso = (sql: Sql, column: "began_at" | "ended_at") =>
+  sql.literal(`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)

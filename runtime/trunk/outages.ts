@@ -1,0 +1,101 @@
+/**
+ * Notes when a trunk goes away and comes back, for the logs of the campaigns that it concerns (`TrunkOutages`). What has not been written yet
+ * is kept in memory and merged, so that a trunk that comes and goes while the database is away costs nothing.
+ */
+import { Clock, Effect, Latch, Schedule } from "effect"
+import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
+import type { TrunkHealth } from "./TrunkHealth.ts"
+
+/** How often it is looked whether the calls that were cut are settled; and how soon what could not be written is tried again. */
+const AGAIN = "1 second"
+/** Campaigns that one write names; the others come with the next. */
+const MOST_HELD = 1000
+
+interface Away {
+  /** Of the wall clock, as all times here. */
+  readonly since: number
+  until: number | undefined
+  /** When it went away anew, before the outage was told of. */
+  anewAt: number
+  isNoted: boolean
+  /** Not written yet. */
+  readonly heldUp: Set<CampaignId>
+  readonly known: Set<CampaignId>
+}
+
+/**
+ * For as long as the scope is open. Returns what a campaign calls that has contacts to call while the trunk is away; asking twice changes
+ * nothing. `isCurrent`: false once another trunk has taken its place.
+ */
+export const noteOutages = Effect.fnUntraced(function* (id: TelephonyConfigId, health: TrunkHealth, isCurrent: () => boolean) {
+  const outages = yield* TrunkOutages
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  const news = Latch.makeUnsafe(false)
+  let away: Away | undefined
+  // A former process may have left an outage that this connection ends.
+  let isFirst = true
+
+  const look = () => {
+    const { _tag } = health.status()
+    if (!isCurrent() || _tag === "Connecting") return
+    if (_tag === "Up") {
+      if (isFirst) away ??= begin(now(), true)
+      isFirst = false
+      if (away !== undefined) away.until ??= now()
+    } else if (away === undefined) away = begin(now(), false)
+    else if (away.until !== undefined) {
+      away.until = undefined
+      away.anewAt = now()
+      away.isNoted = false
+    }
+    if (away !== undefined) news.openUnsafe()
+  }
+
+  const write = Effect.fnUntraced(function* (outage: Away) {
+    const heldUp = [...outage.heldUp].slice(0, MOST_HELD)
+    if (!outage.isNoted || heldUp.length > 0) yield* outages.began(id, outage.since, heldUp)
+    outage.isNoted = true
+    for (const campaignId of heldUp) outage.heldUp.delete(campaignId)
+    const { until } = outage
+    if (until === undefined || outage.heldUp.size > 0) return outage.heldUp.size > 0
+    yield* outages.ended(id, until)
+    const { isPending, told } = yield* outages.tell(id, now())
+    for (const { campaignId, message } of told) yield* Effect.logInfo(message, { campaignId, event: "telephony_outage" })
+    if (isPending) return true
+    away = outage.until === undefined ? begin(outage.anewAt, false) : undefined
+    return away !== undefined
+  })
+
+  const turn = Effect.gen(function* () {
+    news.closeUnsafe()
+    const isPending = away !== undefined && (yield* write(away))
+    if (isPending) yield* Effect.timeoutOption(news.await, AGAIN)
+    else yield* news.await
+  })
+  const again = Effect.catchCause(turn, (cause) =>
+    Effect.andThen(Effect.logWarning("an outage of a trunk could not be noted yet", cause), Effect.sleep(AGAIN))
+  )
+  yield* Effect.forkScoped(Effect.repeat(again, Schedule.forever))
+  yield* Effect.acquireRelease(
+    Effect.sync(() => health.watch(look)),
+    (unwatch) => Effect.sync(unwatch)
+  )
+
+  return (campaignId: CampaignId): void => {
+    if (away === undefined || away.until !== undefined || away.known.has(campaignId)) return
+    away.known.add(campaignId)
+    away.heldUp.add(campaignId)
+    news.openUnsafe()
+  }
+})
+
+const begin = (since: number, isNoted: boolean): Away => ({
+  anewAt: since,
+  heldUp: new Set(),
+  isNoted,
+  known: new Set(),
+  since,
+  until: undefined
+})

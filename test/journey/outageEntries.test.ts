@@ -1,0 +1,108 @@
+/** What a campaign's log says of an Asterisk that was away: one entry, once it is back and the calls that it cut are settled. */
+import t from "tap"
+import { type Campaign, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+
+t.jobs = 3
+const environment = { RECORDINGS: "off" }
+const talking = { media: false, ringMillis: 200, talkMillis: 600_000 }
+
+const outagesIn = (campaign: Campaign) => campaign.logs.filter(({ event }) => event === "telephony_outage")
+const told = (world: World, id: number) =>
+  until(
+    "entry about the outage",
+    async () => {
+      const entries = outagesIn(await world.api.campaign(id))
+      return entries.length === 0 ? undefined : entries
+    },
+    120_000
+  )
+const answered = (world: World, id: number, calls: number) =>
+  untilTrue(
+    `${calls} conversations`,
+    async () => (await world.sql`SELECT 1 FROM attempts WHERE campaign_id = ${id} AND state = 'answered'`).length === calls,
+    60_000
+  )
+/** The engine knows that it is away. */
+const isAway = (world: World) =>
+  untilTrue("an outage", async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 1)
+
+t.test("given calls in conversation, when Asterisk dies and comes back", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: talking, environment })
+  const { api, emulator } = world
+  const cut = await world.campaign(numbersOf(3, ["01"]))
+  const held = await world.campaign(numbersOf(1, ["01"], "+1556"))
+  const draft = await world.campaign(numbersOf(1, ["01"], "+1557"))
+  const before = Date.now()
+  await api.start(cut.id)
+  await answered(world, cut.id, 3)
+  await emulator.refuseConnections(true)
+  emulator.crash()
+  await isAway(world)
+  await api.start(held.id)
+  await untilTrue(
+    "campaign that waits",
+    async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE ${held.id} = ANY (held_campaigns)`).length === 1
+  )
+  t.strictSame(outagesIn(await api.campaign(cut.id)), [], "then nothing is said before it is back")
+  await emulator.refuseConnections(false)
+  const [entry] = await told(world, cut.id)
+  t.match(entry, {
+    level: "warning",
+    message: /could not be reached for \d+ s; 3 calls were cut\./,
+    details: { calls_cut: 3, answered: 3, called_again: 0, not_called_again: 3, outcome_unknown: 0 }
+  })
+  const { from, until: to } = entry?.details ?? {}
+  const times = [from, to].map((time) => Date.parse(String(time)))
+  t.ok(before < (times[0] ?? 0) && (times[0] ?? 0) < (times[1] ?? 0) && (times[1] ?? 0) <= Date.now(), `from ${from} to ${to}`)
+  const [quiet] = await told(world, held.id)
+  t.match(quiet, { level: "info", message: /no call was cut/, details: { calls_cut: 0 } }, "then a campaign that had to wait is told too")
+  t.strictSame(outagesIn(await api.campaign(draft.id)), [], "then one that it did not concern is not")
+  await world.seen("answered", 4)
+  // Its events come again with each connection.
+  emulator.dropSockets()
+  await world.end("SIGTERM")
+  await world.launch()
+  await world.seen("originate", 4)
+  t.equal(outagesIn(await world.api.campaign(cut.id)).length, 1, "then it is said once")
+})
+
+t.test("given an Asterisk that is away, when the engine is killed meanwhile", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: talking, environment })
+  const { id } = await world.campaign(numbersOf(3, ["01"]), { max_concurrency: 2 })
+  await world.api.start(id)
+  await answered(world, id, 2)
+  await world.emulator.refuseConnections(true)
+  world.emulator.crash()
+  await isAway(world)
+  const [row] = await world.sql<Array<{ began: Date }>>`SELECT began_at AS began FROM trunk_outages WHERE began_at IS NOT NULL`
+  await world.end("SIGKILL")
+  await world.launch()
+  await world.emulator.refuseConnections(false)
+  const entries = await told(world, id)
+  t.match(entries, [{ details: { calls_cut: 2, answered: 2, from: row?.began.toISOString() } }], "then it began when it began")
+  await world.end("SIGKILL")
+  await world.launch()
+  await untilTrue("opened trunk", () => world.output().split('"a trunk is up"').length > 3, 60_000)
+  t.equal(outagesIn(await world.api.campaign(id)).length, 1, "then the next process says nothing more")
+})
+
+t.test("given calls in conversation, when only the connection breaks", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: talking, environment })
+  const { id } = await world.campaign(numbersOf(2, ["01"]))
+  await world.api.start(id)
+  await answered(world, id, 2)
+  const { log } = world.emulator
+  const channels = new Set(log.entries.map(({ channelId }) => channelId))
+  await untilTrue("audio", () => [...channels].every((channel) => log.audio(channel).received > 0))
+  world.emulator.dropSockets()
+  await isAway(world)
+  await untilTrue(
+    "outage that is settled",
+    async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 0,
+    90_000
+  )
+  t.equal(world.emulator.live(), 2, "then the calls go on")
+  t.strictSame(outagesIn(await world.api.campaign(id)), [], "then there is nothing to say")
+  await world.end("SIGTERM")
+  t.equal((await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length, 0, "then an engine that stops is no outage")
+})
