@@ -5,15 +5,15 @@
  * follows, but whose id has the form of a call's, are passed on unchanged: the engine knows whose call it is.
  */
 import { Schema } from "effect"
-import { fromQ850, type HangupCause } from "#core/call/HangupCause.ts"
+import { fromQ850, type HangupCause, mayHideAnswer } from "#core/call/HangupCause.ts"
 import { CallId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import type { Listed } from "./AriChannels.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
 
 export interface Call {
-  /** The connection that was up when the request was sent; undefined when no single connection has carried all events of the call. */
-  readonly connection: number | undefined
+  /** Events of it may have been missed, and with them its answer. */
+  gap: boolean
   /** Steady time, as all times here. */
   readonly requestedAt: number
   /** When the first byte of the request was written; undefined until then, and for a call of a former process. */
@@ -51,6 +51,7 @@ export class AriCalls {
   readonly #ended = new Map<string, Call>()
   readonly #emit: (callId: string, event: TrunkEvent) => void
   readonly #now: () => number
+  #gaps = 0
 
   constructor(emit: (callId: string, event: TrunkEvent) => void, now: () => number) {
     this.#emit = emit
@@ -61,13 +62,19 @@ export class AriCalls {
     return this.#calls.size
   }
 
+  /** How many gaps there have been in the events. */
+  get gaps(): number {
+    return this.#gaps
+  }
+
   get(callId: string): Call | undefined {
     return this.#calls.get(callId)
   }
 
-  add(callId: string, timeoutSeconds: number, connection: number | undefined, request: Call["request"]): Call {
+  /** `pending`: its request follows. `lost`: a former process or trunk has sent it, and nobody has heard its events since. */
+  add(callId: string, timeoutSeconds: number, request: "pending" | "lost"): Call {
     const call: Call = {
-      connection,
+      gap: request === "lost",
       requestedAt: this.#now(),
       timeoutMillis: timeoutSeconds * 1000,
       request,
@@ -144,6 +151,19 @@ export class AriCalls {
     return accepted
   }
 
+  /** No event was heard for a while. */
+  noteGap(): void {
+    this.#gaps++
+    for (const call of this.#calls.values()) call.gap = true
+  }
+
+  /** A list that was asked for after gap number `gaps` shows this channel: what befalls it from now on is heard. */
+  closeGap(callId: string, { state }: Listed, gaps: number): void {
+    const call = this.#calls.get(callId)
+    // One that is up may have been answered before, while nobody listened: Asterisk is letting it go at this moment.
+    if (call !== undefined && gaps === this.#gaps && state !== "Up") call.gap = false
+  }
+
   /** Asterisk has been restarted: none of these calls is up any more. */
   outlive(): void {
     for (const call of this.#calls.values()) call.outlived = true
@@ -190,7 +210,9 @@ export class AriCalls {
     // Most telephones say goodbye without a reason, which arrives as 0.
     if (call.answered) return fromQ850(cause === 0 ? NORMAL_CLEARING : cause)
     if (this.#timedOut(call, cause)) return "ring_timeout"
-    return fromQ850(cause, sipStatus)
+    const told = fromQ850(cause, sipStatus)
+    // Whoever answers while nobody listens is let go at once, and for the same cause.
+    return call.gap && mayHideAnswer(told) ? "trunk_lost" : told
   }
 
   /**

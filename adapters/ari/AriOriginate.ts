@@ -51,12 +51,13 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
   if (known !== undefined)
     return known.request === "accepted" ? { providerCallId: callId } : yield* new OriginateDoubtful({ detail: "already sent" })
 
-  const call = asterisk.calls.add(callId, request.ringTimeoutSeconds, asterisk.connection, "pending")
+  const call = asterisk.calls.add(callId, request.ringTimeoutSeconds, "pending")
   let isDeaf = false
   const leave = () => {
     isDeaf = asterisk.status._tag !== "Up"
     if (isDeaf || !request.leave()) return false
     call.leftAt = asterisk.now()
+    call.gap = false
     return true
   }
   const outcome = yield* asterisk.rest
@@ -100,7 +101,7 @@ const note = (asterisk: Asterisk, callId: string, call: Call, outcome: Outcome):
   if (placed) {
     call.request = "accepted"
     // The connection was lost in between, and with it perhaps an event: compared anew.
-    if (call.connection !== asterisk.connection) asterisk.background(recheck(asterisk, callId))
+    if (call.gap) asterisk.background(recheck(asterisk, callId))
   } else if (refusal !== undefined) {
     call.request = "refused"
   }

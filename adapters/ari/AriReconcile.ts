@@ -12,6 +12,7 @@ const LAST_EVENT_MILLIS = 250
 /** Settles every call that we know against the channels that there are, and passes on the others that may be calls. */
 export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterGap: boolean) {
   const askedAt = asterisk.now()
+  const { gaps } = asterisk.calls
   // A call that Asterisk accepts while it answers may be in the list or not.
   const accepted = asterisk.calls.accepted()
   const present = yield* listChannels(asterisk, "reconcile")
@@ -23,7 +24,10 @@ export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterG
     yield* Effect.logWarning("Asterisk was restarted", { calls: asterisk.calls.size })
     asterisk.calls.outlive()
   }
-  for (const [callId, channel] of present) asterisk.calls.present(callId, channel, afterGap)
+  for (const [callId, channel] of present) {
+    asterisk.calls.present(callId, channel, afterGap)
+    asterisk.calls.closeGap(callId, channel, gaps)
+  }
   const missing = accepted.filter((callId) => !present.has(callId) && asterisk.calls.get(callId) !== undefined)
   const missedBefore = asterisk.missing
   asterisk.missing = new Set(missing)
@@ -43,8 +47,12 @@ const lastEvents = Effect.fnUntraced(function* ({ socket }: Asterisk) {
 /** The same for one call, after a gap. */
 export const recheck = Effect.fnUntraced(
   function* (asterisk: Asterisk, callId: string) {
+    const { gaps } = asterisk.calls
     const channel = yield* findChannel(asterisk, "recheck", callId)
-    if (channel !== undefined) return asterisk.calls.present(callId, channel, true)
+    if (channel !== undefined) {
+      asterisk.calls.present(callId, channel, true)
+      return asterisk.calls.closeGap(callId, channel, gaps)
+    }
     yield* lastEvents(asterisk)
     asterisk.calls.absent(callId)
   },

@@ -89,7 +89,6 @@ const makeAsterisk = Effect.fnUntraced(function* ({ application, base, password,
     },
     hurry: Latch.makeUnsafe(false),
     status: { _tag: "Connecting" },
-    connection: 0,
     socket: undefined,
     missing: new Set(),
     looking: undefined,
@@ -119,7 +118,7 @@ const follow = Effect.fnUntraced(function* (asterisk: Asterisk, context: TrunkCo
     },
     hurry: asterisk.hurry,
     prepare: Effect.fnUntraced(function* (socket) {
-      asterisk.connection += 1
+      asterisk.calls.noteGap()
       asterisk.socket = socket
       asterisk.noMediaSocketUntil = Number.NEGATIVE_INFINITY
       yield* filterEvents(asterisk)
@@ -203,7 +202,7 @@ const sendDtmf = Effect.fn("ari.sendDtmf")(function* (asterisk: Asterisk, callId
 /** Whether such a call exists is not known: its absence ends nothing. */
 const adopt = (asterisk: Asterisk, callId: CallId): void => {
   if (asterisk.calls.get(callId) !== undefined) return
-  const call = asterisk.calls.add(callId, Number.POSITIVE_INFINITY, undefined, "lost")
+  const call = asterisk.calls.add(callId, Number.POSITIVE_INFINITY, "lost")
   forgetUnlessSeen(asterisk, callId, call)
   if (asterisk.status._tag === "Up") asterisk.background(recheck(asterisk, callId))
 }

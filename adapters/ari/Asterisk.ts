@@ -37,8 +37,6 @@ export interface Asterisk {
   /** Open: the next attempt to connect is wanted now. */
   readonly hurry: Latch.Latch
   status: TrunkStatus
-  /** Counts the connections of the events' websocket. */
-  connection: number
   /** Undefined while there is none. */
   socket: EventSocket | undefined
   /** Calls that the last list of channels did not show. */

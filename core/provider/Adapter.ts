@@ -35,6 +35,7 @@ export type TrunkEvent =
   | { readonly _tag: "Placed" }
   | { readonly _tag: "Rang" }
   | { readonly _tag: "Answered"; readonly at?: number }
+  /** A cause that may hide an answer (`mayHideAnswer`) only where the answer could have been heard; otherwise `trunk_lost`. */
   | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
   | { readonly _tag: "Dtmf"; readonly digit: string }
   | { readonly _tag: "MachineDetected" }

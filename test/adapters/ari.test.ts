@@ -169,7 +169,7 @@ t.test("given a call, when its channel is destroyed, then the cause follows from
       (_, event) => told.push(event),
       () => now
     )
-    calls.add("c", 30, 1, "pending").asked = asked
+    calls.add("c", 30, "pending").asked = asked
     now = afterMillis
     for (const event of events) calls.handle(event)
     t.strictSame(

@@ -96,6 +96,51 @@ given("when Asterisk accepts a call after it has made a list of its channels, th
   await proxy.stop()
 })
 
+given(
+  "when a call is answered while nobody listens and let go once somebody does, then nobody says that it was not answered",
+  async (t, emulator, line) => {
+    const answered = (callId: string) =>
+      eventually("the answer", () => emulator.log.entries.some(({ channelId, kind }) => channelId === callId && kind === "answered"))
+    const earlier = await Line.up(ari, configOf(emulator), "node")
+    emulator.letRing(true)
+    emulator.holdDropped(true)
+    const { callId } = await earlier.originate(numberOf("011"))
+    await earlier.event(callId, "Rang")
+    await earlier.close()
+    emulator.letRing(false)
+    await answered(callId)
+    const next = await Line.up(ari, configOf(emulator), "node")
+    next.trunk.adopt(callId)
+    emulator.holdDropped(false)
+    t.equal(await next.hungUp(callId), "trunk_lost")
+    await next.close()
+
+    emulator.letRing(true)
+    emulator.holdDropped(true)
+    const { callId: second } = await line.originate(numberOf("011"))
+    await line.event(second, "Rang")
+    emulator.dropSockets()
+    await line.status("Down")
+    emulator.letRing(false)
+    await answered(second)
+    await line.status("Up")
+    emulator.holdDropped(false)
+    t.equal(await line.hungUp(second), "trunk_lost", "nor after a gap in the events")
+  }
+)
+
+given("when a phone rings on after a gap in the events, then it is known how it ends", async (t, emulator, line) => {
+  emulator.letRing(true)
+  const { callId } = await line.originate(numberOf("001"))
+  await line.event(callId, "Rang")
+  emulator.dropSockets()
+  await line.status("Down")
+  await line.status("Up")
+  emulator.letRing(false)
+  t.equal(await line.hungUp(callId), "normal_clearing")
+  t.match(line.story(callId), ["Rang", "Answered", "HungUp normal_clearing"])
+})
+
 t.test("given events that come after the end, in whatever order", async (t) => {
   const id = newCallId()
   const told = (events: ReadonlyArray<ChannelEvent>, isFollowed = true) => {
@@ -104,7 +149,7 @@ t.test("given events that come after the end, in whatever order", async (t) => {
       (_, event) => words.push(event),
       () => 0
     )
-    if (isFollowed) calls.add(id, 30, 1, "pending")
+    if (isFollowed) calls.add(id, 30, "pending")
     for (const event of events) calls.handle(event)
     return words
   }
@@ -136,7 +181,7 @@ t.test("given a list of channels", async (t) => {
     t.strictSame(words, expected, name)
   }
   const up = { state: "Up", inStasis: true }
-  const follow = (calls: AriCalls) => calls.add(id, 30, 1, "pending")
+  const follow = (calls: AriCalls) => calls.add(id, 30, "pending")
   check("nobody follows it", ["Answered"], (calls) => calls.present(id, up, false))
   check("nobody follows it, not answered", ["Placed"], (calls) => calls.present(id, { state: "Down", inStasis: false }, false))
   check("its events come", [], (calls) => {
@@ -179,7 +224,7 @@ t.test("given a call whose end was not heard, when it is missing, then the cause
       (_, event) => told.push(event),
       () => 0
     )
-    calls.add("c", 30, 1, "pending")
+    calls.add("c", 30, "pending")
     for (const event of events) calls.handle(event)
     between(calls)
     calls.absent("c")

@@ -25,7 +25,7 @@ process.on("message", (message) => {
   if (!(message instanceof Object && "add" in message && "count" in message)) return
   for (let added = 0; added < Number(message.count); added++) {
     if (message.add === "fibers") Effect.runFork(actor)
-    else table.add(`00000000-0000-7000-8000-${String(calls++).padStart(12, "0")}`, 60, 1, "accepted")
+    else table.add(`00000000-0000-7000-8000-${String(calls++).padStart(12, "0")}`, 60, "pending").request = "accepted"
   }
 })
 process.send?.({ ready: true })

@@ -91,6 +91,8 @@ export interface AriEmulator {
   readonly requests: ReadonlyArray<OriginateAsked>
   /** On: nobody picks up. Off: those whose time to pick up has come do so now. */
   letRing(on: boolean): void
+  /** On: calls that are answered while nobody is connected stay for now, up and outside Stasis. Off: they are let go. */
+  holdDropped(on: boolean): void
   /** On: lists of channels are made when they are asked for, and told when it is off again. */
   holdLists(on: boolean): void
   /** Lists of channels that are being held. */
@@ -225,6 +227,10 @@ class AsteriskServer implements AriEmulator {
 
   letRing(on: boolean): void {
     this.#asterisk.calls.letRing(on)
+  }
+
+  holdDropped(on: boolean): void {
+    this.#asterisk.calls.holdDropped(on)
   }
 
   holdLists(on: boolean): void {

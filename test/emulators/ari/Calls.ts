@@ -68,6 +68,8 @@ export class Calls {
   #pace: Pace
   /** Those who would have picked up; undefined while everybody may. */
   #waiting: Array<() => void> | undefined
+  /** Calls that are being let go because nobody was connected; undefined while that takes no time. */
+  #dropping: Array<() => void> | undefined
 
   constructor(parts: { applications: Applications; bridges: Bridges; channels: Channels; log: CalleeLog; pace: Pace }) {
     this.#applications = parts.applications
@@ -166,6 +168,19 @@ export class Calls {
     if (!on) for (const pickUp of waiting) pickUp()
   }
 
+  holdDropped(on: boolean): void {
+    const dropping = this.#dropping ?? []
+    this.#dropping = on ? dropping : undefined
+    if (!on) for (const drop of dropping) drop()
+  }
+
+  #drop(channel: Channel): void {
+    const drop = () => this.end(channel, { cause: 16 })
+    if (this.#dropping === undefined) return drop()
+    channel.state = "Up"
+    this.#dropping.push(drop)
+  }
+
   #play(channel: Channel, callee: Callee): void {
     if (channel.ended) return
     const { chance, ringMillis, scale } = this.#pace
@@ -194,7 +209,7 @@ export class Calls {
     channel.clearTimers()
     this.#record(channel, "answered")
     // The dialplan's Stasis() fails when nobody is connected, and the call is let go without a word.
-    if (!channel.inStasis && !this.#applications.isActive(channel.app)) return this.end(channel, { cause: 16 })
+    if (!channel.inStasis && !this.#applications.isActive(channel.app)) return this.#drop(channel)
     this.answer(channel)
     const talk = () => this.#talk(channel, callee)
     if (this.#pace.talkOnceHeard) channel.whenHeard(talk)
