@@ -28,6 +28,10 @@ const gateOverNoise = 3
 const noiseWindowFrames = 25
 // Speech once begun goes on at a lower level, and through gaps within words.
 const gateWithin = 0.5
+// Noise that comes and goes is not all below a gate over its least: nothing that lies 16 dB below the loudest of late is speech.
+const belowLoudest = 0.16
+// Of the loudest, by each frame: 3 dB in 3.5 s.
+const fading = 0.998
 const hangoverMillis = 100
 
 const rootMeanSquare = (frame: Uint8Array): number => {
@@ -41,6 +45,7 @@ const makeGate = () => {
   let least = Infinity
   let leastBefore = Infinity
   let frames = 0
+  let loudest = 0
   let isOpen = false
   return (level: number): boolean => {
     if (frames++ % noiseWindowFrames === 0) {
@@ -49,7 +54,8 @@ const makeGate = () => {
     }
     least = Math.min(least, level)
     const gate = Math.max(lowestGate, Math.min(least, leastBefore) * gateOverNoise)
-    isOpen = level > (isOpen ? gate * gateWithin : gate)
+    loudest = Math.max(level, loudest * fading)
+    isOpen = level > Math.max(isOpen ? gate * gateWithin : gate, loudest * belowLoudest)
     return isOpen
   }
 }

@@ -11,6 +11,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Logger } from "effect"
 import { parseArgs } from "node:util"
 import { actors } from "./actors.ts"
+import { amd } from "./amd.ts"
 import type { Benchmark } from "./Benchmark.ts"
 import { create } from "./create.ts"
 import { dispatch, dispatchInStep, dispatchWithVoice } from "./dispatch.ts"
@@ -46,7 +47,8 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   actors,
   gateway,
   hostileBodies,
-  neighbours
+  neighbours,
+  amd
 ]
 
 const { positionals, values } = parseArgs({

@@ -1,0 +1,101 @@
+/** Recorded prompts of people, from Debian's packages for Asterisk, and what flite says: never kept in the repository. */
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { basename, extname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import { type FliteVoice, loadFlite, synthesize, voices } from "#runtime/voice/FliteWasm.ts"
+import { decode, sampleRate } from "#runtime/voice/Mulaw.ts"
+import { makePhoneSound } from "#runtime/voice/PhoneSound.ts"
+import { resample } from "#runtime/voice/Resampler.ts"
+import { readWav } from "#runtime/voice/Wav.ts"
+import { unavailable } from "./fromDebian.ts"
+import { wavOf } from "./wav.ts"
+
+const script = fileURLToPath(new URL("./prompts/install", import.meta.url))
+/** As `unavailable` says. */
+export const promptsUnavailable = unavailable(script)
+
+export interface Clip {
+  /** Who speaks: `en_US_f_Allison`, `flite slt`. */
+  readonly voice: string
+  /** The file without its ending, as in `digits/5`; or the text. */
+  readonly name: string
+  readonly samples: Int16Array
+}
+
+const folder = (): string =>
+  join(process.env["PROMPTS_CACHE"] ?? fileURLToPath(new URL("../../.cache/prompts", import.meta.url)), "root-1/usr/share/asterisk/sounds")
+
+/** The WAV files are PCM16 at the phone's rate; the others are A-law without a header. */
+const samplesOf = (path: string): Int16Array => {
+  const file = readFileSync(path)
+  if (extname(path) === ".wav") {
+    const data = file.indexOf("data") + 8
+    return new Int16Array(new Uint8Array(file.subarray(data, file.length - ((file.length - data) % 2))).buffer)
+  }
+  const sound = makePhoneSound()
+  readWav(wavOf({ tag: 6, bits: 8, channels: 1, rate: sampleRate }, file), sound)
+  return decode(sound.end() ?? new Uint8Array(0))
+}
+
+const audible = 400
+/** Without the silence before and after it. */
+export const trimmed = (samples: Int16Array): Int16Array => {
+  let first = 0
+  let end = samples.length
+  while (first < end && Math.abs(samples[first] ?? 0) <= audible) first++
+  while (end > first && Math.abs(samples[end - 1] ?? 0) <= audible) end--
+  return samples.subarray(Math.max(0, first - 160), Math.min(samples.length, end + 400))
+}
+
+/** Sounds among the prompts that nobody says. */
+const isSpoken = (name: string) => !/^(beep|beeperr|silence\/.*|.*scending-2tone|tt-(monkeys|weasels))$/.test(name)
+
+/** The same recording comes under several names, and in several packages. */
+const onlyNew = () => {
+  const seen = new Set<string>()
+  return (samples: Int16Array) => {
+    const hash = createHash("sha1")
+      .update(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
+      .digest("base64")
+    if (seen.has(hash)) return false
+    seen.add(hash)
+    return true
+  }
+}
+
+const pathsBelow = (voice: string): ReadonlyArray<string> =>
+  readdirSync(join(folder(), voice), { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile() && /\.(wav|alaw)$/.test(file.name))
+    .map((file) => relative(join(folder(), voice), join(file.parentPath, file.name)))
+    .toSorted()
+
+export const promptVoices = (): ReadonlyArray<string> =>
+  readdirSync(folder())
+    .filter((name) => existsSync(join(folder(), name, "digits")) && /^.._.._/.test(name))
+    .toSorted()
+
+/** Each recording once. One at a time: all of them are hundreds of megabytes. */
+export const recordedClips = function* (): Generator<Clip> {
+  const isNew = onlyNew()
+  for (const voice of promptVoices()) {
+    for (const path of pathsBelow(voice)) {
+      const name = join(path, "..", basename(path, extname(path)))
+      if (!isSpoken(name)) continue
+      const samples = trimmed(samplesOf(join(folder(), voice, path)))
+      if (samples.length > 0 && isNew(samples)) yield { voice, name, samples }
+    }
+  }
+}
+
+/** The beep that Asterisk's own voicemail plays. */
+export const asterisksBeep = (): Int16Array => trimmed(samplesOf(join(folder(), "en_US_f_Allison/beep.wav")))
+
+export const fliteClips = function* (texts: ReadonlyArray<string>): Generator<Clip> {
+  const flite = loadFlite()
+  const speak = (voice: FliteVoice, text: string): Int16Array => {
+    const { rate, samples } = synthesize(flite, voice, text)
+    return trimmed(resample(samples, rate, sampleRate))
+  }
+  for (const voice of voices) for (const name of texts) yield { voice: `flite ${voice}`, name, samples: speak(voice, name) }
+}
