@@ -70,6 +70,18 @@ const must = async (...command: Parameters<typeof run>): Promise<string> => {
   return stdout
 }
 
+/** See `sippLog`; of the instance in this folder. */
+export const calleeLog = async (runFolder: string, what: CalleeEvent): Promise<Array<CalleeRecord>> => {
+  const lines = (await readFile(join(runFolder, "log/calls"), "utf8")).split("\n")
+  return lines.flatMap((line) => {
+    // SIPp writes the time as date, time of day, and seconds since the epoch.
+    const [, , seconds, event, number, sipCallId] = line.split(/\s+/)
+    return event === what && number !== undefined && sipCallId !== undefined
+      ? [{ number, sipCallId, at: Math.round(Number(seconds) * 1_000) }]
+      : []
+  })
+}
+
 /** As `unavailable` says, for Asterisk and its callee. */
 export const asteriskUnavailable = unavailable(script("install"))
 
@@ -118,16 +130,7 @@ export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Aste
       const { asteriskPid, calleePid } = await instance()
       return [asteriskPid, calleePid]
     },
-    sippLog: async (what = "invite") => {
-      const lines = (await readFile(join(runFolder, "log/calls"), "utf8")).split("\n")
-      return lines.flatMap((line) => {
-        // SIPp writes the time as date, time of day, and seconds since the epoch.
-        const [, , seconds, event, number, sipCallId] = line.split(/\s+/)
-        return event === what && number !== undefined && sipCallId !== undefined
-          ? [{ number, sipCallId, at: Math.round(Number(seconds) * 1_000) }]
-          : []
-      })
-    },
+    sippLog: (what = "invite") => calleeLog(runFolder, what),
     ctl: (text) => command("ctl", text),
     crash: async () => {
       await command("crash")

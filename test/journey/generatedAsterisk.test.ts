@@ -1,0 +1,254 @@
+/**
+ * A real Asterisk on the files that `deploy/asterisk/generate` writes, copied as they are: the engine makes calls through it, and SIPp, as
+ * the provider, says which. What Asterisk's own records of the calls have in common with ours is what the administrator's page says.
+ */
+import { existsSync } from "node:fs"
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parse } from "csv-parse/sync"
+import t, { type Test } from "tap"
+import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import { type Run, until, untilTrue, World } from "#test/support/engine.ts"
+import { type GeneratedAsterisk, type GeneratedOptions, generate, recordsOf, startGenerated } from "#test/support/generatedAsterisk.ts"
+import { cert, key } from "#test/support/tlsCertificate.ts"
+
+t.setTimeout(600_000)
+const skip = (await asteriskUnavailable()) ?? false
+
+interface Scene {
+  readonly asterisk: GeneratedAsterisk
+  readonly callee: Asterisk
+  readonly world: World
+}
+const given = async (
+  t: Test,
+  options: GeneratedOptions = {},
+  account: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string>> = {}
+): Promise<Scene> => {
+  const callee = await startAsterisk()
+  t.teardown(() => callee.stop())
+  const asterisk = await startGenerated(callee, options)
+  t.teardown(() => asterisk.stop())
+  const world = await World.open(t, {
+    account: { ...asterisk.telephonyConfig.config, ...account },
+    environment,
+    configurations: { max_call_duration: 6 }
+  })
+  return { asterisk, callee, world }
+}
+
+/** Runs of a campaign of these numbers, without retries, by number. */
+const called = async ({ world }: Scene, numbers: ReadonlyArray<string>): Promise<ReadonlyMap<string, Run>> => {
+  const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  return new Map((await world.api.runs(id)).map((run) => [String(run.initial_context?.["phone_number"]), run]))
+}
+const causesOf = (runs: ReadonlyMap<string, Run>) =>
+  Object.fromEntries([...runs].map(([number, run]) => [number, run.gathered_context?.["hangup_cause"]]))
+const callIdOf = (run: Run | undefined) => String(run?.gathered_context?.["call_id"])
+
+/** SIPp sends back what it hears: the callee's side of a recording is loud only if the callee heard the agent. */
+const loudestOfCallee = async (run: Run | undefined): Promise<number> => {
+  const wav = Buffer.from(await (await fetch(String(run?.recording_public_url))).arrayBuffer())
+  const samples = Array.from({ length: Math.floor((wav.length - 44) / 4) }, (_, at) => Math.abs(wav.readInt16LE(44 + 4 * at)))
+  return samples.reduce((loudest, sample) => Math.max(loudest, sample), 0)
+}
+
+const rowsOf = async (asterisk: GeneratedAsterisk, file: string): Promise<ReadonlyArray<ReadonlyArray<string>>> =>
+  parse((await recordsOf(asterisk, file)).join("\n"))
+/** Asterisk writes a record some time after the end of its call. */
+const recordsFrom = (asterisk: GeneratedAsterisk, file: string, isWhole: (rows: ReadonlyArray<ReadonlyArray<string>>) => boolean) =>
+  until(`records in ${file}`, async () => {
+    const rows = await rowsOf(asterisk, file)
+    return isWhole(rows) ? rows : undefined
+  })
+
+/** By the last three digits of the number, as the table in deploy/asterisk/conf/extensions.conf has them. */
+const echoes = "+15550100700"
+const numbers = [echoes, "+15550101200", "+15550102404"]
+const causes = { [echoes]: "duration_exceeded", "+15550101200": "user_busy", "+15550102404": "unallocated_number" }
+
+/** As the dialplan writes the value of an expression. */
+const value = (expression: string) => `\${${expression}}`
+/** What an administrator adds who wants CEL, and `linkedid` in the CDR. */
+const bothLogs = {
+  "modules.conf": "load = res_cdrel_custom.so\nload = cdr_custom.so\nload = cel_custom.so\n",
+  "cdr_custom.conf": `\n[mappings]\nmatch.csv => ${value(`CSV_QUOTE(${value("CDR(uniqueid)")})`)},${value(`CSV_QUOTE(${value("CDR(linkedid)")})`)}\n`,
+  "cel.conf": "\n[general](+)\nenable = yes\nevents = CHAN_START,ANSWER,HANGUP,CHAN_END\n",
+  "cel_custom.conf": `\n[mappings]\nmatch.csv => ${value("eventtype")},${value("CHANNEL(uniqueid)")},${value("CHANNEL(linkedid)")}\n`
+}
+
+t.test("given the generated files, when a campaign is started", { skip, buffered: true }, async (t) => {
+  const scene = await given(t, { added: bothLogs })
+  const { asterisk, callee } = scene
+  const runs = await called(scene, numbers)
+  t.strictSame((await callee.sippLog()).map(({ number }) => number).sort(), numbers, "then each phone rings once")
+  t.match(await asterisk.ctl("ari show apps"), "trunkline.journey.1", "and the engine has registered its application by itself")
+  t.strictSame(causesOf(runs), causes, "and each call ends as the callee ended it")
+  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "and who answers hears the agent")
+
+  const ids = numbers.map((number) => callIdOf(runs.get(number)))
+  const dispositions = ["ANSWERED", "BUSY", "NO ANSWER"]
+  const master = await recordsFrom(asterisk, "cdr-csv/Master.csv", (rows) => ids.every((id) => rows.some((row) => row.at(-1) === id)))
+  t.strictSame(
+    ids.map((id) => master.filter((row) => row.at(-1) === id).map((row) => row.at(-3))),
+    dispositions.map((disposition) => [disposition]),
+    "then Master.csv has one record of each run: its uniqueid is the run's call_id"
+  )
+  const others = master.filter((row) => !ids.includes(row.at(-1) ?? ""))
+  t.ok(
+    others.every((row) => row.at(-1)?.startsWith("media-")),
+    "and what is not of a run is of its audio"
+  )
+  const linked = await rowsOf(asterisk, "cdr-custom/match.csv")
+  t.strictSame(
+    linked.filter(([, linkedid = ""]) => !ids.includes(linkedid)),
+    [],
+    "and linkedid is the call_id in all of them"
+  )
+  const ended = await recordsFrom(asterisk, "cel-custom/match.csv", (rows) =>
+    ids.every((id) => rows.some(([type, uniqueid]) => type === "CHAN_END" && uniqueid === id))
+  )
+  t.strictSame(
+    ids.map((id) => ended.filter(([type, uniqueid, linkedid]) => type === "CHAN_START" && uniqueid === id && linkedid === id).length),
+    [1, 1, 1],
+    "and the events of a call have it as uniqueid and linkedid"
+  )
+})
+
+t.test("given a dial string through the generated dialplan, when a campaign is started", { skip, buffered: true }, async (t) => {
+  const scene = await given(t, { added: bothLogs }, { dial_string: "Local/{number}@trunkline-outbound/n" })
+  const runs = await called(scene, numbers)
+  t.strictSame((await scene.callee.sippLog()).map(({ number }) => number).sort(), numbers, "then each phone rings once")
+  t.strictSame(causesOf(runs), causes, "and each call ends as the callee ended it")
+  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "and who answers hears the agent")
+  const ids = numbers.map((number) => callIdOf(runs.get(number)))
+  const records = await recordsFrom(scene.asterisk, "cdr-custom/match.csv", (rows) =>
+    [...ids, ...ids.map((id) => `${id};2`)].every((id) => rows.some(([uniqueid]) => uniqueid === id))
+  )
+  t.strictSame(
+    records.filter(([, linkedid = ""]) => !ids.includes(linkedid)),
+    [],
+    "then all records of a call, on its way through the dialplan too, have the call_id as linkedid"
+  )
+  const ends = await recordsFrom(scene.asterisk, "cel-custom/match.csv", (rows) =>
+    ids.every((id) => rows.some(([type, uniqueid]) => type === "CHAN_END" && uniqueid === id))
+  )
+  t.strictSame(
+    ends.filter(([type, uniqueid = "", linkedid = ""]) => type === "CHAN_END" && !uniqueid.startsWith("media-") && !ids.includes(linkedid)),
+    [],
+    "and so have its events"
+  )
+})
+
+t.test("given TLS and the package's own modules, when a campaign is started", { skip, buffered: true }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-tls-"))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")]
+  await writeFile(certFile, cert)
+  await writeFile(keyFile, key)
+  const options = { arguments: ["--tls", certFile, keyFile], without: ["modules.conf"] }
+  const scene = await given(t, options, {}, { NODE_EXTRA_CA_CERTS: certFile })
+  t.match(scene.asterisk.ariUrl, /^https:/)
+  const runs = await called(scene, numbers)
+  t.strictSame((await scene.callee.sippLog()).map(({ number }) => number).sort(), numbers, "then each phone rings once")
+  t.strictSame(causesOf(runs), causes)
+  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "and who answers hears the agent")
+})
+
+t.test("given an Asterisk without the WebSocket channel, when a campaign is started", { skip, buffered: true }, async (t) => {
+  const scene = await given(t, { added: { "modules.conf": "noload = chan_websocket.so\n" } })
+  t.notMatch(await scene.asterisk.ctl("http show status"), "/media/")
+  const runs = await called(scene, [echoes])
+  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then who answers hears the agent, over RTP")
+})
+
+t.test("given a provider that asks for a name and a password, when a campaign is started", { skip, buffered: true }, async (t) => {
+  const password = "a;b&c$d/e"
+  const place = await startAsterisk()
+  t.teardown(() => place.stop())
+  const provider = await startGenerated(place, {
+    added: {
+      "modules.conf":
+        "load = res_pjsip_authenticator_digest.so\nload = res_pjsip_registrar.so\nload = res_pjsip_endpoint_identifier_user.so\nload = app_echo.so\n",
+      // Its own trunk leads to the same address.
+      "pjsip.conf": `
+[global]
+type = global
+endpoint_identifier_order = username,ip
+[49301]
+type = endpoint
+context = provider
+disallow = all
+allow = ulaw
+auth = 49301
+aors = 49301
+[49301]
+type = auth
+auth_type = userpass
+username = 49301
+password = ${password.replaceAll(";", "\\;")}
+[49301]
+type = aor
+max_contacts = 1
+`,
+      "extensions.conf": "\n[provider]\nexten => _[+0-9]!,1,Answer()\n same => n,Echo()\n"
+    }
+  })
+  t.teardown(() => provider.stop())
+  const sip = `127.0.0.1:${Number(new URL(place.ariUrl).port) + 6}`
+  const scene = await given(t, { arguments: ["--provider", sip, "--sip-user", "49301"], environment: { SIP_PASSWORD: password } })
+  await untilTrue("registration", async () => / Registered /.test(await scene.asterisk.ctl("pjsip show registrations")))
+  const runs = await called(scene, [echoes])
+  t.strictSame(causesOf(runs), { [echoes]: "duration_exceeded" })
+  t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "then who answers hears the agent")
+  const records = await recordsFrom(provider, "cdr-csv/Master.csv", (rows) => rows.length > 0)
+  t.strictSame(
+    records.map((row) => row[2]),
+    [echoes],
+    "and the provider has had one call"
+  )
+})
+
+t.test("given the generator", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-generate-"))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const [one, two] = [join(folder, "one"), join(folder, "two")]
+  const passwordIn = async (path: string) => /^password = (\S+)$/m.exec(await readFile(join(path, "ari.conf"), "utf8"))?.[1]
+
+  t.equal((await generate([one])).status, 0)
+  t.equal((await generate([two])).status, 0)
+  t.match(await passwordIn(one), /^[A-Za-z0-9]{32}$/, "then there is a password")
+  t.not(await passwordIn(one), await passwordIn(two), "which is another one each time")
+  const { mode } = await stat(join(one, "ari.conf"))
+  t.equal(mode & 0o077, 0, "and which nobody else may read")
+  t.match(await readFile(join(one, "telephony-config.json"), "utf8"), await passwordIn(one), "and which the engine is told")
+
+  const before = await passwordIn(one)
+  t.match(await generate([one]), { status: 1, stderr: /is there already/ }, "then a password in use is not written over")
+  t.equal(await passwordIn(one), before)
+  const wrong = [
+    ["--user", "a]\nread_only = no"],
+    ["--user", "general"],
+    ["--provider", "sip.example.com;x"],
+    ["--address", "localhost"],
+    ["--rtp", "many"],
+    ["--calls", ""],
+    ["--tls", "cert.pem", "/key.pem"],
+    ["--nonsense", "x"],
+    ["--http-port"]
+  ]
+  for (const args of wrong) {
+    t.match(
+      await generate([join(folder, "three"), ...args]),
+      { status: 1, stderr: /^generate: / },
+      `and ${JSON.stringify(args)} is refused`
+    )
+  }
+  const account = await generate([join(folder, "three"), "--sip-user", "49301"], { SIP_PASSWORD: "two\nlines" })
+  t.match(account, { status: 1, stderr: /password/ })
+  t.notOk(existsSync(join(folder, "three")), "before anything is written")
+})

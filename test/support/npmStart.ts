@@ -1,0 +1,55 @@
+/** The service as its operator starts it: `npm start`, in a clean environment, on the embedded Postgres and an empty folder. */
+import { spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Test } from "tap"
+import { until, untilTrue } from "./until.ts"
+
+export const root = fileURLToPath(new URL("../..", import.meta.url))
+
+export interface NpmStart {
+  readonly url: string
+  /** Where its data are. */
+  readonly folder: string
+  readonly output: () => string
+  /** Sends SIGTERM to npm alone. Settled when npm has ended. */
+  readonly terminate: () => Promise<unknown>
+  /** Whether npm, or anything that it has started, is still there. */
+  readonly isLeft: () => boolean
+}
+
+/** Settled when it is ready. Whatever is left of it ends with the test. */
+export const npmStart = async (t: Test, environment: Readonly<Record<string, string>> = {}): Promise<NpmStart> => {
+  const folder = await mkdtemp(join(tmpdir(), "npm-start-"))
+  const settings = { DATA_DIR: folder, HOME: folder, METRICS: "off", PATH: process.env["PATH"] ?? "", PORT: "0", ...environment }
+  const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
+  // A group of its own, so that nothing of it survives the test, whatever npm leaves behind.
+  const npm = spawn("env", ["-i", ...variables, "npm", "start"], { cwd: root, detached: true, stdio: ["ignore", "pipe", "inherit"] })
+  const { pid } = npm
+  if (pid === undefined) throw new Error("npm was not started")
+  const ended = new Promise((resolve) => npm.once("exit", resolve))
+  let output = ""
+  npm.stdout.on("data", (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  const isLeft = () => {
+    try {
+      return process.kill(-pid, 0)
+    } catch {
+      return false
+    }
+  }
+  t.teardown(async () => {
+    if (isLeft()) process.kill(-pid, "SIGKILL")
+    await untilTrue("end of the group", () => !isLeft())
+    await rm(folder, { recursive: true, force: true })
+  })
+  const url = await until("ready line of the engine", () => /Trunkline is ready at (\S+)/.exec(output)?.[1], 180_000)
+  const terminate = async () => {
+    process.kill(pid, "SIGTERM")
+    await ended
+  }
+  return { url, folder, output: () => output, terminate, isLeft }
+}
