@@ -1,6 +1,7 @@
 /** An agent's settings beside its graph. The keys that the engine or its clients know must be of their kind; others are kept as they are. */
 import { Schema } from "effect"
 import { isObject, type JsonObject } from "./Agent.ts"
+import { longestMessage, machineActions } from "./VoicemailDetection.ts"
 
 export const ConfigurationProblem = Schema.Struct({
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
@@ -57,6 +58,14 @@ const isNull = (value: unknown): value is null | undefined => value === null || 
 const destinationField = /^[A-Za-z][A-Za-z0-9_]{0,63}$/
 const anyObject = object({})
 
+const detection = object({ enabled: boolean, action: oneOf(...machineActions), message: text(longestMessage) })
+const isBlank = (value: unknown) => isNull(value) || (typeof value === "string" && value.trim() === "")
+const voicemailDetection: Rule = (value) => {
+  const isMute = isObject(value) && value["action"] === "leave_message" && isBlank(value["message"])
+  const mute = isMute ? below("message", here("Field required: what is said to the machine when `action` is 'leave_message'")) : []
+  return [...detection(value), ...mute]
+}
+
 const known = object({
   max_call_duration: integer(1, 1200),
   max_user_idle_timeout: number,
@@ -74,7 +83,7 @@ const known = object({
     object({ context_path: text(255, /./), destination_field: text(64, destinationField) }, ["context_path", "destination_field"])
   ),
   external_pbx_lead_headers: list(50, text(64, destinationField)),
-  voicemail_detection: anyObject,
+  voicemail_detection: voicemailDetection,
   transcript_configuration: anyObject,
   model_overrides: object({ llm: anyObject, tts: anyObject, stt: anyObject, realtime: anyObject, is_realtime: boolean })
 })

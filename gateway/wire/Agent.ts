@@ -17,12 +17,17 @@ export const definition = object("The graph: `nodes`, `edges`, and whatever else
 /** Lists hold a thousand of them. Copies of copies have long ones. */
 export const agentName = () => Type.String({ maxLength: 1000 })
 
+const configurationsText =
+  "Settings beside the graph. `voicemail_detection` is `{enabled, action, message}`: where a machine answers, `action` is `hangup` (the default), " +
+  "`leave_message` (waits for the beep, or for three seconds of silence, says `message`, in which variables stand as in a greeting, and hangs up) " +
+  "or `continue` (goes on as with a person). The run says `answered_by`, and of a message `voicemail_message`: `left`, `cut` or `not_left`."
+
 export const CreateAgent = Type.Object(
   {
     name: agentName(),
     workflow_definition: definition,
     template_context_variables: optional(object("Name to value, for test calls only.")),
-    workflow_configurations: optional(object())
+    workflow_configurations: optional(object(configurationsText))
   },
   { title: "CreateWorkflow" }
 )
@@ -31,7 +36,7 @@ export const UpdateAgent = Type.Object(
     name: optional(agentName()),
     workflow_definition: optional(definition),
     template_context_variables: optional(object("Name to value, for test calls only.")),
-    workflow_configurations: optional(object("Replaced as a whole."))
+    workflow_configurations: optional(object(`Replaced as a whole. ${configurationsText}`))
   },
   {
     title: "UpdateWorkflow",

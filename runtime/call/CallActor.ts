@@ -206,11 +206,14 @@ export class CallActor extends Context.Service<
             .openMedia(call.attempt.callId)
             .pipe(Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call)) }))
           const session = yield* agent.attach(call.voice, media, (event) => {
-            if (event._tag === "MachineDetected") tell(call, EndAsked.make({ at: now(), cause: "machine_detected" }))
+            if (event._tag === "MachineDetected") call.isMachine = true
+            if (event._tag === "MessageOver" || (event._tag === "MachineDetected" && call.voice.onMachine === "hangup"))
+              tell(call, EndAsked.make({ at: now(), cause: "machine_detected" }))
             if (event._tag === "MediaClosed") tell(call, MediaLost.make({ at: now(), failed: false }))
           })
           for (const key of call.keys) session.dtmf(key, wallNow())
           call.session = session
+          if (call.isMachine) session.machineDetected()
           yield* Effect.never
         },
         Effect.scoped,
@@ -280,7 +283,7 @@ export class CallActor extends Context.Service<
           }
           const event = yield* Queue.take(call.mailbox)
           const step = transition(state, event, call.limits)
-          figures.moved(provider, call.sentAt, state, step.state, now())
+          figures.moved(provider, call.sentAt, state, step.state, now(), call.isMachine)
           if (step.state._tag === "Up" && state._tag !== "Up") {
             pass("answered")
             started = [...started, ...(yield* recordAnswer(call, step.state.answeredAt))]

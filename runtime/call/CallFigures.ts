@@ -29,13 +29,13 @@ export class CallFigures {
   readonly refillSeconds = new Histogram(refillBounds)
 
   /** A call of `provider`, whose request left at `sentAt` if that was in this process, went on from one state to the next. */
-  moved(provider: string, sentAt: number | undefined, before: CallState, after: CallState, at: number): void {
+  moved(provider: string, sentAt: number | undefined, before: CallState, after: CallState, at: number, isMachine = false): void {
     if (sentAt !== undefined && before._tag === "Dialing" && (after._tag === "Ringing" || after._tag === "Up")) {
       this.postDial(provider).observe((at - sentAt) / 1000)
     }
     if (answeredAtOf(before) === undefined && answeredAtOf(after) !== undefined) this.answered++
     if (after._tag !== "Ended") return
-    const outcome = outcomeOfEnd(after)
+    const outcome = outcomeOfEnd(after, isMachine)
     this.ended.set(outcome, (this.ended.get(outcome) ?? 0) + 1)
     if (after.answeredAt !== undefined) this.talkSeconds.observe((after.endedAt - after.answeredAt) / 1000)
   }

@@ -4,6 +4,7 @@
  */
 import { Cause, Clock, Context, Deferred, Effect, type Exit, FiberSet, Layer, Queue, Schedule, Schema } from "effect"
 import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
+import { voicemailDetectionOf } from "#core/agent/VoicemailDetection.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { AgentPart, Attempt, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
@@ -190,19 +191,21 @@ export class CallSupervisor extends Context.Service<
         const known = { caller_number: numberShown(trunk, dialing), ...attempt.initialContext }
         // What a former process had fetched for the call was lost with it.
         const fetch = dialing === undefined ? undefined : preCallFetchOf(definition)
+        const { action, isOn, message } = voicemailDetectionOf(configurations)
         const fetching =
           fetch === undefined || dialing === undefined
             ? undefined
-            : new Fetching({ agentId, definition, fetch, known, organizationId, to: dialing.phoneNumber })
+            : new Fetching({ agentId, definition, fetch, known, message, organizationId, to: dialing.phoneNumber })
         const opening: PlannedOpening =
           fetching === undefined
-            ? yield* Effect.annotateLogs(plannedOpening(definition, known), { callId })
+            ? yield* Effect.annotateLogs(plannedOpening(definition, known, message), { callId })
             : { greeting: undefined, recording: undefined }
         const voice: VoicePlan = {
           ...opening,
           campaignId: campaign?.campaignId,
-          detectMachine: isOn(configurations["voicemail_detection"]),
+          detectMachine: isOn,
           later: fetching === undefined ? undefined : Deferred.await(fetching.opening),
+          onMachine: action,
           organizationId,
           record: recordings,
           runId
@@ -264,8 +267,6 @@ const mailbox = Queue.make<CallEvent>({ capacity: MAILBOX_CAPACITY, strategy: "d
 const numberShown = (trunk: LiveTrunk, dialing: Dialing | undefined): string | undefined =>
   dialing === undefined ? undefined : (dialing.from ?? trunk.callerIdFor(dialing.phoneNumber))
 
-const isOn = (setting: unknown) => typeof setting === "object" && setting !== null && "enabled" in setting && setting.enabled === true
-
 const toldAt = ({ at }: { readonly at?: number }) => (at === undefined ? {} : { toldAt: at })
 
 /** No menu needs more, and a far end that never stops sending keys must not fill the memory. */
@@ -290,7 +291,12 @@ const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
       Queue.offerUnsafe(call.mailbox, HungUp.make({ at, cause: isHangupCause(event.cause) ? event.cause : "unknown", ...toldAt(event) }))
       return
     case "MachineDetected":
-      Queue.offerUnsafe(call.mailbox, EndAsked.make({ at, cause: "machine_detected" }))
+      if (call.voice.onMachine === "hangup") {
+        Queue.offerUnsafe(call.mailbox, EndAsked.make({ at, cause: "machine_detected" }))
+        return
+      }
+      if (call.voice.onMachine === "leave_message") call.isMachine = true
+      call.session?.machineDetected()
       return
     case "Dtmf":
       if (!isKey(event.digit) || call.keys.length >= MAX_KEYS) return

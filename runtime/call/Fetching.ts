@@ -13,6 +13,8 @@ export interface Wanted {
   readonly agentId: AgentId
   readonly organizationId: OrganizationId
   readonly definition: JsonObject
+  /** The template of what a machine is told. */
+  readonly message: string | undefined
   /** What is known of the call without it. */
   readonly known: JsonObject
   readonly to: string
@@ -45,7 +47,7 @@ export class Fetching {
 
 /** Waits for the call to leave, and gives what it opens with. Whatever goes wrong, the call goes on with what is known of it. */
 export const fetchOpening = Effect.fnUntraced(function* (fetching: Fetching, fetcher: ContextFetcher["Service"]) {
-  const { agentId, definition, fetch, known, organizationId, to } = fetching.wanted
+  const { agentId, definition, fetch, known, message, organizationId, to } = fetching.wanted
   yield* fetching.left.await
   // The request to the provider comes first.
   yield* Effect.yieldNow
@@ -53,7 +55,7 @@ export const fetchOpening = Effect.fnUntraced(function* (fetching: Fetching, fet
     Effect.catchTag("NothingFetched", ({ reason }) => told(fetching, reason)),
     Effect.catchCause((cause) => told(fetching, "internal_error", cause))
   )
-  const opening = yield* plannedOpening(definition, { ...known, ...fetching.context })
+  const opening = yield* plannedOpening(definition, { ...known, ...fetching.context }, message)
   Deferred.doneUnsafe(fetching.opening, Effect.succeed(opening))
   return opening
 })

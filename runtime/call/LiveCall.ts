@@ -63,6 +63,8 @@ export class LiveCall {
   session: VoiceSession | undefined
   /** The number that the callee is shown, from the request on. */
   callerNumber: string | undefined
+  /** A machine has answered, and that decides what the call came to. */
+  isMachine = false
   /** Keys that the callee has pressed. */
   keys = ""
   readonly attempt: Attempt

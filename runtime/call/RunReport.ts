@@ -34,8 +34,9 @@ const dispositionOf = (ended: CallState & { readonly _tag: "Ended" }, outcome: O
   }
 }
 
-export const outcomeOfEnd = ({ answeredAt, cause }: CallState & { readonly _tag: "Ended" }): Outcome =>
-  outcomeOf({ answered: answeredAt !== undefined, cause, machine: cause === "machine_detected" })
+/** `isMachine`: a machine was heard, whoever ended the call then. */
+export const outcomeOfEnd = ({ answeredAt, cause }: CallState & { readonly _tag: "Ended" }, isMachine = false): Outcome =>
+  outcomeOf({ answered: answeredAt !== undefined, cause, machine: isMachine })
 
 const eventsOf = ({ fetching }: LiveCall, events: VoiceReport["events"]) =>
   fetching?.problem === undefined ? events : withProblem(events, fetching.problem)
@@ -47,7 +48,7 @@ export const endOf = (
   isGreetingMissed = false
 ): AttemptEnd => {
   const { answeredAt, cause, endedAt } = ended
-  const outcome = outcomeOfEnd(ended)
+  const outcome = outcomeOfEnd(ended, call.isMachine)
   const disposition = dispositionOf(ended, outcome)
   const tags = answeredAt === undefined ? [disposition, "not_connected", `telephony_${disposition}`] : [disposition]
   if (call.keys !== "") tags.push("user_speech")

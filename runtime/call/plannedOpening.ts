@@ -5,10 +5,12 @@ import { openingOf } from "#core/agent/Opening.ts"
 import { render } from "#core/agent/Template.ts"
 import type { PlannedOpening } from "../voice/VoiceSession.ts"
 
-export const plannedOpening = Effect.fnUntraced(function* (definition: JsonObject, context: JsonObject) {
+/** `message` is the template of what a machine is told. */
+export const plannedOpening = Effect.fnUntraced(function* (definition: JsonObject, context: JsonObject, message: string | undefined) {
   const { isOverrideIgnored, recording, text } = openingOf(definition, context)
   if (isOverrideIgnored) yield* Effect.logWarning("a greeting override is invalid and was ignored")
-  const greeting = text === undefined ? undefined : render(text, context, yield* Clock.currentTimeMillis)
-  const opening: PlannedOpening = { greeting, recording }
+  const now = yield* Clock.currentTimeMillis
+  const rendered = (template: string | undefined) => (template === undefined ? undefined : render(template, context, now))
+  const opening: PlannedOpening = { greeting: rendered(text), message: rendered(message), recording }
   return opening
 })

@@ -2,7 +2,7 @@
  * Answering machine detection: people say "hello?" and wait, machines talk on, or beep. Decided from the callee's frames alone, while
  * the greeting is already being spoken to him: a person must not wait for the verdict.
  */
-import { makeBeepDetector } from "./Beep.ts"
+import { beepMillis, makeBeepDetector } from "./Beep.ts"
 import { decodeSample, frameMillis, silence } from "./Mulaw.ts"
 
 export type AmdVerdict = "human" | "machine" | "unknown"
@@ -10,6 +10,8 @@ export type AmdVerdict = "human" | "machine" | "unknown"
 export interface Amd {
   /** The verdict, once, with the frame that settles it. `tMillis` is any clock that runs in milliseconds. */
   readonly push: (frame: Uint8Array, tMillis: number) => AmdVerdict | undefined
+  /** It is the beep that has settled it. */
+  readonly heardBeep: () => boolean
 }
 
 /** A person's greeting is no longer than this; whoever speaks on is a machine. */
@@ -22,7 +24,7 @@ export const noSpeechMillis = 10_000
 export const budgetMillis = 20_000
 
 // Root mean squares. The lowest gate is about what a phone returns of our own voice (-42 dBFS), and well above a quiet line's noise.
-const lowestGate = 260
+export const lowestGate = 260
 const gateOverNoise = 3
 // The noise is the least that was heard in the last half to whole second: speech has gaps, a noisy line has none.
 const noiseWindowFrames = 25
@@ -34,14 +36,14 @@ const belowLoudest = 0.16
 const fading = 0.998
 const hangoverMillis = 100
 
-const rootMeanSquare = (frame: Uint8Array): number => {
+export const rootMeanSquare = (frame: Uint8Array): number => {
   let power = 0
   for (let at = 0; at < frame.length; at++) power += decodeSample(frame[at] ?? silence) ** 2
   return Math.sqrt(power / Math.max(1, frame.length))
 }
 
 /** Whether a frame is speech, by its energy over that of the line's noise. */
-const makeGate = () => {
+export const makeGate = () => {
   let least = Infinity
   let leastBefore = Infinity
   let frames = 0
@@ -67,6 +69,7 @@ export const makeAmd = (): Amd => {
   let speechMillis = 0
   let lastSpeechAt = 0
   let isSettled = false
+  let isBeep = false
 
   const onSpeech = (at: number): AmdVerdict | undefined => {
     // Short gaps belong to the speech around them.
@@ -83,14 +86,15 @@ export const makeAmd = (): Amd => {
   }
 
   return {
+    heardBeep: () => isBeep,
     push: (frame, tMillis) => {
       if (isSettled) return undefined
       const waited = tMillis - (startedAt ??= tMillis)
       const level = rootMeanSquare(frame)
       const heard = isSpeech(level) ? onSpeech(tMillis) : onSilence(tMillis)
-      const beep = tone.push(frame, level) ? "machine" : undefined
+      isBeep = tone.push(frame, level) >= beepMillis
       const isOver = waited >= budgetMillis || (speechMillis === 0 && waited >= noSpeechMillis)
-      const verdict = beep ?? heard ?? (isOver ? "unknown" : undefined)
+      const verdict = (isBeep ? "machine" : undefined) ?? heard ?? (isOver ? "unknown" : undefined)
       isSettled = verdict !== undefined
       return verdict
     }

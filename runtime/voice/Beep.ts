@@ -6,12 +6,12 @@
 import { decodeSample, frameMillis, sampleRate, silence } from "./Mulaw.ts"
 
 export interface BeepDetector {
-  /** True once, with the frame at which the tone has held long enough; `level` is the frame's root mean square. */
-  readonly push: (frame: Uint8Array, level: number) => boolean
+  /** For how long one tone has held, in milliseconds, this frame included; `level` is the frame's root mean square. */
+  readonly push: (frame: Uint8Array, level: number) => number
 }
 
 /** A tone that holds this long is the beep, or a network's announcement tones. */
-const beepMillis = 200
+export const beepMillis = 200
 
 const lowestHz = 350
 const highestHz = 2200
@@ -105,7 +105,7 @@ export const makeBeepDetector = (lowestLevel: number): BeepDetector => {
       const hz = level > lowestLevel ? toneOf(frame) : undefined
       if (hz === undefined) {
         millis = 0
-        return false
+        return 0
       }
       lowest = Math.min(lowest, hz)
       highest = Math.max(highest, hz)
@@ -113,7 +113,7 @@ export const makeBeepDetector = (lowestLevel: number): BeepDetector => {
       loudest = Math.max(loudest, level)
       if (millis > 0 && highest - lowest <= driftHz && loudest <= faintest * swing) millis += frameMillis
       else begin(hz, level)
-      return millis === beepMillis
+      return millis
     }
   }
 }

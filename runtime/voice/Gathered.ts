@@ -22,8 +22,16 @@ export const makeDigits = (): Digits => {
   }
 }
 
+/** What became of the message that was to be left; `cut`: the call ended in the middle of it. */
+export type MessageFate = "left" | "cut" | "not_left"
+
 /** For the run's `gathered_context`. */
-export const gatheredOf = (digits: string, answeredBy: AmdVerdict | undefined): Readonly<Record<string, unknown>> => ({
+export const gatheredOf = (
+  digits: string,
+  answeredBy: AmdVerdict | undefined,
+  message?: MessageFate | undefined
+): Readonly<Record<string, unknown>> => ({
   ...(digits === "" ? {} : { dtmf_digits: digits }),
-  ...(answeredBy === undefined ? {} : { answered_by: answeredBy })
+  ...(answeredBy === undefined ? {} : { answered_by: answeredBy }),
+  ...(message === undefined ? {} : { voicemail_message: message })
 })

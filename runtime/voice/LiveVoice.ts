@@ -2,7 +2,7 @@
  * The control plane of a call's voice: has the greeting spoken or played, notes what is said and pressed, and makes the report. It starts the
  * media plane and hears from it only what is rare.
  */
-import { Clock, Duration, Effect, Fiber } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -12,8 +12,10 @@ import { Files } from "../storage/Files.ts"
 import { StorageRoom } from "../storage/StorageRoom.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
-import { gatheredOf, makeDigits } from "./Gathered.ts"
+import { gatheredOf, makeDigits, type MessageFate } from "./Gathered.ts"
 import { makeOpenings, type OpeningPiece } from "./Openings.ts"
+import type { Moment } from "./MessageMoment.ts"
+import { frameSize, silence } from "./Mulaw.ts"
 import { headerBytes, repair, startRecording } from "./Recording.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 import { heardText, makeTranscript, type Piece } from "./Transcript.ts"
@@ -22,11 +24,15 @@ import type { VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSe
 
 /** How soon a phone that has begun to ring is expected to be answered. */
 const USUAL_RING_MILLIS = 2000
+/** By then whoever answered is to have heard something. */
+const GREETING_DUE_MILLIS = 2000
 // A disk that hangs must not keep a call's actor.
 const storeTimeout = Duration.seconds(10)
+/** Half a second after a message, so that nothing of it is still on its way when the call is hung up. */
+const messageTail = new Uint8Array(25 * frameSize).fill(silence)
 
-/** Who says what the call opens with, and what of it has been handed to the line. */
-interface Opening {
+/** Who says a greeting or a message, and what of it has been handed to the line. */
+interface Saying {
   readonly engine: string
   readonly voice: string
   readonly isSynthesized: boolean
@@ -36,10 +42,17 @@ interface Opening {
 /** What becomes known while the call lasts. */
 interface Noted {
   answeredBy: AmdVerdict | undefined
-  opening: Opening | undefined
+  /** The greeting, then the message: the line speaks the last. */
+  readonly sayings: Array<Saying>
+  firstAudioMillis: number | undefined
   wasToSpeak: boolean
+  /** Undefined: there is none to be left. */
+  message: MessageFate | undefined
   closing: Fiber.Fiber<VoiceReport> | undefined
 }
+
+/** A machine that is to be told a message: whether it is beeping, and when it can be told. */
+const makeMachine = () => ({ heard: Deferred.makeUnsafe<boolean>(), moment: Deferred.makeUnsafe<Moment>() })
 
 const isToSpeak = ({ greeting = "", later, recording }: VoicePlan): boolean =>
   later !== undefined || recording !== undefined || greeting.trim() !== ""
@@ -72,16 +85,37 @@ const open = Effect.fnUntraced(function* (
   const steadyAt = yield* SteadyTime.now
   const isFull = plan.record && room.isFull(plan.organizationId)
   const recording = plan.record && !isFull ? startRecording(recordingPath) : undefined
-  const noted: Noted = { answeredBy: undefined, opening: undefined, wasToSpeak: isToSpeak(plan), closing: undefined }
+  const machine = plan.onMachine === "leave_message" ? makeMachine() : undefined
+  const noted: Noted = {
+    answeredBy: undefined,
+    sayings: [],
+    firstAudioMillis: undefined,
+    wasToSpeak: isToSpeak(plan),
+    message: undefined,
+    closing: undefined
+  }
+  const hearMachine = (isBeeping: boolean) => {
+    noted.answeredBy = "machine"
+    if (plan.onMachine !== "continue") emit({ _tag: "MachineDetected" })
+    if (machine !== undefined) Deferred.doneUnsafe(machine.heard, Effect.succeed(isBeeping))
+  }
   const line = openLine(
     media,
     pacer,
     {
-      verdict: (verdict) => {
-        noted.answeredBy = verdict
-        if (verdict !== "unknown") emit({ _tag: verdict === "machine" ? "MachineDetected" : "HumanDetected" })
+      verdict: (verdict, isBeeping) => {
+        if (verdict === "machine") return hearMachine(isBeeping)
+        noted.answeredBy ??= verdict
+        if (verdict === "human") emit({ _tag: "HumanDetected" })
       },
-      spoken: () => emit({ _tag: "GreetingSpoken" }),
+      moment: (moment) => {
+        if (machine !== undefined) Deferred.doneUnsafe(machine.moment, Effect.succeed(moment))
+      },
+      spoken: () => {
+        if (noted.message === undefined) return emit({ _tag: "GreetingSpoken" })
+        noted.message = "left"
+        emit({ _tag: "MessageOver" })
+      },
       skipped: (frames) => {
         figures.framesSkipped += frames
       },
@@ -97,24 +131,39 @@ const open = Effect.fnUntraced(function* (
   const transcript = makeTranscript()
   if (isFull)
     transcript.problem({ at: epoch, error: "The call is not recorded: the organization's storage is full", processor: "recording" })
-  return { plan, openedAt, steadyAt, epochOf, recording, line, noted, transcript, digits: makeDigits() }
+  return { plan, openedAt, steadyAt, epochOf, recording, line, noted, transcript, digits: makeDigits(), machine, hearMachine }
 })
 type Voice = Effect.Success<ReturnType<typeof open>>
 
-const spokenOf = ({ opening }: Noted): Readonly<Record<string, number>> =>
-  opening?.isSynthesized !== true || opening.pieces.length === 0
-    ? {}
-    : { [`${opening.engine}#0|||${opening.voice}`]: opening.pieces.map(({ text }) => text).join(" ").length }
+/** By engine and voice the characters that were made. */
+const spokenOf = ({ sayings }: Noted): Readonly<Record<string, number>> => {
+  const characters: Record<string, number> = {}
+  for (const { engine, isSynthesized, pieces, voice } of sayings) {
+    if (!isSynthesized || pieces.length === 0) continue
+    const key = `${engine}#0|||${voice}`
+    characters[key] = (characters[key] ?? 0) + pieces.map(({ text }) => text).join(" ").length
+  }
+  return characters
+}
 
-/** Only what was played counts as said. Gives the time to the first of it. */
-const noteGreeting = ({ epochOf, line, noted: { opening }, openedAt, transcript }: Voice): number | undefined => {
+/** Only the silence after the message may be missing. */
+const fateOf = ({ line, noted: { message, sayings } }: Voice): MessageFate | undefined => {
+  const bytes = sayings.at(-1)?.pieces.reduce((sum, piece) => sum + piece.bytes, 0) ?? 0
+  return message === "cut" && (line.spoken()?.bytes ?? 0) >= bytes ? "left" : message
+}
+
+/** Only what was played counts as said. */
+const noteSaid = ({ epochOf, line, noted, openedAt, transcript }: Voice): void => {
   const spoken = line.spoken()
-  if (spoken === undefined || opening === undefined) return undefined
-  const millis = Math.max(0, spoken.from - openedAt)
-  const text = heardText(opening.pieces, spoken.bytes)
-  transcript.firstAudio({ at: epochOf(spoken.from), millis, engine: opening.engine, voice: opening.voice })
+  const saying = noted.sayings.at(-1)
+  if (spoken === undefined || saying === undefined) return
+  const text = heardText(saying.pieces, spoken.bytes)
+  if (noted.firstAudioMillis === undefined) {
+    noted.firstAudioMillis = Math.max(0, spoken.from - openedAt)
+    const { engine, voice } = saying
+    transcript.firstAudio({ at: epochOf(spoken.from), millis: noted.firstAudioMillis, engine, voice })
+  }
   if (text !== "") transcript.said({ speaker: "assistant", text, at: epochOf(spoken.from), until: epochOf(spoken.until) })
-  return millis
 }
 
 export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
@@ -147,8 +196,8 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
         })
       )
 
-  const say = ({ line, noted: { opening } }: Voice, { speech, text }: OpeningPiece) => {
-    opening?.pieces.push({ bytes: speech.length, text })
+  const say = ({ line, noted }: Voice, { speech, text }: OpeningPiece) => {
+    noted.sayings.at(-1)?.pieces.push({ bytes: speech.length, text })
     line.say(speech)
   }
 
@@ -162,13 +211,50 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     const wanted: Wanted = { isAnswered: true, neededAt: yield* SteadyTime.now, campaignId: plan.campaignId }
     const recording = yield* openings.recorded(plan, wanted).pipe(unless(voice, unplayed))
     if (recording === undefined) {
-      voice.noted.opening = { engine, voice: openings.voice, isSynthesized: true, pieces: [] }
+      voice.noted.sayings.push({ engine, voice: openings.voice, isSynthesized: true, pieces: [] })
       yield* openings.spoken(plan, wanted, (piece) => say(voice, piece)).pipe(unless(voice, unspoken))
     } else {
-      voice.noted.opening = { engine: "recording", voice: recording.recordingId, isSynthesized: false, pieces: [] }
+      voice.noted.sayings.push({ engine: "recording", voice: recording.recordingId, isSynthesized: false, pieces: [] })
       say(voice, recording)
     }
     voice.line.saidAll()
+  })
+
+  /** In one piece, as it must not stop in the middle. Undefined when it cannot be said. */
+  const messageOf = Effect.fnUntraced(function* (voice: Voice) {
+    const { later } = voice.plan
+    const { message = "" } = later === undefined ? voice.plan : yield* later
+    const unspoken = { error: "The message could not be spoken", processor: openings.engine, logged: "message not spoken" }
+    const pieces: Array<OpeningPiece> = []
+    const plan: VoicePlan = { ...voice.plan, greeting: message }
+    const wanted: Wanted = { isAnswered: true, neededAt: yield* SteadyTime.now, campaignId: plan.campaignId }
+    const made = openings.spoken(plan, wanted, (piece) => pieces.push(piece)).pipe(Effect.as(pieces), unless(voice, unspoken))
+    return yield* made
+  })
+
+  /** The greeting stops, for nobody hears it; the message waits for the beep. */
+  const leaveMessage = Effect.fnUntraced(function* (
+    voice: Voice,
+    machine: ReturnType<typeof makeMachine>,
+    greeting: Fiber.Fiber<unknown>,
+    emit: (event: VoiceEvent) => void
+  ) {
+    const { line, noted, openedAt } = voice
+    line.awaitMoment(yield* Deferred.await(machine.heard))
+    yield* Fiber.interrupt(greeting)
+    noteSaid(voice)
+    // A machine that gives itself away at once is not a person who was left in silence.
+    if (noted.firstAudioMillis === undefined && pacer.now() - openedAt < GREETING_DUE_MILLIS) noted.wasToSpeak = false
+    line.hush()
+    noted.message = "not_left"
+    const pieces = (yield* messageOf(voice)) ?? []
+    const moment = pieces.length === 0 ? "give_up" : yield* Deferred.await(machine.moment)
+    if (moment === "give_up") return emit({ _tag: "MessageOver" })
+    noted.message = "cut"
+    noted.sayings.push({ engine: openings.engine, voice: openings.voice, isSynthesized: true, pieces: [] })
+    for (const piece of pieces) say(voice, piece)
+    line.say(messageTail)
+    line.saidAll()
   })
 
   const close = Effect.fnUntraced(function* (voice: Voice): Effect.fn.Return<VoiceReport> {
@@ -176,7 +262,8 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
     line.hangUp()
     figures.framesSent += line.sent()
     const seconds = (pacer.now() - openedAt) / 1000
-    const firstAudioMillis = noteGreeting(voice)
+    noteSaid(voice)
+    const { firstAudioMillis } = noted
     const text = transcript.text()
     const answeredBy = plan.detectMachine ? (noted.answeredBy ?? "unknown") : undefined
     const [recorded, written] = yield* Effect.all(
@@ -205,7 +292,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
         stt: {},
         call_duration_seconds: seconds
       },
-      gathered: gatheredOf(digits.pressed(), answeredBy),
+      gathered: gatheredOf(digits.pressed(), answeredBy, fateOf(voice)),
       firstAudioMillis,
       firstAudioAt: firstAudioMillis === undefined ? undefined : steadyAt + firstAudioMillis,
       wasToSpeak: noted.wasToSpeak
@@ -219,12 +306,17 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
       const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(voice)))))
       const path = yield* Effect.orDie(files.path(names.recording(plan.runId)))
       const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path, { figures, room }), finish)
-      yield* Effect.forkScoped(greet(voice), { startImmediately: true })
+      const greeting = yield* Effect.forkScoped(greet(voice), { startImmediately: true })
+      const { machine } = voice
+      if (machine !== undefined) yield* Effect.forkScoped(leaveMessage(voice, machine, greeting, emit), { startImmediately: true })
       const dtmf: VoiceSession["dtmf"] = (digit, at) => {
         if (voice.noted.closing !== undefined || !voice.digits.press(digit)) return
         voice.transcript.said({ speaker: "user", text: `pressed ${digit}`, at, until: at })
       }
-      return { dtmf, finish: finish(voice) }
+      const machineDetected = () => {
+        if (voice.noted.closing === undefined && voice.noted.answeredBy !== "machine") voice.hearMachine(false)
+      }
+      return { dtmf, machineDetected, finish: finish(voice) }
     },
     (attached, plan) => Effect.annotateLogs(attached, { runId: plan.runId })
   )

@@ -6,12 +6,15 @@ import type { MediaStream } from "#core/call/Media.ts"
 import { type Amd, type AmdVerdict, makeAmd } from "./Amd.ts"
 import { comfortNoise } from "./ComfortNoise.ts"
 import type { FramePacer, PacedStream } from "./FramePacer.ts"
+import { makeMessageMoment, type MessageMoment, type Moment } from "./MessageMoment.ts"
 import { type Inbound, makeInbound } from "./Inbound.ts"
 import { frameSize, silence } from "./Mulaw.ts"
 import type { Recording } from "./Recording.ts"
 
 export interface VoiceLineEvents {
-  readonly verdict: (verdict: AmdVerdict) => void
+  /** `isBeeping`: a beep that goes on has given a machine away. */
+  readonly verdict: (verdict: AmdVerdict, isBeeping: boolean) => void
+  readonly moment: (moment: Moment) => void
   /** The last frame of what was to be said is out. */
   readonly spoken: () => void
   /** The process stood still for so many frames: the callee has not heard them. */
@@ -33,6 +36,10 @@ export interface VoiceLine {
   readonly say: (speech: Uint8Array) => void
   /** Nothing more is coming: `spoken` is told when the last frame of it is out. */
   readonly saidAll: () => void
+  /** What is still to be said is dropped, and what was said forgotten: what is said now is counted from its beginning. */
+  readonly hush: () => void
+  /** Has `moment` told once, when the machine at the other end can be spoken to. */
+  readonly awaitMoment: (isBeeping: boolean) => void
   /** As far as it got; undefined before the first frame. */
   readonly spoken: () => Spoken | undefined
   /** Frames that were sent. */
@@ -60,6 +67,7 @@ class Line implements VoiceLine, PacedStream {
   readonly #recording: Recording | undefined
   readonly #inbound: Inbound | undefined
   #amd: Amd | undefined
+  #moment: MessageMoment | undefined
   #leave: (() => void) | undefined
   #ticks = 0
   /** Still to be said, the first of it from `#at` on. */
@@ -103,6 +111,18 @@ class Line implements VoiceLine, PacedStream {
     this.#isAll = true
   }
 
+  hush(): void {
+    this.#speech.length = 0
+    this.#at = 0
+    this.#bytes = 0
+    this.#isAll = false
+  }
+
+  awaitMoment(isBeeping: boolean): void {
+    this.#amd = undefined
+    this.#moment = makeMessageMoment(isBeeping)
+  }
+
   spoken(): Spoken | undefined {
     return this.#bytes === 0 ? undefined : { from: this.#from, until: this.#until, bytes: this.#bytes }
   }
@@ -119,6 +139,7 @@ class Line implements VoiceLine, PacedStream {
     const heard = this.#inbound?.take()
     this.#recording?.push(heard, out)
     if (this.#amd !== undefined) this.#detect(this.#amd, heard ?? quiet, now)
+    else if (this.#moment !== undefined) this.#await(this.#moment, heard ?? quiet, now)
     if (this.#isAll && this.#speech.length === 0) this.#allSpoken()
   }
 
@@ -154,6 +175,13 @@ class Line implements VoiceLine, PacedStream {
     const verdict = amd.push(frame, now)
     if (verdict === undefined) return
     this.#amd = undefined
-    this.#events.verdict(verdict)
+    this.#events.verdict(verdict, amd.heardBeep())
+  }
+
+  #await(moment: MessageMoment, frame: Uint8Array, now: number): void {
+    const settled = moment.push(frame, now)
+    if (settled === undefined) return
+    this.#moment = undefined
+    this.#events.moment(settled)
   }
 }

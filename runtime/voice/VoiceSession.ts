@@ -4,6 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
+import type { MachineAction } from "#core/agent/VoicemailDetection.ts"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { RecordingName } from "#core/resource/Recording.ts"
@@ -22,6 +23,8 @@ export interface PlannedOpening {
   readonly recording: RecordingName | undefined
   /** Rendered; undefined when the agent stays silent. Beside a recording it is spoken only when that cannot be played. */
   readonly greeting: string | undefined
+  /** Rendered; what is said to a machine after its beep. */
+  readonly message?: string | undefined
 }
 
 export interface VoicePlan extends PlannedOpening {
@@ -33,10 +36,15 @@ export interface VoicePlan extends PlannedOpening {
   readonly later?: Effect.Effect<PlannedOpening> | undefined
   readonly record: boolean
   readonly detectMachine: boolean
+  /** What a machine's verdict does. */
+  readonly onMachine: MachineAction
 }
 
 export type VoiceEvent =
+  /** Not told where the call is to go on as with a person. */
   | { readonly _tag: "MachineDetected" }
+  /** The machine was told the message, or could not be: there is nothing left to say to it. */
+  | { readonly _tag: "MessageOver" }
   | { readonly _tag: "HumanDetected" }
   | { readonly _tag: "MediaClosed"; readonly why: string }
   | { readonly _tag: "GreetingSpoken" }
@@ -58,7 +66,7 @@ export interface VoiceReport {
   readonly recordingKey: string | undefined
   readonly transcriptKey: string | undefined
   readonly usage: VoiceUsage
-  /** For `gathered_context`: `dtmf_digits`, `answered_by`. */
+  /** For `gathered_context`: `dtmf_digits`, `answered_by`, `voicemail_message`. */
   readonly gathered: Readonly<Record<string, unknown>>
   /** From the opening of the audio to the first frame of speech sent; undefined when the agent said nothing. */
   readonly firstAudioMillis: number | undefined
@@ -71,6 +79,8 @@ export interface VoiceReport {
 export interface VoiceSession {
   /** One key pressed by the callee, at epoch milliseconds. */
   readonly dtmf: (digit: string, at: number) => void
+  /** The provider has detected a machine; the call is not to be hung up for that. */
+  readonly machineDetected: () => void
   /**
    * Ends the session: closes the recording, writes the transcript. Idempotent, and good after the scope too. Never fails: a problem
    * is logged and leaves its field undefined.
@@ -118,11 +128,14 @@ const silent = VoiceAgent.of({
   isCrowdedBy: () => false,
   prepare: () => Effect.void,
   salvage: () => Effect.undefined,
-  attach: Effect.fnUntraced(function* () {
+  attach: Effect.fnUntraced(function* (plan, _media, emit) {
     const openedAt = yield* Clock.currentTimeMillis
     const keys = makeDigits()
     return {
       dtmf: keys.press,
+      machineDetected: () => {
+        if (plan.onMachine === "leave_message") emit({ _tag: "MessageOver" })
+      },
       finish: Effect.map(
         Clock.currentTimeMillis,
         (now): VoiceReport => ({

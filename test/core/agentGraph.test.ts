@@ -231,6 +231,22 @@ t.test("given an agent's settings", async (t) => {
     t.strictSame(Configurations.sparse({ a: null, b: 0, c: { d: null } }), { b: 0, c: { d: null } })
   })
 
+  t.test("when they say what is done where a machine answers, then it must be possible", async (t) => {
+    const check = (detection: unknown, ...expected: ReadonlyArray<string>) =>
+      t.strictSame(wrong({ voicemail_detection: detection }), expected, JSON.stringify(detection))
+    const mute = "voicemail_detection.message: Field required: what is said to the machine when `action` is 'leave_message'"
+    check({ enabled: true, action: "hangup" })
+    check({ enabled: true, action: "continue", message: null, long_speech_timeout: 8 })
+    check({ enabled: true, action: "leave_message", message: "Call {{name}}." })
+    check({ enabled: false, action: "leave_message" }, mute)
+    check({ enabled: true, action: "leave_message", message: " \n" }, mute)
+    check({ action: "leave_message", message: 5 }, "voicemail_detection.message: Input should be a valid string")
+    check({ action: "continue", message: "x".repeat(2001) }, "voicemail_detection.message: String should have at most 2000 characters")
+    check({ action: "Hangup" }, "voicemail_detection.action: Input should be 'hangup' or 'leave_message' or 'continue'")
+    check({ enabled: "yes" }, "voicemail_detection.enabled: Input should be a valid boolean")
+    check([], "voicemail_detection: Input should be a valid dictionary")
+  })
+
   t.test("when they are not, then each place is named", async (t) => {
     t.strictSame(
       wrong({

@@ -82,6 +82,7 @@ export class World {
   /** What finding the version of an agent takes. */
   finding: Effect.Effect<void> = Effect.void
   definition: Readonly<Record<string, unknown>> = {}
+  configurations: Readonly<Record<string, unknown>> = {}
   /** What is there to be fetched for a call. */
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
   /** What the runs of late calls tell. */
@@ -330,7 +331,11 @@ export const layerOf = (
       // Of a version, the supervisor reads these.
       get: () =>
         Effect.suspend(() =>
-          Effect.as(world.finding, { agentId: world.plan.agentId, configurations: {}, definition: world.definition } as never)
+          Effect.as(world.finding, {
+            agentId: world.plan.agentId,
+            configurations: world.configurations,
+            definition: world.definition
+          } as never)
         )
     }),
     EngineLock.layerHeld,

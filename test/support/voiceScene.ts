@@ -63,7 +63,8 @@ export const plan: VoicePlan = {
   recording: undefined,
   greeting: "Hello and good morning to you",
   record: true,
-  detectMachine: true
+  detectMachine: true,
+  onMachine: "hangup"
 }
 
 /** Names that tests know. */

@@ -1,0 +1,73 @@
+/** What an answering machine records of a whole engine's call, for each thing that an agent can want done with it. */
+import t from "tap"
+import { numbersOf, World, type Run } from "#test/support/engine.ts"
+import { fromMulaw } from "#test/emulators/ari/Sound.ts"
+
+const greeting =
+  "Hello {{first_name}}, this is the clinic at the old market square. Your appointment is on Friday at ten. Please be there in time, and call us if you cannot come."
+const message = "Hello {{first_name}}, please call the clinic."
+
+/** When the machine begins to record, in frames: after 0.3 s, 5.2 s of greeting, a pause and half a second of beep. */
+const recordsFrom = (0.3 + 5.2 + 0.3 + 0.5) * 50
+/** Audio begins some frames after the answer, and a frame more or less is on its way. */
+const slack = 25
+
+const isLoud = (frame: Uint8Array) => frame.some((code) => Math.abs(fromMulaw(code)) > 1500)
+/** From the answer on, which of the frames that a machine was sent were loud. */
+const loudFrames = (heard: Buffer): ReadonlyArray<boolean> =>
+  Array.from({ length: Math.floor(heard.length / 160) }, (_, frame) => isLoud(heard.subarray(frame * 160, (frame + 1) * 160)))
+
+const openWith = (t: Parameters<typeof World.open>[0], detection: object) =>
+  World.open(t, {
+    configurations: { max_call_duration: 20, voicemail_detection: { enabled: true, ...detection } },
+    emulator: { ringMillis: 300, seed: 3 },
+    greeting
+  })
+
+const callOne = async (world: World) => {
+  const [number = ""] = numbersOf(1, ["04"])
+  const { id } = await world.campaign([number], { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  const [run] = await world.api.runs(id)
+  const entries = world.emulator.log.of(number)
+  const ended = entries.find(({ kind }) => kind === "ended")
+  const loud = loudFrames(world.emulator.log.heard(entries[0]?.channelId ?? ""))
+  const calls = entries.filter(({ kind }) => kind === "originate").length
+  return { calls, ended, loud, millis: (ended?.at ?? 0) - (entries.find(({ kind }) => kind === "answered")?.at ?? 0), run }
+}
+const gathered = (run: Run | undefined) => run?.gathered_context ?? {}
+
+t.test("given an agent that says nothing of it, when a machine answers, then it is hung up on while it greets", async (t) => {
+  const { calls, ended, millis, run } = await callOne(await openWith(t, {}))
+  t.match(ended, { by: "us" })
+  t.ok(millis < 5500, `after ${Math.round(millis)} ms`)
+  t.equal(calls, 1)
+  t.match(gathered(run), { answered_by: "machine", call_disposition: "voicemail_detected", hangup_cause: "machine_detected" })
+  t.notOk("voicemail_message" in gathered(run))
+})
+
+t.test("given an agent that leaves a message, when a machine answers, then it records the message and nothing else", async (t) => {
+  const { calls, ended, loud, millis, run } = await callOne(await openWith(t, { action: "leave_message", message }))
+  const from = loud.findIndex((isLoud, frame) => isLoud && frame > 4 * 50)
+  const until = loud.lastIndexOf(true)
+  t.match(ended, { by: "us" })
+  t.equal(calls, 1)
+  t.ok(from >= recordsFrom - slack, `it begins after ${from * 20} ms`)
+  t.ok(until - from > 50, `it lasts ${(until - from) * 20} ms`)
+  t.ok(millis > until * 20, "and it is not cut")
+  t.match(gathered(run), {
+    answered_by: "machine",
+    call_disposition: "voicemail_detected",
+    hangup_cause: "machine_detected",
+    voicemail_message: "left"
+  })
+})
+
+t.test("given an agent that goes on, when a machine answers, then it hears all that is said, and the run tells who answered", async (t) => {
+  const { loud, millis, run } = await callOne(await openWith(t, { action: "continue" }))
+  t.ok(loud.lastIndexOf(true) > 6 * 50, `the greeting lasts until ${loud.lastIndexOf(true) * 20} ms`)
+  t.ok(millis > 15_000, `it lasts ${Math.round(millis)} ms`)
+  t.match(gathered(run), { answered_by: "machine", call_disposition: "call_duration_exceeded" })
+  t.notOk("voicemail_message" in gathered(run))
+})

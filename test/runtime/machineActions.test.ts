@@ -1,0 +1,191 @@
+/** What becomes of a call that a machine answers, by what its agent wants: the actor's part, and the voice's. */
+import { Effect, Layer } from "effect"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import { Files } from "#runtime/storage/Files.ts"
+import { Tts, TtsError } from "#runtime/voice/Tts.ts"
+import { VoiceAgent, type VoicePlan, type VoiceSession } from "#runtime/voice/VoiceSession.ts"
+import { answered, hungUp, play, type Scene, steps, wait } from "#test/support/callScene.ts"
+import { callingWith, eventsOf, isNoise, type Loopback, loopback, plan, type Voices } from "#test/support/voiceScene.ts"
+
+const folder = await mkdtemp(join(tmpdir(), "machine-actions-"))
+t.teardown(() => rm(folder, { recursive: true }))
+const calling = callingWith(Files.layerLocal(folder))
+
+t.test("given a call that is answered", async (t) => {
+  const hears = (_tag: "MachineDetected" | "MessageOver") => (scene: Scene) =>
+    steps(
+      Effect.sync(() => scene.hears({ _tag })),
+      wait(0)
+    )
+  const check = async (
+    name: string,
+    action: string,
+    acts: ReadonlyArray<(scene: Scene) => Effect.Effect<unknown>>,
+    expected: ReadonlyArray<string>
+  ) => {
+    const { log } = await play(
+      ({ world }) => {
+        world.configurations = { voicemail_detection: { enabled: true, action, message: "Call us." } }
+      },
+      (scene) =>
+        steps(
+          scene.says(answered),
+          Effect.sync(() => scene.world.log.splice(0)),
+          ...acts.map((act) => act(scene))
+        )
+    )
+    t.strictSame(log, expected, name)
+  }
+  const ends = ({ says }: Scene) => says(hungUp("normal_clearing"))
+  const told = ({ says }: Scene) => says({ _tag: "MachineDetected" })
+  const ending = ["line free, 0 slots", "finish"]
+  await check("a message is left before it is hung up", "leave_message", [hears("MachineDetected")], [])
+  await check(
+    "a message has been left",
+    "leave_message",
+    [hears("MachineDetected"), hears("MessageOver"), ends],
+    ["hangup machine_detected", ...ending, "ended voicemail"]
+  )
+  await check("the machine hangs up first", "leave_message", [hears("MachineDetected"), ends], [...ending, "ended voicemail"])
+  await check("the provider detects it", "leave_message", [told], ["told of a machine"])
+  await check(
+    "the provider detects it, and the agent goes on",
+    "continue",
+    [told, ends],
+    ["told of a machine", ...ending, "ended answered"]
+  )
+  await check(
+    "a word that is unknown is what it always was",
+    "shout",
+    [hears("MachineDetected"), ends],
+    ["hangup machine_detected", ...ending, "ended voicemail"]
+  )
+})
+
+const leaving: VoicePlan = {
+  ...plan,
+  record: false,
+  greeting: "one two three four five six seven",
+  message: "alpha beta",
+  onMachine: "leave_message"
+}
+
+/** What a session came to, and what the callee heard of it: for each of the last frames sent, whether something was said. */
+const spokenTo = async (
+  act: (line: Loopback, session: VoiceSession) => Effect.Effect<unknown>,
+  changes: Partial<VoicePlan> = {},
+  voices: Voices = {}
+) => {
+  const line = loopback()
+  const { emit, events } = eventsOf()
+  const report = await calling(
+    line,
+    Effect.gen(function* () {
+      const agent = yield* VoiceAgent
+      const session = yield* agent.attach({ ...leaving, ...changes }, line.media, emit)
+      yield* act(line, session)
+      return yield* session.finish
+    }),
+    voices
+  )
+  return { events: events.map(({ _tag }) => _tag), report, said: line.sent.map((frame) => !isNoise(frame)) }
+}
+const turns = Effect.repeat(Effect.yieldNow, { times: 50 })
+/** So many frames, in each of which everything that waits for it has its turn. */
+const talk = (line: Loopback, frames: number, loudness = 0) =>
+  Effect.repeat(
+    Effect.andThen(
+      Effect.sync(() => line.talk(1, loudness)),
+      turns
+    ),
+    { times: frames - 1 }
+  )
+/** In syllables, for longer than people do. */
+const greets = (line: Loopback) => Effect.repeat(Effect.andThen(talk(line, 12, 9000), talk(line, 3)), { times: 9 })
+const silence = (line: Loopback, frames = 155) => talk(line, frames)
+const left = ["MachineDetected", "MessageOver"]
+
+t.test("a machine that never beeps is told the message once it is silent, and nothing before", async (t) => {
+  const { events, report, said } = await spokenTo((line) => steps(greets(line), silence(line), talk(line, 40)))
+  t.strictSame(
+    events.filter((name) => name !== "GreetingSpoken"),
+    left
+  )
+  t.match(report.gathered, { answered_by: "machine", voicemail_message: "left" })
+  t.match(report.transcriptText, /assistant: one two[^\n]*\n.*assistant: alpha beta\n$/)
+  t.equal(said.lastIndexOf(true) - said.indexOf(true, 200), 9, "two words of five frames")
+})
+
+t.test("a greeting that is still being said stops when a machine is found", async (t) => {
+  const long = Array.from({ length: 80 }, () => "word").join(" ")
+  const { report, said } = await spokenTo((line) => steps(greets(line), silence(line, 100)), { greeting: long })
+  t.notOk(said.slice(160).includes(true))
+  t.match(report.gathered, { voicemail_message: "not_left" })
+})
+
+t.test("a machine that hangs up in the middle of the message has recorded a part of it", async (t) => {
+  const check = async (frames: number, fate: string, text: RegExp) => {
+    const begun = (line: Loopback) =>
+      Effect.repeat(talk(line, 1), { until: () => line.sent.length > 200 && !isNoise(line.sent.at(-1)), times: 500 })
+    const { report } = await spokenTo((line) =>
+      steps(
+        greets(line),
+        begun(line),
+        talk(line, frames),
+        Effect.sync(() => line.end("hung up"))
+      )
+    )
+    t.match(report.gathered, { voicemail_message: fate })
+    t.match(report.transcriptText, text)
+  }
+  await check(7, "cut", /assistant: alpha\n$/)
+  await check(12, "left", /assistant: alpha beta\n$/)
+})
+
+t.test("when there is nothing to say, then it is over at once", async (t) => {
+  const check = async (name: string, message: string | undefined, voices: Voices = {}) => {
+    const { events, report } = await spokenTo((line) => steps(greets(line), turns), { greeting: undefined, message }, voices)
+    t.strictSame(events, left, name)
+    t.match(report.gathered, { voicemail_message: "not_left" }, name)
+    return report
+  }
+  await check("no message", undefined)
+  await check("a message of which its variables have left nothing", "  ")
+  const mute = Layer.succeed(Tts, {
+    engine: "tone",
+    voice: "none",
+    warm: () => Effect.void,
+    isCrowdedBy: () => false,
+    speak: () => Effect.fail(new TtsError({ reason: "Crashed" }))
+  })
+  const { events } = await check("a voice that fails", "alpha", { tts: mute })
+  t.match(events.at(-1), { payload: { error: "The message could not be spoken" } })
+})
+
+t.test("a machine that the provider finds is told the message as well, once", async (t) => {
+  const { events, report } = await spokenTo((line, session) =>
+    steps(
+      Effect.sync(() => {
+        session.machineDetected()
+        session.machineDetected()
+      }),
+      silence(line, 200),
+      talk(line, 40)
+    )
+  )
+  t.strictSame(
+    events.filter((name) => name !== "GreetingSpoken"),
+    left
+  )
+  t.match(report.gathered, { answered_by: "machine", voicemail_message: "left" })
+})
+
+t.test("an agent that goes on says all of its greeting", async (t) => {
+  const { events, report } = await spokenTo((line) => steps(greets(line), silence(line)), { onMachine: "continue" })
+  t.strictSame(events, ["GreetingSpoken"])
+  t.strictSame(report.gathered, { answered_by: "machine" })
+  t.match(report.transcriptText, /assistant: one two three four five six seven\n$/)
+})
