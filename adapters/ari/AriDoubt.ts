@@ -22,6 +22,8 @@ export class AriDoubt {
   #aliveAt = Number.NEGATIVE_INFINITY
   /** Requests that left before this went to an Asterisk that has been restarted since. */
   #restartedAfter = Number.NEGATIVE_INFINITY
+  #lastLeft = Number.NEGATIVE_INFINITY
+  #restUntil = Number.NEGATIVE_INFINITY
   /** In order. */
   #answers: Array<Answered> = []
 
@@ -50,6 +52,22 @@ export class AriDoubt {
     }
     this.#answers.push({ since: at, at, left })
     while ((this.#answers[1]?.at ?? at) < at - MEMORY_MILLIS) this.#answers.shift()
+  }
+
+  /** The first byte of a request is being written. */
+  left(at: number): void {
+    this.#lastLeft = at
+  }
+
+  /** Whoever answers there wants no requests before then. */
+  restUntil(at: number): void {
+    this.#restUntil = Math.max(this.#restUntil, at)
+  }
+
+  /** No later request was answered and no restart was seen, so that time alone proves nothing; and none has left for `quietMillis`. */
+  needsOvertaking(leftAt: number, now: number, quietMillis: number): boolean {
+    const isOvertaken = (this.#answers.at(-1)?.left ?? Number.NEGATIVE_INFINITY) > leftAt
+    return !isOvertaken && leftAt >= this.#restartedAfter && this.#lastLeft <= now - quietMillis && this.#restUntil <= now
   }
 
   mayAppear(leftAt: number, ringTimeoutSeconds: number, now: number): boolean {

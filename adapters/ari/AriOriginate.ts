@@ -58,6 +58,7 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
     if (isDeaf || !request.leave()) return false
     call.leftAt = asterisk.now()
     call.gap = false
+    asterisk.doubt.left(call.leftAt)
     return true
   }
   const outcome = yield* asterisk.rest
@@ -97,6 +98,8 @@ const note = (asterisk: Asterisk, callId: string, call: Call, outcome: Outcome):
   const placed = "status" in outcome && isPlaced(outcome, callId)
   const refusal = refusalOf(outcome)
   if (call.leftAt !== undefined && (placed || refusal !== undefined)) asterisk.doubt.answered(call.leftAt, asterisk.now())
+  const retryAfterMillis = "status" in outcome ? outcome.retryAfterMillis : undefined
+  if (retryAfterMillis !== undefined) asterisk.doubt.restUntil(asterisk.now() + retryAfterMillis)
   if (call.request === "accepted") return
   if (placed) {
     call.request = "accepted"

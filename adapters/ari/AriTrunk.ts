@@ -18,6 +18,7 @@ import { AriDoubt } from "./AriDoubt.ts"
 import { type ChannelEvent, down, type Ended, eventTypes, keepConnected } from "./AriEvents.ts"
 import { openMedia } from "./AriMedia.ts"
 import { forgetUnlessSeen, originate } from "./AriOriginate.ts"
+import { makeOvertaking } from "./AriOvertaking.ts"
 import { recheck, reconcile, sweepBridges } from "./AriReconcile.ts"
 import { make as makeRest } from "./AriRest.ts"
 import { ask, type Asterisk, channelPath, isNoChannel, providerError, webSocketUrl } from "./Asterisk.ts"
@@ -41,6 +42,7 @@ const NORMAL_CLEARING = 16
 export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, context: TrunkContext) {
   const asterisk = yield* makeAsterisk(settings, context)
   yield* Effect.forkScoped(follow(asterisk, context))
+  const overtake = makeOvertaking(asterisk, settings.dialString)
   const trunk: Trunk = {
     originate: (request) => originate(asterisk, settings.dialString, request),
     hangup: (callId, cause) => hangup(asterisk, callId, cause),
@@ -48,7 +50,7 @@ export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, c
     openMedia: (callId) => openMedia(asterisk, callId),
     sendDtmf: (callId, digits) => sendDtmf(asterisk, callId, digits),
     adopt: (callId) => adopt(asterisk, callId),
-    mayAppear: (request) => mayAppear(asterisk, request),
+    mayAppear: (request) => mayAppear(asterisk, request, overtake),
     reconnect: () => reconnect(asterisk, context)
   }
   return trunk
@@ -184,10 +186,17 @@ const lookup = Effect.fn("ari.lookup")(function* (asterisk: Asterisk, callId: Ca
   return here
 })
 
-const mayAppear = (asterisk: Asterisk, { ageMillis, callId, ringTimeoutSeconds }: UnseenRequest): boolean => {
+const mayAppear = (
+  asterisk: Asterisk,
+  { ageMillis, callId, ringTimeoutSeconds }: UnseenRequest,
+  overtake: (leftAt: number) => void
+): boolean => {
   const call = asterisk.calls.get(callId)
+  if (call?.request === "refused") return false
   const now = asterisk.now()
-  return call?.request !== "refused" && asterisk.doubt.mayAppear(call?.leftAt ?? now - ageMillis, ringTimeoutSeconds, now)
+  const leftAt = call?.leftAt ?? now - ageMillis
+  overtake(leftAt)
+  return asterisk.doubt.mayAppear(leftAt, ringTimeoutSeconds, now)
 }
 
 const sendDtmf = Effect.fn("ari.sendDtmf")(function* (asterisk: Asterisk, callId: CallId, digits: string) {

@@ -5,9 +5,10 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
 import { AriDoubt } from "#adapters/ari/AriDoubt.ts"
+import type { CallId } from "#core/Id.ts"
 import type { AriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { type Fate, fates, type ProxyAnswer } from "#test/support/HttpProxy.ts"
-import { type Line, numberOf } from "./conformance.ts"
+import { type Line, newCallId, numberOf } from "./conformance.ts"
 import { throughProxy } from "./throughProxy.ts"
 
 t.jobs = 8
@@ -102,6 +103,26 @@ given("when a refusal comes late, then it still proves that there was no call", 
   while ((await line.lookup(callId)) === "gone") await sleep(50)
   t.equal(await line.lookup(callId), "never_placed")
 })
+
+given(
+  "when a request gets no answer and no other follows, then the doubt ends all the same, and nobody is called for it",
+  async (t, { befall, emulator, line }) => {
+    const ringTimeoutSeconds = 1
+    befall(fates.swallow)
+    const { callId, failure } = await line.originate(numberOf("001"))
+    t.match(failure, { _tag: "OriginateDoubtful" })
+    const left = Date.now()
+    // As the engine asks, each second: at first of its own call, and after a restart of one that a former process sent.
+    const mayAppear = (id: CallId) => line.trunk.mayAppear?.({ ageMillis: Date.now() - left, callId: id, ringTimeoutSeconds })
+    t.equal(mayAppear(callId), true)
+    while (mayAppear(callId) !== false || mayAppear(newCallId()) !== false) {
+      if (Date.now() > left + 120_000) throw new Error("still in doubt after two minutes")
+      await sleep(1_000)
+    }
+    t.ok(Date.now() > left + 30_000, "but not before Asterisk has had time to get over what delayed it")
+    t.equal(emulator.log.entries.length, 0, "nobody was called")
+  }
+)
 
 given("when the ingress has lost its way to Asterisk, then its 404 ends no call", async (t, { befallAll, emulator, line }) => {
   const callId = await line.talkTo(numberOf("011"))

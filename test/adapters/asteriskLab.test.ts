@@ -171,6 +171,15 @@ t.test("a real Asterisk and its callees", { skip: reason ?? false, timeout: 120_
     t.strictSame(Object.fromEntries(results), byWay)
   })
 
+  t.test("an endpoint or a technology that nobody has is refused, and no channel is made for it", async (t) => {
+    const invitesBefore = (await asterisk.sippLog()).length
+    for (const endpoint of ["PJSIP/trunkline-nobody", "Trunkline/nobody"]) {
+      await t.rejects(client.originate(endpoint), /500 .*Allocation failed/, endpoint)
+    }
+    t.strictSame(await client.ask("GET", "/channels"), [])
+    t.equal((await asterisk.sippLog()).length, invitesBefore)
+  })
+
   t.test("calls that we end", async (t) => {
     const calls = ways.flatMap((way) => ["110", "120", "130", "500", "510", "520", "700", "710"].map((ending) => ({ way, ending })))
     const results = await Promise.all(

@@ -38,7 +38,7 @@ export type AriEmulatorOptions = {
   readonly asteriskVersion?: string
   /** It has no websocket for audio, and says that it hears RTP there, whoever that is. */
   readonly namesRtpAt?: { readonly address: string; readonly port: number }
-  /** Every other trunk is refused with 500 "Allocation failed"; by default only those with `unknown` in their name. */
+  /** Every other trunk is refused with 500 "Allocation failed"; by default only those with `unknown` or `nobody` in their name. */
   readonly trunks?: ReadonlyArray<string>
 }
 
@@ -157,7 +157,7 @@ class AsteriskServer implements AriEmulator {
       namesRtpAt,
       version: options.asteriskVersion ?? "22.10.1",
       scale,
-      knowsTrunk: (trunk) => (trunks === undefined ? !trunk.includes("unknown") : trunks.includes(trunk)),
+      knowsTrunk: (trunk) => (trunks === undefined ? !/unknown|nobody/.test(trunk) : trunks.includes(trunk)),
       startupTime: () => new Date(this.#startedAt).toISOString().replace("Z", "+0000")
     }
     this.#rest = new Rest(this.#asterisk)
