@@ -1,9 +1,17 @@
 /** What those are told who ask for more than they may: rows of the table in Refusal.ts. */
 import type { LastOperatorKey, OperatorNeeded, QuotaFull, QuotaNotAllowed, TooManyRequests } from "#core/organization/Quota.ts"
+import type { TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
 import { type Violation, valueError } from "./validation.ts"
 
-export type AllowanceError = LastOperatorKey | OperatorNeeded | QuotaFull | QuotaNotAllowed | TooManyRequests | TooManyWrongKeys
+export type AllowanceError =
+  | LastOperatorKey
+  | OperatorNeeded
+  | QuotaFull
+  | QuotaNotAllowed
+  | TooManyRequests
+  | TooManyTelephonyTests
+  | TooManyWrongKeys
 
 type Row<Error, Detail> = readonly [status: number, detail: (error: Error) => Detail]
 
@@ -13,6 +21,7 @@ export const allowanceRefusals: {
   readonly QuotaFull: Row<QuotaFull, string>
   readonly QuotaNotAllowed: Row<QuotaNotAllowed, ReadonlyArray<Violation>>
   readonly TooManyRequests: Row<TooManyRequests, string>
+  readonly TooManyTelephonyTests: Row<TooManyTelephonyTests, string>
   readonly TooManyWrongKeys: Row<TooManyWrongKeys, string>
 } = {
   LastOperatorKey: [409, () => "This is the operator's last key. Make another one first"],
@@ -28,5 +37,6 @@ export const allowanceRefusals: {
     ({ allowed, asked, field }) => [valueError(["body", field], asked, `${field} must not be above ${allowed}, which the operator allows`)]
   ],
   TooManyRequests: [429, ({ perSecond }) => `The organization may send ${perSecond} requests per second`],
+  TooManyTelephonyTests: [429, () => "Too many tests of telephony configurations"],
   TooManyWrongKeys: [429, () => "Too many unknown API keys and tokens from this address"]
 }

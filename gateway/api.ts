@@ -24,6 +24,7 @@ import type { Reports } from "#core/report/Reports.ts"
 import type { Runs } from "#core/run/Runs.ts"
 import type { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
 import type { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import type { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { endpointOf, type GatewayNeeds } from "./answer.ts"
 import { proxiesOf } from "./Client.ts"
 import { Closing } from "./Closing.ts"
@@ -94,6 +95,7 @@ export type ApiNeeds =
   | Runs
   | Site
   | TelephonyConfigs
+  | TelephonyTests
   | LinkMakers
   | Retentions
   | Uploads

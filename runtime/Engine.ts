@@ -26,6 +26,7 @@ import { LateCallStore } from "#core/call/LateCallStore.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
+import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { Signals } from "#core/Signals.ts"
@@ -48,6 +49,7 @@ import { LocalJournal } from "./journal/LocalJournal.ts"
 import * as NumberHolds from "./NumberHolds.ts"
 import { layerSweep, Recovered } from "./Recovery.ts"
 import { Slots } from "./Slots.ts"
+import * as TelephonyTester from "./trunk/TelephonyTester.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { unconfined } from "./unconfined.ts"
 
@@ -92,14 +94,15 @@ const calls = CallSupervisor.layer.pipe(
 
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
 
-/** Needs a database, the adapters, the agent's voice, the addresses of files and the settings; gives the API its `Signals`, `TrunkSignals` and `Dialer`, and its events. */
+/** Needs a database, the adapters, the agent's voice, the addresses of files and the settings; gives the API its `Signals`, `TrunkSignals`, `Dialer` and `TelephonyTests`, and its events. */
 export const layer = Layer.mergeAll(
   campaigns,
   ClockSteps.layer,
   layerSweep,
   NumberHolds.layer,
   Housekeeping.layer,
-  unconfined(Dialer, SingleCalls.layer)
+  unconfined(Dialer, SingleCalls.layer),
+  unconfined(TelephonyTests, TelephonyTester.layer)
 ).pipe(
   Layer.provideMerge(unconfined(Signals, CampaignSupervisor.layerSignals)),
   Layer.provideMerge(cluster),

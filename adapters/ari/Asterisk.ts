@@ -77,3 +77,7 @@ export const channelPath = (id: string): string => `/channels/${encodeURICompone
 /** The address of a websocket there. */
 export const webSocketUrl = (base: URL, path: string): string =>
   `${base.protocol === "https:" ? "wss:" : "ws:"}//${base.host}${pathUnder(base, path)}`
+
+/** HTTP's basic authentication, on requests and websockets alike. */
+export const authorizationOf = ({ password, user }: { readonly password: string; readonly user: string }): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`

@@ -1,9 +1,10 @@
 /** Asterisk, through its REST interface: calls over HTTP, events and audio over websockets that we open. */
 import { Effect } from "effect"
 import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
-import { defineAdapter } from "#core/provider/Adapter.ts"
+import { defineAdapter, type TrunkContext } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { openTrunk, unusableTrunk } from "./AriTrunk.ts"
+import { notAnAddress, verify } from "./AriVerify.ts"
 
 /** The address of Asterisk's HTTP server; an `/ari` at its end is forgiven. */
 const endpointOf = (text: string): URL | undefined => {
@@ -18,6 +19,28 @@ const withoutSlashes = (path: string): string => {
   let end = path.length
   while (path[end - 1] === "/") end--
   return path.slice(0, end)
+}
+
+interface AriConfig {
+  readonly ari_endpoint: string
+  readonly app_name: string
+  readonly app_password: string
+  readonly dial_string: string
+}
+
+/** Or why there can be no trunk. */
+const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<TrunkContext, "configurationId" | "egress" | "node">) => {
+  const base = endpointOf(config.ari_endpoint)
+  if (base === undefined) return "the ARI endpoint is not an http or https URL"
+  if (refusesUrl(egress, base)) return refusedWords
+  return {
+    base,
+    user: config.app_name,
+    password: config.app_password,
+    // With the configuration, because two of them may share a user, and an application has one owner only.
+    application: `${config.app_name}.${node}.${configurationId}`,
+    dialString: config.dial_string
+  }
 }
 
 export default defineAdapter({
@@ -51,19 +74,11 @@ export default defineAdapter({
     })
   },
   connect: Effect.fn("ari.connect")(function* (config, context) {
-    const base = endpointOf(config.ari_endpoint)
-    if (base === undefined) return unusableTrunk(context, "the ARI endpoint is not an http or https URL")
-    if (refusesUrl(context.egress, base)) return unusableTrunk(context, refusedWords)
-    return yield* openTrunk(
-      {
-        base,
-        user: config.app_name,
-        password: config.app_password,
-        // With the configuration, because two of them may share a user, and an application has one owner only.
-        application: `${config.app_name}.${context.node}.${context.configurationId}`,
-        dialString: config.dial_string
-      },
-      context
-    )
-  })
+    const settings = settingsOf(config, context)
+    return typeof settings === "string" ? unusableTrunk(context, settings) : yield* openTrunk(settings, context)
+  }),
+  verify: (config, context) => {
+    const settings = settingsOf(config, context)
+    return typeof settings === "string" ? notAnAddress(context, settings) : verify(settings, context)
+  }
 })

@@ -167,6 +167,23 @@ export interface Manifest {
   readonly accountField?: string
 }
 
+/** One thing that was looked at while a configuration was tried. */
+export interface Check {
+  /** `[a-z_]`: `connection`, `credentials`, `rights`, `version`, or whatever else there is to look at. */
+  readonly name: string
+  /** `warning`: calls can be placed, but not all is as it should be. */
+  readonly result: "passed" | "warning" | "failed"
+  /** What was found, in a sentence for the operator: no credential, no phone number. */
+  readonly message: string
+  /** What to do about it. */
+  readonly advice?: string
+}
+
+export interface VerifyContext extends Pick<TrunkContext, "configurationId" | "node" | "egress"> {
+  /** At once, so that what was found is known even if the rest takes too long. Never throws. */
+  readonly report: (check: Check) => void
+}
+
 export interface Adapter {
   readonly manifest: Manifest
   readonly fields: CredentialFields
@@ -175,6 +192,12 @@ export interface Adapter {
    * itself for as long as the scope is open.
    */
   readonly connect: (config: Readonly<Record<string, unknown>>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
+  /**
+   * Tries a configuration out on connections of its own, and ends by itself after the first check that makes the others pointless. Places no
+   * call, changes nothing at the provider, and leaves a live trunk of the same configuration alone. The engine interrupts it after 15 s.
+   * Left out: the engine knows of the live trunk only.
+   */
+  readonly verify?: (config: Readonly<Record<string, unknown>>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }
 
 /** Ties the type of `config` to the fields that were checked before `connect` sees them. */
@@ -182,8 +205,15 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly manifest: Manifest
   readonly fields: Fields
   readonly connect: (config: ConfigOf<Fields>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
-}): Adapter => ({
-  ...adapter,
+  readonly verify?: (config: ConfigOf<Fields>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
+}): Adapter => {
+  const { connect, fields, manifest, verify } = adapter
   // The gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
-  connect: (config, context) => adapter.connect(config as ConfigOf<Fields>, context)
-})
+  const typed = (config: Readonly<Record<string, unknown>>) => config as ConfigOf<Fields>
+  return {
+    manifest,
+    fields,
+    connect: (config, context) => connect(typed(config), context),
+    ...(verify === undefined ? {} : { verify: (config, context) => verify(typed(config), context) })
+  }
+}

@@ -10,7 +10,8 @@ import { agentCallOf, CallInitiated, callInitiated, CallStarted, callStarted, In
 
 const description = "Answers once the provider has taken the call. The run tells how it goes on."
 const keyHeader = Type.Object({ "X-API-Key": Type.String() })
-const dialErrors = [
+/** Of whatever places a single call. */
+export const dialErrors = [
   "AgentNotFound",
   "AgentArchived",
   "AgentUnpublished",

@@ -1,8 +1,12 @@
 /** /api/v1/organizations/telephony-*: the accounts that calls go through, and what providers there are. */
 import { Effect } from "effect"
+import { Calls } from "#core/call/Calls.ts"
+import { RequestId } from "#core/Idempotency.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { TelephonyConfigNotFound } from "#core/telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
+import { idempotent } from "../idempotency.ts"
 import { Readiness } from "../Readiness.ts"
 import { NotFound } from "../Refusal.ts"
 import { route, tagged } from "../Route.ts"
@@ -23,6 +27,15 @@ import {
   updateTelephonyConfig,
   warningsWire
 } from "../wire/Telephony.ts"
+import {
+  callInitiated,
+  callNotPlaced,
+  TelephonyTested,
+  testedCallOf,
+  telephonyTestWire,
+  TestTelephonyConfig
+} from "../wire/TelephonyTest.ts"
+import { dialErrors } from "./call.ts"
 
 const collection = "/api/v1/organizations/telephony-configs"
 const single = `${collection}/:config_id`
@@ -43,12 +56,14 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) => {
       path: collection,
       name: "createTelephonyConfig",
       summary: "Add a telephony configuration",
+      description: "It is tried out in the background: `/api/v1/organizations/telephony-trunks` shows what came of it.",
       needs: "admin",
       body: createTelephonyConfig(adapters),
       success: TelephonyConfigWire,
       errors: ["TelephonyAddressRefused", "TelephonyConfigNameTaken"],
       handle: ({ body, caller }) =>
         TelephonyConfigs.use((_) => _.create(caller.organizationId, newTelephonyConfigOf(adapters, body))).pipe(
+          Effect.tap(({ id }) => TelephonyTests.use((_) => _.runSoon(caller.organizationId, id))),
           Effect.map(telephonyConfigWire)
         )
     }),
@@ -99,6 +114,7 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) => {
       handle: ({ body, caller, params }) =>
         TelephonyConfigs.use((_) => _.update(caller.organizationId, params.config_id, telephonyChangesOf(adapters, body))).pipe(
           Effect.mapError(configNotFound),
+          Effect.tap(({ id }) => (body.config === null ? Effect.void : TelephonyTests.use((_) => _.runSoon(caller.organizationId, id)))),
           Effect.map(telephonyConfigWire)
         )
     }),
@@ -117,6 +133,34 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) => {
           Effect.map(telephonyConfigWire)
         )
     }),
+    idempotent(
+      route({
+        method: "post",
+        path: `${single}/test`,
+        name: "testTelephonyConfig",
+        summary: "Try a telephony configuration out",
+        description:
+          "Connects to the provider as calls would, and says of each thing that calls need whether it is there, and what to do where it is not. Answers after some seconds. A call is placed only if it is asked for, after the checks and whatever they found.",
+        needs: "admin",
+        params: TelephonyConfigPath,
+        body: TestTelephonyConfig,
+        success: TelephonyTested,
+        errors: [...dialErrors, "NotFound", "TestNumberMissing", "RunRefused", "RunCalled", "TooManyTelephonyTests"],
+        handle: ({ body, caller, params }) =>
+          Effect.gen(function* () {
+            const { organizationId } = caller
+            const test = yield* TelephonyTests.use((_) => _.run(organizationId, params.config_id)).pipe(Effect.mapError(configNotFound))
+            const asked = testedCallOf(body, params.config_id, yield* RequestId)
+            if (asked === undefined) return { ...telephonyTestWire(test), call: null }
+            const call = yield* Calls.use((_) => _.test(organizationId, asked)).pipe(
+              Effect.map(callInitiated),
+              // What was found is worth more then than before.
+              Effect.catchTag("CallNotPlaced", ({ reason }) => Effect.succeed(callNotPlaced(reason)))
+            )
+            return { ...telephonyTestWire(test), call }
+          })
+      })
+    ),
     route({
       method: "delete",
       path: single,
@@ -137,13 +181,13 @@ export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) => {
       path: "/api/v1/organizations/telephony-trunks",
       name: "listTrunks",
       summary: "Which telephony configurations are connected, and why others are not",
-      description: "Those that this node has opened, as it does with the first call through them.",
+      description: "Those that this node has opened, as it does with the first call through them, and those that were tried out.",
       success: TrunkList,
       handle: ({ caller }) =>
         Effect.gen(function* () {
-          const own = new Set((yield* TelephonyConfigs.use((_) => _.list(caller.organizationId))).map(({ id }) => id))
-          const trunks = yield* Readiness.use((_) => _.trunks)
-          return trunkList(trunks.filter(({ telephonyConfigurationId }) => own.has(telephonyConfigurationId)))
+          const configs = yield* TelephonyConfigs.use((_) => _.list(caller.organizationId))
+          const tests = yield* TelephonyTests.use((_) => _.last(configs.map(({ id }) => id)))
+          return trunkList(configs, yield* Readiness.use((_) => _.trunks), tests)
         })
     }),
     route({

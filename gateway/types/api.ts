@@ -133,9 +133,17 @@ export type TelephonyConfigListItem = { readonly id: number; readonly name: stri
 
 export type TelephonyConfigList = { readonly configurations: ReadonlyArray<TelephonyConfigListItem> }
 
+export type TelephonyCheck = { /** What was looked at: `connection`, `credentials`, `rights` and so on, as the provider has it. */ readonly name: string; readonly result: "passed" | "warning" | "failed"; readonly message: string; readonly advice: string | null }
+
+export type TelephonyTestedCall = { readonly status: "initiated" | "not_placed"; readonly workflow_run_id: number | null; readonly reason: string | null }
+
+export type TelephonyTested = { /** Nothing failed. */ readonly passed: boolean; readonly tested_at: string; readonly checks: ReadonlyArray<TelephonyCheck>; readonly call: TelephonyTestedCall | null }
+
 export type TelephonyConfigDeleted = { readonly message: string }
 
-export type Trunk = { readonly telephony_configuration_id: number; readonly provider: string; readonly status: "up" | "down"; readonly reason: string | null }
+export type TelephonyTest = { /** Nothing failed. */ readonly passed: boolean; readonly tested_at: string; readonly checks: ReadonlyArray<TelephonyCheck> }
+
+export type Trunk = { readonly telephony_configuration_id: number; readonly provider: string; /** `unused`: no call has gone through it since the engine's start. */ readonly status: "up" | "down" | "unused"; readonly reason: string | null; readonly last_test: TelephonyTest | null }
 
 export type TrunkList = { readonly trunks: ReadonlyArray<Trunk> }
 
@@ -350,6 +358,8 @@ export type CreateTelephonyConfig = { readonly name: string; readonly config: Te
 
 /** What is left out stays as it is. `config` is replaced as a whole, but a secret that is sent back as it was shown, masked, stays as it is. `max_concurrent_calls` null: no limit. */
 export type UpdateTelephonyConfig = { readonly name?: string | null; readonly config?: TelephonyConfig_ari | null; readonly max_concurrent_calls?: number | null }
+
+export type TestTelephonyConfig = { readonly call?: { /** E.164, `+14155550100`. */ readonly phone_number: string; /** The agent that calls; its draft, if it has one. */ readonly workflow_id: number; readonly from_phone_number_id?: number | null } | null }
 
 export type CreatePhoneNumber = { /** A phone number, a SIP address or an extension. */ readonly address: string; readonly country_code?: string | null; readonly label?: string | null; readonly inbound_workflow_id?: number | null; readonly is_active?: boolean; readonly is_default_caller_id?: boolean; readonly max_concurrent?: number | null; readonly extra_metadata?: { readonly [name: string]: unknown } | null }
 
@@ -1161,6 +1171,17 @@ export interface Operations {
     readonly body: undefined
     readonly answer: TelephonyConfig
     readonly errors: 401 | 403 | 404 | 422 | 429 | 431 | 500 | 503
+  }
+  /** Try a telephony configuration out */
+  readonly testTelephonyConfig: {
+    readonly method: "POST"
+    readonly path: "/api/v1/organizations/telephony-configs/{config_id}/test"
+    readonly params: { readonly config_id: number }
+    readonly query: {  }
+    readonly headers: { /** Of the client's making. For 24 hours the same key and request get the same answer, with `Idempotency-Replayed: true`. */ readonly "Idempotency-Key"?: string }
+    readonly body: TestTelephonyConfig
+    readonly answer: TelephonyTested
+    readonly errors: 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 429 | 431 | 500 | 503
   }
   /** Which telephony configurations are connected, and why others are not */
   readonly listTrunks: {

@@ -2,6 +2,8 @@
 import Type, { type Static } from "typebox"
 import { id, nullable } from "./Field.ts"
 import type { TelephonyConfigId } from "#core/Id.ts"
+import type { TelephonyTest } from "#core/telephony/TelephonyTests.ts"
+import { TelephonyTestWire, telephonyTestWire } from "./TelephonyTest.ts"
 import type { TrunkReadiness } from "../Readiness.ts"
 
 export const HealthWire = Type.Object(
@@ -43,8 +45,9 @@ export const TrunkList = Type.Object(
         {
           telephony_configuration_id: id<TelephonyConfigId>(),
           provider: Type.String(),
-          status: Type.Enum(["up", "down"]),
-          reason: nullable(Type.String())
+          status: Type.Enum(["up", "down", "unused"], { description: "`unused`: no call has gone through it since the engine's start." }),
+          reason: nullable(Type.String({ description: "Why it is down." })),
+          last_test: nullable(TelephonyTestWire)
         },
         { title: "Trunk" }
       )
@@ -53,11 +56,29 @@ export const TrunkList = Type.Object(
   { title: "TrunkList" }
 )
 
-export const trunkList = (trunks: ReadonlyArray<TrunkReadiness>): Static<typeof TrunkList> => ({
-  trunks: trunks.map(({ isUp, provider, reason, telephonyConfigurationId }) => ({
-    telephony_configuration_id: telephonyConfigurationId,
-    provider,
-    status: isUp ? "up" : "down",
-    reason
-  }))
+interface Configured {
+  readonly id: TelephonyConfigId
+  readonly provider: string
+}
+
+/** Those that are open, or were tried out. */
+export const trunkList = (
+  configs: ReadonlyArray<Configured>,
+  trunks: ReadonlyArray<TrunkReadiness>,
+  tests: ReadonlyMap<TelephonyConfigId, TelephonyTest>
+): Static<typeof TrunkList> => ({
+  trunks: configs.flatMap(({ id, provider }) => {
+    const trunk = trunks.find(({ telephonyConfigurationId }) => telephonyConfigurationId === id)
+    const test = tests.get(id)
+    if (trunk === undefined && test === undefined) return []
+    return [
+      {
+        telephony_configuration_id: id,
+        provider,
+        status: trunk === undefined ? ("unused" as const) : trunk.isUp ? ("up" as const) : ("down" as const),
+        reason: trunk?.reason ?? null,
+        last_test: test === undefined ? null : telephonyTestWire(test)
+      }
+    ]
+  })
 })

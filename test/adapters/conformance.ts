@@ -11,6 +11,7 @@ import type { MediaStream } from "#core/call/Media.ts"
 import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter, OriginateRequest, Trunk, TrunkEvent, TrunkStatus } from "#core/provider/Adapter.ts"
 import { trunksOf } from "#test/support/egress.ts"
+import { verified } from "./verified.ts"
 import { clearest, exchange, loudest, OUR_HERTZ, OUR_LEVEL, SAMPLE_RATE } from "./tones.ts"
 
 type Config = Readonly<Record<string, unknown>>
@@ -208,6 +209,7 @@ export const conformance = (name: string, adapter: Adapter, openWorld: () => Pro
     endings(t, world, line)
     talking(t, world, line)
     trouble(t, world, line, adapter)
+    await verified(t, world, adapter)
     await refusals(t, world, line, adapter)
   })
 

@@ -12,7 +12,7 @@ import { CallNotPlaced, ConcurrencyExhausted, Dialer, type SingleCall } from "#c
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { Uploads } from "#core/campaign/Uploads.ts"
 import { Folders } from "#core/folder/Folders.ts"
-import { CallId, type OrganizationId, RunId } from "#core/Id.ts"
+import { CallId, type OrganizationId, RunId, type TelephonyConfigId } from "#core/Id.ts"
 import { Idempotency } from "#core/Idempotency.ts"
 import * as accounts from "#core/organization/accounts.ts"
 import { LinkMakers } from "#core/organization/LinkMakers.ts"
@@ -24,7 +24,9 @@ import { Retentions } from "#core/run/Retention.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
+import { TelephonyConfigNotFound } from "#core/telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import type { GatewayOptions } from "#gateway/api.ts"
 import * as Api from "#gateway/api.ts"
@@ -111,6 +113,8 @@ const dialer = (dialed: Array<SingleCall>) =>
     }
   })
 
+const wellTested = { at: 0, checks: [{ message: "It answers.", name: "connection", result: "passed" as const }], passed: true }
+
 /** Passwords cost next to nothing here. */
 const accountsLayer = accounts.layer.pipe(
   Layer.provide(passwords.layer({ cost: 16, blockSize: 8, parallelization: 1 })),
@@ -165,6 +169,18 @@ export const openApi = async (
     campaignChanged: () => Effect.void
   })
   const trunkSignals = Layer.succeed(TrunkSignals, { configurationChanged: () => Effect.void, numbersChanged: () => Effect.void })
+  const tests = Layer.effect(
+    TelephonyTests,
+    Effect.map(SqlClient.SqlClient, (sql) => ({
+      last: () => Effect.succeed(new Map()),
+      run: (organizationId: OrganizationId, id: TelephonyConfigId) =>
+        sql`SELECT 1 FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
+          Effect.orDie,
+          Effect.flatMap((rows) => (rows.length === 0 ? Effect.fail(new TelephonyConfigNotFound({ id })) : Effect.succeed(wellTested)))
+        ),
+      runSoon: () => Effect.void
+    }))
+  )
   const services = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe(
     Layer.provide(CsvSource.layer),
     Layer.provideMerge(
@@ -185,7 +201,7 @@ export const openApi = async (
         events.followed
       )
     ),
-    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, site, Registry.layerOf([ari]))),
+    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, tests, site, Registry.layerOf([ari]))),
     Layer.provide(egress({ first: organizationId })),
     Layer.provide(
       Layer.mergeAll(dialer(dialed), signals, trunkSignals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" }))

@@ -161,6 +161,24 @@ const applicationRoutes: ReadonlyArray<Route> = [
   }
 ]
 
+/** Those that run. */
+const modules = [
+  "app_stasis",
+  "bridge_simple",
+  "bridge_softmix",
+  "chan_pjsip",
+  "chan_rtp",
+  "chan_websocket",
+  "res_ari_applications",
+  "res_ari_asterisk",
+  "res_ari_bridges",
+  "res_ari_channels",
+  "res_ari_endpoints",
+  "res_ari_events",
+  "res_http_websocket",
+  "res_stasis"
+]
+
 const asteriskRoutes: ReadonlyArray<Route> = [
   {
     method: "GET",
@@ -178,6 +196,14 @@ const asteriskRoutes: ReadonlyArray<Route> = [
   },
   {
     method: "GET",
+    path: "/asterisk/modules",
+    nickname: "listModules",
+    answers: "List[Module]",
+    handle: () =>
+      ok(modules.map((name) => ({ name: `${name}.so`, description: name, use_count: 0, status: "Running", support_level: "core" })))
+  },
+  {
+    method: "GET",
     path: "/asterisk/ping",
     nickname: "ping",
     answers: "AsteriskPing",
@@ -185,4 +211,17 @@ const asteriskRoutes: ReadonlyArray<Route> = [
   }
 ]
 
-export const systemRoutes: ReadonlyArray<Route> = [...bridgeRoutes, ...applicationRoutes, ...asteriskRoutes]
+const endpointRoutes: ReadonlyArray<Route> = [
+  {
+    method: "GET",
+    path: "/endpoints/{tech}/{resource}",
+    nickname: "get",
+    answers: "Endpoint",
+    handle: ({ knowsTrunk }, { id, secondId }) =>
+      knowsTrunk(secondId)
+        ? ok({ technology: id, resource: secondId, state: "online", channel_ids: [] })
+        : refuse(404, "Endpoint not found")
+  }
+]
+
+export const systemRoutes: ReadonlyArray<Route> = [...bridgeRoutes, ...applicationRoutes, ...asteriskRoutes, ...endpointRoutes]

@@ -1,0 +1,189 @@
+/**
+ * Whether calls could be placed through an Asterisk, one question at a time: is it there, does it let us in, may we act, does it tell events,
+ * has it the modules, knows it the trunk. Under a Stasis application of its own, so that a live trunk keeps its events.
+ */
+import { randomUUID } from "node:crypto"
+import { Effect, type Scope } from "effect"
+import WebSocket from "ws"
+import { portOf } from "#core/egress/Egress.ts"
+import type { Check, VerifyContext } from "#core/provider/Adapter.ts"
+import { at, textAt } from "./AriJson.ts"
+import { type AriRequest, make as makeRest, type Reply } from "./AriRest.ts"
+import { authorizationOf, channelPath, isNoChannel, isSuccess, webSocketUrl } from "./Asterisk.ts"
+import type { TrunkSettings } from "./AriTrunk.ts"
+import { whyFailed } from "./whyFailed.ts"
+
+const OLDEST_MAJOR = 20
+const HANDSHAKE_TIMEOUT_MILLIS = 5000
+/** Without these no call is placed, followed or bridged. */
+const neededModules = [
+  "app_stasis.so",
+  "res_stasis.so",
+  "res_ari_applications.so",
+  "res_ari_bridges.so",
+  "res_ari_channels.so",
+  "res_ari_events.so"
+]
+
+const passed = (name: string, message: string): Check => ({ name, result: "passed", message })
+const warning = (name: string, message: string, advice: string): Check => ({ name, result: "warning", message, advice })
+const failed = (name: string, message: string, advice: string): Check => ({ name, result: "failed", message, advice })
+
+/** Undefined: no reply, or none that means anything here. */
+type Ask = (request: AriRequest) => Effect.Effect<Reply | undefined>
+
+export const verify = Effect.fnUntraced(function* (settings: TrunkSettings, { egress, report }: VerifyContext) {
+  const { base, dialString, user } = settings
+  const rest = yield* makeRest(base, authorizationOf(settings), egress)
+  const info = yield* Effect.result(rest.send({ method: "GET", path: "/asterisk/info" }))
+  const answer = info._tag === "Success" ? info.success : undefined
+  const unreachable = info._tag === "Failure" ? notReached(info.failure.detail) : notAri(info.success)
+  if (answer === undefined || unreachable !== undefined) return report(unreachable ?? notReached("no answer"))
+  report(passed("connection", "Asterisk answers at the ARI endpoint."))
+  if (answer.status === 401 || answer.status === 403) return report(refused(user, answer.status))
+  report(passed("credentials", `Asterisk accepts the ARI user '${user}'.`))
+  report(versionOf(answer))
+  const ask: Ask = (request) => Effect.orElseSucceed(rest.send(request), () => undefined)
+  report(rightsOf(user, yield* ask({ method: "DELETE", path: channelPath(randomUUID()) })))
+  report(yield* events(settings, egress.lookup(portOf(base))))
+  const modules = yield* ask({ method: "GET", path: "/asterisk/modules" })
+  for (const check of modulesOf(modules)) report(check)
+  const endpoint = endpointIn(dialString)
+  if (endpoint !== undefined)
+    report(endpointOf(endpoint, yield* ask({ method: "GET", path: `/endpoints/PJSIP/${encodeURIComponent(endpoint)}` })))
+})
+
+const notReached = (detail: string): Check =>
+  failed(
+    "connection",
+    `Asterisk could not be reached at the ARI endpoint: ${detail}.`,
+    "Check `ari_endpoint`, that http.conf has `enabled = yes` and a `bindaddr` that this engine reaches, and the firewall between them."
+  )
+
+const notAri = (reply: Reply): Check | undefined => {
+  const isAri = reply.status === 401 || reply.status === 403 || textAt(reply.body, "status", "startup_time") !== undefined
+  if (isAri) return undefined
+  return failed(
+    "connection",
+    `What answers at the ARI endpoint is not ARI (HTTP ${reply.status}).`,
+    "Check the port and, if http.conf sets one, the `prefix` in `ari_endpoint`; ari.conf needs `enabled = yes`."
+  )
+}
+
+const refused = (user: string, status: number): Check =>
+  failed(
+    "credentials",
+    `Asterisk refuses the ARI user '${user}' or its password (HTTP ${status}).`,
+    "`app_name` is the name of a section of ari.conf with `type = user`, and `app_password` its `password`; `ari show users` lists the names."
+  )
+
+const versionOf = ({ body }: Reply): Check => {
+  const version = textAt(body, "system", "version")
+  const major = Number(/(?:^|-|\/)(\d+)\./.exec(version ?? "")?.[1] ?? Number.NaN)
+  if (version === undefined || Number.isNaN(major))
+    return warning("version", "Asterisk does not say which version it is.", `Asterisk ${OLDEST_MAJOR} or later is needed.`)
+  return major >= OLDEST_MAJOR
+    ? passed("version", `Asterisk ${version}.`)
+    : failed("version", `Asterisk ${version} is too old.`, `Asterisk ${OLDEST_MAJOR} or later is needed.`)
+}
+
+/** A channel that cannot exist was asked to end: whoever may act is told that it does not. */
+const rightsOf = (user: string, reply: Reply | undefined): Check => {
+  if (reply !== undefined && isNoChannel(reply)) return passed("rights", "The ARI user may place and end calls.")
+  return reply?.status === 401 || reply?.status === 403
+    ? failed(
+        "rights",
+        `The ARI user may look but not act (HTTP ${reply.status}).`,
+        `Set \`read_only = no\` in section [${user}] of ari.conf and reload it.`
+      )
+    : failed(
+        "rights",
+        `It could not be found out whether the ARI user may act (${reply === undefined ? "no answer" : `HTTP ${reply.status}`}).`,
+        "If there is a proxy before Asterisk, let it pass every method and every answer on unchanged."
+      )
+}
+
+const events = (settings: TrunkSettings, lookup: ReturnType<VerifyContext["egress"]["lookup"]>): Effect.Effect<Check> =>
+  Effect.callback<Check>((resume) => {
+    const { application, base } = settings
+    const socket = new WebSocket(webSocketUrl(base, `/ari/events?app=${encodeURIComponent(`${application}.test`)}`), {
+      headers: { authorization: authorizationOf(settings) },
+      lookup,
+      perMessageDeflate: false,
+      maxPayload: 64 * 1024,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MILLIS
+    })
+    const end = (check: Check) => {
+      resume(Effect.succeed(check))
+      socket.terminate()
+    }
+    const none = (why: string) =>
+      end(
+        failed(
+          "events",
+          `Asterisk opens no websocket for events (${why}).`,
+          "Load res_http_websocket.so and res_ari_events.so, and let a proxy before Asterisk pass websockets on; http.conf's `session_limit` may be reached."
+        )
+      )
+    socket.on("open", () => end(passed("events", "Asterisk opens a websocket for events.")))
+    socket.on("unexpected-response", (request, { statusCode }) => {
+      none(`HTTP ${statusCode}`)
+      request.destroy()
+    })
+    // Also what follows from ending it before it is open.
+    socket.on("error", (error: NodeJS.ErrnoException) => none(whyFailed(error, "the websocket broke")))
+    return Effect.sync(() => socket.terminate())
+  })
+
+const modulesOf = (reply: Reply | undefined): ReadonlyArray<Check> => {
+  if (reply === undefined || !isSuccess(reply) || !Array.isArray(reply.body))
+    return [warning("modules", "Asterisk does not list its modules.", "Load res_ari_asterisk.so to have them checked here.")]
+  const running = new Set(reply.body.filter((one) => at(one, "status") === "Running").map((one) => textAt(one, "name")))
+  const missing = neededModules.filter((name) => !running.has(name))
+  if (!running.has("bridge_softmix.so") && !running.has("bridge_simple.so")) missing.push("bridge_softmix.so")
+  const needed =
+    missing.length === 0
+      ? passed("modules", "Asterisk has the modules that calls need.")
+      : failed("modules", `Modules are missing: ${missing.join(", ")}.`, "Load them in modules.conf and restart Asterisk.")
+  return [needed, mediaOf(running)]
+}
+
+const mediaOf = (running: ReadonlySet<string | undefined>): Check => {
+  if (running.has("chan_websocket.so")) return passed("media", "Audio runs over a websocket to Asterisk.")
+  return running.has("chan_rtp.so")
+    ? warning(
+        "media",
+        "Asterisk has no websocket channel: audio runs over RTP.",
+        "Load chan_websocket.so (Asterisk 20.16, 22.6 and later), or let UDP pass between Asterisk and this engine."
+      )
+    : failed("media", "Asterisk has neither chan_websocket.so nor chan_rtp.so: calls would be silent.", "Load one of them in modules.conf.")
+}
+
+/** Of the dial string: what stands behind the @ of PJSIP. */
+const endpointIn = (dialString: string): string | undefined => /^PJSIP\/[^@]*@([^@/{}]+)$/i.exec(dialString.trim())?.[1]
+
+const endpointOf = (name: string, reply: Reply | undefined): Check => {
+  if (reply?.status === 404)
+    return failed(
+      "endpoint",
+      `Asterisk has no PJSIP endpoint '${name}'.`,
+      "`dial_string` names it after the @: use the name of an endpoint's section in pjsip.conf; `pjsip show endpoints` lists them."
+    )
+  if (reply === undefined || !isSuccess(reply))
+    return warning(
+      "endpoint",
+      `Asterisk does not say whether it has the PJSIP endpoint '${name}'.`,
+      "Load res_ari_endpoints.so to have it checked here."
+    )
+  return textAt(reply.body, "state") === "offline"
+    ? warning(
+        "endpoint",
+        `The PJSIP endpoint '${name}' is offline.`,
+        "See `pjsip show endpoint`: its registration, or the contact of its AOR."
+      )
+    : passed("endpoint", `Asterisk has the PJSIP endpoint '${name}'.`)
+}
+
+/** For an address that is none. */
+export const notAnAddress = (context: VerifyContext, detail: string): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.sync(() => context.report(failed("connection", `${detail[0]?.toUpperCase()}${detail.slice(1)}.`, "Correct `ari_endpoint`.")))

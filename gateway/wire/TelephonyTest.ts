@@ -1,0 +1,87 @@
+/** What came of trying a telephony configuration out. */
+import Type, { type Static } from "typebox"
+import { type AgentId, CallId, type PhoneNumberId, type RunId, type TelephonyConfigId } from "#core/Id.ts"
+import type { TestCallRequest } from "#core/call/CallRequest.ts"
+import type { StartedCall } from "#core/call/Calls.ts"
+import type { TelephonyTest } from "#core/telephony/TelephonyTests.ts"
+import { id, instant, nullable, optional, orNull, orUndefined } from "./Field.ts"
+
+const TestedCall = Type.Object(
+  {
+    phone_number: Type.String({ description: "E.164, `+14155550100`." }),
+    workflow_id: id<AgentId>("The agent that calls; its draft, if it has one."),
+    from_phone_number_id: optional(id<PhoneNumberId>("The number to show. Left out: the configuration's choice."))
+  },
+  { title: "TelephonyTestCall" }
+)
+
+export const TestTelephonyConfig = Type.Object(
+  {
+    call: optional(
+      Type.Object(TestedCall.properties, {
+        description: "A call to place afterwards: a single call like any other, within all limits. Left out: nobody is called."
+      })
+    )
+  },
+  { title: "TestTelephonyConfig" }
+)
+
+/** `requestId`: what the call is known by before it is made. */
+export const testedCallOf = (
+  { call }: Static<typeof TestTelephonyConfig>,
+  telephonyConfigurationId: TelephonyConfigId,
+  requestId: string | undefined
+): TestCallRequest | undefined =>
+  call === null
+    ? undefined
+    : {
+        agentId: call.workflow_id,
+        callId: requestId === undefined ? undefined : CallId.make(requestId),
+        fromPhoneNumberId: orUndefined(call.from_phone_number_id),
+        phoneNumber: call.phone_number,
+        telephonyConfigurationId
+      }
+
+const CheckWire = Type.Object(
+  {
+    name: Type.String({ description: "What was looked at: `connection`, `credentials`, `rights` and so on, as the provider has it." }),
+    result: Type.Enum(["passed", "warning", "failed"]),
+    message: Type.String(),
+    advice: nullable(Type.String({ description: "What to do about it." }))
+  },
+  { title: "TelephonyCheck" }
+)
+const tried = {
+  passed: Type.Boolean({ description: "Nothing failed." }),
+  tested_at: instant(),
+  checks: Type.Array(CheckWire)
+}
+
+export const TelephonyTestWire = Type.Object(tried, { title: "TelephonyTest" })
+
+export const telephonyTestWire = ({ at, checks, passed }: TelephonyTest): Static<typeof TelephonyTestWire> => ({
+  passed,
+  tested_at: new Date(at).toISOString(),
+  checks: checks.map(({ advice, message, name, result }) => ({ name, result, message, advice: orNull(advice) }))
+})
+
+export const TelephonyTested = Type.Object(
+  {
+    ...tried,
+    call: nullable(
+      Type.Object(
+        {
+          status: Type.Enum(["initiated", "not_placed"]),
+          workflow_run_id: nullable(id<RunId>("Tells how the call went on.")),
+          reason: nullable(Type.String({ description: "Why it was not placed." }))
+        },
+        { title: "TelephonyTestedCall" }
+      )
+    )
+  },
+  { title: "TelephonyTested" }
+)
+type Tested = Static<typeof TelephonyTested>
+
+export const callInitiated = ({ runId }: StartedCall): Tested["call"] => ({ status: "initiated", workflow_run_id: runId, reason: null })
+export const callNotPlaced = (reason: string): Tested["call"] => ({ status: "not_placed", workflow_run_id: null, reason })

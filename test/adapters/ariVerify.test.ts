@@ -1,0 +1,107 @@
+/** What is found wrong with an Asterisk that answers, but not as calls need it. */
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect, Schema } from "effect"
+import t, { type Test } from "tap"
+import { WebSocketServer } from "ws"
+import ari from "#adapters/ari/ari.ts"
+import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { Check } from "#core/provider/Adapter.ts"
+import { trunksOf } from "#test/support/egress.ts"
+
+const first = Schema.decodeSync(OrganizationId)(1)
+const running = [
+  "app_stasis",
+  "bridge_softmix",
+  "chan_rtp",
+  "chan_websocket",
+  "res_ari_applications",
+  "res_ari_bridges",
+  "res_ari_channels",
+  "res_ari_events",
+  "res_stasis"
+]
+
+interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+interface Options {
+  /** By method and path; what is not here is as it should be. */
+  readonly answers?: Readonly<Record<string, Answer>>
+  readonly without?: ReadonlyArray<string>
+  readonly hasEvents?: boolean
+}
+
+const usual = (without: ReadonlyArray<string>): Readonly<Record<string, Answer>> => ({
+  "GET /asterisk/info": { status: 200, body: { status: { startup_time: "now" }, system: { version: "22.10.1" } } },
+  "GET /asterisk/modules": {
+    status: 200,
+    body: running.filter((name) => !without.includes(name)).map((name) => ({ name: `${name}.so`, status: "Running" }))
+  },
+  "GET /endpoints/PJSIP/trunk": { status: 200, body: { state: "online" } },
+  DELETE: { status: 404, body: { message: "Channel not found" } }
+})
+
+/** What is not as it should be. */
+const found = async (t: Test, { answers = {}, hasEvents = true, without = [] }: Options): Promise<ReadonlyArray<Check>> => {
+  const told = { ...usual(without), ...answers }
+  const answerTo = ({ method = "", url = "" }: IncomingMessage) =>
+    told[`${method} ${url.replace("/ari", "")}`] ?? told[method] ?? { status: 404, body: { message: "Resource not found" } }
+  const server = createServer((request, response) => {
+    const { body, status } = answerTo(request)
+    response.writeHead(status, { "content-type": "application/json", server: "Asterisk/22.10.1" }).end(JSON.stringify(body))
+  })
+  const events = new WebSocketServer({ noServer: true })
+  server.on("upgrade", (request, socket, head) => {
+    if (hasEvents) events.handleUpgrade(request, socket, head, () => {})
+    else socket.end("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo // listening on TCP, so neither a path nor null
+  const checks: Array<Check> = []
+  const config = {
+    ari_endpoint: `http://127.0.0.1:${port}`,
+    app_name: "trunkline",
+    app_password: "p4ssword",
+    dial_string: "PJSIP/{number}@trunk"
+  }
+  const context = {
+    configurationId: Schema.decodeSync(TelephonyConfigId)(1),
+    egress: trunksOf(first, { first }),
+    node: "here",
+    report: (check: Check) => void checks.push(check)
+  }
+  await Effect.runPromise(Effect.scoped(ari.verify?.(config, context) ?? Effect.void))
+  t.notMatch(JSON.stringify(checks), "p4ssword")
+  return checks.filter(({ result }) => result !== "passed")
+}
+
+t.test("given an Asterisk that lacks something, then it is said what, and what to do", async (t) => {
+  const check = async (options: Options, expected: ReadonlyArray<object>) => t.match(await found(t, options), expected)
+  const denied = { status: 403, body: { message: "Write access denied" } }
+  t.strictSame(await found(t, {}), [])
+  await check({ answers: { DELETE: denied } }, [
+    { name: "rights", result: "failed", message: /look but not act/, advice: /read_only = no/ }
+  ])
+  await check({ answers: { DELETE: { status: 405, body: "" } } }, [
+    { name: "rights", result: "failed", message: /HTTP 405/, advice: /proxy/ }
+  ])
+  await check({ hasEvents: false }, [{ name: "events", result: "failed", message: /HTTP 503/, advice: /session_limit/ }])
+  await check({ without: ["app_stasis"] }, [{ name: "modules", result: "failed", message: /app_stasis\.so/, advice: /modules\.conf/ }])
+  await check({ without: ["chan_websocket"] }, [{ name: "media", result: "warning", message: /RTP/, advice: /chan_websocket/ }])
+  await check({ without: ["chan_websocket", "chan_rtp"] }, [{ name: "media", result: "failed", message: /silent/ }])
+  await check({ answers: { "GET /asterisk/modules": { status: 404, body: {} } } }, [{ name: "modules", result: "warning" }])
+  await check({ answers: { "GET /endpoints/PJSIP/trunk": { status: 404, body: {} } } }, [{ name: "endpoint", result: "failed" }])
+  await check({ answers: { "GET /endpoints/PJSIP/trunk": { status: 200, body: { state: "offline" } } } }, [
+    { name: "endpoint", result: "warning" }
+  ])
+  await check({ answers: { "GET /asterisk/info": { status: 401, body: {} } } }, [{ name: "credentials", result: "failed" }])
+  await check({ answers: { "GET /asterisk/info": { status: 200, body: [1] } } }, [
+    { name: "connection", result: "failed", message: /is not ARI/ }
+  ])
+})

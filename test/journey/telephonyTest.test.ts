@@ -1,0 +1,151 @@
+/** A telephony configuration is tried out: what is found, in clear words, and a call if one is asked for. Judged by what Asterisk saw. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import t, { type Test } from "tap"
+import { type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { until, World } from "#test/support/engine.ts"
+
+t.jobs = 2
+const configs = "/organizations/telephony-configs"
+const environment = { RECORDINGS: "off" }
+const quick = { media: false, ringMillis: 100, talkMillis: 300 }
+
+interface Check {
+  readonly name: string
+  readonly result: string
+  readonly message: string
+  readonly advice: string | null
+}
+interface Tested {
+  readonly passed: boolean
+  readonly checks: ReadonlyArray<Check>
+  readonly call: { readonly status: string; readonly workflow_run_id: number | null; readonly reason: string | null } | null
+}
+interface Trunk {
+  readonly telephony_configuration_id: number
+  readonly status: string
+  readonly last_test: Tested | null
+}
+
+const idOf = (answer: { readonly body: unknown }) => (answer.body as { readonly id: number }).id // an answer of ours
+/** What the engine found, as `name: result`. */
+const foundIn = (test: Tested | null) => test?.checks.map(({ name, result }) => `${name}: ${result}`)
+
+const test = async (world: World, id: number, body: object = {}, key?: string) => {
+  const response = await fetch(`${world.engine.url}/api/v1${configs}/${id}/test`, {
+    method: "POST",
+    headers: {
+      "x-api-key": world.apiKey,
+      "content-type": "application/json",
+      connection: "close",
+      ...(key === undefined ? {} : { "idempotency-key": key })
+    },
+    body: JSON.stringify(body)
+  })
+  const text = await response.text()
+  // An answer of ours, of which the checks are what is judged.
+  return { status: response.status, retryAfter: response.headers.get("retry-after"), text, tested: JSON.parse(text) as Tested }
+}
+const trunkOf = async (world: World, id: number) => {
+  const { body } = await world.api.ask("GET", "/organizations/telephony-trunks")
+  return (body as { readonly trunks: ReadonlyArray<Trunk> }).trunks.find((trunk) => trunk.telephony_configuration_id === id) // as above
+}
+const firstConfig = async (world: World) => {
+  const { body } = await world.api.ask("GET", configs)
+  return (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations[0]?.id ?? 0 // as above
+}
+/** One more Asterisk, and a configuration for it. */
+const another = async (t: Test, world: World, name: string, options: AriEmulatorOptions, config: object = {}) => {
+  const emulator = await startAriEmulator({ ...quick, ...options })
+  t.teardown(() => emulator.stop())
+  const account = { provider: "ari", ari_endpoint: emulator.url, app_name: emulator.user, app_password: emulator.password, ...config }
+  const id = idOf(await world.api.ask("POST", configs, { name, config: account }))
+  const trunk = await until("test in the background", async () => {
+    const found = await trunkOf(world, id)
+    return found?.last_test == null ? undefined : found
+  })
+  return { emulator, id, trunk }
+}
+
+t.test("given an Asterisk as it should be", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: quick, environment })
+  const id = await firstConfig(world)
+  const all = ["connection", "credentials", "version", "rights", "events", "modules", "media", "endpoint"].map((name) => `${name}: passed`)
+  const trunk = await until("test in the background", async () => {
+    const found = await trunkOf(world, id)
+    return found?.last_test == null ? undefined : found
+  })
+  t.strictSame(
+    [trunk.status, trunk.last_test?.passed, foundIn(trunk.last_test)],
+    ["unused", true, all],
+    "when it is made, then it is tried"
+  )
+  const { tested, text } = await test(world, id)
+  t.strictSame([tested.passed, foundIn(tested), tested.call], [true, all, null], "when it is tested, then all is well")
+  t.notMatch(text, world.emulator.password, "then nothing says the password")
+  t.equal(world.emulator.requests.length, 0, "then nobody was called")
+
+  const call = { phone_number: "+15550000001", workflow_id: world.agentId }
+  const both = await Promise.all([test(world, id, { call }, "once"), test(world, id, { call }, "once")])
+  t.match(both.map(({ status }) => status).toSorted(), [200, /200|409/], "when a call is asked for twice at once")
+  await world.seen("ended", 1)
+  const again = await test(world, id, { call }, "once")
+  t.match(again.tested.call, { status: "initiated", workflow_run_id: Number })
+  t.strictSame(
+    world.emulator.requests.map(({ endpoint }) => endpoint),
+    ["PJSIP/+15550000001@trunk"],
+    "then one is placed"
+  )
+  t.equal(
+    (await test(world, id, { call: { ...call, phone_number: "15550000001" } }, "other")).status,
+    400,
+    "then a number is checked as ever"
+  )
+  const beside = await test(world, id)
+  t.ok(
+    beside.tested.checks.some(({ name, result }) => name === "trunk" && result === "passed"),
+    "then the live trunk is told of"
+  )
+  t.notMatch(world.output(), /another client took/, "then it was left alone")
+})
+
+t.test("given an Asterisk that lacks something", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: quick, environment })
+  const check = async (name: string, options: AriEmulatorOptions, config: object, found: RegExp, advice: RegExp) => {
+    const { emulator, trunk } = await another(t, world, name, options, config)
+    const wrong = trunk.last_test?.checks.filter(({ result }) => result !== "passed")
+    t.match(wrong, [{ message: found, advice }], name)
+    t.equal(wrong?.length, 1, `${name}: one thing is wrong`)
+    t.equal(emulator.requests.length, 0)
+    t.notMatch(JSON.stringify(trunk), /not the password/)
+  }
+  await check("password", {}, { app_password: "not the password" }, /refuses the ARI user 'trunkline'/, /section of ari.conf/)
+  await check("version", { asteriskVersion: "18.26.4" }, {}, /18\.26\.4 is too old/, /20 or later/)
+  await check("endpoint", { trunks: ["carrier"] }, { dial_string: "PJSIP/{number}@carier" }, /no PJSIP endpoint 'carier'/, /pjsip\.conf/)
+})
+
+t.test("given no Asterisk, or something else there", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: quick, environment })
+  await world.emulator.refuseConnections(true)
+  const id = await firstConfig(world)
+  const gone = await test(world, id, { call: { phone_number: "+15550000001", workflow_id: world.agentId } }, "gone")
+  t.match(gone.tested.checks, [{ name: "connection", result: "failed", message: /ECONNREFUSED/, advice: /http\.conf/ }], "then it says so")
+  t.match(gone.tested.call, { status: "not_placed", workflow_run_id: null, reason: String }, "then no call is placed")
+  t.equal(world.emulator.requests.length, 0)
+  const page = createServer((_, response) => response.end("<html>It works!</html>"))
+  await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve))
+  t.teardown(() => page.close())
+  const { port } = page.address() as AddressInfo // listening on TCP, so neither a path nor null
+  const account = { provider: "ari", ari_endpoint: `http://127.0.0.1:${port}`, app_name: "a", app_password: "b" }
+  const elsewhere = idOf(await world.api.ask("POST", configs, { name: "elsewhere", config: account }))
+  t.match(
+    (await test(world, elsewhere)).tested,
+    { passed: false, checks: [{ name: "connection", result: "failed", message: /is not ARI \(HTTP 200\)/ }] },
+    "then a page is no Asterisk"
+  )
+  t.equal((await test(world, 999_999)).status, 404)
+  let refused = await test(world, id)
+  for (let asked = 0; asked < 10 && refused.status === 200; asked++) refused = await test(world, id)
+  t.equal(refused.status, 429, "when it is tested again and again, then it is refused")
+  t.ok(Number(refused.retryAfter) > 0, "then it says when to come back")
+})
