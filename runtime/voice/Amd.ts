@@ -8,8 +8,10 @@ import { decodeSample, frameMillis, silence } from "./Mulaw.ts"
 export type AmdVerdict = "human" | "machine" | "unknown"
 
 export interface Amd {
-  /** The verdict, once, with the frame that settles it. `tMillis` is any clock that runs in milliseconds. */
-  readonly push: (frame: Uint8Array, tMillis: number) => AmdVerdict | undefined
+  /**
+   * The verdict, once, with the frame that settles it; undefined is one that has not arrived. `tMillis` is any clock that runs in milliseconds.
+   */
+  readonly push: (frame: Uint8Array | undefined, tMillis: number) => AmdVerdict | undefined
   /** It is the beep that has settled it. */
   readonly heardBeep: () => boolean
 }
@@ -35,6 +37,9 @@ const belowLoudest = 0.16
 // Of the loudest, by each frame: 3 dB in 3.5 s.
 const fading = 0.998
 const hangoverMillis = 100
+// A frame that has not arrived may be silence that is not sent, or a line or a process that stands still: it takes three for one of silence.
+// Silence is counted by frames and not by the clock, which runs on while we stand still.
+const absentMillis = frameMillis / 3
 
 export const rootMeanSquare = (frame: Uint8Array): number => {
   let power = 0
@@ -67,22 +72,29 @@ export const makeAmd = (): Amd => {
   const tone = makeBeepDetector(lowestGate)
   let startedAt: number | undefined
   let speechMillis = 0
-  let lastSpeechAt = 0
+  let silentMillis = 0
   let isSettled = false
   let isBeep = false
 
-  const onSpeech = (at: number): AmdVerdict | undefined => {
+  const onSpeech = (): AmdVerdict | undefined => {
     // Short gaps belong to the speech around them.
-    speechMillis += speechMillis === 0 ? frameMillis : Math.min(at - lastSpeechAt, hangoverMillis)
-    lastSpeechAt = at
+    speechMillis += speechMillis === 0 ? frameMillis : Math.min(silentMillis + frameMillis, hangoverMillis)
+    silentMillis = 0
     return speechMillis > longestHelloMillis ? "machine" : undefined
   }
 
-  const onSilence = (at: number): AmdVerdict | undefined => {
-    if (at - lastSpeechAt < waitMillis) return undefined
+  const onSilence = (millis: number): AmdVerdict | undefined => {
+    silentMillis += millis
+    if (silentMillis < waitMillis) return undefined
     if (speechMillis >= shortestSpeechMillis) return "human"
     speechMillis = 0
     return undefined
+  }
+
+  const hear = (frame: Uint8Array): AmdVerdict | undefined => {
+    const level = rootMeanSquare(frame)
+    isBeep = tone.push(frame, level) >= beepMillis
+    return isSpeech(level) ? onSpeech() : onSilence(frameMillis)
   }
 
   return {
@@ -90,9 +102,7 @@ export const makeAmd = (): Amd => {
     push: (frame, tMillis) => {
       if (isSettled) return undefined
       const waited = tMillis - (startedAt ??= tMillis)
-      const level = rootMeanSquare(frame)
-      const heard = isSpeech(level) ? onSpeech(tMillis) : onSilence(tMillis)
-      isBeep = tone.push(frame, level) >= beepMillis
+      const heard = frame === undefined ? onSilence(absentMillis) : hear(frame)
       const isOver = waited >= budgetMillis || (speechMillis === 0 && waited >= noSpeechMillis)
       const verdict = (isBeep ? "machine" : undefined) ?? heard ?? (isOver ? "unknown" : undefined)
       isSettled = verdict !== undefined

@@ -138,7 +138,7 @@ class Line implements VoiceLine, PacedStream {
     this.#media.send(out)
     const heard = this.#inbound?.take()
     this.#recording?.push(heard, out)
-    if (this.#amd !== undefined) this.#detect(this.#amd, heard ?? quiet, now)
+    if (this.#amd !== undefined) this.#detect(this.#amd, heard, now)
     else if (this.#moment !== undefined) this.#await(this.#moment, heard ?? quiet, now)
     if (this.#isAll && this.#speech.length === 0) this.#allSpoken()
   }
@@ -171,7 +171,7 @@ class Line implements VoiceLine, PacedStream {
     if (this.#bytes > 0) this.#events.spoken()
   }
 
-  #detect(amd: Amd, frame: Uint8Array, now: number): void {
+  #detect(amd: Amd, frame: Uint8Array | undefined, now: number): void {
     const verdict = amd.push(frame, now)
     if (verdict === undefined) return
     this.#amd = undefined

@@ -1,0 +1,34 @@
+/** A line on which nothing arrives for a while: what answering machine detection makes of it. */
+import t from "tap"
+import { makeAmd } from "#runtime/voice/Amd.ts"
+import { encode } from "#runtime/voice/Mulaw.ts"
+
+const speech = encode(Int16Array.from({ length: 160 }, (_, at) => 9000 * Math.sin(at * at)))
+const quiet = encode(new Int16Array(160))
+const frames = (seconds: number, frame: Uint8Array | undefined) => Array.from({ length: seconds * 50 }, () => frame)
+/** In syllables. */
+const speaks = (seconds: number) => Array.from({ length: seconds * 50 }, (_, at) => (at % 10 === 9 ? quiet : speech))
+
+/** What is heard, and after how many seconds. `stall` is how long this process stands still before the second part. */
+const judge = (first: ReadonlyArray<Uint8Array | undefined>, then: ReadonlyArray<Uint8Array | undefined>, stall = 0) => {
+  const amd = makeAmd()
+  for (let at = 0; at < 50; at++) amd.push(quiet, at * 20)
+  for (const [index, frame] of [...first, ...then].entries()) {
+    const now = 1000 + index * 20 + (index < first.length ? 0 : stall)
+    const verdict = amd.push(frame, now)
+    if (verdict !== undefined) return verdict
+  }
+  return "none"
+}
+
+t.test("a machine whose audio stops for a second is still a machine", async (t) => {
+  t.equal(judge([...speaks(1.5), ...frames(1, undefined)], speaks(2)), "machine")
+})
+
+t.test("a machine is a machine when we have stood still for a second, and then hear a pause", async (t) => {
+  t.equal(judge(speaks(1.5), [...frames(0.1, quiet), ...speaks(2)], 1000), "machine")
+})
+
+t.test("a person on a line that does not send silence is a person", async (t) => {
+  t.equal(judge(speaks(0.6), frames(3, undefined)), "human")
+})
