@@ -30,6 +30,8 @@ import { TrunkPool } from "./trunk/TrunkPool.ts"
 const SWEEP = "30 seconds"
 /** A running campaign that has no owner for longer than this is a fault. */
 const SETTLE = "10 seconds"
+/** An actor that waits for so long for what should be there in a moment is stuck. */
+const STUCK_SECONDS = 60
 /** A younger attempt may still be on its way to its actor. */
 const UNATTENDED_SECONDS = 60
 /** Attempts that the sweep reads per query. */
@@ -195,7 +197,12 @@ export const layerSweep = Layer.effectDiscard(
       const campaigns = yield* running
       for (const { id, ready } of campaigns) {
         const desk = desks.find(id)
-        if (desk === undefined || !desk.isOpen || !ready || !desk.idle) continue
+        if (desk === undefined || !desk.isOpen || !ready) continue
+        const { stuck } = desk
+        const seconds = stuck === undefined ? 0 : Math.round(((yield* SteadyTime.now) - stuck.since) / 1000)
+        if (stuck !== undefined && seconds >= STUCK_SECONDS)
+          yield* Effect.logError("a campaign dials nothing although contacts are due", { campaignId: id, seconds, waitsFor: stuck.on })
+        if (!desk.idle) continue
         yield* Effect.logError("a campaign slept although contacts were due", { campaignId: id })
         desk.returnAll()
       }

@@ -13,7 +13,7 @@ import { EngineLock } from "../lock/EngineLock.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
 import { makeBreakerWatch } from "./breakerWatch.ts"
-import { type CampaignMemory, due, news, over, remember, until, type Wait } from "./CampaignMemory.ts"
+import { briefly, type CampaignMemory, due, news, over, remember, until, type Wait } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
 import { makeDialTurn } from "./DialTurn.ts"
 import * as Stops from "./stops.ts"
@@ -152,8 +152,8 @@ export class CampaignActor extends Context.Service<
           (yield* windowWait(memory, now)) ??
           (yield* connectionWait(memory, trunk, now, steady)) ??
           // Nothing leaves that the journal cannot record.
-          (local.failure() === undefined ? undefined : until(steady + JOURNAL_MILLIS)) ??
-          (lock.isHeld() ? undefined : until(steady + LOCK_MILLIS)) ??
+          (local.failure() === undefined ? undefined : briefly(steady + JOURNAL_MILLIS, "the local journal")) ??
+          (lock.isHeld() ? undefined : briefly(steady + LOCK_MILLIS, "the engine's lock")) ??
           idleWait(memory, now) ??
           (yield* gateWait(memory, memory.gate.health(trunk, steady)))
         if (wait === undefined) return yield* dialTurn(memory, trunk, rates, now)
@@ -194,6 +194,7 @@ export class CampaignActor extends Context.Service<
           yield* tellMissed(memory, wait._tag === "Over" ? Number.NEGATIVE_INFINITY : memory.missedLoggedAt + MISSED_LOG_MILLIS)
           if (wait._tag === "Over") return
           desk.idle = wait._tag === "Due"
+          desk.waitFor(wait._tag === "Until" ? wait.stuckOn : undefined, SteadyTime.nowOf(clock))
           const toEdge = Math.min(memory.edgeAt, wait._tag === "Due" ? memory.dueAt : memory.edgeAt) - clock.currentTimeMillisUnsafe()
           const toNext = wait._tag === "Until" ? wait.until - SteadyTime.nowOf(clock) : toEdge
           const sleep = Math.min(LONGEST_SLEEP_MILLIS, toEdge, toNext)

@@ -7,16 +7,18 @@ import type { RateQueue } from "../CallRate.ts"
 import type { SlotQueue } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import { ClaimTimes } from "./ClaimTimes.ts"
-import type { Desk } from "./Desk.ts"
+import type { Desk, StuckOn } from "./Desk.ts"
 import { TrunkGate } from "./TrunkGate.ts"
 
 /** What a turn waits for, besides the window's next edge. `Due`: nothing can be claimed before a retry falls due. */
 export type Wait =
-  | { readonly _tag: "Until"; readonly until: SteadyMillis }
+  | { readonly _tag: "Until"; readonly until: SteadyMillis; readonly stuckOn?: StuckOn }
   | { readonly _tag: "Due" }
   | { readonly _tag: "News" }
   | { readonly _tag: "Over" }
 export const until = (at: SteadyMillis): Wait => ({ _tag: "Until", until: at })
+/** For what should be over in a moment, of which the campaign's log therefore says nothing. */
+export const briefly = (at: SteadyMillis, stuckOn: StuckOn): Wait => ({ _tag: "Until", until: at, stuckOn })
 export const due: Wait = { _tag: "Due" }
 export const news: Wait = { _tag: "News" }
 export const over: Wait = { _tag: "Over" }

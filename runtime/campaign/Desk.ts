@@ -13,6 +13,9 @@ import type { CallWatcher } from "../call/LiveCall.ts"
 import type { Recorded } from "../call/CallJournal.ts"
 import { outcomeOfEnd } from "../call/RunReport.ts"
 
+/** What an actor never waits for long unless something is wrong. */
+export type StuckOn = "a claim" | "the engine's lock" | "replies to requests" | "speech" | "the local journal"
+
 export class Desk {
   /** Opened by whoever leaves news. */
   readonly news = Latch.makeUnsafe(false)
@@ -26,6 +29,8 @@ export class Desk {
   fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
   /** The actor believes that there is nothing to claim. */
   idle = false
+  /** Since when the actor has waited for nothing else, in steady time. */
+  stuck: { readonly on: StuckOn; readonly since: SteadyTime.SteadyMillis } | undefined
   /** Callees who heard nothing, since the log was last told. */
   missedGreetings = 0
   /** How far the wall clock was from steady time when the actor last decided what to wait for, in milliseconds. */
@@ -91,6 +96,9 @@ export class Desk {
     // A refusal that says nothing about the call is no entry.
     if (!isRefused) this.breaker?.ended({ at, callId, failure: how._tag === "Void" || isBreakerFailure(outcomeOfEnd(how)) })
     if (this.isHeld) this.wake()
+  }
+  waitFor(on: StuckOn | undefined, now: SteadyTime.SteadyMillis): void {
+    if (this.stuck?.on !== on) this.stuck = on === undefined ? undefined : { on, since: now }
   }
   greetingMissed(): void {
     this.missedGreetings++

@@ -15,7 +15,7 @@ import { Slots, type SlotScope } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import { VoiceAgent } from "../voice/VoiceSession.ts"
 import { CallerRotation } from "./CallerRotation.ts"
-import { type CampaignMemory, news, until, type Wait } from "./CampaignMemory.ts"
+import { briefly, type CampaignMemory, news, until, type Wait } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
 import * as Stops from "./stops.ts"
 
@@ -131,6 +131,7 @@ export const makeDialTurn = Effect.gen(function* () {
       provider: trunk.adapter.manifest.provider,
       telephonyConfigurationId: trunk.configurationId
     }
+    memory.desk.waitFor("a claim", begun)
     const claimed = yield* Effect.onError(restore(journal.claim(claim, () => memory.desk.returnAll())), () =>
       Effect.sync(() => giveBack(trunk, callIds, departures))
     )
@@ -186,7 +187,7 @@ export const makeDialTurn = Effect.gen(function* () {
       memory.queue.leave()
       memory.turns.leave()
       if (isTrunkFull) trunk.originating.await(() => memory.desk.wake())
-      return Effect.map(SteadyTime.now, (at) => until(at + CROWDED_MILLIS))
+      return Effect.map(SteadyTime.now, (at) => briefly(at + CROWDED_MILLIS, isTrunkFull ? "replies to requests" : "speech"))
     }
     // Slots that were taken and contacts that were claimed must reach their calls.
     return Effect.uninterruptibleMask((restore) => dial(memory, trunk, rates, now, restore))

@@ -1,17 +1,22 @@
 /** The slow sweep: it finds campaigns without an owner, and takes none for one that has its owner in a moment. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import { Signals } from "#core/Signals.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { Desks } from "#runtime/campaign/Desk.ts"
 import { layerSweep } from "#runtime/Recovery.ts"
 import { campaignId, layerOf, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 
-/** What campaigns were called to be run during `play`. The row says that the campaign runs, and has the epochs of `row`. */
-const sweeping = (play: (desks: Desks["Service"], row: { dialEpoch: number; ownerEpoch: number }) => Effect.Effect<unknown>) =>
-  run(
+/** What campaigns were called to be run during `play`, and the errors logged. The row says that the campaign runs, and has the epochs of `row`. */
+const sweeping = (play: (desks: Desks["Service"], row: { dialEpoch: number; ownerEpoch: number }) => Effect.Effect<unknown>) => {
+  const errors: Array<unknown> = []
+  const listener = Logger.make(({ logLevel, message }) => {
+    if (logLevel === "Error") errors.push(message)
+  })
+  return run(
     Effect.gen(function* () {
       const row = { dialEpoch: 3, id: campaignId, ownerEpoch: 4, ready: true }
       const called: Array<string> = []
@@ -26,19 +31,20 @@ const sweeping = (play: (desks: Desks["Service"], row: { dialEpoch: number; owne
       yield* Effect.gen(function* () {
         yield* play(yield* Desks, row)
       }).pipe(Effect.provide(sweep.pipe(Layer.provideMerge(layerOf(new World())))))
-      return called
-    })
+      return { called, errors }
+    }).pipe(Effect.provide(Logger.layer([listener])))
   )
+}
 
 t.test("given a campaign that runs and has no owner, when the sweep comes upon it, then somebody is called to run it", async (t) => {
-  const called = await sweeping(() => TestClock.adjust("41 seconds"))
+  const { called } = await sweeping(() => TestClock.adjust("41 seconds"))
   t.strictSame(called, [`${campaignId}: 3.4`])
 })
 
 t.test(
   "given a campaign whose owner waits for its database, when the owner is back a moment after the sweep, then nobody else is called",
   async (t) => {
-    const called = await sweeping((desks) =>
+    const { called } = await sweeping((desks) =>
       Effect.andThen(
         TestClock.adjust("31 seconds"),
         Effect.andThen(
@@ -51,8 +57,26 @@ t.test(
   }
 )
 
+t.test("given a campaign whose owner waits for what should be there in a moment, when that takes minutes, then it is said", async (t) => {
+  const { errors } = await sweeping((desks, { ownerEpoch }) =>
+    Effect.gen(function* () {
+      const desk = desks.of(campaignId)
+      desk.open(ownerEpoch)
+      desk.waitFor("speech", yield* SteadyTime.now)
+      yield* TestClock.adjust("31 seconds")
+      desk.waitFor("a claim", yield* SteadyTime.now)
+      yield* TestClock.adjust("31 seconds")
+      desk.waitFor("a claim", yield* SteadyTime.now)
+      yield* TestClock.adjust("61 seconds")
+      desk.waitFor(undefined, yield* SteadyTime.now)
+      yield* TestClock.adjust("2 minutes")
+    })
+  )
+  t.strictSame(errors, [["a campaign dials nothing although contacts are due", { campaignId, seconds: 89, waitsFor: "a claim" }]])
+})
+
 t.test("given a campaign whose owners come and go, when the sweep finds it between two of them, then nobody else is called", async (t) => {
-  const called = await sweeping((_, row) =>
+  const { called } = await sweeping((_, row) =>
     Effect.andThen(
       TestClock.adjust("31 seconds"),
       Effect.andThen(
