@@ -9,6 +9,7 @@ import { type Call, isCallId } from "./AriCalls.ts"
 import { complaint, textAt } from "./AriJson.ts"
 import { recheck } from "./AriReconcile.ts"
 import { NotSent, type Outcome, type Reply } from "./AriRest.ts"
+import { callerIdOf, type OriginateExtras, variablesOf } from "./AriVariables.ts"
 import { type Asterisk, isFromAsterisk, isSuccess } from "./Asterisk.ts"
 
 /** How long a call is remembered of which there is no sign. */
@@ -19,8 +20,14 @@ const RATE_LIMIT_RETRY_MILLIS = 1_000
 const refused = (reason: OriginateRefused["reason"], detail: string) => new OriginateRefused({ reason, detail })
 const noEvents = refused("unreachable", "no events' websocket")
 
+/** What the configuration says of every call. */
+export interface Dialing {
+  readonly dialString: string
+  readonly extras: OriginateExtras
+}
+
 /** The parameters, or why there cannot be any. Only digits and a plus reach the dial string: a number may name no other endpoint. */
-const parametersOf = (asterisk: Asterisk, dialString: string, request: OriginateRequest) => {
+const parametersOf = (asterisk: Asterisk, { dialString, extras }: Dialing, request: OriginateRequest) => {
   if (!isCallId(request.callId)) return refused("misconfigured", "not a call id")
   if (!/^\+?[0-9]{2,20}$/.test(request.to)) {
     return new OriginateRefused({ reason: "number_refused", cause: "invalid_number_format", detail: "not a phone number" })
@@ -35,15 +42,15 @@ const parametersOf = (asterisk: Asterisk, dialString: string, request: Originate
     appArgs: `call,${request.callId}`,
     channelId: request.callId,
     timeout: String(Math.max(1, Math.ceil(request.ringTimeoutSeconds))),
-    ...(request.from === undefined ? {} : { callerId: request.from }),
+    ...(request.from === undefined ? {} : { callerId: callerIdOf(extras, request.from) }),
     // Without it a Local channel takes 192 kHz linear.
     ...(/^local\//i.test(endpoint) ? { formats: "ulaw" } : {})
   }
 }
 
-export const originate = Effect.fn("ari.originate")(function* (asterisk: Asterisk, dialString: string, request: OriginateRequest) {
+export const originate = Effect.fn("ari.originate")(function* (asterisk: Asterisk, dialing: Dialing, request: OriginateRequest) {
   const { callId } = request
-  const query = parametersOf(asterisk, dialString, request)
+  const query = parametersOf(asterisk, dialing, request)
   if (query instanceof OriginateRefused) return yield* query
   // A call answered while nobody listens to its events is dropped by Asterisk.
   if (asterisk.status._tag !== "Up") return yield* noEvents
@@ -52,6 +59,7 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
     return known.request === "accepted" ? { providerCallId: callId } : yield* new OriginateDoubtful({ detail: "already sent" })
 
   const call = asterisk.calls.add(callId, request.ringTimeoutSeconds, "pending")
+  const variables = variablesOf(dialing.extras, request.context ?? {})
   let isDeaf = false
   const leave = () => {
     isDeaf = asterisk.status._tag !== "Up"
@@ -62,7 +70,9 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
     return true
   }
   const outcome = yield* asterisk.rest
-    .place({ method: "POST", path: "/channels", query, leave }, (settled) => note(asterisk, callId, call, settled))
+    .place({ method: "POST", path: "/channels", query, ...(variables === undefined ? {} : { body: { variables } }), leave }, (settled) =>
+      note(asterisk, callId, call, settled)
+    )
     .pipe(
       Effect.catch((failure) => Effect.succeed(failure)),
       Effect.onInterrupt(() => Effect.sync(() => forgetUnlessSeen(asterisk, callId, call)))
@@ -70,7 +80,7 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
   // An event of it is as good as a reply.
   if (call.request === "accepted") return { providerCallId: callId }
   if (call.request === "pending") call.request = "lost"
-  const refusal = isDeaf ? noEvents : refusalOf(outcome, dialString)
+  const refusal = isDeaf ? noEvents : refusalOf(outcome, dialing.dialString)
   if (refusal !== undefined) {
     asterisk.calls.forget(callId)
     return yield* refusal

@@ -17,18 +17,17 @@ import { findChannel } from "./AriChannels.ts"
 import { AriDoubt } from "./AriDoubt.ts"
 import { type ChannelEvent, down, type Ended, eventTypes, keepConnected } from "./AriEvents.ts"
 import { openMedia } from "./AriMedia.ts"
-import { forgetUnlessSeen, originate } from "./AriOriginate.ts"
+import { type Dialing, forgetUnlessSeen, originate } from "./AriOriginate.ts"
 import { makeOvertaking } from "./AriOvertaking.ts"
 import { recheck, reconcile, sweepBridges } from "./AriReconcile.ts"
 import { make as makeRest } from "./AriRest.ts"
 import { ask, type Asterisk, channelPath, isNoChannel, providerError, webSocketUrl } from "./Asterisk.ts"
 
-export interface TrunkSettings {
+export interface TrunkSettings extends Dialing {
   readonly base: URL
   readonly user: string
   readonly password: string
   readonly application: string
-  readonly dialString: string
 }
 
 const BRIDGE_SWEEP_MILLIS = 600_000
@@ -44,7 +43,7 @@ export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, c
   yield* Effect.forkScoped(follow(asterisk, context))
   const overtake = makeOvertaking(asterisk, settings.dialString)
   const trunk: Trunk = {
-    originate: (request) => originate(asterisk, settings.dialString, request),
+    originate: (request) => originate(asterisk, settings, request),
     hangup: (callId, cause) => hangup(asterisk, callId, cause),
     lookup: (callId) => lookup(asterisk, callId),
     openMedia: (callId) => openMedia(asterisk, callId),

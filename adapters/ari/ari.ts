@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import { defineAdapter, type TrunkContext } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
+import * as variables from "./AriVariables.ts"
 import { openTrunk, unusableTrunk } from "./AriTrunk.ts"
 import { notAnAddress, verify } from "./AriVerify.ts"
 
@@ -26,6 +27,10 @@ interface AriConfig {
   readonly app_name: string
   readonly app_password: string
   readonly dial_string: string
+  readonly account_code: string
+  readonly caller_name: string
+  readonly channel_variables: ReadonlyArray<string>
+  readonly sip_headers: ReadonlyArray<string>
 }
 
 /** Or why there can be no trunk. */
@@ -39,7 +44,13 @@ const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<T
     password: config.app_password,
     // With the configuration, because two of them may share a user, and an application has one owner only.
     application: `${config.app_name}.${node}.${configurationId}`,
-    dialString: config.dial_string
+    dialString: config.dial_string,
+    extras: {
+      accountCode: config.account_code,
+      callerName: config.caller_name,
+      channelVariables: config.channel_variables,
+      sipHeaders: config.sip_headers
+    }
   }
 }
 
@@ -71,6 +82,32 @@ export default defineAdapter({
       description: "How a number is dialed: {number} becomes the number with its plus, {digits} the number without",
       placeholder: "PJSIP/{number}@trunk",
       default: "PJSIP/{number}@trunk"
+    }),
+    channel_variables: Credential.optionalList({
+      label: "Channel Variables",
+      description: "Columns of the contact that are set as channel variables of the same name, in lower case; no others are",
+      placeholder: "customer_id",
+      pattern: variables.variableName,
+      most: variables.mostVariables
+    }),
+    account_code: Credential.optionalText({
+      label: "Account Code",
+      description: "Account code of the channel, for call records and billing",
+      placeholder: "",
+      pattern: variables.accountCode
+    }),
+    sip_headers: Credential.optionalList({
+      label: "SIP Headers",
+      description: "Headers of the INVITE, which begin with X-; {column} becomes what the contact has there. Not with Local/ dial strings",
+      placeholder: "X-Customer: {customer_id}",
+      pattern: variables.sipHeader,
+      most: variables.mostHeaders
+    }),
+    caller_name: Credential.optionalText({
+      label: "Caller Name",
+      description: "Name shown beside the caller number",
+      placeholder: "",
+      pattern: variables.callerName
     })
   },
   connect: Effect.fn("ari.connect")(function* (config, context) {

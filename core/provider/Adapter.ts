@@ -7,7 +7,7 @@ import { HangupCause } from "../call/HangupCause.ts"
 import type { MediaStream } from "../call/Media.ts"
 import type { Egress } from "../egress/Egress.ts"
 import type { CallId, TelephonyConfigId } from "../Id.ts"
-import type { ConfigOf, CredentialFields } from "./Credential.ts"
+import { complete, type ConfigOf, type CredentialFields } from "./Credential.ts"
 
 export interface OriginateRequest {
   /** Ours, chosen before the request: a provider that takes an id of the client is given this one. */
@@ -17,6 +17,8 @@ export interface OriginateRequest {
   readonly from: string | undefined
   /** How long the callee's phone may ring. The provider is told, and ends the call itself. */
   readonly ringTimeoutSeconds: number
+  /** What is known of the callee, by name: for a list, its columns. An adapter sends on what its configuration names, and nothing else. */
+  readonly context?: Readonly<Record<string, unknown>>
   /**
    * Whether the request may still leave. Asked once, when the connection stands, and the first byte follows in the same turn of the event
    * loop: from then on the phone may ring. False: nothing is written, and the originate is refused with `permit_lapsed`. Never throws.
@@ -209,7 +211,7 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
 }): Adapter => {
   const { connect, fields, manifest, verify } = adapter
   // The gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
-  const typed = (config: Readonly<Record<string, unknown>>) => config as ConfigOf<Fields>
+  const typed = (config: Readonly<Record<string, unknown>>) => complete(fields, config) as ConfigOf<Fields>
   return {
     manifest,
     fields,

@@ -13,6 +13,10 @@ export interface CredentialField {
   readonly default?: string
   /** Where the provider is: a URL, or a host with or without its port. Secrets that are shown masked stay with it. */
   readonly isAddress?: boolean
+  /** A regular expression that the text, or each item of a list, matches. */
+  readonly pattern?: string
+  /** How many items a list may have. */
+  readonly most?: number
 }
 export type CredentialFields = Readonly<Record<string, CredentialField>>
 
@@ -23,6 +27,14 @@ type ValueOf<Field extends CredentialField> = Field["type"] extends "boolean"
     : string
 /** Every field is there: an optional one that was left out holds its default, or else `""`, `false` or `[]`. */
 export type ConfigOf<Fields extends CredentialFields> = { readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }
+
+/** What an optional field holds that was left out, or that is younger than the configuration. */
+export const absent = (field: CredentialField): string | boolean | ReadonlyArray<string> =>
+  field.type === "boolean" ? false : field.type === "string-array" ? [] : (field.default ?? "")
+
+/** Every field is there. */
+export const complete = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries([...Object.entries(config), ...Object.entries(fields).map(([name, field]) => [name, config[name] ?? absent(field)])])
 
 interface Words {
   readonly label: string
@@ -44,14 +56,19 @@ const field = <Type extends CredentialField["type"], Required extends boolean>(
 })
 
 export const text = (words: Words) => field("text", true, false, words)
-export const optionalText = (words: Words & { readonly default?: string }) => ({
+export const optionalText = (words: Words & { readonly default?: string; readonly pattern?: string }) => ({
   ...field("text", false, false, words),
-  default: words.default ?? ""
+  default: words.default ?? "",
+  ...(words.pattern === undefined ? {} : { pattern: words.pattern })
 })
 export const address = (words: Words) => ({ ...field("text", true, false, words), isAddress: true })
 export const secret = (words: Words) => field("password", true, true, words)
 export const optionalBoolean = (words: Words) => field("boolean", false, false, words)
-export const optionalList = (words: Words) => field("string-array", false, false, words)
+export const optionalList = (words: Words & { readonly pattern?: string; readonly most?: number }) => ({
+  ...field("string-array", false, false, words),
+  ...(words.pattern === undefined ? {} : { pattern: words.pattern }),
+  ...(words.most === undefined ? {} : { most: words.most })
+})
 
 /** All but the last four characters become `*`; four or fewer, all. */
 export const mask = (value: string): string =>
@@ -60,9 +77,9 @@ export const mask = (value: string): string =>
 /** The configuration as a client may read it. */
 export const masked = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    Object.keys(fields).map((name) => {
-      const value = config[name] ?? ""
-      return [name, fields[name]?.sensitive === true && typeof value === "string" ? mask(value) : value]
+    Object.entries(fields).map(([name, field]) => {
+      const value = config[name] ?? absent(field)
+      return [name, field.sensitive && typeof value === "string" ? mask(value) : value]
     })
   )
 

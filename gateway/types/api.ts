@@ -352,7 +352,7 @@ export type StartCall = { /** E.164, `+14155550100`. */ readonly phone_number: s
 
 export type InitiateCall = { /** The agent that calls; its draft, if it has one. */ readonly workflow_id: number; readonly workflow_run_id?: number | null; readonly phone_number?: string | null; readonly telephony_configuration_id?: number | null; readonly from_phone_number_id?: number | null }
 
-export type TelephonyConfig_ari = { readonly provider: "ari"; /** Base URL of Asterisk's HTTP server, with its prefix if http.conf sets one */ readonly ari_endpoint: string; /** Section name of the ARI user in ari.conf */ readonly app_name: string; /** Password of that user */ readonly app_password: string; readonly ws_client_name?: string | null; readonly dial_string?: string | null }
+export type TelephonyConfig_ari = { readonly provider: "ari"; /** Base URL of Asterisk's HTTP server, with its prefix if http.conf sets one */ readonly ari_endpoint: string; /** Section name of the ARI user in ari.conf */ readonly app_name: string; /** Password of that user */ readonly app_password: string; readonly ws_client_name?: string | null; readonly dial_string?: string | null; readonly channel_variables?: ReadonlyArray<string> | null; readonly account_code?: string | null; readonly sip_headers?: ReadonlyArray<string> | null; readonly caller_name?: string | null }
 
 export type CreateTelephonyConfig = { readonly name: string; readonly config: TelephonyConfig_ari; readonly is_default_outbound?: boolean; readonly max_concurrent_calls?: number | null }
 

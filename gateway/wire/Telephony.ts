@@ -2,7 +2,7 @@
 import Type, { type Static, type TSchema } from "typebox"
 import type { TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
-import type { CredentialField } from "#core/provider/Credential.ts"
+import { absent, type CredentialField } from "#core/provider/Credential.ts"
 import type {
   NewTelephonyConfig,
   ProviderCredentials,
@@ -14,23 +14,22 @@ import { clearable, id, instant, nullable, object, optional, orNull, orUndefined
 
 export const TelephonyConfigPath = Type.Object({ config_id: id<TelephonyConfigId>() })
 
-type Described = { readonly description: string }
 /** An address, a name, a key in PEM. */
 const longestField = 16_384
-const textSchema = (described: Described) => Type.String({ maxLength: longestField, ...described })
-const valueSchemas: { readonly [Kind in CredentialField["type"]]: (described: Described) => TSchema } = {
-  text: textSchema,
-  password: textSchema,
-  textarea: textSchema,
-  boolean: Type.Boolean,
-  "string-array": (described) => Type.Array(Type.String(), described)
-}
-
-const absent = (field: CredentialField): unknown =>
-  field.type === "boolean" ? false : field.type === "string-array" ? [] : (field.default ?? "")
 
 const fieldSchema = (field: CredentialField): TSchema => {
-  const schema = valueSchemas[field.type]({ description: field.description === "" ? field.label : field.description })
+  const description = field.description === "" ? field.label : field.description
+  const rules = field.pattern === undefined ? {} : { pattern: field.pattern }
+  const example = field.pattern === undefined || field.placeholder === "" ? {} : { examples: [field.placeholder] }
+  const schemas: { readonly [Kind in CredentialField["type"]]: () => TSchema } = {
+    text: () => Type.String({ maxLength: longestField, description, ...rules }),
+    password: () => Type.String({ maxLength: longestField, description, ...rules }),
+    textarea: () => Type.String({ maxLength: longestField, description, ...rules }),
+    boolean: () => Type.Boolean({ description }),
+    "string-array": () =>
+      Type.Array(Type.String({ ...rules, ...example }), { description, ...(field.most === undefined ? {} : { maxItems: field.most }) })
+  }
+  const schema = schemas[field.type]()
   return field.required ? schema : optional(schema)
 }
 

@@ -120,7 +120,7 @@ export class CallActor extends Context.Service<
       const send = Effect.fnUntraced(function* (call: LiveCall, latest: SteadyTime.SteadyMillis) {
         const dialing = call.dialing
         if (dialing === undefined) return
-        const { departure, freedAt, permit, phoneNumber } = dialing
+        const { context, departure, freedAt, permit, phoneNumber } = dialing
         const { callId } = call.attempt
         const mayLeave = () =>
           call.dialing === dialing &&
@@ -151,7 +151,7 @@ export class CallActor extends Context.Service<
           call.fetching?.leave(from)
           return true
         }
-        const request = { callId, from, leave, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
+        const request = { callId, context, from, leave, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
         yield* call.trunk.originate(request).pipe(
           Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(overdue(call)) }),
           // The originate is over, so there is nothing left to withdraw, whether the adapter has asked or not.

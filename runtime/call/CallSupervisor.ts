@@ -41,7 +41,7 @@ export class CallSupervisor extends Context.Service<
     readonly start: (
       attempt: NewAttempt,
       trunk: LiveTrunk,
-      dialing: Omit<Dialing, "phoneNumber">,
+      dialing: Omit<Dialing, "context" | "phoneNumber">,
       watcher: CallWatcher
     ) => Effect.Effect<LiveCall>
     /** Starts the actor of a call that another process has left behind. */
@@ -226,10 +226,15 @@ export class CallSupervisor extends Context.Service<
       const start = Effect.fnUntraced(function* (
         attempt: NewAttempt,
         trunk: LiveTrunk,
-        dialing: Omit<Dialing, "phoneNumber">,
+        dialing: Omit<Dialing, "context" | "phoneNumber">,
         watcher: CallWatcher
       ) {
-        const call = yield* callOf(attempt, trunk, { ...dialing, phoneNumber: attempt.phoneNumber }, watcher)
+        const call = yield* callOf(
+          attempt,
+          trunk,
+          { ...dialing, context: attempt.initialContext, phoneNumber: attempt.phoneNumber },
+          watcher
+        )
         const at = Math.max(SteadyTime.nowOf(clock), dialing.departure.readyAt())
         yield* launch(call, dial(call.limits, at))
         return call

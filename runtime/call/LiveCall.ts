@@ -19,6 +19,8 @@ export interface Permit {
 /** What is needed until the request has left; whoever takes it from the call decides whether it leaves. */
 export interface Dialing {
   readonly phoneNumber: string
+  /** What is known of the callee: the contact's columns. */
+  readonly context: Readonly<Record<string, unknown>>
   /** The number to show; undefined: the trunk's choice. */
   readonly from?: string | undefined
   /** The moment that it has under its rates. */

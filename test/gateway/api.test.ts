@@ -70,7 +70,11 @@ t.test("given telephony configurations", async (t) => {
       app_name: "a",
       app_password: "*****ord1",
       ws_client_name: "",
-      dial_string: "PJSIP/{number}@trunk"
+      dial_string: "PJSIP/{number}@trunk",
+      channel_variables: [],
+      account_code: "",
+      sip_headers: [],
+      caller_name: ""
     })
     t.strictSame((await ask("GET", `/organizations/telephony-configs/${created.id}`)).json, created)
     t.strictSame((await askAsOther("GET", `/organizations/telephony-configs/${created.id}`)).json, {

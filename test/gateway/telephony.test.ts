@@ -48,6 +48,45 @@ t.test("given a configuration, when it is changed", async (t) => {
       }
     })
   })
+  t.test("in what calls carry, then nothing is taken that could name more than it says", async (t) => {
+    const extras = {
+      channel_variables: ["customer_id", "a1"],
+      account_code: "sales.7",
+      sip_headers: ["X-Customer: {customer_id}", "X-Note: a; b"],
+      caller_name: "Dr. Ödön & Co"
+    }
+    t.match(await put({ config: { ...config, ...extras } }), { status: 200, json: { credentials: extras } })
+    const evil: Readonly<Record<string, ReadonlyArray<string>>> = {
+      channel_variables: ["", "EXTEN", "CALLERID(num)", "SHELL(id)", "__x", "first name", "Name", "a\n", `a${"b".repeat(64)}`],
+      sip_headers: [
+        "",
+        "X-A",
+        "X-A:b",
+        "From: a",
+        "P-Asserted-Identity: a",
+        "X-A,B: c",
+        "X-A): c",
+        "X-A: b\r\nVia: c",
+        "X-A: b\n",
+        "X-A: ü"
+      ],
+      account_code: ["a b", "a,b", "a\n", "a".repeat(41)],
+      caller_name: ['a"b', "<a>", "a\\", "a\r\nb", "a".repeat(65)]
+    }
+    for (const [field, values] of Object.entries(evil)) {
+      for (const value of values) {
+        const answer = await put({ config: { ...config, [field]: field.endsWith("s") ? [value] : value } })
+        t.match(
+          answer,
+          { status: 422, json: { detail: [{ loc: ["body", "config", "ari", field] }] } },
+          `${field}: ${JSON.stringify(value)}`
+        )
+      }
+    }
+    const many = Array.from({ length: 25 }, (_, at) => `v${at}`)
+    t.match(await put({ config: { ...config, channel_variables: many } }), { status: 422 })
+    t.match(await put({ config }), { status: 200, json: { credentials: { channel_variables: [], sip_headers: [], account_code: "" } } })
+  })
   t.test("by another organization, or where there is none, then 404", async (t) => {
     t.match(await askAsOther("PUT", `${path}/${id}`, { name: "x" }), gone)
     t.match(await askAsOther("POST", `${path}/${id}/set-default-outbound`), gone)
