@@ -17,7 +17,7 @@ export class RedialRefused extends Schema.TaggedError<RedialRefused>()("RedialRe
   reason: Schema.Literals(["already_redialed", "nobody_matches"])
 }) {}
 
-export type RedialReason = RetryReason | "unknown"
+export type RedialReason = Exclude<RetryReason, "trunk_lost"> | "unknown"
 
 export interface NewRedial {
   /** Undefined: the campaign's own, marked as a redial. */

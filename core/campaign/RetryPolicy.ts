@@ -11,12 +11,14 @@ export const RetryConfig = Schema.Struct({
   retryDelaySeconds: Schema.Int,
   retryOnBusy: Schema.Boolean,
   retryOnNoAnswer: Schema.Boolean,
-  retryOnVoicemail: Schema.Boolean
+  retryOnVoicemail: Schema.Boolean,
+  /** A call that the trunk cut, whose end is certain. Left out in campaigns of before: no. */
+  retryOnTrunkLost: Schema.optionalKey(Schema.Boolean)
 })
 export type RetryConfig = typeof RetryConfig.Type
 
-/** The outcomes that have a retry flag; no other is ever dialed again. */
-export const RetryReason = Schema.Literals(["busy", "no_answer", "voicemail"])
+/** What has a retry flag; nothing else is ever dialed again. */
+export const RetryReason = Schema.Literals(["busy", "no_answer", "voicemail", "trunk_lost"])
 export type RetryReason = typeof RetryReason.Type
 
 export const defaultRetryConfig: RetryConfig = {
@@ -25,7 +27,8 @@ export const defaultRetryConfig: RetryConfig = {
   retryDelaySeconds: 120,
   retryOnBusy: true,
   retryOnNoAnswer: true,
-  retryOnVoicemail: true
+  retryOnVoicemail: true,
+  retryOnTrunkLost: false
 }
 
 /** Defaults for whatever was left out; an update replaces the object as a whole, so nothing of an earlier one survives. */
@@ -35,7 +38,8 @@ export const complete = (partial: { readonly [Key in keyof RetryConfig]?: RetryC
   retryDelaySeconds: partial?.retryDelaySeconds ?? defaultRetryConfig.retryDelaySeconds,
   retryOnBusy: partial?.retryOnBusy ?? defaultRetryConfig.retryOnBusy,
   retryOnNoAnswer: partial?.retryOnNoAnswer ?? defaultRetryConfig.retryOnNoAnswer,
-  retryOnVoicemail: partial?.retryOnVoicemail ?? defaultRetryConfig.retryOnVoicemail
+  retryOnVoicemail: partial?.retryOnVoicemail ?? defaultRetryConfig.retryOnVoicemail,
+  retryOnTrunkLost: partial?.retryOnTrunkLost ?? false
 })
 
 const isFlagged = (reason: RetryReason, config: RetryConfig): boolean => {
@@ -46,11 +50,15 @@ const isFlagged = (reason: RetryReason, config: RetryConfig): boolean => {
       return config.retryOnNoAnswer
     case "voicemail":
       return config.retryOnVoicemail
+    case "trunk_lost":
+      return config.retryOnTrunkLost === true
   }
 }
 
-const reasonOf = (outcome: Outcome): RetryReason | undefined =>
-  outcome === "busy" || outcome === "no_answer" || outcome === "voicemail" ? outcome : undefined
+const reasonOf = (outcome: Outcome, cutByTrunk: boolean): RetryReason | undefined => {
+  if (outcome === "error") return cutByTrunk ? "trunk_lost" : undefined
+  return outcome === "busy" || outcome === "no_answer" || outcome === "voicemail" ? outcome : undefined
+}
 
 export type RetryDecision =
   /** `dueAt`: not before, epoch milliseconds. */
@@ -63,12 +71,14 @@ export type RetryDecision =
  */
 export const decide = (attempt: {
   readonly outcome: Outcome
+  /** The trunk cut it, and the provider said so: it cannot be up any more. */
+  readonly cutByTrunk?: boolean | undefined
   readonly retriesUsed: number
   readonly config: RetryConfig
   readonly endedAt: number
 }): RetryDecision => {
-  const { config, endedAt, outcome, retriesUsed } = attempt
-  const reason = reasonOf(outcome)
+  const { config, cutByTrunk = false, endedAt, outcome, retriesUsed } = attempt
+  const reason = reasonOf(outcome, cutByTrunk)
   if (reason !== undefined && stillAllowed({ retriesUsed: retriesUsed + 1, reason, config })) {
     return { _tag: "Retry", dueAt: endedAt + config.retryDelaySeconds * 1000, reason }
   }

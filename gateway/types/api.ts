@@ -8,7 +8,7 @@ export type Violation = { readonly type: string; /** Where: `body`, `query`, `pa
 
 export type ValidationError = { readonly detail: ReadonlyArray<Violation> | string | InvalidWorkflow }
 
-export type RetryConfig = { readonly enabled: boolean; /** One attempt more than this, at most. */ readonly max_retries: number; readonly retry_delay_seconds: number; readonly retry_on_busy: boolean; readonly retry_on_no_answer: boolean; readonly retry_on_voicemail: boolean }
+export type RetryConfig = { readonly enabled: boolean; /** One attempt more than this, at most. */ readonly max_retries: number; readonly retry_delay_seconds: number; readonly retry_on_busy: boolean; readonly retry_on_no_answer: boolean; readonly retry_on_voicemail: boolean; /** Calls that ended with the connection to the provider, in conversation or before. Only once the provider, reached again, has no such call any more: one that may still be up is never dialed again. The callee may have heard part of the first call. */ readonly retry_on_trunk_lost: boolean }
 
 export type TimeSlot = { /** 0 is Monday, 6 is Sunday. */ readonly day_of_week: number; /** Local time `HH:MM`, included. */ readonly start_time: string; /** Local time `HH:MM`, not included; `24:00` is the end of the day. */ readonly end_time: string }
 
@@ -316,7 +316,7 @@ export type Ready = { readonly status: "ready"; readonly postgres: "up"; /** An 
 
 export type Root = { readonly docs: string; readonly health: string; readonly openapi: string }
 
-export type RetryConfigInput = { readonly enabled?: boolean; /** One attempt more than this, at most. */ readonly max_retries?: number; readonly retry_delay_seconds?: number; readonly retry_on_busy?: boolean; readonly retry_on_no_answer?: boolean; readonly retry_on_voicemail?: boolean }
+export type RetryConfigInput = { readonly enabled?: boolean; /** One attempt more than this, at most. */ readonly max_retries?: number; readonly retry_delay_seconds?: number; readonly retry_on_busy?: boolean; readonly retry_on_no_answer?: boolean; readonly retry_on_voicemail?: boolean; /** Calls that ended with the connection to the provider, in conversation or before. Only once the provider, reached again, has no such call any more: one that may still be up is never dialed again. The callee may have heard part of the first call. */ readonly retry_on_trunk_lost?: boolean }
 
 export type ScheduleConfigInput = { readonly enabled?: boolean; /** IANA name, `Europe/Berlin`. */ readonly timezone?: string; readonly slots: ReadonlyArray<TimeSlot> }
 

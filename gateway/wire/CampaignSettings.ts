@@ -19,7 +19,12 @@ export const RetryConfigWire = Type.Object(
     retry_delay_seconds: Type.Integer({ minimum: 30, maximum: 3600, default: defaultRetryConfig.retryDelaySeconds }),
     retry_on_busy: Type.Boolean({ default: defaultRetryConfig.retryOnBusy }),
     retry_on_no_answer: Type.Boolean({ default: defaultRetryConfig.retryOnNoAnswer }),
-    retry_on_voicemail: Type.Boolean({ default: defaultRetryConfig.retryOnVoicemail })
+    retry_on_voicemail: Type.Boolean({ default: defaultRetryConfig.retryOnVoicemail }),
+    retry_on_trunk_lost: Type.Boolean({
+      default: false,
+      description:
+        "Calls that ended with the connection to the provider, in conversation or before. Only once the provider, reached again, has no such call any more: one that may still be up is never dialed again. The callee may have heard part of the first call."
+    })
   },
   { title: "RetryConfig" }
 )
@@ -79,7 +84,8 @@ export const retryOf = (wire: Static<typeof RetryConfigWire>): Given<RetryConfig
   retryDelaySeconds: wire.retry_delay_seconds,
   retryOnBusy: wire.retry_on_busy,
   retryOnNoAnswer: wire.retry_on_no_answer,
-  retryOnVoicemail: wire.retry_on_voicemail
+  retryOnVoicemail: wire.retry_on_voicemail,
+  retryOnTrunkLost: wire.retry_on_trunk_lost
 })
 export const retryWire = (retry: RetryConfig): Static<typeof RetryConfigWire> => ({
   enabled: retry.enabled,
@@ -87,7 +93,8 @@ export const retryWire = (retry: RetryConfig): Static<typeof RetryConfigWire> =>
   retry_delay_seconds: retry.retryDelaySeconds,
   retry_on_busy: retry.retryOnBusy,
   retry_on_no_answer: retry.retryOnNoAnswer,
-  retry_on_voicemail: retry.retryOnVoicemail
+  retry_on_voicemail: retry.retryOnVoicemail,
+  retry_on_trunk_lost: retry.retryOnTrunkLost ?? false
 })
 
 export const scheduleOf = ({ enabled, slots, timezone }: Static<typeof ScheduleConfigWire>): ScheduleConfig => ({

@@ -207,6 +207,7 @@ interface Settings {
 const decideFate = ({ campaign }: Attempt, end: AttemptEnd, { retry, settingsVersion }: Settings): Decided => {
   const decision = decide({
     config: retry,
+    cutByTrunk: end.cutByTrunk,
     endedAt: end.endedAt,
     outcome: end.outcome,
     retriesUsed: campaign?.retriesUsed ?? 0

@@ -60,6 +60,8 @@ export const endOf = (
     callerNumber: call.callerNumber,
     fetchedContext: call.fetching?.context,
     cause,
+    // An end that we only inferred proves nothing: the call may be up.
+    cutByTrunk: cause === "trunk_lost" && ended.inferred === undefined,
     endedAt,
     outcome,
     record: {

@@ -33,6 +33,25 @@ t.test("given the outcome of an attempt, then it is dialed again, or final", asy
   for (const outcome of ["canceled", "failed", "error", "unknown"] as const) check(outcome, 0, {}, failed)
 })
 
+t.test("given a call that the trunk cut, then it is dialed again only where that is asked for and its end is certain", async (t) => {
+  const check = (outcome: Outcome, cutByTrunk: boolean, settings: Partial<RetryConfig>, expected: string) => {
+    const config: RetryConfig = { ...defaultRetryConfig, ...settings }
+    const { _tag } = decide({ outcome, cutByTrunk, retriesUsed: 0, config, endedAt: 0 })
+    t.equal(_tag, expected, `${outcome} ${cutByTrunk} ${JSON.stringify(settings)}`)
+  }
+  const on = { retryOnTrunkLost: true }
+  check("error", true, {}, "Final")
+  check("error", true, on, "Retry")
+  check("error", false, on, "Final")
+  check("unknown", true, on, "Final")
+  check("answered", true, on, "Final")
+  check("failed", true, on, "Final")
+  check("error", true, { ...on, enabled: false }, "Final")
+  check("error", true, { ...on, maxRetries: 0 }, "Final")
+  t.equal(stillAllowed({ retriesUsed: 1, reason: "trunk_lost", config: defaultRetryConfig }), false)
+  t.equal(stillAllowed({ retriesUsed: 1, reason: "trunk_lost", config: { ...defaultRetryConfig, ...on } }), true)
+})
+
 t.test("given retry settings with holes, then they are filled with the defaults", async (t) => {
   t.strictSame(complete(undefined), {
     enabled: true,
@@ -40,7 +59,8 @@ t.test("given retry settings with holes, then they are filled with the defaults"
     retryDelaySeconds: 120,
     retryOnBusy: true,
     retryOnNoAnswer: true,
-    retryOnVoicemail: true
+    retryOnVoicemail: true,
+    retryOnTrunkLost: false
   })
   t.strictSame(complete({ maxRetries: 0, retryOnBusy: false, enabled: undefined }), {
     ...defaultRetryConfig,

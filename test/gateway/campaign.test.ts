@@ -107,7 +107,8 @@ t.test("given a campaign", async (t) => {
         retry_delay_seconds: 120,
         retry_on_busy: true,
         retry_on_no_answer: true,
-        retry_on_voicemail: true
+        retry_on_voicemail: true,
+        retry_on_trunk_lost: false
       },
       circuit_breaker: { enabled: false, failure_threshold: 0.5, window_seconds: 120, min_calls_in_window: 5 }
     })

@@ -117,7 +117,8 @@ t.test("given the settings of a new campaign, when they are asked for, then they
       retry_delay_seconds: 120,
       retry_on_busy: true,
       retry_on_no_answer: true,
-      retry_on_voicemail: true
+      retry_on_voicemail: true,
+      retry_on_trunk_lost: false
     },
     last_campaign_settings: {
       retry_config: {
@@ -126,7 +127,8 @@ t.test("given the settings of a new campaign, when they are asked for, then they
         retry_delay_seconds: 120,
         retry_on_busy: true,
         retry_on_no_answer: true,
-        retry_on_voicemail: true
+        retry_on_voicemail: true,
+        retry_on_trunk_lost: false
       },
       max_concurrency: 5,
       schedule_config: { enabled: true, timezone: "UTC", slots },

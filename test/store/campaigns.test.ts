@@ -27,7 +27,8 @@ t.test("given a good list, when a campaign is created", async (t) => {
     retryDelaySeconds: 120,
     retryOnBusy: true,
     retryOnNoAnswer: true,
-    retryOnVoicemail: true
+    retryOnVoicemail: true,
+    retryOnTrunkLost: false
   })
   t.equal(campaign.breaker, undefined)
   t.equal(campaign.rateLimit, 1)

@@ -1,0 +1,86 @@
+/** Calls that were cut by the trunk: dialed again if the campaign asks for it, and never while one may be up. Judged by the callees' log. */
+import t, { type Test } from "tap"
+import { contactStates, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+
+t.jobs = 4
+const environment = { RECORDINGS: "off" }
+const talking = { media: false, ringMillis: 200, talkMillis: 600_000 }
+const breakerOff = { circuit_breaker: { enabled: false } }
+
+const answered = (world: World, calls: number) =>
+  untilTrue("conversations", async () => (await world.sql`SELECT 1 FROM attempts WHERE state = 'answered'`).length === calls, 60_000)
+const breakOff = async ({ emulator }: World) => {
+  await emulator.refuseConnections(true)
+  emulator.crash()
+}
+const isAway = (world: World) =>
+  untilTrue("an outage", async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 1)
+/** Nobody's phone was dialed while a call of ours was on it. */
+const neverTwiceAtOnce = (t: Test, { emulator: { log } }: World) => {
+  const live = new Set<string>()
+  for (const { kind, number } of log.entries) {
+    if (kind === "originate") t.notOk(live.has(number), `${number} is free`)
+    if (kind === "originate") live.add(number)
+    if (kind === "ended") live.delete(number)
+  }
+}
+const dials = ({ emulator: { log } }: World) => [...log.dialsByNumber().values()]
+
+t.test(
+  "given a campaign that asks for it, when Asterisk dies in conversations, then those callees are called again",
+  { buffered: true },
+  async (t) => {
+    const world = await World.open(t, { emulator: talking, environment })
+    const { api } = world
+    const settings = { retry_config: { max_retries: 1, retry_delay_seconds: 30, retry_on_trunk_lost: true }, ...breakerOff }
+    const { id } = await world.campaign(numbersOf(3, ["01"]), settings)
+    await api.start(id)
+    await answered(world, 3)
+    await breakOff(world)
+    await isAway(world)
+    t.strictSame(dials(world), [1, 1, 1], "then nobody is dialed before Asterisk is back")
+    await world.emulator.refuseConnections(false)
+    await world.seen("answered", 6)
+    t.strictSame(dials(world), [2, 2, 2], "then each is dialed once more")
+    neverTwiceAtOnce(t, world)
+    const entry = await until("entry", async () => (await api.campaign(id)).logs.find(({ event }) => event === "telephony_outage"), 90_000)
+    t.match(entry.details, { calls_cut: 3, called_again: 3, not_called_again: 0 }, "then the log says that they are called again")
+    const runs = await api.runs(id)
+    t.match(runs.at(-1)?.gathered_context, { call_tags: ["retry", "retry_reason_trunk_lost"] })
+  }
+)
+
+t.test(
+  "given a campaign that does not ask for it, when Asterisk dies in conversations, then nobody is called again",
+  { buffered: true },
+  async (t) => {
+    const world = await World.open(t, { emulator: talking, environment })
+    const { id } = await world.campaign(numbersOf(3, ["01"]), breakerOff)
+    await world.api.start(id)
+    await answered(world, 3)
+    await breakOff(world)
+    await isAway(world)
+    await world.emulator.refuseConnections(false)
+    await world.api.untilState(id, "completed")
+    t.strictSame(await contactStates(world.sql, id), { failed: 3 })
+    t.strictSame(dials(world), [1, 1, 1])
+  }
+)
+
+t.test(
+  "given calls that outlive the connection, when it is back, then none is dialed while it may be up",
+  { buffered: true },
+  async (t) => {
+    const world = await World.open(t, { emulator: { ...talking, talkMillis: 8000 }, environment })
+    const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
+    await world.api.start(id)
+    await answered(world, 4)
+    await world.emulator.refuseConnections(true)
+    world.emulator.dropSockets()
+    await isAway(world)
+    await world.seen("originate", 4)
+    await world.emulator.refuseConnections(false)
+    await world.api.untilState(id, "completed", 180_000)
+    neverTwiceAtOnce(t, world)
+  }
+)
