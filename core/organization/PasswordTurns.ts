@@ -1,8 +1,10 @@
 /**
  * To check a password costs a third of a second of a processor, so one is checked at a time, and few may wait. Those go first who come from an
- * address that has logged in before. Whoever finds no room hears so at once.
+ * address that has logged in before. After a stranger, strangers wait as long again as he took: a flood of them leaves half of that processor to
+ * calls. Whoever finds no room hears so at once.
  */
 import { Context, Effect, Layer, Schema } from "effect"
+import * as SteadyTime from "../SteadyTime.ts"
 import { type Standing, TooManyAttempts } from "./LoginLimit.ts"
 
 /** Too many others wait already. */
@@ -19,6 +21,7 @@ const standings = ["familiar", "known", "stranger"] as const
 const room: Readonly<Record<Standing, number>> = { familiar: 30, known: 20, stranger: 10 }
 const roomPerKey = 3
 const retryAfterSeconds = 3
+const longestRestMillis = 1_000
 
 interface Waiting {
   readonly who: Who
@@ -41,15 +44,20 @@ export class PasswordTurns extends Context.Service<
         queue.enter(one)
         return Effect.sync(() => queue.giveUp(one))
       })
+    const left = (who: Who, began: SteadyTime.SteadyMillis) =>
+      Effect.flatMap(SteadyTime.now, (ended) => {
+        const isStranger = who.standing === "stranger"
+        queue.leave(who, isStranger)
+        if (!isStranger) return Effect.void
+        const rested = Effect.sync(() => queue.strangersRested())
+        return Effect.forkDetach(Effect.delay(rested, Math.min(ended - began, longestRestMillis)))
+      })
     return {
       take: (who, work) =>
         Effect.uninterruptibleMask((restore) =>
           Effect.andThen(
             restore(entered(who)),
-            Effect.ensuring(
-              restore(work),
-              Effect.sync(() => queue.leave(who))
-            )
+            Effect.flatMap(SteadyTime.now, (began) => Effect.ensuring(restore(work), left(who, began)))
           )
         )
     }
@@ -61,6 +69,7 @@ class Turns {
   /** Those at work too. */
   private readonly perKey = new Map<string, number>()
   private isBusy = false
+  private isResting = false
 
   refusalOf({ key, standing }: Who): Full | undefined {
     if ((this.perKey.get(this.nameOf(standing, key)) ?? 0) >= roomPerKey) return new TooManyAttempts({ retryAfterSeconds: 1 })
@@ -69,7 +78,7 @@ class Turns {
 
   enter(one: Waiting): void {
     this.count(one.who, 1)
-    if (this.isBusy) {
+    if (this.isBusy || (this.isResting && one.who.standing === "stranger")) {
       this.waiting[one.who.standing].push(one)
       return
     }
@@ -86,12 +95,27 @@ class Turns {
     this.count(one.who, -1)
   }
 
-  leave(who: Who): void {
+  /** `resting`: no stranger is served until `strangersRested`. */
+  leave(who: Who, resting: boolean): void {
     this.count(who, -1)
+    if (resting) this.isResting = true
+    this.isBusy = false
+    this.serve()
+  }
+
+  strangersRested(): void {
+    this.isResting = false
+    this.serve()
+  }
+
+  private serve(): void {
+    if (this.isBusy) return
     const first = standings.find((standing) => this.waiting[standing].length > 0)
-    const next = first === undefined ? undefined : this.waiting[first].shift()
-    if (next === undefined) this.isBusy = false
-    else next.begin()
+    if (first === undefined || (first === "stranger" && this.isResting)) return
+    const next = this.waiting[first].shift()
+    if (next === undefined) return
+    this.isBusy = true
+    next.begin()
   }
 
   private count({ key, standing }: Who, by: number): void {

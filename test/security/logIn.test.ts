@@ -2,7 +2,7 @@
  * Log-in could be shut off: 300 wrong passwords waited in a queue without end, and the right one got 503 after half a minute; ten guesses of
  * anybody's locked the owner out.
  */
-import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
 import { readNetwork } from "#core/Network.ts"
@@ -13,7 +13,7 @@ import { Tokens } from "#core/organization/Tokens.ts"
 import { Users } from "#core/organization/Users.ts"
 import { tokensOf } from "#runtime/tokens.ts"
 import { openApi } from "#test/gateway/apiTest.ts"
-import { runLive } from "#test/support/run.ts"
+import { run, runLive } from "#test/support/run.ts"
 import { install, tag } from "#test/store/services.ts"
 
 const office = "192.0.2.1"
@@ -65,6 +65,35 @@ t.test("given turns of which one is taken", async (t) => {
   t.test("when nobody is before, then it begins at once", async (t) => {
     t.strictSame(await play((take) => take("a")), "none")
   })
+
+  t.test(
+    "when strangers come one after the other, then they get half of the time, and whoever is known need not wait for it",
+    async (t) => {
+      const log = await run(
+        Effect.gen(function* () {
+          const turns = yield* PasswordTurns
+          const log: Array<string> = []
+          const clock = yield* Clock.Clock
+          const began = clock.currentTimeMillisUnsafe()
+          const check = (who: string, standing: Standing) =>
+            turns.take(
+              { key: who, standing },
+              Effect.delay(
+                Effect.sync(() => log.push(`${who} ${clock.currentTimeMillisUnsafe() - began}`)),
+                300
+              )
+            )
+          yield* started(tag(check("first", "stranger")))
+          yield* started(tag(check("second", "stranger")))
+          yield* TestClock.adjust(350)
+          yield* started(tag(check("friend", "known")))
+          yield* TestClock.adjust(5_000)
+          return log
+        }).pipe(Effect.provide(PasswordTurns.layer))
+      )
+      t.strictSame(log, ["first 300", "friend 650", "second 950"])
+    }
+  )
 
   t.test("when more strangers come than there is room for, then they hear so at once", async (t) => {
     const { result } = await held((take) =>
