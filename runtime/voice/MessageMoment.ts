@@ -28,7 +28,8 @@ export const makeMessageMoment = (isBeeping: boolean): MessageMoment => {
   let hasBeeped = isBeeping
   let speechMillis = 0
   let startedAt: number | undefined
-  let heardAt = 0
+  // By frames: the clock runs on while we stand still.
+  let silentMillis = 0
   const hear = (frame: Uint8Array) => {
     const level = rootMeanSquare(frame)
     const isLoud = isSpeech(level)
@@ -43,9 +44,9 @@ export const makeMessageMoment = (isBeeping: boolean): MessageMoment => {
   }
   return {
     push: (frame, tMillis) => {
-      if (startedAt === undefined) startedAt = heardAt = tMillis
-      if (hear(frame)) heardAt = tMillis
-      if (tMillis - heardAt >= (hasBeeped ? afterBeepMillis : withoutBeepMillis)) return "speak"
+      startedAt ??= tMillis
+      silentMillis = hear(frame) ? 0 : silentMillis + frameMillis
+      if (silentMillis >= (hasBeeped ? afterBeepMillis : withoutBeepMillis)) return "speak"
       return tMillis - startedAt >= longestGreetingMillis ? "give_up" : undefined
     }
   }
