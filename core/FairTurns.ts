@@ -99,6 +99,12 @@ export class FairTurns<Who> {
     })
   }
 
+  /** What whoever asked for a place now would be refused with; undefined: he would get one, or wait. */
+  refusalFor(who: Who): Full | undefined {
+    const share = this.known.get(who) ?? { held: 0, waiting: [] }
+    return this.held < this.shares.places && share.held < this.shares.placesEach ? undefined : this.fullFor(share)
+  }
+
   private fullFor(share: Share): Full | undefined {
     const { retryAfterSeconds, waiting, waitingEach } = this.shares
     if (share.waiting.length >= waitingEach) return new TooManyAtOnce({ retryAfterSeconds })

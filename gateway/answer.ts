@@ -13,7 +13,7 @@ import type { RequestRates } from "#core/organization/RequestRates.ts"
 import { includes, RoleTooLow } from "#core/organization/Role.ts"
 import { hasScope, ScopeMissing } from "#core/organization/Scope.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
-import { heavy } from "#core/HeavyWork.ts"
+import { heavy, type HeavyLanes } from "#core/HeavyWork.ts"
 import { isStorable } from "#core/storable.ts"
 import { audited } from "./audit.ts"
 import { authenticate, authenticateKey, credentialHeaders, type Identities } from "./authenticate.ts"
@@ -22,7 +22,7 @@ import { type Asked, type Endpoint, failure, json, type Reply } from "./Endpoint
 import { contentReply } from "./content.ts"
 import { decodeText, notStorable, type Parsed, parse } from "./json.ts"
 import { known } from "./known.ts"
-import { orOverloaded } from "./overloaded.ts"
+import { orOverloaded, overloaded } from "./overloaded.ts"
 import { NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
 import type { AnyGiven, Content, Route } from "./Route.ts"
 import { missing, read, type Violation } from "./validation.ts"
@@ -38,6 +38,7 @@ export interface AnswerOptions {
   /** The caller of a key, where that is known already. */
   readonly remembered: (rawKey: string) => Caller | undefined
   readonly rates: Rates
+  readonly lanes: Pick<(typeof HeavyLanes)["Service"], "refusalFor">
 }
 
 /** What every route stands on. */
@@ -52,9 +53,11 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
     hasQuery: !isEmpty(route.query.properties),
     body: route.body._tag === "Json" ? "bytes" : route.body._tag === "Upload" ? "stream" : "none",
     bodyLimit: route.body._tag === "None" ? 0 : route.body.maxBytes,
-    // Without a key, nobody waits for what would not be read.
-    refusal: (headers) =>
-      route.access === "api-key" && credentialHeaders.every((name) => headers[name] === undefined) ? nobody : undefined,
+    refusal: (headers, bodyBytes) => {
+      // Without a key, nobody waits for what would not be read.
+      if (route.access === "api-key" && credentialHeaders.every((name) => headers[name] === undefined)) return nobody
+      return route.body._tag === "Json" && bodyBytes >= heavyBytes ? crowdedOut(headers, options) : undefined
+    },
     answer: (asked) => {
       if (route.access === "api-key-header" && asked.headers[keyHeader] === undefined) return Effect.succeed(keyMissing)
       return orOverloaded(
@@ -76,6 +79,16 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
 
 /** A body of so many bytes is not read before its organization has its turn. */
 const heavyBytes = 65_536
+
+/** A body that would find no lane is refused before it comes: to receive it costs more than to say so. */
+const crowdedOut = (headers: Asked["headers"], { lanes, rates, remembered }: AnswerOptions): Reply | undefined => {
+  const caller = remembered(headers[keyHeader] ?? "")
+  if (caller === undefined) return undefined
+  const full = lanes.refusalFor(caller.organizationId)
+  if (full === undefined) return undefined
+  const tooMany = rates.refusal(caller)
+  return tooMany === undefined ? overloaded(full) : refuse(tooMany)
+}
 
 const keyHeader = "x-api-key"
 const nobody = refuse(new NotAuthenticated({ detail: "Authorization header required" }))

@@ -13,6 +13,7 @@ import type { Idempotency } from "#core/Idempotency.ts"
 import type { Retentions } from "#core/run/Retention.ts"
 import type { LinkMakers } from "#core/organization/LinkMakers.ts"
 import type { Uploads } from "#core/campaign/Uploads.ts"
+import { HeavyLanes } from "#core/HeavyWork.ts"
 import type { Network } from "#core/Network.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import { RequestRates } from "#core/organization/RequestRates.ts"
@@ -160,11 +161,12 @@ export const serve = <R>(
   Layer.unwrap(
     Effect.gen(function* () {
       const { remembered } = yield* ApiKeys
+      const lanes = yield* HeavyLanes
       const rates = new RequestRates(yield* Clock.Clock)
       return serverLayer({
         ...options,
         mount: mount && ((app) => mount(app, rates)),
-        endpoints: routes.map((route) => endpointOf(route, { checksAnswers, rates, remembered }))
+        endpoints: routes.map((route) => endpointOf(route, { checksAnswers, lanes, rates, remembered }))
       })
     })
   ).pipe(

@@ -19,7 +19,14 @@ export class MetricsSite extends Context.Service<MetricsSite, { readonly url: st
         serverLayer({
           host: "127.0.0.1",
           port,
-          endpoints: [endpointOf(metricsRoute, { checksAnswers: false, rates: { refusal: () => undefined }, remembered: () => undefined })]
+          endpoints: [
+            endpointOf(metricsRoute, {
+              checksAnswers: false,
+              lanes: { refusalFor: () => undefined },
+              rates: { refusal: () => undefined },
+              remembered: () => undefined
+            })
+          ]
         })
       ),
       Layer.provide(Closing.layer)

@@ -12,7 +12,7 @@ const answers: { readonly [Tag in Overload["_tag"]]: readonly [status: number, d
   TookTooLong: [503, "This takes longer at the moment than a request may; nothing was changed by it"]
 }
 
-const replyTo = ({ _tag, retryAfterSeconds }: Overload): Reply => {
+export const overloaded = ({ _tag, retryAfterSeconds }: Overload): Reply => {
   const reply = failure(...answers[_tag])
   return { ...reply, headers: [...reply.headers, ["retry-after", String(retryAfterSeconds)]] }
 }
@@ -26,7 +26,7 @@ export const overloadOf = <E>(cause: Cause.Cause<E>): Result.Result<Overload, Ca
 export const orOverloaded = <R>(client: Client, reply: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> =>
   known(reply) === undefined
     ? Effect.provideService(
-        Effect.catchCauseFilter(reply, overloadOf, (overload) => Effect.succeed(replyTo(overload))),
+        Effect.catchCauseFilter(reply, overloadOf, (overload) => Effect.succeed(overloaded(overload))),
         CurrentAddress,
         client.address
       )

@@ -193,8 +193,8 @@ class UwsServer<R> implements Server {
       if (endpoint.body === "none") this.answer(exchange, endpoint, asked)
       if (!exchange.isOver) this.keep(exchange)
       if (endpoint.body === "none") return
-      const isTooLarge = Number(req.getHeader("content-length")) > endpoint.bodyLimit
-      const refusal = isTooLarge ? tooLarge(endpoint.bodyLimit) : endpoint.refusal(headers)
+      const bodyBytes = Number(req.getHeader("content-length") || Number.NaN)
+      const refusal = bodyBytes > endpoint.bodyLimit ? tooLarge(endpoint.bodyLimit) : endpoint.refusal(headers, bodyBytes)
       if (refusal !== undefined) return this.send(exchange, refusal)
       return endpoint.body === "stream" ? this.receiveStream(exchange, endpoint, asked) : this.receiveBytes(exchange, endpoint, asked)
     }

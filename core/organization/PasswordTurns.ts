@@ -1,7 +1,7 @@
 /**
  * To check a password costs a third of a second of a processor, so one is checked at a time, and few may wait. Those go first who come from an
- * address that has logged in before. After a stranger, strangers wait as long again as he took: a flood of them leaves half of that processor to
- * calls. Whoever finds no room hears so at once.
+ * address that has logged in before. After one who has not, others who have not wait three times as long as he took: a flood of them
+ * leaves most of that processor to calls. Whoever finds no room hears so at once.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as SteadyTime from "../SteadyTime.ts"
@@ -21,12 +21,16 @@ const standings = ["familiar", "known", "stranger"] as const
 const room: Readonly<Record<Standing, number>> = { familiar: 30, known: 20, stranger: 10 }
 const roomPerKey = 3
 const retryAfterSeconds = 3
-const longestRestMillis = 1_000
+/** So many times as long as the check took. */
+const restFactor = 3
+const longestRestMillis = 3_000
 
 interface Waiting {
   readonly who: Who
   readonly begin: () => void
 }
+
+const isRested = ({ standing }: Who) => standing !== "familiar"
 
 type Full = TooManyAttempts | PasswordsBusy
 
@@ -46,11 +50,11 @@ export class PasswordTurns extends Context.Service<
       })
     const left = (who: Who, began: SteadyTime.SteadyMillis) =>
       Effect.flatMap(SteadyTime.now, (ended) => {
-        const isStranger = who.standing === "stranger"
-        queue.leave(who, isStranger)
-        if (!isStranger) return Effect.void
-        const rested = Effect.sync(() => queue.strangersRested())
-        return Effect.forkDetach(Effect.delay(rested, Math.min(ended - began, longestRestMillis)))
+        const rests = isRested(who)
+        queue.leave(who, rests)
+        if (!rests) return Effect.void
+        const rested = Effect.sync(() => queue.rested())
+        return Effect.forkDetach(Effect.delay(rested, Math.min(restFactor * (ended - began), longestRestMillis)))
       })
     return {
       take: (who, work) =>
@@ -78,7 +82,7 @@ class Turns {
 
   enter(one: Waiting): void {
     this.count(one.who, 1)
-    if (this.isBusy || (this.isResting && one.who.standing === "stranger")) {
+    if (this.isBusy || (this.isResting && isRested(one.who))) {
       this.waiting[one.who.standing].push(one)
       return
     }
@@ -95,7 +99,7 @@ class Turns {
     this.count(one.who, -1)
   }
 
-  /** `resting`: no stranger is served until `strangersRested`. */
+  /** `resting`: only those who go first are served until `rested`. */
   leave(who: Who, resting: boolean): void {
     this.count(who, -1)
     if (resting) this.isResting = true
@@ -103,7 +107,7 @@ class Turns {
     this.serve()
   }
 
-  strangersRested(): void {
+  rested(): void {
     this.isResting = false
     this.serve()
   }
@@ -111,8 +115,7 @@ class Turns {
   private serve(): void {
     if (this.isBusy) return
     const first = standings.find((standing) => this.waiting[standing].length > 0)
-    if (first === undefined || (first === "stranger" && this.isResting)) return
-    const next = this.waiting[first].shift()
+    const next = first === undefined || (this.isResting && first !== "familiar") ? undefined : this.waiting[first].shift()
     if (next === undefined) return
     this.isBusy = true
     next.begin()

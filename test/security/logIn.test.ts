@@ -67,7 +67,7 @@ t.test("given turns of which one is taken", async (t) => {
   })
 
   t.test(
-    "when strangers come one after the other, then they get half of the time, and whoever is known need not wait for it",
+    "when strangers come one after the other, then they get a quarter of the time, and whoever has logged in before need not wait for it",
     async (t) => {
       const log = await run(
         Effect.gen(function* () {
@@ -86,12 +86,12 @@ t.test("given turns of which one is taken", async (t) => {
           yield* started(tag(check("first", "stranger")))
           yield* started(tag(check("second", "stranger")))
           yield* TestClock.adjust(350)
-          yield* started(tag(check("friend", "known")))
+          yield* started(tag(check("friend", "familiar")))
           yield* TestClock.adjust(5_000)
           return log
         }).pipe(Effect.provide(PasswordTurns.layer))
       )
-      t.strictSame(log, ["first 300", "friend 650", "second 950"])
+      t.strictSame(log, ["first 300", "friend 650", "second 1500"])
     }
   )
 
