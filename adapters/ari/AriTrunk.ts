@@ -21,7 +21,7 @@ import { type Dialing, forgetUnlessSeen, originate } from "./AriOriginate.ts"
 import { makeOvertaking } from "./AriOvertaking.ts"
 import { recheck, reconcile, sweepBridges } from "./AriReconcile.ts"
 import { make as makeRest } from "./AriRest.ts"
-import { ask, type Asterisk, channelPath, isNoChannel, providerError, webSocketUrl } from "./Asterisk.ts"
+import { ask, type Asterisk, authorizationOf, channelPath, isNoChannel, providerError, webSocketUrl } from "./Asterisk.ts"
 
 export interface TrunkSettings extends Dialing {
   readonly base: URL
@@ -68,8 +68,9 @@ export const unusableTrunk = (context: TrunkContext, detail: string): Trunk => {
   }
 }
 
-const makeAsterisk = Effect.fnUntraced(function* ({ application, base, password, user }: TrunkSettings, context: TrunkContext) {
-  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`
+const makeAsterisk = Effect.fnUntraced(function* (settings: TrunkSettings, context: TrunkContext) {
+  const { application, base } = settings
+  const authorization = authorizationOf(settings)
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const now = () => SteadyTime.nowOf(clock)
