@@ -74,6 +74,8 @@ export interface AttemptEnd {
   readonly cause: HangupCause
   /** The trunk cut it, and the provider itself says that it has ended: it cannot be up any more. */
   readonly cutByTrunk?: boolean | undefined
+  /** A machine answered, and the agent's message was left on it. */
+  readonly messageLeft?: boolean | undefined
   /** The number that the callee was shown, for the run's context; undefined when there was none, or nobody knows any more. */
   readonly callerNumber?: string | undefined
   /** What was fetched for the call; the run's context has it from now on. */

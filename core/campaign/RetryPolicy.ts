@@ -73,11 +73,14 @@ export const decide = (attempt: {
   readonly outcome: Outcome
   /** The trunk cut it, and the provider said so: it cannot be up any more. */
   readonly cutByTrunk?: boolean | undefined
+  /** On a machine, as the agent was told to: the contact has it, and a retry would leave another one. */
+  readonly messageLeft?: boolean | undefined
   readonly retriesUsed: number
   readonly config: RetryConfig
   readonly endedAt: number
 }): RetryDecision => {
-  const { config, cutByTrunk = false, endedAt, outcome, retriesUsed } = attempt
+  const { config, cutByTrunk = false, endedAt, messageLeft = false, outcome, retriesUsed } = attempt
+  if (messageLeft && outcome === "voicemail") return { _tag: "Final", contact: "completed" }
   const reason = reasonOf(outcome, cutByTrunk)
   if (reason !== undefined && stillAllowed({ retriesUsed: retriesUsed + 1, reason, config })) {
     return { _tag: "Retry", dueAt: endedAt + config.retryDelaySeconds * 1000, reason }

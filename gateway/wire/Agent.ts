@@ -20,7 +20,7 @@ export const agentName = () => Type.String({ maxLength: 1000 })
 const configurationsText =
   "Settings beside the graph. `voicemail_detection` is `{enabled, action, message}`: where a machine answers, `action` is `hangup` (the default), " +
   "`leave_message` (waits for the beep, or for three seconds of silence, says `message`, in which variables stand as in a greeting, and hangs up) " +
-  "or `continue` (goes on as with a person). The run says `answered_by`, and of a message `voicemail_message`: `left`, `cut` or `not_left`."
+  "or `continue` (goes on as with a person). The run says `answered_by`, and of a message `voicemail_message`: `left`, `cut` or `not_left`. Whoever has one is not called again."
 
 export const CreateAgent = Type.Object(
   {

@@ -209,6 +209,7 @@ const decideFate = ({ campaign }: Attempt, end: AttemptEnd, { retry, settingsVer
     config: retry,
     cutByTrunk: end.cutByTrunk,
     endedAt: end.endedAt,
+    messageLeft: end.messageLeft,
     outcome: end.outcome,
     retriesUsed: campaign?.retriesUsed ?? 0
   })

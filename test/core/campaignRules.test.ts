@@ -33,6 +33,13 @@ t.test("given the outcome of an attempt, then it is dialed again, or final", asy
   for (const outcome of ["canceled", "failed", "error", "unknown"] as const) check(outcome, 0, {}, failed)
 })
 
+t.test("given a message that was left on a machine, then its contact is not called again, whatever is retried", async (t) => {
+  const end = { config: defaultRetryConfig, endedAt: 0, outcome: "voicemail", retriesUsed: 0 } as const
+  t.strictSame(decide({ ...end, messageLeft: true }), { _tag: "Final", contact: "completed" })
+  t.equal(decide({ ...end, messageLeft: false })._tag, "Retry")
+  t.equal(decide({ ...end, messageLeft: true, outcome: "no_answer" })._tag, "Retry")
+})
+
 t.test("given a call that the trunk cut, then it is dialed again only where that is asked for and its end is certain", async (t) => {
   const check = (outcome: Outcome, cutByTrunk: boolean, settings: Partial<RetryConfig>, expected: string) => {
     const config: RetryConfig = { ...defaultRetryConfig, ...settings }

@@ -24,9 +24,9 @@ const openWith = (t: Parameters<typeof World.open>[0], detection: object) =>
     greeting
   })
 
-const callOne = async (world: World) => {
+const callOne = async (world: World, maxRetries = 0) => {
   const [number = ""] = numbersOf(1, ["04"])
-  const { id } = await world.campaign([number], { retry: { maxRetries: 0 } })
+  const { id } = await world.campaign([number], { retry: { maxRetries, retryDelaySeconds: 1 } })
   await world.api.start(id)
   await world.api.untilState(id, "completed")
   const [run] = await world.api.runs(id)
@@ -48,7 +48,8 @@ t.test("given an agent that says nothing of it, when a machine answers, then it 
 })
 
 t.test("given an agent that leaves a message, when a machine answers, then it records the message and nothing else", async (t) => {
-  const { calls, ended, loud, millis, run } = await callOne(await openWith(t, { action: "leave_message", message }))
+  const world = await openWith(t, { action: "leave_message", message })
+  const { calls, ended, loud, millis, run } = await callOne(world, 2)
   // The greeting, which stops where the machine is found, is followed by silence.
   const from = loud.findIndex((isLoud, frame) => isLoud && frame > 2 * 50 && !loud.slice(frame - 40, frame).includes(true))
   const until = loud.lastIndexOf(true)
@@ -63,6 +64,8 @@ t.test("given an agent that leaves a message, when a machine answers, then it re
     hangup_cause: "machine_detected",
     voicemail_message: "left"
   })
+  const [contact] = await world.sql`SELECT state, last_outcome FROM contacts`
+  t.strictSame({ ...contact }, { state: "completed", last_outcome: "voicemail" }, "nobody calls again to leave another one")
 })
 
 t.test("given an agent that goes on, when a machine answers, then it hears all that is said, and the run tells who answered", async (t) => {
