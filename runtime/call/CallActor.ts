@@ -35,8 +35,6 @@ const AT_ONCE_MILLIS = 0.01
 /** For adapters without a timeout of their own. */
 const ORIGINATE_TIMEOUT = "20 seconds"
 const MEDIA_TIMEOUT = "10 seconds"
-/** How long the callee waits for the answer to be recorded; after that the conversation begins, and the record catches up. */
-const RECORD_TIMEOUT = "1 second"
 /** When a deadline that found the mailbox full is tried again. */
 const CROWDED_MILLIS = 1000
 /** A provider that has not answered a look within this counts as silent. */
@@ -263,16 +261,20 @@ export class CallActor extends Context.Service<
         })
       })
 
-      /** Returns the fiber that is still writing when the callee has waited long enough. */
-      const recordAnswer = Effect.fnUntraced(function* ({ attempt }: LiveCall, answeredAt: number) {
-        const recording = yield* Effect.forkChild(journal.answered(attempt.callId, SteadyTime.wallOf(clock, answeredAt)))
-        yield* Effect.timeoutOption(Fiber.await(recording), RECORD_TIMEOUT)
-        return [recording].filter(isRunning)
-      })
+      /** The conversation does not wait for it, as the local journal has the answer already; the record of the end does. */
+      const recordAnswer = ({ attempt }: LiveCall, answeredAt: number) =>
+        Effect.forkChild(
+          Effect.andThen(
+            journal.answered(attempt.callId, SteadyTime.wallOf(clock, answeredAt)),
+            Effect.sync(() => pass("answer recorded"))
+          ),
+          { startImmediately: true }
+        )
 
       const live = Effect.fnUntraced(function* (call: LiveCall, first: Step) {
         let { commands, state } = first
         let started: ReadonlyArray<Fiber.Fiber<unknown>> = []
+        let recording: Fiber.Fiber<unknown> | undefined
         const { provider } = call.trunk.adapter.manifest
         while (!isOver(state)) {
           // Fibers that have ended must not stay in memory for as long as the call lasts.
@@ -286,8 +288,7 @@ export class CallActor extends Context.Service<
           figures.moved(provider, call.sentAt, state, step.state, now(), call.isMachine)
           if (step.state._tag === "Up" && state._tag !== "Up") {
             pass("answered")
-            started = [...started, ...(yield* recordAnswer(call, step.state.answeredAt))]
-            pass("answer recorded")
+            recording = yield* recordAnswer(call, step.state.answeredAt)
           }
           if (step.state._tag === "Ringing" && state._tag === "Dialing" && needsAudio(call)) {
             started = [...started, yield* Effect.forkChild(guarded(prepare(call)), { startImmediately: true })]
@@ -297,7 +298,7 @@ export class CallActor extends Context.Service<
         }
         call.deadline?.clear()
         call.fetching?.stop()
-        return { state, started }
+        return { recording, started, state }
       })
 
       /** An inferred end takes on what the provider has said since. Anything that comes later is not for the actor any more. */
@@ -328,7 +329,7 @@ export class CallActor extends Context.Service<
       return {
         run: Effect.fnUntraced(
           function* (call, first, told) {
-            const { started, state } = yield* live(call, first)
+            const { recording, started, state } = yield* live(call, first)
             told.over(call, state)
             if (state._tag === "Void") {
               call.isOver = true
@@ -343,6 +344,7 @@ export class CallActor extends Context.Service<
             pass("ended")
             const report = yield* reportOf(call, state)
             yield* Fiber.interruptAll(started)
+            if (recording !== undefined) yield* Fiber.await(recording)
             const how = lastWord(call, state)
             const isMissed = isGreetingMissed(call, how, report)
             if (isMissed) told.greetingMissed(call)

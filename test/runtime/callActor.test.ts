@@ -16,6 +16,34 @@ t.test(
   }
 )
 
+t.test(
+  "given a database that is away at the answer, then the conversation does not wait for it, and its end is recorded after the answer",
+  async (t) => {
+    const { log } = await play(nothing, (scene) =>
+      steps(
+        scene.says({ _tag: "Rang" }),
+        Effect.sync(() => void (scene.world.isDown = true)),
+        scene.says(answered),
+        Effect.sync(() => void scene.world.log.push("they talk")),
+        scene.says(hungUp("normal_clearing")),
+        Effect.sync(() => void (scene.world.isDown = false)),
+        wait("1 minute")
+      )
+    )
+    t.strictSame(log, [
+      ...accepted,
+      "prepared",
+      "media",
+      "voice",
+      "they talk",
+      "line free, 0 slots",
+      "finish",
+      "answered",
+      "ended answered"
+    ])
+  }
+)
+
 t.test("given a busy callee, then the contact waits for its retry", async (t) => {
   const { log, recorded, world } = await play(nothing, ({ says }) => says(hungUp("user_busy")))
   t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
