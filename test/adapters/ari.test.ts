@@ -12,6 +12,7 @@ import { fromMulaw } from "#test/emulators/ari/Sound.ts"
 import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { conformance, eventually, Line, newCallId, numberOf, type World } from "./conformance.ts"
 import { clearest, exchange } from "./tones.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
 
 // What takes long waits side by side.
 t.jobs = 12
@@ -21,15 +22,7 @@ const [steady, doomed] = unavailable === undefined ? [await startAsterisk(), awa
 t.teardown(() => Promise.all([steady?.stop(), doomed?.stop()]))
 const placeOf = (asterisk: Asterisk) => ({ url: asterisk.ariUrl, user: asterisk.user, password: asterisk.password })
 
-const configOf = (at: { readonly url: string; readonly user: string; readonly password: string }, trunk: string) => ({
-  ari_endpoint: at.url,
-  app_name: at.user,
-  app_password: at.password,
-  ws_client_name: "",
-  from_numbers: [],
-  dial_string: `PJSIP/{number}@${trunk}`
-})
-const configsOf = (config: ReturnType<typeof configOf>) => ({
+const configsOf = (config: ReturnType<typeof ariConfig>) => ({
   config,
   wrongConfig: { ...config, app_password: "wrong secret" },
   unreachableConfig: { ...config, ari_endpoint: "http://127.0.0.1:9" }
@@ -39,7 +32,7 @@ const emulatedWorld = async (): Promise<World> => {
   // Eight seconds of talk: on a busy machine it takes some of them until the audio is open.
   const emulator = await startAriEmulator({ timeScale: 0.2, talkMillis: 40_000 })
   return {
-    ...configsOf(configOf(emulator, "trunk")),
+    ...configsOf(ariConfig(emulator)),
     callees: {
       stays: "011",
       leaves: "001",
@@ -67,7 +60,7 @@ const emulatedWorld = async (): Promise<World> => {
 const realWorld = async (asterisk: Asterisk, trunk: "loop" | "sipp"): Promise<World> => {
   const isLoop = trunk === "loop"
   return {
-    ...configsOf(configOf(placeOf(asterisk), trunk)),
+    ...configsOf(ariConfig(placeOf(asterisk), { trunk })),
     callees: {
       stays: "520",
       leaves: "105",
@@ -100,7 +93,7 @@ const real = (which: string, asterisk: Asterisk | undefined, test: (name: string
   return asterisk === undefined ? t.test(name, { skip: unavailable ?? true }, () => {}) : test(name, asterisk)
 }
 
-type Place = Parameters<typeof configOf>[0]
+type Place = Parameters<typeof ariConfig>[0]
 /** What Asterisk has under a path of ARI, by another client than ours. */
 const asked = async (at: Place, path: string): Promise<unknown> => {
   const authorization = `Basic ${Buffer.from(`${at.user}:${at.password}`).toString("base64")}`
@@ -195,7 +188,7 @@ t.test("given a call, when its channel is destroyed, then the cause follows from
 
 t.test("given an emulated Asterisk", { buffered: true }, async (t) => {
   const emulator = await startAriEmulator({ timeScale: 0.2 })
-  const config = configOf(emulator, "trunk")
+  const config = ariConfig(emulator)
   const line = await Line.up(ari, config, "one")
   t.teardown(async () => {
     await line.close()
@@ -239,7 +232,7 @@ t.test("given an emulated Asterisk", { buffered: true }, async (t) => {
 const emulated = (name: string, test: (t: Test, emulator: AriEmulator, line: Line) => Promise<void>) =>
   t.test(`given an emulated Asterisk, ${name}`, { buffered: true }, async (t) => {
     const emulator = await startAriEmulator({ timeScale: 0.2 })
-    const line = await Line.up(ari, configOf(emulator, "trunk"), "test")
+    const line = await Line.up(ari, ariConfig(emulator), "test")
     await test(t, emulator, line).finally(async () => {
       await line.close()
       await emulator.stop()
@@ -272,7 +265,7 @@ emulated("when only the reply was lost, then the call is followed", async (t, em
 
 t.test("given an emulated Asterisk and a broken connection", { buffered: true }, async (t) => {
   const emulator = await startAriEmulator({ timeScale: 0.2 })
-  const config = configOf(emulator, "trunk")
+  const config = ariConfig(emulator)
   const line = await Line.up(ari, config, "test")
   t.teardown(async () => {
     await line.close()
@@ -324,7 +317,7 @@ t.test("given an emulated Asterisk and a broken connection", { buffered: true },
 
 emulated("when another client takes the application, then the first gives way and can still end its calls", async (t, emulator, first) => {
   const callId = await first.talkTo(numberOf("011"))
-  const second = await Line.up(ari, configOf(emulator, "trunk"), "test")
+  const second = await Line.up(ari, ariConfig(emulator), "test")
   t.match(await first.status("Down"), { reason: "replaced" })
   await sleep(1_000)
   t.equal(second.statuses.at(-1)?._tag, "Up")
@@ -340,7 +333,7 @@ real("that calls SIPp", steady, (name, asterisk) => conformance(name, ari, () =>
 real("that comes and goes", doomed, (name, asterisk) =>
   t.test(name, { buffered: true }, async (t) => {
     const at = { ...placeOf(asterisk), url: asterisk.ariUrl.replace(/\/ari$/, "") }
-    const line = await Line.up(ari, configOf(at, "loop"))
+    const line = await Line.up(ari, ariConfig(at, { trunk: "loop" }))
     await t.test("when audio ends, then nothing of it stays", (t) => leavesNothing(t, line, at, "105"))
     await t.test("when it has no websocket channel, then audio runs over RTP", async (t) => {
       await asterisk.ctl("module unload chan_websocket.so")

@@ -7,6 +7,7 @@ import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmula
 import { trust } from "#test/support/tlsCertificate.ts"
 import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
 import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
 
 trust()
 
@@ -19,14 +20,7 @@ const given = (name: string, test: (t: Test, scene: Scene) => Promise<void>) =>
   t.test(`given an Asterisk behind TLS, ${name}`, { buffered: true }, async (t) => {
     const emulator = await startAriEmulator({ timeScale: 0.2 })
     const front = await startTlsFront(emulator.url)
-    const line = await Line.up(ari, {
-      ari_endpoint: front.url,
-      app_name: emulator.user,
-      app_password: emulator.password,
-      ws_client_name: "",
-      from_numbers: [],
-      dial_string: "PJSIP/{number}@trunk"
-    })
+    const line = await Line.up(ari, ariConfig(emulator, { endpoint: front.url }))
     t.teardown(async () => {
       await line.close()
       front.stop()

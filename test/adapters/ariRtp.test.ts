@@ -5,6 +5,7 @@ import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { eventually, Line, numberOf } from "./conformance.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
 
 t.test("given audio over RTP, when frames are skipped because the process stood still, then what follows is as much later", async (t) => {
   const ear = createSocket("udp4")
@@ -15,14 +16,7 @@ t.test("given audio over RTP, when frames are skipped because the process stood 
   await once(ear, "listening")
   const emulator = await startAriEmulator({ timeScale: 0.2, namesRtpAt: { address: "127.0.0.1", port: ear.address().port } })
   t.teardown(() => emulator.stop())
-  const line = await Line.up(ari, {
-    ari_endpoint: emulator.url,
-    app_name: emulator.user,
-    app_password: emulator.password,
-    ws_client_name: "",
-    from_numbers: [],
-    dial_string: "PJSIP/{number}@trunk"
-  })
+  const line = await Line.up(ari, ariConfig(emulator))
   t.teardown(() => line.close())
   const callId = await line.talkTo(numberOf("011"))
   await line.withMedia(callId, async (stream) => {

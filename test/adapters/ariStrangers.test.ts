@@ -8,21 +8,14 @@ import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
 
 t.jobs = 8
 
-const configOf = (emulator: AriEmulator) => ({
-  ari_endpoint: emulator.url,
-  app_name: emulator.user,
-  app_password: emulator.password,
-  ws_client_name: "",
-  from_numbers: [],
-  dial_string: "PJSIP/{number}@trunk"
-})
 const given = (name: string, test: (t: Test, emulator: AriEmulator, line: Line) => Promise<void>) =>
   t.test(`given an emulated Asterisk, ${name}`, { buffered: true }, async (t) => {
     const emulator = await startAriEmulator({ timeScale: 0.2 })
-    const line = await Line.up(ari, configOf(emulator))
+    const line = await Line.up(ari, ariConfig(emulator))
     await test(t, emulator, line).finally(async () => {
       await line.close()
       await emulator.stop()
@@ -37,11 +30,11 @@ const originate = async (emulator: AriEmulator, channelId: string, app: string, 
 }
 
 given("when a call that a former process has placed gives a sign of life, then it is told", async (t, emulator) => {
-  const earlier = await Line.up(ari, configOf(emulator), "node")
+  const earlier = await Line.up(ari, ariConfig(emulator), "node")
   emulator.letRing(true)
   const { callId } = await earlier.originate(numberOf("001"))
   await earlier.close()
-  const later = await Line.up(ari, configOf(emulator), "node")
+  const later = await Line.up(ari, ariConfig(emulator), "node")
   emulator.letRing(false)
   await later.event(callId, "Answered")
   t.equal(await later.hungUp(callId), "normal_clearing")
@@ -51,13 +44,13 @@ given("when a call that a former process has placed gives a sign of life, then i
 given(
   "when it connects, then calls that it does not follow are told, whosever they are, and nothing is done to any",
   async (t, emulator) => {
-    const other = await Line.up(ari, configOf(emulator), "other")
+    const other = await Line.up(ari, ariConfig(emulator), "other")
     const up = await other.talkTo(numberOf("011"))
     const { callId: ringing } = await other.originate(numberOf("003"))
     await other.event(ringing, "Rang")
     await other.withMedia(up, async () => {
       await originate(emulator, "1763.12", "trunkline.other.1")
-      const line = await Line.up(ari, configOf(emulator), "one")
+      const line = await Line.up(ari, ariConfig(emulator), "one")
       t.strictSame(line.story(up), ["Answered"])
       t.strictSame(line.story(ringing), ["Rang"])
       t.strictSame([...line.known()].toSorted(), [ringing, up].toSorted(), "then neither media channels nor other clients' are")
@@ -69,7 +62,7 @@ given(
 )
 
 given("when a call appears without a word, then the next look through the channels tells of it", async (t, emulator, line) => {
-  const other = await Line.up(ari, configOf(emulator), "other")
+  const other = await Line.up(ari, ariConfig(emulator), "other")
   const callId = await other.talkTo(numberOf("011"))
   await line.event(callId, "Answered", 40_000)
   t.equal(emulator.live(), 1)
@@ -78,7 +71,7 @@ given("when a call appears without a word, then the next look through the channe
 
 given("when Asterisk accepts a call after it has made a list of its channels, then the call is not missed in it", async (t, emulator) => {
   const proxy = await HttpProxy.start(emulator.url)
-  const line = await Line.up(ari, { ...configOf(emulator), ari_endpoint: proxy.url })
+  const line = await Line.up(ari, ariConfig(emulator, { endpoint: proxy.url }))
   proxy.befall(fates.hold(1_500), ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
   const placing = line.originate(numberOf("011"))
   emulator.holdLists(true)
@@ -101,7 +94,7 @@ given(
   async (t, emulator, line) => {
     const answered = (callId: string) =>
       eventually("the answer", () => emulator.log.entries.some(({ channelId, kind }) => channelId === callId && kind === "answered"))
-    const earlier = await Line.up(ari, configOf(emulator), "node")
+    const earlier = await Line.up(ari, ariConfig(emulator), "node")
     emulator.letRing(true)
     emulator.holdDropped(true)
     const { callId } = await earlier.originate(numberOf("011"))
@@ -109,7 +102,7 @@ given(
     await earlier.close()
     emulator.letRing(false)
     await answered(callId)
-    const next = await Line.up(ari, configOf(emulator), "node")
+    const next = await Line.up(ari, ariConfig(emulator), "node")
     next.trunk.adopt(callId)
     emulator.holdDropped(false)
     t.equal(await next.hungUp(callId), "trunk_lost")

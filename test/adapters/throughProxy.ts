@@ -3,6 +3,7 @@ import ari from "#adapters/ari/ari.ts"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { HttpProxy } from "#test/support/HttpProxy.ts"
 import { Line } from "./conformance.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
 
 export interface Proxied {
   readonly emulator: AriEmulator
@@ -14,14 +15,7 @@ export interface Proxied {
 export const throughProxy = async (options: AriEmulatorOptions, test: (scene: Proxied) => Promise<void>): Promise<void> => {
   const emulator = await startAriEmulator(options)
   const proxy = await HttpProxy.start(emulator.url)
-  const line = await Line.up(ari, {
-    ari_endpoint: proxy.url,
-    app_name: emulator.user,
-    app_password: emulator.password,
-    ws_client_name: "",
-    from_numbers: [],
-    dial_string: "PJSIP/{number}@trunk"
-  })
+  const line = await Line.up(ari, ariConfig(emulator, { endpoint: proxy.url }))
   await test({ emulator, line, proxy }).finally(async () => {
     await line.close()
     await proxy.stop()

@@ -15,6 +15,7 @@ import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { egress } from "#test/support/egress.ts"
 import { noOutages } from "#test/support/fakes.ts"
 import { run, runLive } from "#test/support/run.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
 
 const id = TelephonyConfigId.make(3)
 const callId = CallId.make("01890000-0000-7000-8000-000000000001")
@@ -305,14 +306,7 @@ t.test("given a trunk that is down", async (t) => {
 t.test("given an emulated Asterisk", async (t) => {
   const emulator = await startAriEmulator({ ringMillis: 20, media: false })
   t.teardown(() => emulator.stop())
-  const credentials = {
-    ari_endpoint: emulator.url,
-    app_name: emulator.user,
-    app_password: emulator.password,
-    ws_client_name: "",
-    from_numbers: [],
-    dial_string: "PJSIP/{number}@trunk"
-  }
+  const credentials = ariConfig(emulator)
   const onAsterisk = async (act: (scene: Scene, world: World) => Effect.Effect<unknown, unknown, Scope.Scope>) => {
     const world = new World()
     world.change({ credentials, provider: "ari" })
