@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto"
 import { Effect } from "effect"
 import type { Outcome } from "./AriRest.ts"
-import { ask, type Asterisk, channelPath, isFromAsterisk, isNoChannel, isSuccess } from "./Asterisk.ts"
+import { ask, type Asterisk, channelPath, isFromAsterisk, isNoChannel, isSuccess, nobody } from "./Asterisk.ts"
 
 /** While anything is dialed, even by a trunk that rests between its probes, a call leaves at least this often. */
 const QUIET_MILLIS = 65_000
@@ -15,16 +15,16 @@ const QUIET_MILLIS = 65_000
  * Takes the way of the calls as far as it goes: PJSIP's own request fails on an endpoint that it does not have, any other driver's on a
  * technology that nobody has. Asterisk answers both with `500 Allocation failed`, makes no channel and calls nobody (22.10).
  */
-const nobody = (dialString: string): string => (/^pjsip\//i.test(dialString) ? "PJSIP/trunkline-nobody" : "Trunkline/nobody")
+const endpointOf = (dialString: string): string => (/^pjsip\//i.test(dialString) ? `PJSIP/${nobody}` : "Trunkline/nobody")
 
 /** What is returned is called for each request in doubt, as often as anybody asks. `leftAt`: when it left, in steady time. */
 export const makeOvertaking = (asterisk: Asterisk, dialString: string) => {
   const { doubt } = asterisk
-  const query = { endpoint: nobody(dialString), app: asterisk.application }
+  const query = { endpoint: endpointOf(dialString), app: asterisk.application }
   let isUnderWay = false
 
   const overtake = Effect.suspend(() => {
-    const channelId = `trunkline-nobody-${randomUUID()}`
+    const channelId = `${nobody}-${randomUUID()}`
     let leftAt: number | undefined
     const leave = () => {
       if (asterisk.status._tag !== "Up") return false

@@ -2,14 +2,13 @@
  * Whether calls could be placed through an Asterisk, one question at a time: is it there, does it let us in, may we act, does it tell events,
  * has it the modules, knows it the trunk. Under a Stasis application of its own, so that a live trunk keeps its events.
  */
-import { randomUUID } from "node:crypto"
 import { Effect, type Scope } from "effect"
 import WebSocket from "ws"
 import { portOf } from "#core/egress/Egress.ts"
 import type { Check, VerifyContext } from "#core/provider/Adapter.ts"
 import { at, textAt } from "./AriJson.ts"
 import { type AriRequest, make as makeRest, type Reply } from "./AriRest.ts"
-import { authorizationOf, channelPath, isNoChannel, isSuccess, webSocketUrl } from "./Asterisk.ts"
+import { authorizationOf, channelPath, isNoChannel, isSuccess, nobody, webSocketUrl } from "./Asterisk.ts"
 import type { TrunkSettings } from "./AriTrunk.ts"
 import { whyFailed } from "./whyFailed.ts"
 
@@ -44,7 +43,7 @@ export const verify = Effect.fnUntraced(function* (settings: TrunkSettings, { eg
   report(passed("credentials", `Asterisk accepts the ARI user '${user}'.`))
   report(versionOf(answer))
   const ask: Ask = (request) => Effect.orElseSucceed(rest.send(request), () => undefined)
-  report(rightsOf(user, yield* ask({ method: "DELETE", path: channelPath(randomUUID()) })))
+  report(rightsOf(user, yield* ask({ method: "DELETE", path: channelPath(nobody) })))
   report(yield* events(settings, egress.lookup(portOf(base))))
   const modules = yield* ask({ method: "GET", path: "/asterisk/modules" })
   for (const check of modulesOf(modules)) report(check)

@@ -72,6 +72,9 @@ export const isFromAsterisk = ({ body, server }: Reply): boolean => /^asterisk/i
 /** Proof that there is no such channel. A proxy's 404 says no more than that the proxy has no way to Asterisk. */
 export const isNoChannel = ({ body, status }: Reply): boolean => status === 404 && textAt(body, "message") === "Channel not found"
 
+/** An endpoint, and a channel, that there never is: to ask something of it does nothing, and whoever reads Asterisk's log sees whose it is. */
+export const nobody = "trunkline-nobody"
+
 export const channelPath = (id: string): string => `/channels/${encodeURIComponent(id)}`
 
 /** The address of a websocket there. */

@@ -159,7 +159,8 @@ t.test("given two engines with databases of their own, and another client, on on
     "then their calls go on"
   )
   t.strictSame(
-    proxy.exchanges.filter(({ method, path }) => method === "DELETE" && !path.includes("/bridges/")),
+    // Whether the configuration may hang up at all is tried out on a channel that there never is.
+    proxy.exchanges.filter(({ method, path }) => method === "DELETE" && !path.includes("/bridges/") && !path.endsWith("/trunkline-nobody")),
     [],
     "then we hang nothing up"
   )
