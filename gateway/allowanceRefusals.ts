@@ -1,11 +1,13 @@
 /** What those are told who ask for more than they may: rows of the table in Refusal.ts. */
 import type { LastOperatorKey, OperatorNeeded, QuotaFull, QuotaNotAllowed, TooManyRequests } from "#core/organization/Quota.ts"
+import type { MediaExhausted } from "#core/call/Dialer.ts"
 import type { TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
 import { type Violation, valueError } from "./validation.ts"
 
 export type AllowanceError =
   | LastOperatorKey
+  | MediaExhausted
   | OperatorNeeded
   | QuotaFull
   | QuotaNotAllowed
@@ -17,6 +19,7 @@ type Row<Error, Detail> = readonly [status: number, detail: (error: Error) => De
 
 export const allowanceRefusals: {
   readonly LastOperatorKey: Row<LastOperatorKey, string>
+  readonly MediaExhausted: Row<MediaExhausted, string>
   readonly OperatorNeeded: Row<OperatorNeeded, string>
   readonly QuotaFull: Row<QuotaFull, string>
   readonly QuotaNotAllowed: Row<QuotaNotAllowed, ReadonlyArray<Violation>>
@@ -25,6 +28,7 @@ export const allowanceRefusals: {
   readonly TooManyWrongKeys: Row<TooManyWrongKeys, string>
 } = {
   LastOperatorKey: [409, () => "This is the operator's last key. Make another one first"],
+  MediaExhausted: [503, () => "The engine has as many calls with audio as it can carry, try again in a few seconds"],
   OperatorNeeded: [403, () => "Only an operator's key may do this"],
   // As other lists that are full. What was asked for is right, and possible again once there is room.
   QuotaFull: [

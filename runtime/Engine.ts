@@ -52,6 +52,7 @@ import { Slots } from "./Slots.ts"
 import * as TelephonyTester from "./trunk/TelephonyTester.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { unconfined } from "./unconfined.ts"
+import { MediaRoom } from "./voice/MediaRoom.ts"
 
 /** Campaigns that wait for a number hear at once that it is free, from whatever statement released it. */
 const wakeWaiting = Layer.effect(
@@ -70,7 +71,7 @@ const stores = Layer.mergeAll(
 )
 
 /** What one node alone keeps in memory, and several share. */
-const coordination = Layer.mergeAll(Slots.layerMemory, CallRate.layerMemory, Desks.layer, Deadlines.layer)
+const coordination = Layer.mergeAll(Slots.layerMemory, MediaRoom.layer, CallRate.layerMemory, Desks.layer, Deadlines.layer)
 
 const cluster = SingleRunner.layer({
   runnerStorage: "memory",

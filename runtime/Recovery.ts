@@ -26,6 +26,7 @@ import type { Known } from "./journal/FormerJournals.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
 import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
+import { MediaRoom } from "./voice/MediaRoom.ts"
 
 const SWEEP = "30 seconds"
 /** A running campaign that has no owner for longer than this is a fault. */
@@ -124,6 +125,7 @@ const settler = Effect.gen(function* () {
   const supervisor = yield* CallSupervisor
   const slots = yield* Slots
   const pool = yield* TrunkPool
+  const media = yield* MediaRoom
   const desks = yield* Desks
   const { nodeName } = yield* Config
   const clock = yield* Clock.Clock
@@ -152,7 +154,7 @@ const settler = Effect.gen(function* () {
       const ended = CallState.cases.Ended.make({ cause, endedAt: now, ...(answeredAt === undefined ? {} : { answeredAt }) })
       return yield* journal.ended(attempt, bareEnd(callId, ended))
     }
-    slots.adopt(callId, scopesOf(campaign?.campaignId, attempt))
+    slots.adopt(callId, [...scopesOf(campaign?.campaignId, attempt), media.scope(true)])
     yield* supervisor.resume(attempt, trunk, firstOf(attempt, known), campaign === undefined ? {} : desks.watcher(campaign.campaignId))
     return undefined
   })

@@ -11,7 +11,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 export interface SlotScope {
   /** `campaign:7`, `organization:1`, `trunk:3`. */
   readonly key: string
-  /** Undefined: counted, not limited. */
+  /** Undefined: counted, not limited. It may change: it is asked for each time that somebody wants a slot. */
   readonly limit: number | undefined
 }
 
@@ -37,6 +37,8 @@ export class Slots extends Context.Service<
     /** Counts the holder's slot under another key from now on, whether that has room or not. */
     readonly move: (holder: string, from: string, to: string) => void
     readonly used: (key: string) => number
+    /** A limit has been raised. */
+    readonly recheck: () => void
     /** When the holder's slot became free, if that was while its queue waited for one. */
     readonly freedAt: (holder: string) => SteadyTime.SteadyMillis | undefined
   }
@@ -136,12 +138,14 @@ export class Slots extends Context.Service<
         holds: (holder) => held.has(holder),
         move: (holder, from, to) => {
           const slot = held.get(holder)
-          if (slot === undefined) return
+          if (slot === undefined || slot.scopes.every(({ key }) => key !== from)) return
           drop(holder)
           const scopes = slot.scopes.map((scope) => (scope.key === from ? { key: to, limit: undefined } : scope))
           adopt(holder, scopes, slot.freedAt)
+          serve()
         },
         used: (key) => used.get(key) ?? 0,
+        recheck: serve,
         freedAt: (holder) => held.get(holder)?.freedAt
       }
     })

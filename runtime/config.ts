@@ -213,6 +213,12 @@ const table = {
     description: "Calls that a newly created organization may have up at once, until the operator allows it more or fewer.",
     allowed: "a whole number from 1 to 100000"
   }),
+  maxLiveMedia: optional(integer(1, 100_000), {
+    name: "MAX_LIVE_MEDIA",
+    description:
+      "Calls with audio that may be up at once, those that still ring included. Without it, and below it: as many as the engine can speak to in time, which it measures.",
+    allowed: "a whole number from 1 to 100000"
+  }),
   ringTimeoutSeconds: required(integer(15, 300), {
     name: "RING_TIMEOUT",
     default: "60",

@@ -44,12 +44,13 @@ import { RecordingBytes } from "./storage/RecordingBytes.ts"
 import * as secrets from "./secrets/Secrets.ts"
 import * as telemetry from "./telemetry.ts"
 import * as FliteTts from "./voice/FliteTts.ts"
+import { MediaRoom } from "./voice/MediaRoom.ts"
 import { RecordedSpeech } from "./voice/RecordedSpeech.ts"
 import { VoiceAgent } from "./voice/VoiceSession.ts"
 
 const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(join(dataDir, "files"))))
 const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))
-const voice = VoiceAgent.layer.pipe(Layer.provide([FliteTts.layer(), recorded, CallFiles.layer, StorageRoom.layer]))
+const voice = VoiceAgent.layer.pipe(Layer.provide([FliteTts.layer(), recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
 const site = Layer.unwrap(
   Effect.map(Config, (settings) => Site.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
 )

@@ -6,12 +6,14 @@ import type { Histogram } from "#core/Histogram.ts"
 import { type CallFigures, CurrentCallFigures } from "./call/CallFigures.ts"
 import { Config } from "./config.ts"
 import { PoolUses } from "./PoolUse.ts"
+import type { MediaFigures } from "./voice/MediaRoom.ts"
 import { counter, type Family, gauge, histogram, textOf } from "./prometheusText.ts"
 
 /** What is asked for whenever the figures are. */
 export interface Sources {
   readonly liveCalls: () => number
   readonly runningCampaigns: () => number
+  readonly media: () => MediaFigures
   /** Whether each trunk of this node can carry calls. */
   readonly trunks: () => ReadonlyArray<boolean>
   readonly routes: () => Iterable<{
@@ -73,6 +75,20 @@ const nodeFamilies = ({ liveCalls, runningCampaigns, trunks }: Sources): Readonl
     gauge("campaigns_running", "Campaigns that this node dials for", runningCampaigns()),
     gauge("trunks_up", "Trunks of this node that can carry calls", up),
     gauge("trunks_down", "Trunks of this node that are down or not connected yet", all.length - up)
+  ]
+}
+
+const mediaFamilies = ({ media }: Sources): ReadonlyArray<Family> => {
+  const { framesLate, limit, placed, streams } = media()
+  return [
+    gauge("media_calls", "Calls that have audio or will have it once they are answered", placed),
+    gauge(
+      "media_calls_limit",
+      "How many of those there may be: what is set, or was measured, whichever is less; missing as long as neither is",
+      Number.isFinite(limit) ? limit : []
+    ),
+    gauge("media_streams", "Calls whose audio flows", streams),
+    counter("media_frames_late_total", "Frames of audio that left more than 30 ms late, or not at all", framesLate)
   ]
 }
 
@@ -140,6 +156,7 @@ export const exposition = Effect.fnUntraced(function* (sources: Sources) {
   const families = () => [
     ...callFamilies(calls),
     ...nodeFamilies(sources),
+    ...mediaFamilies(sources),
     ...httpFamilies(sources),
     ...processFamilies(),
     lateness(),

@@ -17,6 +17,7 @@ import * as metrics from "./metrics.ts"
 import { DatabaseTrouble } from "./postgres.ts"
 import { Files } from "./storage/Files.ts"
 import { TrunkPool, whyDown } from "./trunk/TrunkPool.ts"
+import { MediaRoom } from "./voice/MediaRoom.ts"
 
 /** A database that has not answered by then does not. */
 const READY_TIMEOUT = "2 seconds"
@@ -74,9 +75,11 @@ const figures = Layer.effect(
     const desks = yield* Desks
     const pool = yield* TrunkPool
     const http = yield* CurrentHttpFigures
+    const media = yield* MediaRoom
     const read = yield* metrics.exposition({
       liveCalls: calls.live,
       runningCampaigns: desks.open,
+      media: media.figures,
       trunks: () => pool.all().map((trunk) => trunk.status()._tag === "Up"),
       routes: () => http.all()
     })

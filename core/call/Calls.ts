@@ -25,7 +25,7 @@ import {
   TriggerNotInVersion
 } from "./CallRequest.ts"
 import * as store from "./CallStore.ts"
-import { CallNotPlaced, type ConcurrencyExhausted, Dialer, type SingleCall } from "./Dialer.ts"
+import { CallNotPlaced, type ConcurrencyExhausted, Dialer, type MediaExhausted, type SingleCall } from "./Dialer.ts"
 import type { NumberInCall } from "./NumberHold.ts"
 import { reservedNames } from "./ReservedNames.ts"
 
@@ -46,6 +46,7 @@ type NotDialed =
   | CallerNumberNotFound
   | PhoneNumberRefused
   | ConcurrencyExhausted
+  | MediaExhausted
   | CallNotPlaced
   | CallUnsettled
   | NumberInCall

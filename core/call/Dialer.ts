@@ -5,6 +5,8 @@ import type { NumberInCall } from "./NumberHold.ts"
 import type { AgentDefinitionId, AgentId, CallId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
 
 export class ConcurrencyExhausted extends Schema.TaggedError<ConcurrencyExhausted>()("ConcurrencyExhausted", {}) {}
+/** This node has as many calls with audio as it can speak to, or as it was set to have; this one would be one more. */
+export class MediaExhausted extends Schema.TaggedError<MediaExhausted>()("MediaExhausted", { retryAfterSeconds: Schema.Int }) {}
 /** The provider refused the call, or its trunk is down or at rest; `reason` is a sentence for the caller. */
 export class CallNotPlaced extends Schema.TaggedError<CallNotPlaced>()("CallNotPlaced", {
   reason: Schema.String,
@@ -37,7 +39,7 @@ export class Dialer extends Context.Service<
       call: SingleCall
     ) => Effect.Effect<
       { readonly runId: RunId; readonly runName: string; readonly callId: CallId },
-      ConcurrencyExhausted | CallNotPlaced | CallUnsettled | NumberInCall
+      ConcurrencyExhausted | MediaExhausted | CallNotPlaced | CallUnsettled | NumberInCall
     >
   }
 >()("core/call/Dialer") {}

@@ -21,6 +21,7 @@ export const dialErrors = [
   "CallerNumberNotFound",
   "PhoneNumberRefused",
   "ConcurrencyExhausted",
+  "MediaExhausted",
   "CallNotPlaced",
   "CallUnsettled",
   "NumberInCall"

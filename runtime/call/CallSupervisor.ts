@@ -19,12 +19,14 @@ import { Config } from "../config.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
 import { Slots } from "../Slots.ts"
 import { type LiveTrunk, TrunkPool } from "../trunk/TrunkPool.ts"
+import { MediaRoom } from "../voice/MediaRoom.ts"
 import type { PlannedOpening, VoicePlan } from "../voice/VoiceSession.ts"
 import { CurrentCallFigures } from "./CallFigures.ts"
 import { CallActor, type EndTold, type Recording } from "./CallActor.ts"
 import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { makeLateCalls } from "./LateCalls.ts"
 import { Fetching } from "./Fetching.ts"
+import { needsAudio } from "./greeted.ts"
 import { type CallWatcher, type Dialing, LiveCall } from "./LiveCall.ts"
 import { noteEvent } from "./noteDown.ts"
 import { plannedOpening } from "./plannedOpening.ts"
@@ -68,6 +70,7 @@ export class CallSupervisor extends Context.Service<
       const store = yield* AttemptStore
       const versions = yield* AgentVersions
       const slots = yield* Slots
+      const media = yield* MediaRoom
       const figures = yield* CurrentCallFigures
       const pool = yield* TrunkPool
       const local = yield* LocalJournal
@@ -128,6 +131,8 @@ export class CallSupervisor extends Context.Service<
           const campaignId = call.attempt.campaign?.campaignId
           const attempt = { callId, campaignId }
           doubts.hold({ attempt, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, sentAt, trunk: call.trunk })
+          // If it appears, it is hung up.
+          media.settle(callId, false)
           return
         }
         doubts.end(callId)
@@ -171,6 +176,7 @@ export class CallSupervisor extends Context.Service<
       const launch = (call: LiveCall, first: Step) => {
         const { callId, campaign } = call.attempt
         calls.set(callId, call)
+        media.settle(callId, needsAudio(call))
         const life = Effect.onExit(actor.run(call, first, told), (exit) => afterwards(call, exit))
         // Around the fork, not around the life: the fiber begins with the annotations, and need not put anything back.
         return Effect.annotateLogs(FiberSet.run(fibers, life), {

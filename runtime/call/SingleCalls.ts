@@ -1,8 +1,9 @@
 /** Single calls, outside of campaigns: no queue, no waiting; there is a slot now, or the caller is told that there is none. */
 import { Clock, Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { runName } from "#core/call/AttemptBeginning.ts"
-import { CallNotPlaced, ConcurrencyExhausted, Dialer } from "#core/call/Dialer.ts"
+import { CallNotPlaced, ConcurrencyExhausted, Dialer, MediaExhausted } from "#core/call/Dialer.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "../CallRate.ts"
@@ -10,18 +11,23 @@ import { Config } from "../config.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
 import { newCallId } from "../newCallId.ts"
 import { EngineLock } from "../lock/EngineLock.ts"
-import { Slots } from "../Slots.ts"
+import { type SlotScope, Slots } from "../Slots.ts"
 import { awaitUp, type LiveTrunk, TrunkPool, whyDown } from "../trunk/TrunkPool.ts"
 import type { Over } from "#core/call/Call.ts"
+import { MediaRoom } from "../voice/MediaRoom.ts"
 import { CallJournal } from "./CallJournal.ts"
 import { callerKey } from "../campaign/CallerRotation.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
+import { willNeedAudio } from "./greeted.ts"
 import type { Permit } from "./LiveCall.ts"
 
 /** How long a caller waits for a trunk that is being connected. */
 const CONNECT_MILLIS = 5000
 /** How long a caller waits for the provider's word; after that the run tells how it went on. */
 const ACCEPT_MILLIS = 20_000
+
+/** Calls end every now and then. */
+const MEDIA_AGAIN_SECONDS = 5
 
 const always: Permit = { holds: () => true }
 
@@ -56,7 +62,9 @@ export const layer = Layer.effect(
     const pool = yield* TrunkPool
     const supervisor = yield* CallSupervisor
     const lock = yield* EngineLock
-    const { nodeName } = yield* Config
+    const media = yield* MediaRoom
+    const versions = yield* AgentVersions
+    const { nodeName, recordings } = yield* Config
     const clock = yield* Clock.Clock
 
     const limitOf = (id: OrganizationId) =>
@@ -64,6 +72,11 @@ export const layer = Layer.effect(
         Effect.map((rows) => rows[0]?.limit ?? 0),
         Effect.orDie
       )
+
+    const isFull = ({ key, limit }: SlotScope) => limit !== undefined && slots.used(key) >= limit
+    /** Whoever has no room of his own left is told so first. */
+    const whyFull = (own: ReadonlyArray<SlotScope>, room: SlotScope) =>
+      isFull(room) && !own.some(isFull) ? new MediaExhausted({ retryAfterSeconds: MEDIA_AGAIN_SECONDS }) : new ConcurrencyExhausted()
 
     return {
       dial: Effect.fn("Dialer.dial")(function* (call) {
@@ -76,7 +89,7 @@ export const layer = Layer.effect(
         if (local.failure() !== undefined) return yield* new CallNotPlaced({ reason: "The engine cannot write its local journal." })
         const callId = call.callId ?? (yield* newCallId)
         const from = call.from ?? trunk.callerIdFor(call.phoneNumber)
-        const scopes = [
+        const own = [
           {
             key: callerKey(call.telephonyConfigurationId, from),
             limit: from === undefined ? undefined : trunk.callerIds().limits?.get(from)
@@ -84,6 +97,8 @@ export const layer = Layer.effect(
           { key: `organization:${call.organizationId}`, limit: yield* limitOf(call.organizationId) },
           { key: `trunk:${call.telephonyConfigurationId}`, limit: trunk.maxConcurrentCalls() }
         ]
+        const needsAudio = recordings || willNeedAudio(yield* versions.get(call.definitionId), call.initialContext)
+        const room = media.scope(needsAudio)
         const placed = yield* Deferred.make<void, CallNotPlaced>()
         const giveBack = Effect.sync(() => {
           slots.release(callId)
@@ -92,7 +107,7 @@ export const layer = Layer.effect(
         // A client that goes away leaves neither a slot nor an attempt without a call behind.
         const attempt = yield* Effect.uninterruptible(
           Effect.gen(function* () {
-            if (!slots.tryTake(callId, scopes)) return yield* new ConcurrencyExhausted()
+            if (!slots.tryTake(callId, [...own, room])) return yield* whyFull(own, room)
             if (!trunk.admit(callId)) {
               slots.release(callId)
               return yield* whyResting(trunk, yield* SteadyTime.now)

@@ -1,5 +1,9 @@
 /** Whether a call needs audio, and whether whoever answered it was left in silence. */
+import type { AgentVersion, JsonObject } from "#core/agent/Agent.ts"
+import { openingOf } from "#core/agent/Opening.ts"
+import { voicemailDetectionOf } from "#core/agent/VoicemailDetection.ts"
 import type { CallState } from "#core/call/Call.ts"
+import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { Problem } from "../voice/Transcript.ts"
 import type { VoiceReport } from "../voice/VoiceSession.ts"
 import type { LiveCall } from "./LiveCall.ts"
@@ -11,6 +15,13 @@ export const isToBeGreeted = ({ voice }: LiveCall): boolean =>
   voice.greeting !== undefined || voice.recording !== undefined || voice.later !== undefined
 
 export const needsAudio = (call: LiveCall): boolean => isToBeGreeted(call) || call.voice.record || call.voice.detectMachine
+
+/** Whether calls of this version will, before they are planned. */
+export const willNeedAudio = ({ configurations, definition }: AgentVersion, context: JsonObject): boolean => {
+  const { recording, text } = openingOf(definition, context)
+  const isGreeted = recording !== undefined || text !== undefined || preCallFetchOf(definition) !== undefined
+  return isGreeted || voicemailDetectionOf(configurations).isOn
+}
 
 /** `ended` is in steady time. Something was to be said, and in the first two seconds after the answer, or after what was left of them, nothing was. */
 export const isGreetingMissed = (

@@ -43,6 +43,9 @@ export interface CampaignMemory {
   edgeAt: number
   readonly gate: TrunkGate
   capacityLoggedAt: number
+  mediaLoggedAt: number
+  /** The next calls are expected to. */
+  needsAudio: boolean
   missedLoggedAt: SteadyMillis
   numbersLoggedAt: number
 }
@@ -51,6 +54,8 @@ export const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue, turns: Ra
   const memory: CampaignMemory = {
     capacityLoggedAt: Number.NEGATIVE_INFINITY,
     claims: new ClaimTimes(),
+    mediaLoggedAt: Number.NEGATIVE_INFINITY,
+    needsAudio: true,
     missedLoggedAt: Number.NEGATIVE_INFINITY,
     numbersLoggedAt: Number.NEGATIVE_INFINITY,
     desk,

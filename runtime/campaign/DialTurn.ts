@@ -8,11 +8,13 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallJournal } from "../call/CallJournal.ts"
 import { CallSupervisor } from "../call/CallSupervisor.ts"
 import { PassDialPoint } from "../call/DialPoint.ts"
+import { needsAudio } from "../call/greeted.ts"
 import type { Departure, RateScope } from "../CallRate.ts"
 import { Config } from "../config.ts"
 import { newCallId } from "../newCallId.ts"
 import { Slots, type SlotScope } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
+import { MediaRoom } from "../voice/MediaRoom.ts"
 import { VoiceAgent } from "../voice/VoiceSession.ts"
 import { CallerRotation } from "./CallerRotation.ts"
 import { briefly, type CampaignMemory, news, until, type Wait } from "./CampaignMemory.ts"
@@ -46,6 +48,7 @@ export const makeDialTurn = Effect.gen(function* () {
   const slots = yield* Slots
   const pass = yield* PassDialPoint
   const voice = yield* VoiceAgent
+  const media = yield* MediaRoom
   const { nodeName } = yield* Config
 
   const rotation = new CallerRotation(slots)
@@ -61,6 +64,12 @@ export const makeDialTurn = Effect.gen(function* () {
       yield* ownership.log(memory.plan.campaignId, Stops.numbersExhausted)
     }
     const { campaignId } = memory.plan
+    if (memory.needsAudio && media.isFull()) {
+      if (now < memory.mediaLoggedAt + CAPACITY_LOG_MILLIS) return news
+      memory.mediaLoggedAt = now
+      yield* ownership.log(campaignId, Stops.waitingForMedia(media.figures().limit))
+      return news
+    }
     const inDoubt = supervisor.inDoubt(campaignId)
     const isStarved = slots.used(scopes[0]?.key ?? "") <= inDoubt
     if (isStarved && now >= memory.capacityLoggedAt + CAPACITY_LOG_MILLIS) {
@@ -96,7 +105,7 @@ export const makeDialTurn = Effect.gen(function* () {
     const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room) }), () => newCallId)
     // If the trunk is not well, the first of them becomes its probe, and the others are not admitted.
     const ids = fresh.filter((callId) => trunk.admit(callId))
-    const scopes = [...scopesOf(plan, trunk), rotation.scope(trunk)]
+    const scopes = [...scopesOf(plan, trunk), rotation.scope(trunk), media.scope(memory.needsAudio)]
     // Only ids that were given in come out.
     const callIds = memory.queue.take(ids, scopes) as typeof ids
     ids.slice(callIds.length).forEach(trunk.dismiss)
@@ -163,12 +172,14 @@ export const makeDialTurn = Effect.gen(function* () {
       const departure = departures[index] ?? (yield* Effect.die("more contacts were claimed than asked for"))
       const campaign = { breakerEnabled: breaker?.enabled ?? false, breakerEpoch, campaignId, retriesUsed, retry, rowNo, settingsVersion }
       const dialing = { departure, freedAt: slots.freedAt(attempt.callId), from: callerNumber ?? undefined, marked: true, permit }
-      yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
+      const call = yield* Effect.onError(supervisor.start({ ...attempt, campaign }, trunk, dialing, watcher), () =>
         Effect.sync(() => {
           for (const unused of departures.slice(index)) unused.giveBack()
           unclaim(memory, trunk, attempts.slice(index))
         })
       )
+      // The calls of a campaign are much alike, unless its agent was changed.
+      memory.needsAudio = needsAudio(call)
     }
   })
 

@@ -86,6 +86,12 @@ export const waitingForCapacity: Note = {
   level: "warning",
   message: "Other calls use all the capacity."
 }
+export const waitingForMedia = (limit: number): Note => ({
+  details: { calls_with_audio: limit },
+  event: "waiting_for_capacity",
+  level: "warning",
+  message: "The engine has as many calls with audio as it can speak to in time, or as it was set to have."
+})
 
 /** `calls`: of the campaign. */
 export const waitingForDoubts = (calls: number): Note => ({

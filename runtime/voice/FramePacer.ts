@@ -4,6 +4,7 @@
  *
  * The only file that reads a clock and sets a timer itself: frames are no place for fibers. `PacerTime` lets tests turn the wheel.
  */
+import { lateMillis, type MediaLoad } from "#core/call/MediaLimit.ts"
 import { frameMillis } from "./Mulaw.ts"
 
 export interface PacerTime {
@@ -33,6 +34,7 @@ const slots = 4
 const slotMillis = frameMillis / slots
 // Beyond this, what is late is dropped instead of burst: carriers keep little buffer, and callees hear the heap.
 const stallMillis = 60
+const reportMillis = 1000
 
 export const systemTime: PacerTime = {
   now: () => performance.now(),
@@ -42,10 +44,13 @@ export const systemTime: PacerTime = {
   }
 }
 
-export const makeFramePacer = (time: PacerTime = systemTime): FramePacer => new Wheel(time)
+/** `report` is told once in a second in which there are streams. */
+export const makeFramePacer = (time: PacerTime = systemTime, report: (load: MediaLoad) => void = () => {}): FramePacer =>
+  new Wheel(time, report)
 
 class Wheel implements FramePacer {
   readonly #time: PacerTime
+  readonly #report: (load: MediaLoad) => void
   readonly #slots = Array.from({ length: slots }, () => new Set<PacedStream>())
   #size = 0
   #origin = 0
@@ -53,9 +58,14 @@ class Wheel implements FramePacer {
   #turn = 0
   #sleep: (() => void) | undefined
   #isRunning = false
+  // Since the last report, which was at `#reportedAt`.
+  #framesDue = 0
+  #framesLate = 0
+  #reportedAt = 0
 
-  constructor(time: PacerTime) {
+  constructor(time: PacerTime, report: (load: MediaLoad) => void) {
     this.#time = time
+    this.#report = report
   }
 
   now(): number {
@@ -100,7 +110,10 @@ class Wheel implements FramePacer {
     stream.failed(cause)
   }
 
-  #run(turn: number): void {
+  #run(turn: number, lateBy: number): void {
+    const { size } = this.#slot(turn)
+    this.#framesDue += size
+    if (lateBy > lateMillis) this.#framesLate += size
     for (const stream of this.#slot(turn)) {
       try {
         stream.frame(this.#due(turn))
@@ -111,6 +124,8 @@ class Wheel implements FramePacer {
   }
 
   #skip(turn: number, frames: number): void {
+    this.#framesDue += frames * this.#slot(turn).size
+    this.#framesLate += frames * this.#slot(turn).size
     for (const stream of this.#slot(turn)) {
       try {
         stream.skipped(frames)
@@ -134,12 +149,25 @@ class Wheel implements FramePacer {
     this.#isRunning = true
     this.#skipStall()
     // Bounded, so that an overloaded wheel still lets the sockets be read between two ticks.
-    for (let left = stallMillis / slotMillis; left > 0 && this.#size > 0 && this.#due(this.#turn) <= this.now(); left--) {
-      this.#run(this.#turn)
+    for (let left = stallMillis / slotMillis; left > 0 && this.#size > 0; left--) {
+      const lateBy = this.now() - this.#due(this.#turn)
+      if (lateBy < 0) break
+      this.#run(this.#turn, lateBy)
       this.#turn++
     }
     this.#isRunning = false
+    this.#tell()
     this.#rest()
+  }
+
+  #tell(): void {
+    const now = this.now()
+    if (now < this.#reportedAt + reportMillis) return
+    const load = { streams: this.#size, due: this.#framesDue, late: this.#framesLate }
+    this.#reportedAt = now
+    this.#framesDue = 0
+    this.#framesLate = 0
+    this.#report(load)
   }
 
   #rest(): void {
@@ -155,6 +183,7 @@ class Wheel implements FramePacer {
     if (this.#size === 0) {
       this.#origin = this.now()
       this.#turn = 0
+      this.#reportedAt = this.#origin
     }
     while (this.#slot(this.#turn).size === 0 && this.#due(this.#turn) < this.now()) this.#turn++
   }

@@ -10,9 +10,10 @@ import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { RecordingName } from "#core/resource/Recording.ts"
 import type { CallFiles } from "../storage/CallFiles.ts"
 import type { Files } from "../storage/Files.ts"
-import { type FramePacer, makeFramePacer } from "./FramePacer.ts"
+import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
 import { makeLiveVoice } from "./LiveVoice.ts"
+import { MediaRoom } from "./MediaRoom.ts"
 import type { RecordedSpeech } from "./RecordedSpeech.ts"
 import type { FeedbackEvent } from "./Transcript.ts"
 import type { Tts } from "./Tts.ts"
@@ -116,8 +117,8 @@ export class VoiceAgent extends Context.Service<
   /** A pacer of one's own turns the frames by hand, in tests. */
   static readonly layerPacedBy = (pacer: FramePacer): Layer.Layer<VoiceAgent, never, CallFiles | Files | RecordedSpeech | Tts> =>
     Layer.effect(VoiceAgent, makeLiveVoice(pacer))
-  static readonly layer: Layer.Layer<VoiceAgent, never, CallFiles | Files | RecordedSpeech | Tts> = Layer.unwrap(
-    Effect.sync(() => VoiceAgent.layerPacedBy(makeFramePacer()))
+  static readonly layer: Layer.Layer<VoiceAgent, never, CallFiles | Files | MediaRoom | RecordedSpeech | Tts> = Layer.unwrap(
+    MediaRoom.useSync(({ pacer }) => VoiceAgent.layerPacedBy(pacer))
   )
   /** Touches no audio, synthesizes nothing, stores nothing; keys are still collected. */
   static readonly layerNone: Layer.Layer<VoiceAgent> = Layer.sync(VoiceAgent, () => silent)

@@ -76,6 +76,7 @@ t.test("settings", async (t) => {
     ["CALL_RATE", "0", "1.5", "1001"],
     ["TRUNK_RATE", "0", "fast"],
     ["ORG_CONCURRENCY", "0", "ten"],
+    ["MAX_LIVE_MEDIA", "0", "many"],
     ["RING_TIMEOUT", "14", "301"],
     ["DRAIN", "-1", "3601", "30s"],
     ["LOG_LEVEL", "INFO", "verbose"],

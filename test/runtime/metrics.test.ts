@@ -21,6 +21,7 @@ for (const value of [0.004, 0.01, 0.05, 7]) seconds.observe(value)
 const sources: Sources = {
   liveCalls: () => 3,
   runningCampaigns: () => 2,
+  media: () => ({ placed: 12, streams: 7, limit: 150, framesLate: 9 }),
   trunks: () => [true, false, true],
   routes: () => [
     {

@@ -5,6 +5,7 @@ import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import { Desks } from "#runtime/campaign/Desk.ts"
 import { Slots } from "#runtime/Slots.ts"
+import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
 import { campaignId, layerOf, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
@@ -20,6 +21,7 @@ export const afterwards = (act: () => unknown) => Effect.andThen(Effect.sync(act
 export interface Scene {
   readonly world: World
   readonly slots: Slots["Service"]
+  readonly media: MediaRoom["Service"]
   readonly desks: Desks["Service"]
   readonly owner: Fiber.Fiber<void>
   /** One more owner, as after a resume. */
@@ -33,7 +35,9 @@ export interface Scene {
 export const play = (
   arrange: (world: World) => unknown,
   act: (scene: Scene) => Effect.Effect<unknown>,
-  voice: Layer.Layer<VoiceAgent> = VoiceAgent.layerNone
+  voice: Layer.Layer<VoiceAgent> = VoiceAgent.layerNone,
+  media: typeof MediaRoom.layer = MediaRoom.layer,
+  environment: Readonly<Record<string, string>> = {}
 ) =>
   run(
     Effect.gen(function* () {
@@ -48,6 +52,7 @@ export const play = (
         const scene: Scene = {
           answers: (index) => says(index, { _tag: "Answered" }),
           desks: yield* Desks,
+          media: yield* MediaRoom,
           ends: (index, cause = "no_answer") => says(index, { _tag: "HungUp", cause }),
           own,
           owner: yield* own,
@@ -58,7 +63,7 @@ export const play = (
         yield* settled
         yield* act(scene)
         yield* Deferred.succeed(played, undefined)
-      }).pipe(Effect.provide(layerOf(world, { DRAIN: "0" }, voice)), Effect.forkChild)
+      }).pipe(Effect.provide(layerOf(world, { DRAIN: "0", ...environment }, voice, media)), Effect.forkChild)
       yield* Effect.race(Deferred.await(played), Fiber.join(engine))
       const { dials, entries, state, statements } = world
       const seen = {

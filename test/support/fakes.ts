@@ -29,6 +29,7 @@ import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
 import { adapterOf } from "./fakeProvider.ts"
 
@@ -318,7 +319,8 @@ export const noOutages = Layer.succeed(TrunkOutages, {
 export const layerOf = (
   world: World,
   environment: Readonly<Record<string, string>> = {},
-  voice: Layer.Layer<VoiceAgent> = VoiceAgent.layerNone
+  voice: Layer.Layer<VoiceAgent> = VoiceAgent.layerNone,
+  media: typeof MediaRoom.layer = MediaRoom.layer
 ) => {
   const ports = Layer.mergeAll(
     Layer.succeed(AttemptStore, storeOf(world)),
@@ -352,7 +354,7 @@ export const layerOf = (
     Layer.provideMerge(CallActor.layer),
     Layer.provideMerge(CallJournal.layer),
     Layer.provideMerge(TrunkPool.layer),
-    Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, CallRate.layerMemory, Desks.layer, Deadlines.layer)),
+    Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, media, CallRate.layerMemory, Desks.layer, Deadlines.layer)),
     Layer.provideMerge(ports)
   )
 }

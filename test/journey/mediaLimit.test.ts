@@ -1,0 +1,35 @@
+/** An engine that was set to have so many calls with audio at once, as its callees, its campaigns' logs and its figures see it. */
+import t from "tap"
+import { eventsOf, numbersOf, World } from "#test/support/engine.ts"
+import { parse } from "#test/support/prometheus.ts"
+
+t.test("given an engine for two calls with audio, when a campaign of four is started", async (t) => {
+  const world = await World.open(t, { emulator: { ringMillis: 200, talkMillis: 4000 }, environment: { MAX_LIVE_MEDIA: "2" } })
+  const { api, emulator } = world
+  const [alone = "", ...contacts] = numbersOf(5, ["01"])
+  const { id } = await world.campaign(contacts)
+  await api.start(id)
+  await world.seen("answered", 2)
+  const figures = parse(await (await fetch(`${world.engine.url}/metrics`)).text())
+
+  await t.test("then the figures show how many there are and may be", async (t) => {
+    t.strictSame([figures.values.get("media_calls"), figures.values.get("media_calls_limit")], [2, 2])
+    t.ok(figures.values.has("media_streams") && figures.values.has("media_frames_late_total"))
+  })
+  await t.test("then a single call is refused, with when to try again", async (t) => {
+    const request = {
+      method: "POST",
+      headers: { "x-api-key": world.apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ phone_number: alone })
+    }
+    const response = await fetch(`${world.engine.url}/api/v1/public/agent/workflow/${world.agentUuid}`, request)
+    t.strictSame([response.status, response.headers.get("retry-after")], [503, "5"])
+    t.match(await response.json(), { detail: /as many calls with audio as it can carry/ })
+  })
+  await t.test("then the others are dialed as calls end, and the log says what they wait for", async (t) => {
+    await api.untilState(id, "completed")
+    t.equal(emulator.log.count("originate"), 4)
+    t.equal(emulator.log.mostLive(), 2)
+    t.equal(eventsOf(await api.campaign(id))["waiting_for_capacity"], 1)
+  })
+})
