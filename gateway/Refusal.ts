@@ -308,7 +308,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   PasswordsBusy: [503, () => "Too many people are logging in at the moment, try again in a few seconds"],
   PasswordWrong: [400, () => "The current password is wrong"],
   PhoneNumberNotFound: [404, () => "Phone number not found"],
-  PhoneNumberRefused: [400, () => "Failed to initiate call: phone_number must be in E.164 format and start with '+'"],
+  PhoneNumberRefused: [400, ({ message }) => `Failed to initiate call: ${message}`],
   RoleTooLow: [403, () => "Your role does not allow this"],
   RedialRefused: [
     400,

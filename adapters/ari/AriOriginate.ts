@@ -5,6 +5,7 @@
  */
 import { Effect } from "effect"
 import { OriginateDoubtful, OriginateRefused, type OriginateRequest } from "#core/provider/Adapter.ts"
+import type { Extensions } from "#core/telephony/Extensions.ts"
 import { type Call, isCallId } from "./AriCalls.ts"
 import { complaint, textAt } from "./AriJson.ts"
 import { recheck } from "./AriReconcile.ts"
@@ -23,12 +24,17 @@ const noEvents = refused("unreachable", "no events' websocket")
 /** What the configuration says of every call. */
 export interface Dialing {
   readonly dialString: string
+  /** The only numbers without a plus that are called. */
+  readonly extensions: Extensions
   readonly extras: OriginateExtras
 }
 
 /** The parameters, or why there cannot be any. Only digits and a plus reach the dial string: a number may name no other endpoint. */
-const parametersOf = (asterisk: Asterisk, { dialString, extras }: Dialing, request: OriginateRequest) => {
+const parametersOf = (asterisk: Asterisk, { dialString, extensions, extras }: Dialing, request: OriginateRequest) => {
   if (!isCallId(request.callId)) return refused("misconfigured", "not a call id")
+  // The list was changed since: that is for a person to repair, and not the contact's fault.
+  if (/^[0-9]{2,8}$/.test(request.to) && !extensions.has(request.to))
+    return refused("misconfigured", "the number is no extension that the telephony configuration lists")
   if (!/^\+?[0-9]{2,20}$/.test(request.to)) {
     return new OriginateRefused({ reason: "number_refused", cause: "invalid_number_format", detail: "not a phone number" })
   }

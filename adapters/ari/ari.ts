@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import { defineAdapter, type TrunkContext } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
+import { extensionItem, extensionsOf, mostExtensions } from "#core/telephony/Extensions.ts"
 import * as variables from "./AriVariables.ts"
 import { openTrunk, unusableTrunk } from "./AriTrunk.ts"
 import { notAnAddress, verify } from "./AriVerify.ts"
@@ -27,6 +28,7 @@ interface AriConfig {
   readonly app_name: string
   readonly app_password: string
   readonly dial_string: string
+  readonly allow_extensions: ReadonlyArray<string>
   readonly account_code: string
   readonly caller_name: string
   readonly channel_variables: ReadonlyArray<string>
@@ -45,6 +47,7 @@ const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<T
     // With the configuration, because two of them may share a user, and an application has one owner only.
     application: `${config.app_name}.${node}.${configurationId}`,
     dialString: config.dial_string,
+    extensions: extensionsOf(config.allow_extensions),
     extras: {
       accountCode: config.account_code,
       callerName: config.caller_name,
@@ -61,7 +64,8 @@ export default defineAdapter({
     displayName: "Asterisk ARI",
     docsUrl: "https://docs.asterisk.org/Configuration/Interfaces/Asterisk-REST-Interface-ARI/",
     callsPerSecond: 30,
-    originatesInFlight: 12
+    originatesInFlight: 12,
+    extensionsField: "allow_extensions"
   },
   fields: {
     ari_endpoint: Credential.address({
@@ -82,6 +86,14 @@ export default defineAdapter({
       description: "How a number is dialed: {number} becomes the number with its plus, {digits} the number without",
       placeholder: "PJSIP/{number}@trunk",
       default: "PJSIP/{number}@trunk"
+    }),
+    allow_extensions: Credential.optionalList({
+      label: "Extensions",
+      description:
+        "Numbers of 2 to 8 digits, without a plus, that may be called: one by one (`1000`) or as ranges (`1000-1999`). Ranges cover no number of an emergency service",
+      placeholder: "1000-1999",
+      pattern: extensionItem,
+      most: mostExtensions
     }),
     channel_variables: Credential.optionalList({
       label: "Channel Variables",

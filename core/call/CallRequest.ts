@@ -3,8 +3,16 @@ import { Schema } from "effect"
 import type { AgentId, CallId, PhoneNumberId, RunId, TelephonyConfigId } from "../Id.ts"
 import type { ApiKeyId, UserId } from "../organization/Caller.ts"
 
-/** Not E.164 with a leading `+`. */
-export class PhoneNumberRefused extends Schema.TaggedError<PhoneNumberRefused>()("PhoneNumberRefused", {}) {}
+/** Neither E.164 with a leading `+`, nor an extension that the telephony configuration lists. */
+export class PhoneNumberRefused extends Schema.TaggedError<PhoneNumberRefused>()("PhoneNumberRefused", {
+  /** The configuration lists some. */
+  hasExtensions: Schema.Boolean
+}) {
+  override get message(): string {
+    const extension = this.hasExtensions ? ", or be an extension that the telephony configuration lists" : ""
+    return `phone_number must be in E.164 format and start with '+'${extension}`
+  }
+}
 /** The agent has a trigger of this path, but not in the version that is to run. */
 export class TriggerNotInVersion extends Schema.TaggedError<TriggerNotInVersion>()("TriggerNotInVersion", {}) {}
 /** No active number of the telephony configuration that the call goes through. */

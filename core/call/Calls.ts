@@ -11,6 +11,7 @@ import {
 } from "../agent/Agent.ts"
 import { Agents } from "../agent/Agents.ts"
 import type { OrganizationId, PhoneNumberId, RunId, TelephonyConfigId } from "../Id.ts"
+import type { Extensions } from "../telephony/Extensions.ts"
 import { ready, type TelephonyConfigNotFound, type TelephonyNotConfigured, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
 import {
@@ -106,7 +107,7 @@ const start = Effect.fnUntraced(function* (ports: Ports, organizationId: Organiz
   const { agent, definitionId } = yield* agentOf(ports, organizationId, call)
   const config = yield* Effect.flatMap(ports.configs.resolve(organizationId, call.telephonyConfigurationId), ready)
   const from = yield* callerNumber(ports.sql, organizationId, config.id, call.fromPhoneNumberId)
-  return yield* dial(ports, call.phoneNumber, {
+  return yield* dial(ports, config.extensions, call.phoneNumber, {
     organizationId,
     agentId: agent.id,
     definitionId,
@@ -146,7 +147,7 @@ const test = Effect.fnUntraced(function* (ports: Ports, organizationId: Organiza
   const definitionId = yield* ports.agents.calledVersion(organizationId, agent, true)
   const from = yield* callerNumber(sql, organizationId, config.id, call.fromPhoneNumberId)
   if (call.runId !== undefined) yield* unusable(sql, organizationId, call.runId, agent)
-  return yield* dial(ports, phoneNumber, {
+  return yield* dial(ports, config.extensions, phoneNumber, {
     organizationId,
     agentId: agent.id,
     definitionId,
@@ -177,8 +178,13 @@ const callerNumber = Effect.fnUntraced(function* (
   return address ?? (yield* new CallerNumberNotFound({ id }))
 })
 
-const dial = Effect.fnUntraced(function* ({ dialer }: Ports, phoneNumber: string, call: Omit<SingleCall, "phoneNumber">) {
-  if (!e164.test(phoneNumber)) return yield* new PhoneNumberRefused()
+const dial = Effect.fnUntraced(function* (
+  { dialer }: Ports,
+  extensions: Extensions,
+  phoneNumber: string,
+  call: Omit<SingleCall, "phoneNumber">
+) {
+  if (!e164.test(phoneNumber) && !extensions.has(phoneNumber)) return yield* new PhoneNumberRefused({ hasExtensions: !extensions.isEmpty })
   const { runId, runName } = yield* dialer.dial({ ...call, phoneNumber })
   return { runId, runName }
 })

@@ -22,7 +22,7 @@ export interface SingleCall {
   /** What the version says of its template variables is known to the agent too. */
   readonly isTest: boolean
   readonly telephonyConfigurationId: TelephonyConfigId
-  /** E.164. */
+  /** E.164, or an extension of the telephony configuration. */
   readonly phoneNumber: string
   /** The number to show. Undefined: the configuration's choice. */
   readonly from: string | undefined

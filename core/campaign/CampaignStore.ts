@@ -22,6 +22,8 @@ export interface SourceVariables {
 }
 export interface StoredSync extends SourceSync {
   readonly variables: SourceVariables
+  /** There are extensions among the numbers. Older lists say nothing of it, and have none. */
+  readonly hasExtensions?: true
 }
 
 interface ProgressRow extends CampaignCounters {
@@ -67,7 +69,7 @@ const countersOf = (row: CampaignCounters): CampaignCounters => ({
   retriesQueued: row.retriesQueued
 })
 
-const syncOf = ({ variables: _, ...shown }: StoredSync): SourceSync => shown
+const syncOf = ({ variables: _, hasExtensions: __, ...shown }: StoredSync): SourceSync => shown
 
 const campaignOf = (row: CampaignRow): LoggedCampaign => ({
   id: row.id,
@@ -197,6 +199,13 @@ export const lock = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =
   }>`
     SELECT state, telephony_configuration_id, source_sync FROM campaigns
     WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`.pipe(Effect.map((rows) => rows[0]))
+
+/** Rows that are still to be called at an extension. */
+export const extensionsToCall = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
+  sql<{ readonly rowNo: number; readonly phoneNumber: string }>`
+    SELECT row_no, phone_number FROM contacts
+    WHERE organization_id = ${organizationId} AND campaign_id = ${id} AND state IN ('pending', 'retry_wait', 'dialing')
+      AND phone_number NOT LIKE '+%' ORDER BY row_no`
 
 /** Waiting retries that the settings do not allow any more fail without a dial. What was not dialed is not counted as a retry. */
 export const dropWaiting = (sql: Sql, organizationId: OrganizationId, id: CampaignId) => sql`

@@ -12,6 +12,7 @@ import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../
 import type { QuotaFull } from "../organization/Quota.ts"
 import { hasRoom, within } from "../organization/QuotaStore.ts"
 import { Signals, type StopUnconfirmed } from "../Signals.ts"
+import { type Extensions, noExtensions } from "../telephony/Extensions.ts"
 import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
 import {
@@ -240,13 +241,14 @@ const create = Effect.fnUntraced(
     // Nothing is read for one who has no room for a single contact.
     yield* hasRoom(sql, organizationId, "rows")
     const records = yield* source.read(organizationId, campaign.sourceId)
+    const extensions = yield* extensionsOf(ports.configs, organizationId, campaign.telephonyConfigurationId)
     return yield* sql.withTransaction(
       Effect.gen(function* () {
         const rateLimit = campaign.rateLimit ?? ports.rateLimit
         const settings = { ...settingsOf(campaign), name: campaign.name, rateLimit, retry: Retry.complete(campaign.retry) }
         const [row] = yield* store.insert(sql, { ...campaign, ...settings, organizationId })
         if (row === undefined) return yield* Effect.die("An inserted campaign was not returned")
-        const { hash, summary, variables } = yield* importContacts(sql, { organizationId, id: row.id }, records, required ?? [])
+        const { hash, summary, variables } = yield* importContacts(sql, { organizationId, id: row.id }, records, required ?? [], extensions)
         const telephonyConfigurationId = yield* chosenConfig(ports.configs, organizationId, campaign.telephonyConfigurationId)
         const warnings = required === undefined ? [...summary.warnings, unsearchable] : summary.warnings
         const lastSyncedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -287,12 +289,32 @@ const run = Effect.fnUntraced(function* (ports: Ports, organizationId: Organizat
     if (left === undefined) return yield* conflict(action, campaign.state)
     if (!agent.isActive) return yield* new AgentArchived({ id: agent.agentId })
     if (agent.definition === null) return yield* yield* ports.agents.unpublished(organizationId, agent.agentId)
-    const telephonyConfigurationId = yield* usableConfig(ports, organizationId, campaign.telephonyConfigurationId ?? undefined)
+    const config = yield* usableConfig(ports, organizationId, campaign.telephonyConfigurationId ?? undefined)
     yield* satisfied(requiredVariablesOf(agent.definition) ?? [], campaign.sourceSync.variables)
+    if (campaign.sourceSync.hasExtensions === true) yield* callable(ports, organizationId, id, config.extensions)
     if (left === "paused") yield* store.dropWaiting(sql, organizationId, id)
-    return yield* store.run(sql, organizationId, id, { left, telephonyConfigurationId })
+    return yield* store.run(sql, organizationId, id, { left, telephonyConfigurationId: config.id })
   }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
   if (now?.state === "running") yield* signals.campaignRunning(id, String(now.dialEpoch))
+})
+
+/** That a new list may name. Whatever is wrong with the configuration is said once the list has been read. */
+const extensionsOf = (configs: TelephonyConfigs["Service"], organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>
+  configs.resolve(organizationId, id).pipe(
+    Effect.map((config): Extensions => config.extensions),
+    Effect.orElseSucceed(() => noExtensions)
+  )
+
+const rowsNamed = 5
+
+/** The configuration may list others by now, or be another one than when the list was read. */
+const callable = Effect.fnUntraced(function* ({ sql }: Ports, organizationId: OrganizationId, id: CampaignId, extensions: Extensions) {
+  const rows = (yield* store.extensionsToCall(sql, organizationId, id)).filter(({ phoneNumber }) => !extensions.has(phoneNumber))
+  if (rows.length === 0) return
+  const named = rows.slice(0, rowsNamed).map(({ rowNo }) => rowNo)
+  const more = rows.length > named.length ? ` and ${rows.length - named.length} more` : ""
+  const reason = `The telephony configuration does not list the extensions of rows: ${named.join(", ")}${more}. Add them to it.`
+  return yield* new CampaignNotReady({ reason })
 })
 
 const usableConfig = (ports: Ports, organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>
@@ -300,8 +322,7 @@ const usableConfig = (ports: Ports, organizationId: OrganizationId, id: Telephon
     Effect.catchTag("TelephonyNotConfigured", () =>
       Effect.fail(new CampaignNotReady({ reason: "No telephony configuration: add one, or make one the default for outbound calls." }))
     ),
-    Effect.flatMap(ready),
-    Effect.map((config) => config.id)
+    Effect.flatMap(ready)
   )
 
 /** The agent may have come to need more since the contacts were read. */

@@ -6,6 +6,7 @@
 import { Result, Schema } from "effect"
 import { requiredVariables as variablesOf } from "../agent/Template.ts"
 import { isStorable } from "../storable.ts"
+import { type Extensions, noExtensions } from "../telephony/Extensions.ts"
 
 export const maxFileBytes = 10 * 1024 * 1024
 export const maxRows = 100_000
@@ -45,7 +46,7 @@ export type GreetingOverride = { readonly type: "text"; readonly text: string } 
 export interface ContactRow {
   /** Ordinal of the record in the file, the header being 1; blank lines have none. */
   readonly rowNumber: number
-  /** E.164. */
+  /** E.164, or an extension. */
   readonly phoneNumber: string
   /** Every column but the greeting's, under its header as written and in lower case; `phone_number` is normalized. */
   readonly context: Readonly<Record<string, string>>
@@ -57,6 +58,8 @@ export interface CsvSummary {
   readonly accepted: number
   /** Rows without a phone number. */
   readonly skipped: number
+  /** There are extensions among the numbers. */
+  readonly hasExtensions?: true
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -72,6 +75,8 @@ export interface CsvOptions {
   readonly requiredVariables?: Iterable<string>
   /** Whether a number is possible in its numbering plan. Such tables lag behind the real plans, so a doubt is a warning only. */
   readonly isPlausible?: (e164: string) => boolean
+  /** Those of the telephony configuration that the list is called through. */
+  readonly extensions?: Extensions
 }
 
 /** Judges the header. A fault that only the rows can show is reported by `end`. */
@@ -106,6 +111,12 @@ export const normalizePhone = (cell: string): string | undefined => {
   if (e164.test(cell)) return cell
   const phone = cell.trim().replace(/^'/, "").replace(fillers, "")
   return e164.test(phone) ? phone : undefined
+}
+
+/** As it stands: whoever takes points out of `1000.0` calls somebody else. */
+const extensionIn = (cell: string, extensions: Extensions): string | undefined => {
+  const phone = cell.trim().replace(/^'/, "")
+  return extensions.has(phone) ? phone : undefined
 }
 
 /** What a spreadsheet makes of a long number that it was not told to leave alone. */
@@ -155,8 +166,9 @@ const formatFault = (lists: Lists): { readonly message: string; readonly rows: R
   return fault === undefined ? undefined : { message: `Invalid CSV format: ${fault[1]}`, rows: fault[0].rows }
 }
 
-const invalidPhones = (lists: Lists): string =>
+const invalidPhones = (lists: Lists, extensions: Extensions): string =>
   `Invalid phone numbers in rows: ${lists.invalid.named}. All phone numbers must include country code (start with '+')` +
+  (extensions.isEmpty ? "" : ", or be extensions that the telephony configuration lists") +
   (lists.scientific.count === 0
     ? ""
     : ". Rows in scientific notation, as spreadsheets write long numbers: " +
@@ -242,6 +254,9 @@ class Reader implements CsvReader {
   private readonly lists = makeLists()
   // Fifteen digits fit a number exactly, and numbers do not keep the text of the file alive.
   private readonly phones = new Set<number>()
+  private readonly extensions: Extensions
+  /** Apart, because their digits may be those of a number. */
+  private readonly extensionsSeen = new Set<string>()
   private refused: boolean
   private rows = 0
   private accepted = 0
@@ -250,6 +265,7 @@ class Reader implements CsvReader {
   constructor(plan: Plan, options: CsvOptions) {
     this.plan = plan
     this.options = options
+    this.extensions = options.extensions ?? noExtensions
     this.available = new Set(plan.names.flat())
     const required = [...new Set(options.requiredVariables)]
     this.required = required.filter((name) => this.available.has(name))
@@ -282,7 +298,13 @@ class Reader implements CsvReader {
         : [`Phone numbers that are not possible in their country's numbering plan in rows: ${implausible.named}`]),
       ...(greeting.count === 0 ? [] : [`Incomplete or unknown greeting override ignored in rows: ${greeting.named}`])
     ]
-    return Result.succeed({ rowsInFile: this.rows, accepted: this.accepted, skipped: this.skipped, warnings })
+    return Result.succeed({
+      rowsInFile: this.rows,
+      accepted: this.accepted,
+      skipped: this.skipped,
+      warnings,
+      ...(this.extensionsSeen.size === 0 ? {} : { hasExtensions: true })
+    })
   }
 
   private refuse(list: RowList, rowNumber: number): undefined {
@@ -292,16 +314,22 @@ class Reader implements CsvReader {
   }
 
   private readPhone(cell: string, rowNumber: number): string | undefined {
+    const extension = extensionIn(cell, this.extensions)
+    if (extension !== undefined) return this.unlessSeen(this.extensionsSeen, extension, extension, rowNumber)
     const phoneNumber = normalizePhone(cell)
     if (phoneNumber === undefined) {
       if (isScientific(cell)) this.lists.scientific.add(rowNumber)
       else if (hasTrunkPrefix(cell)) this.lists.trunkPrefix.add(rowNumber)
       return this.refuse(this.lists.invalid, rowNumber)
     }
-    const digits = Number(phoneNumber)
-    if (this.phones.has(digits)) return this.refuse(this.lists.duplicate, rowNumber)
-    this.phones.add(digits)
-    if (this.options.isPlausible?.(phoneNumber) === false) this.lists.implausible.add(rowNumber)
+    const isNew = this.unlessSeen(this.phones, Number(phoneNumber), phoneNumber, rowNumber)
+    if (isNew !== undefined && this.options.isPlausible?.(phoneNumber) === false) this.lists.implausible.add(rowNumber)
+    return isNew
+  }
+
+  private unlessSeen<Key>(seen: Set<Key>, key: Key, phoneNumber: string, rowNumber: number): string | undefined {
+    if (seen.has(key)) return this.refuse(this.lists.duplicate, rowNumber)
+    seen.add(key)
     return phoneNumber
   }
 
@@ -338,7 +366,7 @@ class Reader implements CsvReader {
     if (format !== undefined) return refused("invalid_format", format.message, format.rows)
     if (this.rows === 0) return refused("no_data", "CSV file must have a header row and at least one data row", [])
     if (this.plan.phone < 0) return refused("no_phone_column", "Source must contain a 'phone_number' column", [1])
-    if (invalid.count > 0) return refused("invalid_phone", invalidPhones(this.lists), invalid.rows)
+    if (invalid.count > 0) return refused("invalid_phone", invalidPhones(this.lists, this.extensions), invalid.rows)
     if (duplicate.count > 0) return refused("duplicate_phone", duplicatePhones(duplicate), duplicate.rows)
     if (this.missing.size > 0) return refused("missing_variable", missingVariables(this.missing), missing.rows)
     for (const [name, list] of empty) return refused("empty_variable", emptyVariable(name, list), list.rows)

@@ -2,6 +2,7 @@
 import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CampaignId, OrganizationId } from "../Id.ts"
+import type { Extensions } from "../telephony/Extensions.ts"
 import { SourceRefused } from "./Campaign.ts"
 import type { SourceVariables } from "./CampaignStore.ts"
 import { begin, type ContactRow, type CsvRefused, type CsvSummary, maxRows } from "./ContactCsv.ts"
@@ -23,10 +24,11 @@ export const importContacts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   campaign: { readonly organizationId: OrganizationId; readonly id: CampaignId },
   records: SourceRecords,
-  requiredVariables: ReadonlyArray<string>
+  requiredVariables: ReadonlyArray<string>,
+  extensions: Extensions
 ) {
   const [header = [], ...firstRows] = yield* records.next
-  const reader = yield* orRefused(begin(header, { requiredVariables, isPlausible: records.isPlausible }))
+  const reader = yield* orRefused(begin(header, { extensions, requiredVariables, isPlausible: records.isPlausible }))
   const variables = new VariablesSeen()
   let rows: Rows = firstRows
   let read = 0

@@ -12,7 +12,7 @@ import { complete, type ConfigOf, type CredentialFields } from "./Credential.ts"
 export interface OriginateRequest {
   /** Ours, chosen before the request: a provider that takes an id of the client is given this one. */
   readonly callId: CallId
-  /** E.164 with `+`. */
+  /** E.164 with `+`; or an extension, without one, where the configuration lists those (`extensionsField`). */
   readonly to: string
   readonly from: string | undefined
   /** How long the callee's phone may ring. The provider is told, and ends the call itself. */
@@ -167,6 +167,8 @@ export interface Manifest {
   readonly needsCallerId?: boolean
   /** The field that names the account: by account and number called, the provider's inbound calls are told apart. */
   readonly accountField?: string
+  /** The field that lists the extensions which may be called, as `Extensions` has them. Left out: there are none. */
+  readonly extensionsField?: string
 }
 
 /** One thing that was looked at while a configuration was tried. */

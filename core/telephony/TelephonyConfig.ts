@@ -1,6 +1,7 @@
 /** A telephony configuration: the account at a provider through which calls go. Its credentials leave the engine only masked. */
 import { Effect, Schema } from "effect"
 import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { Extensions } from "./Extensions.ts"
 
 export interface TelephonyConfig {
   readonly id: TelephonyConfigId
@@ -14,6 +15,8 @@ export interface TelephonyConfig {
   readonly phoneNumberCount: number
   /** Why no call can go out through it, for the operator; undefined when one can. */
   readonly outboundBlockedReason: string | undefined
+  /** That calls through it may go to. */
+  readonly extensions: Extensions
   readonly createdAt: Date
   readonly updatedAt: Date
   /** What the adapter calls sensitive is masked. */

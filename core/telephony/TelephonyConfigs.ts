@@ -8,6 +8,7 @@ import { addressesIn, mask, masked, strayingSecret, unmasked } from "../provider
 import { Registry } from "../provider/Registry.ts"
 import { Sealer } from "../Sealer.ts"
 import { refusedAs } from "../uniqueness.ts"
+import { extensionsIn } from "./Extensions.ts"
 import {
   TelephonyAccountTaken,
   TelephonyAddressRefused,
@@ -218,6 +219,7 @@ const configOf = (adapter: Adapter | undefined, row: store.TelephonyConfigRow): 
   ...row,
   maxConcurrentCalls: row.maxConcurrentCalls ?? undefined,
   outboundBlockedReason: blockedReason(adapter, row),
+  extensions: extensionsIn(row.credentials, adapter?.manifest.extensionsField),
   credentials: maskedOf(adapter, row.credentials)
 })
 

@@ -348,18 +348,18 @@ export type DescribeWorkflow = { /** Accepted and ignored: agents of this engine
 
 export type FolderInput = { /** Unique in the organization. Spaces around it are dropped. */ readonly name: string }
 
-export type StartCall = { /** E.164, `+14155550100`. */ readonly phone_number: string; readonly initial_context?: { readonly [name: string]: unknown } | null; readonly telephony_configuration_id?: number | null; readonly from_phone_number_id?: number | null }
+export type StartCall = { /** E.164, `+14155550100`; or an extension that the telephony configuration lists. */ readonly phone_number: string; readonly initial_context?: { readonly [name: string]: unknown } | null; readonly telephony_configuration_id?: number | null; readonly from_phone_number_id?: number | null }
 
 export type InitiateCall = { /** The agent that calls; its draft, if it has one. */ readonly workflow_id: number; readonly workflow_run_id?: number | null; readonly phone_number?: string | null; readonly telephony_configuration_id?: number | null; readonly from_phone_number_id?: number | null }
 
-export type TelephonyConfig_ari = { readonly provider: "ari"; /** Base URL of Asterisk's HTTP server, with its prefix if http.conf sets one */ readonly ari_endpoint: string; /** Section name of the ARI user in ari.conf */ readonly app_name: string; /** Password of that user */ readonly app_password: string; readonly ws_client_name?: string | null; readonly dial_string?: string | null; readonly channel_variables?: ReadonlyArray<string> | null; readonly account_code?: string | null; readonly sip_headers?: ReadonlyArray<string> | null; readonly caller_name?: string | null }
+export type TelephonyConfig_ari = { readonly provider: "ari"; /** Base URL of Asterisk's HTTP server, with its prefix if http.conf sets one */ readonly ari_endpoint: string; /** Section name of the ARI user in ari.conf */ readonly app_name: string; /** Password of that user */ readonly app_password: string; readonly ws_client_name?: string | null; readonly dial_string?: string | null; readonly allow_extensions?: ReadonlyArray<string> | null; readonly channel_variables?: ReadonlyArray<string> | null; readonly account_code?: string | null; readonly sip_headers?: ReadonlyArray<string> | null; readonly caller_name?: string | null }
 
 export type CreateTelephonyConfig = { readonly name: string; readonly config: TelephonyConfig_ari; readonly is_default_outbound?: boolean; readonly max_concurrent_calls?: number | null }
 
 /** What is left out stays as it is. `config` is replaced as a whole, but a secret that is sent back as it was shown, masked, stays as it is. `max_concurrent_calls` null: no limit. */
 export type UpdateTelephonyConfig = { readonly name?: string | null; readonly config?: TelephonyConfig_ari | null; readonly max_concurrent_calls?: number | null }
 
-export type TestTelephonyConfig = { readonly call?: { /** E.164, `+14155550100`. */ readonly phone_number: string; /** The agent that calls; its draft, if it has one. */ readonly workflow_id: number; readonly from_phone_number_id?: number | null } | null }
+export type TestTelephonyConfig = { readonly call?: { /** E.164, `+14155550100`; or an extension that the telephony configuration lists. */ readonly phone_number: string; /** The agent that calls; its draft, if it has one. */ readonly workflow_id: number; readonly from_phone_number_id?: number | null } | null }
 
 export type CreatePhoneNumber = { /** A phone number, a SIP address or an extension. */ readonly address: string; readonly country_code?: string | null; readonly label?: string | null; readonly inbound_workflow_id?: number | null; readonly is_active?: boolean; readonly is_default_caller_id?: boolean; readonly max_concurrent?: number | null; readonly extra_metadata?: { readonly [name: string]: unknown } | null }
 

@@ -15,7 +15,7 @@ const ways = {
 
 export const StartCall = Type.Object(
   {
-    phone_number: Type.String({ description: "E.164, `+14155550100`." }),
+    phone_number: Type.String({ description: "E.164, `+14155550100`; or an extension that the telephony configuration lists." }),
     initial_context: optional(object("What the agent knows from the start; its prompts may name it.")),
     ...ways
   },
@@ -62,7 +62,12 @@ export const InitiateCall = Type.Object(
   {
     workflow_id: id<AgentId>("The agent that calls; its draft, if it has one."),
     workflow_run_id: optional(id<RunId>("Refused: every run has had its call.")),
-    phone_number: optional(Type.String({ description: "E.164. Left out: the `test_phone_number` of the organization's preferences." })),
+    phone_number: optional(
+      Type.String({
+        description:
+          "E.164, or an extension that the telephony configuration lists. Left out: the `test_phone_number` of the organization's preferences."
+      })
+    ),
     ...ways
   },
   { title: "InitiateCall" }

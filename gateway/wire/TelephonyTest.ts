@@ -8,7 +8,7 @@ import { id, instant, nullable, optional, orNull, orUndefined } from "./Field.ts
 
 const TestedCall = Type.Object(
   {
-    phone_number: Type.String({ description: "E.164, `+14155550100`." }),
+    phone_number: Type.String({ description: "E.164, `+14155550100`; or an extension that the telephony configuration lists." }),
     workflow_id: id<AgentId>("The agent that calls; its draft, if it has one."),
     from_phone_number_id: optional(id<PhoneNumberId>("The number to show. Left out: the configuration's choice."))
   },

@@ -1,6 +1,7 @@
 import { Result } from "effect"
 import fc from "fast-check"
 import t from "tap"
+import { extensionsOf } from "#core/telephony/Extensions.ts"
 import {
   begin,
   type ContactRow,
@@ -115,6 +116,25 @@ t.test("given an acceptable file, then its rows become contacts", async (t) => {
       [7, undefined]
     ]
   )
+})
+
+t.test("given extensions that may be called, then they stand beside numbers, and are never taken for them", async (t) => {
+  const extensions = extensionsOf(["1000-1999", "0123", "1234567"])
+  const file = read(["phone_number"], phones("'1000", " 1001 ", "0123", "1234567", "+1234567"), { extensions, isPlausible: () => true })
+  t.strictSame(
+    file.contacts.map(({ phoneNumber }) => phoneNumber),
+    ["1000", "1001", "0123", "1234567", "+1234567"]
+  )
+  t.match(file, { summary: { accepted: 5, hasExtensions: true, warnings: [] } })
+  for (const cell of ["1000.0", "10-00", "1 000", "(1000)", "+1000", "2000", "123", "1e3", "112"])
+    t.match(
+      read(["phone_number"], phones(cell), { extensions }),
+      { _tag: "Refused", refusal: { reason: "invalid_phone", rows: [2] } },
+      cell
+    )
+  t.match(read(["phone_number"], phones("1000", "+1234567", "'1000"), { extensions }), {
+    refusal: { reason: "duplicate_phone", rows: [4] }
+  })
 })
 
 t.test("given a file with a fault, then it is refused, and told why", async (t) => {
