@@ -63,6 +63,8 @@ export class CallRate extends Context.Service<
 }
 
 const SWEEP_MILLIS = 1000
+/** Of the spacing: the distance from both neighbours of a call that has missed its moment. */
+const LATE_SHARE = 0.5
 
 /** The paces of all scopes that somebody left under of late. */
 class Paces {
@@ -98,6 +100,13 @@ class Paces {
     }
   }
 
+  /** Takes the first moment from `from` on for what is behind them all. */
+  take(scopes: ReadonlyArray<RateScope>, reserved: { at: SteadyMillis }, from: SteadyMillis, share = 1): void {
+    const own = this.of(scopes).map((pace) => ({ free: pace.free(from, share), pace }))
+    reserved.at = this.free(scopes, from, share)
+    for (const { free, pace } of own) pace.take(reserved, free)
+  }
+
   #sweep(): void {
     const now = this.#now()
     if (now < this.#sweptAt + SWEEP_MILLIS) return
@@ -114,19 +123,19 @@ class Reserved implements Departure, Moment {
   readonly #freed: () => void
   #isOver = false
 
-  constructor(scopes: ReadonlyArray<RateScope>, paces: Paces, now: () => SteadyMillis, at: SteadyMillis, freed: () => void) {
+  constructor(scopes: ReadonlyArray<RateScope>, paces: Paces, now: () => SteadyMillis, from: SteadyMillis, freed: () => void) {
     this.#scopes = scopes
     this.#paces = paces
     this.#now = now
     this.#freed = freed
-    this.at = at
-    for (const pace of paces.of(scopes)) pace.take(this)
+    this.at = from
+    paces.take(scopes, this, from)
   }
 
   readyAt(): SteadyMillis {
     const now = this.#now()
     // Between two others: were it to queue up behind all that are taken, its place in this second would stay empty.
-    if (!this.#isOver && now > this.at + lateMillis) this.#move((paces) => paces.free(this.#scopes, now, 0.5))
+    if (!this.#isOver && now > this.at + lateMillis) this.#move(() => this.#paces.take(this.#scopes, this, now, LATE_SHARE))
     return Math.max(this.at, ...this.#paces.of(this.#scopes).map((pace) => pace.opensAt()))
   }
 
@@ -135,7 +144,12 @@ class Reserved implements Departure, Moment {
     const paces = this.#paces.of(this.#scopes)
     if (this.#isOver || !paces.every((pace) => pace.isOpen(now))) return false
     // The connection took its time: those behind keep their distance from when it really left.
-    if (now > this.at + lateMillis) this.#move(() => now)
+    if (now > this.at + lateMillis) {
+      this.#move(() => {
+        this.at = now
+        for (const pace of paces) pace.take(this)
+      })
+    }
     for (const pace of paces) pace.leave(now)
     this.#isOver = true
     return true
@@ -148,11 +162,9 @@ class Reserved implements Departure, Moment {
     this.#freed()
   }
 
-  #move(to: (paces: Paces) => SteadyMillis): void {
-    const paces = this.#paces.of(this.#scopes)
-    for (const pace of paces) pace.giveBack(this)
-    this.at = to(this.#paces)
-    for (const pace of paces) pace.take(this)
+  #move(take: () => void): void {
+    for (const pace of this.#paces.of(this.#scopes)) pace.giveBack(this)
+    take()
   }
 }
 
@@ -201,7 +213,7 @@ class Turns {
   }
 
   reserve(scopes: ReadonlyArray<RateScope>, from: SteadyMillis): Departure {
-    return new Reserved(scopes, this.#paces, this.#now, this.#paces.free(scopes, from), () => this.hurry(scopes))
+    return new Reserved(scopes, this.#paces, this.#now, from, () => this.hurry(scopes))
   }
 
   /** A moment was given back, or a place given up: whose turn is next may have it. */

@@ -3,11 +3,23 @@
  * somebody comes late. Knows no clock: its owner gives the time, steady time, in milliseconds.
  */
 
-/** Taken off the rate, so that two requests which the network brings closer together still keep it at the callee's end. */
+/** Taken off the rate where nothing is late. */
 export const marginMillis = 30
 
-/** How much of the margin a request may use up between its last look at the rate and its first byte. */
-const slackMillis = 15
+/**
+ * Kept of the margin by each call, however late the ones before it were, so that two requests which the network brings closer together still
+ * keep the rate at the callee's end. The rest of the margin lets those behind a late call catch up.
+ */
+const networkMillis = 20
+
+/** How much of that a request may use up between its last look at the rate and its first byte. */
+const slackMillis = 5
+
+/** No more time than this is caught up with: what lies further back was no hurry. */
+const catchUpMillis = 100
+
+/** Of the spacing: the distance of calls that catch up. */
+const catchUpShare = 0.5
 
 /** Who comes later than this after a moment has missed it, and goes between two others. */
 export const lateMillis = 10
@@ -33,14 +45,23 @@ export class Pace {
   #taken: Array<Moment> = []
   /** When calls really left, ascending: those that a rolling second still holds. */
   #left: Array<number> = []
+  /** When the next moment would be if none before it had been late. Never ahead of the moments that are taken. */
+  #due = Number.POSITIVE_INFINITY
 
   constructor(rate: number) {
     this.rate = rate
   }
 
-  /** The first moment from `from` on that is nobody's, a spacing away from those of others; `share` of it will do for who is late. */
+  /**
+   * The first moment from `from` on that is nobody's, a spacing away from those of others; `share` of it will do for who is late. Where
+   * moments were taken late, the next ones are closer together until that is caught up with.
+   */
   free(from: number, share = 1): number {
-    const apart = spacing(this.rate) * share
+    const onPace = this.#apart(from, spacing(this.rate) * share)
+    return onPace <= this.#due ? onPace : this.#apart(Math.max(from, this.#due), spacing(this.rate) * Math.min(share, catchUpShare))
+  }
+
+  #apart(from: number, apart: number): number {
     let at = Math.max(from, this.opensAt())
     for (const taken of this.#taken) {
       if (taken.at >= at + apart - roundingMillis) break
@@ -49,19 +70,25 @@ export class Pace {
     return at
   }
 
-  take(moment: Moment): void {
+  /** `free`: the moment that this pace alone would have given. What another rate keeps back is not caught up with. */
+  take(moment: Moment, free = moment.at): void {
     const after = this.#taken.findLastIndex(({ at }) => at <= moment.at)
     this.#taken.splice(after + 1, 0, moment)
+    const last = this.#taken.at(-1)?.at ?? moment.at
+    const due = Math.max(this.#due + moment.at - free, moment.at - catchUpMillis)
+    this.#due = Math.min(due, last) + spacing(this.rate)
   }
 
   giveBack(moment: Moment): void {
     const at = this.#taken.indexOf(moment)
-    if (at >= 0) this.#taken.splice(at, 1)
+    if (at < 0) return
+    this.#taken.splice(at, 1)
+    this.#due -= spacing(this.rate)
   }
 
   /** When one more may leave without a rolling second that holds too many, however early or late the ones before it were. */
   opensAt(): number {
-    return (this.#left.at(-Math.ceil(this.rate)) ?? Number.NEGATIVE_INFINITY) + windowMillis
+    return (this.#left.at(-Math.ceil(this.rate)) ?? Number.NEGATIVE_INFINITY) + 1000 + networkMillis
   }
 
   /** Whether one may leave in this very instant. */

@@ -18,6 +18,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 
 /** How long to wait after the first failure, the second, and so on, in milliseconds. */
 const REST_MILLIS = [5000, 10_000, 20_000, 40_000, 60_000] as const
+const restAfter = (failures: number): number => REST_MILLIS[Math.min(failures, REST_MILLIS.length) - 1] ?? 0
 /** No provider keeps a trunk at rest for longer, whatever its `Retry-After` says. */
 export const LONGEST_RETRY_AFTER_MILLIS = 300_000
 /** A single request can be lost for any reason; so many in a row without an answer mean that the provider is stuck. */
@@ -121,19 +122,22 @@ export const makeHealth = (clock: Clock.Clock) => {
     const failedAt = now()
     const before = state._tag === "Well" ? undefined : state.trouble
     const failures = (before?.failures ?? 0) + 1
-    const rest = REST_MILLIS[Math.min(failures, REST_MILLIS.length) - 1] ?? 0
     const asked = Math.max(before?.askedUntil ?? Number.NEGATIVE_INFINITY, askedUntil(retryAfterMillis))
-    const until = Math.max(failedAt + rest, asked)
+    const until = Math.max(failedAt + restAfter(failures), asked)
     move({ _tag: "Resting", trouble: { askedUntil: asked, detail, failedAt, failures, kind, since: before?.since ?? failedAt, until } })
   }
-  /** Requests that were in flight together count as one failure, but the provider gets the longest rest that it asked for. */
-  const join = (trouble: Trouble, retryAfterMillis: number | undefined) => {
+  /**
+   * Requests that were in flight together count as one failure. The rest counts from the last error that came back, and is as long as the
+   * provider asked for; that a request got no answer says nothing of how the trunk is now.
+   */
+  const join = (trouble: Trouble, retryAfterMillis: number | undefined, silent: boolean) => {
     const asked = Math.max(trouble.askedUntil, askedUntil(retryAfterMillis))
-    move({ _tag: "Resting", trouble: { ...trouble, askedUntil: asked, until: Math.max(trouble.until, asked) } })
+    const until = silent ? trouble.until : Math.max(trouble.until, now() + restAfter(trouble.failures))
+    move({ _tag: "Resting", trouble: { ...trouble, askedUntil: asked, until: Math.max(until, asked) } })
   }
-  const failed = (callId: CallId, kind: TroubleKind, retryAfterMillis: number | undefined, detail: string) => {
+  const failed = (callId: CallId, kind: TroubleKind, retryAfterMillis: number | undefined, detail: string, silent = false) => {
     inFlight.delete(callId)
-    if (state._tag === "Resting") return join(state.trouble, retryAfterMillis)
+    if (state._tag === "Resting") return join(state.trouble, retryAfterMillis, silent)
     // While a probe is under way, nothing else is in flight.
     fail(kind, retryAfterMillis, detail)
   }
@@ -182,7 +186,7 @@ export const makeHealth = (clock: Clock.Clock) => {
     refusal: () => refusal,
     doubted: (callId, { answered, detail, retryAfterMillis }) => {
       doubtful.add(callId)
-      if (state._tag !== "Well" || answered) return failed(callId, "doubted", retryAfterMillis, detail)
+      if (state._tag !== "Well" || answered) return failed(callId, "doubted", retryAfterMillis, detail, !answered)
       inFlight.delete(callId)
       if (state.doubts + 1 < DOUBTS_TO_SUSPECT) state = { _tag: "Well", doubts: state.doubts + 1 }
       else fail("doubted", undefined, detail)

@@ -130,6 +130,21 @@ t.test("given a suspect trunk", async (t) => {
     )
     t.strictSame(rests, [5000, 10_000, 20_000, 40_000, 60_000, 60_000])
   })
+  t.test("when further errors come back for requests from before, then the rest counts from the last of them", async (t) => {
+    await scene(({ health, pass }) =>
+      Effect.gen(function* () {
+        for (const index of [1, 2, 3]) leaves(health, index)
+        health.doubted(idOf(1), badGateway())
+        t.match(health.trouble(), { failures: 1, until: 5000 })
+        yield* pass(300)
+        health.doubted(idOf(2), badGateway())
+        t.match(health.trouble(), { failures: 1, until: 5300 })
+        yield* pass(300)
+        health.unreachable(idOf(3), "ECONNREFUSED")
+        t.match(health.trouble(), { failures: 1, until: 5600 })
+      })
+    )
+  })
   t.test(
     "when requests from before are still in flight, then nobody probes until they are settled, and they cost no further rest",
     async (t) => {
