@@ -10,7 +10,7 @@ export const marginMillis = 30
  * Kept of the margin by each call, however late the ones before it were, so that two requests which the network brings closer together still
  * keep the rate at the callee's end. The rest of the margin lets those behind a late call catch up.
  */
-const networkMillis = 20
+const networkMillis = 25
 
 /** How much of that a request may use up between its last look at the rate and its first byte. */
 const slackMillis = 5

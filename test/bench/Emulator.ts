@@ -8,6 +8,7 @@ import type { EmulatorAddress, EmulatorAnswer, EmulatorCounts } from "./emulator
 const LOOK_AGAIN = "200 millis"
 
 export interface Emulator extends EmulatorAddress {
+  readonly pid: number
   readonly counts: Effect.Effect<EmulatorCounts>
   readonly entries: Effect.Effect<ReadonlyArray<CalleeEntry>>
   /** When each callee first heard more than noise, by channel. */
@@ -37,6 +38,7 @@ export const startEmulator = (options: AriEmulatorOptions): Effect.Effect<Emulat
     const spoken = ask({ spoken: true }, (answer) => ("spoken" in answer ? new Map(answer.spoken) : undefined))
     return {
       ...address,
+      pid: child.pid,
       counts,
       spoken,
       until,
