@@ -13,7 +13,7 @@ export const marginMillis = 30
 const networkMillis = 25
 
 /** How much of that a request may use up between its last look at the rate and its first byte. */
-const slackMillis = 5
+const slackMillis = 10
 
 /** No more time than this is caught up with: what lies further back was no hurry. */
 const catchUpMillis = 100

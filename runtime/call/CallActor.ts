@@ -6,7 +6,7 @@ import { Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Queue } from "eff
 import { CallCommand, CallEvent, CallState, isOver, type Over, type Step } from "#core/call/Call.ts"
 import { transition } from "#core/call/CallMachine.ts"
 import type { HangupCause } from "#core/call/HangupCause.ts"
-import { ProviderError } from "#core/provider/Adapter.ts"
+import { ProviderError, type Trunk } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Deadlines } from "../Deadlines.ts"
 import { LocalJournal } from "../journal/LocalJournal.ts"
@@ -134,11 +134,15 @@ export class CallActor extends Context.Service<
         pass("marked sent")
         const from = dialing.from ?? call.trunk.callerIdFor(phoneNumber)
         let hasLeft = false
+        /** Others have left while the connection was being made, and the rate has no room in this instant. */
+        let isFull = false
         const leave = () => {
           // Asked before already, for an adapter that was not known to ask itself.
           if (hasLeft) return lock.isHeld() && permit.holds()
           // The journal comes last: what is not in it has not left, and what is in it may have.
-          if (!mayLeave() || !departure.leave() || !local.left(callId)) return false
+          if (!mayLeave()) return false
+          isFull = !departure.leave()
+          if (isFull || !local.left(callId)) return false
           hasLeft = true
           call.dialing = undefined
           call.trunk.left(callId)
@@ -150,7 +154,15 @@ export class CallActor extends Context.Service<
           return true
         }
         const request = { callId, context, from, leave, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
-        yield* call.trunk.originate(request).pipe(
+        const place: ReturnType<Trunk["originate"]> = Effect.suspend(() => {
+          isFull = false
+          return call.trunk.originate(request)
+        }).pipe(
+          Effect.catch((error) =>
+            isFull ? Effect.flatMap(awaitMoment(call, latest, 0), (isInTime) => (isInTime ? place : Effect.fail(error))) : Effect.fail(error)
+          )
+        )
+        yield* place.pipe(
           Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(overdue(call)) }),
           // The originate is over, so there is nothing left to withdraw, whether the adapter has asked or not.
           Effect.ensuring(

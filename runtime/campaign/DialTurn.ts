@@ -22,7 +22,7 @@ import { Desks } from "./Desk.ts"
 import * as Stops from "./stops.ts"
 
 /** Moments this close together are claimed for in one statement. */
-const TOGETHER_MILLIS = 20
+const TOGETHER_MILLIS = 60
 /**
  * How soon a trunk with its fill of requests in flight is tried again, in case another campaign takes the place that becomes free; and how
  * soon a campaign looks again whose greetings cannot be made in time.

@@ -252,6 +252,23 @@ t.test("given a connection that takes its time", async (t) => {
     const { log } = await play(slow(3), ({ says }) => steps(wait("4 seconds"), says(hungUp("user_busy"))))
     t.strictSame(log, [...accepted, "line free, 0 slots", "ended busy"])
   })
+  t.test("when others have left meanwhile, and the rate has no room for it, then it waits for its turn, and leaves", async (t) => {
+    const { world } = await play(
+      (scene) => {
+        Object.assign(scene, { behind: 1, rate: 1 })
+        const others = Effect.andThen(
+          Effect.sleep(1030),
+          Effect.sync(() => scene.departures.pop()?.leave())
+        )
+        scene.world.connecting = Effect.suspend(() => (scene.departures.length > 0 ? others : Effect.void))
+      },
+      ({ says }) => steps(wait("4 seconds"), says(hungUp("user_busy")))
+    )
+    const [dialed, ...more] = world.dials.map(({ at }) => at)
+    t.ok(dialed !== undefined && dialed >= 2030 && dialed < 2100, `${dialed} ms later`)
+    t.strictSame(more, [])
+    t.strictSame(world.log, [...accepted, "line free, 0 slots", "ended busy"])
+  })
   t.test("when it never stands, then the request never left, and the contact is as it was", async (t) => {
     const { log, world } = await play(slow(60), () => wait("3 minutes"))
     t.strictSame(log, ["sent", "void", "line free, 0 slots"])

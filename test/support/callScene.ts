@@ -7,7 +7,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { Recorded } from "#runtime/call/CallJournal.ts"
-import { CallRate } from "#runtime/CallRate.ts"
+import { CallRate, type Departure } from "#runtime/CallRate.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { VoiceAgent, type VoiceEvent, type VoicePlan, type VoiceSession } from "#runtime/voice/VoiceSession.ts"
@@ -52,6 +52,8 @@ export class Scene {
   /** Of the trunk, and calls that have the next moments. */
   rate = 2
   behind = 0
+  /** Theirs. */
+  readonly departures: Array<Departure> = []
   trunk: LiveTrunk | undefined
   readonly says = (event: TrunkEvent) =>
     Effect.andThen(
@@ -114,7 +116,7 @@ export const dial = Effect.fnUntraced(function* (scene: Scene) {
   yield* settled
   const scopes = [{ key: "trunk:3", rate: scene.rate }]
   const departure = rate.reserve(scopes)
-  for (let i = 0; i < scene.behind; i++) rate.reserve(scopes)
+  scene.departures.push(...Array.from({ length: scene.behind }, () => rate.reserve(scopes)))
   const permit = { holds: () => scene.permitted() }
   const retry = { ...defaultRetryConfig, retryDelaySeconds: 60 }
   yield* supervisor.start(
