@@ -21,7 +21,7 @@ const slots = 2000
 const far = { media: false, ringMillis: 100, talkMillis: 200 }
 const LOOK_AGAIN = "200 millis"
 
-/** Dial requests per second, and how many seconds of them. */
+/** Dial requests per second, and how many seconds of them: a machine that stands still for 0.2 s takes a hundredth of twenty. */
 interface Rate {
   readonly rate: number
   readonly seconds: number
@@ -31,8 +31,8 @@ const ratesOf = ({ quick }: Options): ReadonlyArray<Rate> =>
     ? [{ rate: 20, seconds: 3 }]
     : [
         { rate: 1, seconds: 15 },
-        { rate: 20, seconds: 8 },
-        { rate: 100, seconds: 8 }
+        { rate: 20, seconds: 20 },
+        { rate: 100, seconds: 20 }
       ]
 /** So many milliseconds more than the disk takes. */
 const delaysOf = ({ quick }: Options) => (quick ? [0, 30] : [0, 10, 30, 100])
