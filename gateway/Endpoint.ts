@@ -48,8 +48,11 @@ export interface Endpoint<R> {
   readonly hasQuery: boolean
   readonly body: "none" | "bytes" | "stream"
   readonly bodyLimit: number
-  /** What the head alone is refused with, whatever the body is. `bodyBytes`: how long it says that the body is; NaN where it does not say. */
-  readonly refusal: (headers: Asked["headers"], bodyBytes: number) => Reply | undefined
+  /**
+   * What the head alone is refused with, whatever the body is. `bodyBytes`: how long it says that the body is; NaN where it does not say, and
+   * zero where there is none.
+   */
+  readonly refusal: (headers: Asked["headers"], client: Client, bodyBytes: number) => Reply | undefined
   readonly answer: (asked: Asked) => Effect.Effect<Reply, never, R>
 }
 

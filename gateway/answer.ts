@@ -13,6 +13,7 @@ import type { RequestRates } from "#core/organization/RequestRates.ts"
 import { includes, RoleTooLow } from "#core/organization/Role.ts"
 import { hasScope, ScopeMissing } from "#core/organization/Scope.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
+import { weightOf } from "#core/LoadShedding.ts"
 import { heavy, type HeavyLanes } from "#core/HeavyWork.ts"
 import { isStorable } from "#core/storable.ts"
 import { audited } from "./audit.ts"
@@ -25,6 +26,7 @@ import { known } from "./known.ts"
 import { orOverloaded, overloaded } from "./overloaded.ts"
 import { NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
 import type { AnyGiven, Content, Route } from "./Route.ts"
+import type { Shedding } from "./shedding.ts"
 import { missing, read, type Violation } from "./validation.ts"
 import type { Listed } from "./wire/Page.ts"
 
@@ -38,6 +40,7 @@ export interface AnswerOptions {
   /** The caller of a key, where that is known already. */
   readonly remembered: (rawKey: string) => Caller | undefined
   readonly rates: Rates
+  readonly shedding: Shedding
   readonly lanes: Pick<(typeof HeavyLanes)["Service"], "refusalFor">
 }
 
@@ -46,6 +49,8 @@ export type GatewayNeeds = Identities | AuditLog
 
 export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint<R | GatewayNeeds> => {
   const respond = responder(route, options)
+  const kind = route.isHeavy ? "heavy" : route.method === "get" ? "light" : "change"
+  const isVital = route.tag === "Health"
   return {
     method: route.method,
     path: route.path,
@@ -53,9 +58,12 @@ export const endpointOf = <R>(route: Route<R>, options: AnswerOptions): Endpoint
     hasQuery: !isEmpty(route.query.properties),
     body: route.body._tag === "Json" ? "bytes" : route.body._tag === "Upload" ? "stream" : "none",
     bodyLimit: route.body._tag === "None" ? 0 : route.body.maxBytes,
-    refusal: (headers, bodyBytes) => {
+    refusal: (headers, client, bodyBytes) => {
       // Without a key, nobody waits for what would not be read.
       if (route.access === "api-key" && credentialHeaders.every((name) => headers[name] === undefined)) return nobody
+      // Whoever restarts engines that do not answer would make it worse.
+      const refused = isVital ? undefined : options.shedding.refusal(headers, client, weightOf(kind, bodyBytes))
+      if (refused !== undefined) return refused
       return route.body._tag === "Json" && bodyBytes >= heavyBytes ? crowdedOut(headers, options) : undefined
     },
     answer: (asked) => {

@@ -72,6 +72,7 @@ import { workflowRoutes } from "./routes/workflow.ts"
 import { workflowVersionRoutes } from "./routes/workflowVersion.ts"
 import type { ListenFailed } from "./listening.ts"
 import { Gateway, layer as serverLayer, type Limits } from "./server.ts"
+import { makeShedding, type Shedding } from "./shedding.ts"
 import { Site } from "./Site.ts"
 
 /** What the handlers of the API stand on. */
@@ -150,23 +151,26 @@ export interface GatewayOptions {
   readonly trustedProxies?: ReadonlyArray<Network>
   /** Whether every answer is held against its own schema; one that does not fit becomes a 500. For tests. */
   readonly checksAnswers?: boolean
+  /** Whether those who ask for the most are refused while the thread is late; see core/LoadShedding.ts. Unless said otherwise, they are. */
+  readonly shedsLoad?: boolean
 }
 
 /** Serves these routes, and tells the site on which port. */
 export const serve = <R>(
   routes: ReadonlyArray<Route<R>>,
-  { checksAnswers = false, ...options }: GatewayOptions,
-  mount?: (app: uws.TemplatedApp, rates: RequestRates) => Effect.Effect<void, never, R | GatewayNeeds>
+  { checksAnswers = false, shedsLoad = true, ...options }: GatewayOptions,
+  mount?: (app: uws.TemplatedApp, rates: RequestRates, shedding: Shedding) => Effect.Effect<void, never, R | GatewayNeeds>
 ): Layer.Layer<Gateway, ListenFailed, Exclude<R, Closing> | GatewayNeeds | Site> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { remembered } = yield* ApiKeys
       const lanes = yield* HeavyLanes
       const rates = new RequestRates(yield* Clock.Clock)
+      const shedding = shedsLoad ? yield* makeShedding(remembered) : { refusal: () => undefined }
       return serverLayer({
         ...options,
-        mount: mount && ((app) => mount(app, rates)),
-        endpoints: routes.map((route) => endpointOf(route, { checksAnswers, lanes, rates, remembered }))
+        mount: mount && ((app) => mount(app, rates, shedding)),
+        endpoints: routes.map((route) => endpointOf(route, { checksAnswers, lanes, rates, remembered, shedding }))
       })
     })
   ).pipe(
@@ -179,6 +183,8 @@ export const layer = (
 ): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing> | GatewayNeeds | Site | Registry> =>
   Layer.unwrap(
     Effect.map(Registry, ({ all }) =>
-      serve(apiRoutes(all), options, (app, rates) => mountLiveEvents(app, proxiesOf(options.trustedProxies ?? []), rates))
+      serve(apiRoutes(all), options, (app, rates, shedding) =>
+        mountLiveEvents(app, proxiesOf(options.trustedProxies ?? []), rates, shedding)
+      )
     )
   )

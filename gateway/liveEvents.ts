@@ -7,6 +7,7 @@ import type { Static } from "typebox"
 import type * as uws from "uWebSockets.js"
 import { Compatibility } from "#core/Compatibility.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
+import { weightOf } from "#core/LoadShedding.ts"
 import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { followersOf } from "#core/organization/Quota.ts"
 import type { RequestRates } from "#core/organization/RequestRates.ts"
@@ -19,6 +20,7 @@ import { clientOf } from "./copied.ts"
 import { credentialLost, FollowingTimes, longestFollowing } from "./following.ts"
 import { overloadOf } from "./overloaded.ts"
 import type { NotAuthenticated } from "./Refusal.ts"
+import { shed, type Shedding } from "./shedding.ts"
 import { read, type Violation } from "./validation.ts"
 import { EventSocketQuery, eventWire, positionOf, selectionOf } from "./wire/Event.ts"
 
@@ -45,7 +47,8 @@ class Ended extends Schema.TaggedError<Ended>()("Ended", { code: Schema.Int, rea
 export const mountLiveEvents = (
   app: uws.TemplatedApp,
   trusted: Proxies,
-  rates: RequestRates
+  rates: RequestRates,
+  shedding: Shedding
 ): Effect.Effect<void, never, Closing | Identities | LiveEvents> =>
   Effect.gen(function* () {
     const runFork = Effect.runForkWith(yield* Effect.context<Closing | Identities | LiveEvents>())
@@ -60,8 +63,11 @@ export const mountLiveEvents = (
       upgrade: (res, req, socket) => {
         const refused = refusedByHead(req, hosts)
         if (refused !== undefined) return void res.writeStatus(`${refused.reply.status} `).end("", true)
+        const connection = connectionOf(req, clientOf({ res, isOver: false }, req, true, trusted).address)
+        const isShed = shedding.refusal(connection.headers, connection, weightOf("change", 0)) !== undefined
+        if (isShed) return void res.writeStatus(`${shed.status} `).writeHeader("retry-after", "1").end("", true)
         return res.upgrade<Connection>(
-          connectionOf(req, clientOf({ res, isOver: false }, req, true, trusted).address),
+          connection,
           req.getHeader("sec-websocket-key"),
           "",
           req.getHeader("sec-websocket-extensions"),

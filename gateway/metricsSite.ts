@@ -24,7 +24,8 @@ export class MetricsSite extends Context.Service<MetricsSite, { readonly url: st
               checksAnswers: false,
               lanes: { refusalFor: () => undefined },
               rates: { refusal: () => undefined },
-              remembered: () => undefined
+              remembered: () => undefined,
+              shedding: { refusal: () => undefined }
             })
           ]
         })

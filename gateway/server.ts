@@ -189,13 +189,13 @@ class UwsServer<R> implements Server {
       if (this.isDraining) return this.send(exchange, shuttingDown)
       const client = clientOf(exchange, req, endpoint.body !== "none", this.proxies)
       const asked: Asked = { id: exchange.id, params, query, headers, client, bytes: noBytes, stream: Stream.empty }
+      const bodyBytes = endpoint.body === "none" ? 0 : Number(req.getHeader("content-length") || Number.NaN)
+      const refusal = bodyBytes > endpoint.bodyLimit ? tooLarge(endpoint.bodyLimit) : endpoint.refusal(headers, client, bodyBytes)
+      if (refusal !== undefined) return this.send(exchange, refusal)
       // Without a body to wait for, the answer may be out at once.
       if (endpoint.body === "none") this.answer(exchange, endpoint, asked)
       if (!exchange.isOver) this.keep(exchange)
       if (endpoint.body === "none") return
-      const bodyBytes = Number(req.getHeader("content-length") || Number.NaN)
-      const refusal = bodyBytes > endpoint.bodyLimit ? tooLarge(endpoint.bodyLimit) : endpoint.refusal(headers, bodyBytes)
-      if (refusal !== undefined) return this.send(exchange, refusal)
       return endpoint.body === "stream" ? this.receiveStream(exchange, endpoint, asked) : this.receiveBytes(exchange, endpoint, asked)
     }
   }

@@ -210,7 +210,10 @@ export const openApi = async (
   const gateway = await started(
     t,
     Layer.orDie(
-      Api.layer({ host: "127.0.0.1", port: 0, checksAnswers: true, ...options }).pipe(Layer.provide(services), Layer.provide(references))
+      Api.layer({ host: "127.0.0.1", port: 0, checksAnswers: true, shedsLoad: false, ...options }).pipe(
+        Layer.provide(services),
+        Layer.provide(references)
+      )
     )
   )
   const asking =

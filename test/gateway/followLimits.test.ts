@@ -77,8 +77,8 @@ const scene = async (t: Test, times: Partial<typeof FollowingTimes.Service>, eve
   )
   const gateway = await started(
     t,
-    serve(eventRoutes, { host: "127.0.0.1", port: 0, limits: { answerMillis } }, (app, rates) =>
-      mountLiveEvents(app, proxiesOf([]), rates)
+    serve(eventRoutes, { host: "127.0.0.1", port: 0, limits: { answerMillis } }, (app, rates, shedding) =>
+      mountLiveEvents(app, proxiesOf([]), rates, shedding)
     ).pipe(Layer.provide(ports))
   )
   return { ...followersOf(gateway, key), state }

@@ -51,7 +51,10 @@ export interface Logged {
   readonly annotations: Readonly<Record<string, unknown>>
 }
 
-/** Every answer is held against its schema, and against the OpenAPI document of these routes. What is logged goes to `log`. */
+/**
+ * Every answer is held against its schema, and against the OpenAPI document of these routes. What is logged goes to `log`. No load is shed: the
+ * thread is that of the test, too.
+ */
 export const serving = async (
   t: Test,
   routes: ReadonlyArray<Route<Site>>,
@@ -61,7 +64,7 @@ export const serving = async (
   const logger = Logger.make(({ fiber, message }) => {
     log.push({ message: Array.isArray(message) ? message[0] : message, annotations: fiber.getRef(References.CurrentLogAnnotations) })
   })
-  const gateway = serve(routes, { host: "127.0.0.1", port: 0, checksAnswers: true, ...options })
+  const gateway = serve(routes, { host: "127.0.0.1", port: 0, checksAnswers: true, shedsLoad: false, ...options })
   return { ...(await started(t, gateway.pipe(Layer.provide([keys, site, Logger.layer([logger])])))), judge: judgeOf(routes) }
 }
 

@@ -1,0 +1,88 @@
+/** Who is refused while the thread cannot keep up; looked at by hand, on a clock that is turned by hand. */
+import fc from "fast-check"
+import t from "tap"
+import { LOOK_MILLIS, LoadShedding, weightOf } from "#core/LoadShedding.ts"
+import type { SteadyMillis } from "#core/SteadyTime.ts"
+
+/** Requests that somebody sends between two looks. */
+interface Demand {
+  readonly name: string
+  readonly perLook: number
+  readonly weight: number
+}
+
+/** Looks so often, each `lateMillis` later than it should be; returns how many requests of each were refused. */
+const play = (load: LoadShedding, demands: ReadonlyArray<Demand>, looks: number, lateMillis: number, from = 0) => {
+  const refused: Record<string, number> = Object.fromEntries(demands.map(({ name }) => [name, 0]))
+  for (let i = 0; i < looks; i++) {
+    for (const { name, perLook, weight } of demands) {
+      for (let n = 0; n < perLook; n++) if (load.refuses(name, weight)) refused[name] = (refused[name] ?? 0) + 1
+    }
+    // A time of this test's own clock.
+    load.look((from + (i + 1) * (LOOK_MILLIS + lateMillis)) as SteadyMillis)
+  }
+  return refused
+}
+const flooder = { name: "flooder", perLook: 40, weight: 5 }
+const neighbour = { name: "neighbour", perLook: 5, weight: 1 }
+
+t.test("given a thread that keeps up, then nobody is refused, whatever is asked for", async (t) => {
+  t.strictSame(play(new LoadShedding(), [flooder, neighbour], 100, 2), { flooder: 0, neighbour: 0 })
+})
+
+t.test("given a thread that is late, then who asks for the most is refused, down to the least share, and nobody else is", async (t) => {
+  const load = new LoadShedding()
+  const refused = play(load, [flooder, neighbour], 100, 60)
+  t.equal(refused["neighbour"], 0)
+  const later = play(load, [flooder, neighbour], 100, 60, 16_000)
+  t.equal(later["neighbour"], 0)
+  // In 16 s, the least share of 100 a second lets 320 of weight 5 pass.
+  const passed = 100 * flooder.perLook - (later["flooder"] ?? 0)
+  t.ok(passed >= 300 && passed <= 340, `${passed} pass`)
+})
+
+t.test("given a thread that is late, when it has one client only, then that one is not refused", async (t) => {
+  t.strictSame(play(new LoadShedding(), [flooder], 100, 60), { flooder: 0 })
+})
+
+t.test("given shares that have shrunk, when the thread keeps up again, then they grow until nobody is refused", async (t) => {
+  const load = new LoadShedding()
+  play(load, [flooder, neighbour], 50, 60)
+  play(load, [flooder, neighbour], 150, 0, 8000)
+  t.strictSame(play(load, [flooder, neighbour], 50, 0, 23_000), { flooder: 0, neighbour: 0 })
+})
+
+t.test("given somebody who is gone, then he is forgotten", async (t) => {
+  const load = new LoadShedding()
+  for (let i = 0; i < 1000; i++) load.refuses(`stranger ${i}`, 5)
+  t.equal(load.size, 1000)
+  play(load, [], 30, 0)
+  t.equal(load.size, 0)
+})
+
+t.test("given any demands and any lateness, then who stays below the least share is never refused", async () => {
+  const anyDemand = fc.record({ perLook: fc.nat(60), weight: fc.integer({ min: 1, max: 50 }) })
+  const law = fc.property(fc.array(anyDemand, { maxLength: 6 }), fc.array(fc.nat(400), { maxLength: 60 }), (others, lateness) => {
+    const load = new LoadShedding()
+    let at = 0
+    let refused = 0
+    for (const late of lateness) {
+      others.forEach(({ perLook, weight }, index) => {
+        for (let n = 0; n < perLook; n++) load.refuses(`other ${index}`, weight)
+      })
+      // Nine in a tenth of a second.
+      for (let n = 0; n < 9; n++) if (load.refuses("modest", 1)) refused++
+      at += LOOK_MILLIS + late
+      load.look(at as SteadyMillis)
+    }
+    return refused === 0
+  })
+  fc.assert(law, { numRuns: 300, seed: 5 })
+})
+
+t.test("given a request, then its weight grows with its body, to an end", async (t) => {
+  t.equal(weightOf("light", 0), 1)
+  t.equal(weightOf("light", Number.NaN), 1)
+  t.equal(weightOf("change", 100_000), 15)
+  t.equal(weightOf("heavy", 100_000_000), 50)
+})
