@@ -159,7 +159,9 @@ export class CallActor extends Context.Service<
           return call.trunk.originate(request)
         }).pipe(
           Effect.catch((error) =>
-            isFull ? Effect.flatMap(awaitMoment(call, latest, 0), (isInTime) => (isInTime ? place : Effect.fail(error))) : Effect.fail(error)
+            isFull
+              ? Effect.flatMap(awaitMoment(call, latest, 0), (isInTime) => (isInTime ? place : Effect.fail(error)))
+              : Effect.fail(error)
           )
         )
         yield* place.pipe(
