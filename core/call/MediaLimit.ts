@@ -24,7 +24,7 @@ export interface MediaLimit {
 
 /** A frame that leaves later than this is late; twice that, and frames begin to be lost. */
 export const lateMillis = 30
-/** The garbage collector of a busy second is late with fewer. */
+/** The garbage collector of a busy second is late with fewer; a stall in which frames are lost, with more. */
 const lateShare = 0.05
 /** Whatever makes fewer streams late, it is not their number: this is also the least that the limit can be. */
 export const fewestStreams = 20

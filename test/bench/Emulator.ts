@@ -3,7 +3,7 @@ import { Effect, type Scope } from "effect"
 import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
 import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
 import { startChild } from "./Child.ts"
-import type { EmulatorAddress, EmulatorAnswer, EmulatorCounts } from "./emulatorMain.ts"
+import type { EmulatorAddress, EmulatorAnswer, EmulatorCounts, Flow } from "./emulatorMain.ts"
 
 const LOOK_AGAIN = "200 millis"
 
@@ -11,6 +11,8 @@ export interface Emulator extends EmulatorAddress {
   readonly pid: number
   readonly counts: Effect.Effect<EmulatorCounts>
   readonly entries: Effect.Effect<ReadonlyArray<CalleeEntry>>
+  /** Frames that callees heard, and that they should have heard. */
+  readonly flow: Effect.Effect<Flow>
   /** When each callee first heard more than noise, by channel. */
   readonly spoken: Effect.Effect<ReadonlyMap<string, number>>
   /** Returns once the counts are so. */
@@ -41,6 +43,7 @@ export const startEmulator = (options: AriEmulatorOptions): Effect.Effect<Emulat
       pid: child.pid,
       counts,
       spoken,
+      flow: ask({ flow: true }, (answer) => ("flow" in answer ? answer.flow : undefined)),
       until,
       entries: ask({ entries: true }, (answer) => ("entries" in answer ? answer.entries : undefined))
     }

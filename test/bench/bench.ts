@@ -21,6 +21,7 @@ import { greetings } from "./greetings.ts"
 import { hostileBodies } from "./hostileBodies.ts"
 import { listsOfRuns } from "./lists.ts"
 import { machine } from "./machine.ts"
+import { media } from "./media.ts"
 import { neighbours } from "./neighbours.ts"
 import { progress } from "./progress.ts"
 import { rate } from "./rate.ts"
@@ -37,6 +38,7 @@ const benchmarks: ReadonlyArray<Benchmark> = [
   dispatchInStep,
   dispatchWithVoice,
   greetings,
+  media,
   statements,
   create,
   progress,

@@ -1,6 +1,6 @@
 /** The emulated Asterisk as a process of its own. Its log is asked for at the end. */
 import { type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import type { CalleeEntry, CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
 
 export interface EmulatorAddress {
   readonly url: string
@@ -10,10 +10,13 @@ export interface EmulatorAddress {
 export interface EmulatorCounts {
   readonly originates: number
   readonly live: number
+  readonly answered: number
 }
+export type Flow = ReturnType<CalleeLog["flow"]>
 export type EmulatorAnswer =
   | { readonly address: EmulatorAddress }
   | { readonly counts: EmulatorCounts }
+  | { readonly flow: Flow }
   | { readonly spoken: ReadonlyArray<readonly [channelId: string, at: number]> }
   | { readonly entries: ReadonlyArray<CalleeEntry> }
 
@@ -25,7 +28,8 @@ const emulator = await startAriEmulator(options)
 process.on("message", (question) => {
   if (question instanceof Object && "entries" in question) tell({ entries: emulator.log.entries })
   else if (question instanceof Object && "spoken" in question) tell({ spoken: emulator.log.firstSpoken() })
-  else tell({ counts: { originates: emulator.log.count("originate"), live: emulator.live() } })
+  else if (question instanceof Object && "flow" in question) tell({ flow: emulator.log.flow() })
+  else tell({ counts: { originates: emulator.log.count("originate"), live: emulator.live(), answered: emulator.log.count("answered") } })
 })
 process.on("disconnect", () => process.exit())
 tell({ address: { url: emulator.url, user: emulator.user, password: emulator.password } })

@@ -26,6 +26,8 @@ export type AudioCount = {
   /** Of those received, how many reached the callee: not flushed, not dropped over the queue's limit. */
   played: number
   dropped: number
+  /** Ticks since the first frame that was played, at which there was none to play: the callee hears a gap. */
+  missed: number
   flushes: number
   sent: number
   lastPlayedAt?: number
@@ -125,7 +127,7 @@ export class CalleeLog {
   audio(channelId: string): AudioCount {
     let count = this.#audio.get(channelId)
     if (count === undefined) {
-      count = { received: 0, receivedBytes: 0, played: 0, dropped: 0, flushes: 0, sent: 0 }
+      count = { received: 0, receivedBytes: 0, played: 0, dropped: 0, missed: 0, flushes: 0, sent: 0 }
       this.#audio.set(channelId, count)
     }
     return count
@@ -134,6 +136,16 @@ export class CalleeLog {
   /** What the callee heard of us, mu-law: the first minute, of the latest hundred calls. */
   heard(channelId: string): Buffer {
     return Buffer.concat(this.#heard.get(channelId) ?? [])
+  }
+
+  /** Frames of all calls that were played, and that were missed. */
+  flow(): { readonly played: number; readonly missed: number } {
+    const flow = { played: 0, missed: 0 }
+    for (const { missed, played } of this.#audio.values()) {
+      flow.played += played
+      flow.missed += missed
+    }
+    return flow
   }
 
   /** When each callee first heard more than noise, as `preciseNow` tells it. */

@@ -154,8 +154,9 @@ export class Media implements Line {
     const frame = leg.queue.take()
     const partner = partnerOf(leg.channel)
     if (partner === undefined || partner.state !== "Up") return
+    const audio = this.#log.audio(partner.id)
+    if (frame === undefined && audio.played > 0) audio.missed += 1
     if (frame !== undefined) {
-      const audio = this.#log.audio(partner.id)
       audio.played += 1
       audio.lastPlayedAt = performance.timeOrigin + performance.now()
       this.#log.hear(partner.id, frame)
@@ -167,7 +168,7 @@ export class Media implements Line {
     partner.spoken = partner.spoken + 1 < frames.length ? partner.spoken + 1 : loopFrom
     if (spoken === undefined) return
     leg.send(spoken)
-    this.#log.audio(partner.id).sent += 1
+    audio.sent += 1
   }
 
   #receive(leg: Leg, audio: Buffer): void {
