@@ -17,9 +17,10 @@ const PROMPT_MILLIS = 10
 const NEWEST_SHARE = 0.2
 const SHRINK = 0.8
 const GROW = 1.03
-/** Weight per second that everybody may ask for, however late the thread is. */
+/** Weight per second that everybody may ask for, however late the thread is; and what may be asked for at once by who has asked for little. */
 const LEAST_SHARE = 100
-/** A share may be used up in advance for so long. */
+const LEAST_BURST = 500
+/** A larger share may be used up in advance for so long. */
 const BURST_MILLIS = 500
 /** Who asks for less than so much weight a second does not count as somebody else. */
 const IDLE_RATE = 0.5
@@ -40,7 +41,7 @@ interface Use {
   rate: number
   /** Weight since the last look. */
   sum: number
-  /** Weight that may be asked for at once. */
+  /** Weight that may still be asked for. Not above zero: as soon as the thread is late, this is one of those who are refused. */
   left: number
 }
 
@@ -63,35 +64,37 @@ export class LoadShedding {
     // A thread that stood still for long missed as many looks.
     const newest = 1 - (1 - NEWEST_SHARE) ** (passed / LOOK_MILLIS)
     this.late += newest * (passed - LOOK_MILLIS - this.late)
+    const isPressed = this.share !== Number.POSITIVE_INFINITY
+    const refill = ((isPressed ? this.share : LEAST_SHARE) * passed) / 1000
+    const room = Math.max(LEAST_BURST, isPressed ? (this.share * BURST_MILLIS) / 1000 : 0)
     let most = 0
+    let active = 0
     for (const [name, use] of this.uses) {
       use.rate += newest * ((use.sum * 1000) / passed - use.rate)
       use.sum = 0
-      use.left = Math.min((this.share * BURST_MILLIS) / 1000, use.left + (this.share * passed) / 1000)
+      use.left = Math.min(room, use.left + refill)
       most = Math.max(most, use.rate)
-      if (use.rate < IDLE_RATE) this.uses.delete(name)
+      if (use.rate >= IDLE_RATE) active++
+      else if (use.left >= LEAST_BURST) this.uses.delete(name)
     }
-    this.adjust(most)
+    this.adjust(most, active > 1)
   }
 
-  private adjust(most: number): void {
-    const isShared = this.uses.size > 1
-    if (this.late > LATE_MILLIS && isShared) {
-      const before = this.share
-      this.share = Math.max(LEAST_SHARE, Math.min(this.share, most) * SHRINK)
-      if (before === Number.POSITIVE_INFINITY) for (const use of this.uses.values()) use.left = (this.share * LOOK_MILLIS) / 1000
-    } else if (this.late < PROMPT_MILLIS || !isShared) {
-      this.share = this.share * GROW > 4 * Math.max(most, LEAST_SHARE) || !isShared ? Number.POSITIVE_INFINITY : this.share * GROW
+  private adjust(most: number, isShared: boolean): void {
+    if (!isShared) this.share = Number.POSITIVE_INFINITY
+    else if (this.late > LATE_MILLIS) this.share = Math.max(LEAST_SHARE, Math.min(this.share, most) * SHRINK)
+    else if (this.late < PROMPT_MILLIS) {
+      const grown = this.share * GROW
+      // Nobody comes near it any more.
+      this.share = grown > 4 * Math.max(most, LEAST_SHARE) ? Number.POSITIVE_INFINITY : grown
     }
   }
 
   /** Counts a request of `somebody`, unless it is to be refused. */
   refuses(somebody: string, weight: number): boolean {
     const use = this.useOf(somebody)
-    if (this.share !== Number.POSITIVE_INFINITY) {
-      if (use.left <= 0) return true
-      use.left -= weight
-    }
+    if (this.share !== Number.POSITIVE_INFINITY && use.left <= 0) return true
+    use.left = Math.max(-weight, use.left - weight)
     use.sum += weight
     return false
   }
@@ -99,7 +102,7 @@ export class LoadShedding {
   private useOf(somebody: string): Use {
     const found = this.uses.get(somebody)
     if (found !== undefined) return found
-    const made = { rate: 0, sum: 0, left: (Math.min(this.share, LEAST_SHARE) * BURST_MILLIS) / 1000 }
+    const made = { rate: 0, sum: 0, left: LEAST_BURST }
     this.uses.set(somebody, made)
     return made
   }

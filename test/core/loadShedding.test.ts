@@ -56,8 +56,17 @@ t.test("given somebody who is gone, then he is forgotten", async (t) => {
   const load = new LoadShedding()
   for (let i = 0; i < 1000; i++) load.refuses(`stranger ${i}`, 5)
   t.equal(load.size, 1000)
-  play(load, [], 30, 0)
+  play(load, [], 40, 0)
   t.equal(load.size, 0)
+})
+
+t.test("given a thread that is late, when somebody who has asked for little asks for much at once, then he is not refused", async (t) => {
+  const load = new LoadShedding()
+  play(load, [flooder, neighbour], 50, 60)
+  t.strictSame(
+    Array.from({ length: 15 }, () => load.refuses("neighbour", 30)),
+    Array.from({ length: 15 }, () => false)
+  )
 })
 
 t.test("given any demands and any lateness, then who stays below the least share is never refused", async () => {

@@ -144,7 +144,11 @@ t.test(
     const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
     const held = front.held()
     const single = world.api.call(world.agentUuid, "+15570000011")
-    await untilTrue("a single call that waits for its handshake", () => front.held() > held)
+    // Once it is marked, its request is all that is left to do.
+    await untilTrue("a single call that waits for its handshake", async () => {
+      const marked = await world.sql`SELECT 1 FROM attempts WHERE campaign_id IS NULL AND state = 'sent'`
+      return marked.length > 0 && front.held() > held
+    })
     const account = { provider: "ari", ari_endpoint: other.url, app_name: other.user, app_password: other.password }
     await confirmed("PUT", `/organizations/telephony-configs/${config?.id}`, { config: account })
     await release()
