@@ -10,6 +10,7 @@
  *     |- TrunkPool            one live trunk per telephony configuration
  *     |- events               what happened, to those who follow it and to webhooks; what the webhook nodes of agents send
  *     |- Recovered, sweep     what a former process left; work that the events missed
+ *     |- RecordingCompression makes recordings smaller, after their calls
  *     `- Housekeeping         deletes what nobody needs any more
  *
  * What stands lower is built first and closed last: when the node stops, campaigns stop claiming, then calls get their time to end, then
@@ -49,6 +50,7 @@ import { LocalJournal } from "./journal/LocalJournal.ts"
 import * as NumberHolds from "./NumberHolds.ts"
 import { layerSweep, Recovered } from "./Recovery.ts"
 import { Slots } from "./Slots.ts"
+import * as RecordingCompression from "./storage/RecordingCompression.ts"
 import * as TelephonyTester from "./trunk/TelephonyTester.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { unconfined } from "./unconfined.ts"
@@ -102,6 +104,7 @@ export const layer = Layer.mergeAll(
   layerSweep,
   NumberHolds.layer,
   Housekeeping.layer,
+  RecordingCompression.layer,
   unconfined(Dialer, SingleCalls.layer),
   unconfined(TelephonyTests, TelephonyTester.layer)
 ).pipe(

@@ -11,6 +11,7 @@ import { condemn, condemnedAtOnce, forget } from "#core/campaign/AbandonedUpload
 import * as Idempotency from "#core/Idempotency.ts"
 import * as sessions from "#core/organization/SessionStore.ts"
 import * as auditLog from "#core/organization/AuditLogStore.ts"
+import { filesOfRecording } from "#core/run/RecordingFormat.ts"
 import * as retention from "#core/run/RetentionStore.ts"
 import { Config } from "./config.ts"
 import { countFiles } from "./storage/countedFiles.ts"
@@ -50,6 +51,12 @@ const removes = (files: Files["Service"], key: string) =>
     Effect.catchTag("FileFailed", () => Effect.succeed(false))
   )
 
+const removesAll = (files: Files["Service"], keys: ReadonlyArray<string>) =>
+  Effect.map(
+    Effect.forEach(keys, (key) => removes(files, key)),
+    (gone) => gone.every((isGone) => isGone)
+  )
+
 /** Recordings or transcripts that an organization keeps no longer; how many runs lost one. */
 const expiredArtifacts = Effect.fnUntraced(function* (sql: Sql, files: Files["Service"], kind: retention.ArtifactKind) {
   let gone = 0
@@ -57,7 +64,7 @@ const expiredArtifacts = Effect.fnUntraced(function* (sql: Sql, files: Files["Se
     while (true) {
       const runs = yield* retention.expired(sql, organization, kind)
       const kept = yield* Effect.findFirst(runs, ({ key }) =>
-        key === null ? Effect.succeed(false) : Effect.map(removes(files, key), (isGone) => !isGone)
+        key === null ? Effect.succeed(false) : Effect.map(removesAll(files, filesOfRecording(key)), (areGone) => !areGone)
       )
       const failed = Option.getOrUndefined(kept)
       // Nothing behind a file that cannot be removed is looked at until it can.

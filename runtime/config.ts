@@ -6,6 +6,7 @@ import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter } from "
 import { resolve } from "node:path"
 import { readNetwork } from "#core/Network.ts"
 import { SignupMode } from "#core/organization/SignUp.ts"
+import { recordingFormats } from "#core/run/RecordingFormat.ts"
 
 interface Variable<A> {
   readonly name: string
@@ -264,6 +265,13 @@ const table = {
       allowed: "on or off"
     }
   ),
+  recordingFormat: required(Schema.Literals(recordingFormats), {
+    name: "RECORDING_FORMAT",
+    default: "wav",
+    description:
+      "In which format recordings are kept where an organization has not chosen: `wav`, or `opus` (in Ogg, a twelfth of the size, made after the call).",
+    allowed: "wav or opus"
+  }),
   auditDays: required(integer(0, 36_500), {
     name: "AUDIT_DAYS",
     default: "365",

@@ -16,6 +16,7 @@ import { Organizations } from "#core/organization/Organizations.ts"
 import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
 import * as resources from "#core/resource/resources.ts"
 import { Reports } from "#core/report/Reports.ts"
+import { DefaultRecordingFormat } from "#core/run/RecordingFormat.ts"
 import { Retentions } from "#core/run/Retention.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
@@ -55,6 +56,7 @@ const site = Layer.unwrap(
   Effect.map(Config, (settings) => Site.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
 )
 const compatibility = Layer.unwrap(Effect.map(Config, (settings) => Layer.succeed(Compatibility, settings.compatibility)))
+const recordingFormat = Layer.unwrap(Effect.map(Config, (settings) => Layer.succeed(DefaultRecordingFormat, settings.recordingFormat)))
 const rateLimit = Layer.unwrap(Effect.map(Config, ({ callRate }) => Layer.succeed(DefaultRateLimit, callRate)))
 
 const gateway = Layer.unwrap(Effect.map(Config, ({ host, port, trustedProxies = [] }) => Api.layer({ host, port, trustedProxies })))
@@ -112,7 +114,7 @@ const service = welcome.pipe(
   Layer.provideMerge(EngineLock.layer),
   Layer.provide(egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))),
   Layer.provide(Layer.mergeAll(plugins.layer, postgres.layer)),
-  Layer.provide([files, compatibility])
+  Layer.provide([files, compatibility, recordingFormat])
 )
 
 /** Whatever keeps the service from starting is said in one line, and only the unexpected with its cause. */

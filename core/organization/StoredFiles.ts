@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId, RunId } from "../Id.ts"
+import { DefaultRecordingFormat } from "../run/RecordingFormat.ts"
 import { defaultQuotas } from "./Quota.ts"
 
 type Sql = SqlClient.SqlClient
@@ -12,14 +13,17 @@ export interface StoredFile {
   readonly bytes: number
 }
 
-/** Those that are counted already are not counted again. */
-export const add = (sql: Sql, files: ReadonlyArray<StoredFile>) => {
+/** Those that are counted already are not counted again. A call's recording is marked if its organization wants it compressed. */
+export const add = Effect.fnUntraced(function* (sql: Sql, files: ReadonlyArray<StoredFile>) {
   const rows = JSON.stringify(files.map(({ bytes, key, organizationId }) => ({ key, organization_id: organizationId, bytes })))
-  return sql`
-    INSERT INTO stored_files (key, organization_id, bytes)
-    SELECT key, organization_id, bytes FROM jsonb_to_recordset(${rows}::text::jsonb) AS given (key text, organization_id int, bytes bigint)
+  yield* sql`
+    INSERT INTO stored_files (key, organization_id, bytes, to_compress)
+    SELECT key, organization_id, bytes,
+      key ~ '^recordings/[0-9]{1,9}-[^/]+[.]wav$' AND coalesce(recording_format, ${yield* DefaultRecordingFormat}) = 'opus'
+    FROM jsonb_to_recordset(${rows}::text::jsonb) AS given (key text, organization_id int, bytes bigint)
+      LEFT JOIN retention USING (organization_id)
     ON CONFLICT (key) DO NOTHING`
-}
+})
 
 export interface FullStorage {
   readonly organizationId: OrganizationId
@@ -67,6 +71,6 @@ export const forgetUnnamed = (sql: Sql) =>
   sql`
     DELETE FROM stored_files f USING runs r
     WHERE f.key ~ '^(recordings|transcripts)/[0-9]{1,9}-' AND r.id = substring(f.key FROM '/([0-9]+)-')::int AND r.is_completed
-      AND f.key IS DISTINCT FROM r.recording_key AND f.key IS DISTINCT FROM r.transcript_key RETURNING f.key`.pipe(
+      AND NOT f.to_compress AND f.key IS DISTINCT FROM r.recording_key AND f.key IS DISTINCT FROM r.transcript_key RETURNING f.key`.pipe(
     Effect.map((rows) => rows.length)
   )

@@ -1,15 +1,18 @@
-/** How long an organization keeps what its calls leave behind, and taking it away before that. The record of a call stays. */
+/** How long, and in which format, an organization keeps what its calls leave behind, and taking it away before that. The record of a call stays. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "../Id.ts"
+import { filesOfRecording, type RecordingFormat } from "./RecordingFormat.ts"
 import { RunNotFound } from "./Run.ts"
 import * as store from "./RetentionStore.ts"
 import * as runs from "./RunStore.ts"
 
-/** Null: for ever. */
 export interface Retention {
+  /** Null: for ever. */
   readonly recordingsDays: number | null
   readonly transcriptsDays: number | null
+  /** Of calls that are yet to end. Null: the operator's. */
+  readonly recordingFormat: RecordingFormat | null
 }
 
 /** Its recording is being written still. */
@@ -38,7 +41,9 @@ export class Retentions extends Context.Service<
           const run = yield* Effect.orDie(runs.find(sql, organizationId, agentId, id))
           if (run === undefined) return yield* new RunNotFound({ id })
           if (!run.isCompleted) return yield* new RunNotCompleted({ id })
-          for (const key of [run.recordingKey, run.transcriptKey]) if (key !== undefined) yield* remove(key)
+          const recorded = run.recordingKey === undefined ? [] : filesOfRecording(run.recordingKey)
+          const written = run.transcriptKey === undefined ? [] : [run.transcriptKey]
+          yield* Effect.forEach([...recorded, ...written], remove, { discard: true })
           for (const kind of store.artifactKinds) yield* Effect.orDie(store.forget(sql, organizationId, kind, [id]))
         })
       })

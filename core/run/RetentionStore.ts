@@ -14,17 +14,18 @@ export const atOnce = 200
 const organizationsAtOnce = 10_000
 
 export const find = (sql: Sql, id: OrganizationId) =>
-  sql<Retention>`SELECT recordings_days, transcripts_days FROM retention WHERE organization_id = ${id}`.pipe(
-    Effect.map(([row]): Retention => row ?? { recordingsDays: null, transcriptsDays: null })
+  sql<Retention>`SELECT recordings_days, transcripts_days, recording_format FROM retention WHERE organization_id = ${id}`.pipe(
+    Effect.map(([row]): Retention => row ?? { recordingsDays: null, transcriptsDays: null, recordingFormat: null })
   )
 
 /** Undefined: stays as it is. */
-export const put = (sql: Sql, id: OrganizationId, { recordingsDays, transcriptsDays }: Partial<Retention>) => sql`
-  INSERT INTO retention AS r (organization_id, recordings_days, transcripts_days)
-  VALUES (${id}, ${recordingsDays ?? null}::int, ${transcriptsDays ?? null}::int)
+export const put = (sql: Sql, id: OrganizationId, { recordingFormat, recordingsDays, transcriptsDays }: Partial<Retention>) => sql`
+  INSERT INTO retention AS r (organization_id, recordings_days, transcripts_days, recording_format)
+  VALUES (${id}, ${recordingsDays ?? null}::int, ${transcriptsDays ?? null}::int, ${recordingFormat ?? null}::text)
   ON CONFLICT (organization_id) DO UPDATE SET
     recordings_days = CASE WHEN ${recordingsDays === undefined} THEN r.recordings_days ELSE excluded.recordings_days END,
-    transcripts_days = CASE WHEN ${transcriptsDays === undefined} THEN r.transcripts_days ELSE excluded.transcripts_days END`
+    transcripts_days = CASE WHEN ${transcriptsDays === undefined} THEN r.transcripts_days ELSE excluded.transcripts_days END,
+    recording_format = CASE WHEN ${recordingFormat === undefined} THEN r.recording_format ELSE excluded.recording_format END`
 
 /** Of all organizations, those that do not keep everything. */
 export const limited = (sql: Sql, kind: ArtifactKind) =>

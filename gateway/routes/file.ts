@@ -7,7 +7,7 @@ import { AuditLog } from "#core/organization/AuditLog.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { LinkMakers, makerOf } from "#core/organization/LinkMakers.ts"
 import { FileLinks } from "../FileLinks.ts"
-import { FileStore } from "../FileStore.ts"
+import { keptFile, mediaTypeOf } from "../keptFile.ts"
 import { boundaryOf, fileOf } from "../multipart.ts"
 import { FileForbidden, FileKeyInvalid, FormInvalid, LinkRefused } from "../Refusal.ts"
 import { download, route, tagged, upload } from "../Route.ts"
@@ -44,7 +44,8 @@ const store = <E>(ticket: { readonly key: string; readonly maxBytes: number }, b
 /** Uploaded lists, documents and recordings of one's own lie below their organization's number. */
 const ownKey = /^(?:campaigns\/(\d{1,10})\/[^/]+|knowledge_base\/(\d{1,10})\/.+|recordings\/(\d{1,10})\/[^/]+\/.+)$/
 /** A secret part follows the run's number, but for files of before names had one. */
-const runKey = /^(?:transcripts\/(\d{1,10})(?:-[\w-]{22})?\.txt|recordings\/(\d{1,10})(?:(?:-[\w-]{22})?\.wav|\/(?:user|bot)\.wav))$/
+const runKey =
+  /^(?:transcripts\/(\d{1,10})(?:-[\w-]{22})?\.txt|recordings\/(\d{1,10})(?:(?:-[\w-]{22})?\.(?:wav|opus)|\/(?:user|bot)\.wav))$/
 const maxRunId = 2_147_483_647
 
 /** What was said in a call can be read by whoever has the address. */
@@ -62,16 +63,6 @@ const allow = Effect.fnUntraced(function* (organizationId: OrganizationId, key: 
   const owns = id <= maxRunId && (yield* RunOwners.use((_) => _.owns(organizationId, id)))
   return owns ? id : yield* new FileForbidden({ detail: "Access denied for this workflow run" })
 })
-
-const mediaTypes: Readonly<Record<string, string>> = {
-  csv: "text/csv; charset=utf-8",
-  json: "application/json",
-  mp3: "audio/mpeg",
-  pdf: "application/pdf",
-  txt: "text/plain; charset=utf-8",
-  wav: "audio/wav"
-}
-const mediaTypeOf = (key: string): string => mediaTypes[key.split(".").at(-1)?.toLowerCase() ?? ""] ?? "application/octet-stream"
 
 export const fileRoutes = tagged("Files", [
   route({
@@ -151,8 +142,8 @@ export const fileRoutes = tagged("Files", [
     handle: ({ caller, query: { key } }) =>
       Effect.gen(function* () {
         yield* allow(caller.organizationId, key)
-        const found = yield* FileStore.use((_) => _.find(key)).pipe(Effect.catchTag("FileMissing", () => Effect.undefined))
-        return fileMetadata(key, mediaTypeOf(key), found)
+        const found = yield* keptFile(key).pipe(Effect.catchTag("FileMissing", () => Effect.undefined))
+        return fileMetadata(key, mediaTypeOf(found?.key ?? key), found?.file)
       })
   }),
   download({
@@ -162,7 +153,7 @@ export const fileRoutes = tagged("Files", [
     summary: "A stored file, under an address that was given out",
     access: "none",
     query: FileQuery,
-    mediaTypes: ["audio/wav", "text/plain", "text/csv", "application/octet-stream"],
+    mediaTypes: ["audio/wav", "audio/ogg", "text/plain", "text/csv", "application/octet-stream"],
     errors: ["LinkRefused", "FileMissing"],
     handle: ({ query }) =>
       Effect.gen(function* () {
@@ -170,8 +161,8 @@ export const fileRoutes = tagged("Files", [
         yield* FileLinks.use((_) => _.check({ key, expires, isInline: inline, maker: by ?? undefined }, signature))
         // Whoever made it may have left since.
         if (typeof by === "string" && !(yield* LinkMakers.use((_) => _.isStillHere(by)))) return yield* new LinkRefused()
-        const file = yield* FileStore.use((_) => _.find(query.key))
-        return { mediaType: mediaTypeOf(query.key), fileName: query.inline ? undefined : query.key.split("/").at(-1), body: file }
+        const { file, key: kept } = yield* keptFile(key)
+        return { mediaType: mediaTypeOf(kept), fileName: inline ? undefined : kept.split("/").at(-1), body: file }
       })
   })
 ])

@@ -5,6 +5,7 @@ import { Runs } from "#core/run/Runs.ts"
 import { Retentions } from "#core/run/Retention.ts"
 import { FileLinks } from "../FileLinks.ts"
 import { FileStore } from "../FileStore.ts"
+import { keptFile, mediaTypeOf } from "../keptFile.ts"
 import { NotFound } from "../Refusal.ts"
 import { type Content, download, route, tagged } from "../Route.ts"
 import { Site } from "../Site.ts"
@@ -40,11 +41,11 @@ export const publicUrls = Effect.fnUntraced(function* (run: Pick<Run, "id" | "tr
 export const publicRuns = (runs: ReadonlyArray<Run>) =>
   Effect.forEach(runs, (run) => Effect.map(publicUrls(run), (urls) => runWire(run, urls)))
 
-const artifact = Effect.fnUntraced(function* (key: string | undefined, mediaType: string, name: string) {
+const artifact = Effect.fnUntraced(function* (key: string | undefined, name: string) {
   const missing = Effect.fail(new NotFound({ detail: `No ${name} available for this workflow run` }))
   if (key === undefined) return yield* missing
-  const file = yield* FileStore.use((_) => _.find(key)).pipe(Effect.catchTag("FileMissing", () => missing))
-  const content: Content = { mediaType, fileName: key.split("/").at(-1), body: file }
+  const { file, key: kept } = yield* keptFile(key).pipe(Effect.catchTag("FileMissing", () => missing))
+  const content: Content = { mediaType: mediaTypeOf(kept), fileName: kept.split("/").at(-1), body: file }
   return content
 })
 
@@ -89,7 +90,7 @@ export const runRoutes = tagged("Runs", [
     errors: ["RunNotFound", "NotFound"],
     handle: ({ caller, params }) =>
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
-        Effect.flatMap((run) => artifact(run.transcriptKey, "text/plain; charset=utf-8", "transcript"))
+        Effect.flatMap((run) => artifact(run.transcriptKey, "transcript"))
       )
   }),
   download({
@@ -99,11 +100,11 @@ export const runRoutes = tagged("Runs", [
     summary: "The recorded call, callee left and agent right",
     params: RunPath,
     notes: "run_id",
-    mediaTypes: ["audio/wav"],
+    mediaTypes: ["audio/wav", "audio/ogg"],
     errors: ["RunNotFound", "NotFound"],
     handle: ({ caller, params }) =>
       Runs.use((_) => _.get(caller.organizationId, params.workflow_id, params.run_id)).pipe(
-        Effect.flatMap((run) => artifact(run.recordingKey, "audio/wav", "recording"))
+        Effect.flatMap((run) => artifact(run.recordingKey, "recording"))
       )
   }),
   route({

@@ -7,6 +7,7 @@ import type { ApiKeyId, UserId } from "#core/organization/Caller.ts"
 import type { Member } from "#core/organization/Member.ts"
 import type { ModelDocument } from "#core/organization/ModelDocument.ts"
 import type { Concurrency, Preferences } from "#core/organization/OrganizationSettings.ts"
+import { recordingFormats } from "#core/run/RecordingFormat.ts"
 import type { Retention } from "#core/run/Retention.ts"
 import { RoleWire } from "./Account.ts"
 import { clearable, id, instant, nullable, optional, orUndefined } from "./Field.ts"
@@ -100,6 +101,10 @@ const days = (what: string) =>
     maximum: mostDays,
     description: `Days that ${what} of calls are kept; then they are deleted. Null: for ever.`
   })
+const format = Type.Enum([...recordingFormats], {
+  description:
+    "In which format recordings of calls that end from now on are kept: `wav`, or `opus` (in Ogg), which is made after the call. Null: as the operator has set it."
+})
 const calls = (description: string) => Type.Integer({ minimum: 0, maximum: mostCalls, description })
 
 export const SettingsWire = Type.Object(
@@ -107,21 +112,28 @@ export const SettingsWire = Type.Object(
     concurrency_limit: calls("Calls that may be up at once. `0`: none."),
     concurrency_reserve: calls("Of these, so many are kept for calls outside of campaigns."),
     recordings_days: nullable(days("recordings")),
-    transcripts_days: nullable(days("transcripts"))
+    transcripts_days: nullable(days("transcripts")),
+    recording_format: nullable(format)
   },
   { title: "OrganizationSettings" }
 )
 
 export const SetSettings = Type.Refine(
   Type.Object(
-    { ...SettingsWire.properties, recordings_days: clearable(days("recordings")), transcripts_days: clearable(days("transcripts")) },
+    {
+      ...SettingsWire.properties,
+      recordings_days: clearable(days("recordings")),
+      transcripts_days: clearable(days("transcripts")),
+      recording_format: clearable(format)
+    },
     { title: "SetOrganizationSettings" }
   ),
   (given) => given.concurrency_reserve <= given.concurrency_limit,
   () => "concurrency_reserve must not be above concurrency_limit"
 )
 
-export const retentionOf = ({ recordings_days, transcripts_days }: Static<typeof SetSettings>): Partial<Retention> => ({
+export const retentionOf = ({ recording_format, recordings_days, transcripts_days }: Static<typeof SetSettings>): Partial<Retention> => ({
+  ...(recording_format === undefined ? {} : { recordingFormat: recording_format }),
   ...(recordings_days === undefined ? {} : { recordingsDays: recordings_days }),
   ...(transcripts_days === undefined ? {} : { transcriptsDays: transcripts_days })
 })
@@ -135,7 +147,8 @@ export const settingsWire = ({ limit, reserve }: Concurrency, kept: Retention): 
   concurrency_limit: limit,
   concurrency_reserve: reserve,
   recordings_days: kept.recordingsDays,
-  transcripts_days: kept.transcriptsDays
+  transcripts_days: kept.transcriptsDays,
+  recording_format: kept.recordingFormat
 })
 
 export const AuditLogQuery = Type.Object({

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { randomUUID } from "node:crypto"
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { closeToOthers, ownFile, ownFolder } from "./ownFiles.ts"
 
@@ -49,6 +49,8 @@ export class Files extends Context.Service<
     readonly createWriter: (key: string) => Effect.Effect<string, FileKeyRefused | FileFailed>
     readonly read: (key: string) => Effect.Effect<Uint8Array, FileKeyRefused | FileNotFound | FileFailed>
     readonly stat: (key: string) => Effect.Effect<FileStat, FileKeyRefused | FileNotFound | FileFailed>
+    /** Gives a file, which is on the disk already, another name that outlives a loss of power. */
+    readonly rename: (from: string, to: string) => Effect.Effect<void, FileKeyRefused | FileFailed>
     /** Succeeds when there is no such file. */
     readonly remove: (key: string) => Effect.Effect<void, FileKeyRefused | FileFailed>
     /** Where `key` lies, for readers that stream; says nothing on whether it exists. */
@@ -60,6 +62,12 @@ export class Files extends Context.Service<
 }
 
 const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
+
+/** What was done to the names in it is on the disk. */
+const synced = async (folder: string): Promise<void> => {
+  const opened = await open(folder)
+  await opened.sync().finally(() => opened.close())
+}
 
 const local = (folder: string): Files["Service"] => {
   const path = (key: string) => (isFileKey(key) ? Effect.succeed(join(folder, key)) : Effect.fail(new FileKeyRefused({ key })))
@@ -93,6 +101,10 @@ const local = (folder: string): Files["Service"] => {
       const target = yield* path(key)
       const found = yield* existing(key, "stat", () => stat(target))
       return { bytes: found.size, modifiedAt: found.mtimeMs }
+    }),
+    rename: Effect.fn("Files.rename")(function* (from, to) {
+      const [source, target] = [yield* path(from), yield* path(to)]
+      yield* attempt(to, "write", () => rename(source, target).then(() => synced(dirname(target))))
     }),
     remove: Effect.fn("Files.remove")(function* (key) {
       const target = yield* path(key)

@@ -9,6 +9,7 @@ import { open } from "node:fs/promises"
 import { dirname } from "node:path"
 import { ownFile, ownFolder } from "../storage/ownFiles.ts"
 import { decodeSample, frameSize, sampleRate, silence } from "./Mulaw.ts"
+import { channels, headerBytes, makeHeader, open32 } from "./RecordingHeader.ts"
 
 export class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {
   override get message(): string {
@@ -25,30 +26,10 @@ export interface Recording {
   readonly close: Effect.Effect<number, RecordingBroken>
 }
 
-export const headerBytes = 44
-const channels = 2
 const bytesPerTick = frameSize * channels * 2
 const blockTicks = 50
 // Then the disk is 4 s behind, and a second is left out: a hole in the file, which reads as silence and keeps the rest in place.
 const maxPendingBlocks = 4
-const open32 = 0xffffffff
-
-const makeHeader = (dataBytes: number): Uint8Array => {
-  const header = Buffer.alloc(headerBytes)
-  header.write("RIFF", 0)
-  header.writeUInt32LE(dataBytes === open32 ? open32 : dataBytes + headerBytes - 8, 4)
-  header.write("WAVEfmt ", 8)
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(channels, 22)
-  header.writeUInt32LE(sampleRate, 24)
-  header.writeUInt32LE(sampleRate * channels * 2, 28)
-  header.writeUInt16LE(channels * 2, 32)
-  header.writeUInt16LE(16, 34)
-  header.write("data", 36)
-  header.writeUInt32LE(dataBytes, 40)
-  return header
-}
 
 /** A file written at positions, in callbacks. The first thing that goes wrong is kept and ends the writing. */
 const makeFile = (path: string) => {

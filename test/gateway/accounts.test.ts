@@ -7,7 +7,7 @@ const api = await openApi(t)
 const { ask, askAsOther, makeAgent } = api
 
 const said = ({ json, status }: Answer): unknown => [status, json]
-const keepsAll = { recordings_days: null, transcripts_days: null }
+const keepsAll = { recordings_days: null, transcripts_days: null, recording_format: null }
 const refusal = (status: number, detail: string): unknown => [status, { detail }]
 
 /** As whoever this token or key is of. */

@@ -84,6 +84,7 @@ t.test("settings", async (t) => {
     ["METRICS", "true"],
     ["METRICS_PORT", "-1", "65536"],
     ["RECORDINGS", "true"],
+    ["RECORDING_FORMAT", "mp3"],
     ["AUDIT_DAYS", "-1"],
     ["EGRESS_ALLOW", "10.0.0", "10.0.0.0/33", "pbx.example.com", ","],
     ["WEBHOOK_PRIVATE_TARGETS", "yes"]

@@ -1,0 +1,24 @@
+/** Stored files by any name that was given out for them, and what kind of file a name says it is. */
+import { Effect } from "effect"
+import { compressedKey } from "#core/run/RecordingFormat.ts"
+import { FileStore } from "./FileStore.ts"
+
+/** A recording that was compressed since its name was given out is found under the name that it has now. */
+export const keptFile = (key: string) =>
+  FileStore.use((files) => {
+    const later = compressedKey(key)
+    const found = Effect.map(files.find(key), (file) => ({ file, key }))
+    const foundLater = Effect.map(files.find(later), (file) => ({ file, key: later }))
+    return later === key ? found : Effect.catchTag(found, "FileMissing", () => foundLater)
+  })
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  csv: "text/csv; charset=utf-8",
+  json: "application/json",
+  mp3: "audio/mpeg",
+  opus: "audio/ogg",
+  pdf: "application/pdf",
+  txt: "text/plain; charset=utf-8",
+  wav: "audio/wav"
+}
+export const mediaTypeOf = (key: string): string => mediaTypes[key.split(".").at(-1)?.toLowerCase() ?? ""] ?? "application/octet-stream"

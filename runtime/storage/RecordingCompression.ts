@@ -1,0 +1,123 @@
+/**
+ * Makes Opus of the recordings whose organization wants that, one at a time, after their calls. The rows say what is left to do, so a process that is
+ * killed at any point leaves nothing behind that the next one does not finish:
+ *
+ *     WAV, row marked -> draft written -> draft takes its name -> the run names it -> WAV removed -> row deleted
+ *
+ * Whoever deletes the recording meanwhile takes away the run's name for it; what lies there under either name is then removed from here.
+ */
+import { Clock, Effect, Layer, Schedule, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { Worker } from "node:worker_threads"
+import * as store from "#core/run/CompressionStore.ts"
+import { compressedKey } from "#core/run/RecordingFormat.ts"
+import { Config } from "../config.ts"
+import type { CompressionReply, CompressionRequest } from "../voice/opusWorker.ts"
+import { Files } from "./Files.ts"
+
+const EVERY = "5 seconds"
+/** A call of an hour takes half a minute of a processor that has nothing else to do. */
+const LONGEST = "1 hour"
+/** Until one is tried again that could not be compressed: the disk may be full, or the worker have died of it. */
+const REST_MILLIS = 3_600_000
+const MOST_RESTING = 10_000
+
+const program = new URL("../voice/opusWorker.ts", import.meta.url)
+
+type Compress = (request: CompressionRequest) => Effect.Effect<CompressionReply, unknown>
+
+/** Started with the first request, gone with the scope. One request at a time. */
+const makeCompress: Effect.Effect<Compress, never, Scope.Scope> = Effect.gen(function* () {
+  let worker: Worker | undefined
+  const stop = Effect.suspend(() => {
+    const stopped = worker
+    worker = undefined
+    return stopped === undefined ? Effect.void : Effect.promise(() => stopped.terminate())
+  })
+  yield* Effect.addFinalizer(() => stop)
+  const start = () => {
+    // Without the flags of the process: a loader given to it would be loaded here again.
+    const started = new Worker(program, { name: "compression", execArgv: [] })
+    // Without a listener, an error of the worker would end the process.
+    started.on("error", () => {})
+    return started
+  }
+  return (request) =>
+    Effect.callback<CompressionReply, unknown>((resume) => {
+      const asked = (worker ??= start())
+      const settle = (outcome: Effect.Effect<CompressionReply, unknown>) => {
+        asked.off("message", replied).off("error", failed).off("exit", exited)
+        resume(outcome)
+      }
+      const replied = (bytes: CompressionReply) => settle(Effect.succeed(bytes))
+      const failed = (cause: unknown) => settle(Effect.fail(cause))
+      const exited = (code: number) => settle(Effect.fail(`the worker has ended with ${code}`))
+      asked.on("message", replied).on("error", failed).on("exit", exited)
+      asked.postMessage(request)
+    }).pipe(
+      // One that failed, or that nobody waits for, may be in any state.
+      Effect.onError(() => stop),
+      Effect.timeout(LONGEST)
+    )
+})
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const files = yield* Files
+  const { nodeName } = yield* Config
+  const draft = `drafts/${nodeName}.opus`
+  const resting = new Map<string, number>()
+
+  /** Whether the run names the compressed file now. */
+  const compressed = Effect.fnUntraced(function* (compression: store.Compression, compress: Compress) {
+    const { key } = compression
+    const bytes = yield* compress({ wav: yield* files.path(key), opus: yield* files.createWriter(draft) })
+    if (bytes === undefined) {
+      yield* Effect.logWarning("a recording is not of our making, and stays as it is")
+      return yield* store.giveUp(sql, compression)
+    }
+    yield* files.rename(draft, compressedKey(key))
+    const isNamed = yield* store.publish(sql, compression, bytes)
+    return yield* cleared(compression, isNamed)
+  })
+
+  /** The WAV is nobody's any more; nor is the other, unless the run names it. */
+  const cleared = Effect.fnUntraced(function* (compression: store.Compression, isNamed: boolean) {
+    const { key } = compression
+    if (!isNamed) yield* files.remove(compressedKey(key))
+    yield* files.remove(key)
+    yield* store.settle(sql, compression)
+  })
+
+  const handled = (compression: store.Compression, compress: Compress) =>
+    Effect.gen(function* () {
+      const { key, recordingKey } = compression
+      const now = yield* Clock.currentTimeMillis
+      if ((resting.get(key) ?? 0) > now) return
+      const work = recordingKey === key ? compressed(compression, compress) : cleared(compression, recordingKey === compressedKey(key))
+      yield* Effect.catchCause(work, (cause) => {
+        if (resting.size >= MOST_RESTING) resting.clear()
+        resting.set(key, now + REST_MILLIS)
+        return Effect.logWarning("a recording could not be compressed, and is tried again in an hour", cause)
+      })
+    }).pipe(Effect.annotateLogs({ runId: compression.runId }))
+
+  const all = Effect.gen(function* () {
+    const compress = yield* makeCompress
+    for (let after = ""; ; ) {
+      const due = yield* store.due(sql, after)
+      yield* Effect.forEach(due, (compression) => handled(compression, compress), { discard: true })
+      const last = due.at(-1)
+      if (last === undefined || due.length < store.atOnce) return
+      after = last.key
+    }
+  }).pipe(Effect.scoped)
+
+  // Of a process that was killed.
+  yield* Effect.ignore(files.remove(draft))
+  yield* Effect.catchCause(all, (cause) => Effect.logWarning("recordings could not be compressed", cause)).pipe(
+    Effect.repeat(Schedule.spaced(EVERY))
+  )
+})
+
+export const layer = Layer.effectDiscard(Effect.forkScoped(make))
