@@ -8,6 +8,8 @@ export interface TrunkReadiness {
   readonly isUp: boolean
   /** Why it is not. No credential, no phone number. */
   readonly reason: string | null
+  /** Where there can be several. */
+  readonly endpoints: ReadonlyArray<{ readonly name: string; readonly isUp: boolean; readonly reason: string | null }>
 }
 
 export class Readiness extends Context.Service<

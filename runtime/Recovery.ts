@@ -94,7 +94,7 @@ const keepDoubts = Effect.gen(function* () {
     const trunk = yield* pool.get(attempt.telephonyConfigurationId)
     if (trunk === undefined) continue
     slots.adopt(attempt.callId, scopesOf(attempt.campaignId, attempt))
-    supervisor.doubt({ attempt, sentAt: now - attempt.ageMillis, trunk })
+    supervisor.doubt({ attempt, endpoint: attempt.endpoint, sentAt: now - attempt.ageMillis, trunk })
   }
   supervisor.recovered()
 })
@@ -155,7 +155,8 @@ const settler = Effect.gen(function* () {
       return yield* journal.ended(attempt, bareEnd(callId, ended))
     }
     slots.adopt(callId, [...scopesOf(campaign?.campaignId, attempt), media.scope(true)])
-    yield* supervisor.resume(attempt, trunk, firstOf(attempt, known), campaign === undefined ? {} : desks.watcher(campaign.campaignId))
+    const resumed = { ...attempt, endpoint: attempt.endpoint ?? known.endpoint }
+    yield* supervisor.resume(resumed, trunk, firstOf(attempt, known), campaign === undefined ? {} : desks.watcher(campaign.campaignId))
     return undefined
   })
 })

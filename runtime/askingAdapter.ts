@@ -20,9 +20,9 @@ export const askingAdapter = ({ connect, fields, manifest }: Adapter): Adapter =
 
   const originate = Effect.fnUntraced(function* (trunk: Trunk, request: OriginateRequest) {
     let asked = false
-    const leave = () => {
+    const leave = (endpoint?: string) => {
       asked = true
-      return request.leave()
+      return request.leave(endpoint)
     }
     if (standing !== "asks" && !request.leave()) {
       return yield* new OriginateRefused({ reason: "permit_lapsed", detail: "it may not leave" })
@@ -50,7 +50,10 @@ const withOriginate = (trunk: Trunk, originate: Trunk["originate"]): Trunk => ({
   lookup: (callId) => trunk.lookup(callId),
   openMedia: (callId) => trunk.openMedia(callId),
   sendDtmf: (callId, digits) => trunk.sendDtmf(callId, digits),
-  adopt: (callId) => trunk.adopt(callId),
+  adopt: (callId, endpoint) => trunk.adopt(callId, endpoint),
   mayAppear: (request) => trunk.mayAppear?.(request) ?? true,
-  reconnect: () => trunk.reconnect?.()
+  reconnect: () => trunk.reconnect?.(),
+  endpoints: () => trunk.endpoints?.() ?? [],
+  ...(trunk.statusOf === undefined ? {} : { statusOf: (callId) => trunk.statusOf?.(callId) ?? { _tag: "Connecting" } }),
+  ...(trunk.retire === undefined ? {} : { retire: trunk.retire })
 })

@@ -16,6 +16,8 @@ export interface Sources {
   readonly media: () => MediaFigures
   /** Whether each trunk of this node can carry calls. */
   readonly trunks: () => ReadonlyArray<boolean>
+  /** The same of each endpoint of those that have several. */
+  readonly endpoints: () => ReadonlyArray<boolean>
   readonly routes: () => Iterable<{
     readonly method: string
     readonly route: string
@@ -67,14 +69,17 @@ const callFamilies = ({
   histogram("slot_refill_seconds", "From a slot's becoming free, while a campaign waited for one, to the next dial request", refillSeconds)
 ]
 
-const nodeFamilies = ({ liveCalls, runningCampaigns, trunks }: Sources): ReadonlyArray<Family> => {
-  const all = trunks()
-  const up = all.filter((isUp) => isUp).length
+const nodeFamilies = ({ endpoints, liveCalls, runningCampaigns, trunks }: Sources): ReadonlyArray<Family> => {
+  const [all, single] = [trunks(), endpoints()]
+  const upOf = (states: ReadonlyArray<boolean>) => states.filter((isUp) => isUp).length
+  const [up, singleUp] = [upOf(all), upOf(single)]
   return [
     gauge("calls_live", "Calls of this node, from the dial request to the end", liveCalls()),
     gauge("campaigns_running", "Campaigns that this node dials for", runningCampaigns()),
     gauge("trunks_up", "Trunks of this node that can carry calls", up),
-    gauge("trunks_down", "Trunks of this node that are down or not connected yet", all.length - up)
+    gauge("trunks_down", "Trunks of this node that are down or not connected yet", all.length - up),
+    gauge("trunk_endpoints_up", "Of trunks with several endpoints: those that are connected", singleUp),
+    gauge("trunk_endpoints_down", "Of trunks with several endpoints: those that are not", single.length - singleUp)
   ]
 }
 

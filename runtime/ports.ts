@@ -16,7 +16,7 @@ import { EngineLock } from "./lock/EngineLock.ts"
 import * as metrics from "./metrics.ts"
 import { DatabaseTrouble } from "./postgres.ts"
 import { Files } from "./storage/Files.ts"
-import { TrunkPool, whyDown } from "./trunk/TrunkPool.ts"
+import { TrunkPool, whyDown, wordsFor } from "./trunk/TrunkPool.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
 
 /** A database that has not answered by then does not. */
@@ -42,6 +42,11 @@ const readiness = Layer.effect(
       ),
       trunks: Effect.sync(() =>
         pool.all().map((trunk) => ({
+          endpoints: trunk.endpoints().map((endpoint) => ({
+            isUp: endpoint.status._tag === "Up",
+            name: endpoint.name,
+            reason: wordsFor(endpoint.status) ?? endpoint.trouble ?? null
+          })),
           isUp: trunk.status()._tag === "Up",
           provider: trunk.adapter.manifest.provider,
           reason: whyDown(trunk) ?? null,
@@ -81,6 +86,7 @@ const figures = Layer.effect(
       runningCampaigns: desks.open,
       media: media.figures,
       trunks: () => pool.all().map((trunk) => trunk.status()._tag === "Up"),
+      endpoints: () => pool.all().flatMap((trunk) => trunk.endpoints().map(({ status }) => status._tag === "Up")),
       routes: () => http.all()
     })
     return { read }

@@ -69,7 +69,7 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
   let isDeaf = false
   const leave = () => {
     isDeaf = asterisk.status._tag !== "Up"
-    if (isDeaf || !request.leave()) return false
+    if (isDeaf || !request.leave(asterisk.name)) return false
     call.leftAt = asterisk.now()
     call.gap = false
     asterisk.doubt.left(call.leftAt)

@@ -21,7 +21,7 @@ import { type Dialing, forgetUnlessSeen, originate } from "./AriOriginate.ts"
 import { makeOvertaking } from "./AriOvertaking.ts"
 import { recheck, reconcile, sweepBridges } from "./AriReconcile.ts"
 import { make as makeRest } from "./AriRest.ts"
-import { ask, type Asterisk, authorizationOf, channelPath, isNoChannel, providerError, webSocketUrl } from "./Asterisk.ts"
+import { ask, type Asterisk, authorizationOf, channelPath, isNoChannel, nameOf, providerError, webSocketUrl } from "./Asterisk.ts"
 
 export interface TrunkSettings extends Dialing {
   readonly base: URL
@@ -77,6 +77,7 @@ const makeAsterisk = Effect.fnUntraced(function* (settings: TrunkSettings, conte
   const fork = Effect.runForkWith(yield* Effect.context<Scope.Scope>())
   const asterisk: Asterisk = {
     base,
+    name: nameOf(base),
     authorization,
     application,
     now,

@@ -8,7 +8,8 @@ import { portOf } from "#core/egress/Egress.ts"
 import type { Check, VerifyContext } from "#core/provider/Adapter.ts"
 import { at, textAt } from "./AriJson.ts"
 import { type AriRequest, make as makeRest, type Reply } from "./AriRest.ts"
-import { authorizationOf, channelPath, isNoChannel, isSuccess, nobody, webSocketUrl } from "./Asterisk.ts"
+import { authorizationOf, channelPath, isNoChannel, isSuccess, nameOf, nobody, webSocketUrl } from "./Asterisk.ts"
+import type { EndpointSettings } from "./AriEndpoint.ts"
 import type { TrunkSettings } from "./AriTrunk.ts"
 import { whyFailed } from "./whyFailed.ts"
 
@@ -31,7 +32,18 @@ const failed = (name: string, message: string, advice: string): Check => ({ name
 /** Undefined: no reply, or none that means anything here. */
 type Ask = (request: AriRequest) => Effect.Effect<Reply | undefined>
 
-export const verify = Effect.fnUntraced(function* (settings: TrunkSettings, { egress, report }: VerifyContext) {
+/** Each of them, by its name where there are several. */
+export const verifyAll = (all: ReadonlyArray<EndpointSettings>, context: VerifyContext) =>
+  Effect.forEach(
+    all,
+    ({ settings }) => {
+      const report = (check: Check) => context.report({ ...check, message: `${nameOf(settings.base)}: ${check.message}` })
+      return verify(settings, all.length === 1 ? context : { ...context, report })
+    },
+    { concurrency: "unbounded", discard: true }
+  )
+
+const verify = Effect.fnUntraced(function* (settings: TrunkSettings, { egress, report }: VerifyContext) {
   const { base, dialString, user } = settings
   const rest = yield* makeRest(base, authorizationOf(settings), egress)
   const info = yield* Effect.result(rest.send({ method: "GET", path: "/asterisk/info" }))

@@ -18,6 +18,8 @@ export interface MediaWatcher {
 export interface Asterisk {
   /** Of its HTTP server, with the prefix if it has one. */
   readonly base: URL
+  /** The endpoint, for people and for the record. */
+  readonly name: string
   readonly authorization: string
   /** What this trunk may connect to. */
   readonly egress: Egress
@@ -76,6 +78,9 @@ export const isNoChannel = ({ body, status }: Reply): boolean => status === 404 
 export const nobody = "trunkline-nobody"
 
 export const channelPath = (id: string): string => `/channels/${encodeURIComponent(id)}`
+
+/** What stands for an endpoint wherever it is named: nothing of it is secret. */
+export const nameOf = (base: URL): string => `${base.protocol}//${base.host}${base.pathname.replace(/\/$/, "")}`
 
 /** The address of a websocket there. */
 export const webSocketUrl = (base: URL, path: string): string =>

@@ -4,9 +4,12 @@ import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import { defineAdapter, type TrunkContext } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { extensionItem, extensionsOf, mostExtensions } from "#core/telephony/Extensions.ts"
+import type { EndpointSettings } from "./AriEndpoint.ts"
+import { openEndpoints } from "./AriEndpoints.ts"
 import * as variables from "./AriVariables.ts"
 import { openTrunk, unusableTrunk } from "./AriTrunk.ts"
-import { notAnAddress, verify } from "./AriVerify.ts"
+import { notAnAddress, verifyAll } from "./AriVerify.ts"
+import { nameOf } from "./Asterisk.ts"
 
 /** The address of Asterisk's HTTP server; an `/ari` at its end is forgiven. */
 const endpointOf = (text: string): URL | undefined => {
@@ -25,6 +28,7 @@ const withoutSlashes = (path: string): string => {
 
 interface AriConfig {
   readonly ari_endpoint: string
+  readonly ari_endpoints: ReadonlyArray<string>
   readonly app_name: string
   readonly app_password: string
   readonly dial_string: string
@@ -37,11 +41,10 @@ interface AriConfig {
 
 /** Or why there can be no trunk. */
 const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<TrunkContext, "configurationId" | "egress" | "node">) => {
-  const base = endpointOf(config.ari_endpoint)
-  if (base === undefined) return "the ARI endpoint is not an http or https URL"
-  if (refusesUrl(egress, base)) return refusedWords
-  return {
-    base,
+  const weights = weightsOf(config)
+  if (weights === undefined) return "an ARI endpoint is not an http or https URL, or too long"
+  if (weights.some(({ base }) => refusesUrl(egress, base))) return refusedWords
+  const common = {
     user: config.app_name,
     password: config.app_password,
     // With the configuration, because two of them may share a user, and an application has one owner only.
@@ -55,7 +58,27 @@ const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<T
       sipHeaders: config.sip_headers
     }
   }
+  return weights.map(({ base, weight }): EndpointSettings => ({ settings: { base, ...common }, weight }))
 }
+
+/** Of each endpoint, once. Undefined: one of them is no address. */
+const weightsOf = ({ ari_endpoint, ari_endpoints }: Pick<AriConfig, "ari_endpoint" | "ari_endpoints">) => {
+  const weights = new Map<string, { readonly base: URL; readonly weight: number }>()
+  for (const item of [ari_endpoint, ...ari_endpoints]) {
+    const [address = "", word = "weight=1"] = item.trim().split(/\s+/)
+    const base = endpointOf(address)
+    if (base === undefined || nameOf(base).length > longestName) return undefined
+    // The word behind a later mention holds: so `ari_endpoint` gets another weight than 1.
+    weights.set(nameOf(base), { base, weight: Number(word.slice("weight=".length)) })
+  }
+  return [...weights.values()]
+}
+
+/** An item of `ari_endpoints`. */
+const addressAndWeight = "^https?://[!-?A-~]{1,250}( weight=(0|[1-9][0-9]{0,2}))?$"
+const mostEndpoints = 7
+/** It is written down with each attempt. */
+const longestName = 300
 
 export default defineAdapter({
   manifest: {
@@ -72,6 +95,14 @@ export default defineAdapter({
       label: "ARI Endpoint",
       description: "Base URL of Asterisk's HTTP server, with its prefix if http.conf sets one",
       placeholder: "http://asterisk.example.com:8088"
+    }),
+    ari_endpoints: Credential.optionalAddresses({
+      label: "More ARI Endpoints",
+      description:
+        "Further Asterisks with the same ARI user, each with its share of the calls: 1 for `ari_endpoint` unless it is listed as well, 0 for no new calls",
+      placeholder: "http://asterisk2.example.com:8088 weight=1",
+      pattern: addressAndWeight,
+      most: mostEndpoints
     }),
     app_name: Credential.text({ label: "ARI Username", description: "Section name of the ARI user in ari.conf", placeholder: "trunkline" }),
     app_password: Credential.secret({ label: "ARI Password", description: "Password of that user" }),
@@ -124,10 +155,12 @@ export default defineAdapter({
   },
   connect: Effect.fn("ari.connect")(function* (config, context) {
     const settings = settingsOf(config, context)
-    return typeof settings === "string" ? unusableTrunk(context, settings) : yield* openTrunk(settings, context)
+    if (typeof settings === "string") return unusableTrunk(context, settings)
+    const [only, second] = settings
+    return only !== undefined && second === undefined ? yield* openTrunk(only.settings, context) : yield* openEndpoints(settings, context)
   }),
   verify: (config, context) => {
     const settings = settingsOf(config, context)
-    return typeof settings === "string" ? notAnAddress(context, settings) : verify(settings, context)
+    return typeof settings === "string" ? notAnAddress(context, settings) : verifyAll(settings, context)
   }
 })

@@ -54,6 +54,8 @@ export interface LeftAttempt extends Attempt, AgentPart {
   readonly journal: string | undefined
   /** The number that the callee is shown; undefined when there is none. */
   readonly callerNumber: string | undefined
+  /** Where its request went; undefined when nobody knows. */
+  readonly endpoint: string | undefined
   readonly state: "intent" | "sent" | "answered"
   /** Epoch milliseconds. */
   readonly sentAt: number
@@ -80,6 +82,8 @@ export interface AttemptEnd {
   readonly callerNumber?: string | undefined
   /** What was fetched for the call; the run's context has it from now on. */
   readonly fetchedContext?: Readonly<Record<string, unknown>> | undefined
+  /** The provider's endpoint that it left through, where somebody knows. */
+  readonly endpoint?: string | undefined
   /** Epoch milliseconds. */
   readonly answeredAt: number | undefined
   readonly endedAt: number

@@ -36,7 +36,7 @@ export class AttemptStore extends Context.Service<
     ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall>
     /** Of a single call: its request may be on its way from now on. A contact is claimed as `sent`. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
-    readonly answered: (callId: CallId, now: number) => Effect.Effect<void>
+    readonly answered: (callId: CallId, now: number, endpoint?: string) => Effect.Effect<void>
     /** The attempt was certainly never placed: the contact is as it was, the run is gone. False when the attempt was over already. */
     readonly undo: (callId: CallId, now: number, breakerEntry: boolean) => Effect.Effect<boolean>
     readonly finish: (callId: CallId, end: AttemptEnd, decided: Decided | undefined) => Effect.Effect<Finished>
@@ -66,7 +66,7 @@ export class AttemptStore extends Context.Service<
         claim: (claim) => Effect.orDie(claimContacts(sql, claim)),
         begin: (call, as) => Effect.catchTag(beginSingle(sql, call, as), "SqlError", Effect.die),
         sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
-        answered: (callId, now) => Effect.orDie(markAnswered(sql, callId, now)),
+        answered: (callId, now, endpoint) => Effect.orDie(markAnswered(sql, callId, now, endpoint)),
         undo: (callId, now, breakerEntry) => Effect.map(waking(undo(sql, callId, now, breakerEntry)), ({ undone }) => undone),
         finish: (callId, end, decided) => Effect.map(waking(finish(sql, callId, end, decided)), ({ finished }) => finished),
         releaseNumber: (callId) => Effect.map(waking(NumberHold.release(sql, callId)), ({ count }) => count > 0),
@@ -94,10 +94,10 @@ const markSent = (sql: Sql, callId: CallId, now: number) =>
     WHERE id = ${callId}::uuid AND state = 'intent' AND campaign_id IS NULL RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
 // Does not wait for the disk: without it, the attempt is found as `sent`, and the provider is asked.
-const markAnswered = (sql: Sql, callId: CallId, now: number) =>
+const markAnswered = (sql: Sql, callId: CallId, now: number, endpoint: string | undefined) =>
   sql`
     WITH answered AS (
-      UPDATE attempts SET state = 'answered', answered_at = to_timestamp(${now}::float8 / 1000)
+      UPDATE attempts SET state = 'answered', answered_at = to_timestamp(${now}::float8 / 1000), endpoint = coalesce(${endpoint ?? null}::text, endpoint)
       WHERE id = ${callId}::uuid AND state = 'sent' RETURNING campaign_id, row_no, set_config('synchronous_commit', 'off', true)
     )
     UPDATE contacts SET state = 'in_call' FROM answered
@@ -163,6 +163,7 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
     ), ended AS (
       UPDATE attempts SET state = 'ended', outcome = ${end.outcome}, hangup_cause = ${end.cause}::text,
         answered_at = coalesce(answered_at, to_timestamp(${end.answeredAt ?? null}::float8 / 1000)),
+        endpoint = coalesce(${end.endpoint ?? null}::text, endpoint),
         ended_at = to_timestamp(${end.endedAt}::float8 / 1000), holds_number = holds_number AND ${end.outcome} = 'unknown',
         breaker_failure = CASE WHEN campaign_id IS NOT NULL
           AND EXISTS (SELECT 1 FROM settings WHERE state = 'running' AND settings.breaker_epoch = attempts.breaker_epoch)

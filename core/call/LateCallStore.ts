@@ -20,6 +20,8 @@ export interface AttemptInDoubt {
   /** Since its request left, by the database's clock. */
   readonly ageMillis: number
   readonly callerNumber: string | undefined
+  /** Where its request went; undefined when nobody knows. */
+  readonly endpoint: string | undefined
 }
 
 /** What happened to a call after its attempt was over; times as in ISO 8601. The first time of each is kept. */
@@ -53,16 +55,22 @@ export class LateCallStore extends Context.Service<
         ),
       inDoubt: (withinMillis) =>
         sql<
-          Omit<AttemptInDoubt, "campaignId" | "callerNumber"> & {
+          Omit<AttemptInDoubt, "campaignId" | "callerNumber" | "endpoint"> & {
             readonly campaignId: CampaignId | null
             readonly callerNumber: string | null
+            readonly endpoint: string | null
           }
         >`
-          SELECT id AS call_id, organization_id, campaign_id, telephony_configuration_id, caller_number,
+          SELECT id AS call_id, organization_id, campaign_id, telephony_configuration_id, caller_number, endpoint,
             extract(epoch FROM now() - sent_at)::float8 * 1000 AS age_millis
           FROM attempts WHERE holds_number AND state = 'ended' AND sent_at > now() - ${withinMillis}::float8 * interval '1 millisecond'`.pipe(
           Effect.map((rows) =>
-            rows.map((row) => ({ ...row, callerNumber: row.callerNumber ?? undefined, campaignId: row.campaignId ?? undefined }))
+            rows.map((row) => ({
+              ...row,
+              callerNumber: row.callerNumber ?? undefined,
+              campaignId: row.campaignId ?? undefined,
+              endpoint: row.endpoint ?? undefined
+            }))
           ),
           Effect.orDie
         )

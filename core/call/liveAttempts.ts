@@ -18,13 +18,14 @@ export const liveAttempts = (sql: Sql, callIds: ReadonlyArray<CallId> | undefine
     readonly node: string
     readonly journal: string | null
     readonly callerNumber: string | null
+    readonly endpoint: string | null
     readonly state: LeftAttempt["state"]
     readonly sentAt: number | null
     readonly answeredAt: number | null
     readonly campaign: CampaignPart | null
   }>`
     SELECT a.id AS call_id, a.organization_id, r.id AS run_id, r.agent_definition_id, r.initial_context, a.telephony_configuration_id, a.node, a.journal, a.caller_number,
-      a.state,
+      a.endpoint, a.state,
       extract(epoch FROM a.sent_at)::float8 * 1000 AS sent_at, extract(epoch FROM a.answered_at)::float8 * 1000 AS answered_at,
       CASE WHEN c.id IS NULL THEN NULL ELSE jsonb_build_object('campaignId', c.id, 'rowNo', a.row_no, 'retriesUsed', a.number - 1,
         'settingsVersion', c.settings_version, 'retry', c.retry_config,
@@ -39,6 +40,7 @@ export const liveAttempts = (sql: Sql, callIds: ReadonlyArray<CallId> | undefine
           campaign: row.campaign ?? undefined,
           journal: row.journal ?? undefined,
           callerNumber: row.callerNumber ?? undefined,
+          endpoint: row.endpoint ?? undefined,
           sentAt: row.sentAt ?? 0,
           answeredAt: row.answeredAt ?? undefined
         })

@@ -23,8 +23,9 @@ export interface OriginateRequest {
    * Whether the request may still leave. Asked once, when the connection stands, and the first byte follows in the same turn of the event
    * loop: from then on the phone may ring. False: nothing is written, and the originate is refused with `permit_lapsed`. Never throws.
    * The engine asks for an adapter from a package until that has asked itself, and again after it has not.
+   * `endpoint`: where it goes, for a trunk that has several endpoints. The engine remembers it, also over a restart.
    */
-  readonly leave: () => boolean
+  readonly leave: (endpoint?: string) => boolean
 }
 
 /**
@@ -61,6 +62,8 @@ export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("Or
   /** For `number_refused`: why, as the call's hangup cause. */
   cause: Schema.optionalKey(HangupCause),
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
+  /** One endpoint of several refused it, and others take calls: says nothing of the trunk. Its reason is `unreachable` then. */
+  elsewhere: Schema.optionalKey(Schema.Boolean),
   /** For the operator: no phone number, no credential. */
   detail: Schema.String
 }) {
@@ -75,6 +78,8 @@ export class OriginateDoubtful extends Schema.TaggedError<OriginateDoubtful>()("
   status: Schema.optionalKey(Schema.Int),
   /** How long the trunk is to be left alone, where the error says so. */
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
+  /** It went to one endpoint of several, and others take calls: says nothing of the trunk. */
+  elsewhere: Schema.optionalKey(Schema.Boolean),
   /** For the operator: no phone number, no credential. */
   detail: Schema.String
 }) {
@@ -106,6 +111,17 @@ export interface UnseenRequest {
   /** How long ago the request left. */
   readonly ageMillis: number
   readonly ringTimeoutSeconds: number
+  /** Where it went, as `leave` was told; undefined when nobody knows. */
+  readonly endpoint?: string | undefined
+}
+
+/** One of the places that a trunk's calls go through. */
+export interface Endpoint {
+  /** Unique in its trunk, and the same after a restart: printable ASCII without blanks, at most 300 characters, no credential. */
+  readonly name: string
+  readonly status: TrunkStatus
+  /** What calls fail with there while it is connected, in the provider's own words where it had any; undefined while it takes them. */
+  readonly trouble: string | undefined
 }
 
 /** A live session with a provider under one telephony configuration. */
@@ -123,8 +139,11 @@ export interface Trunk {
   /** The audio of an answered call. Closing the scope ends the audio, not the call. */
   readonly openMedia: (callId: CallId) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
   readonly sendDtmf: (callId: CallId, digits: string) => Effect.Effect<void, ProviderError>
-  /** Calls placed before a restart of the engine whose events are wanted again, and which are listed again after a reconnect. */
-  readonly adopt: (callId: CallId) => void
+  /**
+   * Calls placed before a restart of the engine whose events are wanted again, and which are listed again after a reconnect. `endpoint`: where
+   * its request went, if that is known.
+   */
+  readonly adopt: (callId: CallId, endpoint?: string) => void
   /**
    * Whether a call that was requested and is nowhere to be seen may still appear. False only when the adapter can rule it out: the provider
    * was restarted since the request, for instance. Answers from memory. Left out, or true: the engine waits ten minutes from the request.
@@ -132,6 +151,12 @@ export interface Trunk {
   readonly mayAppear?: (request: UnseenRequest) => boolean
   /** What keeps a trunk down may have been repaired: it tries now, not in a while, and `onStatus` tells anew what comes of it. */
   readonly reconnect?: () => void
+  /** Its endpoints, where it can have several. A call belongs to the one that it left through, for ever. */
+  readonly endpoints?: () => ReadonlyArray<Endpoint>
+  /** Of what this call's events come over. Left out: the trunk's own. */
+  readonly statusOf?: (callId: CallId) => TrunkStatus
+  /** Another session is about to take its place: an endpoint that is not connected now must not come back. */
+  readonly retire?: Effect.Effect<void>
 }
 
 export interface TrunkContext {
@@ -144,6 +169,7 @@ export interface TrunkContext {
    * The engine knows which of them are its own and hangs up those that nobody follows any more; it never touches the others.
    */
   readonly onEvent: (callId: string, event: TrunkEvent) => void
+  /** A trunk with several endpoints is up while one of them is, and tells so again when another one comes or goes. */
   readonly onStatus: (status: TrunkStatus) => void
   /**
    * What may be connected to for the organization whose configuration this is. The engine has judged the fields that are addresses, as far as

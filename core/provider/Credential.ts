@@ -11,7 +11,7 @@ export interface CredentialField {
   readonly sensitive: boolean
   /** What an optional field holds when it was left out. */
   readonly default?: string
-  /** Where the provider is: a URL, or a host with or without its port. Secrets that are shown masked stay with it. */
+  /** Where the provider is: a URL, or a host with or without its port, or a list of them. Secrets that are shown masked stay with it. */
   readonly isAddress?: boolean
   /** A regular expression that the text, or each item of a list, matches. */
   readonly pattern?: string
@@ -70,6 +70,9 @@ export const optionalList = (words: Words & { readonly pattern?: string; readonl
   ...(words.most === undefined ? {} : { most: words.most })
 })
 
+/** Addresses, each with words of the adapter's own behind a blank. */
+export const optionalAddresses = (words: Parameters<typeof optionalList>[0]) => ({ ...optionalList(words), isAddress: true })
+
 /** All but the last four characters become `*`; four or fewer, all. */
 export const mask = (value: string): string =>
   value.length <= 4 ? "*".repeat(value.length) : "*".repeat(value.length - 4) + value.slice(-4)
@@ -104,16 +107,28 @@ export const strayingSecret = (
   given: Readonly<Record<string, unknown>>,
   stored: Readonly<Record<string, unknown>>
 ): string | undefined => {
-  const placeOf = (value: unknown) => {
-    const url = addressIn(value)
-    return url === undefined ? value : `${url.protocol}//${url.host}`
-  }
-  const isElsewhere = Object.entries(fields).some(
-    ([name, { isAddress }]) => isAddress === true && placeOf(given[name]) !== placeOf(stored[name])
+  const addresses = Object.entries(fields).filter(([, { isAddress }]) => isAddress === true)
+  const known = new Set(addresses.flatMap(([name]) => addressesOf(stored[name]).map(placeOf)))
+  const isElsewhere = addresses.some(([name, { type }]) =>
+    // To leave one of a list out sends nothing to anybody new.
+    type === "string-array"
+      ? addressesOf(given[name]).some((address) => !known.has(placeOf(address)))
+      : placeOf(given[name]) !== placeOf(stored[name])
   )
   if (!isElsewhere) return undefined
   const kept = unmasked(fields, given, stored)
   return Object.keys(fields).find((name) => fields[name]?.sensitive === true && kept[name] !== given[name])
+}
+
+const placeOf = (value: unknown) => {
+  const url = addressIn(value)
+  return url === undefined ? value : `${url.protocol}//${url.host}`
+}
+
+/** What a field holds, without the words behind each address of a list. */
+export const addressesOf = (value: unknown): ReadonlyArray<unknown> => {
+  if (Array.isArray(value)) return value.map((item: unknown) => (typeof item === "string" ? item.trim().split(/\s/, 1)[0] : item))
+  return value === undefined || value === null ? [] : [value]
 }
 
 /** Where a field leads to; undefined for what is no address. */
@@ -129,6 +144,6 @@ export const addressesIn = (
   config: Readonly<Record<string, unknown>>
 ): ReadonlyArray<readonly [field: string, url: URL]> =>
   Object.entries(fields).flatMap(([name, field]) => {
-    const url = field.isAddress === true ? addressIn(config[name]) : undefined
-    return url === undefined ? [] : [[name, url] as const]
+    const urls = field.isAddress === true ? addressesOf(config[name]).map(addressIn) : []
+    return urls.flatMap((url) => (url === undefined ? [] : [[name, url] as const]))
   })

@@ -141,9 +141,11 @@ export type TelephonyTested = { /** Nothing failed. */ readonly passed: boolean;
 
 export type TelephonyConfigDeleted = { readonly message: string }
 
+export type TrunkEndpoint = { readonly endpoint: string; readonly status: "up" | "down"; readonly reason: string | null }
+
 export type TelephonyTest = { /** Nothing failed. */ readonly passed: boolean; readonly tested_at: string; readonly checks: ReadonlyArray<TelephonyCheck> }
 
-export type Trunk = { readonly telephony_configuration_id: number; readonly provider: string; /** `unused`: no call has gone through it since the engine's start. */ readonly status: "up" | "down" | "unused"; readonly reason: string | null; readonly last_test: TelephonyTest | null }
+export type Trunk = { readonly telephony_configuration_id: number; readonly provider: string; /** `unused`: no call has gone through it since the engine's start. */ readonly status: "up" | "down" | "unused"; readonly reason: string | null; /** Of a trunk with several endpoints, which is up while one of them is. */ readonly endpoints: ReadonlyArray<TrunkEndpoint>; readonly last_test: TelephonyTest | null }
 
 export type TrunkList = { readonly trunks: ReadonlyArray<Trunk> }
 
@@ -352,7 +354,7 @@ export type StartCall = { /** E.164, `+14155550100`; or an extension that the te
 
 export type InitiateCall = { /** The agent that calls; its draft, if it has one. */ readonly workflow_id: number; readonly workflow_run_id?: number | null; readonly phone_number?: string | null; readonly telephony_configuration_id?: number | null; readonly from_phone_number_id?: number | null }
 
-export type TelephonyConfig_ari = { readonly provider: "ari"; /** Base URL of Asterisk's HTTP server, with its prefix if http.conf sets one */ readonly ari_endpoint: string; /** Section name of the ARI user in ari.conf */ readonly app_name: string; /** Password of that user */ readonly app_password: string; readonly ws_client_name?: string | null; readonly dial_string?: string | null; readonly allow_extensions?: ReadonlyArray<string> | null; readonly channel_variables?: ReadonlyArray<string> | null; readonly account_code?: string | null; readonly sip_headers?: ReadonlyArray<string> | null; readonly caller_name?: string | null }
+export type TelephonyConfig_ari = { readonly provider: "ari"; /** Base URL of Asterisk's HTTP server, with its prefix if http.conf sets one */ readonly ari_endpoint: string; readonly ari_endpoints?: ReadonlyArray<string> | null; /** Section name of the ARI user in ari.conf */ readonly app_name: string; /** Password of that user */ readonly app_password: string; readonly ws_client_name?: string | null; readonly dial_string?: string | null; readonly allow_extensions?: ReadonlyArray<string> | null; readonly channel_variables?: ReadonlyArray<string> | null; readonly account_code?: string | null; readonly sip_headers?: ReadonlyArray<string> | null; readonly caller_name?: string | null }
 
 export type CreateTelephonyConfig = { readonly name: string; readonly config: TelephonyConfig_ari; readonly is_default_outbound?: boolean; readonly max_concurrent_calls?: number | null }
 

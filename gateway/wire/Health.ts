@@ -47,6 +47,17 @@ export const TrunkList = Type.Object(
           provider: Type.String(),
           status: Type.Enum(["up", "down", "unused"], { description: "`unused`: no call has gone through it since the engine's start." }),
           reason: nullable(Type.String({ description: "Why it is down." })),
+          endpoints: Type.Array(
+            Type.Object(
+              {
+                endpoint: Type.String(),
+                status: Type.Enum(["up", "down"]),
+                reason: nullable(Type.String({ description: "Why it is down, or why calls fail there although it is up." }))
+              },
+              { title: "TrunkEndpoint" }
+            ),
+            { description: "Of a trunk with several endpoints, which is up while one of them is." }
+          ),
           last_test: nullable(TelephonyTestWire)
         },
         { title: "Trunk" }
@@ -77,6 +88,11 @@ export const trunkList = (
         provider,
         status: trunk === undefined ? ("unused" as const) : trunk.isUp ? ("up" as const) : ("down" as const),
         reason: trunk?.reason ?? null,
+        endpoints: (trunk?.endpoints ?? []).map(({ isUp, name, reason }) => ({
+          endpoint: name,
+          status: isUp ? ("up" as const) : ("down" as const),
+          reason
+        })),
         last_test: test === undefined ? null : telephonyTestWire(test)
       }
     ]

@@ -136,13 +136,14 @@ export class CallActor extends Context.Service<
         let hasLeft = false
         /** Others have left while the connection was being made, and the rate has no room in this instant. */
         let isFull = false
-        const leave = () => {
+        const leave = (endpoint?: string) => {
+          call.endpoint = endpoint
           // Asked before already, for an adapter that was not known to ask itself.
-          if (hasLeft) return lock.isHeld() && permit.holds()
+          if (hasLeft) return lock.isHeld() && permit.holds() && local.left(callId, endpoint)
           // The journal comes last: what is not in it has not left, and what is in it may have.
           if (!mayLeave()) return false
           isFull = !departure.leave()
-          if (isFull || !local.left(callId)) return false
+          if (isFull || !local.left(callId, endpoint)) return false
           hasLeft = true
           call.dialing = undefined
           call.trunk.left(callId)
@@ -276,10 +277,10 @@ export class CallActor extends Context.Service<
       })
 
       /** The conversation does not wait for it, as the local journal has the answer already; the record of the end does. */
-      const recordAnswer = ({ attempt }: LiveCall, answeredAt: number) =>
+      const recordAnswer = ({ attempt, endpoint }: LiveCall, answeredAt: number) =>
         Effect.forkChild(
           Effect.andThen(
-            journal.answered(attempt.callId, SteadyTime.wallOf(clock, answeredAt)),
+            journal.answered(attempt.callId, SteadyTime.wallOf(clock, answeredAt), endpoint),
             Effect.sync(() => pass("answer recorded"))
           ),
           { startImmediately: true }
@@ -376,8 +377,8 @@ export class CallActor extends Context.Service<
 }
 
 /** Its events are not being heard at the moment; what they would have said is found out once they are heard again. */
-const isDeaf = ({ trunk }: LiveCall) => {
-  const status = trunk.status()
+const isDeaf = ({ attempt, trunk }: LiveCall) => {
+  const status = trunk.trunk.statusOf?.(attempt.callId) ?? trunk.status()
   return status._tag === "Connecting" || (status._tag === "Down" && status.reason === "unreachable")
 }
 

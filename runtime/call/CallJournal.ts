@@ -58,7 +58,7 @@ export class CallJournal extends Context.Service<
     readonly unclaim: (callIds: ReadonlyArray<CallId>, returned: () => void) => void
     /** False: the permit has ended, so the request must not leave. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
-    readonly answered: (callId: CallId, now: number) => Effect.Effect<void>
+    readonly answered: (callId: CallId, now: number, endpoint: string | undefined) => Effect.Effect<void>
     readonly undone: (call: LiveCall, state: CallState & { readonly _tag: "Void" }) => Effect.Effect<Recorded>
     readonly ended: (call: Attempt, end: AttemptEnd) => Effect.Effect<Recorded>
     /** The attempt of a former process was certainly never placed. */
@@ -178,7 +178,7 @@ export class CallJournal extends Context.Service<
         begin: (call, as) => guarded([as.callId], store.begin(call, { ...as, journal: local.id }), () => {}),
         unclaim: (callIds, returned) => unclaim(callIds, returned),
         sent: (callId, now) => persist(store.sent(callId, now)),
-        answered: (callId, now) => persist(store.answered(callId, now)),
+        answered: (callId, now, endpoint) => persist(store.answered(callId, now, endpoint)),
         undone: (call, { at, reason }) =>
           // A refused single call keeps its run, which says so, because its client has the run's id.
           call.attempt.campaign === undefined

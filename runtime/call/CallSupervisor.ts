@@ -130,7 +130,8 @@ export class CallSupervisor extends Context.Service<
           const sentAt = call.sentAt ?? call.sentBeforeAt ?? SteadyTime.nowOf(clock)
           const campaignId = call.attempt.campaign?.campaignId
           const attempt = { callId, campaignId }
-          doubts.hold({ attempt, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, sentAt, trunk: call.trunk })
+          const { endpoint, limits, trunk } = call
+          doubts.hold({ attempt, endpoint, ringTimeoutSeconds: limits.ringTimeoutSeconds, sentAt, trunk })
           // If it appears, it is hung up.
           media.settle(callId, false)
           return
@@ -251,7 +252,8 @@ export class CallSupervisor extends Context.Service<
         resume: Effect.fnUntraced(function* (attempt, trunk, first, watcher) {
           const call = yield* callOf(attempt, trunk, undefined, watcher)
           call.sentBeforeAt = SteadyTime.steadyOf(clock, attempt.sentAt)
-          trunk.trunk.adopt(attempt.callId)
+          call.endpoint = attempt.endpoint
+          trunk.trunk.adopt(attempt.callId, attempt.endpoint)
           yield* launch(call, first(call.limits))
         }),
         doubt: (doubt) => doubts.hold({ ...doubt, ringTimeoutSeconds }),

@@ -18,6 +18,8 @@ export interface Doubt {
   readonly sentAt: SteadyTime.SteadyMillis
   readonly ringTimeoutSeconds: number
   readonly trunk: LiveTrunk
+  /** Where its request went; undefined when nobody knows. */
+  readonly endpoint: string | undefined
 }
 
 export interface Doubts {
@@ -42,10 +44,10 @@ export const makeDoubts = Effect.fnUntraced(function* (isAlive: (callId: string)
     slots.release(callId)
     ended(doubt.attempt.callId)
   }
-  const isOver = ({ attempt: { callId }, ringTimeoutSeconds, sentAt, trunk }: Doubt) => {
+  const isOver = ({ attempt: { callId }, endpoint, ringTimeoutSeconds, sentAt, trunk }: Doubt) => {
     if (isAlive(callId)) return false
     const ageMillis = SteadyTime.nowOf(clock) - sentAt
-    return ageMillis >= LONGEST_DOUBT_MILLIS || trunk.trunk.mayAppear?.({ ageMillis, callId, ringTimeoutSeconds }) === false
+    return ageMillis >= LONGEST_DOUBT_MILLIS || trunk.trunk.mayAppear?.({ ageMillis, callId, endpoint, ringTimeoutSeconds }) === false
   }
   yield* Effect.sync(() => {
     for (const doubt of [...doubts.values()]) if (isOver(doubt)) end(doubt.attempt.callId)

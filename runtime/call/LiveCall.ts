@@ -63,6 +63,8 @@ export class LiveCall {
   noted: "placed" | "answered" | undefined
   deadline: Deadline | undefined
   session: VoiceSession | undefined
+  /** Where its request went, if its trunk has several endpoints and somebody knows. */
+  endpoint: string | undefined
   /** The number that the callee is shown, from the request on. */
   callerNumber: string | undefined
   /** A machine has answered, and that decides what the call came to. */

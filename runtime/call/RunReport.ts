@@ -63,6 +63,7 @@ export const endOf = (
     // An end that we only inferred proves nothing: the call may be up.
     cutByTrunk: cause === "trunk_lost" && ended.inferred === undefined,
     endedAt,
+    endpoint: call.endpoint,
     messageLeft: voice?.gathered?.["voicemail_message"] === "left",
     outcome,
     record: {

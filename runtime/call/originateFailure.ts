@@ -35,11 +35,16 @@ export const eventOf = (
 ): CallEvent => {
   const { callId } = attempt
   if (error._tag === "OriginateDoubtful") {
-    const { retryAfterMillis, status } = error
-    trunk.doubted(callId, { answered: status !== undefined, detail, retryAfterMillis })
+    const { elsewhere, retryAfterMillis, status } = error
+    if (elsewhere === true) trunk.dismiss(callId)
+    else trunk.doubted(callId, { answered: status !== undefined, detail, retryAfterMillis })
     return Doubted.make({ at })
   }
-  const { cause, reason, retryAfterMillis } = error
+  const { cause, elsewhere, reason, retryAfterMillis } = error
+  if (elsewhere === true) {
+    trunk.dismiss(callId)
+    return Refused.make({ at, reason: "unreachable" })
+  }
   switch (reason) {
     case "number_refused":
       trunk.reached(callId)

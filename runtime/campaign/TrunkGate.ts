@@ -4,7 +4,7 @@
  */
 import type { AutomaticStop } from "#core/campaign/CampaignOwnership.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
-import type { Trouble } from "../trunk/TrunkHealth.ts"
+import type { Trouble } from "#core/provider/TrunkHealth.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import * as Stops from "./stops.ts"
 

@@ -22,6 +22,8 @@ export interface Known {
   left: "left" | "never_left" | "unsure"
   /** The provider certainly had the call. */
   placed: boolean
+  /** Where it went, if it has left for one endpoint of several. */
+  endpoint: string | undefined
   /** Epoch milliseconds. */
   answeredAt: number | undefined
   /** How it ended, which the database may not know yet. */
@@ -44,6 +46,15 @@ interface Former {
   readonly open: Set<string>
 }
 
+const nothingKnown = (): Known => ({
+  answeredAt: undefined,
+  end: undefined,
+  endpoint: undefined,
+  left: "unsure",
+  placed: false,
+  undone: undefined
+})
+
 const CLOSED = ".closed"
 const journalFolder = /^([0-9a-f-]{36})(\.closed)?$/
 const idLength = 36
@@ -64,13 +75,14 @@ export class FormerJournals {
 
   /** `journal`: of the process that was to send the call. */
   known(callId: CallId, journal: string | undefined): Known {
-    const known: Known = { answeredAt: undefined, end: undefined, left: "unsure", placed: false, undone: undefined }
+    const known = nothingKnown()
     if (journal !== undefined && this.#journals.get(journal)?.provesAbsence === true) known.left = "never_left"
     for (const { calls } of this.#journals.values()) {
       const told = calls.get(callId)
       if (told === undefined) continue
       if (told.left === "left") known.left = "left"
       known.placed ||= told.placed
+      known.endpoint ??= told.endpoint
       known.answeredAt ??= told.answeredAt
       known.end ??= told.end
       known.undone ??= told.undone
@@ -125,11 +137,12 @@ const readFile = (text: string, expected: JournalHeader, calls: Map<string, Know
 
 const readLine = (line: string, calls: Map<string, Known>): void => {
   const [word, callId = "", first = "", second = ""] = line.split(" ", 4)
-  const known = calls.get(callId) ?? { answeredAt: undefined, end: undefined, left: "unsure", placed: false, undone: undefined }
+  const known = calls.get(callId) ?? nothingKnown()
   calls.set(callId, known)
   switch (word) {
     case "left":
       known.left = "left"
+      if (first !== "") known.endpoint = first
       return
     case "placed":
       known.left = "left"

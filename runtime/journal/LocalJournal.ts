@@ -37,7 +37,7 @@ export class LocalJournal extends Context.Service<
     /** The id of this process's journal. */
     readonly id: string
     /** The call leaves at this very moment. False: that could not be written, or the call is withheld, so it must not leave. */
-    readonly left: (callId: CallId) => boolean
+    readonly left: (callId: CallId, endpoint?: string) => boolean
     /** From now on the call cannot leave. False: it has left already. */
     readonly withhold: (callId: CallId) => boolean
     /** The provider has the call. */
@@ -117,9 +117,11 @@ export class LocalJournal extends Context.Service<
 
       return {
         id,
-        left: (callId) => {
+        left: (callId, endpoint = "") => {
           if (failure !== undefined || withheld.has(callId)) return false
-          return written(() => calls.write(callId, `left ${callId}`)) && isOurs()
+          // What an adapter from a package calls it must not break the line.
+          const where = /^[!-~]{1,300}$/.test(endpoint) ? ` ${endpoint}` : ""
+          return written(() => calls.write(callId, `left ${callId}${where}`)) && isOurs()
         },
         withhold: (callId) => {
           if (calls.has(callId)) return false

@@ -22,7 +22,8 @@ const BUSY_SECONDS = 5
 const MOST_WAITING = 20
 /** Budgets and results that are kept. */
 const MOST = 10_000
-const MOST_CHECKS = 50
+/** Of eight endpoints. */
+const MOST_CHECKS = 100
 const MOST_CHARACTERS = 500
 /** Shorter ones are parts of other words. */
 const SHORTEST_SECRET = 4
@@ -99,7 +100,7 @@ export const layer = Layer.effect(
       if (live !== undefined) {
         report(liveCheck(live))
         // Whoever tests it may just have repaired it.
-        if (live.status()._tag === "Down") live.trunk.reconnect?.()
+        if ([live.status(), ...live.endpoints().map(({ status }) => status)].some(({ _tag }) => _tag === "Down")) live.trunk.reconnect?.()
       }
       const test = { at: clock.currentTimeMillisUnsafe(), checks, passed: checks.every(({ result }) => result !== "failed") }
       keep(setting.id, test)

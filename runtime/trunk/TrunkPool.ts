@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
-import { type Adapter, OriginateRefused, type Trunk, type TrunkEvent } from "#core/provider/Adapter.ts"
+import { type Adapter, type Endpoint, OriginateRefused, type Trunk, type TrunkEvent, type TrunkStatus } from "#core/provider/Adapter.ts"
 import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { type CallerIds, callerIdFor } from "#core/telephony/CallerId.ts"
@@ -18,7 +18,7 @@ import { type CallControl, handedOver } from "./handedOver.ts"
 import { refusedTrunk } from "./refusedTrunk.ts"
 import { logChanges } from "./logChanges.ts"
 import { noteOutages } from "./outages.ts"
-import { makeHealth, type TrunkHealth } from "./TrunkHealth.ts"
+import { makeHealth, type TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
 /** How often a replaced trunk is checked for remaining calls; longer than a call takes to begin. */
 const UNUSED_CHECK = "30 seconds"
@@ -39,6 +39,8 @@ export interface LiveTrunk extends TrunkHealth {
   readonly isCurrent: () => boolean
   /** Limits how many requests of this trunk wait for a reply. */
   readonly originating: InFlight
+  /** Empty where there is only one. */
+  readonly endpoints: () => ReadonlyArray<Endpoint>
   /** Dial requests per second. */
   readonly rate: number
   /** How many calls it carries at once; undefined: no limit. */
@@ -59,6 +61,8 @@ export interface CallOfNode {
   readonly trunk: LiveTrunk
   /** Until its request has left. */
   readonly dialing?: object | undefined
+  /** Where it went; undefined when nobody knows. */
+  readonly endpoint?: string | undefined
 }
 
 /** The calls of this node, and who wants to hear of them. */
@@ -146,11 +150,12 @@ export class TrunkPool extends Context.Service<
         // It would come back one day, and take the place of the one that follows.
         const comesBack = session.live.status()._tag !== "Up"
         if (comesBack) yield* Scope.close(session.scope, Exit.void)
+        else yield* session.trunk.retire ?? Effect.void
         const follower = next === undefined ? undefined : yield* connect(next)
         if (follower === undefined) open.delete(id)
-        for (const { attempt, dialing, trunk } of calls.live()) {
+        for (const { attempt, dialing, endpoint, trunk } of calls.live()) {
           // What has not left yet is the follower's own when it does: nothing to look for.
-          if (trunk.configurationId === id && dialing === undefined) follower?.trunk.adopt(attempt.callId)
+          if (trunk.configurationId === id && dialing === undefined) follower?.trunk.adopt(attempt.callId, endpoint)
         }
         session.changed()
         if (!comesBack) yield* Effect.forkIn(closeUnused(session), scope)
@@ -163,11 +168,14 @@ export class TrunkPool extends Context.Service<
       })
 
       const repair = (session: Opened) => {
-        const status = session.live.status()
-        if (status._tag !== "Down") return Effect.sync(session.live.hurry)
+        const away = [session.live.status(), ...session.live.endpoints().map(({ status }) => status)].filter(({ _tag }) => _tag === "Down")
+        if (away.length === 0) return Effect.sync(session.live.hurry)
         // Another client took its place, and it does not fight for it by itself.
-        if (status.reason === "replaced") return retire(session, session.setting)
-        return Effect.sync(() => session.trunk.reconnect?.())
+        if (away.some((status) => status._tag === "Down" && status.reason === "replaced")) return retire(session, session.setting)
+        return Effect.sync(() => {
+          session.live.hurry()
+          session.trunk.reconnect?.()
+        })
       }
 
       const renew = Effect.fnUntraced(function* (id: TelephonyConfigId, changed: "configuration" | "numbers") {
@@ -256,7 +264,7 @@ const liveOf = (
     const from = request.from ?? shown(request.to)
     if (from === undefined && adapter.manifest.needsCallerId === true) return noCallerId
     // The configuration may change while the request waits for its connection.
-    return session.trunk.originate({ ...request, from, leave: () => isCurrent() && request.leave() })
+    return session.trunk.originate({ ...request, from, leave: (endpoint) => isCurrent() && request.leave(endpoint) })
   }
   const live: LiveTrunk = {
     ...health,
@@ -269,7 +277,9 @@ const liveOf = (
     callerIdFor: (to) => (isCurrent() ? shown(to) : current()?.callerIdFor(to)),
     callerIds: () => (isCurrent() ? session.setting.callerIds : (current()?.callerIds() ?? noCallerIds)),
     isCurrent,
-    originating: new InFlight(adapter.manifest.originatesInFlight),
+    endpoints: () => session.trunk.endpoints?.() ?? [],
+    // Each endpoint answers for itself.
+    originating: new InFlight(adapter.manifest.originatesInFlight * Math.max(1, session.trunk.endpoints?.().length ?? 1)),
     rate,
     heldUp,
     maxConcurrentCalls: () => session.setting.maxConcurrentCalls
@@ -280,10 +290,10 @@ const liveOf = (
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Why nothing can be dialed through this trunk now, in a sentence; undefined when it can. */
-export const whyDown = (trunk: LiveTrunk): string | undefined => {
-  const status = trunk.status()
-  return status._tag === "Up" ? undefined : status._tag === "Connecting" ? "It is not connected yet." : status.detail
-}
+export const whyDown = (trunk: LiveTrunk): string | undefined => wordsFor(trunk.status())
+
+export const wordsFor = (status: TrunkStatus): string | undefined =>
+  status._tag === "Up" ? undefined : status._tag === "Connecting" ? "It is not connected yet." : status.detail
 
 /** Waits up to `millis` for the trunk to be able to carry calls; false when it still cannot. */
 export const awaitUp = (trunk: LiveTrunk, millis: number): Effect.Effect<boolean> =>

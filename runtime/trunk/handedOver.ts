@@ -27,7 +27,8 @@ export const handedOver = (own: Trunk, successor: () => CallControl | undefined)
     lookup: (callId) => Effect.flatMap(holderOf(callId), (holder) => holder.lookup(callId)),
     openMedia: (callId) => Effect.flatMap(holderOf(callId), (holder) => holder.openMedia(callId)),
     sendDtmf: (callId, digits) => Effect.flatMap(holderOf(callId), (holder) => holder.sendDtmf(callId, digits)),
-    adopt: (callId) => (successor() ?? own).adopt(callId),
+    adopt: (callId, endpoint) => (successor() ?? own).adopt(callId, endpoint),
+    ...(own.statusOf === undefined ? {} : { statusOf: own.statusOf }),
     // The request left through the old session.
     mayAppear: (request) => own.mayAppear?.(request) ?? true
   }

@@ -1,7 +1,7 @@
 /** What the engine's log says of a trunk: each change between up and down, and the beginning and the end of trouble. */
 import { Effect } from "effect"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
-import type { TrunkHealth } from "./TrunkHealth.ts"
+import type { TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
 /** For as long as the scope is open. */
 export const logChanges = Effect.fnUntraced(function* (health: TrunkHealth) {

@@ -5,7 +5,7 @@
 import { Clock, Effect, Latch, Schedule } from "effect"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
-import type { TrunkHealth } from "./TrunkHealth.ts"
+import type { TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
 /** How often it is looked whether the calls that were cut are settled; and how soon what could not be written is tried again. */
 const AGAIN = "1 second"

@@ -23,6 +23,7 @@ const sources: Sources = {
   runningCampaigns: () => 2,
   media: () => ({ placed: 12, streams: 7, limit: 150, framesLate: 9 }),
   trunks: () => [true, false, true],
+  endpoints: () => [true, false, false],
   routes: () => [
     {
       method: "GET",
@@ -63,8 +64,16 @@ t.test("given metrics, when they are read, then there are figures of calls, conn
   t.ok(figures.values.has('event_loop_delay_seconds{quantile="0.99"}'))
   t.strictSame([pools.engine.running, pools.engine.waiting], [0, 0])
   t.strictSame(
-    ["calls_live", "campaigns_running", "trunks_up", "trunks_down", "calls_originated_total"].map((name) => figures.values.get(name)),
-    [3, 2, 2, 1, 0]
+    [
+      "calls_live",
+      "campaigns_running",
+      "trunks_up",
+      "trunks_down",
+      "trunk_endpoints_up",
+      "trunk_endpoints_down",
+      "calls_originated_total"
+    ].map((name) => figures.values.get(name)),
+    [3, 2, 2, 1, 1, 2, 0]
   )
   t.equal(figures.values.get('calls_ended_total{outcome="no_answer"}'), 0, "what has not happened yet is there, with 0")
 })

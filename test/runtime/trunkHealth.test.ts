@@ -5,7 +5,7 @@ import fc from "fast-check"
 import t from "tap"
 import { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { makeHealth, type TrunkHealth } from "#runtime/trunk/TrunkHealth.ts"
+import { makeHealth, type TrunkHealth } from "#core/provider/TrunkHealth.ts"
 import { run } from "#test/support/run.ts"
 
 const idOf = (index: number) => CallId.make(`01890000-0000-7000-8000-${String(index).padStart(12, "0")}`)

@@ -47,6 +47,53 @@ t.test("given a stored secret, when it comes anew with another address, then bot
   t.match(await stored(), moved)
 })
 
+t.test("given a list of addresses, when a new one joins it, then the secret is demanded anew; otherwise it stays", async (t) => {
+  const list = { ...config, ari_endpoints: ["http://127.0.0.3:8088", "http://127.0.0.4:8088 weight=2"] }
+  const made = bodyOf(await ask("POST", path, { name: "several", config: list }))
+  t.match(
+    made,
+    { credentials: { ari_endpoints: list.ari_endpoints, app_password: "*****ord1" } },
+    "then it is shown, and the secret masked"
+  )
+  const change = async (ari_endpoints: ReadonlyArray<string> | null) => {
+    const { json, status } = await ask("PUT", `${path}/${made.id}`, { config: { ...list, app_password: "*****ord1", ari_endpoints } })
+    return { json, status }
+  }
+  t.strictSame(await change([...list.ari_endpoints, "http://127.0.0.5:8088"]), demanded)
+  t.strictSame(await change(["http://127.0.0.3:8089"]), demanded)
+  t.strictSame(await change(["https://127.0.0.3:8088 weight=1"]), demanded)
+  t.match(await change(["http://127.0.0.4:8088 weight=0", "http://127.0.0.3:8088"]), { status: 200 }, "then other weights need no secret")
+  t.match(await change(["http://127.0.0.4:8088", "http://127.0.0.1:8088 weight=3"]), { status: 200 })
+  t.match(await change(null), { status: 200 }, "then nor does it to leave them out")
+  t.strictSame(await change(["http://127.0.0.4:8088"]), demanded, "then what was left out is new again")
+})
+
+t.test("given a list of addresses, when an item is none, or may not be connected to, then it is said", async (t) => {
+  const refused = async (ari_endpoints: ReadonlyArray<string>, where: ReadonlyArray<unknown>, as = ask) => {
+    const { json, status } = await as("POST", path, { name: "several", config: { ...config, ari_endpoints } })
+    t.equal(status, 422, ari_endpoints[0] ?? "none")
+    t.strictSame((json as { detail: ReadonlyArray<{ loc: unknown }> }).detail[0]?.loc, where) // an answer of ours
+  }
+  const item = ["body", "config", "ari", "ari_endpoints", 0]
+  for (const text of [
+    "pbx",
+    "ftp://pbx",
+    "http://",
+    "http://a:b@pbx",
+    "http://pbx weight=",
+    "http://pbx weight=-1",
+    "http://pbx weight=1000",
+    "http://pbx  x"
+  ])
+    await refused([text], item)
+  await refused(
+    Array.from({ length: 8 }, (_, index) => `http://127.0.0.1:${index + 1}`),
+    ["body", "config", "ari", "ari_endpoints"]
+  )
+  await refused(["http://169.254.169.254"], ["body", "config", "ari", "ari_endpoints"])
+  await refused(["http://127.0.0.3:8088"], ["body", "config", "ari", "ari_endpoint"], askAsOther)
+})
+
 t.test("given another organization, when it names an address inside, then it is told which field is refused", async (t) => {
   t.match(await askAsOther("POST", path, { name: "a", config }), {
     status: 422,

@@ -58,7 +58,7 @@ export class Api {
     return answer.body as Body
   }
 
-  createConfig(config: Readonly<Record<string, string>>) {
+  createConfig(config: Readonly<Record<string, unknown>>) {
     const body = { name: "far end", config: { provider: "ari", ...config }, is_default_outbound: true }
     return this.#must<Static<typeof TelephonyConfigWire>>("POST", "/organizations/telephony-configs", body)
   }
@@ -136,7 +136,7 @@ export interface WorldOptions {
   readonly emulator?: AriEmulatorOptions
   readonly environment?: Environment
   /** Instead of the emulator's, an account at another Asterisk. */
-  readonly account?: Readonly<Record<string, string>>
+  readonly account?: Readonly<Record<string, unknown>>
   readonly greeting?: string
   readonly configurations?: object
   /** What lies between the engine and the others: given an address, names the one that the engine is told. */

@@ -292,7 +292,7 @@ const journalOf = (world: World): LocalJournal["Service"] => {
     failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
     id: "00000000-0000-4000-8000-000000000001",
     keepFor: () => {},
-    known: () => ({ answeredAt: undefined, end: undefined, left: "unsure", placed: false, undone: undefined }),
+    known: () => ({ answeredAt: undefined, end: undefined, endpoint: undefined, left: "unsure", placed: false, undone: undefined }),
     left: (callId) => {
       if (world.isDiskFull || withheld.has(callId)) return false
       left.add(callId)

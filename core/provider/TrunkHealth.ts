@@ -1,5 +1,6 @@
 /**
- * How a trunk is doing, and who may leave through it. One for all that dial through it, campaigns and single calls alike.
+ * How a trunk is doing, and who may leave through it. One for all that dial through it, campaigns and single calls alike. An adapter whose
+ * trunks have several endpoints keeps one for each of them as well.
  *
  *     Well ----third doubt in a row, an error for an answer, not sent, told to slow down----> Resting
  *     Resting --its time is up, nothing is in flight, and a call asks to leave--> Probing
@@ -12,9 +13,9 @@
  * resumes a campaign, can hurry the next probe but does not make the trunk well: a trunk with a flapping socket would never be given up.
  */
 import type { Clock } from "effect"
-import type { CallId } from "#core/Id.ts"
-import type { TrunkEvent, TrunkStatus } from "#core/provider/Adapter.ts"
-import * as SteadyTime from "#core/SteadyTime.ts"
+import type { CallId } from "../Id.ts"
+import * as SteadyTime from "../SteadyTime.ts"
+import type { TrunkEvent, TrunkStatus } from "./Adapter.ts"
 
 /** How long to wait after the first failure, the second, and so on, in milliseconds. */
 const REST_MILLIS = [5000, 10_000, 20_000, 40_000, 60_000] as const

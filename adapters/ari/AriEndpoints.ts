@@ -1,0 +1,237 @@
+/**
+ * Several Asterisks behind one configuration, as one trunk. New calls are shared out by weight among those that are up and take calls. A call
+ * belongs to the one that it left through, for ever: it is looked for, heard and hung up there, and nowhere else. What certainly has not left
+ * is tried through another at once; what has left never is. Where nobody knows any more through which one a call left, it is looked for
+ * through all, and is gone only if all of them say so: one that does not answer leaves it in doubt.
+ */
+import { Effect } from "effect"
+import type { CallId } from "#core/Id.ts"
+import {
+  type Endpoint,
+  OriginateDoubtful,
+  OriginateRefused,
+  type OriginateRequest,
+  type Presence,
+  type Trunk,
+  type TrunkContext,
+  type TrunkEvent,
+  type TrunkStatus,
+  type UnseenRequest
+} from "#core/provider/Adapter.ts"
+import {
+  type AriEndpoint,
+  type EndpointSettings,
+  isSlow,
+  isUp,
+  openEndpoint,
+  type Passage,
+  placeThrough,
+  takesCalls
+} from "./AriEndpoint.ts"
+import { AriPlaces } from "./AriPlaces.ts"
+import { providerError } from "./Asterisk.ts"
+
+/** It left through an Asterisk that the configuration does not name any more. */
+interface Former {
+  readonly name: string
+  readonly trunk: undefined
+}
+type Place = AriEndpoint | Former
+
+interface Fleet {
+  readonly endpoints: ReadonlyArray<AriEndpoint>
+  readonly places: AriPlaces<Place>
+}
+
+export const openEndpoints = Effect.fnUntraced(function* (all: ReadonlyArray<EndpointSettings>, context: TrunkContext) {
+  const endpoints: Array<AriEndpoint> = []
+  const fleet: Fleet = { endpoints, places: new AriPlaces() }
+  const tell = () => {
+    if (endpoints.length === all.length) context.onStatus(statusOfAll(endpoints))
+  }
+  const listener = {
+    onEvent: (endpoint: AriEndpoint, callId: string, event: TrunkEvent) => {
+      if (hear(fleet, endpoint, callId, event)) context.onEvent(callId, event)
+    },
+    onStatus: tell
+  }
+  for (const one of all) endpoints.push(yield* openEndpoint(one, context, listener))
+  tell()
+  return trunkOf(fleet)
+})
+
+const trunkOf = (fleet: Fleet): Trunk => {
+  const { endpoints } = fleet
+  return {
+    originate: (request) => originate(fleet, request),
+    hangup: (callId, cause) =>
+      Effect.flatMap(locate(fleet, "hangup", callId), (found) => found?.trunk.hangup(callId, cause) ?? Effect.void),
+    lookup: (callId) => lookup(fleet, callId),
+    openMedia: (callId) => Effect.flatMap(located(fleet, "openMedia", callId), ({ trunk }) => trunk.openMedia(callId)),
+    sendDtmf: (callId, digits) => Effect.flatMap(located(fleet, "sendDtmf", callId), ({ trunk }) => trunk.sendDtmf(callId, digits)),
+    adopt: (callId, name) => {
+      const place = name === undefined ? undefined : learn(fleet, callId, name)
+      for (const { trunk } of place?.trunk === undefined ? endpoints : [place]) trunk.adopt(callId)
+    },
+    mayAppear: (request) => mayAppear(fleet, request),
+    reconnect: () => {
+      for (const { trunk } of endpoints) trunk.reconnect?.()
+    },
+    endpoints: () => endpoints.map(shown),
+    statusOf: (callId) => holderOf(fleet, callId)?.health.status() ?? statusOfAll(endpoints),
+    retire: Effect.suspend(() =>
+      Effect.forEach(
+        endpoints.filter((endpoint) => !isUp(endpoint)),
+        ({ close }) => close,
+        { discard: true }
+      )
+    )
+  }
+}
+
+const shown = ({ health, name }: AriEndpoint): Endpoint => ({ name, status: health.status(), trouble: health.trouble()?.detail })
+
+/** Up while one of them is. */
+const statusOfAll = (endpoints: ReadonlyArray<AriEndpoint>): TrunkStatus => {
+  if (endpoints.some(isUp)) return { _tag: "Up" }
+  const downs = endpoints.flatMap(({ health, name }) => {
+    const status = health.status()
+    return status._tag === "Down" ? [{ ...status, detail: `${name}: ${status.detail}` }] : []
+  })
+  const [first] = downs
+  if (first === undefined || downs.length < endpoints.length) return { _tag: "Connecting" }
+  const isOneReason = downs.every(({ reason }) => reason === first.reason)
+  return { _tag: "Down", reason: isOneReason ? first.reason : "unreachable", detail: downs.map(({ detail }) => detail).join("; ") }
+}
+
+/** False: it shows a call by an id that belongs to another endpoint's call. */
+const hear = ({ places }: Fleet, endpoint: AriEndpoint, callId: string, event: TrunkEvent): boolean => {
+  const place = places.get(callId)
+  if (place?.trunk !== undefined && place !== endpoint) return false
+  if (place === undefined) places.seen(callId, endpoint)
+  // The same Asterisk by another name, as it seems.
+  else if (place !== endpoint) places.put(callId, endpoint)
+  if (event._tag === "HungUp") places.ended(callId)
+  endpoint.health.heard(callId, event)
+  return true
+}
+
+/** Where a former process, or a former session, says that it left. */
+const learn = ({ endpoints, places }: Fleet, callId: CallId, name: string): Place => {
+  const known = places.get(callId)
+  if (known?.trunk !== undefined) return known
+  const place = endpoints.find((endpoint) => endpoint.name === name) ?? { name, trunk: undefined }
+  places.put(callId, place)
+  return place
+}
+
+const holderOf = ({ places }: Fleet, callId: string): AriEndpoint | undefined => {
+  const place = places.get(callId)
+  return place?.trunk === undefined ? undefined : place
+}
+
+const originate = Effect.fnUntraced(function* (fleet: Fleet, request: OriginateRequest) {
+  const tried = new Set<AriEndpoint>()
+  let refusal: OriginateRefused | undefined
+  for (let next = choose(fleet, tried); next !== undefined; next = choose(fleet, tried)) {
+    const endpoint = next
+    tried.add(endpoint)
+    const passage: Passage = yield* placeThrough(endpoint, request, {
+      hasAnother: () => fleet.endpoints.some((other) => !tried.has(other) && takesCalls(other)),
+      left: () => fleet.places.put(request.callId, endpoint)
+    })
+    if (passage._tag === "Placed") return { providerCallId: passage.providerCallId }
+    if (passage._tag === "Failed") return yield* passage.hasLeft ? failure(fleet, endpoint, request.callId, passage.error) : passage.error
+    refusal = new OriginateRefused({ reason: "unreachable", detail: `${endpoint.name}: ${passage.refusal.detail}` })
+  }
+  return yield* refusal ?? noneTakesCalls(fleet)
+})
+
+const noneTakesCalls = ({ endpoints }: Fleet): OriginateRefused => {
+  if (endpoints.every(({ weight }) => weight === 0))
+    return new OriginateRefused({ reason: "misconfigured", detail: "every ARI endpoint has the weight 0" })
+  const troubles = endpoints.flatMap(({ health, name }) => {
+    const detail = health.trouble()?.detail
+    return detail === undefined ? [] : [`${name}: ${detail}`]
+  })
+  return new OriginateRefused({ reason: "unreachable", detail: ["no ARI endpoint takes calls", ...troubles].join("; ") })
+}
+
+/** Whoever is owed most of those that have been shared out so far, and then owes to the others what they were passed over for. */
+const choose = ({ endpoints }: Fleet, tried: ReadonlySet<AriEndpoint>): AriEndpoint | undefined => {
+  const able = endpoints.filter((endpoint) => !tried.has(endpoint) && takesCalls(endpoint))
+  const quick = able.filter((endpoint) => !isSlow(endpoint))
+  const among = quick.length > 0 ? quick : able
+  let chosen: AriEndpoint | undefined
+  for (const endpoint of among) {
+    endpoint.credit += endpoint.weight
+    if (chosen === undefined || endpoint.credit > chosen.credit) chosen = endpoint
+  }
+  if (chosen !== undefined) chosen.credit -= among.reduce((sum, { weight }) => sum + weight, 0)
+  return chosen
+}
+
+/** The trunk is none the worse for it while another endpoint is well. */
+const failure = (
+  { endpoints, places }: Fleet,
+  endpoint: AriEndpoint,
+  callId: CallId,
+  error: OriginateRefused | OriginateDoubtful
+): OriginateRefused | OriginateDoubtful => {
+  if (error._tag === "OriginateRefused") {
+    places.ended(callId)
+    if (error.reason === "number_refused") return error
+  }
+  const isWell = (other: AriEndpoint) => other.weight > 0 && isUp(other) && other.health.trouble() === undefined
+  if (!endpoints.some((other) => other !== endpoint && isWell(other))) return error
+  const detail = `${endpoint.name}: ${error.detail}`
+  if (error._tag === "OriginateRefused") return new OriginateRefused({ reason: "unreachable", elsewhere: true, detail })
+  return new OriginateDoubtful({ ...(error.status === undefined ? {} : { status: error.status }), elsewhere: true, detail })
+}
+
+const lookup = Effect.fnUntraced(function* (fleet: Fleet, callId: CallId) {
+  const holder = holderOf(fleet, callId)
+  if (holder !== undefined) return yield* holder.trunk.lookup(callId)
+  const found = yield* search(fleet, "lookup", callId)
+  return found?.presence ?? ("gone" satisfies Presence)
+})
+
+/** Undefined: it is nowhere. */
+const locate = (fleet: Fleet, operation: string, callId: CallId) =>
+  Effect.suspend(() => {
+    const holder = holderOf(fleet, callId)
+    return holder === undefined ? Effect.map(search(fleet, operation, callId), (found) => found?.endpoint) : Effect.succeed(holder)
+  })
+
+const located = (fleet: Fleet, operation: string, callId: CallId) =>
+  Effect.flatMap(locate(fleet, operation, callId), (found) =>
+    found === undefined ? Effect.fail(providerError(operation, "no endpoint has this call")) : Effect.succeed(found)
+  )
+
+/** Undefined only if all of them say that it is not there. */
+const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operation: string, callId: CallId) {
+  const looks = yield* Effect.forEach(
+    endpoints,
+    (endpoint) => Effect.map(Effect.result(endpoint.trunk.lookup(callId)), (look) => ({ endpoint, look })),
+    { concurrency: "unbounded" }
+  )
+  for (const { endpoint, look } of looks) {
+    if (look._tag === "Failure" || (look.success !== "ringing" && look.success !== "up")) continue
+    places.put(callId, endpoint)
+    return { endpoint, presence: look.success }
+  }
+  for (const { endpoint, look } of looks)
+    if (look._tag === "Failure") return yield* providerError(operation, `${endpoint.name}: ${look.failure.detail}`)
+  const former = places.get(callId)
+  if (former !== undefined && former.trunk === undefined)
+    return yield* providerError(operation, `it left through ${former.name}, which the configuration does not name any more`)
+  return undefined
+})
+
+const mayAppear = (fleet: Fleet, request: UnseenRequest): boolean => {
+  const { callId, endpoint } = request
+  const place = endpoint === undefined ? fleet.places.get(callId) : learn(fleet, callId, endpoint)
+  if (place !== undefined) return place.trunk?.mayAppear?.(request) ?? true
+  // Each is asked, because each may have to do something for its answer.
+  return fleet.endpoints.map(({ trunk }) => trunk.mayAppear?.(request) ?? true).includes(true)
+}

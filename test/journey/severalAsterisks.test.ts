@@ -1,0 +1,200 @@
+/** A configuration with several Asterisks: calls are shared out, and one that is away harms nobody's call but its own. Judged by all callees' logs. */
+import t, { type Test } from "tap"
+import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { attemptsOf, contactStates, eventsOf, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
+import { TcpProxy } from "#test/support/TcpProxy.ts"
+
+t.jobs = 2
+const environment = { RECORDINGS: "off" }
+const quick = { media: false, ringMillis: 100, talkMillis: 300 }
+
+interface Given {
+  readonly emulator?: AriEmulatorOptions
+  readonly weights?: readonly [string, string]
+  /** What lies between the engine and the first Asterisk. */
+  readonly way?: (url: string) => Promise<string>
+}
+
+/** Two Asterisks behind one configuration. */
+const given = async (t: Test, { emulator = quick, way = async (url) => url, weights = ["", ""] }: Given = {}) => {
+  const [first, second] = [await startAriEmulator(emulator), await startAriEmulator(emulator)]
+  t.teardown(() => Promise.all([first.stop(), second.stop()]))
+  const urls = [await way(first.url), second.url] as const
+  const account = {
+    ari_endpoint: urls[0],
+    ari_endpoints: [`${urls[0]}${weights[0]}`, `${urls[1]}${weights[1]}`],
+    app_name: first.user,
+    app_password: first.password
+  }
+  return { account, both: [first, second], first, second, urls, world: await World.open(t, { account, environment }) }
+}
+
+const dialsOf = ({ log }: AriEmulator) => log.entries.filter(({ kind }) => kind === "originate")
+const liveAt = (emulators: ReadonlyArray<AriEmulator>) => emulators.reduce((sum, { log }) => sum + log.live(), 0)
+
+/** Nobody was called twice, and each attempt was dialed where it says that it left. */
+const thenNobodyTwice = async (t: Test, world: World, id: number, places: ReadonlyArray<readonly [url: string, AriEmulator]>) => {
+  const dials = places.flatMap(([, emulator]) => dialsOf(emulator))
+  t.strictSame(dials.map(({ number }) => number).toSorted(), [...new Set(dials.map(({ number }) => number))].toSorted(), "nobody twice")
+  const rows = await world.sql<Array<{ id: string; endpoint: string | null }>>`SELECT id, endpoint FROM attempts WHERE campaign_id = ${id}`
+  const recorded = new Map(rows.map((row) => [row.id, row.endpoint]))
+  const elsewhere = places.flatMap(([url, emulator]) => dialsOf(emulator).filter(({ channelId }) => recorded.get(channelId) !== url))
+  t.strictSame(elsewhere, [], "each attempt names the endpoint that dialed it")
+}
+const bothOf = ({ first, second, urls }: Awaited<ReturnType<typeof given>>) =>
+  [
+    [urls[0], first],
+    [urls[1], second]
+  ] as const
+
+interface Trunk {
+  readonly status: string
+  readonly endpoints: ReadonlyArray<{ readonly endpoint: string; readonly status: string; readonly reason: string | null }>
+}
+const trunkOf = async (world: World): Promise<Trunk | undefined> => {
+  const { body } = await world.api.ask("GET", "/organizations/telephony-trunks")
+  return (body as { readonly trunks: ReadonlyArray<Trunk> }).trunks[0] // an answer of ours
+}
+const statesOf = async (world: World) => {
+  const trunk = await trunkOf(world)
+  return [trunk?.status, ...(trunk?.endpoints ?? []).map(({ status }) => status)]
+}
+
+t.test("given two Asterisks of different weights, when a campaign runs, then each gets its share", { buffered: true }, async (t) => {
+  const scene = await given(t, { weights: ["", " weight=3"] })
+  const { first, second, world } = scene
+  const { id } = await world.campaign(numbersOf(40, ["01"]))
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  const shares = [dialsOf(first).length, dialsOf(second).length]
+  t.equal((shares[0] ?? 0) + (shares[1] ?? 0), 40)
+  t.ok(Math.abs((shares[0] ?? 0) - 10) <= 4, `a quarter went through the first: ${shares.join(" and ")}`)
+  t.strictSame(await contactStates(world.sql, id), { completed: 40 })
+  await thenNobodyTwice(t, world, id, bothOf(scene))
+  t.strictSame(await statesOf(world), ["up", "up", "up"], "then each is shown")
+})
+
+t.test("given one that dies in mid-campaign, then the other takes over what has not left", { buffered: true }, async (t) => {
+  const scene = await given(t, { emulator: { ...quick, talkMillis: 2000 } })
+  const { first, second, world } = scene
+  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: 12 })
+  await world.api.start(id)
+  await untilTrue("calls through both", () => first.log.count("answered") >= 6 && second.log.count("answered") >= 6)
+  await first.refuseConnections(true)
+  const cut = first.log.live()
+  first.crash()
+  const before = dialsOf(second).length
+  await untilTrue("the campaign goes on", () => dialsOf(second).length >= before + 20, 60_000)
+  t.strictSame(await statesOf(world), ["up", "down", "up"], "then the trunk is up with one of them")
+  await untilTrue("the rest", () => dialsOf(first).length + dialsOf(second).length >= 58, 90_000)
+  t.equal((await world.api.campaign(id)).state, "running", "then what it had is in doubt while it is away")
+  await first.refuseConnections(false)
+  const done = await world.api.untilState(id, "completed", 180_000)
+  await thenNobodyTwice(t, world, id, bothOf(scene))
+  const attempts = (await attemptsOf(world.sql, id)).filter(({ state }) => state !== "void")
+  const lost = attempts.filter(({ cause }) => cause !== "normal_clearing")
+  t.comment(`${cut} calls were up when it died; lost: ${lost.map(({ cause }) => cause).join(", ")}`)
+  t.ok(lost.length >= 1 && lost.length <= cut + 12, "then only its own calls are lost")
+  const wasAtSecond = new Set(dialsOf(second).map(({ channelId }) => channelId))
+  t.strictSame(
+    lost.filter(({ id: callId }) => wasAtSecond.has(callId)),
+    [],
+    "then none of the other's is"
+  )
+  t.ok(
+    lost.every(({ cause }) => cause === "trunk_lost" || cause === "written_off"),
+    "then they are told as such"
+  )
+  t.notOk(eventsOf(done)["campaign_paused"], "then the campaign was never paused")
+  t.match(world.output(), /an endpoint of a trunk is down/, "then the log says so")
+})
+
+t.test("given one that answers nothing any more, then its calls stay in doubt and the others go on", { buffered: true }, async (t) => {
+  const proxies: Array<TcpProxy> = []
+  const scene = await given(t, {
+    emulator: { ...quick, talkMillis: 1000 },
+    way: async (url) => {
+      const proxy = await TcpProxy.start({ host: "127.0.0.1", port: Number(new URL(url).port) })
+      proxies.push(proxy)
+      t.teardown(() => proxy.stop())
+      return `http://127.0.0.1:${proxy.port}`
+    }
+  })
+  const [proxy] = proxies
+  const { first, second, world } = scene
+  const { id } = await world.campaign(numbersOf(60, ["01"]), { max_concurrency: 20, circuit_breaker: { enabled: false } })
+  await world.api.start(id)
+  await untilTrue("calls through both", () => first.log.count("answered") >= 4 && second.log.count("answered") >= 4)
+  proxy?.freezeAll()
+  const before = dialsOf(second).length
+  await untilTrue("the campaign goes on", () => dialsOf(second).length >= before + 15, 60_000)
+  await until("the trunk without it", async () => ((await statesOf(world)).join() === "up,down,up" ? true : undefined), 60_000)
+  t.equal((await world.api.campaign(id)).state, "running")
+  proxy?.thaw()
+  await world.api.untilState(id, "completed", 240_000)
+  await thenNobodyTwice(t, world, id, bothOf(scene))
+})
+
+t.test("given one that refuses every call, then the other places them, and nothing rests", { buffered: true }, async (t) => {
+  const scene = await given(t)
+  const { first, second, world } = scene
+  first.setResponseFault("allocation-failed")
+  const { id } = await world.campaign(numbersOf(30, ["01"]))
+  await world.api.start(id)
+  const done = await world.api.untilState(id, "completed", 60_000)
+  t.equal(dialsOf(second).length, 30, "then everybody was called through the other")
+  t.ok(first.requests.length <= 14, `then the first was hardly asked: ${first.requests.length}`)
+  t.strictSame(await contactStates(world.sql, id), { completed: 30 })
+  t.notOk(eventsOf(done)["trunk_trouble"])
+  t.match(
+    (await trunkOf(world))?.endpoints,
+    [
+      { status: "up", reason: /Allocation failed/ },
+      { status: "up", reason: null }
+    ],
+    "then it is shown why"
+  )
+  await thenNobodyTwice(t, world, id, bothOf(scene))
+})
+
+t.test("given calls up on both, when the engine is killed and one of them is away as it comes back", { buffered: true }, async (t) => {
+  const scene = await given(t)
+  const { both, first, second, world } = scene
+  const { id } = await world.campaign(numbersOf(8, ["11"]))
+  await world.api.start(id)
+  await untilTrue(
+    "conversations",
+    async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === 8,
+    60_000
+  )
+  const shares = [first.live(), second.live()]
+  t.ok(
+    shares.every((share) => share > 0),
+    `calls are up on both: ${shares.join(" and ")}`
+  )
+  await world.end("SIGKILL")
+  await second.refuseConnections(true)
+  await world.launch()
+  await untilTrue("the calls of the first are hung up", () => first.live() === 0, 60_000)
+  await untilTrue(
+    "they are settled",
+    async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended").length === shares[0],
+    60_000
+  )
+  const settled = (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended")
+  const wasAtFirst = new Set(dialsOf(first).map(({ channelId }) => channelId))
+  t.ok(
+    settled.every(({ id: callId }) => wasAtFirst.has(callId)),
+    "then of those whose Asterisk is away nothing is believed"
+  )
+  t.equal(second.live(), shares[1], "then they are up")
+  await second.refuseConnections(false)
+  await untilTrue("every call is hung up", () => liveAt(both) === 0, 60_000)
+  await world.api.untilState(id, "completed", 60_000)
+  await thenNobodyTwice(t, world, id, bothOf(scene))
+  t.strictSame(
+    (await attemptsOf(world.sql, id)).map(({ cause }) => cause),
+    new Array<string>(8).fill("node_lost"),
+    "then each was settled at its own"
+  )
+})
