@@ -1,6 +1,7 @@
 /**
  * The calls this node has placed, and what Asterisk's events mean for them. An id is registered before its request is sent, because events can
- * overtake the reply. `StasisStart` is the answer, although the channel is `Up` a moment earlier: only then can it be bridged.
+ * overtake the reply. `StasisStart` is the answer, although the channel is `Up` a moment earlier: only then can it be bridged. A call that runs
+ * through the dialplan first (`AriDialplan`) has two: the answer, and the one with which it is ours.
  * `ChannelDestroyed` is the only end; if it falls into a gap of the connection, `absent` ends the call. Events of a channel that nobody here
  * follows, but whose id has the form of a call's, are passed on unchanged: the engine knows whose call it is.
  */
@@ -9,6 +10,7 @@ import { fromQ850, type HangupCause, mayHideAnswer } from "#core/call/HangupCaus
 import { CallId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import type { Listed } from "./AriChannels.ts"
+import { type Dialplan, foundIn, noted, placeIn, plain } from "./AriDialplan.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
 
 export interface Call {
@@ -23,6 +25,12 @@ export interface Call {
   request: "pending" | "lost" | "accepted" | "refused"
   rang: boolean
   answered: boolean
+  /** `inside`: answered, and in the dialplan or on its way there. `over`: handed over by it. */
+  dialplan: "none" | "inside" | "over"
+  /** It is being sent into the dialplan, or has been: a second time would take it away from whoever has it by then. */
+  isSentOn: boolean
+  /** The dialplan has found a machine. */
+  isMachine: boolean
   /** Why we hang up, once we do. */
   asked: HangupCause | undefined
   /** What the far end gave as the reason. */
@@ -39,11 +47,20 @@ const SOFT_HANGUP_SHUTDOWN = 4
 /** Asterisk's time-out starts a little earlier or later than ours. */
 const TIMEOUT_SLACK_MILLIS = 1_000
 const NORMAL_CLEARING = 16
+/** Of AMD(). */
+const MACHINE = "MACHINE"
 const NO_ANSWER = 19
 /** How many ended calls are remembered, so that repeated and late events are recognized. */
 const MAX_ENDED = 1_000
 
 export const isCallId = Schema.is(CallId)
+
+export interface ThroughDialplan {
+  /** Calls that are placed now do. */
+  readonly isUsed: boolean
+  /** Sends an answered call on its way. */
+  readonly enter: (callId: CallId, place: Dialplan) => void
+}
 
 export class AriCalls {
   readonly #calls = new Map<string, Call>()
@@ -51,9 +68,11 @@ export class AriCalls {
   readonly #ended = new Map<string, Call>()
   readonly #emit: (callId: string, event: TrunkEvent) => void
   readonly #now: () => number
+  readonly #dialplan: ThroughDialplan | undefined
   #gaps = 0
 
-  constructor(emit: (callId: string, event: TrunkEvent) => void, now: () => number) {
+  constructor(emit: (callId: string, event: TrunkEvent) => void, now: () => number, dialplan?: ThroughDialplan) {
+    this.#dialplan = dialplan
     this.#emit = emit
     this.#now = now
   }
@@ -81,6 +100,9 @@ export class AriCalls {
       leftAt: undefined,
       rang: false,
       answered: false,
+      dialplan: "none",
+      isSentOn: false,
+      isMachine: false,
       asked: undefined,
       network: undefined,
       soft: false,
@@ -106,14 +128,17 @@ export class AriCalls {
         if (event.status === "RINGING" || event.status === "PROGRESS") this.#rang(event.id, call)
         return
       case "StasisStart":
-        return this.#answered(event.id, call, event.at)
+        return this.#enteredStasis(event.id, call, event.args, event.at)
+      case "ChannelVarset":
+        return this.#noted(event.id, call, event.variable, event.value)
       case "ChannelHangupRequest":
         if (!event.soft) call.network = { cause: event.cause, sipStatus: event.sipStatus }
         else if ((event.cause & SOFT_HANGUP_SHUTDOWN) !== 0) call.stopping = true
         call.soft = event.soft
         return
       case "ChannelDtmfReceived":
-        return this.#emit(event.id, { _tag: "Dtmf", digit: event.digit })
+        // A menu of the dialplan's, or a code for it, is nothing that was said to us.
+        return call.dialplan === "inside" ? undefined : this.#emit(event.id, { _tag: "Dtmf", digit: event.digit })
       case "ChannelDestroyed":
         return this.#destroyed(event.id, call, event)
     }
@@ -140,8 +165,14 @@ export class AriCalls {
     // Without a gap, the events report everything, in order.
     if (!afterGap) return
     if (channel.state === "Ringing") this.#rang(callId, call)
+    else if (channel.state === "Up") this.#up(callId, call, channel)
+  }
+
+  #up(callId: string, call: Call, { args, inStasis }: Listed): void {
+    if (args !== undefined) return this.#enteredStasis(callId, call, args)
+    if (call.dialplan === "inside" || this.#dialplan?.isUsed === true) return this.#inside(callId, call)
     // Unless it is in Stasis, its StasisStart is still to come.
-    else if (channel.state === "Up" && channel.inStasis !== false) this.#answered(callId, call)
+    if (inStasis !== false) this.#answered(callId, call)
   }
 
   /** The calls that Asterisk has, as far as we know. One that a list requested from now on does not show has ended. */
@@ -180,6 +211,7 @@ export class AriCalls {
   #causeOfMissing(call: Call): HangupCause {
     if (call.network !== undefined) return this.#causeOf(call, call.network.cause, call.network.sipStatus)
     if (call.asked !== undefined) return call.asked
+    if (this.#isLeftWithMachine(call) && !call.outlived && !call.stopping) return "machine_detected"
     // The same Asterisk had this conversation and has it no more: somebody hung up. Whether one that only rang was answered, nobody knows.
     return call.answered && !call.outlived && !call.stopping ? "normal_clearing" : "trunk_lost"
   }
@@ -196,6 +228,47 @@ export class AriCalls {
     this.#emit(callId, { _tag: "Answered", ...(at === undefined ? {} : { at }) })
   }
 
+  #enteredStasis(callId: string, call: Call, args: ReadonlyArray<string> = [], at?: number): void {
+    const place = placeIn(args)
+    if (place !== undefined && this.#dialplan !== undefined && isCallId(callId)) {
+      this.#inside(callId, call, at)
+      if (call.isSentOn) return
+      call.isSentOn = true
+      return this.#dialplan.enter(callId, place)
+    }
+    const found = foundIn(args)
+    if (call.dialplan === "inside") this.#handedOver(callId, call, found, at)
+    else this.#answered(callId, call, at)
+  }
+
+  #inside(callId: string, call: Call, at?: number): void {
+    if (call.dialplan !== "none") return
+    call.dialplan = "inside"
+    call.answered = true
+    this.#emit(callId, { _tag: "Gathered", values: { dialplan: "entered" } })
+    this.#emit(callId, { _tag: "Answered", isElsewhere: true, ...(at === undefined ? {} : { at }) })
+  }
+
+  #noted(callId: string, call: Call, variable: string, value: string): void {
+    if (call.dialplan !== "inside" || !noted.has(variable)) return
+    if (variable === "AMDSTATUS") call.isMachine = value === MACHINE
+    this.#emit(callId, { _tag: "Gathered", values: { [variable]: plain(value) } })
+  }
+
+  /** What a machine's verdict does is up to the agent from now on. */
+  #handedOver(callId: string, call: Call, found: Readonly<Record<string, string>>, at?: number): void {
+    call.dialplan = "over"
+    call.isMachine = (found["AMDSTATUS"] ?? (call.isMachine ? MACHINE : "")) === MACHINE
+    this.#emit(callId, { _tag: "Gathered", values: { ...found, dialplan: "handed_over" } })
+    if (call.isMachine) this.#emit(callId, { _tag: "MachineDetected" })
+    this.#emit(callId, { _tag: "Answered", ...(at === undefined ? {} : { at }) })
+  }
+
+  /** The dialplan has found a machine and kept the call. */
+  #isLeftWithMachine({ dialplan, isMachine }: Call): boolean {
+    return dialplan === "inside" && isMachine
+  }
+
   #destroyed(callId: string, call: Call, { at, cause, sipStatus }: ChannelEvent & { readonly type: "ChannelDestroyed" }): void {
     this.#calls.delete(callId)
     this.#ended.set(callId, call)
@@ -207,6 +280,7 @@ export class AriCalls {
   #causeOf(call: Call, cause: number, sipStatus: number | undefined): HangupCause {
     if (call.asked !== undefined && call.network === undefined) return call.asked
     if (cause === 0 && call.stopping) return "trunk_lost"
+    if (this.#isLeftWithMachine(call)) return "machine_detected"
     // Most telephones say goodbye without a reason, which arrives as 0.
     if (call.answered) return fromQ850(cause === 0 ? NORMAL_CLEARING : cause)
     if (this.#timedOut(call, cause)) return "ring_timeout"
@@ -239,6 +313,7 @@ const signOf = (event: ChannelEvent): TrunkEvent => {
     case "StasisStart":
       return { _tag: "Answered", ...at }
     case "ChannelHangupRequest":
+    case "ChannelVarset":
       return { _tag: "Placed" }
     case "ChannelDtmfReceived":
       return { _tag: "Dtmf", digit: event.digit }

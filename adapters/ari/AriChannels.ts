@@ -12,6 +12,8 @@ export interface Listed {
   readonly state: string
   /** Undefined where this version of Asterisk does not say. */
   readonly inStasis: boolean | undefined
+  /** With which it has entered our application; undefined where it is not in that. */
+  readonly args?: ReadonlyArray<string>
 }
 
 /** By channel id. */
@@ -33,7 +35,7 @@ const MAX_LIST_BYTES = 32 * 1024 * 1024
 export const listChannels = Effect.fnUntraced(function* (asterisk: Asterisk, operation: string) {
   const { body } = yield* ask(asterisk, operation, { method: "GET", path: "/channels", maxBytes: MAX_LIST_BYTES })
   if (!Array.isArray(body)) return yield* providerError(operation, "the list of channels is no list")
-  const list: ChannelList = new Map(body.map((channel: unknown) => [textAt(channel, "id") ?? "", listed(channel)]))
+  const list: ChannelList = new Map(body.map((channel: unknown) => [textAt(channel, "id") ?? "", listed(channel, asterisk.application)]))
   return list
 })
 
@@ -49,7 +51,7 @@ const findAlone = Effect.fnUntraced(function* (asterisk: Asterisk, operation: st
   const reply = yield* ask(asterisk, operation, { method: "GET", path: channelPath(callId) }, isNoChannel)
   if (isNoChannel(reply)) return undefined
   if (textAt(reply.body, "id") !== callId) return yield* providerError(operation, "the reply shows no channel")
-  return listed(reply.body)
+  return listed(reply.body, asterisk.application)
 })
 
 const beginLooking = (asterisk: Asterisk): Looking => {
@@ -70,7 +72,10 @@ const beginLooking = (asterisk: Asterisk): Looking => {
   return looking
 }
 
-const listed = (channel: unknown): Listed => {
-  const application = textAt(channel, "dialplan", "app_name")
-  return { state: textAt(channel, "state") ?? "", inStasis: application === undefined ? undefined : application === "Stasis" }
+const listed = (channel: unknown, application: string): Listed => {
+  const name = textAt(channel, "dialplan", "app_name")
+  const state = textAt(channel, "state") ?? ""
+  if (name !== "Stasis") return { state, inStasis: name === undefined ? undefined : false }
+  const [entered, ...args] = (textAt(channel, "dialplan", "app_data") ?? "").split(",")
+  return { state, inStasis: true, ...(entered === application ? { args } : {}) }
 }

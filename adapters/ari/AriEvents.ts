@@ -13,7 +13,7 @@ import { whyFailed } from "./whyFailed.ts"
 export type AriEvent =
   | { readonly type: "Dial"; readonly id: string; readonly status: string }
   /** `at`: by Asterisk's clock. */
-  | { readonly type: "StasisStart"; readonly id: string; readonly at?: number }
+  | { readonly type: "StasisStart"; readonly id: string; readonly args?: ReadonlyArray<string>; readonly at?: number }
   /** `soft`: `cause` is no Q.850 code but Asterisk's flags for who inside of it asked. */
   | {
       readonly type: "ChannelHangupRequest"
@@ -30,6 +30,7 @@ export type AriEvent =
       readonly at?: number
     }
   | { readonly type: "ChannelDtmfReceived"; readonly id: string; readonly digit: string }
+  | { readonly type: "ChannelVarset"; readonly id: string; readonly variable: string; readonly value: string }
   | { readonly type: "ApplicationReplaced"; readonly id: string }
 
 export type ChannelEvent = Exclude<AriEvent, { readonly type: "ApplicationReplaced" }>
@@ -44,6 +45,9 @@ export const eventTypes: ReadonlyArray<AriEvent["type"]> = [
   "ApplicationReplaced"
 ]
 
+/** The same where answered calls run through the dialplan, whose findings are variables. */
+export const dialplanEventTypes: ReadonlyArray<AriEvent["type"]> = [...eventTypes, "ChannelVarset"]
+
 /** Undefined for what we do not know or cannot use. */
 export const decode = (text: string): AriEvent | undefined => {
   const event = parse(text)
@@ -55,7 +59,7 @@ export const decode = (text: string): AriEvent | undefined => {
     case "Dial":
       return { type, id, status: textAt(event, "dialstatus") ?? "" }
     case "StasisStart":
-      return { type, id, ...timeOf(event) }
+      return { type, id, ...argsIn(event), ...timeOf(event) }
     case "ChannelHangupRequest":
       return { type, id, cause: numberAt(event, "cause") ?? 0, sipStatus: numberAt(event, "tech_cause"), soft: at(event, "soft") === true }
     case "ChannelDestroyed":
@@ -64,9 +68,16 @@ export const decode = (text: string): AriEvent | undefined => {
       const digit = textAt(event, "digit") ?? ""
       return /^[0-9*#A-D]$/.test(digit) ? { type, id, digit } : undefined
     }
+    case "ChannelVarset":
+      return { type, id, variable: textAt(event, "variable") ?? "", value: textAt(event, "value") ?? "" }
     default:
       return undefined
   }
+}
+
+const argsIn = (event: unknown): { readonly args?: ReadonlyArray<string> } => {
+  const args = at(event, "args")
+  return Array.isArray(args) && args.length > 0 ? { args: args.filter((arg) => typeof arg === "string") } : {}
 }
 
 /** As in `2026-11-22T01:14:48.123+0000`. */

@@ -8,6 +8,7 @@ import { OriginateDoubtful, OriginateRefused, type OriginateRequest } from "#cor
 import type { Extensions } from "#core/telephony/Extensions.ts"
 import { type Call, isCallId } from "./AriCalls.ts"
 import { complaint, textAt } from "./AriJson.ts"
+import { appArgsOf, type Dialplan, filled, variablesOf as dialplanVariables } from "./AriDialplan.ts"
 import { recheck } from "./AriReconcile.ts"
 import { NotSent, type Outcome, type Reply } from "./AriRest.ts"
 import { callerIdOf, type OriginateExtras, variablesOf } from "./AriVariables.ts"
@@ -27,10 +28,12 @@ export interface Dialing {
   /** The only numbers without a plus that are called. */
   readonly extensions: Extensions
   readonly extras: OriginateExtras
+  /** What answered calls run through before they are ours. */
+  readonly dialplan: Dialplan | undefined
 }
 
 /** The parameters, or why there cannot be any. Only digits and a plus reach the dial string: a number may name no other endpoint. */
-const parametersOf = (asterisk: Asterisk, { dialString, extensions, extras }: Dialing, request: OriginateRequest) => {
+const parametersOf = (asterisk: Asterisk, { dialplan, dialString, extensions, extras }: Dialing, request: OriginateRequest) => {
   if (!isCallId(request.callId)) return refused("misconfigured", "not a call id")
   // The list was changed since: that is for a person to repair, and not the contact's fault.
   if (/^[0-9]{2,8}$/.test(request.to) && !extensions.has(request.to))
@@ -40,12 +43,13 @@ const parametersOf = (asterisk: Asterisk, { dialString, extensions, extras }: Di
   }
   if (request.from !== undefined && !/^\+?[0-9]{1,20}$/.test(request.from))
     return refused("misconfigured", "the caller id is not a phone number")
-  const endpoint = dialString.replaceAll("{number}", request.to).replaceAll("{digits}", request.to.replace("+", ""))
+  const endpoint = filled(dialString, request.to)
   if (endpoint === dialString) return refused("misconfigured", "the dial string holds neither {number} nor {digits}")
+  if (dialplan !== undefined && asterisk.now() < asterisk.noDialplanUntil) return refused("misconfigured", noPlace(dialplan))
   return {
     endpoint,
     app: asterisk.application,
-    appArgs: `call,${request.callId}`,
+    appArgs: dialplan === undefined ? `call,${request.callId}` : appArgsOf(dialplan, request.callId, request.to),
     channelId: request.callId,
     timeout: String(Math.max(1, Math.ceil(request.ringTimeoutSeconds))),
     ...(request.from === undefined ? {} : { callerId: callerIdOf(extras, request.from) }),
@@ -53,6 +57,9 @@ const parametersOf = (asterisk: Asterisk, { dialString, extensions, extras }: Di
     ...(/^local\//i.test(endpoint) ? { formats: "ulaw" } : {})
   }
 }
+
+const noPlace = ({ context, extension, priority }: Dialplan): string =>
+  `the dialplan has no ${context},${extension},${priority} for answered calls: the last one was hung up`
 
 export const originate = Effect.fn("ari.originate")(function* (asterisk: Asterisk, dialing: Dialing, request: OriginateRequest) {
   const { callId } = request
@@ -65,7 +72,8 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
     return known.request === "accepted" ? { providerCallId: callId } : yield* new OriginateDoubtful({ detail: "already sent" })
 
   const call = asterisk.calls.add(callId, request.ringTimeoutSeconds, "pending")
-  const variables = variablesOf(dialing.extras, request.context ?? {})
+  const extras = variablesOf(dialing.extras, request.context ?? {})
+  const variables = dialing.dialplan === undefined ? extras : { ...extras, ...dialplanVariables(asterisk.application, callId) }
   let isDeaf = false
   const leave = () => {
     isDeaf = asterisk.status._tag !== "Up"

@@ -14,8 +14,9 @@ import {
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { AriCalls } from "./AriCalls.ts"
 import { findChannel } from "./AriChannels.ts"
+import { enter } from "./AriDialplan.ts"
 import { AriDoubt } from "./AriDoubt.ts"
-import { type ChannelEvent, down, type Ended, eventTypes, keepConnected } from "./AriEvents.ts"
+import { type ChannelEvent, dialplanEventTypes, down, type Ended, eventTypes, keepConnected } from "./AriEvents.ts"
 import { openMedia } from "./AriMedia.ts"
 import { type Dialing, forgetUnlessSeen, originate } from "./AriOriginate.ts"
 import { makeOvertaking } from "./AriOvertaking.ts"
@@ -40,7 +41,7 @@ const NORMAL_CLEARING = 16
 
 export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, context: TrunkContext) {
   const asterisk = yield* makeAsterisk(settings, context)
-  yield* Effect.forkScoped(follow(asterisk, context))
+  yield* Effect.forkScoped(follow(asterisk, settings, context))
   const overtake = makeOvertaking(asterisk, settings.dialString)
   const trunk: Trunk = {
     originate: (request) => originate(asterisk, settings, request),
@@ -83,7 +84,10 @@ const makeAsterisk = Effect.fnUntraced(function* (settings: TrunkSettings, conte
     now,
     rest: yield* makeRest(base, authorization, context.egress),
     egress: context.egress,
-    calls: new AriCalls(context.onEvent, now),
+    calls: new AriCalls(context.onEvent, now, {
+      isUsed: settings.dialplan !== undefined,
+      enter: (callId, place) => asterisk.background(enter(asterisk, callId, place))
+    }),
     doubt: new AriDoubt(),
     media: new Map(),
     bridges: new Set(),
@@ -95,12 +99,14 @@ const makeAsterisk = Effect.fnUntraced(function* (settings: TrunkSettings, conte
     socket: undefined,
     missing: new Set(),
     looking: undefined,
-    noMediaSocketUntil: Number.NEGATIVE_INFINITY
+    noMediaSocketUntil: Number.NEGATIVE_INFINITY,
+    noDialplanUntil: Number.NEGATIVE_INFINITY
   }
   return asterisk
 })
 
-const follow = Effect.fnUntraced(function* (asterisk: Asterisk, context: TrunkContext) {
+const follow = Effect.fnUntraced(function* (asterisk: Asterisk, { dialplan }: TrunkSettings, context: TrunkContext) {
+  const types = dialplan === undefined ? eventTypes : dialplanEventTypes
   yield* keepConnected({
     url: webSocketUrl(asterisk.base, `/ari/events?app=${encodeURIComponent(asterisk.application)}`),
     authorization: asterisk.authorization,
@@ -124,7 +130,7 @@ const follow = Effect.fnUntraced(function* (asterisk: Asterisk, context: TrunkCo
       asterisk.calls.noteGap()
       asterisk.socket = socket
       asterisk.noMediaSocketUntil = Number.NEGATIVE_INFINITY
-      yield* filterEvents(asterisk)
+      yield* filterEvents(asterisk, types)
       yield* reconcile(asterisk, true).pipe(Effect.catch((error) => Effect.fail(down("unreachable", `reconcile: ${error.detail}`))))
       const sweep = Effect.repeat(Effect.ignore(reconcile(asterisk, false)), Schedule.spaced(SWEEP_MILLIS))
       yield* Effect.forkScoped(Effect.delay(sweep, SWEEP_MILLIS))
@@ -150,12 +156,12 @@ const route = ({ calls, media }: Asterisk, event: ChannelEvent): void => {
 }
 
 /** The filter belongs to the application, which a restart of Asterisk forgets. Old versions have none. */
-const filterEvents = Effect.fnUntraced(function* (asterisk: Asterisk) {
+const filterEvents = Effect.fnUntraced(function* (asterisk: Asterisk, types: typeof eventTypes) {
   const { status } = yield* asterisk.rest
     .send({
       method: "PUT",
       path: `/applications/${encodeURIComponent(asterisk.application)}/eventFilter`,
-      body: { allowed: eventTypes.map((type) => ({ type })) }
+      body: { allowed: types.map((type) => ({ type })) }
     })
     .pipe(Effect.catch((error): Effect.Effect<never, Ended> => Effect.fail(down("unreachable", error.detail))))
   if (status === 401 || status === 403) return yield* Effect.fail(down("auth", `the ARI user may look but not act (HTTP ${status})`))

@@ -6,6 +6,7 @@ import { Effect, type Scope } from "effect"
 import WebSocket from "ws"
 import { portOf } from "#core/egress/Egress.ts"
 import type { Check, VerifyContext } from "#core/provider/Adapter.ts"
+import type { Dialplan } from "./AriDialplan.ts"
 import { at, textAt } from "./AriJson.ts"
 import { type AriRequest, make as makeRest, type Reply } from "./AriRest.ts"
 import { authorizationOf, channelPath, isNoChannel, isSuccess, nameOf, nobody, webSocketUrl } from "./Asterisk.ts"
@@ -44,7 +45,7 @@ export const verifyAll = (all: ReadonlyArray<EndpointSettings>, context: VerifyC
   )
 
 const verify = Effect.fnUntraced(function* (settings: TrunkSettings, { egress, report }: VerifyContext) {
-  const { base, dialString, user } = settings
+  const { base, dialplan, dialString, user } = settings
   const rest = yield* makeRest(base, authorizationOf(settings), egress)
   const info = yield* Effect.result(rest.send({ method: "GET", path: "/asterisk/info" }))
   const answer = info._tag === "Success" ? info.success : undefined
@@ -59,6 +60,7 @@ const verify = Effect.fnUntraced(function* (settings: TrunkSettings, { egress, r
   report(yield* events(settings, egress.lookup(portOf(base))))
   const modules = yield* ask({ method: "GET", path: "/asterisk/modules" })
   for (const check of modulesOf(modules)) report(check)
+  if (dialplan !== undefined) report(dialplanOf(dialplan, modules))
   const endpoint = endpointIn(dialString)
   if (endpoint !== undefined)
     report(endpointOf(endpoint, yield* ask({ method: "GET", path: `/endpoints/PJSIP/${encodeURIComponent(endpoint)}` })))
@@ -149,7 +151,7 @@ const events = (settings: TrunkSettings, lookup: ReturnType<VerifyContext["egres
 const modulesOf = (reply: Reply | undefined): ReadonlyArray<Check> => {
   if (reply === undefined || !isSuccess(reply) || !Array.isArray(reply.body))
     return [warning("modules", "Asterisk does not list its modules.", "Load res_ari_asterisk.so to have them checked here.")]
-  const running = new Set(reply.body.filter((one) => at(one, "status") === "Running").map((one) => textAt(one, "name")))
+  const running = runningIn(reply.body)
   const missing = neededModules.filter((name) => !running.has(name))
   if (!running.has("bridge_softmix.so") && !running.has("bridge_simple.so")) missing.push("bridge_softmix.so")
   const needed =
@@ -157,6 +159,24 @@ const modulesOf = (reply: Reply | undefined): ReadonlyArray<Check> => {
       ? passed("modules", "Asterisk has the modules that calls need.")
       : failed("modules", `Modules are missing: ${missing.join(", ")}.`, "Load them in modules.conf and restart Asterisk.")
   return [needed, mediaOf(running)]
+}
+
+const runningIn = (body: ReadonlyArray<unknown>): ReadonlySet<string | undefined> =>
+  new Set(body.filter((one) => at(one, "status") === "Running").map((one) => textAt(one, "name")))
+
+/** The dialplan itself can be asked about only with a call in hand. */
+const dialplanOf = ({ context }: Dialplan, modules: Reply | undefined): Check => {
+  const running = modules !== undefined && Array.isArray(modules.body) ? runningIn(modules.body) : undefined
+  return running?.has("func_dialplan.so") === true
+    ? passed(
+        "dialplan",
+        `Answered calls enter the context '${context}' first; each one is asked whether it is there. A test call tries it.`
+      )
+    : warning(
+        "dialplan",
+        `Answered calls enter the context '${context}' first, and Asterisk cannot be asked whether it is there: without it, everybody who answers is hung up on.`,
+        "Load func_dialplan.so, and place a test call."
+      )
 }
 
 const mediaOf = (running: ReadonlySet<string | undefined>): Check => {

@@ -47,6 +47,8 @@ export interface Asterisk {
   looking: Looking | undefined
   /** This Asterisk has turned out to have no websocket channel; it is not asked for one again before then. */
   noMediaSocketUntil: number
+  /** The dialplan that answered calls are to run through has turned out not to be there; nothing is dialed before then. */
+  noDialplanUntil: number
 }
 
 export const providerError = (operation: string, detail: string) => new ProviderError({ provider: "ari", operation, detail })

@@ -4,6 +4,7 @@ import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import { defineAdapter, type TrunkContext } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { extensionItem, extensionsOf, mostExtensions } from "#core/telephony/Extensions.ts"
+import { contextName, dialplanOf, extensionName, priorityNumber } from "./AriDialplan.ts"
 import type { EndpointSettings } from "./AriEndpoint.ts"
 import { openEndpoints } from "./AriEndpoints.ts"
 import * as variables from "./AriVariables.ts"
@@ -33,6 +34,9 @@ interface AriConfig {
   readonly app_password: string
   readonly dial_string: string
   readonly allow_extensions: ReadonlyArray<string>
+  readonly context: string
+  readonly extension: string
+  readonly priority: string
   readonly account_code: string
   readonly caller_name: string
   readonly channel_variables: ReadonlyArray<string>
@@ -51,6 +55,7 @@ const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<T
     application: `${config.app_name}.${node}.${configurationId}`,
     dialString: config.dial_string,
     extensions: extensionsOf(config.allow_extensions),
+    dialplan: dialplanOf(config.context, config.extension, config.priority),
     extras: {
       accountCode: config.account_code,
       callerName: config.caller_name,
@@ -125,6 +130,27 @@ export default defineAdapter({
       placeholder: "1000-1999",
       pattern: extensionItem,
       most: mostExtensions
+    }),
+    context: Credential.optionalText({
+      label: "Context",
+      description:
+        "Context of the dialplan that answered calls run through first, until it hands them over. Left out: they are handed over at once",
+      placeholder: "trunkline-answered",
+      pattern: contextName
+    }),
+    extension: Credential.optionalText({
+      label: "Extension",
+      description: "Where they enter that context; {number} and {digits} as in the dial string",
+      placeholder: "{number}",
+      default: "{number}",
+      pattern: extensionName
+    }),
+    priority: Credential.optionalText({
+      label: "Priority",
+      description: "At which they enter it",
+      placeholder: "1",
+      default: "1",
+      pattern: priorityNumber
     }),
     channel_variables: Credential.optionalList({
       label: "Channel Variables",

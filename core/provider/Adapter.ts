@@ -37,11 +37,17 @@ export type TrunkEvent =
   /** The call exists; nothing is known about a phone yet. */
   | { readonly _tag: "Placed" }
   | { readonly _tag: "Rang" }
-  | { readonly _tag: "Answered"; readonly at?: number }
+  /**
+   * `isElsewhere`: what the provider's side does with answered calls, such as a dialplan, has it first. Another one without this follows when its
+   * audio can be opened; or its end.
+   */
+  | { readonly _tag: "Answered"; readonly at?: number; readonly isElsewhere?: true }
   /** A cause that may hide an answer (`mayHideAnswer`) only where the answer could have been heard; otherwise `trunk_lost`. */
   | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
   | { readonly _tag: "Dtmf"; readonly digit: string }
   | { readonly _tag: "MachineDetected" }
+  /** What the provider's side has found out about the call, by name, for its run. No phone number. */
+  | { readonly _tag: "Gathered"; readonly values: Readonly<Record<string, string>> }
 
 /** Whether the trunk can carry calls. `auth`: the provider rejects our credentials. `replaced`: another client took our place. */
 export type TrunkStatus =

@@ -22,7 +22,7 @@ const fieldSchema = (field: CredentialField): TSchema => {
   const rules = field.pattern === undefined ? {} : { pattern: field.pattern }
   const example = field.pattern === undefined || field.placeholder === "" ? {} : { examples: [field.placeholder] }
   const schemas: { readonly [Kind in CredentialField["type"]]: () => TSchema } = {
-    text: () => Type.String({ maxLength: longestField, description, ...rules }),
+    text: () => Type.String({ maxLength: longestField, description, ...rules, ...example }),
     password: () => Type.String({ maxLength: longestField, description, ...rules }),
     textarea: () => Type.String({ maxLength: longestField, description, ...rules }),
     boolean: () => Type.Boolean({ description }),

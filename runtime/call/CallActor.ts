@@ -215,6 +215,7 @@ export class CallActor extends Context.Service<
 
       const converse = Effect.fnUntraced(
         function* (call: LiveCall) {
+          if (call.handover !== undefined) yield* Deferred.await(call.handover)
           const media = yield* call.trunk.trunk
             .openMedia(call.attempt.callId)
             .pipe(Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call)) }))

@@ -288,6 +288,28 @@ const isKey = (digit: string) => /^[0-9*#A-D]$/.test(digit)
 /** An adapter from a package may be plain JavaScript, in which no compiler has checked the cause. */
 const isHangupCause = Schema.is(HangupCause)
 
+/** Providers repeat and reorder events: once it is ours, it stays so. */
+const noteHandover = (call: LiveCall, isElsewhere: boolean, at: SteadyTime.SteadyMillis): void => {
+  if (isElsewhere) {
+    if (call.handedOverAt === undefined && call.session === undefined) call.handover ??= Deferred.makeUnsafe()
+    return
+  }
+  if (call.handedOverAt !== undefined) return
+  call.handedOverAt = at
+  if (call.handover !== undefined) Deferred.doneUnsafe(call.handover, Effect.void)
+}
+
+const MAX_GATHERED = 32
+const LONGEST_GATHERED = 256
+
+/** As much of it as a run has room for. */
+const gatheredWith = (before: Readonly<Record<string, string>> = {}, values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries({ ...before, ...values })
+      .slice(0, MAX_GATHERED)
+      .map(([name, value]) => [name, String(value).slice(0, LONGEST_GATHERED)])
+  )
+
 const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
   const at = SteadyTime.nowOf(clock)
   switch (event._tag) {
@@ -298,6 +320,7 @@ const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
       Queue.offerUnsafe(call.mailbox, Rang.make({}))
       return
     case "Answered":
+      noteHandover(call, event.isElsewhere === true, at)
       Queue.offerUnsafe(call.mailbox, Answered.make({ at, ...toldAt(event) }))
       return
     case "HungUp":
@@ -310,6 +333,9 @@ const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
       }
       if (call.voice.onMachine === "leave_message") call.isMachine = true
       call.session?.machineDetected()
+      return
+    case "Gathered":
+      call.gathered = gatheredWith(call.gathered, event.values)
       return
     case "Dtmf":
       if (!isKey(event.digit) || call.keys.length >= MAX_KEYS) return

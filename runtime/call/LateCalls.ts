@@ -154,7 +154,7 @@ export const makeLateCalls = Effect.fnUntraced(function* ({ isFollowed, isInDoub
 
   const made: LateCalls = {
     heard: (callId, event, source) => {
-      if (!isCallId(callId) || event._tag === "MachineDetected") return
+      if (!isCallId(callId) || event._tag === "MachineDetected" || event._tag === "Gathered") return
       const known = late.get(callId)
       const sign = signOf(event, iso())
       if (known !== undefined) known.life = { ...sign, ...known.life }

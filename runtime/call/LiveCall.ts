@@ -1,5 +1,5 @@
 /** A call of this node, as its actor keeps it. There may be a hundred thousand: fields, no closures. */
-import type { Queue } from "effect"
+import type { Deferred, Queue } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits, Over } from "#core/call/Call.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
@@ -69,6 +69,12 @@ export class LiveCall {
   callerNumber: string | undefined
   /** A machine has answered, and that decides what the call came to. */
   isMachine = false
+  /** Answered, and with something of the provider's own first; done when it is ours. Undefined: it has been ours from the answer. */
+  handover: Deferred.Deferred<void> | undefined
+  /** When its audio could be opened. */
+  handedOverAt: SteadyMillis | undefined
+  /** What the provider's side has found out about it. */
+  gathered: Readonly<Record<string, string>> | undefined
   /** Keys that the callee has pressed. */
   keys = ""
   readonly attempt: Attempt

@@ -68,6 +68,7 @@ export const endOf = (
     outcome,
     record: {
       gatheredContext: {
+        ...call.gathered,
         ...(call.keys === "" ? {} : { dtmf_digits: call.keys }),
         ...voice?.gathered,
         call_disposition: disposition,

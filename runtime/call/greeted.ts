@@ -30,9 +30,12 @@ export const isGreetingMissed = (
   voice: Partial<Pick<VoiceReport, "firstAudioAt" | "recordingKey" | "wasToSpeak">> | undefined
 ): boolean => {
   if (answeredAt === undefined || call.wasAdopted) return false
+  // Until then it was the dialplan's to speak.
+  const oursAt = call.handover === undefined ? answeredAt : call.handedOverAt
+  if (oursAt === undefined) return false
   // Without a session there was no audio at all.
   const wasToSpeak = call.session === undefined ? isToBeGreeted(call) : voice?.wasToSpeak === true
-  return wasToSpeak && (voice?.firstAudioAt ?? endedAt) - answeredAt >= PATIENCE_MILLIS
+  return wasToSpeak && (voice?.firstAudioAt ?? endedAt) - oursAt >= PATIENCE_MILLIS
 }
 
 /** `answeredAt` in wall time. */

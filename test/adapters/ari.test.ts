@@ -116,7 +116,7 @@ t.test("given events from the wire", async (t) => {
   const check = (event: unknown, expected: AriEvent | undefined) =>
     t.strictSame(decode(JSON.stringify(event)), expected, JSON.stringify(event))
   check({ type: "Dial", peer: channel, dialstatus: "RINGING" }, { type: "Dial", id: "c", status: "RINGING" })
-  check({ type: "StasisStart", channel, args: ["call"] }, { type: "StasisStart", id: "c" })
+  check({ type: "StasisStart", channel, args: ["call"] }, { type: "StasisStart", id: "c", args: ["call"] })
   check({ type: "ChannelDestroyed", channel, cause: 17, tech_cause: 486 }, { type: "ChannelDestroyed", id: "c", cause: 17, sipStatus: 486 })
   check(
     { type: "ChannelHangupRequest", channel, cause: 32, soft: true },

@@ -15,6 +15,7 @@ const running = [
   "bridge_softmix",
   "chan_rtp",
   "chan_websocket",
+  "func_dialplan",
   "res_ari_applications",
   "res_ari_bridges",
   "res_ari_channels",
@@ -31,6 +32,8 @@ interface Options {
   readonly answers?: Readonly<Record<string, Answer>>
   readonly without?: ReadonlyArray<string>
   readonly hasEvents?: boolean
+  /** Of the configuration, beside the rest. */
+  readonly more?: Readonly<Record<string, unknown>>
 }
 
 const usual = (without: ReadonlyArray<string>): Readonly<Record<string, Answer>> => ({
@@ -44,7 +47,7 @@ const usual = (without: ReadonlyArray<string>): Readonly<Record<string, Answer>>
 })
 
 /** What is not as it should be. */
-const found = async (t: Test, { answers = {}, hasEvents = true, without = [] }: Options): Promise<ReadonlyArray<Check>> => {
+const found = async (t: Test, { answers = {}, hasEvents = true, more = {}, without = [] }: Options): Promise<ReadonlyArray<Check>> => {
   const told = { ...usual(without), ...answers }
   const answerTo = ({ method = "", url = "" }: IncomingMessage) =>
     told[`${method} ${url.replace("/ari", "")}`] ?? told[method] ?? { status: 404, body: { message: "Resource not found" } }
@@ -68,7 +71,8 @@ const found = async (t: Test, { answers = {}, hasEvents = true, without = [] }: 
     ari_endpoint: `http://127.0.0.1:${port}`,
     app_name: "trunkline",
     app_password: "p4ssword",
-    dial_string: "PJSIP/{number}@trunk"
+    dial_string: "PJSIP/{number}@trunk",
+    ...more
   }
   const context = {
     configurationId: Schema.decodeSync(TelephonyConfigId)(1),
@@ -99,6 +103,11 @@ t.test("given an Asterisk that lacks something, then it is said what, and what t
   await check({ answers: { "GET /endpoints/PJSIP/trunk": { status: 404, body: {} } } }, [{ name: "endpoint", result: "failed" }])
   await check({ answers: { "GET /endpoints/PJSIP/trunk": { status: 200, body: { state: "offline" } } } }, [
     { name: "endpoint", result: "warning" }
+  ])
+  const more = { context: "own" }
+  t.strictSame(await found(t, { more }), [])
+  await check({ more, without: ["func_dialplan"] }, [
+    { name: "dialplan", result: "warning", message: /context 'own'/, advice: /func_dialplan\.so/ }
   ])
   await check({ answers: { "GET /asterisk/info": { status: 401, body: {} } } }, [{ name: "credentials", result: "failed" }])
   await check({ answers: { "GET /asterisk/info": { status: 200, body: [1] } } }, [

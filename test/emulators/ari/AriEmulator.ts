@@ -12,6 +12,7 @@ import { Bridges } from "./Bridges.ts"
 import { CalleeLog, preciseNow } from "./CalleeLog.ts"
 import { Calls } from "./Calls.ts"
 import { Channels } from "./Channel.ts"
+import { type Contexts, Dialplan } from "./Dialplan.ts"
 import { isAllowed, readBody, respond, respondAsIngress } from "./http.ts"
 import { Media } from "./Media.ts"
 import { Rest } from "./Rest.ts"
@@ -40,6 +41,8 @@ export type AriEmulatorOptions = {
   readonly namesRtpAt?: { readonly address: string; readonly port: number }
   /** Every other trunk is refused with 500 "Allocation failed"; by default only those with `unknown` or `nobody` in their name. */
   readonly trunks?: ReadonlyArray<string>
+  /** Where calls can be sent on to. */
+  readonly dialplan?: Contexts
 }
 
 /**
@@ -152,6 +155,7 @@ class AsteriskServer implements AriEmulator {
       bridges,
       calls,
       channels,
+      dialplan: new Dialplan(options.dialplan ?? {}, calls, applications),
       log: this.log,
       media,
       namesRtpAt,

@@ -124,6 +124,12 @@ export class Calls {
     this.#tell(channel, "Dial", () => ({ dialstatus, forward: "", dialstring, peer: channel }))
   }
 
+  leaveStasis(channel: Channel): void {
+    channel.inStasis = false
+    this.#bridges.leave(channel)
+    this.#tell(channel, "StasisEnd", () => ({ channel }))
+  }
+
   hangUp(channel: Channel, cause: number): void {
     this.end(channel, { cause, by: "us", hangupRequest: { soft: true, cause: softHangup } })
   }

@@ -24,8 +24,9 @@ export type ChannelSettings = {
 export class Channel {
   readonly id: string
   readonly name: string
-  readonly app: string
-  readonly appArgs: string
+  /** With its arguments: what the channel has entered last. */
+  app: string
+  appArgs: string
   /** Who is called; empty for a media channel. */
   readonly number: string
   readonly callerId: string
@@ -35,6 +36,8 @@ export class Channel {
   readonly protocolId = `${Math.random().toString(36).slice(2)}@127.0.0.1`
   state: ChannelState = "Down"
   inStasis = false
+  /** In the dialplan; undefined before it has been there. */
+  place: { readonly context: string; readonly exten: string; readonly priority: number } | undefined
   dialled = false
   ended = false
   /** Names of the applications that get this channel's events. */
@@ -91,10 +94,8 @@ export class Channel {
       connected: { name: "", number: this.state === "Up" ? this.number : "" },
       accountcode: "",
       dialplan: {
-        context: "default",
-        exten: this.number === "" ? "s" : this.number,
-        priority: 1,
-        app_name: this.inStasis ? "Stasis" : "AppDial2",
+        ...(this.place ?? { context: "default", exten: this.number === "" ? "s" : this.number, priority: 1 }),
+        app_name: this.inStasis ? "Stasis" : this.place === undefined ? "AppDial2" : "Wait",
         app_data: this.inStasis ? [this.app, this.appArgs].filter(Boolean).join(",") : "(Outgoing Line)"
       },
       creationtime: this.creationtime,

@@ -7,6 +7,7 @@ import type { Bridges } from "./Bridges.ts"
 import type { CalleeLog } from "./CalleeLog.ts"
 import type { Calls } from "./Calls.ts"
 import type { Channel, Channels } from "./Channel.ts"
+import type { Dialplan } from "./Dialplan.ts"
 import type { Media } from "./Media.ts"
 
 /** The running Asterisk, as its REST operations see it. */
@@ -15,6 +16,7 @@ export type Asterisk = {
   readonly bridges: Bridges
   readonly calls: Calls
   readonly channels: Channels
+  readonly dialplan: Dialplan
   readonly log: CalleeLog
   readonly media: Media
   /** Of an Asterisk without websockets for audio. */

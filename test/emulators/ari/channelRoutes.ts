@@ -194,6 +194,26 @@ export const channelRoutes: ReadonlyArray<Route> = [
   },
   {
     method: "POST",
+    path: "/channels/{channelId}/continue",
+    nickname: "continueInDialplan",
+    query: ["context", "extension", "priority", "label"],
+    handle: (asterisk, { id, query }) => {
+      const channel = inStasis(asterisk, id)
+      const [context, exten, priority] = [
+        query.get("context") ?? "default",
+        query.get("extension") ?? "s",
+        Number(query.get("priority") ?? 1)
+      ]
+      setImmediate(() => {
+        if (channel.ended) return
+        asterisk.calls.leaveStasis(channel)
+        asterisk.dialplan.run(channel, context, exten, priority)
+      })
+      return nothing
+    }
+  },
+  {
+    method: "POST",
     path: "/channels/{channelId}/answer",
     nickname: "answer",
     handle: (asterisk, { id }) => {
@@ -245,6 +265,8 @@ export const channelRoutes: ReadonlyArray<Route> = [
     handle: (asterisk, { id, query }) => {
       const channel = channelOf(asterisk, id)
       const name = query.get("variable") ?? refuse(400, "Variable name is required")
+      const [, context, priority] = /^DIALPLAN_EXISTS\(([^,]*),[^,]*,(\d+)\)$/.exec(name) ?? []
+      if (context !== undefined) return ok({ value: asterisk.dialplan.has(context, Number(priority)) ? "1" : "0" })
       const value = channel.variables[name] ?? channel.channelvars?.[name]
       return value === undefined ? refuse(404, "Provided variable was not found") : ok({ value })
     }

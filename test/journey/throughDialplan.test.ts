@@ -1,0 +1,146 @@
+/**
+ * Answered calls that run through the dialplan of Asterisk before they are the agent's: what becomes of them, whoever ends them and whatever
+ * is lost meanwhile. Judged by the callees, and by the runs.
+ */
+import t, { type Test } from "tap"
+import { type Contexts, handOver } from "#test/emulators/ari/Dialplan.ts"
+import { type Run, untilTrue, World, type WorldOptions } from "#test/support/engine.ts"
+
+t.setTimeout(300_000)
+
+const amd = (status: string, cause: string, waitMillis = 200) => [
+  { wait: waitMillis },
+  { set: "AMDSTATUS", to: status },
+  { set: "AMDCAUSE", to: cause }
+]
+const contexts: Contexts = {
+  human: [...amd("HUMAN", "HUMAN-850-800"), handOver],
+  machine: [...amd("MACHINE", "LONGGREETING-1500-1500"), { wait: 100 }, { hangup: 16 }],
+  "machine-kept": [...amd("MACHINE", "LONGGREETING-1500-1500"), handOver],
+  refuses: [{ wait: 100 }, { hangup: 21 }],
+  // Asks again while nobody is there.
+  slow: [{ wait: 1500 }, handOver, { wait: 1000 }, handOver, { wait: 1000 }, handOver, { wait: 1000 }, handOver, { hangup: 41 }],
+  endless: [{ wait: 600_000 }]
+}
+
+const given = async (t: Test, context: string, options: WorldOptions = {}) => {
+  const world = await World.open(t, {
+    ...options,
+    emulator: { ringMillis: 300, talkMillis: 2500, dialplan: contexts, ...options.emulator }
+  })
+  const config = {
+    provider: "ari",
+    ari_endpoint: world.emulator.url,
+    app_name: world.emulator.user,
+    app_password: world.emulator.password,
+    context
+  }
+  const { body, status } = await world.api.ask("PUT", "/organizations/telephony-configs/1", { config })
+  t.equal(status, 200, JSON.stringify(body))
+  return world
+}
+
+const started = async (world: World, numbers: ReadonlyArray<string>): Promise<number> => {
+  const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  return id
+}
+const ended = async ({ api }: World, id: number): Promise<ReadonlyMap<string, Run>> => {
+  await api.untilState(id, "completed")
+  return new Map((await api.runs(id)).map((run) => [String(run.initial_context?.["phone_number"]), run]))
+}
+const called = async (world: World, numbers: ReadonlyArray<string>) => ended(world, await started(world, numbers))
+const [answers, busy, silent] = ["+15550100001", "+15550100002", "+15550100003"]
+/** Audio that the callee of the only answered call was sent. */
+const spokenTo = (world: World): number => world.emulator.log.firstSpoken().length
+
+t.test("given a dialplan that hands people over", async (t) => {
+  const world = await given(t, "human")
+  const runs = await called(world, [answers, busy, silent])
+  t.match(
+    runs.get(answers),
+    {
+      gathered_context: {
+        AMDSTATUS: "HUMAN",
+        AMDCAUSE: "HUMAN-850-800",
+        dialplan: "handed_over",
+        call_disposition: "user_hangup",
+        hangup_cause: "normal_clearing"
+      }
+    },
+    "then the run says what it found"
+  )
+  t.match(runs.get(busy), { gathered_context: { hangup_cause: "user_busy", call_disposition: "busy" } }, "and who is busy is busy")
+  t.match(runs.get(silent), { gathered_context: { hangup_cause: "ring_timeout", call_disposition: "no-answer" } })
+  t.notOk(runs.get(busy)?.gathered_context?.["dialplan"], "and only who answers comes to the dialplan")
+  t.equal(spokenTo(world), 1, "and who is handed over is spoken to")
+  t.notOk(JSON.stringify(runs.get(answers)).includes("greeting_missed"))
+})
+
+t.test("given a dialplan that hangs up on machines", async (t) => {
+  const world = await given(t, "machine")
+  const run = (await called(world, [answers])).get(answers)
+  t.match(run, { gathered_context: { AMDSTATUS: "MACHINE", dialplan: "entered", call_disposition: "voicemail_detected" } })
+  t.equal(spokenTo(world), 0, "then the agent says nothing")
+  t.notOk(JSON.stringify(run).includes("greeting_missed"), "and nothing is missed")
+})
+
+t.test("given a dialplan that hands machines over, then the agent's own setting decides", async (t) => {
+  const world = await given(t, "machine-kept")
+  const run = (await called(world, [answers])).get(answers)
+  t.match(run, {
+    gathered_context: {
+      AMDSTATUS: "MACHINE",
+      dialplan: "handed_over",
+      call_disposition: "voicemail_detected",
+      hangup_cause: "machine_detected"
+    }
+  })
+})
+
+t.test("given a dialplan that ends calls for another reason, then they were answered all the same", async (t) => {
+  const world = await given(t, "refuses")
+  const run = (await called(world, [answers])).get(answers)
+  t.match(run, { gathered_context: { dialplan: "entered", hangup_cause: "call_rejected", call_disposition: "user_hangup" } })
+  t.match(run, { is_completed: true })
+})
+
+t.test("given a context that is not there, then one callee is hung up on, and no other is called", async (t) => {
+  const world = await given(t, "nowhere", { environment: { CALL_RATE: "50" } })
+  const numbers = Array.from({ length: 30 }, (_, at) => `+155501${String(at).padStart(3, "0")}01`)
+  const id = await started(world, numbers)
+  const { logs } = await world.api.untilState(id, "paused")
+  t.match(logs.at(-1), { details: { detail: /^the dialplan has no nowhere,\{number\},1 for answered calls/ } })
+  await untilTrue("end of the calls", () => world.emulator.live() === 0)
+  t.ok(world.emulator.requests.length < numbers.length, `${world.emulator.requests.length} were called`)
+  for (const run of await world.api.runs(id)) {
+    if (run.is_completed) t.match(run, { gathered_context: { hangup_cause: "media_failure", call_disposition: "error" } })
+  }
+})
+
+t.test("given events that are lost while a call is in the dialplan, then it is handed over when they are back", async (t) => {
+  const world = await given(t, "slow")
+  const id = await started(world, [answers])
+  await world.seen("answered", 1)
+  world.emulator.dropSockets()
+  const run = (await ended(world, id)).get(answers)
+  t.match(run, { gathered_context: { dialplan: "handed_over", call_disposition: "user_hangup" } })
+  t.equal(spokenTo(world), 1)
+  t.equal(world.emulator.requests.length, 1)
+})
+
+t.test("given an engine that dies while a call is in the dialplan, then the next one ends that call, and it counts once", async (t) => {
+  const world = await given(t, "endless", { emulator: { talkMillis: 600_000 } })
+  const id = await started(world, [answers])
+  await world.seen("answered", 1)
+  await untilTrue("record of the answer", async () => {
+    const [row] = await world.sql<Array<{ state: string }>>`SELECT state FROM attempts WHERE campaign_id = ${id}`
+    return row?.state === "answered"
+  })
+  await world.end("SIGKILL")
+  await world.launch()
+  const run = (await ended(world, id)).get(answers)
+  t.match(run, { gathered_context: { hangup_cause: "node_lost", call_disposition: "error" } })
+  t.equal(world.emulator.live(), 0, "then the callee is let go")
+  t.equal(world.emulator.requests.length, 1)
+})
