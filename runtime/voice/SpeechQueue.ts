@@ -43,5 +43,20 @@ const extreme = <W extends Wish>(wishes: Iterable<W>, now: SteadyMillis, sign: 1
   return found
 }
 
+const neededAtOf = ({ wants }: Wish): SteadyMillis => {
+  let soonest = Number.POSITIVE_INFINITY
+  for (const { neededAt } of wants) soonest = Math.min(soonest, neededAt)
+  return soonest
+}
+
+/**
+ * Whether one of them will be more than `tolerance` late, if they are made in the order in which they are needed, each in `pieceMillis`. A
+ * second sentence, which is needed when the first has been said, does not count against phones that begin to ring.
+ */
+export const areLate = (wishes: Iterable<Wish>, now: SteadyMillis, pieceMillis: number, tolerance: number): boolean => {
+  const needed = Array.from(wishes, neededAtOf).toSorted((a, b) => a - b)
+  return needed.some((at, index) => now + (index + 1) * pieceMillis > at + tolerance)
+}
+
 export const mostUrgent = <W extends Wish>(wishes: Iterable<W>, now: SteadyMillis): W | undefined => extreme(wishes, now, 1)
 export const leastUrgent = <W extends Wish>(wishes: Iterable<W>, now: SteadyMillis): W | undefined => extreme(wishes, now, -1)

@@ -3,11 +3,11 @@
  * within a number of bytes. A piece that nobody waits for any more is not made. A thread starts when a piece would have to wait, and goes
  * when nothing was asked of it for a while. One that crashes or takes too long costs its piece, not the next one.
  */
-import { Deferred, type Duration, Effect, Exit, FiberHandle, type Scope } from "effect"
+import { Clock, Deferred, type Duration, Effect, Exit, FiberHandle, type Scope } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { makeSpeechCache } from "./SpeechCache.ts"
-import { leastUrgent, mostUrgent, type Wanted } from "./SpeechQueue.ts"
+import { areLate, leastUrgent, mostUrgent, type Wanted } from "./SpeechQueue.ts"
 import { makeSpeechThread, SpeechNotMade, type SpeechThread } from "./SpeechThread.ts"
 
 export interface SpeechWorkersOptions {
@@ -27,8 +27,8 @@ export interface SpeechWorkers<Request, E> {
    */
   readonly speech: (key: string, request: Effect.Effect<Request, E>, wanted?: Wanted) => Effect.Effect<Uint8Array, E | SpeechNotMade>
   /**
-   * More waits than can be made while phones ring, and some of it is this campaign's: with more of its calls, more callees would hear nothing.
-   * Holds for no longer than pieces wait, each of which is made or fails within the timeout.
+   * Not all that waits can be made by the time it is needed, and some of it is this campaign's: with more of its calls, more callees would hear
+   * nothing. Holds for no longer than pieces wait, each of which is made or fails within the timeout.
    */
   readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   readonly isKept: (key: string) => boolean
@@ -36,8 +36,8 @@ export interface SpeechWorkers<Request, E> {
 }
 
 const maxWaiting = 1024
-/** Phones ring for about so long: more work than this may not wait. */
-const ringMillis = 2000
+/** Whoever hears a piece later than this after it was needed has been kept waiting. */
+const toleratedMillis = 500
 /** How much the latest piece counts for how long one takes. */
 const newest = 0.1
 
@@ -63,6 +63,7 @@ export const makeSpeechWorkers = <Request, E = never>(
     const waiting = new Map<string, Piece<Request, E>>()
     const making = new Map<string, Piece<Request, E>>()
     const scope = yield* Effect.scope
+    const clock = yield* Clock.Clock
     const places: ReadonlyArray<Place<Request>> = yield* Effect.forEach(Array.from({ length: options.workers }), () =>
       Effect.map(FiberHandle.make(), (idle) => ({ thread: makeSpeechThread<Request>(options.name, options.program), idle, isTaken: false }))
     )
@@ -168,7 +169,8 @@ export const makeSpeechWorkers = <Request, E = never>(
       return false
     }
     const isCrowdedBy = (campaignId: CampaignId): boolean =>
-      (waiting.size * pieceMillis) / options.workers > ringMillis && [...waiting.values()].some((piece) => isWantedBy(piece, campaignId))
+      areLate(waiting.values(), SteadyTime.nowOf(clock), pieceMillis / options.workers, toleratedMillis) &&
+      [...waiting.values()].some((piece) => isWantedBy(piece, campaignId))
 
     return {
       speech,

@@ -36,7 +36,7 @@ export class Tts extends Context.Service<
     readonly speak: (text: string, wanted?: Wanted) => Effect.Effect<Uint8Array, TtsError>
     /** Has what it takes to speak ready by the time these are wanted, unless they are known already. Returns at once; cheap to repeat. */
     readonly warm: (texts: ReadonlyArray<string>) => Effect.Effect<void>
-    /** More speech waits than can be made while phones ring, and calls of this campaign are among those who want it. */
+    /** Not all the speech that waits can be made in time, and calls of this campaign are among those who want it. */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   }
 >()("runtime/voice/Tts") {

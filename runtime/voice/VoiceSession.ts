@@ -93,7 +93,7 @@ export class VoiceAgent extends Context.Service<
   VoiceAgent,
   {
     /**
-     * More speech waits than can be made while phones ring, and calls of this campaign are among those who want it: with more of them, more
+     * Not all the speech that waits can be made in time, and calls of this campaign are among those who want it: with more of them, more
      * callees would hear nothing. A campaign whose greetings are all known is never held back, and no campaign for good.
      */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean

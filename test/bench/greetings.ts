@@ -8,7 +8,7 @@ import { columns, rowsOf, talksThenHangsUp } from "./Contacts.ts"
 import { startDatabase } from "./Database.ts"
 import { startEmulator } from "./Emulator.ts"
 import { createCampaign, prepare, startEngine } from "./Engine.ts"
-import { type Figure, quantile } from "./Figure.ts"
+import { type Figure, type Goal, quantile } from "./Figure.ts"
 
 const callsPerSecond = 20
 const ringMillis = 2000
@@ -42,6 +42,8 @@ interface Heard {
   /** Milliseconds from the answer, of those who were spoken to. */
   readonly waits: ReadonlyArray<number>
   readonly missed: number
+  /** Calls answered in a second: fewer than were to be dialed, where the engine held them back because speech was late. */
+  readonly rate: number
 }
 
 const greeted = ({ quick }: Options, greeting: string, ring: number) =>
@@ -59,22 +61,25 @@ const greeted = ({ quick }: Options, greeting: string, ring: number) =>
       const heardAt = spoken.get(channelId)
       return heardAt === undefined ? [] : [heardAt - at]
     })
-    const heard: Heard = { waits, missed: answers.length - waits.filter((wait) => wait < missedMillis).length }
+    const answeredAt = answers.map(({ at }) => at)
+    const rate = (1000 * (answers.length - 1)) / (Math.max(...answeredAt) - Math.min(...answeredAt))
+    const heard: Heard = { waits, rate, missed: answers.length - waits.filter((wait) => wait < missedMillis).length }
     return heard
   }).pipe(Effect.scoped)
 
 const figuresOf = (name: string, heard: Heard, control: Heard | undefined, isJudged: boolean): ReadonlyArray<Figure> => {
-  const figure = (label: string, unit: string, value: (of: Heard) => number, atMost: number): Figure => ({
+  const figure = (label: string, unit: string, value: (of: Heard) => number, goal: Goal): Figure => ({
     name: `${name}, ${label}`,
     value: value(heard),
     unit,
-    ...(isJudged ? { goal: { atMost } } : {}),
+    ...(isJudged ? { goal } : {}),
     ...(control === undefined ? {} : { control: value(control) })
   })
   return [
-    figure("first audio p50", "ms", ({ waits }) => quantile(waits, 0.5), 50),
-    figure("first audio p99", "ms", ({ waits }) => quantile(waits, 0.99), 500),
-    figure("missed", "calls", ({ missed }) => missed, 0)
+    figure("first audio p50", "ms", ({ waits }) => quantile(waits, 0.5), { atMost: 50 }),
+    figure("first audio p99", "ms", ({ waits }) => quantile(waits, 0.99), { atMost: 500 }),
+    figure("missed", "calls", ({ missed }) => missed, { atMost: 0 }),
+    figure("answered", "calls/s", ({ rate }) => rate, { atLeast: 0.95 * callsPerSecond })
   ]
 }
 

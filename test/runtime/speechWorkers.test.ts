@@ -3,7 +3,7 @@ import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import t from "tap"
 import { CampaignId } from "#core/Id.ts"
 import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
-import { leastUrgent, mostUrgent, type Wanted } from "#runtime/voice/SpeechQueue.ts"
+import { areLate, leastUrgent, mostUrgent, type Wanted } from "#runtime/voice/SpeechQueue.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
 
 const answered = (neededAt: number): Wanted => ({ isAnswered: true, neededAt })
@@ -24,6 +24,21 @@ t.test("what is made next", async (t) => {
   t.equal(mostUrgent([], 1000), undefined)
   const wishes = [{ wants: [answered(900)] }, { wants: [ringing(5000)] }, { wants: [answered(4000)] }]
   t.equal(leastUrgent(wishes, 1000), wishes[1])
+})
+
+t.test("whether somebody will be kept waiting, when a piece takes 100 ms and half a second does not matter", async (t) => {
+  const check = (said: string, expected: boolean, ...neededAt: ReadonlyArray<number>) => {
+    const all = neededAt.map((at) => ({ wants: [ringing(Number.MAX_SAFE_INTEGER), ringing(at)] }))
+    t.equal(areLate(all, 10_000, 100, 500), expected, said)
+  }
+  const times = (count: number, at: number) => Array.from({ length: count }, () => at)
+  check("nobody is, where nothing waits", false)
+  check("nor by 25 that ring for two seconds", false, ...times(25, 12_000))
+  check("but by one more", true, ...times(26, 12_000))
+  check("not by second sentences, which are needed later", false, ...times(35, 16_000), ...times(25, 12_000))
+  check("unless those are too many as well", true, ...times(60, 16_000), ...times(6, 12_000))
+  check("somebody who has waited for long is", true, 9_400)
+  check("and one who has just answered is not", false, 10_000)
 })
 
 /** Answers how many texts it was asked for, each after the milliseconds it names; it dies of one. */
