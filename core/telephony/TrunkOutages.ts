@@ -1,6 +1,7 @@
 /**
  * Outages of trunks, until the logs of the campaigns that they concerned have told of them: those that had contacts to call meanwhile, and
- * those whose calls were cut. An outage that begins anew before it was told of goes on.
+ * those whose calls were cut. An outage that begins anew before it was told of goes on. Where a trunk has several endpoints, the outage of one
+ * tells of that one's calls, and that of the trunk only of whom it held up.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,30 +17,36 @@ export interface ToldOutage {
   readonly message: string
 }
 
+/** Whatever was away: an endpoint of the trunk, or `""`, the trunk as a whole. */
+export interface Away {
+  readonly id: TelephonyConfigId
+  readonly endpoint: string
+}
+
 /** Times are epoch milliseconds. */
 export class TrunkOutages extends Context.Service<
   TrunkOutages,
   {
     /** The trunk is away. Adds the campaigns that it holds up; may be repeated. */
-    readonly began: (id: TelephonyConfigId, at: number, heldUp: ReadonlyArray<CampaignId>) => Effect.Effect<void>
+    readonly began: (away: Away, at: number, heldUp: ReadonlyArray<CampaignId>) => Effect.Effect<void>
     /** It is back. Changes nothing where no outage is known. */
-    readonly ended: (id: TelephonyConfigId, at: number) => Effect.Effect<void>
+    readonly ended: (away: Away, at: number) => Effect.Effect<void>
     /** Writes the entries once every call that was under way is settled. `isPending`: that is not so yet. */
-    readonly tell: (
-      id: TelephonyConfigId,
-      now: number
-    ) => Effect.Effect<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>
+    readonly tell: (away: Away, now: number) => Effect.Effect<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>
     /** Configurations with an outage that has not been told of. */
     readonly untold: Effect.Effect<ReadonlyArray<TelephonyConfigId>>
+    /** The trunk has these endpoints; of others nobody will ever tell. */
+    readonly keepFor: (id: TelephonyConfigId, endpoints: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("core/telephony/TrunkOutages") {
   static readonly layer = Layer.effect(
     TrunkOutages,
     Effect.map(SqlClient.SqlClient, (sql) =>
       TrunkOutages.of({
-        began: (id, at, heldUp) => Effect.orDie(began(sql, id, at, heldUp)),
-        ended: (id, at) => Effect.orDie(ended(sql, id, at)),
-        tell: (id, now) => Effect.orDie(tell(sql, id, now)),
+        began: (away, at, heldUp) => Effect.orDie(began(sql, away, at, heldUp)),
+        ended: (away, at) => Effect.orDie(ended(sql, away, at)),
+        keepFor: (id, endpoints) => Effect.orDie(keepFor(sql, id, endpoints)),
+        tell: (away, now) => Effect.orDie(tell(sql, away, now)),
         untold: Effect.orDie(untold(sql))
       })
     )
@@ -48,36 +55,47 @@ export class TrunkOutages extends Context.Service<
 
 type Sql = SqlClient.SqlClient
 
-const began = (sql: Sql, id: TelephonyConfigId, at: number, heldUp: ReadonlyArray<CampaignId>) =>
+const began = (sql: Sql, { endpoint, id }: Away, at: number, heldUp: ReadonlyArray<CampaignId>) =>
   sql`
-    INSERT INTO trunk_outages AS o (telephony_configuration_id, organization_id, began_at, held_campaigns)
-    SELECT id, organization_id, to_timestamp(${at}::float8 / 1000), ${heldUp}::int[] FROM telephony_configurations WHERE id = ${id}::int
-    ON CONFLICT (telephony_configuration_id) DO UPDATE SET began_at = coalesce(o.began_at, excluded.began_at), ended_at = NULL, held_campaigns = ARRAY(
+    INSERT INTO trunk_outages AS o (telephony_configuration_id, endpoint, organization_id, began_at, held_campaigns)
+    SELECT id, ${endpoint}, organization_id, to_timestamp(${at}::float8 / 1000), ${heldUp}::int[] FROM telephony_configurations WHERE id = ${id}::int
+    ON CONFLICT (telephony_configuration_id, endpoint) DO UPDATE SET began_at = coalesce(o.began_at, excluded.began_at), ended_at = NULL, held_campaigns = ARRAY(
       SELECT unnest(o.held_campaigns) UNION SELECT unnest(excluded.held_campaigns))`.pipe(Effect.asVoid)
 
-const ended = (sql: Sql, id: TelephonyConfigId, at: number) =>
+const ended = (sql: Sql, { endpoint, id }: Away, at: number) =>
   sql`
     UPDATE trunk_outages SET ended_at = greatest(began_at, to_timestamp(${at}::float8 / 1000))
-    WHERE telephony_configuration_id = ${id}::int AND began_at IS NOT NULL AND ended_at IS NULL`.pipe(Effect.asVoid)
+    WHERE telephony_configuration_id = ${id}::int AND endpoint = ${endpoint} AND began_at IS NOT NULL AND ended_at IS NULL`.pipe(
+    Effect.asVoid
+  )
+
+const keepFor = (sql: Sql, id: TelephonyConfigId, endpoints: ReadonlyArray<string>) =>
+  sql`
+    DELETE FROM trunk_outages WHERE telephony_configuration_id = ${id}::int AND endpoint <> '' AND NOT endpoint = ANY (${endpoints}::text[])`.pipe(
+    Effect.asVoid
+  )
 
 const untold = (sql: Sql) =>
-  sql<{ readonly id: TelephonyConfigId }>`SELECT telephony_configuration_id AS id FROM trunk_outages WHERE began_at IS NOT NULL`.pipe(
+  sql<{
+    readonly id: TelephonyConfigId
+  }>`SELECT DISTINCT telephony_configuration_id AS id FROM trunk_outages WHERE began_at IS NOT NULL`.pipe(
     Effect.map((rows) => rows.map(({ id }) => id))
   )
 
-// What is told of is forgotten in the same statement, so each outage is told of once.
-const tell = (sql: Sql, id: TelephonyConfigId, now: number) =>
+// What is told of is forgotten in the same statement, so each outage is told of once. Where a call that has not ended has left is known only when it
+// has been answered. A call through an endpoint that was away itself is told of by that one's outage.
+const tell = (sql: Sql, { endpoint, id }: Away, now: number) =>
   sql<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>`
     WITH over AS MATERIALIZED (
-      SELECT * FROM trunk_outages o WHERE o.telephony_configuration_id = ${id}::int AND o.ended_at IS NOT NULL AND NOT EXISTS (
+      SELECT * FROM trunk_outages o WHERE o.telephony_configuration_id = ${id}::int AND o.endpoint = ${endpoint} AND o.ended_at IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM attempts a
         WHERE a.telephony_configuration_id = ${id}::int AND a.state IN ('intent', 'sent', 'answered') AND a.campaign_id IS NOT NULL
-          AND a.sent_at <= o.ended_at
+          AND a.sent_at <= o.ended_at AND (o.endpoint = '' OR coalesce(a.endpoint, o.endpoint) = o.endpoint)
           AND (a.state <> 'answered' OR to_timestamp(${now}::float8 / 1000) < o.ended_at + make_interval(secs => ${OUTLIVED_SECONDS})))
       FOR UPDATE
     ), forgotten AS (
       UPDATE trunk_outages o SET began_at = NULL, ended_at = NULL, held_campaigns = '{}', told_at = to_timestamp(${now}::float8 / 1000)
-      FROM over WHERE o.telephony_configuration_id = over.telephony_configuration_id
+      FROM over WHERE o.telephony_configuration_id = over.telephony_configuration_id AND o.endpoint = over.endpoint
     ), cut AS (
       SELECT a.campaign_id, a.answered_at IS NOT NULL AS answered, a.outcome = 'unknown' AS unknown,
         c.state NOT IN ('completed', 'failed', 'cancelled')
@@ -89,8 +107,11 @@ const tell = (sql: Sql, id: TelephonyConfigId, now: number) =>
         AND (a.ended_at >= o.began_at OR a.hangup_cause = 'trunk_lost' AND a.ended_at > o.told_at
           AND a.ended_at >= o.began_at - make_interval(secs => ${CUT_BEFORE_SECONDS}))
       JOIN contacts c ON c.campaign_id = a.campaign_id AND c.row_no = a.row_no
+      WHERE CASE WHEN o.endpoint <> '' THEN a.endpoint = o.endpoint ELSE NOT EXISTS (
+        SELECT 1 FROM trunk_outages own WHERE own.telephony_configuration_id = o.telephony_configuration_id AND own.endpoint = a.endpoint
+          AND own.endpoint <> '' AND (own.began_at IS NOT NULL OR own.told_at >= o.began_at)) END
     ), concerned AS (
-      SELECT o.organization_id, o.began_at, o.ended_at, c.id, n.*
+      SELECT o.organization_id, o.endpoint, o.began_at, o.ended_at, c.id, n.*
       FROM over o JOIN campaigns c ON c.id = ANY (o.held_campaigns) OR c.id IN (SELECT campaign_id FROM cut)
       CROSS JOIN LATERAL (
         SELECT count(*) AS calls, count(*) FILTER (WHERE answered) AS answered, count(*) FILTER (WHERE unknown) AS unknown,
@@ -100,14 +121,16 @@ const tell = (sql: Sql, id: TelephonyConfigId, now: number) =>
     ), logged AS (
       INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
       SELECT organization_id, id, CASE calls WHEN 0 THEN 'info' ELSE 'warning' END, 'telephony_outage',
-        format('The telephony provider could not be reached for %s s; %s.', round(extract(epoch FROM ended_at - began_at)),
+        format('%s could not be reached for %s s; %s.',
+          CASE endpoint WHEN '' THEN 'The telephony provider' ELSE 'One of the telephony provider''s endpoints' END, round(extract(epoch FROM ended_at - began_at)),
           CASE calls WHEN 0 THEN 'no call was cut' WHEN 1 THEN '1 call was cut' ELSE calls || ' calls were cut' END),
         jsonb_build_object('from', ${iso(sql, "began_at")}, 'until', ${iso(sql, "ended_at")}, 'calls_cut', calls, 'answered', answered,
           'called_again', again, 'not_called_again', calls - again, 'outcome_unknown', unknown)
+          || CASE endpoint WHEN '' THEN '{}' ELSE jsonb_build_object('endpoint', endpoint) END
       FROM concerned RETURNING campaign_id, message
     )
     SELECT (SELECT coalesce(jsonb_agg(jsonb_build_object('campaignId', campaign_id, 'message', message)), '[]') FROM logged) AS told,
-      EXISTS (SELECT 1 FROM trunk_outages WHERE telephony_configuration_id = ${id}::int AND began_at IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM over) AS is_pending`.pipe(
+      EXISTS (SELECT 1 FROM trunk_outages WHERE telephony_configuration_id = ${id}::int AND endpoint = ${endpoint} AND began_at IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM over) AS is_pending`.pipe(
     Effect.map(([row]) => row ?? { isPending: false, told: [] })
   )
 

@@ -110,11 +110,13 @@ export class TrunkPool extends Context.Service<
         yield* logChanges(health).pipe(Scope.provide(own), Effect.annotateLogs(said))
         const egress = yield* policy.trunksOf(setting.organizationId)
         let live: LiveTrunk | undefined
-        const heldUp = yield* noteOutages(id, health, () => live?.isCurrent() !== false).pipe(
-          Effect.provideService(TrunkOutages, outages),
-          Scope.provide(own),
-          Effect.annotateLogs(said)
-        )
+        const noted = (endpoint: string, status: TrunkHealth["status"]) =>
+          noteOutages({ endpoint, id }, { status, watch: health.watch }, () => live?.isCurrent() !== false).pipe(
+            Effect.provideService(TrunkOutages, outages),
+            Scope.provide(own),
+            Effect.annotateLogs(said)
+          )
+        const heldUp = yield* noted("", health.status)
         const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
         const context = {
           configurationId: id,
@@ -129,6 +131,11 @@ export class TrunkPool extends Context.Service<
         const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
         const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)
         const trunk = yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs(said))
+        const statusOf = (name: string): TrunkStatus =>
+          trunk.endpoints?.().find((endpoint) => endpoint.name === name)?.status ?? { _tag: "Connecting" }
+        const names = (trunk.endpoints?.() ?? []).map(({ name }) => name)
+        for (const name of names) yield* noted(name, () => statusOf(name))
+        yield* Effect.forkIn(Effect.ignoreCause(outages.keepFor(id, names)), own)
         const session: Session = { setting, scope: own, trunk, changed }
         const rate = trunkRate ?? adapter.manifest.callsPerSecond
         live = liveOf(session, adapter, health, rate, heldUp, () => open.get(id)?.live)

@@ -3,8 +3,8 @@
  * is kept in memory and merged, so that a trunk that comes and goes while the database is away costs nothing.
  */
 import { Clock, Effect, Latch, Schedule } from "effect"
-import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
-import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
+import type { CampaignId } from "#core/Id.ts"
+import { type Away as Place, TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import type { TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
 /** How often it is looked whether the calls that were cut are settled; and how soon what could not be written is tried again. */
@@ -28,7 +28,11 @@ interface Away {
  * For as long as the scope is open. Returns what a campaign calls that has contacts to call while the trunk is away; asking twice changes
  * nothing. `isCurrent`: false once another trunk has taken its place.
  */
-export const noteOutages = Effect.fnUntraced(function* (id: TelephonyConfigId, health: TrunkHealth, isCurrent: () => boolean) {
+export const noteOutages = Effect.fnUntraced(function* (
+  place: Place,
+  health: Pick<TrunkHealth, "status" | "watch">,
+  isCurrent: () => boolean
+) {
   const outages = yield* TrunkOutages
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
@@ -55,13 +59,13 @@ export const noteOutages = Effect.fnUntraced(function* (id: TelephonyConfigId, h
 
   const write = Effect.fnUntraced(function* (outage: Away) {
     const heldUp = [...outage.heldUp].slice(0, MOST_HELD)
-    if (!outage.isNoted || heldUp.length > 0) yield* outages.began(id, outage.since, heldUp)
+    if (!outage.isNoted || heldUp.length > 0) yield* outages.began(place, outage.since, heldUp)
     outage.isNoted = true
     for (const campaignId of heldUp) outage.heldUp.delete(campaignId)
     const { until } = outage
     if (until === undefined || outage.heldUp.size > 0) return outage.heldUp.size > 0
-    yield* outages.ended(id, until)
-    const { isPending, told } = yield* outages.tell(id, now())
+    yield* outages.ended(place, until)
+    const { isPending, told } = yield* outages.tell(place, now())
     for (const { campaignId, message } of told) yield* Effect.logInfo(message, { campaignId, event: "telephony_outage" })
     if (isPending) return true
     away = outage.until === undefined ? begin(outage.anewAt, false) : undefined

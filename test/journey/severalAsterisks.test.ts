@@ -107,6 +107,24 @@ t.test("given one that dies in mid-campaign, then the other takes over what has 
   )
   t.notOk(eventsOf(done)["campaign_paused"], "then the campaign was never paused")
   t.match(world.output(), /an endpoint of a trunk is down/, "then the log says so")
+  const outages = await until(
+    "entry about the outage",
+    async () => {
+      const entries = (await world.api.campaign(id)).logs.filter(({ event }) => event === "telephony_outage")
+      return entries.length === 0 ? undefined : entries
+    },
+    60_000
+  )
+  t.match(
+    outages,
+    [
+      {
+        message: /^One of the telephony provider's endpoints could not be reached for \d+ s/,
+        details: { endpoint: scene.urls[0], calls_cut: lost.length }
+      }
+    ],
+    "then one entry tells of it, and of its calls"
+  )
 })
 
 t.test("given one that answers nothing any more, then its calls stay in doubt and the others go on", { buffered: true }, async (t) => {

@@ -311,6 +311,7 @@ const journalOf = (world: World): LocalJournal["Service"] => {
 export const noOutages = Layer.succeed(TrunkOutages, {
   began: () => Effect.void,
   ended: () => Effect.void,
+  keepFor: () => Effect.void,
   tell: () => Effect.succeed({ isPending: false, told: [] }),
   untold: Effect.succeed([])
 })
