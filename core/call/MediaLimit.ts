@@ -16,6 +16,8 @@ export interface MediaLoad {
 export interface MediaLimit {
   /** Calls that may be placed, those that still ring included. Infinite until it has been found. */
   readonly limit: number
+  /** Streams that were late when it was found. */
+  readonly tooMany: number
   /** Of the latest loads, the newest last: whether there were many streams, and late ones. */
   readonly strained: ReadonlyArray<boolean>
   /** How many loads in a row were in time. */
@@ -36,8 +38,10 @@ const lowered = 0.9
 /** As many loads in time in a row as it takes for the limit to be raised, where it is what holds calls back. */
 const calmEnough = 10
 const raised = 0.02
+/** Past what was too many, something else had made it late, or fewer answer than before. */
+const raisedBeyond = 0.2
 
-export const unlimited: MediaLimit = { limit: Number.POSITIVE_INFINITY, strained: [], calm: 0 }
+export const unlimited: MediaLimit = { limit: Number.POSITIVE_INFINITY, tooMany: Number.POSITIVE_INFINITY, strained: [], calm: 0 }
 
 /** `placed`: calls with audio, those that still ring included. */
 export const judge = (before: MediaLimit, { due, late, streams }: MediaLoad, placed: number): MediaLimit => {
@@ -46,9 +50,10 @@ export const judge = (before: MediaLimit, { due, late, streams }: MediaLoad, pla
   if (strained.filter((one) => one).length >= strainedOf) {
     // Each call that rings may become a stream: counted are the calls, and measured the streams.
     const found = Math.max(fewestStreams, Math.floor(streams * lowered))
-    return { limit: Math.min(before.limit, found), strained: [], calm: 0 }
+    return { limit: Math.min(before.limit, found), tooMany: streams, strained: [], calm: 0 }
   }
   const calm = isLate ? 0 : before.calm + 1
-  if (calm < calmEnough || placed < before.limit) return { limit: before.limit, strained, calm }
-  return { limit: before.limit + Math.max(1, Math.floor(before.limit * raised)), strained, calm: 0 }
+  if (calm < calmEnough || placed < before.limit) return { ...before, strained, calm }
+  const share = before.limit > before.tooMany ? raisedBeyond : raised
+  return { ...before, limit: before.limit + Math.max(1, Math.floor(before.limit * share)), strained, calm: 0 }
 }

@@ -13,7 +13,8 @@ const check = (name: string, loads: ReadonlyArray<MediaLoad>, placed: number, ex
   t.equal(after(loads, placed, from), expected, name)
 
 t.test("a limit", async () => {
-  const found: MediaLimit = { limit: 100, strained: [], calm: 0 }
+  const found: MediaLimit = { limit: 100, tooMany: 111, strained: [], calm: 0 }
+  const after20: MediaLimit = { limit: 22, tooMany: 25, strained: [], calm: 0 }
   check("is not there while all is in time", times(1000, inTime(500)), 500, Number.POSITIVE_INFINITY)
   check("is not found by one hiccup, however long", [inTime(200), late(200, 1), late(200, 1), ...times(9, inTime(200))], 200, Infinity)
   check("is found by three late seconds of five", [late(200), inTime(200), late(200), inTime(200), late(200)], 200, 180)
@@ -24,6 +25,8 @@ t.test("a limit", async () => {
   check("is not lowered by calls that were up before", times(3, late(150)), 150, 100, found)
   check("is lowered again once as many as it allows are too many", times(3, late(100)), 100, 90, found)
   check("is raised after ten seconds in time", times(10, inTime(90)), 100, 102, found)
+  check("is raised faster once what was too many is not", times(10, inTime(90)), 112, 134, { ...found, limit: 112 })
+  check("is back within two minutes where it was a hiccup", times(120, inTime(90)), 999, 105, after20)
   check("is not raised where it holds nobody back", times(100, inTime(90)), 99, 100, found)
   check("is not raised where a second was late", [...times(9, inTime(90)), late(90), ...times(9, inTime(90))], 100, 100, found)
 })
