@@ -237,7 +237,9 @@ export class AriCalls {
       return this.#dialplan.enter(callId, place)
     }
     const found = foundIn(args)
-    if (call.dialplan === "inside") this.#handedOver(callId, call, found, at)
+    // Of a call that another session sent there, nothing is known but what it brings along.
+    const isBack = call.dialplan === "inside" || (call.dialplan === "none" && Object.keys(found).length > 0)
+    if (isBack) this.#handedOver(callId, call, found, at)
     else this.#answered(callId, call, at)
   }
 
@@ -258,6 +260,7 @@ export class AriCalls {
   /** What a machine's verdict does is up to the agent from now on. */
   #handedOver(callId: string, call: Call, found: Readonly<Record<string, string>>, at?: number): void {
     call.dialplan = "over"
+    call.answered = true
     call.isMachine = (found["AMDSTATUS"] ?? (call.isMachine ? MACHINE : "")) === MACHINE
     this.#emit(callId, { _tag: "Gathered", values: { ...found, dialplan: "handed_over" } })
     if (call.isMachine) this.#emit(callId, { _tag: "MachineDetected" })
