@@ -28,11 +28,18 @@ const configsOf = (config: ReturnType<typeof ariConfig>) => ({
   unreachableConfig: { ...config, ari_endpoint: "http://127.0.0.1:9" }
 })
 
-const emulatedWorld = async (): Promise<World> => {
+/** Behind one configuration, whatever their number. */
+const emulatedWorld = async (count: number): Promise<World> => {
   // Eight seconds of talk: on a busy machine it takes some of them until the audio is open.
-  const emulator = await startAriEmulator({ timeScale: 0.2, talkMillis: 40_000 })
+  const start = () => startAriEmulator({ timeScale: 0.2, talkMillis: 40_000 })
+  const emulator = await start()
+  const others = await Promise.all(Array.from({ length: count - 1 }, start))
+  const all = [emulator, ...others]
+  const { wrongConfig, unreachableConfig } = configsOf(ariConfig(emulator))
   return {
-    ...configsOf(ariConfig(emulator)),
+    config: { ...ariConfig(emulator), ari_endpoints: others.map(({ url }) => url) },
+    wrongConfig,
+    unreachableConfig,
     callees: {
       stays: "011",
       leaves: "001",
@@ -49,10 +56,13 @@ const emulatedWorld = async (): Promise<World> => {
       disorderly: "006",
       breaks: { ending: "005", cause: "network_out_of_order" }
     },
-    timesDialed: async (number) => emulator.log.dialsByNumber().get(number) ?? 0,
-    heard: async (callId) => Array.from(emulator.log.heard(callId), fromMulaw),
-    loseReply: (when) => emulator.setResponseFault(when === "after-placing" ? "reset-after-placing" : "reset-before-placing", 1),
-    close: () => emulator.stop()
+    timesDialed: async (number) => all.reduce((sum, { log }) => sum + (log.dialsByNumber().get(number) ?? 0), 0),
+    heard: async (callId) => all.flatMap(({ log }) => Array.from(log.heard(callId), fromMulaw)),
+    loseReply: (when) => {
+      // Of the one that is asked next, whichever that is; what follows goes to the other.
+      for (const one of all) one.setResponseFault(when === "after-placing" ? "reset-after-placing" : "reset-before-placing", 1)
+    },
+    close: async () => void (await Promise.all(all.map((one) => one.stop())))
   }
 }
 
@@ -327,7 +337,8 @@ emulated("when another client takes the application, then the first gives way an
   await second.close()
 })
 
-conformance("given the ARI emulator", ari, emulatedWorld)
+conformance("given the ARI emulator", ari, () => emulatedWorld(1))
+conformance("given two ARI emulators behind one configuration", ari, () => emulatedWorld(2))
 real("that calls itself", steady, (name, asterisk) => conformance(name, ari, () => realWorld(asterisk, "loop")))
 real("that calls SIPp", steady, (name, asterisk) => conformance(name, ari, () => realWorld(asterisk, "sipp")))
 real("that comes and goes", doomed, (name, asterisk) =>

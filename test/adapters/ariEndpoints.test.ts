@@ -1,0 +1,213 @@
+/** Several Asterisks behind one trunk, seen from its contract: where a call leaves, where it is looked for, and what is believed of its absence. */
+import { Effect } from "effect"
+import t, { type Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import { AriPlaces } from "#adapters/ari/AriPlaces.ts"
+import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { Check } from "#core/provider/Adapter.ts"
+import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
+import { trunksOf } from "#test/support/egress.ts"
+import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import { startTlsFront } from "#test/support/tlsFront.ts"
+import { trust } from "#test/support/tlsCertificate.ts"
+import { TcpProxy } from "#test/support/TcpProxy.ts"
+import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
+
+t.jobs = 4
+const first = OrganizationId.make(1)
+
+const two = async (t: Test) => {
+  const options = { media: false, timeScale: 0.2, talkMillis: 40_000 }
+  const [one, other] = [await startAriEmulator(options), await startAriEmulator(options)]
+  t.teardown(() => Promise.all([one.stop(), other.stop()]))
+  return { one, other, config: { ...ariConfig(one), ari_endpoints: [other.url] } }
+}
+const allUp = (line: Line) =>
+  eventually("both connected", () => line.trunk.endpoints?.().every(({ status }) => status._tag === "Up") === true)
+const open = async (t: Test, config: object, node?: string) => {
+  const line = await Line.up(ari, { ...config }, node)
+  t.teardown(() => line.close())
+  await allUp(line)
+  return line
+}
+const dialsOf = ({ log }: AriEmulator) => log.count("originate")
+
+t.test("given two, when calls are placed, then in turn, and each is asked once where it leaves", async (t) => {
+  const { config, one, other } = await two(t)
+  const line = await open(t, config)
+  const left: Array<string | undefined> = []
+  for (let count = 0; count < 4; count++) {
+    const { callId, failure } = await line.originate(numberOf("011"), { leave: (endpoint) => left.push(endpoint) > 0 })
+    t.equal(failure, undefined)
+    await line.event(callId, "Answered")
+    t.equal(await line.lookup(callId), "up")
+    await line.hangup(callId)
+    t.equal(await line.hungUp(callId), "agent_hangup")
+  }
+  t.strictSame([dialsOf(one), dialsOf(other)], [2, 2])
+  t.strictSame(left, [one.url, other.url, one.url, other.url])
+})
+
+t.test("given one to which no connection can be made, then its calls leave through the other, and are asked once", async (t) => {
+  const { one, other } = await two(t)
+  const proxy = await TcpProxy.start({ host: "127.0.0.1", port: Number(new URL(one.url).port) })
+  t.teardown(() => proxy.stop())
+  const way = `http://127.0.0.1:${proxy.port}`
+  const line = await open(t, { ...ariConfig(one), ari_endpoint: way, ari_endpoints: [other.url] })
+  // Its events go on.
+  await proxy.refuse(true)
+  let asked = 0
+  const { failure } = await line.originate(numberOf("011"), { leave: (endpoint) => ++asked > 0 && endpoint === other.url })
+  t.equal(failure, undefined)
+  t.strictSame([asked, dialsOf(one), dialsOf(other)], [1, 0, 1])
+  await proxy.refuse(false)
+})
+
+t.test("given one whose handshakes take for ever, then its calls leave through the other, and never twice", async (t) => {
+  trust()
+  const { one, other } = await two(t)
+  const front = await startTlsFront(one.url)
+  t.teardown(() => front.stop())
+  const line = await open(t, { ...ariConfig(one), ari_endpoint: front.url, ari_endpoints: [other.url] })
+  front.dropIdle()
+  front.hold(true)
+  const asked: Array<string | undefined> = []
+  const dialing = line.originate(numberOf("011"), { leave: (endpoint) => asked.push(endpoint) > 0 })
+  await eventually("a connection that waits for its handshake", () => front.held() > 0)
+  t.equal((await dialing).failure, undefined)
+  front.hold(false)
+  // What is asked afterwards has overtaken nothing.
+  await line.lookup((await line.originate(numberOf("011"))).callId)
+  t.strictSame(asked, [other.url], "then it is asked once")
+  t.equal(front.requests.filter((request) => request === "POST /ari/channels").length, 0)
+  t.strictSame([dialsOf(one), dialsOf(other)], [0, 2], "then the first rests for a moment")
+})
+
+t.test("given a call that left through one of them", async (t) => {
+  const { config, one, other } = await two(t)
+  const line = await open(t, config)
+  const { callId } = await line.originate(numberOf("011"))
+  await line.event(callId, "Answered")
+  const before = line.events(callId).length
+  const channel = { id: callId, state: "Up" }
+  other.say(JSON.stringify({ type: "ChannelDestroyed", channel, cause: 16, timestamp: new Date().toISOString() }))
+  other.say(JSON.stringify({ type: "StasisStart", channel, args: [] }))
+  const second = await line.originate(numberOf("011"))
+  await line.event(second.callId, "Answered")
+  t.equal(line.events(callId).length, before, "when another speaks of it, then nobody believes that")
+  await one.refuseConnections(true)
+  one.dropSockets()
+  await eventually("one is down", () => line.trunk.endpoints?.()[0]?.status._tag === "Down")
+  t.equal(line.statuses.at(-1)?._tag, "Up", "when its own is away, then the trunk is up")
+  t.equal(line.trunk.statusOf?.(callId)._tag, "Down", "then what it is heard by is down")
+  t.match(await line.lookup(callId).catch((error: unknown) => error), { _tag: "ProviderError" }, "then it is not gone")
+  t.match(await line.hangup(callId).catch((error: unknown) => error), { _tag: "ProviderError" }, "then it is not hung up either")
+  t.equal(line.trunk.mayAppear?.({ callId: newCallId(), ageMillis: 1000, ringTimeoutSeconds: 30, endpoint: one.url }), true)
+  await one.refuseConnections(false)
+  await allUp(line)
+  t.equal(await line.lookup(callId), "up", "when it is back, then it is found")
+  await line.hangup(callId)
+  t.equal(await line.hungUp(callId), "agent_hangup")
+  t.equal(other.log.live(), 1, "then no other call is hung up")
+})
+
+t.test("given calls of a former process", async (t) => {
+  const { config, one, other } = await two(t)
+  const earlier = await open(t, config, "node")
+  const [mine, yours] = [await earlier.talkTo(numberOf("011")), await earlier.talkTo(numberOf("011"))]
+  await earlier.close()
+  const line = await open(t, config, "node")
+  const nowhere = newCallId()
+  for (const callId of [mine, yours, nowhere]) line.trunk.adopt(callId)
+  t.strictSame([await line.lookup(mine), await line.lookup(yours)], ["up", "up"], "when nobody knows where they left, then they are found")
+  t.equal(await line.lookup(nowhere), "gone", "then one is gone if both say so")
+  const former = newCallId()
+  line.trunk.adopt(former, "http://pbx.example.com:8088")
+  t.match(
+    await line.lookup(former).catch((error: unknown) => error),
+    { _tag: "ProviderError", detail: /does not name any more/ },
+    "when it left through one that is not here, then it is not gone"
+  )
+  t.equal(line.trunk.mayAppear?.({ callId: former, ageMillis: 500_000, ringTimeoutSeconds: 30 }), true)
+  await other.refuseConnections(true)
+  other.dropSockets()
+  await eventually("it is down", () => line.trunk.endpoints?.()[1]?.status._tag === "Down")
+  t.match(await line.lookup(nowhere).catch((error: unknown) => error), { _tag: "ProviderError" }, "when one is away, then none is gone")
+  const here = newCallId()
+  line.trunk.adopt(here, one.url)
+  t.equal(await line.lookup(here), "gone", "then only of its own is what the other says believed")
+  await line.hangup(mine)
+  t.equal(one.log.live(), 0)
+  t.equal(other.log.live(), 1, "then a call is hung up where it is")
+})
+
+t.test("given weights", async (t) => {
+  const { one, other } = await two(t)
+  const drained = await open(t, { ...ariConfig(one), ari_endpoints: [`${one.url} weight=0`, other.url] })
+  for (let count = 0; count < 3; count++) t.equal((await drained.originate(numberOf("011"))).failure, undefined)
+  t.strictSame([dialsOf(one), dialsOf(other)], [0, 3], "when one has none, then it gets no new calls")
+  const none = await open(t, { ...ariConfig(one), ari_endpoints: [`${one.url} weight=0`, `${other.url} weight=0`] })
+  t.match(
+    (await none.originate(numberOf("011"))).failure,
+    { reason: "misconfigured", detail: /weight 0/ },
+    "when all have, then it is said"
+  )
+})
+
+t.test("given a configuration of two, when it is tried out, then each is named", async (t) => {
+  const { config, one, other } = await two(t)
+  const found: Array<Check> = []
+  const context = { configurationId: TelephonyConfigId.make(1), egress: trunksOf(first, { first }), node: "verify" }
+  const verify = () =>
+    Effect.runPromise(Effect.scoped(ari.verify?.({ ...config }, { ...context, report: (check) => void found.push(check) }) ?? Effect.void))
+  await verify()
+  t.strictSame([found.filter(({ message }) => message.startsWith(`${one.url}: `)).length, found.length], [8, 16])
+  t.ok(found.every(({ result }) => result === "passed"))
+  await other.refuseConnections(true)
+  found.length = 0
+  await verify()
+  t.match(
+    found.filter(({ result }) => result === "failed").map(({ message }) => message),
+    [new RegExp(`^${other.url}: `)]
+  )
+  t.equal(found.filter(({ result }) => result === "passed").length, 8)
+})
+
+t.test("given more calls than are remembered, then the oldest are forgotten first, and those that ended before the others", async (t) => {
+  const places = new AriPlaces<string>()
+  places.put("live", "a")
+  places.put("ended", "b")
+  places.ended("ended")
+  t.strictSame([places.get("live"), places.get("ended"), places.get("other")], ["a", "b", undefined])
+  for (let index = 0; index < 20_000; index++) places.seen(`stranger ${index}`, "c")
+  t.strictSame([places.get("live"), places.get("ended")], ["a", undefined])
+})
+
+const unavailable = await asteriskUnavailable()
+t.test(
+  "given a real Asterisk and an emulated one",
+  { buffered: true, ...(unavailable === undefined ? {} : { skip: unavailable }) },
+  async (t) => {
+    const asterisk = await startAsterisk()
+    t.teardown(() => asterisk.stop())
+    const { password, user } = asterisk
+    const emulator = await startAriEmulator({ media: false, password, talkMillis: 600_000, user })
+    t.teardown(() => emulator.stop())
+    const config = ariConfig({ password, url: asterisk.ariUrl, user }, { trunk: "loop" })
+    const line = await open(t, { ...config, ari_endpoints: [emulator.url] })
+    const calls = [await line.talkTo(numberOf("520")), await line.talkTo(numberOf("520"))] as const
+    const shares = calls.map((callId) => emulator.log.of(callId).length > 0)
+    t.strictSame(shares, [false, true], "when two calls are placed, then each has one")
+    const [stays, cut] = calls
+    await emulator.refuseConnections(true)
+    emulator.crash()
+    await eventually("one is away", () => line.trunk.endpoints?.()[1]?.status._tag === "Down")
+    t.match(await line.lookup(cut).catch((error: unknown) => error), { _tag: "ProviderError" }, "when one dies, then its call is in doubt")
+    t.equal(await line.lookup(stays), "up", "then the other's goes on")
+    await emulator.refuseConnections(false)
+    t.equal(await line.hungUp(cut), "trunk_lost", "when it is back, then its call was lost")
+    await line.hangup(stays)
+    t.equal(await line.hungUp(stays), "agent_hangup", "then the other ends as it is asked to")
+  }
+)
