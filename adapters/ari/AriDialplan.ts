@@ -9,7 +9,7 @@
  * or it ends the call, and `ChannelDestroyed` tells so. Where the call is to continue stands in the arguments of the first `StasisStart`: so
  * whoever finds it waiting there, after a gap in the events or as another process, knows where to send it.
  */
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import type { CallId } from "#core/Id.ts"
 import { findChannel } from "./AriChannels.ts"
 import { textAt } from "./AriJson.ts"
@@ -66,6 +66,8 @@ export const foundIn = (args: ReadonlyArray<string>): Readonly<Record<string, st
 
 const TRIES = 3
 const AGAIN = "1 second"
+/** A callee to whom nobody talks is let go as soon as Asterisk can be asked for it. */
+const LET_GO = { schedule: Schedule.spaced("2 seconds"), times: 60 }
 /** So long nothing is dialed after the dialplan was found to lack the place: each callee would be hung up on. */
 const MISSING_MILLIS = 60_000
 
@@ -123,10 +125,10 @@ const leave = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId, {
   return true
 })
 
-/** Nobody talks to the callee. Out of reach, he gets another chance when the channels are looked through. */
+/** Nobody talks to the callee. If he cannot even be hung up on, he gets another chance after the next gap in the events. */
 const giveUp = (asterisk: Asterisk, callId: CallId) => {
   const call = asterisk.calls.get(callId)
-  const hangup = ask(asterisk, "hangup", { method: "DELETE", path: channelPath(callId) }, isNoChannel)
+  const hangup = Effect.retry(ask(asterisk, "hangup", { method: "DELETE", path: channelPath(callId) }, isNoChannel), LET_GO)
   if (call === undefined) return hangup
   call.asked ??= "media_failure"
   return Effect.tapError(hangup, () =>

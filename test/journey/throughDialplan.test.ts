@@ -2,6 +2,7 @@
  * Answered calls that run through the dialplan of Asterisk before they are the agent's: what becomes of them, whoever ends them and whatever
  * is lost meanwhile. Judged by the callees, and by the runs.
  */
+import { setTimeout } from "node:timers/promises"
 import t, { type Test } from "tap"
 import { type Contexts, handOver } from "#test/emulators/ari/Dialplan.ts"
 import { type Run, untilTrue, World, type WorldOptions } from "#test/support/engine.ts"
@@ -127,6 +128,30 @@ t.test("given events that are lost while a call is in the dialplan, then it is h
   t.match(run, { gathered_context: { dialplan: "handed_over", call_disposition: "user_hangup" } })
   t.equal(spokenTo(world), 1)
   t.equal(world.emulator.requests.length, 1)
+})
+
+/** Somebody answers while Asterisk takes no requests; its events still come. */
+const unreachableAtAnswer = async (world: World, millis: number) => {
+  world.emulator.letRing(true)
+  const id = await started(world, [answers])
+  await world.seen("ringing", 1)
+  await world.emulator.refuseConnections(true)
+  world.emulator.letRing(false)
+  await world.seen("answered", 1)
+  await setTimeout(millis)
+  await world.emulator.refuseConnections(false)
+  return (await ended(world, id)).get(answers)
+}
+
+t.test("given an Asterisk that takes no requests as somebody answers, then he is sent on as soon as it does", async (t) => {
+  const world = await given(t, "human", { emulator: { talkMillis: 8000 } })
+  t.match(await unreachableAtAnswer(world, 1500), { gathered_context: { dialplan: "handed_over", call_disposition: "user_hangup" } })
+})
+
+t.test("given one that takes none for longer, then he is let go as soon as it does", async (t) => {
+  const world = await given(t, "human", { emulator: { talkMillis: 600_000 } })
+  t.match(await unreachableAtAnswer(world, 5000), { gathered_context: { hangup_cause: "media_failure", call_disposition: "error" } })
+  t.equal(world.emulator.live(), 0)
 })
 
 t.test("given an engine that dies while a call is in the dialplan, then the next one ends that call, and it counts once", async (t) => {
