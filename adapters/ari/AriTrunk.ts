@@ -195,11 +195,13 @@ const lookup = Effect.fn("ari.lookup")(function* (asterisk: Asterisk, callId: Ca
 
 const mayAppear = (
   asterisk: Asterisk,
-  { ageMillis, callId, ringTimeoutSeconds }: UnseenRequest,
+  { ageMillis, callId, endpoint = asterisk.name, ringTimeoutSeconds }: UnseenRequest,
   overtake: (leftAt: number) => void
 ): boolean => {
   const call = asterisk.calls.get(callId)
   if (call?.request === "refused") return false
+  // It left for another Asterisk, which the configuration has named before.
+  if (endpoint !== asterisk.name) return true
   const now = asterisk.now()
   const leftAt = call?.leftAt ?? now - ageMillis
   overtake(leftAt)

@@ -142,6 +142,20 @@ t.test("given calls of a former process", async (t) => {
   t.equal(other.log.live(), 1, "then a call is hung up where it is")
 })
 
+t.test(
+  "given a request that left for an Asterisk which the configuration named before, when this one is restarted, then it may still appear",
+  async (t) => {
+    const { one } = await two(t)
+    const line = await Line.up(ari, ariConfig(one))
+    t.teardown(() => line.close())
+    one.crash()
+    const mayAppear = (endpoint: string) =>
+      line.trunk.mayAppear?.({ ageMillis: 300_000, callId: newCallId(), endpoint, ringTimeoutSeconds: 30 })
+    await eventually("it is known to be another", () => mayAppear(one.url) === false)
+    t.equal(mayAppear("http://pbx.example.com:8088"), true)
+  }
+)
+
 t.test("given weights", async (t) => {
   const { one, other } = await two(t)
   const drained = await open(t, { ...ariConfig(one), ari_endpoints: [`${one.url} weight=0`, other.url] })
