@@ -80,6 +80,7 @@ export const enter = Effect.fn("ari.enterDialplan")(
       if (left._tag === "Success") break
       yield* Effect.logWarning("an answered call could not be sent into the dialplan yet", { detail: left.failure.detail })
       yield* Effect.sleep(AGAIN)
+      if (isBack(asterisk, callId)) return
       // The reply may have been lost: whoever is under way, or back, is not sent again.
       const channel = yield* Effect.orElseSucceed(findChannel(asterisk, "enterDialplan", callId), () => "unknown" as const)
       if (channel === "unknown" || (channel !== undefined && placeIn(channel.args ?? []) !== undefined)) continue
@@ -125,11 +126,22 @@ const leave = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId, {
   return true
 })
 
+/** It was sent on after all, the reply was lost, and by now it is ours. */
+const isBack = ({ calls }: Asterisk, callId: CallId): boolean => calls.get(callId)?.dialplan === "over"
+
 /** Nobody talks to the callee. If he cannot even be hung up on, he gets another chance after the next gap in the events. */
 const giveUp = (asterisk: Asterisk, callId: CallId) => {
   const call = asterisk.calls.get(callId)
-  const hangup = Effect.retry(ask(asterisk, "hangup", { method: "DELETE", path: channelPath(callId) }, isNoChannel), LET_GO)
-  if (call === undefined) return hangup
+  const request = { method: "DELETE", path: channelPath(callId) } as const
+  const hangup = Effect.retry(
+    Effect.suspend(() => {
+      if (!isBack(asterisk, callId)) return Effect.asVoid(ask(asterisk, "hangup", request, isNoChannel))
+      if (call?.asked === "media_failure") call.asked = undefined
+      return Effect.void
+    }),
+    LET_GO
+  )
+  if (call === undefined || isBack(asterisk, callId)) return hangup
   call.asked ??= "media_failure"
   return Effect.tapError(hangup, () =>
     Effect.sync(() => {
