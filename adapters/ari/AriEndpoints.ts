@@ -69,6 +69,11 @@ const trunkOf = (fleet: Fleet): Trunk => {
     lookup: (callId) => lookup(fleet, callId),
     openMedia: (callId) => Effect.flatMap(located(fleet, "openMedia", callId), ({ trunk }) => trunk.openMedia(callId)),
     sendDtmf: (callId, digits) => Effect.flatMap(located(fleet, "sendDtmf", callId), ({ trunk }) => trunk.sendDtmf(callId, digits)),
+    transfer: (callId, request) =>
+      Effect.flatMap(
+        located(fleet, "transfer", callId),
+        ({ trunk }) => trunk.transfer?.(callId, request) ?? Effect.fail(providerError("transfer", "it cannot transfer"))
+      ),
     adopt: (callId, name) => {
       const place = name === undefined ? undefined : learn(fleet, callId, name)
       for (const { trunk } of place?.trunk === undefined ? endpoints : [place]) trunk.adopt(callId)

@@ -33,6 +33,10 @@ export const openMedia = Effect.fn("ari.openMedia")(function* (asterisk: Asteris
     })
   )
   yield* ask(asterisk, "openMedia", { method: "POST", path: `/bridges/${bridgeId}/addChannel`, query: { channel: `${callId},${mediaId}` } })
+  yield* Effect.acquireRelease(
+    Effect.sync(() => asterisk.lines.set(callId, { bridgeId, mediaId })),
+    () => Effect.sync(() => asterisk.lines.delete(callId))
+  )
   return stream
 })
 

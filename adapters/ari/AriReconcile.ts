@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { findChannel, listChannels } from "./AriChannels.ts"
 import { at, textAt } from "./AriJson.ts"
+import { connectedLegs, settleLegs } from "./AriTransfer.ts"
 import { ask, type Asterisk, providerError } from "./Asterisk.ts"
 
 /** Room for some forty thousand bridges. */
@@ -15,6 +16,7 @@ export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterG
   const { gaps } = asterisk.calls
   // A call that Asterisk accepts while it answers may be in the list or not.
   const accepted = asterisk.calls.accepted()
+  const legs = connectedLegs(asterisk)
   const present = yield* listChannels(asterisk, "reconcile")
   // Asked after the list: it cannot be that of an Asterisk which was started later than this one says.
   const info = yield* ask(asterisk, "reconcile", { method: "GET", path: "/asterisk/info", query: { only: "status" } })
@@ -28,6 +30,7 @@ export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterG
     asterisk.calls.present(callId, channel, afterGap)
     asterisk.calls.closeGap(callId, channel, gaps)
   }
+  settleLegs(asterisk, legs, present)
   const missing = accepted.filter((callId) => !present.has(callId) && asterisk.calls.get(callId) !== undefined)
   const missedBefore = asterisk.missing
   asterisk.missing = new Set(missing)

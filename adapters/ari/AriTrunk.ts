@@ -22,6 +22,7 @@ import { type Dialing, forgetUnlessSeen, originate } from "./AriOriginate.ts"
 import { makeOvertaking } from "./AriOvertaking.ts"
 import { recheck, reconcile, sweepBridges } from "./AriReconcile.ts"
 import { make as makeRest } from "./AriRest.ts"
+import { callGone, type Destinations, transfer } from "./AriTransfer.ts"
 import { ask, type Asterisk, authorizationOf, channelPath, isNoChannel, nameOf, providerError, webSocketUrl } from "./Asterisk.ts"
 
 export interface TrunkSettings extends Dialing {
@@ -29,6 +30,7 @@ export interface TrunkSettings extends Dialing {
   readonly user: string
   readonly password: string
   readonly application: string
+  readonly transfers: Destinations
 }
 
 const BRIDGE_SWEEP_MILLIS = 600_000
@@ -49,6 +51,7 @@ export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, c
     lookup: (callId) => lookup(asterisk, callId),
     openMedia: (callId) => openMedia(asterisk, callId),
     sendDtmf: (callId, digits) => sendDtmf(asterisk, callId, digits),
+    transfer: (callId, request) => transfer(asterisk, settings.transfers, callId, request),
     adopt: (callId) => adopt(asterisk, callId),
     mayAppear: (request) => mayAppear(asterisk, request, overtake),
     reconnect: () => reconnect(asterisk, context)
@@ -84,12 +87,18 @@ const makeAsterisk = Effect.fnUntraced(function* (settings: TrunkSettings, conte
     now,
     rest: yield* makeRest(base, authorization, context.egress),
     egress: context.egress,
-    calls: new AriCalls(context.onEvent, now, {
-      isUsed: settings.dialplan !== undefined,
-      enter: (callId, place) => asterisk.background(enter(asterisk, callId, place))
-    }),
+    calls: new AriCalls(
+      (callId, event) => {
+        if (event._tag === "HungUp") callGone(asterisk, callId)
+        context.onEvent(callId, event)
+      },
+      now,
+      { isUsed: settings.dialplan !== undefined, enter: (callId, place) => asterisk.background(enter(asterisk, callId, place)) }
+    ),
     doubt: new AriDoubt(),
     media: new Map(),
+    lines: new Map(),
+    transfers: new Map(),
     bridges: new Set(),
     background: (effect) => {
       fork(Effect.forkIn(effect, scope))
@@ -152,7 +161,7 @@ const route = ({ calls, media }: Asterisk, event: ChannelEvent): void => {
   const watcher = media.get(event.id)
   if (watcher === undefined) calls.handle(event)
   else if (event.type === "StasisStart") watcher.started()
-  else if (event.type === "ChannelDestroyed") watcher.gone()
+  else if (event.type === "ChannelDestroyed") watcher.gone(event)
 }
 
 /** The filter belongs to the application, which a restart of Asterisk forgets. Old versions have none. */

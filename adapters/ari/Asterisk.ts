@@ -5,14 +5,15 @@ import { ProviderError, type TrunkStatus } from "#core/provider/Adapter.ts"
 import type { AriCalls } from "./AriCalls.ts"
 import type { Looking } from "./AriChannels.ts"
 import type { AriDoubt } from "./AriDoubt.ts"
-import type { EventSocket } from "./AriEvents.ts"
+import type { ChannelEvent, EventSocket } from "./AriEvents.ts"
 import { complaint, textAt } from "./AriJson.ts"
 import { type AriRequest, type AriRest, pathUnder, type Reply } from "./AriRest.ts"
+import type { AgentLine, Transfer } from "./AriTransfer.ts"
 
-/** Hears of a media channel, which is no call. */
-export interface MediaWatcher {
+/** Hears of a channel that is no call: of its audio, or of whom it is transferred to. */
+export interface Watcher {
   readonly started: () => void
-  readonly gone: () => void
+  readonly gone: (event: ChannelEvent & { readonly type: "ChannelDestroyed" }) => void
 }
 
 export interface Asterisk {
@@ -28,7 +29,11 @@ export interface Asterisk {
   readonly rest: AriRest
   readonly calls: AriCalls
   /** By channel id. */
-  readonly media: Map<string, MediaWatcher>
+  readonly media: Map<string, Watcher>
+  /** By call. */
+  readonly lines: Map<string, AgentLine>
+  /** By call. */
+  readonly transfers: Map<string, Transfer>
   /** Ids of the bridges in use. */
   readonly bridges: Set<string>
   readonly doubt: AriDoubt

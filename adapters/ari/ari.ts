@@ -27,6 +27,9 @@ const withoutSlashes = (path: string): string => {
   return path.slice(0, end)
 }
 
+/** Or nothing: no transfers. */
+const dialTemplate = "^([A-Za-z0-9]{1,20}/[!-~]{0,200}[{](number|digits)[}][!-~]{0,200})?$"
+
 interface AriConfig {
   readonly ari_endpoint: string
   readonly ari_endpoints: ReadonlyArray<string>
@@ -39,6 +42,8 @@ interface AriConfig {
   readonly priority: string
   readonly account_code: string
   readonly caller_name: string
+  readonly transfer_dial_string: string
+  readonly transfer_context: string
   readonly channel_variables: ReadonlyArray<string>
   readonly sip_headers: ReadonlyArray<string>
 }
@@ -56,6 +61,7 @@ const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<T
     dialString: config.dial_string,
     extensions: extensionsOf(config.allow_extensions),
     dialplan: dialplanOf(config.context, config.extension, config.priority),
+    transfers: { dialString: config.transfer_dial_string, context: config.transfer_context },
     extras: {
       accountCode: config.account_code,
       callerName: config.caller_name,
@@ -177,6 +183,20 @@ export default defineAdapter({
       description: "Name shown beside the caller number",
       placeholder: "",
       pattern: variables.callerName
+    }),
+    transfer_dial_string: Credential.optionalText({
+      label: "Transfer Dial String",
+      description:
+        "How the destination of an attended transfer is dialed, with {number} or {digits}, such as Local/{digits}@from-internal for extensions and queues. Without it there are none",
+      placeholder: "PJSIP/{number}@trunk",
+      pattern: dialTemplate
+    }),
+    transfer_context: Credential.optionalText({
+      label: "Transfer Context",
+      description:
+        "Context of the dialplan in which blind transfers go on, at the extension that is the destination. Without it there are none",
+      placeholder: "from-internal",
+      pattern: contextName
     })
   },
   connect: Effect.fn("ari.connect")(function* (config, context) {

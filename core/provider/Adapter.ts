@@ -130,6 +130,28 @@ export interface Endpoint {
   readonly trouble: string | undefined
 }
 
+/** Hands a call that is up to somebody else. */
+export interface TransferRequest {
+  /** Digits, with or without a plus: a number, an extension or a queue, as the configuration lets it be dialed. */
+  readonly to: string
+  /** The number that the destination is shown. Undefined: whatever the provider shows. */
+  readonly from?: string
+  /** `blind`: the call goes on wherever it was sent to, whatever becomes of it there. `attended`: only once the destination has answered. */
+  readonly kind: "blind" | "attended"
+  /** Of an attended one: how long the destination may ring. */
+  readonly timeoutSeconds: number
+}
+
+/** What came of a transfer. After `Declined` the callee is with the agent again, as before; the cause is the destination's. */
+export type TransferOutcome =
+  /** Attended: the callee and the destination talk to each other. The call ends when either of them hangs up. */
+  | { readonly _tag: "Connected" }
+  /** Blind: the call is out of our hands, and its end is told as ever. */
+  | { readonly _tag: "HandedOver" }
+  | { readonly _tag: "Declined"; readonly cause: HangupCause }
+  /** The callee hung up meanwhile. */
+  | { readonly _tag: "CalleeGone" }
+
 /** A live session with a provider under one telephony configuration. */
 export interface Trunk {
   /**
@@ -145,6 +167,11 @@ export interface Trunk {
   /** The audio of an answered call. Closing the scope ends the audio, not the call. */
   readonly openMedia: (callId: CallId) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
   readonly sendDtmf: (callId: CallId, digits: string) => Effect.Effect<void, ProviderError>
+  /**
+   * One at a time for each call, and only to where the configuration allows. Interrupted before the destination has answered, it is called off.
+   * Left out: this provider cannot. An error: it was not begun, or nobody knows whether a blind one was.
+   */
+  readonly transfer?: (callId: CallId, request: TransferRequest) => Effect.Effect<TransferOutcome, ProviderError>
   /**
    * Calls placed before a restart of the engine whose events are wanted again, and which are listed again after a reconnect. `endpoint`: where
    * its request went, if that is known.

@@ -63,11 +63,14 @@ export class Line {
   readonly #events = new Map<string, Array<TrunkEvent>>()
   readonly #checks = new Set<() => void>()
   readonly #scope = Scope.makeUnsafe()
+  /** Under whose name. */
+  node = ""
   trunk!: Trunk // set by `open`, the only maker of lines
 
   /** As a node of its own, unless it is to be told which. */
   static async open(adapter: Adapter, config: Config, node = `test-${++lastNode}`): Promise<Line> {
     const line = new Line()
+    line.node = node
     const tell = () => {
       for (const check of line.#checks) check()
     }

@@ -67,14 +67,21 @@ t.test("given telephony configurations", async (t) => {
     t.match(created, { name: "second", provider: "ari", is_default_outbound: false })
     t.strictSame(created["credentials"], {
       ari_endpoint: "http://127.0.0.1:8088",
+      ari_endpoints: [],
       app_name: "a",
       app_password: "*****ord1",
       ws_client_name: "",
       dial_string: "PJSIP/{number}@trunk",
+      allow_extensions: [],
+      context: "",
+      extension: "{number}",
+      priority: "1",
       channel_variables: [],
       account_code: "",
       sip_headers: [],
-      caller_name: ""
+      caller_name: "",
+      transfer_dial_string: "",
+      transfer_context: ""
     })
     t.strictSame((await ask("GET", `/organizations/telephony-configs/${created.id}`)).json, created)
     t.strictSame((await askAsOther("GET", `/organizations/telephony-configs/${created.id}`)).json, {

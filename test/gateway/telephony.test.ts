@@ -53,7 +53,9 @@ t.test("given a configuration, when it is changed", async (t) => {
       channel_variables: ["customer_id", "a1"],
       account_code: "sales.7",
       sip_headers: ["X-Customer: {customer_id}", "X-Note: a; b"],
-      caller_name: "Dr. Ödön & Co"
+      caller_name: "Dr. Ödön & Co",
+      transfer_dial_string: "Local/{digits}@from-internal/n",
+      transfer_context: "from-internal"
     }
     t.match(await put({ config: { ...config, ...extras } }), { status: 200, json: { credentials: extras } })
     const evil: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -71,7 +73,9 @@ t.test("given a configuration, when it is changed", async (t) => {
         "X-A: ü"
       ],
       account_code: ["a b", "a,b", "a\n", "a".repeat(41)],
-      caller_name: ['a"b', "<a>", "a\\", "a\r\nb", "a".repeat(65)]
+      caller_name: ['a"b', "<a>", "a\\", "a\r\nb", "a".repeat(65)],
+      transfer_dial_string: ["PJSIP/1000@trunk", "{number}", "PJSIP/{number} @trunk", "PJSIP/{number}\n", "PJSIP/{name}"],
+      transfer_context: ["a,b", "a b", "a)", "a".repeat(80)]
     }
     for (const [field, values] of Object.entries(evil)) {
       for (const value of values) {

@@ -8,6 +8,7 @@ export class Bridge {
   readonly type: string
   readonly creationtime = timestamp()
   channels: Array<Channel> = []
+  hasMusic = false
   /** Applications whose channels have been in it, and those that subscribed. */
   subscribers: Array<string> = []
 

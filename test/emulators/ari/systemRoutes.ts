@@ -59,6 +59,25 @@ const bridgeRoutes: ReadonlyArray<Route> = [
   },
   {
     method: "POST",
+    path: "/bridges/{bridgeId}/moh",
+    nickname: "startMoh",
+    query: ["mohClass"],
+    handle: (asterisk, { id }) => {
+      bridgeOf(asterisk, id).hasMusic = true
+      return nothing
+    }
+  },
+  {
+    method: "DELETE",
+    path: "/bridges/{bridgeId}/moh",
+    nickname: "stopMoh",
+    handle: (asterisk, { id }) => {
+      bridgeOf(asterisk, id).hasMusic = false
+      return nothing
+    }
+  },
+  {
+    method: "POST",
     path: "/bridges/{bridgeId}/removeChannel",
     nickname: "removeChannel",
     query: ["channel"],

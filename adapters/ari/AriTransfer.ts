@@ -1,0 +1,223 @@
+/**
+ * Transfers of a call that is up. Blind: the callee's channel goes on in the dialplan, which the configuration names a context of. Attended: the
+ * destination is dialed as a second channel while the callee waits, and takes the agent's place in the bridge when it answers; until then,
+ * and if it does not, the agent has the callee.
+ *
+ * The id of a second channel names its call and our application, and has not the form of a call's: it is told from calls, and found again, as after a
+ * crash of the engine. Then one that rings is hung up, and one that was answered stays with the callee until either of them goes, or the
+ * engine ends the call, as it does with calls that it has lost sight of.
+ */
+import { createHash, randomUUID } from "node:crypto"
+import { Deferred, Effect } from "effect"
+import { fromQ850, type HangupCause } from "#core/call/HangupCause.ts"
+import type { CallId } from "#core/Id.ts"
+import type { TransferOutcome, TransferRequest } from "#core/provider/Adapter.ts"
+import type { ChannelList } from "./AriChannels.ts"
+import type { ChannelEvent } from "./AriEvents.ts"
+import { textAt } from "./AriJson.ts"
+import { ask, type Asterisk, channelPath, isFromAsterisk, isNoChannel, isSuccess, providerError } from "./Asterisk.ts"
+
+/** Where calls may be transferred to. Empty: not in this way. */
+export interface Destinations {
+  /** Of attended transfers, with `{number}` or `{digits}`. */
+  readonly dialString: string
+  /** Of blind ones. */
+  readonly context: string
+}
+
+/** The bridge of a call, and the channel of its agent in it. */
+export interface AgentLine {
+  readonly bridgeId: string
+  readonly mediaId: string
+}
+
+/** One that is under way, or whose parties talk to each other. */
+export interface Transfer {
+  readonly legId: string
+  readonly settled: Deferred.Deferred<TransferOutcome>
+  isConnected: boolean
+}
+
+/** Asterisk ends the ringing itself; should it not be heard of. */
+const SLACK_MILLIS = 5_000
+const NORMAL_CLEARING = 16
+const callIdLength = 36
+
+const prefixOf = ({ application }: Asterisk): string => `transfer-${createHash("sha256").update(application).digest("hex").slice(0, 8)}-`
+
+const connected: TransferOutcome = { _tag: "Connected" }
+const calleeGone: TransferOutcome = { _tag: "CalleeGone" }
+const declined = (cause: HangupCause): TransferOutcome => ({ _tag: "Declined", cause })
+
+const failed = (detail: string) => providerError("transfer", detail)
+
+export const transfer = Effect.fn("ari.transfer")(function* (
+  asterisk: Asterisk,
+  destinations: Destinations,
+  callId: CallId,
+  request: TransferRequest
+) {
+  // A destination may name no other endpoint, context or option of a dial string.
+  if (!/^\+?[0-9]{1,20}$/.test(request.to)) return yield* failed("the destination is not a number")
+  if (request.from !== undefined && !/^\+?[0-9]{1,20}$/.test(request.from)) return yield* failed("the caller id is not a number")
+  if (asterisk.calls.get(callId)?.answered !== true) return yield* failed("the call is not up")
+  if (asterisk.transfers.has(callId)) return yield* failed("the call is being transferred already, or was")
+  return yield* request.kind === "blind"
+    ? handOver(asterisk, destinations, callId, request)
+    : connect(asterisk, destinations, callId, request)
+})
+
+const handOver = Effect.fnUntraced(function* (asterisk: Asterisk, { context }: Destinations, callId: CallId, { to }: TransferRequest) {
+  if (context === "") return yield* failed("the telephony configuration names no context for blind transfers")
+  const variable = `DIALPLAN_EXISTS(${context},${to},1)`
+  const look = { method: "GET", path: `${channelPath(callId)}/variable`, query: { variable } } as const
+  // Without func_dialplan.so nobody knows.
+  const exists = yield* ask(asterisk, "transfer", look, () => true)
+  // Asterisk would hang up.
+  if (textAt(exists.body, "value") === "0") return declined("no_route")
+  // So that it goes on telling us of the channel: see `AriDialplan`.
+  const application = encodeURIComponent(asterisk.application)
+  yield* tell(asterisk, "POST", `/applications/${application}/subscription`, { eventSource: `channel:${callId}` })
+  const query = { context, extension: to, priority: "1" }
+  const reply = yield* ask(asterisk, "transfer", { method: "POST", path: `${channelPath(callId)}/continue`, query }, isNoChannel)
+  const outcome: TransferOutcome = isNoChannel(reply) ? calleeGone : { _tag: "HandedOver" }
+  return outcome
+})
+
+const connect = Effect.fnUntraced(function* (asterisk: Asterisk, { dialString }: Destinations, callId: CallId, request: TransferRequest) {
+  const endpoint = dialString.replaceAll("{number}", request.to).replaceAll("{digits}", request.to.replace("+", ""))
+  if (dialString === "") return yield* failed("the telephony configuration has no dial string for transfers")
+  if (endpoint === dialString) return yield* failed("the dial string for transfers holds neither {number} nor {digits}")
+  const line = asterisk.lines.get(callId)
+  if (line === undefined) return yield* failed("the call has no audio that could be transferred")
+  const one = begin(asterisk, callId, `${prefixOf(asterisk)}${callId}-${randomUUID().slice(0, 8)}`)
+  const tried = Effect.gen(function* () {
+    yield* putOnHold(asterisk, line)
+    yield* dial(asterisk, callId, one, endpoint, request)
+    const outcome = yield* Deferred.await(one.settled).pipe(
+      Effect.timeoutOrElse({
+        duration: request.timeoutSeconds * 1000 + SLACK_MILLIS,
+        orElse: () => Effect.succeed(declined("ring_timeout"))
+      })
+    )
+    return outcome === connected ? yield* join(asterisk, callId, one, line) : outcome
+  })
+  return yield* Effect.onExit(tried, (exit) => {
+    if (one.isConnected) return Effect.void
+    forget(asterisk, callId, one)
+    const isGone = exit._tag === "Success" && exit.value === calleeGone
+    return Effect.andThen(hangUp(asterisk, one.legId), isGone ? Effect.void : takeBack(asterisk, line))
+  })
+})
+
+/** Hears of both ends from before the second channel exists. */
+const begin = (asterisk: Asterisk, callId: string, legId: string): Transfer => {
+  const one: Transfer = { legId, settled: Deferred.makeUnsafe(), isConnected: false }
+  asterisk.transfers.set(callId, one)
+  asterisk.media.set(legId, {
+    started: () => Deferred.doneUnsafe(one.settled, Effect.succeed(connected)),
+    gone: (event) => legGone(asterisk, callId, one, causeOf(event))
+  })
+  return one
+}
+
+const causeOf = ({ cause, sipStatus }: ChannelEvent & { readonly type: "ChannelDestroyed" }): HangupCause => {
+  const told = fromQ850(cause, sipStatus)
+  // Asterisk's word for its own time-out, according to its version.
+  return cause === 0 ? "ring_timeout" : told
+}
+
+const dial = (asterisk: Asterisk, callId: CallId, one: Transfer, endpoint: string, { from, timeoutSeconds }: TransferRequest) => {
+  const query = {
+    endpoint,
+    app: asterisk.application,
+    appArgs: `transfer,${callId}`,
+    channelId: one.legId,
+    timeout: String(Math.max(1, Math.ceil(timeoutSeconds))),
+    ...(from === undefined ? {} : { callerId: from }),
+    // Without it a Local channel takes 192 kHz linear.
+    ...(/^local\//i.test(endpoint) ? { formats: "ulaw" } : {})
+  }
+  const settle = (outcome: TransferOutcome) => Deferred.doneUnsafe(one.settled, Effect.succeed(outcome))
+  // Not interrupted: what is dialed after it was hung up would ring. Without a reply, what happens tells whether it was.
+  return asterisk.rest.send({ method: "POST", path: "/channels", query }).pipe(
+    Effect.map((reply) => (!isSuccess(reply) && isFromAsterisk(reply) ? settle(declined("no_route")) : undefined)),
+    Effect.catchTag("NotSent", () => Effect.sync(() => settle(declined("temporary_failure")))),
+    Effect.catchTag("ReplyLost", () => Effect.void),
+    Effect.uninterruptible
+  )
+}
+
+const join = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId, one: Transfer, { bridgeId }: AgentLine) {
+  yield* tell(asterisk, "DELETE", `/bridges/${bridgeId}/moh`)
+  const added = yield* Effect.result(
+    ask(asterisk, "transfer", { method: "POST", path: `/bridges/${bridgeId}/addChannel`, query: { channel: one.legId } })
+  )
+  if (asterisk.calls.get(callId) === undefined) return calleeGone
+  if (added._tag === "Failure") return declined("temporary_failure")
+  // It may have gone in between.
+  if (!asterisk.media.has(one.legId)) return declined("normal_clearing")
+  one.isConnected = true
+  return connected
+}, Effect.uninterruptible)
+
+const forget = (asterisk: Asterisk, callId: string, { legId }: Transfer): void => {
+  asterisk.media.delete(legId)
+  asterisk.transfers.delete(callId)
+}
+
+const legGone = (asterisk: Asterisk, callId: string, one: Transfer, cause: HangupCause): void => {
+  asterisk.media.delete(one.legId)
+  Deferred.doneUnsafe(one.settled, Effect.succeed(declined(cause)))
+  if (!one.isConnected) return
+  forget(asterisk, callId, one)
+  // Nobody talks to the callee any more.
+  asterisk.background(hangUp(asterisk, callId))
+}
+
+/** The call has ended, and with it whatever it was transferred to. */
+export const callGone = (asterisk: Asterisk, callId: string): void => {
+  const one = asterisk.transfers.get(callId)
+  if (one === undefined) return
+  Deferred.doneUnsafe(one.settled, Effect.succeed(calleeGone))
+  if (!one.isConnected) return
+  forget(asterisk, callId, one)
+  asterisk.background(hangUp(asterisk, one.legId))
+}
+
+/** Those whose parties talk, by call: a list of channels that is asked for after this shows them, unless they have ended. */
+export const connectedLegs = ({ transfers }: Asterisk): ReadonlyArray<readonly [callId: string, Transfer]> =>
+  [...transfers].filter(([, one]) => one.isConnected)
+
+/** What a list of channels shows: second channels that nobody follows, and some that have ended unheard. */
+export const settleLegs = (asterisk: Asterisk, before: ReturnType<typeof connectedLegs>, present: ChannelList): void => {
+  for (const [callId, one] of before) if (!present.has(one.legId)) legGone(asterisk, callId, one, "normal_clearing")
+  const prefix = prefixOf(asterisk)
+  const followed = new Set([...asterisk.transfers.values()].map(({ legId }) => legId))
+  for (const [id, { state }] of present) {
+    if (!id.startsWith(prefix) || followed.has(id)) continue
+    const callId = id.slice(prefix.length, prefix.length + callIdLength)
+    // Whoever has dialed it is gone, so if nobody talks there, nobody will.
+    if (state === "Up" && present.has(callId) && !asterisk.transfers.has(callId)) begin(asterisk, callId, id).isConnected = true
+    else asterisk.background(hangUp(asterisk, id))
+  }
+}
+
+/** The callee alone in the bridge, with music if Asterisk has some. */
+const putOnHold = (asterisk: Asterisk, { bridgeId, mediaId }: AgentLine) =>
+  Effect.andThen(
+    tell(asterisk, "POST", `/bridges/${bridgeId}/removeChannel`, { channel: mediaId }),
+    tell(asterisk, "POST", `/bridges/${bridgeId}/moh`)
+  )
+
+const takeBack = (asterisk: Asterisk, { bridgeId, mediaId }: AgentLine) =>
+  Effect.andThen(
+    tell(asterisk, "DELETE", `/bridges/${bridgeId}/moh`),
+    tell(asterisk, "POST", `/bridges/${bridgeId}/addChannel`, { channel: mediaId })
+  )
+
+const hangUp = (asterisk: Asterisk, id: string) => tell(asterisk, "DELETE", channelPath(id), { reason_code: String(NORMAL_CLEARING) })
+
+/** Whatever comes of it. */
+const tell = (asterisk: Asterisk, method: "POST" | "DELETE", path: string, query: Readonly<Record<string, string>> = {}) =>
+  Effect.ignore(ask(asterisk, "transfer", { method, path, query }))

@@ -1,0 +1,261 @@
+/** Calls that are handed to somebody else, through the emulator and through a real Asterisk. */
+import { readFile } from "node:fs/promises"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Effect, Fiber } from "effect"
+import t, { type Test } from "tap"
+import ari from "#adapters/ari/ari.ts"
+import type { CallId } from "#core/Id.ts"
+import type { TransferRequest } from "#core/provider/Adapter.ts"
+import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { ariConfig } from "#test/support/ariConfig.ts"
+import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
+import { untilTrue } from "#test/support/until.ts"
+import { Line, numberOf } from "./conformance.ts"
+import { clearest, exchange, OUR_HERTZ } from "./tones.ts"
+
+t.jobs = 6
+const ways = { transfer_dial_string: "PJSIP/{number}@trunk", transfer_context: "queues" }
+type Place = Parameters<typeof ariConfig>[0]
+
+/** What Asterisk has, by another client than ours. */
+const asked = async (at: Place, path: string) => {
+  const authorization = `Basic ${Buffer.from(`${at.user}:${at.password}`).toString("base64")}`
+  return (await (await fetch(`${at.url}/ari${path}`, { headers: { authorization } })).json()) as ReadonlyArray<{
+    readonly id: string
+    readonly channels: ReadonlyArray<string>
+  }> // As Asterisk documents channels and bridges.
+}
+/** Who is in the only bridge: `callee`, `agent` and `other`. */
+const together = async (at: Place, callId: string) => {
+  const [bridge] = await asked(at, "/bridges")
+  const roles = bridge?.channels.map((id) => (id === callId ? "callee" : id.startsWith("media-") ? "agent" : "other")) ?? []
+  return roles.sort().join(" ")
+}
+/** But for the agent's side, which the engine closes. */
+const isEmpty = async (at: Place) => (await asked(at, "/channels")).every(({ id }) => id.startsWith("media-"))
+
+const to = (ending: string, more: Partial<TransferRequest> = {}): TransferRequest => ({
+  to: numberOf(ending),
+  kind: "attended",
+  timeoutSeconds: 30,
+  ...more
+})
+const transferred = (line: Line, callId: CallId, request: TransferRequest) =>
+  Effect.runPromise(Effect.result(line.trunk.transfer?.(callId, request) ?? Effect.die("cannot transfer"))).then((result) =>
+    result._tag === "Success" ? result.success : result.failure
+  )
+
+/** A call that is up, with its agent, for as long as `use` takes. */
+const given = (
+  name: string,
+  use: (t: Test, world: { emulator: AriEmulator; line: Line; callId: CallId }) => Promise<unknown>,
+  { callee = "011", config = {} }: { callee?: string; config?: object } = {}
+) =>
+  t.test(`given a call that is up, when ${name}`, { buffered: true }, async (t) => {
+    const emulator = await startAriEmulator({ ringMillis: 400, talkMillis: 1500, dialplan: { queues: [{ wait: 300 }, { hangup: 16 }] } })
+    t.teardown(() => emulator.stop())
+    const line = await Line.up(ari, { ...ariConfig(emulator), ...ways, ...config })
+    t.teardown(() => line.close())
+    const callId = await line.talkTo(numberOf(callee))
+    await line.withMedia(callId, () => use(t, { emulator, line, callId }))
+  })
+
+given("the destination answers, then the two of them talk, until the destination hangs up", async (t, { callId, emulator, line }) => {
+  t.strictSame(await transferred(line, callId, to("001", { from: "+15550100" })), { _tag: "Connected" })
+  t.equal(await together(emulator, callId), "callee other")
+  t.strictSame(line.known(), [callId], "nobody takes the second channel for a call")
+  t.equal(await line.hungUp(callId), "normal_clearing")
+  await untilTrue("nobody there", () => isEmpty(emulator))
+})
+
+given("the destination answers, then the callee's end is its end", async (t, { callId, emulator, line }) => {
+  t.strictSame(await transferred(line, callId, to("011")), { _tag: "Connected" })
+  t.match(await transferred(line, callId, to("011")), { _tag: "ProviderError", detail: /already/ })
+  await line.hangup(callId)
+  t.equal(await line.hungUp(callId), "agent_hangup")
+  await untilTrue("nobody there", () => isEmpty(emulator))
+})
+
+for (const [what, ending, cause] of [
+  ["is busy", "002", "user_busy"],
+  ["does not answer", "013", "no_answer"],
+  ["refuses", "007", "call_rejected"]
+] as const) {
+  given(`the destination ${what}, then the agent has the callee again`, async (t, { callId, emulator, line }) => {
+    t.strictSame(await transferred(line, callId, to(ending)), { _tag: "Declined", cause })
+    t.equal(await together(emulator, callId), "agent callee")
+    t.strictSame(await transferred(line, callId, to("011")), { _tag: "Connected" }, "and may try another")
+  })
+}
+
+given("the destination rings for too long, then the agent has the callee again", async (t, { callId, emulator, line }) => {
+  t.match(await transferred(line, callId, to("003", { timeoutSeconds: 1 })), { _tag: "Declined" })
+  t.equal(await together(emulator, callId), "agent callee")
+  await untilTrue("one callee and one agent", async () => (await asked(emulator, "/channels")).length === 2)
+})
+
+given(
+  "the destination's line is none, then the agent has the callee again",
+  async (t, { callId, emulator, line }) => {
+    t.strictSame(await transferred(line, callId, to("011")), { _tag: "Declined", cause: "no_route" })
+    t.equal(await together(emulator, callId), "agent callee")
+  },
+  { config: { transfer_dial_string: "SIP/{number}" } }
+)
+
+given("the callee hangs up while the destination rings, then that stops ringing", async (t, { callId, emulator, line }) => {
+  const outcome = transferred(line, callId, to("003"))
+  await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
+  t.equal(await together(emulator, callId), "callee", "the callee waits alone")
+  await line.hangup(callId)
+  t.strictSame(await outcome, { _tag: "CalleeGone" })
+  await untilTrue("nobody there", () => isEmpty(emulator))
+})
+
+given("it is called off, then the agent has the callee again and nobody rings", async (t, { callId, emulator, line }) => {
+  const fiber = Effect.runFork(line.trunk.transfer?.(callId, to("003")) ?? Effect.die("cannot transfer"))
+  await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
+  await Effect.runPromise(Fiber.interrupt(fiber))
+  t.equal(await together(emulator, callId), "agent callee")
+  await untilTrue("one callee and one agent", async () => (await asked(emulator, "/channels")).length === 2)
+})
+
+given(
+  "the engine is killed while the destination rings, then the next one ends that, and finds the call",
+  async (t, { callId, emulator, line }) => {
+    void transferred(line, callId, to("003"))
+    await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
+    const config = { ...ariConfig(emulator), ...ways }
+    // The same node again: it takes the place of the one before, which can do nothing any more.
+    const next = await Line.up(ari, config, line.node)
+    t.teardown(() => next.close())
+    await untilTrue("no second channel", async () => (await asked(emulator, "/channels")).every(({ id }) => !id.startsWith("transfer-")))
+    t.equal(await next.lookup(callId), "up")
+    t.strictSame(next.known(), [callId], "the engine is told of the call, and of no other")
+    await next.hangup(callId)
+  }
+)
+
+given(
+  "the engine is killed while the two of them talk, then they go on talking until the next one ends the call",
+  async (t, { callId, emulator, line }) => {
+    t.strictSame(await transferred(line, callId, to("011")), { _tag: "Connected" })
+    const next = await Line.up(ari, { ...ariConfig(emulator), ...ways }, line.node)
+    t.teardown(() => next.close())
+    t.equal(await together(emulator, callId), "callee other")
+    t.equal(await next.lookup(callId), "up")
+    await next.hangup(callId, "node_lost")
+    await untilTrue("nobody there", () => isEmpty(emulator))
+  }
+)
+
+given("the destination could be something else than a number, then nobody is dialed", async (t, { callId, emulator, line }) => {
+  for (const other of ["", "1000@evil", "100/n", "1&PJSIP/2", "Local/1", "+", "1 0", "$(X)", "1".repeat(21)]) {
+    t.match(await transferred(line, callId, to("011", { to: other })), { _tag: "ProviderError", operation: "transfer" }, other)
+    t.match(await transferred(line, callId, to("011", { to: other, kind: "blind" })), { _tag: "ProviderError" }, other)
+  }
+  t.match(await transferred(line, callId, to("011", { from: "x" })), { _tag: "ProviderError" })
+  t.equal(emulator.log.count("originate"), 1)
+  t.equal(await together(emulator, callId), "agent callee")
+})
+
+given(
+  "nothing says where to, then nobody is dialed",
+  async (t, { callId, emulator, line }) => {
+    t.match(await transferred(line, callId, to("011")), { _tag: "ProviderError", detail: /no dial string/ })
+    t.match(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "ProviderError", detail: /no context/ })
+    t.equal(emulator.log.count("originate"), 1)
+  },
+  { config: { transfer_dial_string: "", transfer_context: "" } }
+)
+
+given("it goes on in the dialplan, then its end there is heard", async (t, { callId, line }) => {
+  t.strictSame(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "HandedOver" })
+  t.equal(await line.hungUp(callId), "normal_clearing")
+})
+
+given(
+  "the dialplan has no such place, then the agent keeps the callee",
+  async (t, { callId, emulator, line }) => {
+    t.strictSame(await transferred(line, callId, to("011", { kind: "blind" })), { _tag: "Declined", cause: "no_route" })
+    t.equal(await together(emulator, callId), "agent callee")
+  },
+  { config: { transfer_context: "nowhere" } }
+)
+
+const unavailable = await asteriskUnavailable()
+t.test("given a call through a real Asterisk", { skip: unavailable ?? false, timeout: 180_000 }, async (t) => {
+  const asterisk = await startAsterisk()
+  t.teardown(() => asterisk.stop())
+  const at = { url: asterisk.ariUrl.replace(/\/ari$/, ""), user: asterisk.user, password: asterisk.password }
+  const config = { ...ariConfig(at, { trunk: "loop" }), transfer_dial_string: "PJSIP/{number}@loop", transfer_context: "callee" }
+  const line = await Line.up(ari, config)
+  t.teardown(() => line.close())
+  /** What a callee has heard so far, 16-bit samples behind a header. */
+  const heard = async (number: string) => {
+    const bytes = await readFile(`${asterisk.runFolder}/heard/${number.slice(1)}.wav`).catch(() => Buffer.alloc(0))
+    const start = bytes.indexOf("data") + 8
+    return Array.from({ length: Math.floor((bytes.length - start) / 2) }, (_, n) => bytes.readInt16LE(start + 2 * n))
+  }
+
+  t.test("when it is transferred, then each hears the other, and not the agent any more", async (t) => {
+    const [callee, other] = [numberOf("710"), numberOf("710")]
+    const callId = await line.talkTo(callee)
+    await line.withMedia(callId, async (stream) => {
+      await exchange(stream, 2)
+      t.strictSame(await transferred(line, callId, to("710", { to: other })), { _tag: "Connected" })
+      // What was said before is written down a moment later.
+      await sleep(1500)
+      const before = (await heard(callee)).length
+      await exchange(stream, 1)
+      await sleep(2000)
+      const [byCallee, byOther] = [(await heard(callee)).slice(before), await heard(other)]
+      t.ok(clearest(byCallee, 440).share > 0.9, "the callee hears the other")
+      t.ok(clearest(byOther, 440).share > 0.9, "the other hears the callee")
+      t.ok(clearest(byCallee, OUR_HERTZ).share < 0.5, "the callee does not hear the agent")
+      t.ok(clearest(byOther, OUR_HERTZ).share < 0.5, "nor does the other")
+    })
+    await line.hangup(callId)
+    await untilTrue("nobody there", () => isEmpty(at))
+  })
+  t.test("when the destination is busy, then the agent is heard again", async (t) => {
+    const callee = numberOf("710")
+    const callId = await line.talkTo(callee)
+    await line.withMedia(callId, async (stream) => {
+      t.strictSame(await transferred(line, callId, to("200")), { _tag: "Declined", cause: "user_busy" })
+      const { heard: byAgent } = await exchange(stream, 2)
+      t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
+      await untilTrue("the agent's tone", async () => clearest(await heard(callee), OUR_HERTZ).share > 0.9)
+    })
+    await line.hangup(callId)
+  })
+  t.test("when the destination rings out, then its ringing ends", async (t) => {
+    const callId = await line.talkTo(numberOf("520"))
+    await line.withMedia(callId, async () => {
+      t.match(await transferred(line, callId, to("300", { timeoutSeconds: 1 })), { _tag: "Declined" })
+    })
+    await line.hangup(callId)
+    await untilTrue("nobody there", () => isEmpty(at))
+  })
+  t.test("when it goes on in the dialplan, then its end there is heard", async (t) => {
+    const callId = await line.talkTo(numberOf("520"))
+    await line.withMedia(callId, async () => {
+      // An extension of the lab that hangs up after a moment.
+      t.strictSame(await transferred(line, callId, to("105", { kind: "blind", to: "105" })), { _tag: "HandedOver" })
+      t.equal(await line.hungUp(callId), "normal_clearing")
+    })
+  })
+  t.test("when the engine is killed while two of them talk, then they go on, and the next engine can end it", async (t) => {
+    const other = numberOf("710")
+    const callId = await line.talkTo(numberOf("710"))
+    await line.withMedia(callId, async () => {
+      t.strictSame(await transferred(line, callId, to("710", { to: other })), { _tag: "Connected" })
+      const next = await Line.up(ari, config, line.node)
+      t.teardown(() => next.close())
+      const before = (await heard(other)).length
+      await untilTrue("the callee's tone", async () => clearest((await heard(other)).slice(before), 440).share > 0.9)
+      await next.hangup(callId, "node_lost")
+      await untilTrue("nobody there", () => isEmpty(at))
+    })
+  })
+})
