@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
 import { AriDoubt } from "#adapters/ari/AriDoubt.ts"
+import { nobody } from "#adapters/ari/Asterisk.ts"
 import type { CallId } from "#core/Id.ts"
 import type { AriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { type Fate, fates, type ProxyAnswer } from "#test/support/HttpProxy.ts"
@@ -122,6 +123,26 @@ given(
     t.ok(Date.now() > left + 30_000, "but not before Asterisk has had time to get over what delayed it")
     t.equal(emulator.log.entries.length, 0, "nobody was called")
   }
+)
+
+t.test(
+  "given an Asterisk that has an endpoint by the name of nobody, when a doubt is to be ended by a request to it, then whoever that rings is let go at once",
+  { buffered: true },
+  (t) =>
+    // Any trunk: the one that calls leave through, and that endpoint.
+    throughProxy({ ringMillis: 600_000, trunks: ["trunk", nobody] }, async ({ emulator, line, proxy }) => {
+      proxy.befall(fates.swallow, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), 1)
+      const { callId } = await line.originate(numberOf("001"))
+      const left = Date.now()
+      const ended = () => emulator.log.entries.find(({ kind }) => kind === "ended")
+      while (ended() === undefined) {
+        line.trunk.mayAppear?.({ ageMillis: Date.now() - left, callId, ringTimeoutSeconds: 1 })
+        await sleep(1_000)
+      }
+      t.match(ended(), { by: "us", number: nobody })
+      t.equal(emulator.live(), 0)
+      t.equal(line.trunk.mayAppear?.({ ageMillis: Date.now() - left, callId, ringTimeoutSeconds: 1 }), true, "and the doubt is not over")
+    })
 )
 
 given("when the ingress has lost its way to Asterisk, then its 404 ends no call", async (t, { befallAll, emulator, line }) => {
