@@ -43,7 +43,7 @@ const examples = ({ React }) => ({
   }
 })
 
-globalThis.SwaggerUIBundle({
+const reference = globalThis.SwaggerUIBundle({
   url: "/api/v1/openapi.json",
   domNode: document.getElementById("reference"),
   deepLinking: true,
@@ -55,6 +55,14 @@ globalThis.SwaggerUIBundle({
   // Otherwise the document is sent to a service elsewhere.
   validatorUrl: null,
   plugins: [examples],
+  // A long reference draws only what is near the window. Where it begins is known once it has been drawn, and until then the operation that the
+  // address names is looked for too high up.
+  onComplete: () => {
+    const goThere = () => reference.layoutActions.parseDeepLinkHash(location.hash)
+    requestAnimationFrame(() => requestAnimationFrame(goThere))
+    // What stands above it may grow: it looks again where it begins when the window changes.
+    new ResizeObserver(() => dispatchEvent(new Event("resize"))).observe(document.getElementById("guide"))
+  },
   requestInterceptor: (request) => {
     if (field.value !== "" && new URL(request.url, location.href).origin === location.origin) request.headers["X-API-Key"] = field.value
     return request
