@@ -21,6 +21,7 @@ import { isGreetingMissed, needsAudio } from "./greeted.ts"
 import type { LiveCall } from "./LiveCall.ts"
 import { notePlaced } from "./noteDown.ts"
 import { eventOf, nameless, overdue, tellRefusal } from "./originateFailure.ts"
+import { RecordPause } from "./RecordPause.ts"
 import { endOf } from "./RunReport.ts"
 
 const { Accepted, DeadlinePassed, EndAsked, Looked, MediaLost, Refused } = CallEvent.cases
@@ -72,6 +73,7 @@ export class CallActor extends Context.Service<
       const agent = yield* VoiceAgent
       const fetcher = yield* ContextFetcher
       const pass = yield* PassDialPoint
+      const recordPause = yield* RecordPause
       const figures = yield* CurrentCallFigures
       const clock = yield* Clock.Clock
       const now = () => SteadyTime.nowOf(clock)
@@ -356,7 +358,7 @@ export class CallActor extends Context.Service<
             }
             told.lineFree(call, state)
             // The next call that waits for the line comes first.
-            yield* Effect.yieldNow
+            yield* recordPause > 0 ? Effect.sleep(recordPause) : Effect.yieldNow
             pass("ended")
             const report = yield* reportOf(call, state)
             yield* Fiber.interruptAll(started)

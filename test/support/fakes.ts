@@ -27,6 +27,7 @@ import { Config } from "#runtime/config.ts"
 import { Deadlines } from "#runtime/Deadlines.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { RecordPause } from "#runtime/call/RecordPause.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
@@ -342,6 +343,7 @@ export const layerOf = (
         )
     }),
     EngineLock.layerHeld,
+    Layer.succeed(RecordPause, 0),
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk) }),
     noOutages,

@@ -1,6 +1,7 @@
 /**
  * The audio, as chan_websocket carries it: frames both ways on a media socket, a queue of at most 20 s towards the callee, and commands
- * as text. One ticker serves all sockets and runs only while there is one. Audio keeps real time whatever the emulator's time scale.
+ * as text. Each channel has its beat from when it was opened, as in Asterisk, which has a timer for each; one ticker serves all, and runs only
+ * while there is one. Audio keeps real time whatever the emulator's time scale.
  */
 import type { WebSocket } from "ws"
 import { partnerOf } from "./Bridges.ts"
@@ -11,6 +12,7 @@ import { type Command, MediaQueue } from "./MediaQueue.ts"
 import { frameBytes, scoreOf } from "./Sound.ts"
 
 const tickMillis = 20
+const lookMillis = 2
 /** Ticks made up for after a pause of the event loop; older ones are lost. */
 const mostLateTicks = 10
 /** A client that does not read gets no more frames. */
@@ -23,6 +25,8 @@ const longestCommand = 128
 type Leg = {
   readonly channel: Channel
   readonly queue: MediaQueue
+  /** In the process' milliseconds. */
+  tickedAt: number
   send(frame: Buffer): void
   /** Told to whoever is at the other end of a WebSocket; RTP has no words. */
   say(event: string, details?: Details): void
@@ -41,7 +45,6 @@ export class Media implements Line {
   #speaks: boolean
   #legs = new Map<Channel, Leg>()
   #ticker: NodeJS.Timeout | undefined
-  #lastTick = 0
 
   constructor(calls: Calls, log: CalleeLog, speaks: boolean) {
     this.#calls = calls
@@ -59,6 +62,7 @@ export class Media implements Line {
     const leg: Leg = {
       channel,
       queue: new MediaQueue(say),
+      tickedAt: performance.now(),
       send: (frame) => {
         if (socket.bufferedAmount < unreadLimitBytes) socket.send(frame, { binary: true })
       },
@@ -90,7 +94,15 @@ export class Media implements Line {
 
   /** A leg without words: RTP. Returns what takes the audio that arrives. */
   openPlain(channel: Channel, port: { send(frame: Buffer): void; close(): void }): (audio: Buffer) => void {
-    const leg: Leg = { channel, queue: new MediaQueue(() => {}), send: port.send, say: () => {}, close: port.close, drop: port.close }
+    const leg: Leg = {
+      channel,
+      queue: new MediaQueue(() => {}),
+      tickedAt: performance.now(),
+      send: port.send,
+      say: () => {},
+      close: port.close,
+      drop: port.close
+    }
     this.#add(leg)
     return (audio) => this.#receive(leg, audio)
   }
@@ -132,9 +144,7 @@ export class Media implements Line {
 
   #add(leg: Leg): void {
     this.#legs.set(leg.channel, leg)
-    if (this.#ticker !== undefined) return
-    this.#lastTick = performance.now()
-    this.#ticker = setInterval(() => this.#tick(), tickMillis)
+    this.#ticker ??= setInterval(() => this.#tick(), lookMillis)
   }
 
   #close(leg: Leg): void {
@@ -145,9 +155,12 @@ export class Media implements Line {
   }
 
   #tick(): void {
-    const due = Math.floor((performance.now() - this.#lastTick) / tickMillis)
-    this.#lastTick += due * tickMillis
-    for (let tick = Math.min(due, mostLateTicks); tick > 0; tick--) for (const leg of this.#legs.values()) this.#exchange(leg)
+    const now = performance.now()
+    for (const leg of this.#legs.values()) {
+      const due = Math.floor((now - leg.tickedAt) / tickMillis)
+      leg.tickedAt += due * tickMillis
+      for (let tick = Math.min(due, mostLateTicks); tick > 0; tick--) this.#exchange(leg)
+    }
   }
 
   #exchange(leg: Leg): void {
