@@ -1,7 +1,7 @@
 /** Runs in a worker thread: derives keys from passwords, one after the other. */
 import { scryptSync, type ScryptOptions } from "node:crypto"
-import { constants, setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
+import { stepBack } from "./ownPriority.ts"
 
 export interface KeyRequest {
   readonly id: number
@@ -15,11 +15,8 @@ export interface KeyReply {
   readonly key: Uint8Array
 }
 
-/**
- * Where calls need the processor they have it, and a log-in takes longer. Only on Linux does a thread have a priority of its own: elsewhere it
- * would be that of the whole process. https://man7.org/linux/man-pages/man2/setpriority.2.html
- */
-if (process.platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+// Where calls need the processor, a log-in takes longer.
+stepBack(10)
 
 parentPort?.on("message", ({ bytes, id, options, password, salt }: KeyRequest) => {
   const key = new Uint8Array(scryptSync(password, salt, bytes, options))

@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads"
 import { type FliteVoice, loadFlite, type Pcm, synthesize } from "./FliteWasm.ts"
 import { encodeFrames, sampleRate } from "./Mulaw.ts"
 import { resample } from "./Resampler.ts"
+import { stepBack } from "../ownPriority.ts"
 import { spokenText } from "./SpokenText.ts"
 
 export interface FliteRequest {
@@ -14,7 +15,7 @@ export type FliteReply = Uint8Array<ArrayBuffer> | undefined
 
 // Flite begins and ends with a fifth of a second of nothing, which the callee would wait through.
 const audible = 400
-const leadSeconds = 0.02
+const leadSeconds = 0.01
 const tailSeconds = 0.1
 
 const trim = ({ rate, samples }: Pcm): Int16Array => {
@@ -25,6 +26,8 @@ const trim = ({ rate, samples }: Pcm): Int16Array => {
   return samples.subarray(Math.max(0, first - Math.round(rate * leadSeconds)), last + Math.round(rate * tailSeconds))
 }
 
+// Speech is made while the phone rings; frames are due now.
+stepBack(10)
 const flite = loadFlite()
 
 const speak = ({ text, voice }: FliteRequest): FliteReply => {

@@ -35,8 +35,8 @@ export type AudioCount = {
   spokenAt?: number
 }
 
-/** Of mu-law: a twentieth of full scale. */
-const isLoud = (frame: Buffer): boolean => frame.some((code) => (code & 0x7f) < 0x40)
+/** Of mu-law: from -38 dB of full scale on, three times as loud as the engine's noise ever is, and the beginning of a soft consonant. */
+const isLoud = (frame: Buffer): boolean => frame.some((code) => (code & 0x7f) < 0x60)
 
 const keptFrames = 60 * 50
 const keptCalls = 100
