@@ -52,6 +52,16 @@ export const exchange = async (stream: MediaStream, seconds: number) => {
   return { heard, closed }
 }
 
+/** Sends a tone in real time until that is so, which is asked twice a second. */
+export const speakUntil = async (stream: MediaStream, isEnough: () => Promise<boolean>) => {
+  const began = performance.now()
+  for (let sent = 0; sent % 25 !== 0 || !(await isEnough()); sent++) {
+    if (performance.now() - began > PATIENCE_MILLIS) throw new Error(`not enough within ${PATIENCE_MILLIS} ms`)
+    stream.send(ourFrame)
+    await sleep(Math.max(0, began + (sent + 1) * 20 - performance.now()))
+  }
+}
+
 const WINDOW_SAMPLES = SAMPLE_RATE / 4
 const STEP_SAMPLES = FRAME_SAMPLES
 
