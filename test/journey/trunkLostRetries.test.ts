@@ -84,3 +84,22 @@ t.test(
     neverTwiceAtOnce(t, world)
   }
 )
+
+t.test(
+  "given requests whose replies were lost, when Asterisk dies in their conversations, then each callee is called again once",
+  { buffered: true },
+  async (t) => {
+    const world = await World.open(t, { emulator: talking, environment })
+    world.emulator.setResponseFault("reset-after-placing", 4)
+    const { id } = await world.campaign(numbersOf(4, ["01"]), { ...breakerOff, retry: { retryOnTrunkLost: true } })
+    await world.api.start(id)
+    await answered(world, 4)
+    t.strictSame(dials(world), [1, 1, 1, 1], "then a lost reply has nobody called twice")
+    await breakOff(world)
+    await isAway(world)
+    await world.emulator.refuseConnections(false)
+    await world.seen("answered", 8)
+    t.strictSame(dials(world), [2, 2, 2, 2])
+    neverTwiceAtOnce(t, world)
+  }
+)

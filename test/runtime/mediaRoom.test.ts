@@ -1,35 +1,11 @@
 /** Calls with audio are held back before the audio of those that are up suffers. */
 import type { Effect } from "effect"
 import t from "tap"
-import { makeFramePacer, type PacedStream, type PacerTime } from "#runtime/voice/FramePacer.ts"
+import { makeFramePacer, type PacedStream } from "#runtime/voice/FramePacer.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { afterwards, campaign, fast, play, type Scene, steps, wait } from "#test/support/campaignScene.ts"
+import { handTurned } from "#test/support/handTurned.ts"
 
-/** A pacer's time that is turned by hand, `step` milliseconds at once: that is how late everything is. */
-const handTurned = () => {
-  let now = 1000
-  let timer: { readonly at: number; readonly run: () => void } | undefined
-  const time: PacerTime = {
-    now: () => now,
-    wake: (delay, run) => {
-      const mine = { at: now + delay, run }
-      timer = mine
-      return () => {
-        if (timer === mine) timer = undefined
-      }
-    }
-  }
-  const turn = (millis: number, step = 1) => {
-    for (const end = now + millis; now < end; ) {
-      now += step
-      const due = timer
-      if (due === undefined || due.at > now) continue
-      timer = undefined
-      due.run()
-    }
-  }
-  return { time, turn }
-}
 const stream: PacedStream = { frame: () => {}, skipped: () => {}, failed: () => {} }
 
 t.test("given streams, when frames are late or skipped, then the pacer tells so once a second", async (t) => {

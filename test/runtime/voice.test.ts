@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
 import { makeAmd } from "#runtime/voice/Amd.ts"
-import { makeFramePacer, type PacerTime } from "#runtime/voice/FramePacer.ts"
+import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
 import { layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
 import { makeInbound } from "#runtime/voice/Inbound.ts"
 import { decode, decodeSample, encode, encodeFrames, encodeSample } from "#runtime/voice/Mulaw.ts"
@@ -15,6 +15,7 @@ import { spokenText } from "#runtime/voice/SpokenText.ts"
 import { makeSpeechCache } from "#runtime/voice/SpeechCache.ts"
 import { heardText, makeTranscript } from "#runtime/voice/Transcript.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
+import { handTurned } from "#test/support/handTurned.ts"
 
 const sine = (hz: number, seconds: number, rate = 8000, amplitude = 8000): Int16Array =>
   Int16Array.from({ length: seconds * rate }, (_, index) => Math.round(amplitude * Math.sin((2 * Math.PI * hz * index) / rate)))
@@ -88,31 +89,6 @@ t.test("the resampler", async (t) => {
   })
 })
 
-/** A clock that stands until it is turned; timers fire as late as the turn is long. */
-const handTurned = () => {
-  let now = 1000
-  let timer: { readonly at: number; readonly run: () => void } | undefined
-  const time: PacerTime = {
-    now: () => now,
-    wake: (delay, run) => {
-      const mine = { at: now + delay, run }
-      timer = mine
-      return () => {
-        if (timer === mine) timer = undefined
-      }
-    }
-  }
-  const turn = (millis: number, step = 1) => {
-    for (const end = now + millis; now < end; ) {
-      now += step
-      const due = timer
-      if (due === undefined || due.at > now) continue
-      timer = undefined
-      due.run()
-    }
-  }
-  return { time, turn, isAsleep: () => timer === undefined }
-}
 const counter = () => {
   const seen = { frames: 0, skipped: 0, times: [] as number[], failure: undefined as unknown }
   const stream = {

@@ -1,0 +1,28 @@
+/** The time of a pacer of frames, turned by hand. */
+import type { PacerTime } from "#runtime/voice/FramePacer.ts"
+
+/** Stands until it is turned, `step` milliseconds at once: that is how late everything is. */
+export const handTurned = () => {
+  let now = 1000
+  let timer: { readonly at: number; readonly run: () => void } | undefined
+  const time: PacerTime = {
+    now: () => now,
+    wake: (delay, run) => {
+      const mine = { at: now + delay, run }
+      timer = mine
+      return () => {
+        if (timer === mine) timer = undefined
+      }
+    }
+  }
+  const turn = (millis: number, step = 1) => {
+    for (const end = now + millis; now < end; ) {
+      now += step
+      const due = timer
+      if (due === undefined || due.at > now) continue
+      timer = undefined
+      due.run()
+    }
+  }
+  return { time, turn, isAsleep: () => timer === undefined }
+}
