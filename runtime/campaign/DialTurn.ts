@@ -155,8 +155,6 @@ export const makeDialTurn = Effect.gen(function* () {
       memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
     } else memory.desk.rowChanged = true
     yield* startAll(memory, trunk, claimed.attempts, departures)
-    // The requests are handed to their connections first: whatever this campaign does next can wait.
-    yield* Effect.yieldNow
     return until(begun)
   })
 

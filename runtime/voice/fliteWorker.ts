@@ -3,7 +3,6 @@ import { parentPort } from "node:worker_threads"
 import { type FliteVoice, loadFlite, type Pcm, synthesize } from "./FliteWasm.ts"
 import { encodeFrames, sampleRate } from "./Mulaw.ts"
 import { resample } from "./Resampler.ts"
-import { stepBack } from "../ownPriority.ts"
 import { spokenText } from "./SpokenText.ts"
 
 export interface FliteRequest {
@@ -26,8 +25,6 @@ const trim = ({ rate, samples }: Pcm): Int16Array => {
   return samples.subarray(Math.max(0, first - Math.round(rate * leadSeconds)), last + Math.round(rate * tailSeconds))
 }
 
-// Speech is made while the phone rings; frames are due now.
-stepBack(10)
 const flite = loadFlite()
 
 const speak = ({ text, voice }: FliteRequest): FliteReply => {

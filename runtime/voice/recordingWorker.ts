@@ -1,7 +1,6 @@
 /** Runs in a worker thread: the bytes of a recording in, mu-law for the phone out. */
 import { parentPort } from "node:worker_threads"
 import { MPEGDecoder } from "mpg123-decoder"
-import { stepBack } from "../ownPriority.ts"
 import { makePhoneSound, type PhoneSound } from "./PhoneSound.ts"
 import type { SpeechReply } from "./SpeechThread.ts"
 import { isWav, readWav } from "./Wav.ts"
@@ -47,8 +46,6 @@ const readAny = async (file: Uint8Array, sound: PhoneSound): Promise<boolean> =>
   if (isWav(file)) return readWav(file, sound)
   return isMpeg(file) ? await readMpeg(file, sound) : false
 }
-
-stepBack(10)
 
 const speechOf = async ({ bytes }: RecordingRequest): Promise<SpeechReply> => {
   const sound = makePhoneSound()

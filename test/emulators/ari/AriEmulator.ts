@@ -30,7 +30,7 @@ export type AriEmulatorOptions = {
   readonly ringMillis?: number
   /** From the answer until the callee hangs up. */
   readonly talkMillis?: number
-  /** Counts that from the first audio that the callee hears, so that however slow the machine, everybody is greeted. */
+  /** Counts that from the first word that the callee hears, so that however slow the machine, everybody is greeted. */
   readonly talkOnceHeard?: boolean
   /** Lets ringing and talking vary, half to one and a half times as long, the same way for the same seed. */
   readonly seed?: number

@@ -173,7 +173,7 @@ export class Media implements Line {
       audio.played += 1
       audio.lastPlayedAt = performance.timeOrigin + performance.now()
       this.#log.hear(partner.id, frame)
-      partner.heard()
+      if (audio.spokenAt !== undefined) partner.heard()
     }
     if (!this.#speaks || partner.callee?.kind !== "answers") return
     const { frames, loopFrom } = scoreOf(partner.callee.sound)
