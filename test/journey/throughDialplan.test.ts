@@ -41,6 +41,9 @@ const given = async (t: Test, context: string, options: WorldOptions = {}) => {
   return world
 }
 
+/** Whoever answers stays until he has been spoken to, however slow the machine. */
+const patient: WorldOptions = { emulator: { talkOnceHeard: true } }
+
 const started = async (world: World, numbers: ReadonlyArray<string>): Promise<number> => {
   const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
   await world.api.start(id)
@@ -56,7 +59,7 @@ const [answers, busy, silent] = ["+15550100001", "+15550100002", "+15550100003"]
 const spokenTo = (world: World): number => world.emulator.log.firstSpoken().length
 
 t.test("given a dialplan that hands people over", async (t) => {
-  const world = await given(t, "human")
+  const world = await given(t, "human", patient)
   const runs = await called(world, [answers, busy, silent])
   t.match(
     runs.get(answers),
@@ -120,7 +123,7 @@ t.test("given a context that is not there, then one callee is hung up on, and no
 })
 
 t.test("given events that are lost while a call is in the dialplan, then it is handed over when they are back", async (t) => {
-  const world = await given(t, "slow")
+  const world = await given(t, "slow", patient)
   const id = await started(world, [answers])
   await world.seen("answered", 1)
   world.emulator.dropSockets()
