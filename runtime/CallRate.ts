@@ -134,9 +134,11 @@ class Reserved implements Departure, Moment {
 
   readyAt(): SteadyMillis {
     const now = this.#now()
-    // Between two others: were it to queue up behind all that are taken, its place in this second would stay empty.
-    if (!this.#isOver && now > this.at + lateMillis) this.#move(() => this.#paces.take(this.#scopes, this, now, LATE_SHARE))
-    return Math.max(this.at, ...this.#paces.of(this.#scopes).map((pace) => pace.opensAt()))
+    const opensAt = () => Math.max(this.at, ...this.#paces.of(this.#scopes).map((pace) => pace.opensAt()))
+    // Between two others: were it to queue up behind all that are taken, its place in this second would stay empty. But whoever was kept waiting
+    // by the second itself goes at once: the one who was late a second ago would make somebody late in every second to come.
+    if (!this.#isOver && now > opensAt() + lateMillis) this.#move(() => this.#paces.take(this.#scopes, this, now, LATE_SHARE))
+    return opensAt()
   }
 
   leave(): boolean {

@@ -108,6 +108,38 @@ t.test(
   }
 )
 
+t.test("given calls that left late once, then the seconds after it make up for that, and make nobody late for good", async (t) => {
+  const rate = 40
+  const count = 20 * rate
+  const held = [60, 61]
+  const left = await play((rates, start) =>
+    Effect.gen(function* () {
+      const left: Array<number> = []
+      const ready = new Map<Departure, number>()
+      let reserved = 0
+      while (left.length < count) {
+        while (ready.size < 10) {
+          const departure = rates.reserve([trunk(rate)])
+          ready.set(departure, held.includes(reserved++) ? departure.readyAt() + 60 : Number.NEGATIVE_INFINITY)
+        }
+        const now = yield* SteadyTime.now
+        for (const [departure, from] of ready) {
+          if (now < from || departure.readyAt() > now || !departure.leave()) continue
+          ready.delete(departure)
+          left.push(now - start)
+        }
+        yield* TestClock.adjust(1)
+      }
+      return left
+    })
+  )
+  const late = left.map((at, i) => at - i * spacing(rate))
+  const worstIn = (from: number) => Math.max(...late.slice(from, from + rate)) - Math.min(...late.slice(from, from + rate))
+  t.ok(worstIn(50) > 30, `${worstIn(50)} ms late at first`)
+  t.ok(worstIn(count - rate) < 5, `${worstIn(count - rate)} ms late at last`)
+  t.ok(most(left, 1010) <= rate)
+})
+
 t.test("given claims and timers that are late time and again, then the rate is achieved nonetheless, and never exceeded", async (t) => {
   const rate = 20
   const claim = { every: 30, least: 5, most: 40, timer: 4 }
