@@ -97,10 +97,10 @@ export const makeDialTurn = Effect.gen(function* () {
     const begun = yield* SteadyTime.now
     const from = begun + claims.shortest
     // Moments until then must be claimed now: the next claim can be back only after this one and itself.
-    const room = turns.room(rates, from, begun + 2 * claims.longest + TOGETHER_MILLIS)
+    const room = turns.room(rates, from, begun + claims.lead + claims.longest + TOGETHER_MILLIS)
     if (room === 0) {
       memory.queue.leave()
-      return until(turns.turnAt() - claims.longest)
+      return until(turns.turnAt() - claims.lead)
     }
     const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room) }), () => newCallId)
     // If the trunk is not well, the first of them becomes its probe, and the others are not admitted.
