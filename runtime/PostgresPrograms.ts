@@ -9,6 +9,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, r
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { makeOrdinary } from "./ownPriority.ts"
 
 /** `message` tells the operator what to change. */
 export class EmbeddedPostgresFailed extends Schema.TaggedError<EmbeddedPostgresFailed>()("EmbeddedPostgresFailed", {
@@ -63,6 +64,8 @@ const execute = (user: User | undefined, { args, cwd, file, timeoutMillis }: Com
       const detail = error?.killed === true ? `took longer than ${timeoutMillis / 1000} s` : stderr.trim() || error?.message
       resume(error === null ? Effect.succeed(stdout) : Effect.fail(failure(`${file}: ${detail}`)))
     })
+    // Started again later, Postgres would inherit the priority of the calls.
+    if (child.pid !== undefined) makeOrdinary(child.pid)
     return Effect.sync(() => child.kill())
   })
 

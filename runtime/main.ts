@@ -34,6 +34,7 @@ import * as egress from "./egress/policy.ts"
 import * as Engine from "./Engine.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import * as logins from "./logins.ts"
+import { goFirst } from "./ownPriority.ts"
 import * as plugins from "./plugins.ts"
 import * as ports from "./ports.ts"
 import * as postgres from "./postgres.ts"
@@ -97,6 +98,7 @@ const welcome = Layer.effectDiscard(
       yield* OwnPlaces.use((own) => Effect.sync(() => own.add(Number(new URL(figures).port))))
       yield* Console.log(`Figures for Prometheus are at ${figures}`)
     }
+    goFirst()
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
   })
 ).pipe(Layer.provide(Organizations.layer))

@@ -1,10 +1,30 @@
-/** The priority of one thread among the engine's. */
+/**
+ * The priorities of the engine's threads. The main thread carries the calls and sleeps most of the time; when it wakes, nobody who computes may
+ * keep it waiting. Only on Linux does a thread have a priority of its own; elsewhere it would be the whole engine's.
+ * https://man7.org/linux/man-pages/man2/setpriority.2.html
+ */
 import { setPriority } from "node:os"
 
-/**
- * Lets the calls go first, which the main thread carries: `niceness` as the kernel counts it, up to 19. Only on Linux does a thread have a
- * priority of its own; elsewhere it would be the whole engine's. https://man7.org/linux/man-pages/man2/setpriority.2.html
- */
-export const stepBack = (niceness: number): void => {
-  if (process.platform === "linux") setPriority(0, niceness)
+/** As the kernel counts: a thread of this niceness gets ten times the share of an ordinary one. */
+const FOREMOST = -10
+const ORDINARY = 0
+
+/** False where it is not permitted: a higher priority than before needs CAP_SYS_NICE, or a limit (`LimitNICE=-10`) that allows it. */
+const setNiceness = (id: number, niceness: number): boolean => {
+  if (process.platform !== "linux") return false
+  try {
+    setPriority(id, niceness)
+    return true
+  } catch {
+    return false
+  }
 }
+
+/** For the main thread. Threads and processes that it starts from then on inherit it, and have to step back. */
+export const goFirst = (): boolean => setNiceness(0, FOREMOST)
+
+/** For any other thread; up to 19 behind the ordinary. */
+export const stepBack = (niceness = ORDINARY): boolean => setNiceness(0, niceness)
+
+/** For a process that was just started. */
+export const makeOrdinary = (processId: number): boolean => setNiceness(processId, ORDINARY)

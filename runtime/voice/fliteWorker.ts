@@ -1,5 +1,6 @@
 /** Runs in a worker thread: text in, mu-law out, one at a time. Everything that takes more than a microsecond is done here. */
 import { parentPort } from "node:worker_threads"
+import { stepBack } from "../ownPriority.ts"
 import { type FliteVoice, loadFlite, type Pcm, synthesize } from "./FliteWasm.ts"
 import { encodeFrames, sampleRate } from "./Mulaw.ts"
 import { resample } from "./Resampler.ts"
@@ -25,6 +26,7 @@ const trim = ({ rate, samples }: Pcm): Int16Array => {
   return samples.subarray(Math.max(0, first - Math.round(rate * leadSeconds)), last + Math.round(rate * tailSeconds))
 }
 
+stepBack()
 const flite = loadFlite()
 
 const speak = ({ text, voice }: FliteRequest): FliteReply => {

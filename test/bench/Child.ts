@@ -1,6 +1,7 @@
 /** Processes of the benchmarks: what is measured shares its event loop with nobody. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
+import { setPriority } from "node:os"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
@@ -15,6 +16,15 @@ export interface Child {
   /** The first line of its output that matches, with its groups. */
   readonly line: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
 }
+
+/** Whoever judges by its clock when something arrives would, on a machine with nothing to spare, write down when it was its turn. */
+export const judging = <A extends { readonly pid: number }, E, R>(started: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.tap(started, ({ pid }) =>
+    Effect.sync(() => {
+      // Only root may.
+      if (process.getuid?.() === 0) setPriority(pid, -10)
+    })
+  )
 
 export interface Program {
   /** Relative to this folder. */

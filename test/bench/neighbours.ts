@@ -7,7 +7,7 @@ import { Console, Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { spacing } from "#core/campaign/Pacing.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
-import { type Child, startChild } from "./Child.ts"
+import { type Child, judging, startChild } from "./Child.ts"
 import { csvOf } from "./Contacts.ts"
 import { mainSecondsOf } from "./Cpu.ts"
 import { type Database, startDatabase } from "./Database.ts"
@@ -156,12 +156,12 @@ const figuresOf = ({ busy, late, name, probed }: Phase, quiet: Phase): ReadonlyA
 const measure = (options: Options) =>
   Effect.gen(function* () {
     const database = yield* startDatabase()
-    const emulator = yield* startEmulator(far)
+    const emulator = yield* judging(startEmulator(far))
     const engine = yield* startEngine(database, { file: "gatewayMain.ts", environment: { SIGNUP: "on" } })
     const agentId = yield* prepare(engine, emulator)
     const target = yield* agentOf(engine, yield* tenantOf(database))
     const bare = yield* startBare
-    const probe = yield* startHelper("neighbourProbeMain.ts")
+    const probe = yield* judging(startHelper("neighbourProbeMain.ts"))
     const flood = yield* startHelper("neighbourFloodMain.ts")
     probe.send({ targets: { engine: engine.address, bare } })
     const scene: Scene = { emulator, engine, flood, probe, target }

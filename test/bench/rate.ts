@@ -3,13 +3,13 @@
  * second holds more requests than it allows, and how long contacts are marked `sent` before their requests arrive. The control is a loop
  * that sends at the same distance, and waits for no database; its requests are marked as they are sent.
  */
-import { setPriority } from "node:os"
 import { Effect } from "effect"
 import { spacing } from "#core/campaign/Pacing.ts"
 import { type CalleeEntry, CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
 import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
 import { dialAtRate } from "./bareDialers.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
+import { judging } from "./Child.ts"
 import { csvOf, rowsOf, talksThenHangsUp } from "./Contacts.ts"
 import { type Database, startDatabase } from "./Database.ts"
 import { type Emulator, startEmulator } from "./Emulator.ts"
@@ -52,13 +52,7 @@ interface Bench {
   readonly proxy: PostgresProxy
 }
 
-/** It judges by its clock when requests arrive: on a machine with nothing to spare it would write down when it was its turn. */
-const startJudge = Effect.tap(startEmulator(far), ({ pid }) =>
-  Effect.sync(() => {
-    // Only root may.
-    if (process.getuid?.() === 0) setPriority(pid, -10)
-  })
-)
+const startJudge = judging(startEmulator(far))
 
 const contactsOf = ({ rate, seconds }: Rate) => rate * seconds
 

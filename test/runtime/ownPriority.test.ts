@@ -1,0 +1,47 @@
+/** Which of the engine's threads and processes the kernel lets go first. */
+import { readdirSync, readFileSync } from "node:fs"
+import { getPriority } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import { npmStart } from "#test/support/npmStart.ts"
+import { until } from "#test/support/until.ts"
+
+/** Of `/proc/.../stat`: the field after the name, which may contain anything but is the last thing in parentheses. */
+const nicenessIn = (stat: string): number =>
+  Number(
+    readFileSync(stat, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ")[16]
+  )
+
+const firstLineOf = (file: string): number => Number(readFileSync(file, "utf8").split("\n")[0])
+
+t.test("given an engine that may raise its priority, when it is ready", { skip: process.platform !== "linux" && "threads" }, async (t) => {
+  const engine = await npmStart(t)
+  const cluster = join(engine.folder, "postgres")
+  const [own = ""] = readFileSync(join(cluster, "owner"), "utf8").split(" ")
+  const tasks = `/proc/${own}/task`
+  // Without the right to it, nothing changes and nothing fails.
+  const foremost = process.getuid?.() === 0 ? -10 : getPriority(0)
+  t.equal(nicenessIn(join(tasks, own, "stat")), foremost, "then its main thread goes first")
+  const others = readdirSync(tasks).filter((id) => id !== own)
+  t.ok(others.length > 0)
+  for (const id of others) t.ok(nicenessIn(join(tasks, id, "stat")) >= getPriority(0), "then no other thread goes first")
+  const postmaster = join(cluster, "cluster", "postmaster.pid")
+  const first = firstLineOf(postmaster)
+  t.equal(nicenessIn(`/proc/${first}/stat`), getPriority(0), "then neither does Postgres")
+  process.kill(first, "SIGQUIT")
+  const second = await until(
+    "another Postgres",
+    () => {
+      try {
+        const found = firstLineOf(postmaster)
+        return found > 0 && found !== first && readFileSync(`/proc/${found}/stat`, "utf8").includes("postgres") ? found : undefined
+      } catch {
+        return undefined
+      }
+    },
+    120_000
+  )
+  t.equal(nicenessIn(`/proc/${second}/stat`), 0, "and one that is started later does not inherit it")
+})
