@@ -7,6 +7,14 @@ import { Deferred, Effect, Exit, type Scope } from "effect"
 import * as SteadyTime from "./SteadyTime.ts"
 import { TooBusy, TooManyAtOnce } from "./Overload.ts"
 
+/** So many times as long as the work took, but no longer than `mostMillis`. */
+export interface Rest {
+  readonly times: number
+  readonly mostMillis: number
+}
+
+const lengthOf = ({ mostMillis, times }: Rest, workMillis: number): number => Math.min(times * workMillis, mostMillis)
+
 export interface Shares {
   readonly places: number
   /** Of these, what one may hold. */
@@ -15,8 +23,8 @@ export interface Shares {
   readonly waiting: number
   readonly waitingEach: number
   readonly patienceMillis: number
-  /** A place rests for as long as it was worked in, but no longer than this. */
-  readonly restMillis?: number
+  /** After work the place rests, and whoever worked there gets none at all for a while. */
+  readonly rest?: { readonly place: Rest; readonly worker: Rest }
   /** What those who find no room are told. */
   readonly retryAfterSeconds: number
 }
@@ -53,13 +61,13 @@ export class FairTurns<Who> {
   readonly take = <A, E, R>(who: Who, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(this.entered(who, restore), () => {
-        const { restMillis } = this.shares
-        return restMillis === undefined
+        const { rest } = this.shares
+        return rest === undefined
           ? Effect.ensuring(
               restore(work),
               Effect.sync(() => this.leave(who))
             )
-          : this.rested(who, restMillis, restore(work))
+          : this.rested(who, rest, restore(work))
       })
     )
 
@@ -70,18 +78,17 @@ export class FairTurns<Who> {
     )
 
   /** Whoever did the work does not wait for the rest. */
-  private rested<A, E, R>(who: Who, restMillis: number, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+  private rested<A, E, R>(who: Who, rest: NonNullable<Shares["rest"]>, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.flatMap(SteadyTime.now, (began) =>
       Effect.ensuring(
         work,
-        Effect.flatMap(SteadyTime.now, (ended) =>
-          Effect.forkDetach(
-            Effect.delay(
-              Effect.sync(() => this.leave(who)),
-              Math.min(ended - began, restMillis)
-            )
+        Effect.flatMap(SteadyTime.now, (ended) => {
+          const later = (free: () => void, one: Rest) => Effect.forkDetach(Effect.delay(Effect.sync(free), lengthOf(one, ended - began)))
+          return Effect.andThen(
+            later(() => this.freePlace(), rest.place),
+            later(() => this.freeWorker(who), rest.worker)
           )
-        )
+        })
       )
     )
   }
@@ -147,10 +154,19 @@ export class FairTurns<Who> {
   }
 
   private leave(who: Who): void {
+    this.held--
+    this.freeWorker(who)
+  }
+
+  private freePlace(): void {
+    this.held--
+    this.serveNext()
+  }
+
+  private freeWorker(who: Who): void {
     const share = this.known.get(who)
     if (share === undefined) return
     share.held--
-    this.held--
     this.forget(who, share)
     this.serveNext()
   }
@@ -160,7 +176,7 @@ export class FairTurns<Who> {
   }
 
   private serveNext(): void {
-    if (this.queued === 0) return
+    if (this.queued === 0 || this.held >= this.shares.places) return
     let next: readonly [Who, Share] | undefined
     for (const [who, share] of this.known) {
       if (share.waiting.length === 0 || share.held >= this.shares.placesEach) continue

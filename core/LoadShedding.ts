@@ -10,9 +10,9 @@ import type { SteadyMillis } from "./SteadyTime.ts"
 /** How often the thread's lateness is looked at. */
 export const LOOK_MILLIS = 100
 /** On average over about half a second. Later than this, shares shrink. */
-const LATE_MILLIS = 25
+const LATE_MILLIS = 4
 /** Earlier than this, they grow. */
-const PROMPT_MILLIS = 10
+const PROMPT_MILLIS = 2
 /** Of a new look in an average. */
 const NEWEST_SHARE = 0.2
 const SHRINK = 0.8
@@ -28,7 +28,7 @@ const IDLE_RATE = 0.5
 const BYTES_OF_LIGHT = 10_000
 /** In light requests: what changes something, a websocket, and a route that is heavy work. */
 const weights = { light: 1, change: 5, heavy: 20 } as const
-const heaviest = 50
+const heaviest = 250
 
 export type RequestKind = keyof typeof weights
 

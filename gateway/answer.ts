@@ -110,6 +110,22 @@ const judged = <R>(
   respond: Respond
 ): Effect.Effect<Reply, never, R | AuditLog> => {
   const body = bodyOf(route, asked)
+  return asked.bytes.byteLength < heavyBytes
+    ? readAndHandled(route, asked, body, caller, respond)
+    : // Whoever else waits for the thread has it between two long steps.
+      Effect.andThen(
+        Effect.yieldNow,
+        Effect.suspend(() => readAndHandled(route, asked, body, caller, respond))
+      )
+}
+
+const readAndHandled = <R>(
+  route: Route<R>,
+  asked: Asked,
+  body: Parsed | undefined,
+  caller: Caller | undefined,
+  respond: Respond
+): Effect.Effect<Reply, never, R | AuditLog> => {
   if (body?._tag === "Refused") return Effect.succeed(unprocessable([body.violation]))
   if (body?._tag === "Unreadable") return Effect.succeed(failure(400, "There was an error parsing the body"))
   const given = givenOf(route, asked, body, caller)

@@ -1,11 +1,19 @@
 /** The bytes of an upload, counted and hashed as they pass; what becomes of them is decided when all are there. */
 import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
+import { BytePace } from "#core/BytePace.ts"
 import type { Stored } from "#core/campaign/UploadCompletion.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { BodyTooLarge } from "./Endpoint.ts"
 import { FileStore } from "./FileStore.ts"
 
-const measured = (limit: number) => {
+/** Of the process: its one thread is what they share. */
+const pace = new BytePace<string>()
+
+/** The organization that a key belongs to, as in `campaigns/7/...`. */
+const ownerOf = (key: string): string => key.split("/", 2)[1] ?? ""
+
+const measured = (owner: string, limit: number) => {
   const digest = createHash("sha256")
   let received = 0
   return {
@@ -15,7 +23,10 @@ const measured = (limit: number) => {
         received += chunk.byteLength
         if (received > limit) return Effect.fail(new BodyTooLarge({ limit }))
         digest.update(chunk)
-        return Effect.succeed(chunk)
+        return Effect.flatMap(SteadyTime.now, (now) => {
+          const wait = pace.take(owner, chunk.byteLength, now)
+          return wait === 0 ? Effect.succeed(chunk) : Effect.delay(Effect.succeed(chunk), wait)
+        })
       })
   }
 }
@@ -26,7 +37,7 @@ export const uploaded = Effect.fnUntraced(function* <E, E2, R>(
   bytes: Stream.Stream<Uint8Array, E>,
   complete: (key: string, sent: Stored, keep: Effect.Effect<void>) => Effect.Effect<void, E2, R>
 ) {
-  const { hash, through } = measured(ticket.maxBytes)
+  const { hash, through } = measured(ownerOf(ticket.key), ticket.maxBytes)
   const staged = yield* FileStore.use((_) => _.stage(ticket.key, through(bytes)))
   yield* complete(ticket.key, { sizeBytes: staged.bytes, fileHash: hash() }, staged.keep)
   return { file_key: ticket.key, file_size: staged.bytes }

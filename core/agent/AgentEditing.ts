@@ -53,6 +53,9 @@ export interface AgentChanges {
   readonly templateContextVariables?: JsonObject | undefined
 }
 
+/** A graph may be half a megabyte, and each step through it takes milliseconds: in between, others have the thread. */
+const nextStep = Effect.yieldNow
+
 const refusedUnlessEmpty = (problems: AgentDefinitionRefused["problems"]) =>
   problems.length === 0 ? Effect.void : Effect.fail(new AgentDefinitionRefused({ problems }))
 
@@ -123,13 +126,16 @@ export const createFrom = Effect.fnUntraced(function* (sql: Sql, organizationId:
 export const create = Effect.fnUntraced(
   function* (sql: Sql, organizationId: OrganizationId, agent: NewAgent) {
     yield* storable(sql, organizationId, agent.definition)
+    yield* nextStep
     yield* credentialsSettled(sql, organizationId, agent.definition)
     const definition = yield* TriggerPath.withPaths(withoutEditorState(agent.definition), {})
+    yield* nextStep
     const isHeld = !(yield* isFinished(sql, organizationId, definition))
     const { id } = yield* inserted(agents.insert(sql, organizationId, agent.name, agent.folderId ?? null))
     yield* within(sql, organizationId, "agents", 1)
     const { configurations = {}, templateContextVariables = {} } = agent
     const content = yield* notTooLarge({ definition, configurations, templateContextVariables })
+    yield* nextStep
     const made = yield* save(sql, organizationId, id, { ...content, status: isHeld ? "draft" : "published", isHeld })
     return yield* agentWith(sql, made)
   },
@@ -172,6 +178,7 @@ export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
   const { draft, latest: before, publishedId } = yield* lock(sql, organizationId, id)
   const { configurations, definition, name, templateContextVariables } = changes
   if (definition !== undefined) yield* storable(sql, organizationId, definition)
+  yield* nextStep
   if (definition !== undefined) yield* credentialsSettled(sql, organizationId, definition)
   if (name !== undefined) yield* agents.rename(sql, organizationId, id, name)
   if (definition === undefined && configurations === undefined && templateContextVariables === undefined) return undefined
@@ -179,6 +186,7 @@ export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
     definition === undefined
       ? undefined
       : yield* TriggerPath.withPaths(yield* drawn(withoutEditorState(definition), before.definition), before.definition)
+  yield* nextStep
   const isReady = next === undefined ? draft === undefined : yield* isFinished(sql, organizationId, next)
   const isBegun = draft !== undefined && !draft.isHeld
   const status = isReady && !isBegun ? "published" : "draft"

@@ -203,12 +203,13 @@ t.test("given work that ends badly, then its place is free again", async (t) => 
 })
 
 t.test("given places that rest", async (t) => {
-  const check = async (name: string, workedMillis: number, restedMillis: number) => {
-    const { ask, begun, end } = sceneOf({ places: 1, restMillis: 500, patienceMillis: 100_000 })
+  const rest = { place: { times: 1, mostMillis: 500 }, worker: { times: 3, mostMillis: 2000 } }
+  const check = async (name: string, next: string, workedMillis: number, restedMillis: number) => {
+    const { ask, begun, end } = sceneOf({ places: 1, placesEach: 1, rest, patienceMillis: 100_000 })
     const [early, late] = await run(
       Effect.gen(function* () {
         const first = yield* ask("a")
-        yield* ask("b")
+        yield* ask(next)
         yield* TestClock.adjust(workedMillis)
         yield* end
         yield* Fiber.join(first)
@@ -218,10 +219,12 @@ t.test("given places that rest", async (t) => {
         return [early, [...begun]]
       })
     )
-    t.strictSame([early, late], [["a"], ["a", "b"]], name)
+    t.strictSame([early, late], [["a"], ["a", next]], name)
   }
-  await check("when one was worked in for a moment, then it is free again after another one", 40, 40)
-  await check("when one was worked in for long, then it does not rest for longer than it may", 30_000, 500)
+  await check("when one was worked in for a moment, then it is free again after another one", "b", 40, 40)
+  await check("when one was worked in for long, then it does not rest for longer than it may", "b", 30_000, 500)
+  await check("when the one who worked asks again, then he waits three times as long as he worked", "a", 40, 120)
+  await check("when he worked for long, then he does not wait for longer than he must", "a", 30_000, 2000)
 })
 
 t.test("given a place that is held until a scope closes, then nobody else has it before", async (t) => {

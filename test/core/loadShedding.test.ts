@@ -93,5 +93,5 @@ t.test("given a request, then its weight grows with its body, to an end", async 
   t.equal(weightOf("light", 0), 1)
   t.equal(weightOf("light", Number.NaN), 1)
   t.equal(weightOf("change", 100_000), 15)
-  t.equal(weightOf("heavy", 100_000_000), 50)
+  t.equal(weightOf("heavy", 100_000_000), 250)
 })

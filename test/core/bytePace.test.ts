@@ -1,0 +1,35 @@
+/** How fast bytes are taken in, on a clock that is turned by hand. */
+import t from "tap"
+import { BytePace } from "#core/BytePace.ts"
+
+const mebibyte = 1024 * 1024
+
+t.test("given the largest list that is taken, when it is sent as fast as can be, then nothing waits", async (t) => {
+  const pace = new BytePace<string>()
+  t.strictSame(
+    Array.from({ length: 10 }, () => pace.take("a", mebibyte, 0)),
+    Array.from({ length: 10 }, () => 0)
+  )
+})
+
+t.test("given one who sends on and on, then he waits for his share, and another does not", async (t) => {
+  const pace = new BytePace<string>()
+  let now = 0
+  for (let sent = 0; sent < 100; sent++) now += pace.take("a", mebibyte, now)
+  t.ok(now >= 20_000 && now <= 22_000, `84 MiB beyond the first 16 took ${now} ms`)
+  t.equal(pace.take("b", mebibyte, now), 0)
+})
+
+t.test("given one who has sent all that he may in advance, when he pauses, then he may again", async (t) => {
+  const pace = new BytePace<string>()
+  for (let sent = 0; sent < 16; sent++) pace.take("a", mebibyte, 0)
+  t.ok(pace.take("a", mebibyte, 0) > 0)
+  t.equal(pace.take("a", 8 * mebibyte, 10_000), 0)
+})
+
+t.test("given one who is gone, then he is forgotten", async (t) => {
+  const pace = new BytePace<number>()
+  for (let owner = 0; owner < 100; owner++) pace.take(owner, mebibyte, 0)
+  pace.take(0, 1, 60_000)
+  t.equal(pace.size, 1)
+})
