@@ -5,6 +5,7 @@
 import { setTimeout } from "node:timers/promises"
 import t, { type Test } from "tap"
 import { type Contexts, handOver } from "#test/emulators/ari/Dialplan.ts"
+import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { type Run, untilTrue, World, type WorldOptions } from "#test/support/engine.ts"
 
 t.setTimeout(300_000)
@@ -24,14 +25,15 @@ const contexts: Contexts = {
   endless: [{ wait: 600_000 }]
 }
 
-const given = async (t: Test, context: string, options: WorldOptions = {}) => {
+/** `way`: from the address of Asterisk to the one that the engine is given. */
+const given = async (t: Test, context: string, options: WorldOptions = {}, way = async (url: string) => url) => {
   const world = await World.open(t, {
     ...options,
     emulator: { ringMillis: 300, talkMillis: 2500, dialplan: contexts, ...options.emulator }
   })
   const config = {
     provider: "ari",
-    ari_endpoint: world.emulator.url,
+    ari_endpoint: await way(world.emulator.url),
     app_name: world.emulator.user,
     app_password: world.emulator.password,
     context
@@ -156,6 +158,32 @@ t.test("given one that takes none for longer, then he is let go as soon as it do
   t.match(await unreachableAtAnswer(world, 5000), { gathered_context: { hangup_cause: "media_failure", call_disposition: "error" } })
   t.equal(world.emulator.live(), 0)
 })
+
+t.test(
+  "given a reply that is lost, and an Asterisk that cannot say what became of the call, when the dialplan hands it over",
+  async (t) => {
+    const proxies: Array<HttpProxy> = []
+    t.teardown(() => Promise.all(proxies.map((proxy) => proxy.stop())))
+    const world = await given(t, "human", patient, async (url) => {
+      const proxy = await HttpProxy.start(url)
+      proxies.push(proxy)
+      return proxy.url
+    })
+    const [proxy] = proxies
+    if (proxy === undefined) throw new Error("nobody stands in for Asterisk")
+    const isSending = (path: string) => path.includes("/continue?")
+    let sent = 0
+    proxy.fateOf = ({ method, path }) => {
+      if (isSending(path)) return sent++ === 0 ? fates.resetAfterForwarding : fates.pass
+      return method === "GET" && sent > 0 && path.startsWith("/ari/channels") && !path.includes("/variable") ? fates.error(503) : fates.pass
+    }
+    const run = (await called(world, [answers])).get(answers)
+    t.equal(proxy.exchanges.filter(({ path }) => isSending(path)).length, 1, "then it is not sent into the dialplan again")
+    t.match(run, { gathered_context: { dialplan: "handed_over", call_disposition: "user_hangup" } }, "and stays the agent's")
+    t.equal(spokenTo(world), 1)
+    t.equal(world.emulator.requests.length, 1)
+  }
+)
 
 t.test("given an engine that dies while a call is in the dialplan, then the next one ends that call, and it counts once", async (t) => {
   const world = await given(t, "endless", { emulator: { talkMillis: 600_000 } })
