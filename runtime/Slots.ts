@@ -18,6 +18,8 @@ export interface SlotScope {
 export interface SlotQueue {
   /** Slots for as many of `holders` as there is room for, from the first on. With none, the queue is joined, and `wake` called in turn. */
   readonly take: (holders: ReadonlyArray<string>, scopes: ReadonlyArray<SlotScope>) => ReadonlyArray<string>
+  /** It wants more slots than it was given, and none has become free for it since. */
+  readonly isWaiting: () => boolean
   /** Wants no slot now: gives up the place in the queue, and a slot kept for it. */
   readonly leave: () => void
 }
@@ -107,6 +109,7 @@ export class Slots extends Context.Service<
             if (at >= 0) waiting.splice(at, 1)
           }
           return {
+            isWaiting: () => waiter.kept.length === 0 && waiting.includes(waiter),
             leave: () => {
               leaveQueue()
               if (waiter.kept.length === 0) return

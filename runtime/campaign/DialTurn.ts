@@ -34,6 +34,7 @@ const CAPACITY_LOG_MILLIS = 600_000
 interface Reserved {
   readonly _tag: "Reserved"
   readonly begun: SteadyTime.SteadyMillis
+  readonly scopes: ReadonlyArray<SlotScope>
   readonly callIds: ReadonlyArray<CallId>
   /** Null where the trunk has no numbers. */
   readonly callers: ReadonlyArray<string | null>
@@ -114,7 +115,7 @@ export const makeDialTurn = Effect.gen(function* () {
       return yield* waitForSlot(memory, scopes, trunk, begun)
     }
     const departures = turns.reserve(rates, callIds.length, from)
-    return { _tag: "Reserved", begun, callers: rotation.assign(trunk, callIds), callIds, departures }
+    return { _tag: "Reserved", begun, callers: rotation.assign(trunk, callIds), callIds, departures, scopes }
   })
 
   const dial = Effect.fnUntraced(function* (
@@ -126,8 +127,8 @@ export const makeDialTurn = Effect.gen(function* () {
   ) {
     const reserved = yield* reserve(memory, trunk, rates)
     if (reserved._tag !== "Reserved") return reserved
-    const { begun, callers, callIds, departures } = reserved
-    const { claims, plan } = memory
+    const { begun, callers, callIds, departures, scopes } = reserved
+    const { claims, plan, queue, turns } = memory
     const claim = {
       callers,
       usable: rotation.usable(trunk),
@@ -155,7 +156,10 @@ export const makeDialTurn = Effect.gen(function* () {
       memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
     } else memory.desk.rowChanged = true
     yield* startAll(memory, trunk, claimed.attempts, departures)
-    return until(begun)
+    // Another turn would find that there is no slot, and keep the requests from the wire until it has.
+    if (!claimed.owned || !claimed.more || !queue.isWaiting()) return until(begun)
+    turns.leave()
+    return yield* waitForSlot(memory, scopes, trunk, begun)
   })
 
   const startAll = Effect.fnUntraced(function* (
