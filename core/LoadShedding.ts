@@ -10,9 +10,9 @@ import type { SteadyMillis } from "./SteadyTime.ts"
 /** How often the thread's lateness is looked at. */
 export const LOOK_MILLIS = 100
 /** On average over about half a second. Later than this, shares shrink. */
-const LATE_MILLIS = 4
+const LATE_MILLIS = 10
 /** Earlier than this, they grow. */
-const PROMPT_MILLIS = 2
+const PROMPT_MILLIS = 5
 /** Of a new look in an average. */
 const NEWEST_SHARE = 0.2
 const SHRINK = 0.8
