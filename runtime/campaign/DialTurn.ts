@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Claimed } from "#core/call/AttemptBeginning.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
-import { claimLimit } from "#core/campaign/Pacing.ts"
+import { claimLimit, spacing } from "#core/campaign/Pacing.ts"
 import type { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallJournal } from "../call/CallJournal.ts"
@@ -97,13 +97,15 @@ export const makeDialTurn = Effect.gen(function* () {
     const { claims, plan, turns } = memory
     const begun = yield* SteadyTime.now
     const from = begun + claims.shortest
-    // Moments until then must be claimed now: the next claim can be back only after this one and itself.
     const room = turns.room(rates, from, begun + claims.lead + claims.longest + TOGETHER_MILLIS)
     if (room === 0) {
       memory.queue.leave()
       return until(turns.turnAt() - claims.lead)
     }
-    const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room) }), () => newCallId)
+    // The next claim can be back only after this one and itself. Slots for more would be kept from others, and there may be no contacts for them.
+    const apart = Math.max(...rates.map(({ rate }) => spacing(rate)))
+    const together = Math.floor((2 * claims.longest + TOGETHER_MILLIS) / apart) + 1
+    const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room, together) }), () => newCallId)
     // If the trunk is not well, the first of them becomes its probe, and the others are not admitted.
     const ids = fresh.filter((callId) => trunk.admit(callId))
     const scopes = [...scopesOf(plan, trunk), rotation.scope(trunk), media.scope(memory.needsAudio)]

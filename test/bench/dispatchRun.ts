@@ -7,6 +7,7 @@ import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
 import { type CalleeEntry, CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
 import { dialByPolling, dialInLoop, type Dialing } from "./bareDialers.ts"
 import type { Options } from "./Benchmark.ts"
+import { judging } from "./Child.ts"
 import { csvOf, rowsOf, talksThenHangsUp } from "./Contacts.ts"
 import { commitMillis, startDatabase } from "./Database.ts"
 import { type Emulator, startEmulator } from "./Emulator.ts"
@@ -84,7 +85,7 @@ const byEngine = (plan: Plan) =>
   Effect.gen(function* () {
     const database = yield* startDatabase()
     const commits = yield* commitMillis(database)
-    const emulator = yield* startEmulator(emulatorOf(plan))
+    const emulator = yield* judging(startEmulator(emulatorOf(plan)))
     const engine = yield* startEngine(database, { environment: { RECORDINGS: plan.voice ? "on" : "off" } })
     const agentId = yield* prepare(engine, emulator, plan.voice ? "Hello {{first_name}}, your order is ready." : "")
     const contacts = contactsFor(secondsOf(plan).engine)
@@ -95,7 +96,7 @@ const byEngine = (plan: Plan) =>
 
 const byHand = (plan: Plan, dial: (emulator: EmulatorAddress, dialing: Dialing) => ReturnType<typeof dialInLoop>) =>
   Effect.gen(function* () {
-    const emulator = yield* startEmulator(emulatorOf(plan))
+    const emulator = yield* judging(startEmulator(emulatorOf(plan)))
     const contacts = contactsFor(secondsOf(plan).control)
     const numbers = rowsOf(contacts, talksThenHangsUp).flatMap(([number = ""]) => number)
     yield* dial(emulator, { numbers, slots })
