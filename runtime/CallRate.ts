@@ -4,7 +4,7 @@
  * take turns: each waits for the moment at which its turn comes, behind those who asked before it. Single calls take the next free moment.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { lateMillis, type Moment, Pace, spacing } from "#core/campaign/Pacing.ts"
+import { type Departed, lateMillis, type Moment, Pace, spacing } from "#core/campaign/Pacing.ts"
 import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 
 export interface RateScope {
@@ -63,6 +63,18 @@ export class CallRate extends Context.Service<
 }
 
 const SWEEP_MILLIS = 1000
+/** No turn of the event loop takes so long, unless the machine gave the process no time. */
+const STANDSTILL_MILLIS = 5
+
+/** Where the process stands still just as a request leaves, it arrives that much later, and the second in which it counts ends later. */
+const noteStandstill = (departed: Departed): void => {
+  // The real time that passed, also where a test turns the clock.
+  const leftAt = performance.now()
+  setImmediate(() => {
+    const passed = performance.now() - leftAt
+    if (passed > STANDSTILL_MILLIS) departed.at += passed
+  })
+}
 /** Of the spacing: the distance from both neighbours of a call that has missed its moment. */
 const LATE_SHARE = 0.5
 
@@ -152,7 +164,9 @@ class Reserved implements Departure, Moment {
         for (const pace of paces) pace.take(this)
       })
     }
-    for (const pace of paces) pace.leave(now)
+    const departed = { at: now }
+    for (const pace of paces) pace.leave(departed)
+    noteStandstill(departed)
     this.#isOver = true
     return true
   }

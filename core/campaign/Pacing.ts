@@ -38,13 +38,18 @@ export interface Moment {
   readonly at: number
 }
 
+/** When a call left, or at the latest may have. */
+export interface Departed {
+  at: number
+}
+
 export class Pace {
   /** Dial requests per second. */
   rate: number
   /** Ascending: moments that are taken, and those of the past that others must keep their distance from. */
   #taken: Array<Moment> = []
   /** When calls really left, ascending: those that a rolling second still holds. */
-  #left: Array<number> = []
+  #left: Array<Departed> = []
   /** When the next moment would be if none before it had been late. Never ahead of the moments that are taken. */
   #due = Number.POSITIVE_INFINITY
 
@@ -88,7 +93,7 @@ export class Pace {
 
   /** When one more may leave without a rolling second that holds too many, however early or late the ones before it were. */
   opensAt(): number {
-    return (this.#left.at(-Math.ceil(this.rate)) ?? Number.NEGATIVE_INFINITY) + 1000 + networkMillis
+    return (this.#left.at(-Math.ceil(this.rate))?.at ?? Number.NEGATIVE_INFINITY) + 1000 + networkMillis
   }
 
   /** Whether one may leave in this very instant. */
@@ -96,15 +101,15 @@ export class Pace {
     return now >= this.opensAt() - slackMillis
   }
 
-  leave(now: number): void {
-    this.#left.push(now)
+  leave(departed: Departed): void {
+    this.#left.push(departed)
   }
 
   /** Forgets what no longer matters; true when nothing is left that does. */
   forget(now: number): boolean {
     const apart = spacing(this.rate)
     if ((this.#taken[0]?.at ?? now) < now - apart) this.#taken = this.#taken.filter(({ at }) => at >= now - apart)
-    if ((this.#left[0] ?? now) < now - windowMillis) this.#left = this.#left.filter((at) => at >= now - windowMillis)
+    if ((this.#left[0]?.at ?? now) < now - windowMillis) this.#left = this.#left.filter(({ at }) => at >= now - windowMillis)
     return this.#taken.length === 0 && this.#left.length === 0
   }
 }

@@ -1,4 +1,5 @@
 /** When calls may leave: the moments of a campaign and of its trunk, and whose turn it is. */
+import { setImmediate } from "node:timers/promises"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
@@ -228,6 +229,20 @@ t.test("given thirty campaigns on one trunk, when all want more than it gives, t
   const sum = counts.reduce((total, count) => total + count, 0)
   t.ok(sum >= 0.96 * 100 * 9, `the trunk is used: ${sum}`)
   t.ok(Math.max(...counts) - Math.min(...counts) <= 0.4 * (sum / 30), `evenly: ${Math.min(...counts)} to ${Math.max(...counts)}`)
+})
+
+t.test("given a process that stands still as a call leaves, then the second is counted from when that call may have arrived", async (t) => {
+  const standstill = 60
+  const next = await play((rates, start) =>
+    Effect.gen(function* () {
+      rates.reserve([trunk(1)]).leave()
+      const began = performance.now()
+      while (performance.now() - began < standstill);
+      yield* Effect.promise(() => setImmediate())
+      return rates.reserve([trunk(1)]).readyAt() - start
+    })
+  )
+  t.ok(next >= 1025 + standstill, `the next one leaves after ${next} ms`)
 })
 
 t.test("given rates that nobody dials under any more, then they are forgotten", async (t) => {
