@@ -4,7 +4,7 @@ import { getPriority } from "node:os"
 import { join } from "node:path"
 import t from "tap"
 import { npmStart } from "#test/support/npmStart.ts"
-import { until } from "#test/support/until.ts"
+import { until, untilTrue } from "#test/support/until.ts"
 
 /** Of `/proc/.../stat`: the field after the name, which may contain anything but is the last thing in parentheses. */
 const nicenessIn = (stat: string): number =>
@@ -44,4 +44,7 @@ t.test("given an engine that may raise its priority, when it is ready", { skip: 
     120_000
   )
   t.equal(nicenessIn(`/proc/${second}/stat`), 0, "and one that is started later does not inherit it")
+  // In order, or Postgres would outlive the test.
+  await engine.terminate()
+  await untilTrue("end of the engine and its database", () => !engine.isLeft(), 120_000)
 })
