@@ -98,7 +98,8 @@ const welcome = Layer.effectDiscard(
       yield* OwnPlaces.use((own) => Effect.sync(() => own.add(Number(new URL(figures).port))))
       yield* Console.log(`Figures for Prometheus are at ${figures}`)
     }
-    goFirst()
+    if (!goFirst())
+      yield* Effect.logInfo("calls share the processor with everything else on this machine: their priority may not be raised here")
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
   })
 ).pipe(Layer.provide(Organizations.layer))

@@ -20,11 +20,11 @@ const setNiceness = (id: number, niceness: number): boolean => {
   }
 }
 
-/** For the main thread. Threads and processes that it starts from then on inherit it, and have to step back. */
+/** For the main thread; false where it stays as it was. Threads and processes that it starts from then on inherit it, and have to step back. */
 export const goFirst = (): boolean => setNiceness(0, FOREMOST)
 
 /** For any other thread; up to 19 behind the ordinary. */
-export const stepBack = (niceness = ORDINARY): boolean => setNiceness(0, niceness)
+export const stepBack = (niceness = ORDINARY): void => void setNiceness(0, niceness)
 
 /** For a process that was just started. */
-export const makeOrdinary = (processId: number): boolean => setNiceness(processId, ORDINARY)
+export const makeOrdinary = (processId: number): void => void setNiceness(processId, ORDINARY)

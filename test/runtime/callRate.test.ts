@@ -33,6 +33,17 @@ const leave = Effect.fnUntraced(function* (departure: Departure, late = 0) {
   return departure.leave() ? yield* SteadyTime.now : undefined
 })
 
+/** All leave that may: each from the time on that it is listed with. When they left is noted, from `start` on. */
+const millisecond = Effect.fnUntraced(function* (ready: Map<Departure, number>, left: Array<number>, start: number) {
+  const now = yield* SteadyTime.now
+  for (const [departure, from] of ready) {
+    if (now < from || departure.readyAt() > now || !departure.leave()) continue
+    ready.delete(departure)
+    left.push(now - start)
+  }
+  yield* TestClock.adjust(1)
+})
+
 t.test("given a rate, when moments are reserved, then they lie a spacing apart, and no trunk has more than its own", async (t) => {
   const moments = await play((rates, start) =>
     Effect.sync(() => {
@@ -92,13 +103,7 @@ t.test(
         // Every fifth hears only long after its moment that it may go.
         const ready = new Map(going.map((departure, i) => [departure, i % 5 === 0 ? departure.readyAt() + 70 : Number.NEGATIVE_INFINITY]))
         while (left.length < going.length) {
-          const now = yield* SteadyTime.now
-          for (const [departure, from] of ready) {
-            if (now < from || departure.readyAt() > now || !departure.leave()) continue
-            ready.delete(departure)
-            left.push(now - start)
-          }
-          yield* TestClock.adjust(1)
+          yield* millisecond(ready, left, start)
         }
         return left
       })
@@ -123,13 +128,7 @@ t.test("given calls that left late once, then the seconds after it make up for t
           const departure = rates.reserve([trunk(rate)])
           ready.set(departure, held.includes(reserved++) ? departure.readyAt() + 60 : Number.NEGATIVE_INFINITY)
         }
-        const now = yield* SteadyTime.now
-        for (const [departure, from] of ready) {
-          if (now < from || departure.readyAt() > now || !departure.leave()) continue
-          ready.delete(departure)
-          left.push(now - start)
-        }
-        yield* TestClock.adjust(1)
+        yield* millisecond(ready, left, start)
       }
       return left
     })
