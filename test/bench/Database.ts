@@ -1,4 +1,4 @@
-/** The embedded Postgres as in production, every commit on disk, in a folder of its own that is removed in the end. */
+/** The embedded Postgres, every commit on disk as in production unless asked otherwise, in a folder of its own that is removed in the end. */
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -37,25 +37,31 @@ const openClient = (url: string) =>
     (sql) => Effect.promise(() => sql.end({ timeout: 1 }))
   )
 
-const open = Effect.fnUntraced(function* (folder: string) {
-  const context = yield* Layer.build(EmbeddedPostgres.layer({ folder: join(folder, "postgres") }))
+const open = Effect.fnUntraced(function* (folder: string, { unsynced = false }: Options) {
+  const context = yield* Layer.build(EmbeddedPostgres.layer({ fast: unsynced, folder: join(folder, "postgres") }))
   const postgres = Context.get(context, EmbeddedPostgres)
   const url = Redacted.value(postgres.url)
   return { data: postgres.folder, folder, sql: yield* openClient(url), url }
 })
 
-/** `statistics`: the database counts statements. */
-export const startDatabase = (options: { readonly statistics?: boolean } = {}): Effect.Effect<Database, never, Scope.Scope> =>
+interface Options {
+  /** The database counts statements. */
+  readonly statistics?: boolean
+  /** No commit waits for the disk: for what is measured with delays of its own. */
+  readonly unsynced?: boolean
+}
+
+export const startDatabase = (options: Options = {}): Effect.Effect<Database, never, Scope.Scope> =>
   Effect.gen(function* () {
     const folder = yield* newFolder
-    const configure = Effect.flatMap(open(folder), ({ sql }) =>
+    const configure = Effect.flatMap(open(folder, options), ({ sql }) =>
       Effect.promise(() => sql`ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`)
     )
     if (options.statistics === true) yield* Effect.scoped(configure)
     // For a user who may not enter the folder, Postgres keeps its data elsewhere, behind a link.
     let data = folder
     yield* Effect.addFinalizer(() => remove(data))
-    const database = yield* open(folder)
+    const database = yield* open(folder, options)
     data = database.data
     if (options.statistics === true) yield* Effect.promise(() => database.sql`CREATE EXTENSION pg_stat_statements`)
     return database

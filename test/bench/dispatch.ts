@@ -20,14 +20,16 @@ const figuresOf = (name: string, { engine, loop }: Compared): ReadonlyArray<Figu
     control: quantile(loop.turnarounds, share)
   }))
 
-const explanations = (name: string, { commits, loop, poller }: Compared): ReadonlyArray<Figure> => [
+const explanations = (name: string, { commits, loop, poller, syncs }: Compared): ReadonlyArray<Figure> => [
   {
     name: `${name} p50, of a one-second poller instead`,
     value: quantile(poller.turnarounds, 0.5),
     unit: "ms",
     control: quantile(loop.turnarounds, 0.5)
   },
-  { name: `${name}, one commit on this disk p50`, value: quantile(commits, 0.5), unit: "ms" }
+  { name: `${name}, one commit on this disk p50`, value: quantile(commits, 0.5), unit: "ms" },
+  { name: `${name}, a page to this disk meanwhile p99`, value: quantile(syncs, 0.99), unit: "ms" },
+  { name: `${name}, a page to this disk meanwhile, the slowest`, value: Math.max(...syncs), unit: "ms" }
 ]
 
 const measured = (name: string, plan: Omit<Plan, keyof Options>): Benchmark => ({

@@ -10,6 +10,7 @@ import type { Options } from "./Benchmark.ts"
 import { judging } from "./Child.ts"
 import { csvOf, rowsOf, talksThenHangsUp } from "./Contacts.ts"
 import { commitMillis, startDatabase } from "./Database.ts"
+import { besideDisk } from "./Disk.ts"
 import { type Emulator, startEmulator } from "./Emulator.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
 import { createCampaign, prepare, startEngine } from "./Engine.ts"
@@ -31,6 +32,8 @@ export interface Compared {
   readonly poller: Dispatch
   /** Milliseconds that a commit took on the engine's disk, before it was started. */
   readonly commits: ReadonlyArray<number>
+  /** Milliseconds that a page took to the same disk, all the time that the engine dialed. */
+  readonly syncs: ReadonlyArray<number>
 }
 /** `steady`: half to one and a half times ten seconds, so that slots become free evenly. `in step`: as near to all at once as they began. */
 export type Pace = "steady" | "in step"
@@ -91,7 +94,8 @@ const byEngine = (plan: Plan) =>
     const contacts = contactsFor(secondsOf(plan).engine)
     const campaign = yield* createCampaign(engine, agentId, csvOf(contacts), { max_concurrency: slots })
     yield* engine.post(`/campaign/${campaign}/start`)
-    return { commits, engine: yield* untilDialed(emulator, contacts) }
+    const { result, syncs } = yield* besideDisk(database.folder, untilDialed(emulator, contacts))
+    return { commits, engine: result, syncs }
   }).pipe(Effect.scoped)
 
 const byHand = (plan: Plan, dial: (emulator: EmulatorAddress, dialing: Dialing) => ReturnType<typeof dialInLoop>) =>

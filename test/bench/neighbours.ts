@@ -11,6 +11,7 @@ import { type Child, judging, startChild } from "./Child.ts"
 import { csvOf } from "./Contacts.ts"
 import { mainSecondsOf } from "./Cpu.ts"
 import { type Database, startDatabase } from "./Database.ts"
+import { besideDisk } from "./Disk.ts"
 import { type Emulator, startEmulator } from "./Emulator.ts"
 import { createCampaign, type Engine, numberAt, prepare, startEngine } from "./Engine.ts"
 import { type Figure, quantile } from "./Figure.ts"
@@ -32,6 +33,8 @@ interface Phase {
   readonly late: ReadonlyArray<number>
   /** Of the thread that answers requests, 0 to 1. */
   readonly busy: number
+  /** Milliseconds that a page took to the disk of the database. */
+  readonly syncs: ReadonlyArray<number>
   readonly answers: Answers
 }
 
@@ -87,6 +90,7 @@ export const latenessOf = (arrivals: ReadonlyArray<number>, apartMillis: number,
 }
 
 interface Scene {
+  readonly database: Database
   readonly engine: Engine
   readonly emulator: Emulator
   readonly probe: Child
@@ -107,14 +111,14 @@ const probing = ({ probe }: Scene, seconds: number) => {
 }
 
 const phase = Effect.fnUntraced(function* (scene: Scene, name: string, seconds: number, attack?: Attack) {
-  const { emulator, engine, flood, target } = scene
+  const { database, emulator, engine, flood, target } = scene
   if (attack !== undefined) {
     flood.send({ attack, target })
     yield* Effect.sleep(`${settleSeconds} seconds`)
   }
   const began = performance.timeOrigin + performance.now()
   const spent = yield* mainSecondsOf(engine.child)
-  const probed = yield* probing(scene, seconds)
+  const { result: probed, syncs } = yield* besideDisk(database.folder, probing(scene, seconds))
   const until = performance.timeOrigin + performance.now()
   const busy = ((yield* mainSecondsOf(engine.child)) - spent) / ((until - began) / 1000)
   const stopped = Effect.all([flood.next(answersOf), Effect.sync(() => flood.send({ stop: true }))], { concurrency: "unbounded" })
@@ -126,10 +130,10 @@ const phase = Effect.fnUntraced(function* (scene: Scene, name: string, seconds: 
     `${name}: main thread ${(busy * 100).toFixed(0)} % busy, ${arrivals.length} calls, ${probed.failed} failed; ${counts.join(", ")}`
   )
   yield* Effect.sleep(`${attack === undefined ? 0 : settleSeconds} seconds`)
-  return { name, probed, late, busy, answers } satisfies Phase
+  return { name, probed, late, busy, syncs, answers } satisfies Phase
 })
 
-const figuresOf = ({ busy, late, name, probed }: Phase, quiet: Phase): ReadonlyArray<Figure> => {
+const figuresOf = ({ busy, late, name, probed, syncs }: Phase, quiet: Phase): ReadonlyArray<Figure> => {
   const isQuiet = name === quiet.name
   const atMost = Math.max(goals.timesQuiet * quantile(quiet.probed.engine, 0.99), goals.leastMillis)
   const figure = (label: string, share: number): Figure => ({
@@ -149,6 +153,7 @@ const figuresOf = ({ busy, late, name, probed }: Phase, quiet: Phase): ReadonlyA
       control: quantile(probed.timers, 0.999),
       goal: { atMost: goals.lateMillis }
     },
+    { name: `neighbours, ${name}: a page to this disk meanwhile, the slowest`, value: Math.max(...syncs), unit: "ms" },
     { name: `neighbours, ${name}: main thread`, value: busy * 100, unit: "%" }
   ]
 }
@@ -164,7 +169,7 @@ const measure = (options: Options) =>
     const probe = yield* judging(startHelper("neighbourProbeMain.ts"))
     const flood = yield* startHelper("neighbourFloodMain.ts")
     probe.send({ targets: { engine: engine.address, bare } })
-    const scene: Scene = { emulator, engine, flood, probe, target }
+    const scene: Scene = { database, emulator, engine, flood, probe, target }
     const seconds = secondsOf(options)
     const all = warmUpSeconds + 3 * seconds + 4 * settleSeconds
     const campaign = yield* createCampaign(engine, agentId, csvOf(callsPerSecond * all * 2), { rate_limit: callsPerSecond })
