@@ -15,7 +15,6 @@ import {
 
 type Sql = SqlClient.SqlClient
 
-const endpointOf = <Found extends Row<WebhookEndpoint>>(row: Found) => ({ ...row, disabledReason: row.disabledReason ?? undefined })
 const deliveryOf = (row: Row<WebhookDelivery>): WebhookDelivery => ({
   ...row,
   lastAttemptAt: row.lastAttemptAt ?? undefined,
@@ -47,60 +46,84 @@ export const count = (sql: Sql, organizationId: OrganizationId) =>
 
 /** The same for the current secret and the one before, which was the current one. */
 const placeOf = (organizationId: OrganizationId, id: WebhookEndpointId): Place => ({ of: "webhook_endpoints", organizationId, id })
+/** Addresses of webhooks often have a token in them. */
+const urlPlaceOf = (organizationId: OrganizationId, id: WebhookEndpointId): Place => ({ of: "webhook_endpoints.url", organizationId, id })
+
+export const openedUrl = (sealer: Seals, organizationId: OrganizationId, id: WebhookEndpointId, url: string): string =>
+  openedText(sealer, urlPlaceOf(organizationId, id), url)
 
 export const openedSecret = (sealer: Seals, organizationId: OrganizationId, id: WebhookEndpointId, secret: string): string =>
   openedText(sealer, placeOf(organizationId, id), secret)
 
+const endpointOf =
+  (sealer: Seals) =>
+  (row: Row<WebhookEndpoint>): WebhookEndpoint => ({
+    ...row,
+    url: openedUrl(sealer, row.organizationId, row.id, row.url),
+    disabledReason: row.disabledReason ?? undefined
+  })
+
 /** The endpoint with the secret as it is shown this once. */
 const withSecret =
-  (secret: string) =>
+  (sealer: Seals, secret: string) =>
   (rows: ReadonlyArray<Row<WebhookEndpoint>>): WebhookEndpointWithSecret | undefined =>
-    rows.map((row) => ({ ...endpointOf(row), secret }))[0]
+    rows.map(endpointOf(sealer)).map((endpoint) => ({ ...endpoint, secret }))[0]
 
 export const insert = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, settings: EndpointSettings, secret: string) {
   const id = WebhookEndpointId.make(yield* newRowId(sql, "webhook_endpoints"))
-  const sealed = (yield* Sealer).seal(placeOf(organizationId, id), secret)
+  const sealer = yield* Sealer
+  const url = sealer.seal(urlPlaceOf(organizationId, id), settings.url)
+  const sealed = sealer.seal(placeOf(organizationId, id), secret)
   return yield* sql<Row<WebhookEndpoint>>`
     INSERT INTO webhook_endpoints (id, organization_id, url, description, event_types, enabled, secret) OVERRIDING SYSTEM VALUE
-    VALUES (${id}::int, ${organizationId}, ${settings.url}, ${settings.description}, ${settings.eventTypes}::text[], ${settings.enabled},
+    VALUES (${id}::int, ${organizationId}, ${url}, ${settings.description}, ${settings.eventTypes}::text[], ${settings.enabled},
       ${sealed})
-    RETURNING ${columns(sql)}`.pipe(Effect.map(withSecret(secret)))
+    RETURNING ${columns(sql)}`.pipe(Effect.map(withSecret(sealer, secret)))
 })
 
-export const list = (sql: Sql, organizationId: OrganizationId, limit: number) =>
+export const list = (sql: Sql, sealer: Seals, organizationId: OrganizationId, limit: number) =>
   sql<Row<WebhookEndpoint>>`
     SELECT ${columns(sql)} FROM webhook_endpoints WHERE organization_id = ${organizationId} ORDER BY id LIMIT ${limit}`.pipe(
-    Effect.map((rows) => rows.map(endpointOf))
+    Effect.map((rows) => rows.map(endpointOf(sealer)))
   )
 
-export const find = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId) =>
+export const find = (sql: Sql, sealer: Seals, organizationId: OrganizationId, id: WebhookEndpointId) =>
   sql<Row<WebhookEndpoint>>`
     SELECT ${columns(sql)} FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(
-    Effect.map((rows) => rows.map(endpointOf)[0])
+    Effect.map((rows) => rows.map(endpointOf(sealer))[0])
   )
 
 /** Its deliveries are looked through at once, also one that is being added to it just now: an endpoint that is enabled again goes on. */
-export const update = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, to: Partial<EndpointSettings>) =>
-  sql<Row<WebhookEndpoint>>`
+export const update = (
+  sql: Sql,
+  sealer: Seals,
+  organizationId: OrganizationId,
+  id: WebhookEndpointId,
+  { description, enabled, eventTypes, url }: Partial<EndpointSettings>
+) => {
+  const sealedUrl = url === undefined ? null : sealer.seal(urlPlaceOf(organizationId, id), url)
+  return sql<Row<WebhookEndpoint>>`
     WITH due AS (
       SELECT pg_notify('trunkline_events', 'deliveries')
     )
-    UPDATE webhook_endpoints SET url = coalesce(${to.url ?? null}::text, url),
-      description = coalesce(${to.description ?? null}::text, description),
-      event_types = coalesce(${to.eventTypes ?? null}::text[], event_types), enabled = coalesce(${to.enabled ?? null}::bool, enabled),
-      disabled_reason = CASE WHEN ${to.enabled ?? null}::bool IS NULL THEN disabled_reason END, failures = 0, version = version + 1,
+    UPDATE webhook_endpoints SET url = coalesce(${sealedUrl}::text, url),
+      description = coalesce(${description ?? null}::text, description),
+      event_types = coalesce(${eventTypes ?? null}::text[], event_types), enabled = coalesce(${enabled ?? null}::bool, enabled),
+      disabled_reason = CASE WHEN ${enabled ?? null}::bool IS NULL THEN disabled_reason END, failures = 0, version = version + 1,
       next_due_at = now(), updated_at = now()
     FROM due WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(
-    Effect.map((rows) => rows.map(endpointOf)[0])
+    Effect.map((rows) => rows.map(endpointOf(sealer))[0])
   )
+}
 
 /** The secret before signs as well for a day. */
 export const rotate = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, secret: string) {
-  const sealed = (yield* Sealer).seal(placeOf(organizationId, id), secret)
+  const sealer = yield* Sealer
+  const sealed = sealer.seal(placeOf(organizationId, id), secret)
   return yield* sql<Row<WebhookEndpoint>>`
     UPDATE webhook_endpoints SET previous_secret = secret, previous_secret_until = now() + ${previousSecretFor}::text::interval,
       secret = ${sealed}, updated_at = now()
-    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(Effect.map(withSecret(secret)))
+    WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(Effect.map(withSecret(sealer, secret)))
 })
 
 /** From now on nothing is added to it. */

@@ -81,7 +81,8 @@ export class WebhookEndpoints extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { webhooks } = yield* EgressPolicy
       const random = yield* SecureRandom.SecureRandom
-      const sealing = Effect.provideService(Sealer, yield* Sealer)
+      const sealer = yield* Sealer
+      const sealing = Effect.provideService(Sealer, sealer)
       const newSecret = Effect.map(random.randomBytes(secretBytes), (bytes) => `whsec_${Base64.encode(bytes)}`)
       const checkUrl = (url: string) => {
         const reason = whyRefused(url, webhooks)
@@ -90,19 +91,19 @@ export class WebhookEndpoints extends Context.Service<
       const found = Effect.fnUntraced(function* <A, E>(id: WebhookEndpointId, looked: Effect.Effect<A | undefined, E>) {
         return (yield* Effect.orDie(looked)) ?? (yield* new WebhookEndpointNotFound({ id }))
       })
-      const get = (organizationId: OrganizationId, id: WebhookEndpointId) => found(id, store.find(sql, organizationId, id))
+      const get = (organizationId: OrganizationId, id: WebhookEndpointId) => found(id, store.find(sql, sealer, organizationId, id))
 
       return WebhookEndpoints.of({
         create: Effect.fn("WebhookEndpoints.create")(function* (organizationId, settings) {
           yield* checkUrl(settings.url)
           return yield* sealing(create(sql, organizationId, settings, yield* newSecret))
         }),
-        list: Effect.fn("WebhookEndpoints.list")((organizationId) => Effect.orDie(store.list(sql, organizationId, endpointLimit))),
+        list: Effect.fn("WebhookEndpoints.list")((organizationId) => Effect.orDie(store.list(sql, sealer, organizationId, endpointLimit))),
         get: Effect.fn("WebhookEndpoints.get")(get),
         update: Effect.fn("WebhookEndpoints.update")(function* (organizationId, id, to) {
           yield* get(organizationId, id)
           if (to.url !== undefined) yield* checkUrl(to.url)
-          return yield* found(id, store.update(sql, organizationId, id, to))
+          return yield* found(id, store.update(sql, sealer, organizationId, id, to))
         }),
         remove: Effect.fn("WebhookEndpoints.remove")(function* (organizationId, id) {
           yield* remove(sql, organizationId, id)

@@ -9,7 +9,7 @@ import type { OrganizationId } from "../Id.ts"
 import { Sealer, type Seals } from "../Sealer.ts"
 import type { Event } from "./Event.ts"
 import type { WebhookDeliveryId, WebhookEndpointId } from "./WebhookEndpoint.ts"
-import { openedSecret } from "./WebhookEndpointStore.ts"
+import { openedSecret, openedUrl } from "./WebhookEndpointStore.ts"
 
 /** Longer than any turn. */
 const leaseFor = "90 seconds"
@@ -17,6 +17,8 @@ const leaseFor = "90 seconds"
 export interface ClaimedEndpoint {
   readonly id: WebhookEndpointId
   readonly url: string
+  /** As it lies in the database, so that another one can be told from it. */
+  readonly storedUrl: string
   /** The current one, and the one before it while that is still good. */
   readonly secrets: ReadonlyArray<string>
   readonly lease: number
@@ -81,7 +83,7 @@ export class WebhookQueue extends Context.Service<
 type Sql = SqlClient.SqlClient
 
 const claim = (sql: Sql, sealer: Seals, limit: number) =>
-  sql<ClaimedEndpoint & { readonly organizationId: OrganizationId }>`
+  sql<Omit<ClaimedEndpoint, "storedUrl"> & { readonly organizationId: OrganizationId }>`
     UPDATE webhook_endpoints e SET leased_until = now() + ${leaseFor}::text::interval, lease = lease + 1
     FROM (
       SELECT id FROM webhook_endpoints
@@ -93,8 +95,10 @@ const claim = (sql: Sql, sealer: Seals, limit: number) =>
       array_remove(ARRAY[e.secret, CASE WHEN e.previous_secret_until > now() THEN e.previous_secret END], NULL) AS secrets`.pipe(
     Effect.map((rows) =>
       rows.map(
-        ({ organizationId, secrets, ...endpoint }): ClaimedEndpoint => ({
+        ({ organizationId, secrets, url, ...endpoint }): ClaimedEndpoint => ({
           ...endpoint,
+          url: openedUrl(sealer, organizationId, endpoint.id, url),
+          storedUrl: url,
           secrets: secrets.map((secret) => openedSecret(sealer, organizationId, endpoint.id, secret))
         })
       )
@@ -138,7 +142,7 @@ const record = (sql: Sql, endpoint: ClaimedEndpoint, tried: ReadonlyArray<Tried>
 const release = Effect.fnUntraced(function* (sql: Sql, endpoint: ClaimedEndpoint, end: TurnEnd) {
   let version: number | undefined = endpoint.version
   // Somebody may have given it another address meanwhile, which is not gone.
-  const isGone = sql`(${end.isGone}::bool AND url = ${endpoint.url})`
+  const isGone = sql`(${end.isGone}::bool AND url = ${endpoint.storedUrl})`
   while (version !== undefined) {
     const released = yield* sql`
       UPDATE webhook_endpoints e SET leased_until = NULL, failures = ${end.failures}, enabled = enabled AND NOT ${isGone},

@@ -16,6 +16,8 @@ interface SealedColumn {
   /** What the rows are told apart by, and what the seal names. */
   readonly id: string
   readonly organization: string
+  /** What the seal names where it is not the table. */
+  readonly of?: string
   /** Of a whole row, where one column is not all: what is sealed, and what is emptied for it. */
   readonly value?: string
   readonly emptied?: string
@@ -37,6 +39,7 @@ const json: ReadonlyArray<SealedColumn> = [
   }
 ]
 const texts: ReadonlyArray<SealedColumn> = [
+  { table: "webhook_endpoints", column: "url", id: "id", organization: "organization_id", of: "webhook_endpoints.url" },
   { table: "webhook_endpoints", column: "secret", id: "id", organization: "organization_id" },
   { table: "webhook_endpoints", column: "previous_secret", id: "id", organization: "organization_id" },
   { table: "installation_secrets", column: "secret", id: "name", organization: "NULL::int" }
@@ -63,7 +66,7 @@ const inBatches = Effect.fnUntraced(function* <R>(sql: Sql, batch: Effect.Effect
 /** `text`: how the column reads as text; what begins with `prefix` is done. */
 const column = (
   sql: Sql,
-  { column, emptied = "", id, organization, table, value = column }: SealedColumn,
+  { column, emptied = "", id, organization, table, of = table, value = column }: SealedColumn,
   prefix: string,
   as: { readonly text: string; readonly type: string; readonly again: (place: Place, stored: unknown) => string }
 ) =>
@@ -75,7 +78,7 @@ const column = (
         WHERE ${sql.literal(`${column} IS NOT NULL AND NOT starts_with(${as.text}, `)}${prefix})
         ORDER BY ${sql.literal(id)} LIMIT ${atOnce} FOR UPDATE`
       for (const row of rows) {
-        const place = { of: table, organizationId: row.organizationId ?? undefined, id: row.id }
+        const place = { of, organizationId: row.organizationId ?? undefined, id: row.id }
         yield* sql`
           UPDATE ${sql.literal(table)} SET ${sql.literal(column)} = ${as.again(place, row.stored)}::text::${sql.literal(as.type + emptied)}
           WHERE ${sql.literal(`${id}::text`)} = ${String(row.id)}`

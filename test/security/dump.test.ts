@@ -106,7 +106,8 @@ await ask("PUT", `/workflow/${world.agentId}`, { workflow_definition: definition
 await ask("POST", `/workflow/${world.agentId}/create-draft`)
 await ask("POST", "/tools/", { name: "look up", category: "http_api", definition: tool })
 await ask("PUT", "/organizations/model-configurations/v2", models)
-const endpoint = await ask("POST", "/organizations/webhook-endpoints", { url: "https://hooks.example/in" })
+const endpointUrl = `https://hooks.example/in?token=${secret("endpoint-")}`
+const endpoint = await ask("POST", "/organizations/webhook-endpoints", { url: endpointUrl })
 marks.push(String(endpoint["secret"]).slice(6))
 marks.push(String((await ask("POST", `/organizations/webhook-endpoints/${endpoint["id"]}/rotate-secret`))["secret"]).slice(6))
 const key = await ask("POST", "/user/api-keys", { name: "one" })
@@ -131,7 +132,8 @@ const shown = async () => ({
   telephony: await ask("GET", "/organizations/telephony-configs"),
   agent: (await ask("GET", `/workflow/fetch/${world.agentId}`))["workflow_definition"],
   tools: await ask("GET", "/tools/"),
-  models: await ask("GET", "/organizations/model-configurations/v2")
+  models: await ask("GET", "/organizations/model-configurations/v2"),
+  endpoints: (await ask("GET", "/organizations/webhook-endpoints"))["endpoints"]
 })
 const before = await shown()
 const restart = async (environment: Readonly<Record<string, string>> = {}) => {
@@ -141,7 +143,7 @@ const restart = async (environment: Readonly<Record<string, string>> = {}) => {
 const keyFile = join(world.dataDir, "secrets.key")
 
 t.test("given a database with every kind of credential, when it is dumped, then none is in it", async (t) => {
-  t.equal(marks.length, 19)
+  t.equal(marks.length, 20)
   t.strictSame(await found(sql), [])
   t.equal((await stat(keyFile)).mode & 0o777, 0o600, "the key is beside the data, for nobody else to read")
 })
@@ -160,6 +162,7 @@ t.test("given rows of an earlier version, in the clear, when the engine starts, 
     WHERE version_status <> 'archived'`
   await sql`UPDATE tools SET definition = ${sql.json((before.tools as unknown as readonly [{ readonly definition: Parameters<typeof sql.json>[0] }])[0].definition)}`
   await sql`UPDATE model_configurations SET configuration = ${sql.json({ ...models, dograh: null, byok: { ...models.byok, realtime: null, pipeline: { ...models.byok.pipeline, embeddings: null } } })}`
+  await sql`UPDATE webhook_endpoints SET url = ${endpointUrl}`
   await sql`UPDATE webhook_endpoints SET secret = ${`whsec_${secret("whsec-")}`}, previous_secret = ${`whsec_${secret("former-")}`}`
   await sql`UPDATE node_webhook_deliveries SET headers = '[["X-Own", "1"]]', body = ${JSON.stringify({ client_secret: payloadKey })}`
   t.ok((await found(sql)).length > 15, "they are there to be found")
