@@ -31,29 +31,43 @@ t.test("given an account, when somebody logs in or fails to, then its organizati
 t.test("given a call with a recording and a transcript, when somebody reads them, then that is noted, and nothing of them", async (t) => {
   const agent = await api.makeAgent()
   await api.writeFile("transcripts/read.txt", "Zq7canary +15550177")
+  await api.writeFile("recordings/read.wav", "RIFF Zq7canary")
   const [run] = await api.database.run(
     SqlClient.SqlClient.use(
       (sql) => sql<{ readonly id: number }>`
-        INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context, transcript_key)
-        SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR', 'ari', '{}', 'transcripts/read.txt' FROM agents
-        WHERE id = ${agent.id} RETURNING id`
+        INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context, transcript_key, recording_key)
+        SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR', 'ari', '{}', 'transcripts/read.txt', 'recordings/read.wav'
+        FROM agents WHERE id = ${agent.id} RETURNING id`
     ).pipe(Effect.orDie)
   )
   const path = `/workflow/${agent.id}/runs/${run?.id}`
   t.match((await api.ask("GET", `${path}/transcript`)).text, "Zq7canary")
-  t.equal((await api.ask("GET", `${path}/recording`)).status, 404)
+  t.match(await api.ask("GET", `${path}/recording`), { status: 200, text: "RIFF Zq7canary" })
   const { public_access_token } = bodyOf(await api.ask("GET", path))
-  t.equal((await api.ask("GET", `/public/download/workflow/${String(public_access_token)}/transcript`, undefined, nobody)).status, 302)
+  for (const kind of ["transcript", "recording"]) {
+    const link = `/public/download/workflow/${String(public_access_token)}/${kind}`
+    t.equal((await api.ask("GET", link, undefined, nobody)).status, 302)
+  }
   await api.ask("GET", `/s3/signed-url?key=transcripts/${run?.id}.txt`)
+  await api.ask("GET", `/s3/signed-url?key=recordings/${run?.id}.wav`)
   const entries = await log()
   const entry = { resource_kind: "runs", resource_id: String(run?.id), address: "127.0.0.1" }
   t.match(entries.json, {
     entries: [
       { action: "getSignedUrl", ...entry, api_key_name: "test" },
+      { action: "getSignedUrl", ...entry, api_key_name: "test" },
       { action: "downloadArtifact", ...entry, user_id: null, api_key_id: null },
+      { action: "downloadArtifact", ...entry, user_id: null, api_key_id: null },
+      { action: "getRunRecording", ...entry, api_key_name: "test" },
       { action: "getRunTranscript", ...entry, api_key_name: "test" },
       { action: "createWorkflow", address: "127.0.0.1" }
     ]
   })
-  t.notMatch(entries.text, /Zq7canary|15550177|getRunRecording/)
+  t.notMatch(entries.text, /Zq7canary|15550177/)
+})
+
+t.test("given a call without a recording, when somebody asks for it, then there is nothing to note", async (t) => {
+  const agent = await api.makeAgent()
+  t.equal((await api.ask("GET", `/workflow/${agent.id}/runs/2147483000/recording`)).status, 404)
+  t.notMatch((await log()).text, "2147483000")
 })
