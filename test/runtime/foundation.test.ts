@@ -31,6 +31,12 @@ t.test("settings", async (t) => {
       recordings: true
     })
     t.match(settings, { ringTimeoutSeconds: 60, drainSeconds: 30, orgConcurrency: 10, logLevel: "info", logFormat: undefined })
+    t.match(
+      settings,
+      { signup: "invite", metrics: "local", corsOrigins: ["*"], compatibility: undefined, trustedProxies: undefined },
+      "those on which it depends who gets in"
+    )
+    t.match(settings, { auditDays: 365, egressAllow: undefined, webhookPrivateTargets: false, secretsKey: undefined })
     t.strictSame(
       await Effect.runPromise(read(Object.fromEntries(variables.map(({ name }) => [name, ""])))),
       settings,

@@ -1,0 +1,83 @@
+/** An engine as its environment alone sets it: who gets in at its first start, and what is heard of whoever asks. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import t from "tap"
+import { bodyOf } from "#test/gateway/apiTest.ts"
+import { raw, send, type Sent } from "#test/gateway/gatewayTest.ts"
+import { startEngine } from "#test/support/EngineProcess.ts"
+import { freePort } from "#test/support/freePort.ts"
+import { openDatabase } from "#test/support/postgres.ts"
+
+const folder = await mkdtemp(join(tmpdir(), "trunkline-first-"))
+const { url } = await openDatabase(t)
+const port = await freePort()
+const engine = await startEngine({
+  CORS_ORIGINS: "https://app.example.com",
+  DATABASE_URL: url,
+  DATA_DIR: folder,
+  METRICS: "off",
+  PORT: String(port),
+  PUBLIC_URL: "https://calls.example.com",
+  TRUSTED_PROXIES: "127.0.0.1"
+})
+t.teardown(async () => {
+  engine.kill("SIGTERM")
+  await engine.exited
+  await rm(folder, { force: true, recursive: true })
+})
+const printed = (line: RegExp): string => line.exec(engine.output())?.[1] ?? ""
+const key = printed(/^API key \(shown once\): (\S+)$/m)
+const code = printed(/^Set-up code for the first account \(shown once\): (\S+)$/m)
+const ask = (method: string, path: string, sent: Sent = {}) => send({ port }, method, `/api/v1${path}`, { key, ...sent })
+const stranger = "198.51.100.9"
+const account = (email: string) => ({ email, password: "correct horse" })
+const signUp = (email: string, more: object = {}, headers: Sent["headers"] = {}) =>
+  ask("POST", "/auth/signup", {
+    key: null,
+    json: { ...account(email), ...more },
+    headers: { "x-forwarded-for": stranger, ...headers }
+  })
+
+t.test("given what the first start has printed", async (t) => {
+  t.test("when a stranger signs up with the code, then the first organization is his, and nobody else's", async (t) => {
+    t.equal((await signUp("eve@example.org")).status, 403)
+    t.equal((await signUp("eve@example.org", { setup_code: `${code}x` })).status, 403)
+    const first = bodyOf(await signUp("first@example.org", { setup_code: code }))
+    const members = await ask("GET", "/organizations/members")
+    t.match(members.json, { members: [{ email: "first@example.org", role: "owner", user_id: first["user"]["id"] }] })
+    t.equal((await signUp("eve@example.org", { setup_code: code })).status, 403, "it is good once")
+    t.equal((await ask("POST", "/auth/signup", { key: null, json: account("eve@example.org") })).status, 403)
+  })
+  t.test("when somebody asks with the key, then he is an operator, as its owner's log-in is not", async (t) => {
+    t.match(await ask("GET", "/operator/organizations"), { status: 200, json: { organizations: [{ quotas: {} }] } })
+    t.match(await ask("GET", "/operator/keys"), { status: 200 })
+    const { token } = bodyOf(await ask("POST", "/auth/login", { key: null, json: account("first@example.org") }))
+    const owner: Sent = { key: null, headers: { authorization: `Bearer ${String(token)}` } }
+    t.equal((await ask("GET", "/operator/organizations", owner)).status, 403)
+  })
+})
+
+t.test("given TRUSTED_PROXIES, when a proxy of them passes a request on, then its client's address is noted", async (t) => {
+  const { token } = bodyOf(
+    await ask("POST", "/auth/login", { key: null, json: account("first@example.org"), headers: { "x-forwarded-for": "203.0.113.7" } })
+  )
+  const entries = await ask("GET", "/organizations/audit-log", { key: null, headers: { authorization: `Bearer ${String(token)}` } })
+  t.match(entries.json, { entries: [{ action: "logIn", address: "203.0.113.7" }] })
+})
+
+t.test("given CORS_ORIGINS, when pages of other sites ask, then they may not read the answer", async (t) => {
+  const allowed = async (origin: string) => (await ask("GET", "/health", { headers: { origin } })).headers["access-control-allow-origin"]
+  t.equal(await allowed("https://app.example.com"), "https://app.example.com")
+  t.equal(await allowed("https://evil.example"), undefined)
+})
+
+t.test("given PUBLIC_URL, when it is asked by another name, then 421, over a websocket too", async (t) => {
+  const upgrade = "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=="
+  const status = async (path: string, host: string, lines = "accept: */*") =>
+    (await raw({ port }, `GET /api/v1${path} HTTP/1.1\r\nhost: ${host}\r\n${lines}\r\n\r\n`, 200)).slice(9, 12)
+  t.equal(await status("/health", "calls.example.com"), "200")
+  t.equal(await status("/health", "evil.example"), "421")
+  t.equal(await status("/events/ws", "calls.example.com", upgrade), "101")
+  t.equal(await status("/events/ws", "evil.example", upgrade), "421")
+})
