@@ -9,6 +9,7 @@ import { createHash } from "node:crypto"
 import t from "tap"
 import Type from "typebox"
 import ari from "#adapters/ari/ari.ts"
+import { includes, roles } from "#core/organization/Role.ts"
 import { apiRoutes } from "#gateway/api.ts"
 import type { Route } from "#gateway/Route.ts"
 import { openApi, bodyOf as recordIn } from "./apiTest.ts"
@@ -19,7 +20,8 @@ const api = await openApi(t)
 const routes = apiRoutes([ari])
 /** In every text that our organization has. */
 const mark = "Zq7canary"
-const viewerKey = "dgr_viewer_00000000"
+/** Owners are no operators. */
+const keyOf = { viewer: "dgr_viewer_00000000", member: "dgr_member_00000000", admin: "dgr_admin_000000000", owner: "dgr_owner_000000000" }
 const unknownId = 2_147_483_000
 /** So many of our things does the other organization ask for, by each route. */
 const places = 20
@@ -63,8 +65,10 @@ t.before(() =>
       const sql = yield* SqlClient.SqlClient
       // Nothing is forbidden to our key.
       yield* sql`UPDATE api_keys SET role = 'owner', is_operator = true WHERE organization_id = ${api.organizationId}`
-      yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role)
-        VALUES (${api.organizationId}, 'viewer', 'dgr_', ${createHash("sha256").update(viewerKey).digest("hex")}, 'viewer')`
+      for (const [role, key] of Object.entries(keyOf)) {
+        yield* sql`INSERT INTO api_keys (organization_id, name, key_prefix, key_hash, role)
+          VALUES (${api.organizationId}, ${role}, 'dgr_', ${createHash("sha256").update(key).digest("hex")}, ${role})`
+      }
       yield* sql`SELECT setval(pg_get_serial_sequence(quote_ident(table_name), column_name), ${firstId}::int)
         FROM information_schema.columns WHERE table_schema = 'public' AND is_identity = 'YES'`
     })
@@ -86,15 +90,19 @@ t.test("given every route, when the credential is bad, then nobody is let in", a
 })
 
 t.test("given every route, when the role is too low, then it is forbidden", async (t) => {
-  for (const route of routes.filter((one) => !isOpen(one) && one.needs !== "viewer")) {
-    const answer = await ask(route, { key: viewerKey })
-    t.equal(answer.status, 403, shown(route, answer))
+  for (const role of roles) {
+    const closed = routes.filter(({ access, needs }) => access !== "none" && (needs === "operator" || !includes(role, needs)))
+    t.ok(closed.length > 5, role)
+    for (const route of closed) {
+      const answer = await ask(route, { key: keyOf[role] })
+      t.equal(answer.status, 403, `${role}: ${shown(route, answer)}`)
+    }
   }
 })
 
 t.test("given every route, when a viewer may ask, then it is not forbidden", async (t) => {
   for (const route of routes.filter((one) => one.access === "api-key" && one.needs === "viewer")) {
-    const answer = await ask(route, { key: viewerKey })
+    const answer = await ask(route, { key: keyOf.viewer })
     t.notMatch(answer.text, "Your role does not allow this", shown(route, answer))
     t.ok(answer.status < 500, shown(route, answer))
   }
