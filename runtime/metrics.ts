@@ -54,7 +54,11 @@ const callFamilies = ({
   counter("calls_late_total", "Calls that appeared or lived on after their attempts were over, and were hung up", late),
   counter("media_frames_sent_total", "Frames of audio sent to callees, 20 ms each; counted when a call ends", framesSent),
   counter("greetings_missed_total", "Answered calls in which the greeting did not begin within two seconds", greetingsMissed),
-  counter("media_frames_skipped_total", "Frames that callees have not heard because the process stood still", framesSkipped),
+  counter(
+    "media_frames_skipped_total",
+    "Frames that callees have not heard because the process stood still or the line had no room",
+    framesSkipped
+  ),
   counter(
     "calls_ended_total",
     "Calls that have ended, by what they came to",

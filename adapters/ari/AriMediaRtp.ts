@@ -90,6 +90,7 @@ const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
       timestamp = (timestamp + FRAME_BYTES) >>> 0
       marker = 0
       socket.send(packet, remote.port, remote.address)
+      return true
     },
     skip: (frames) => {
       timestamp = (timestamp + frames * FRAME_BYTES) >>> 0

@@ -91,7 +91,9 @@ const streamOver = (socket: WebSocket, ear: AriEar, line: Line): MediaStream => 
   socket.on("close", (code) => ear.close(`the media websocket was closed (${code})`))
   return {
     send: (frame) => {
-      if (!isFull && socket.readyState === WebSocket.OPEN && socket.bufferedAmount < MAX_BUFFERED_BYTES) socket.send(frame)
+      if (isFull || socket.readyState !== WebSocket.OPEN || socket.bufferedAmount >= MAX_BUFFERED_BYTES) return false
+      socket.send(frame)
+      return true
     },
     // Asterisk keeps the time of what it plays.
     skip: () => {},

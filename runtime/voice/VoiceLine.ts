@@ -70,6 +70,8 @@ class Line implements VoiceLine, PacedStream {
   #moment: MessageMoment | undefined
   #leave: (() => void) | undefined
   #ticks = 0
+  /** Of these, what the other side had no room for. */
+  #dropped = 0
   /** Still to be said, the first of it from `#at` on. */
   readonly #speech: Array<Uint8Array> = []
   #at = 0
@@ -128,14 +130,14 @@ class Line implements VoiceLine, PacedStream {
   }
 
   sent(): number {
-    return this.#ticks
+    return this.#ticks - this.#dropped
   }
 
   frame(now: number): void {
     this.#ticks++
     const speech = this.#speech[0]
     const out = speech === undefined ? comfortNoise(this.#ticks) : this.#nextOf(speech, now)
-    this.#media.send(out)
+    if (!this.#media.send(out)) this.#drop()
     const heard = this.#inbound?.take()
     this.#recording?.push(heard, out)
     if (this.#amd !== undefined) this.#detect(this.#amd, heard, now)
@@ -147,6 +149,11 @@ class Line implements VoiceLine, PacedStream {
     this.#media.skip(frames)
     this.#recording?.skip(frames)
     this.#events.skipped(frames)
+  }
+
+  #drop(): void {
+    this.#dropped++
+    this.#events.skipped(1)
   }
 
   failed(cause: unknown): void {

@@ -134,6 +134,15 @@ t.test("given calls, when they go on, then it is counted once what they come to"
   })
 })
 
+t.test("given frames and greetings that callees have not heard, when they are read, then each has its figure", async (t) => {
+  const calls = Object.assign(new CallFigures(), { framesSent: 40, framesSkipped: 3, greetingsMissed: 2 })
+  t.strictSame(growth(await read(), await read(calls), /^(media_frames_(sent|skipped)|greetings_missed)_total/), {
+    greetings_missed_total: 2,
+    media_frames_sent_total: 40,
+    media_frames_skipped_total: 3
+  })
+})
+
 t.test("given values on both sides of the bounds, when they are told, then a bucket holds all up to its own bound", async (t) => {
   const figures = parse(textOf(histogram("x_seconds", "X", [[{ of: 'a"\\\n' }, seconds]])))
   t.strictSame(Object.fromEntries(figures.values), {

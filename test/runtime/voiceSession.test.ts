@@ -222,6 +222,26 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
   t.match(report.events, [{ type: "rtf-user-transcription" }, { type: "rtf-pipeline-error", payload: { fatal: false } }])
 })
 
+t.test("when the far end has no room for more audio, those frames count as skipped, not as sent", async (t) => {
+  const line = loopback()
+  const figures = new CallFigures()
+  await calling(
+    line,
+    Effect.gen(function* () {
+      const agent = yield* VoiceAgent
+      const session = yield* agent.attach({ ...plan, runId: 12, record: false }, line.media, () => {})
+      line.talk(10)
+      line.room(false)
+      line.talk(7)
+      line.room(true)
+      line.talk(10)
+      yield* session.finish
+    }),
+    { figures }
+  )
+  t.strictSame([figures.framesSkipped, figures.framesSent], [7, line.sent.length])
+})
+
 t.test("when the process stands still, the line is told how much later it goes on, and the frames are counted", async (t) => {
   const line = loopback()
   const figures = new CallFigures()

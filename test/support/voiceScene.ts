@@ -29,8 +29,13 @@ export const loopback = () => {
   const listeners: Array<Parameters<MediaStream["listen"]>[0]> = []
   const callee = new Uint8Array(160)
   const skipped: Array<number> = []
+  let hasRoom = true
   const media: MediaStream = {
-    send: (frame) => sent.push(frame),
+    send: (frame) => {
+      if (!hasRoom) return false
+      sent.push(frame)
+      return true
+    },
     skip: (frames) => skipped.push(frames),
     clear: () => {},
     listen: (listener) => listeners.push(listener)
@@ -53,7 +58,11 @@ export const loopback = () => {
   const stall = (millis: number) => {
     now += millis
   }
-  return { pacer, media, sent, skipped, talk, stall, end }
+  /** Whether the far end takes more audio. */
+  const room = (has: boolean) => {
+    hasRoom = has
+  }
+  return { pacer, media, sent, skipped, talk, stall, end, room }
 }
 export type Loopback = ReturnType<typeof loopback>
 
