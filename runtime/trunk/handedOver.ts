@@ -27,9 +27,21 @@ export const handedOver = (own: Trunk, successor: () => CallControl | undefined)
     lookup: (callId) => Effect.flatMap(holderOf(callId), (holder) => holder.lookup(callId)),
     openMedia: (callId) => Effect.flatMap(holderOf(callId), (holder) => holder.openMedia(callId)),
     sendDtmf: (callId, digits) => Effect.flatMap(holderOf(callId), (holder) => holder.sendDtmf(callId, digits)),
+    ...transferring(own, holderOf),
     adopt: (callId, endpoint) => (successor() ?? own).adopt(callId, endpoint),
     ...(own.statusOf === undefined ? {} : { statusOf: own.statusOf }),
     // The request left through the old session.
     mayAppear: (request) => own.mayAppear?.(request) ?? true
   }
 }
+
+/** Both are sessions of one adapter: where the old one can, the new one can. */
+const transferring = (
+  { transfer: ownTransfer }: Trunk,
+  holderOf: (callId: CallId) => Effect.Effect<CallControl>
+): Pick<CallControl, "transfer"> =>
+  ownTransfer === undefined
+    ? {}
+    : {
+        transfer: (callId, request) => Effect.flatMap(holderOf(callId), ({ transfer = ownTransfer }) => transfer(callId, request))
+      }

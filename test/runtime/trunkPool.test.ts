@@ -76,7 +76,8 @@ const fake = (world: World, needsCallerId: boolean): Adapter => ({
               : Effect.fail(new OriginateRefused({ detail: "", reason: "permit_lapsed" }))
           ),
         reconnect: () => void session.log.push("reconnect"),
-        sendDtmf: () => note("dtmf")
+        sendDtmf: () => note("dtmf"),
+        transfer: (_, { to }) => Effect.as(note(`transfer to ${to}`), { _tag: "HandedOver" })
       }
     })
 })
@@ -181,9 +182,10 @@ t.test("given other credentials", async (t) => {
         if (next !== undefined) next.presence = "up"
         yield* trunk.trunk.hangup(callId, "normal_clearing")
         t.equal(yield* trunk.trunk.lookup(callId), "up")
+        yield* trunk.trunk.transfer?.(callId, { kind: "blind", timeoutSeconds: 20, to: "1000" }) ?? Effect.void
       })
     )
-    t.strictSame(world.logs(), ["", "adopt, hangup"])
+    t.strictSame(world.logs(), ["", "adopt, hangup, transfer to 1000"])
   })
   t.test("when a call was claimed for the old trunk and is dialed after that, then it goes out through the new one", async (t) => {
     const world = await play(({ signals, trunk }, world) =>
