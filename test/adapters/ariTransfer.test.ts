@@ -224,10 +224,12 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false, tim
     })
     await line.hangup(callId)
   })
-  t.test("when the destination rings out, then its ringing ends", async (t) => {
-    const callId = await line.talkTo(numberOf("520"))
-    await line.withMedia(callId, async () => {
+  t.test("when the destination rings out, then its ringing ends, and the agent hears the callee again", async (t) => {
+    const callId = await line.talkTo(numberOf("710"))
+    await line.withMedia(callId, async (stream) => {
       t.match(await transferred(line, callId, to("300", { timeoutSeconds: 1 })), { _tag: "Declined" })
+      const { heard: byAgent } = await exchange(stream, 2)
+      t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
     })
     await line.hangup(callId)
     await untilTrue("nobody there", () => isEmpty(at))
@@ -239,6 +241,15 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false, tim
       t.strictSame(await transferred(line, callId, to("105", { kind: "blind", to: "105" })), { _tag: "HandedOver" })
       t.equal(await line.hungUp(callId), "normal_clearing")
     })
+  })
+  t.test("when the dialplan has no such extension, then the callee stays with the agent", async (t) => {
+    const callId = await line.talkTo(numberOf("710"))
+    await line.withMedia(callId, async (stream) => {
+      t.strictSame(await transferred(line, callId, to("999", { kind: "blind", to: "99999999" })), { _tag: "Declined", cause: "no_route" })
+      const { heard: byAgent } = await exchange(stream, 2)
+      t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
+    })
+    await line.hangup(callId)
   })
   t.test("when the engine is killed while two of them talk, then they go on, and the next engine can end it", async (t) => {
     const other = numberOf("710")

@@ -21,7 +21,6 @@ t.test("a real Asterisk and calls in its dialplan", { skip: (await asteriskUnava
   const asterisk = await startAsterisk()
   t.teardown(() => asterisk.stop())
   await appendFile(join(asterisk.runFolder, "etc/extensions.conf"), contexts)
-  await asterisk.ctl("module load func_dialplan.so")
   await asterisk.ctl("dialplan reload")
   const client = await connect(asterisk)
   t.teardown(() => client.close())

@@ -86,6 +86,8 @@ t.test("given the generated files, when a campaign is started", { skip, buffered
   const { asterisk, callee } = scene
   const runs = await called(scene, numbers)
   t.strictSame((await callee.sippLog()).map(({ number }) => number).sort(), numbers, "then each phone rings once")
+  t.match(await asterisk.ctl("module show like musiconhold"), /res_musiconhold\.so/, "and music on hold is loaded")
+  t.match(await asterisk.ctl("core show function DIALPLAN_EXISTS"), /DIALPLAN_EXISTS\(/, "and it can tell whether an extension is there")
   t.match(await asterisk.ctl("ari show apps"), "trunkline.journey.1", "and the engine has registered its application by itself")
   t.strictSame(causesOf(runs), causes, "and each call ends as the callee ended it")
   t.ok((await loudestOfCallee(runs.get(echoes))) > 1_000, "and who answers hears the agent")
