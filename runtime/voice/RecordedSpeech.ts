@@ -1,8 +1,9 @@
 /** Uploaded recordings as speech for the phone: decoded in a worker thread, so that no frame of a call waits for it. */
-import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Schema } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
 import type { RecordingName } from "#core/resource/Recording.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { RecordingBytes } from "../storage/RecordingBytes.ts"
 import type { RecordingRequest } from "./recordingWorker.ts"
 import type { Wanted } from "./SpeechQueue.ts"
@@ -82,7 +83,7 @@ const make = Effect.gen(function* () {
   const find = Effect.fnUntraced(function* (organizationId: OrganizationId, name: RecordingName, wanted?: Wanted) {
     const found = yield* recordings.find(organizationId, name)
     if (found === undefined) return yield* new RecordingUnplayable({ reason: "Unknown" })
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyTime.now
     if ((mute.get(found.storageKey) ?? 0) > now) return yield* new RecordingUnplayable({ reason: "NotMade" })
     const speech = yield* workers.speech(found.storageKey, bytesOf(found.storageKey), wanted).pipe(
       Effect.catchTag("SpeechNotMade", (cause) => {
