@@ -148,6 +148,12 @@ t.test("given one that answers nothing any more, then its calls stay in doubt an
   await untilTrue("the campaign goes on", () => dialsOf(second).length >= before + 15, 60_000)
   await until("the trunk without it", async () => ((await statesOf(world)).join() === "up,down,up" ? true : undefined), 60_000)
   t.equal((await world.api.campaign(id)).state, "running")
+  const wasAtFirst = new Set(dialsOf(first).map(({ channelId }) => channelId))
+  const atFirst = (await attemptsOf(world.sql, id)).filter(({ id: callId }) => wasAtFirst.has(callId))
+  t.ok(
+    atFirst.some(({ state }) => state !== "ended" && state !== "void"),
+    "then what became of its last calls is open"
+  )
   proxy?.thaw()
   await world.api.untilState(id, "completed", 240_000)
   await thenNobodyTwice(t, world, id, bothOf(scene))
@@ -163,7 +169,8 @@ t.test("given one that refuses every call, then the other places them, and nothi
   t.equal(dialsOf(second).length, 30, "then everybody was called through the other")
   t.ok(first.requests.length <= 14, `then the first was hardly asked: ${first.requests.length}`)
   t.strictSame(await contactStates(world.sql, id), { completed: 30 })
-  t.notOk(eventsOf(done)["trunk_trouble"])
+  const { campaign_paused: pauses = 0, telephony_suspect: suspicions = 0 } = eventsOf(done)
+  t.strictSame([pauses, suspicions], [0, 0], "then the campaign never rested")
   t.match(
     (await trunkOf(world))?.endpoints,
     [
