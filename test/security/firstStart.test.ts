@@ -45,7 +45,7 @@ t.test("given what the first start has printed", async (t) => {
     t.equal((await signUp("eve@example.org", { setup_code: `${code}x` })).status, 403)
     const first = bodyOf(await signUp("first@example.org", { setup_code: code }))
     const members = await ask("GET", "/organizations/members")
-    t.match(members.json, { members: [{ email: "first@example.org", role: "owner", user_id: first["user"]["id"] }] })
+    t.match(members.json, { members: [{ email: "first@example.org", role: "owner", user_id: Object(first["user"])["id"] }] })
     t.equal((await signUp("eve@example.org", { setup_code: code })).status, 403, "it is good once")
     t.equal((await ask("POST", "/auth/signup", { key: null, json: account("eve@example.org") })).status, 403)
   })

@@ -1,0 +1,243 @@
+/**
+ * Ids of another organization in bodies and queries: whoever sends one hears what he would hear of nothing. Which fields there are follows from
+ * the routes; a field that is in neither table below fails here.
+ */
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import type { TSchema } from "typebox"
+import ari from "#adapters/ari/ari.ts"
+import { apiRoutes } from "#gateway/api.ts"
+import { bodyOf, csv, graph, openApi } from "./apiTest.ts"
+import type { Answer } from "./gatewayTest.ts"
+
+const api = await openApi(t)
+type Ask = (method: string, path: string, json?: unknown) => Promise<Answer>
+type Id = string | number
+
+/** Everything that is named by an id, one of each. */
+const thingsOf = async (ask: Ask, name: string) => {
+  const made = async (path: string, json: object) => {
+    const answer = await ask("POST", path, json)
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`)
+    return bodyOf(answer)
+  }
+  const put = (address: unknown, type: string, body: string) =>
+    fetch(String(address), { method: "PUT", body, headers: { "content-type": type } })
+  const trigger = { id: "t", type: "trigger", position: { x: 0, y: 0 }, data: { name: "T", trigger_path: name } }
+  const workflow_definition = { ...graph, nodes: [...graph.nodes, trigger] }
+  const agent = await made("/workflow/create/definition", { name, workflow_definition })
+  const config = await made("/organizations/telephony-configs", {
+    name,
+    is_default_outbound: true,
+    config: { provider: "ari", ari_endpoint: "https://pbx.example.org", app_name: "a", app_password: "password1" }
+  })
+  const number = await made(`/organizations/telephony-configs/${config.id}/phone-numbers`, { address: "+15550107777" })
+  const list = await made("/s3/presigned-upload-url", { file_name: "l.csv", file_size: csv.length })
+  await put(list["upload_url"], "text/csv", csv)
+  const document = await made("/knowledge-base/upload-url", { filename: "a.txt", mime_type: "text/plain" })
+  await put(document["upload_url"], "text/plain", "Nine to five.")
+  const recording = await made("/workflow-recordings/upload-url", { filename: "a.wav" })
+  await put(recording["upload_url"], "audio/wav", "RIFF")
+  const played = await made("/workflow-recordings/upload-url", { filename: "b.wav" })
+  await put(played["upload_url"], "audio/wav", "RIFF")
+  const { recording_id, storage_key } = played
+  await made("/workflow-recordings/", { recording_id, storage_key, transcript: "Hi", workflow_id: agent.id })
+  const [run] = await api.database.run(
+    SqlClient.SqlClient.use(
+      (sql) => sql<{ readonly id: number }>`
+        INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, is_completed, initial_context, transcript_key)
+        SELECT organization_id, id, current_definition_id, gen_random_uuid(), 'WR', 'ari', true, '{}', 'transcripts/a.txt' FROM agents
+        WHERE id = ${agent.id} RETURNING id`
+    )
+  )
+  const credential = { name, credential_type: "bearer_token", credential_data: { token: "secret-0123456789" } }
+  return {
+    agent: agent.id,
+    agentUuid: String(agent["workflow_uuid"]),
+    config: config.id,
+    number: number.id,
+    list: String(list["file_key"]),
+    document: String(document["document_uuid"]),
+    documentFile: String(document["s3_key"]),
+    recording: String(recording["recording_id"]),
+    recordingFile: String(recording["storage_key"]),
+    played: String(played["recording_id"]),
+    folder: (await made("/folder/", { name })).id,
+    run: Number(run?.id),
+    transcript: `transcripts/${run?.id}.txt`,
+    credential: String((await made("/credentials/", credential))["uuid"]),
+    tool: String((await made("/tools/", { name, category: "http_api", definition: httpTool() }))["tool_uuid"])
+  }
+}
+type Things = Awaited<ReturnType<typeof thingsOf>>
+const httpTool = () => ({ schema_version: 1, type: "http_api", config: { method: "POST", url: "https://api.example/x" } })
+
+const nobodys: Things = {
+  agent: 2_147_483_000,
+  agentUuid: "",
+  config: 2_147_483_000,
+  number: 2_147_483_000,
+  list: "campaigns/2147483000/00000000-0000-4000-8000-00000000dead_l.csv",
+  document: "00000000-0000-4000-8000-00000000dead",
+  documentFile: "knowledge_base/2147483000/00000000-0000-4000-8000-00000000dead/a.txt",
+  recording: "r00000000",
+  recordingFile: "recordings/2147483000/r00000000/a.wav",
+  played: "r00000000",
+  folder: 2_147_483_000,
+  run: 2_147_483_000,
+  transcript: "transcripts/2147483000.txt",
+  credential: "00000000-0000-4000-8000-00000000dead",
+  tool: ""
+}
+
+interface Case {
+  /** What the path needs, of one's own. */
+  readonly path?: (own: Things) => Readonly<Record<string, Id>>
+  /** The rest of a request that is good, with things of one's own. */
+  readonly body?: (own: Things) => object
+  /** The fields, and what they name. */
+  readonly names: Readonly<Record<string, keyof Things>>
+}
+const phone = { phone_number: "+15550100001" }
+const call: Pick<Case, "body" | "names"> = {
+  body: () => phone,
+  names: { telephony_configuration_id: "config", from_phone_number_id: "number" }
+}
+const byUuid = { ...call, path: ({ agentUuid }: Things) => ({ workflow_uuid: agentUuid }) }
+const byTrigger = { ...call, path: () => ({ trigger_path: "other-path" }) }
+const tool: Pick<Case, "body" | "names"> = {
+  body: () => ({ name: "T", category: "http_api", definition: httpTool() }),
+  names: { "definition.config.credential_uuid": "credential" }
+}
+const recording = ({ recording: recording_id, recordingFile: storage_key }: Things) => ({ recording_id, storage_key, transcript: "Hi" })
+const cases: Readonly<Record<string, Case>> = {
+  "post /api/v1/campaign/create": {
+    body: ({ agent, list }) => ({ name: "C", workflow_id: agent, source_type: "csv", source_id: list }),
+    names: { workflow_id: "agent", source_id: "list", telephony_configuration_id: "config" }
+  },
+  "put /api/v1/workflow/:workflow_id/folder": { path: ({ agent }) => ({ workflow_id: agent }), names: { folder_id: "folder" } },
+  "get /api/v1/organizations/reports/daily": { names: { workflow_id: "agent" } },
+  "get /api/v1/organizations/reports/daily/runs": { names: { workflow_id: "agent" } },
+  "post /api/v1/public/agent/workflow/:workflow_uuid": byUuid,
+  "post /api/v1/public/agent/test/workflow/:workflow_uuid": byUuid,
+  "post /api/v1/public/agent/:trigger_path": byTrigger,
+  "post /api/v1/public/agent/test/:trigger_path": byTrigger,
+  "post /api/v1/telephony/initiate-call": {
+    body: ({ agent }) => ({ ...phone, workflow_id: agent }),
+    names: { ...call.names, workflow_id: "agent", workflow_run_id: "run" }
+  },
+  "post /api/v1/organizations/telephony-configs/:config_id/test": {
+    path: ({ config }) => ({ config_id: config }),
+    body: ({ agent }) => ({ call: { ...phone, workflow_id: agent } }),
+    names: { "call.workflow_id": "agent", "call.from_phone_number_id": "number" }
+  },
+  "post /api/v1/organizations/telephony-configs/:config_id/phone-numbers": {
+    path: ({ config }) => ({ config_id: config }),
+    body: () => ({ address: "+15550108888" }),
+    names: { inbound_workflow_id: "agent" }
+  },
+  "put /api/v1/organizations/telephony-configs/:config_id/phone-numbers/:number_id": {
+    path: ({ config, number }) => ({ config_id: config, number_id: number }),
+    names: { inbound_workflow_id: "agent" }
+  },
+  "get /api/v1/s3/signed-url": { names: { key: "transcript" } },
+  "get /api/v1/s3/file-metadata": { names: { key: "list" } },
+  "post /api/v1/tools/": tool,
+  "put /api/v1/tools/:tool_uuid": { ...tool, path: (own) => ({ tool_uuid: own.tool }) },
+  "get /api/v1/workflow-recordings/": { names: { workflow_id: "agent" } },
+  "post /api/v1/workflow-recordings/upload-url": {
+    body: () => ({ filename: "a.wav" }),
+    names: { workflow_id: "agent" }
+  },
+  "post /api/v1/workflow-recordings/": { body: recording, names: { storage_key: "recordingFile", workflow_id: "agent" } },
+  "patch /api/v1/workflow-recordings/:recording_id": {
+    path: ({ played }) => ({ recording_id: played }),
+    names: { workflow_id: "agent" }
+  },
+  "post /api/v1/knowledge-base/process-document": {
+    body: ({ document: document_uuid, documentFile: s3_key }) => ({ document_uuid, s3_key }),
+    names: { s3_key: "documentFile", document_uuid: "document" }
+  }
+}
+/** What sounds like an id, and names nothing that an organization has. */
+const nameless: ReadonlyArray<RegExp> = [
+  /(after_id|before_id|last_event_id)$/, // a place in one's own events
+  /tts_voice_id$/, // of a speech service
+  /template_id$/, // of the engine itself
+  /is_default_caller_id$/,
+  /(dograh\.|^get \S+ws )api_key$/,
+  /quotas keys$/,
+  /redeem token$/,
+  /recording_id$/, // the word by which one's own prompts call it
+  /^put \S+user\/organization /, // of users alone, and by membership
+  /(files|recordings)\.\[\]\./ // as the same fields of one
+]
+
+const idsIn = (schema: TSchema | undefined, at = ""): ReadonlyArray<string> => {
+  const { allOf, anyOf, items, properties } = { ...schema } as Readonly<Record<"allOf" | "anyOf", ReadonlyArray<TSchema> | undefined>> & {
+    readonly items?: TSchema
+    readonly properties?: Readonly<Record<string, TSchema>>
+  } // A schema has what its kind has.
+  return [
+    ...Object.entries(properties ?? {}).flatMap(([name, part]) => [
+      ...(/(^|_)(id|ids|uuid|uuids|key|keys|token)$/.test(name) ? [at + name] : []),
+      ...idsIn(part, `${at}${name}.`)
+    ]),
+    ...[...(anyOf ?? []), ...(allOf ?? [])].flatMap((part) => idsIn(part, at)),
+    ...(items === undefined ? [] : idsIn(items, `${at}[].`))
+  ]
+}
+const routes = apiRoutes([ari]).filter(({ access }) => access !== "none")
+const named = ({ method, path }: (typeof routes)[number]) => `${method} ${path}`
+const fieldsOf = ({ body, query }: (typeof routes)[number]) => [
+  ...new Set([...idsIn(query), ...(body._tag === "Json" ? idsIn(body.schema) : [])])
+]
+
+const having = (body: object, field: string, id: Id): object => {
+  const [first = "", ...rest] = field.split(".")
+  return { ...body, [first]: rest.length === 0 ? id : having(Object(Reflect.get(body, first)), rest.join("."), id) }
+}
+
+t.test("given every route, when a field names something by an id, then it is known here what it names", async (t) => {
+  for (const route of routes) {
+    for (const field of fieldsOf(route)) {
+      const words = `${named(route)} ${field}`
+      t.ok(cases[named(route)]?.names[field] !== undefined || nameless.some((one) => one.test(words)), words)
+    }
+  }
+  for (const [name, { names }] of Object.entries(cases)) {
+    const route = routes.find((one) => named(one) === name)
+    for (const field of Object.keys(names)) t.ok(route !== undefined && fieldsOf(route).includes(field), `${name} ${field} is there`)
+  }
+})
+
+t.test("given two organizations, when one names what the other has, then it hears what it would hear of nothing", async (t) => {
+  await api.database.run(
+    SqlClient.SqlClient.use(
+      (sql) => sql`
+        SELECT setval(pg_get_serial_sequence(quote_ident(table_name), column_name), 700000)
+        FROM information_schema.columns WHERE table_schema = 'public' AND is_identity = 'YES'`
+    )
+  )
+  const ours = await thingsOf(api.ask, "our-path")
+  const own = await thingsOf(api.askAsOther, "other-path")
+  for (const [name, { body = () => ({}), names, path = () => ({}) }] of Object.entries(cases)) {
+    const [method = "", template = ""] = name.split(" ")
+    const to = template.replaceAll(/:([a-z_]+)/g, (_, part: string) => String(Reflect.get(path(own), part)))
+    for (const [field, thing] of Object.entries(names)) {
+      const ask = async (id: Id) => {
+        const answer =
+          method === "get"
+            ? await api.askAsOther("GET", `${to}?${field}=${encodeURIComponent(id)}${queryOf(name)}`)
+            : await api.askAsOther(method.toUpperCase(), to, having(body(own), field, id))
+        return `${answer.status} ${answer.text.replaceAll(String(id), "#")}`
+      }
+      const ofNothing = await ask(nobodys[thing])
+      t.equal(await ask(ours[thing]), ofNothing, `${name} ${field}`)
+      // The document's file has just been used up under the other name.
+      if (field !== "document_uuid") t.not(await ask(own[thing]), ofNothing, `${name} ${field}, of one's own`)
+    }
+  }
+})
+
+const queryOf = (name: string): string => (name.includes("/reports/") ? `&date=${new Date().toISOString().slice(0, 10)}&timezone=UTC` : "")
