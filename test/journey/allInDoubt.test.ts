@@ -1,11 +1,14 @@
 /** Calls in doubt hold every slot: nothing can be dialed until it is certain that they will not appear. */
-import t from "tap"
-import { contactStates, eventsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { rm } from "node:fs/promises"
+import { join } from "node:path"
+import t, { type Test } from "tap"
+import { attemptsOf, contactStates, eventsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 
 const cap = 2
 
-t.test("given a campaign whose calls are all in doubt, when the engine is killed meanwhile, then it goes on within minutes", async (t) => {
+/** A campaign that may have two calls, and an Asterisk that never gets the requests of its first two. */
+const givenAllInDoubt = async (t: Test) => {
   let proxy: HttpProxy | undefined
   t.teardown(() => proxy?.stop())
   const world = await World.open(t, {
@@ -13,17 +16,42 @@ t.test("given a campaign whose calls are all in doubt, when the engine is killed
     environment: { RECORDINGS: "off", RING_TIMEOUT: "15" },
     ways: { asterisk: async (url) => (proxy = await HttpProxy.start(url)).url }
   })
-  const { emulator, sql } = world
   proxy?.befall(fates.swallow, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), cap)
   const { id } = await world.campaign(numbersOf(8, ["01"]), { circuit_breaker: { enabled: false }, max_concurrency: cap })
   await world.api.start(id)
-  await untilTrue("both written off", async () => (await contactStates(sql, id))["failed"] === cap, 120_000)
-  await world.end("SIGKILL")
-  await world.launch()
+  return { id, world }
+}
+
+const thenItGoesOn = async (t: Test, world: World, id: number) => {
   // By time alone they are ruled out after ten minutes.
   const done = await world.api.untilState(id, "completed", 240_000)
-  t.ok(eventsOf(done)["waiting_for_capacity"], "its log says what it waited for")
-  t.equal(emulator.log.dialsByNumber().size, 8 - cap, "everybody else was called")
-  t.equal(emulator.log.entries.filter(({ kind }) => kind === "originate").length, 8 - cap, "and nobody for the sake of certainty")
+  t.equal(world.emulator.log.dialsByNumber().size, 8 - cap, "everybody else was called")
+  const originates = world.emulator.log.entries.filter(({ kind }) => kind === "originate")
+  t.equal(originates.length, 8 - cap, "and nobody for the sake of certainty")
   await judge(t, world, id, cap)
+  return done
+}
+
+t.test("given a campaign whose calls are all in doubt, when the engine is killed meanwhile, then it goes on within minutes", async (t) => {
+  const { id, world } = await givenAllInDoubt(t)
+  await untilTrue("both written off", async () => (await contactStates(world.sql, id))["failed"] === cap, 120_000)
+  await world.end("SIGKILL")
+  await world.launch()
+  const done = await thenItGoesOn(t, world, id)
+  t.ok(eventsOf(done)["waiting_for_capacity"], "its log says what it waited for")
 })
+
+t.test(
+  "given requests without an answer, when the engine comes back without its journal, then they may have left, and are not sent again",
+  async (t) => {
+    const { id, world } = await givenAllInDoubt(t)
+    const sent = async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "sent")
+    await untilTrue("requests without an answer", async () => (await sent()).length === cap)
+    await world.end("SIGKILL")
+    await rm(join(world.dataDir, "journal"), { recursive: true })
+    await world.launch()
+    await thenItGoesOn(t, world, id)
+    const attempts = await attemptsOf(world.sql, id)
+    t.equal(attempts.filter(({ outcome }) => outcome === "unknown").length, cap, "what became of them is not known")
+  }
+)
