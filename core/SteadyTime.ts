@@ -21,5 +21,11 @@ export const wallOf = (clock: Clock.Clock, at: SteadyMillis): WallMillis => cloc
 /** The moment of steady time for a reading of the wall clock, by how far the two are apart now. */
 export const steadyOf = (clock: Clock.Clock, at: WallMillis): SteadyMillis => nowOf(clock) + (at - clock.currentTimeMillisUnsafe())
 
+/**
+ * `steadyOf` for something that has happened already. The clock may have been set back since, perhaps while no process ran, so that it reads
+ * as if it were yet to come; it then counts as if it had happened just now.
+ */
+export const steadyPast = (clock: Clock.Clock, at: WallMillis): SteadyMillis => Math.min(steadyOf(clock, at), nowOf(clock))
+
 /** `wallOf` where the clock is not at hand. */
 export const toWall = (at: SteadyMillis): Effect.Effect<WallMillis> => Clock.clockWith((clock) => Effect.sync(() => wallOf(clock, at)))

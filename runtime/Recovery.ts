@@ -11,19 +11,18 @@ import { type CallLimits, CallState } from "#core/call/Call.ts"
 import { recoverAnswered, recoverElsewhere, recoverSent } from "#core/call/CallMachine.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
-import { LateCallStore } from "#core/call/LateCallStore.ts"
+import { type AttemptInDoubt, LateCallStore } from "#core/call/LateCallStore.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { Signals } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallJournal } from "./call/CallJournal.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
-import { LONGEST_DOUBT_MILLIS } from "./call/Doubts.ts"
 import { bareEnd } from "./call/RunReport.ts"
 import { callerKey } from "./campaign/CallerRotation.ts"
 import { Desks } from "./campaign/Desk.ts"
 import { Config } from "./config.ts"
 import type { Known } from "./journal/FormerJournals.ts"
-import { LocalJournal } from "./journal/LocalJournal.ts"
+import { LocalJournal, uptimeMillis } from "./journal/LocalJournal.ts"
 import { Slots } from "./Slots.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
@@ -49,10 +48,11 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       const local = yield* LocalJournal
       // Only one engine uses the database at a time, so every attempt that is not over was left by one that is gone, whatever its name.
       const left = yield* store.live
-      local.keepFor(left)
+      const doubts = yield* (yield* LateCallStore).inDoubt
+      local.keepFor([...left, ...doubts.map(({ callId }) => ({ callId, journal: undefined }))])
       const settle = yield* settler
       yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
-      yield* keepDoubts
+      yield* keepDoubts(doubts)
       // What ended one of these outages is that its trunk is opened.
       const pool = yield* TrunkPool
       yield* Effect.forEach(yield* (yield* TrunkOutages).untold, pool.get, { discard: true })
@@ -84,20 +84,25 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
 }
 
 /** Calls that a former process wrote off and that may still appear keep their slots; those that nobody follows may now be hung up. */
-const keepDoubts = Effect.gen(function* () {
-  const store = yield* LateCallStore
+const keepDoubts = Effect.fnUntraced(function* (doubts: ReadonlyArray<AttemptInDoubt>) {
+  const local = yield* LocalJournal
   const supervisor = yield* CallSupervisor
   const slots = yield* Slots
   const pool = yield* TrunkPool
   const now = yield* SteadyTime.now
-  for (const attempt of yield* store.inDoubt(LONGEST_DOUBT_MILLIS)) {
+  for (const attempt of doubts) {
     const trunk = yield* pool.get(attempt.telephonyConfigurationId)
     if (trunk === undefined) continue
     slots.adopt(attempt.callId, scopesOf(attempt.campaignId, attempt))
-    supervisor.doubt({ attempt, endpoint: attempt.endpoint, sentAt: now - attempt.ageMillis, trunk })
+    const ageMillis = ageOf(local.known(attempt.callId, undefined)) ?? Math.max(attempt.ageMillis, 0)
+    supervisor.doubt({ attempt, endpoint: attempt.endpoint, sentAt: now - ageMillis, trunk })
   }
   supervisor.recovered()
 })
+
+/** How long ago it left, in milliseconds, where its journal tells: that of the database goes by clocks that may have been set since. */
+const ageOf = ({ leftAtUptime }: Known): number | undefined =>
+  leftAtUptime === undefined ? undefined : Math.max(uptimeMillis() - leftAtUptime, 0)
 
 /** The scopes in which a call that is already up counts, whatever their limits. */
 const scopesOf = (
@@ -134,8 +139,8 @@ const settler = Effect.gen(function* () {
     (limits: CallLimits) => {
       const answered = answeredAt ?? known.answeredAt
       const trace = known.placed ? "placed" : "none"
-      if (answered !== undefined) return recoverAnswered(SteadyTime.steadyOf(clock, answered))
-      return node === nodeName ? recoverSent(limits, SteadyTime.steadyOf(clock, sentAt), trace) : recoverElsewhere(trace)
+      if (answered !== undefined) return recoverAnswered(SteadyTime.steadyPast(clock, answered))
+      return node === nodeName ? recoverSent(limits, SteadyTime.steadyPast(clock, sentAt), trace) : recoverElsewhere(trace)
     }
   return Effect.fnUntraced(function* (attempt: LeftAttempt) {
     const { callId, campaign, state, telephonyConfigurationId } = attempt
@@ -155,8 +160,10 @@ const settler = Effect.gen(function* () {
       return yield* journal.ended(attempt, bareEnd(callId, ended))
     }
     slots.adopt(callId, [...scopesOf(campaign?.campaignId, attempt), media.scope(true)])
-    const resumed = { ...attempt, endpoint: attempt.endpoint ?? known.endpoint }
-    yield* supervisor.resume(resumed, trunk, firstOf(attempt, known), campaign === undefined ? {} : desks.watcher(campaign.campaignId))
+    const ageMillis = ageOf(known)
+    const sentAt = ageMillis === undefined ? attempt.sentAt : now - ageMillis
+    const resumed = { ...attempt, endpoint: attempt.endpoint ?? known.endpoint, sentAt }
+    yield* supervisor.resume(resumed, trunk, firstOf(resumed, known), campaign === undefined ? {} : desks.watcher(campaign.campaignId))
     return undefined
   })
 })

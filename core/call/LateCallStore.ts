@@ -34,8 +34,8 @@ export class LateCallStore extends Context.Service<
     readonly attempts: (id: TelephonyConfigId, callIds: ReadonlyArray<CallId>) => Effect.Effect<ReadonlyArray<KnownAttempt>>
     /** Adds to the annotations of the attempt's run. Repeating it changes nothing. False: it has no run, because it was void. */
     readonly annotate: (callId: CallId, late: LateLife) => Effect.Effect<boolean>
-    /** Attempts that were written off, still hold their numbers, and whose requests left less than so long ago. */
-    readonly inDoubt: (withinMillis: number) => Effect.Effect<ReadonlyArray<AttemptInDoubt>>
+    /** Attempts that were written off and still hold their numbers. */
+    readonly inDoubt: Effect.Effect<ReadonlyArray<AttemptInDoubt>>
   }
 >()("core/call/LateCallStore") {
   static readonly layer = Layer.effect(
@@ -53,27 +53,26 @@ export class LateCallStore extends Context.Service<
           Effect.map((rows) => rows.length > 0),
           Effect.orDie
         ),
-      inDoubt: (withinMillis) =>
-        sql<
-          Omit<AttemptInDoubt, "campaignId" | "callerNumber" | "endpoint"> & {
-            readonly campaignId: CampaignId | null
-            readonly callerNumber: string | null
-            readonly endpoint: string | null
-          }
-        >`
+      inDoubt: sql<
+        Omit<AttemptInDoubt, "campaignId" | "callerNumber" | "endpoint"> & {
+          readonly campaignId: CampaignId | null
+          readonly callerNumber: string | null
+          readonly endpoint: string | null
+        }
+      >`
           SELECT id AS call_id, organization_id, campaign_id, telephony_configuration_id, caller_number, endpoint,
             extract(epoch FROM now() - sent_at)::float8 * 1000 AS age_millis
-          FROM attempts WHERE holds_number AND state = 'ended' AND sent_at > now() - ${withinMillis}::float8 * interval '1 millisecond'`.pipe(
-          Effect.map((rows) =>
-            rows.map((row) => ({
-              ...row,
-              callerNumber: row.callerNumber ?? undefined,
-              campaignId: row.campaignId ?? undefined,
-              endpoint: row.endpoint ?? undefined
-            }))
-          ),
-          Effect.orDie
-        )
+          FROM attempts WHERE holds_number AND state = 'ended' AND sent_at IS NOT NULL`.pipe(
+        Effect.map((rows) =>
+          rows.map((row) => ({
+            ...row,
+            callerNumber: row.callerNumber ?? undefined,
+            campaignId: row.campaignId ?? undefined,
+            endpoint: row.endpoint ?? undefined
+          }))
+        ),
+        Effect.orDie
+      )
     }))
   )
 }

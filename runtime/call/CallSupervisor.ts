@@ -251,7 +251,7 @@ export class CallSupervisor extends Context.Service<
         start,
         resume: Effect.fnUntraced(function* (attempt, trunk, first, watcher) {
           const call = yield* callOf(attempt, trunk, undefined, watcher)
-          call.sentBeforeAt = SteadyTime.steadyOf(clock, attempt.sentAt)
+          call.sentBeforeAt = SteadyTime.steadyPast(clock, attempt.sentAt)
           call.endpoint = attempt.endpoint
           trunk.trunk.adopt(attempt.callId, attempt.endpoint)
           yield* launch(call, first(call.limits))

@@ -17,7 +17,7 @@ export const makeBreakerWatch = Effect.gen(function* () {
   const onRecord = (id: CampaignId) =>
     Effect.map(
       Effect.suspend(() => ownership.breakerEntries(id, clock.currentTimeMillisUnsafe())),
-      (entries) => entries.map((entry) => ({ ...entry, at: SteadyTime.steadyOf(clock, entry.at) }))
+      (entries) => entries.map((entry) => ({ ...entry, at: SteadyTime.steadyPast(clock, entry.at) }))
     )
 
   return {

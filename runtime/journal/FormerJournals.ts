@@ -24,6 +24,8 @@ export interface Known {
   placed: boolean
   /** Where it went, if it has left for one endpoint of several. */
   endpoint: string | undefined
+  /** When it left, in milliseconds since the machine's current boot, which nobody can set; undefined after another boot. */
+  leftAtUptime: number | undefined
   /** Epoch milliseconds. */
   answeredAt: number | undefined
   /** How it ended, which the database may not know yet. */
@@ -35,6 +37,8 @@ export interface JournalHeader {
   readonly journalId: string
   readonly boot: string | undefined
 }
+/** Stands in a line for the one endpoint that there is. */
+export const NO_ENDPOINT = "-"
 export const headerText = ({ boot, journalId }: JournalHeader): string => `journal 1 ${journalId} ${boot ?? "unknown"}`
 
 interface Former {
@@ -50,6 +54,7 @@ const nothingKnown = (): Known => ({
   answeredAt: undefined,
   end: undefined,
   endpoint: undefined,
+  leftAtUptime: undefined,
   left: "unsure",
   placed: false,
   undone: undefined
@@ -83,6 +88,7 @@ export class FormerJournals {
       if (told.left === "left") known.left = "left"
       known.placed ||= told.placed
       known.endpoint ??= told.endpoint
+      known.leftAtUptime ??= told.leftAtUptime
       known.answeredAt ??= told.answeredAt
       known.end ??= told.end
       known.undone ??= told.undone
@@ -129,20 +135,22 @@ const readJournal = (folder: string, expected: JournalHeader): Former => {
 const readFile = (text: string, expected: JournalHeader, calls: Map<string, Known>): boolean => {
   const { isDamaged, lines, torn } = readLines(text)
   const [header, ...said] = lines
-  for (const line of said) readLine(line, calls)
+  const isOfThisBoot = expected.boot !== undefined && header === headerText(expected)
+  for (const line of said) readLine(line, calls, isOfThisBoot)
   // A call leaves only once its line is whole, but a torn line that names one in full is believed all the same.
-  if (torn.startsWith("left ") && torn.length >= "left ".length + idLength) readLine(torn.slice(0, "left ".length + idLength), calls)
+  if (torn.startsWith("left ") && torn.length >= "left ".length + idLength) readLine(torn.slice(0, "left ".length + idLength), calls, false)
   return !isDamaged && (header === headerText(expected) || (header === undefined && torn === ""))
 }
 
-const readLine = (line: string, calls: Map<string, Known>): void => {
+const readLine = (line: string, calls: Map<string, Known>, isOfThisBoot: boolean): void => {
   const [word, callId = "", first = "", second = ""] = line.split(" ", 4)
   const known = calls.get(callId) ?? nothingKnown()
   calls.set(callId, known)
   switch (word) {
     case "left":
       known.left = "left"
-      if (first !== "") known.endpoint = first
+      if (first !== "" && first !== NO_ENDPOINT) known.endpoint = first
+      if (isOfThisBoot && second !== "") known.leftAtUptime = Number(second)
       return
     case "placed":
       known.left = "left"

@@ -15,7 +15,7 @@ import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallId } from "#core/Id.ts"
 import { Config } from "../config.ts"
 import { bootId } from "./bootId.ts"
-import { FormerJournals, headerText, type Known, type Undone } from "./FormerJournals.ts"
+import { FormerJournals, headerText, type Known, NO_ENDPOINT, type Undone } from "./FormerJournals.ts"
 import { RefusedRecords } from "./RefusedRecords.ts"
 import { append, type Append, Segments } from "./Segments.ts"
 
@@ -120,8 +120,8 @@ export class LocalJournal extends Context.Service<
         left: (callId, endpoint = "") => {
           if (failure !== undefined || withheld.has(callId)) return false
           // What an adapter from a package calls it must not break the line.
-          const where = /^[!-~]{1,300}$/.test(endpoint) ? ` ${endpoint}` : ""
-          return written(() => calls.write(callId, `left ${callId}${where}`)) && isOurs()
+          const where = /^[!-~]{1,300}$/.test(endpoint) ? endpoint : NO_ENDPOINT
+          return written(() => calls.write(callId, `left ${callId} ${where} ${uptimeMillis()}`)) && isOurs()
         },
         withhold: (callId) => {
           if (calls.has(callId)) return false
@@ -174,6 +174,9 @@ const openJournal = (root: string, write: Append) => {
   const ends = new Segments(folder, "ends", header, write)
   return { calls, ends, former, id, refused: new RefusedRecords(root) }
 }
+
+/** The same clock for all processes since the machine was booted, whatever the time of day is set to. */
+export const uptimeMillis = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
 /** The code alone: paths are of no use to whoever reads the log. */
 const codeOf = (error: unknown): string =>

@@ -37,4 +37,13 @@ t.test("given steady time", async (t) => {
     })
     t.equal(await run(read), 40_000)
   })
+
+  t.test("when something that has happened is read as if it were yet to come, then it has happened just now", async (t) => {
+    const read = Effect.gen(function* () {
+      yield* TestClock.adjust("1 minute")
+      const clock = yield* Clock.Clock
+      return [20_000, 3_660_000].map((at) => SteadyTime.nowOf(clock) - SteadyTime.steadyPast(clock, at))
+    })
+    t.strictSame(await run(read), [40_000, 0])
+  })
 })

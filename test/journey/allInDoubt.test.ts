@@ -6,15 +6,18 @@ import { attemptsOf, contactStates, eventsOf, judge, numbersOf, untilTrue, World
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 
 const cap = 2
+const ringTimeoutSeconds = 15
+/** Asterisk may still place a call for so long after its request. */
+const mayRingMillis = (ringTimeoutSeconds + 30) * 1000
 
 /** A campaign that may have two calls, and an Asterisk that never gets the requests of its first two. */
 const givenAllInDoubt = async (t: Test) => {
   let proxy: HttpProxy | undefined
   t.teardown(() => proxy?.stop())
-  const swallowed = () => proxy?.exchanges.filter(({ fate }) => fate === fates.swallow.name).length
+  const swallowed = () => (proxy?.exchanges ?? []).filter(({ fate }) => fate === fates.swallow.name)
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 200, talkMillis: 600 },
-    environment: { RECORDINGS: "off", RING_TIMEOUT: "15" },
+    environment: { RECORDINGS: "off", RING_TIMEOUT: String(ringTimeoutSeconds) },
     ways: { asterisk: async (url) => (proxy = await HttpProxy.start(url)).url }
   })
   proxy?.befall(fates.swallow, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), cap)
@@ -46,7 +49,7 @@ t.test(
   "given requests without an answer, when the engine comes back without its journal, then they may have left, and are not sent again",
   async (t) => {
     const { id, swallowed, world } = await givenAllInDoubt(t)
-    await untilTrue("requests without an answer", () => swallowed() === cap)
+    await untilTrue("requests without an answer", () => swallowed().length === cap)
     await world.end("SIGKILL")
     await rm(join(world.dataDir, "journal"), { recursive: true })
     await world.launch()
@@ -55,3 +58,22 @@ t.test(
     t.equal(attempts.filter(({ outcome }) => outcome === "unknown").length, cap, "what became of them is not known")
   }
 )
+
+t.test("given the same, when the engine comes back with its clock an hour slow, then it goes on within minutes as well", async (t) => {
+  const { id, swallowed, world } = await givenAllInDoubt(t)
+  await untilTrue("requests without an answer", () => swallowed().length === cap)
+  await world.end("SIGKILL")
+  await world.launch({ CLOCK_AHEAD: "-3600000" })
+  await thenItGoesOn(t, world, id)
+})
+
+t.test("given the same, when its clock is an hour fast, then nobody else is called while these phones may still ring", async (t) => {
+  const { id, swallowed, world } = await givenAllInDoubt(t)
+  await untilTrue("requests without an answer", () => swallowed().length === cap)
+  await world.end("SIGKILL")
+  await world.launch({ CLOCK_AHEAD: "3600000" })
+  await thenItGoesOn(t, world, id)
+  const next = Math.min(...world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ at }) => at))
+  const left = Math.min(...swallowed().map(({ at }) => at))
+  t.ok(next - left >= mayRingMillis, `the next phone rang ${Math.round((next - left) / 1000)} s later`)
+})

@@ -10,7 +10,7 @@ import type { AttemptEnd } from "#core/call/Attempt.ts"
 import { CallId } from "#core/Id.ts"
 import { Config } from "#runtime/config.ts"
 import { sealed } from "#runtime/journal/JournalLine.ts"
-import { JournalAppend, LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { JournalAppend, LocalJournal, uptimeMillis } from "#runtime/journal/LocalJournal.ts"
 import { append } from "#runtime/journal/Segments.ts"
 import { run } from "#test/support/run.ts"
 
@@ -133,6 +133,13 @@ for (const [what, happens, left] of damages) {
     t.match(await knownAfter(t, leftOne, three, happens), { left }, `then what it does not name is ${left}`)
   })
 }
+t.test("given a call that left, when its process is gone, then the journal tells when, by a clock that nobody can set", async (t) => {
+  const before = uptimeMillis()
+  const { leftAtUptime = Number.NaN } = await knownAfter(t, leftOne, one)
+  t.ok(leftAtUptime >= before && leftAtUptime <= uptimeMillis(), `${leftAtUptime}`)
+  const otherBoot = rewriteHeader((header) => header.replace(/\S+$/, "00000000-1111-4222-8333-444444444444"))
+  t.equal((await knownAfter(t, leftOne, one, otherBoot)).leftAtUptime, undefined, "but not after another boot")
+})
 t.test("given a journal that was cut off in the last line", async (t) => {
   const cut = (machine: Machine) => truncateSync(machine.calls(), statSync(machine.calls()).size - 3)
   t.match(await knownAfter(t, leftOne, two, cut), { left: "left" }, "then a call that it still names in full is taken to have left")

@@ -255,7 +255,7 @@ const lateCallsOf = (world: World): LateCallStore["Service"] => ({
         return attempt === undefined ? [] : [{ callId, isLive: isLive(attempt), node: "node1" }]
       })
     ),
-  inDoubt: () => Effect.succeed([])
+  inDoubt: Effect.succeed([])
 })
 
 export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
@@ -293,7 +293,15 @@ const journalOf = (world: World): LocalJournal["Service"] => {
     failure: () => (world.isDiskFull ? "ENOSPC" : undefined),
     id: "00000000-0000-4000-8000-000000000001",
     keepFor: () => {},
-    known: () => ({ answeredAt: undefined, end: undefined, endpoint: undefined, left: "unsure", placed: false, undone: undefined }),
+    known: () => ({
+      answeredAt: undefined,
+      end: undefined,
+      endpoint: undefined,
+      left: "unsure",
+      leftAtUptime: undefined,
+      placed: false,
+      undone: undefined
+    }),
     left: (callId) => {
       if (world.isDiskFull || withheld.has(callId)) return false
       left.add(callId)
