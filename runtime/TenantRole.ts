@@ -34,7 +34,11 @@ const made = (password: string): string => `
   IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = tenant) THEN
     EXECUTE format('CREATE ROLE %I', tenant);
   END IF;
-  EXECUTE format('ALTER ROLE %I LOGIN NOINHERIT NOCREATEDB NOCREATEROLE PASSWORD %L', tenant, ${literal(verifierOf(password))});
+  -- Roles are made without these. Whoever names them has to have them himself, since Postgres 16.
+  IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = tenant AND (rolcreatedb OR rolcreaterole)) THEN
+    EXECUTE format('ALTER ROLE %I NOCREATEDB NOCREATEROLE', tenant);
+  END IF;
+  EXECUTE format('ALTER ROLE %I LOGIN NOINHERIT PASSWORD %L', tenant, ${literal(verifierOf(password))});
   BEGIN
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), tenant);
     -- For servers that let nobody else log in: then the sessions of requests begin as the engine's.

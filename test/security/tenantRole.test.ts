@@ -1,5 +1,5 @@
 /** The role that requests run as, on the sessions that they use: what it cannot become, read or write. */
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import t from "tap"
 import type { OrganizationId } from "#core/Id.ts"
@@ -125,6 +125,7 @@ t.test("given a database whose owner may make no roles", async (t) => {
   await superuser.unsafe(`CREATE DATABASE ${name} OWNER ${name}`)
   t.teardown(async () => {
     await superuser.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
+    await superuser.unsafe(`DROP ROLE IF EXISTS ${roleNameOf(name, "public")}`)
     await superuser.unsafe(`DROP ROLE IF EXISTS ${name}`)
     await superuser.unsafe(`DROP ROLE IF EXISTS ${name}_tenant`)
   })
@@ -160,4 +161,31 @@ t.test("given a database whose owner may make no roles", async (t) => {
     t.match(await raised(as("nobody_at_all", "x")), [undefined, /there is no role nobody_at_all/])
     t.match(await raised(as(`${name}_tenant`, "wrong")), [undefined, /password authentication failed/])
   })
+
+  t.test(
+    "when he lets the engine's role make others, then a process that had no wall has one soon, and again after its password was changed",
+    async (t) => {
+      const tenant = roleNameOf(name, "public")
+      const who = Effect.provideService(
+        SqlClient.SqlClient.use((sql) => sql<{ readonly role: string }>`SELECT session_user::text AS role`),
+        CurrentTenant,
+        ours
+      ).pipe(
+        Effect.map(([row]) => row?.role),
+        Effect.catch(() => Effect.succeed("nobody, for the moment"))
+      )
+      const untilTenant = Effect.repeat(who, { schedule: Schedule.spaced("100 millis"), until: (role) => role === tenant })
+      const told = (statement: string) => Effect.promise(() => superuser.unsafe(statement))
+      await Effect.runPromise(
+        Effect.gen(function* () {
+          t.equal(yield* who, name, "before, requests run as the engine")
+          yield* told(`ALTER ROLE ${name} CREATEROLE`)
+          t.equal(yield* untilTenant, tenant)
+          yield* told(`ALTER ROLE ${tenant} PASSWORD 'changed'`)
+          yield* told(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${tenant}'`)
+          t.equal(yield* untilTenant, tenant)
+        }).pipe(Effect.provide(Layer.fresh(postgres.clientLayer(as(name, "owner")))))
+      )
+    }
+  )
 })
