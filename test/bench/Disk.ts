@@ -6,11 +6,12 @@ import { Effect } from "effect"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 
-const EVERY = "20 millis"
+/** Seldom enough that whoever is measured does not notice: a disk makes one such write after the other. */
+const EVERY = "100 millis"
 /** A page of Postgres. */
 const bytes = Buffer.alloc(8192, 1)
 
-/** Milliseconds that one page took each time until it was on the disk under `folder`, asked every 20 ms for as long as `run` lasts. */
+/** Milliseconds that one page took each time until it was on the disk under `folder`, asked every 100 ms for as long as `run` lasts. */
 export const besideDisk = <A, E, R>(folder: string, run: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const syncs: Array<number> = []

@@ -120,7 +120,7 @@ const floods: ReadonlyArray<(target: AttackTarget) => Promise<unknown>> = [
     }),
   (to) => send(to, "graph of a stranger", "POST", "/workflow/create/definition", { body: graphBody }),
   (to) => openSocket(to, to.key, socketMillis),
-  (to) => send(to, "upload of a stranger", "PUT", "/s3/upload/campaigns/1/nothing.csv?token=guess", { body: someList, type: "text/csv" }),
+  (to) => send(to, "upload of a stranger", "PUT", "/uploads/guess", { body: someList, type: "text/csv" }),
   (to) => openSocket(to, "dgr_nobody_has_this_key", socketMillis)
 ]
 

@@ -31,6 +31,11 @@ const call = async (api: Api, telephony_configuration_id: number) => {
   const phone_number = `+1555010${10 + ++called}01`
   return api.ask("POST", `/public/agent/workflow/${agent.workflow_uuid}`, { phone_number, telephony_configuration_id })
 }
+/** What a test of this configuration tells. */
+const tried = async (api: Api, id: number | undefined) => {
+  const { body, status } = await api.ask("POST", `/organizations/telephony-configs/${id}/test`, {})
+  return { status, body: { ...Object(body), tested_at: undefined } }
+}
 const idOf = ({ body }: Answer) => (body as { id: number }).id // Of what was created.
 
 t.test("given an engine with an Asterisk beside it", async (t) => {
@@ -88,6 +93,10 @@ t.test("given an engine with an Asterisk beside it", async (t) => {
     }
     const trunks = (await stranger.api.ask("GET", "/organizations/telephony-trunks")).body
     t.match(trunks, { trunks: ids.map(() => ({ status: "down", reason: refusal })) })
+    const openPort = await tried(stranger.api, ids[0])
+    const closedPort = await tried(stranger.api, ids[1])
+    t.match(openPort, { status: 200, body: { passed: false, checks: [{ result: "failed", message: `${refusal}.` }] } })
+    t.strictSame(closedPort, openPort, "nor does a test of it")
     t.equal(open.seen.count, 0)
     t.equal(world.emulator.requests.length, 0)
   })
