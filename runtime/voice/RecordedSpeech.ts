@@ -37,9 +37,10 @@ const idle = Duration.seconds(20)
 // Five minutes, the longest recording, are 2.4 MB.
 const cacheBytes = 32 * 1024 * 1024
 const decodeTimeout = Duration.seconds(15)
-// What lies under a storage key never changes: a file of which nothing comes is not decoded for each call, ahead of others.
+// What lies under a storage key never changes: a file of which nothing comes is not decoded for each call, ahead of others. A decoder that was
+// too slow or crashed says less of the file.
 const maxMute = 1000
-const muteMillis = 300_000
+const muteMillis = { Nothing: 300_000, TimedOut: 60_000, Crashed: 60_000, Busy: 0, Closed: 0 } as const
 
 export class RecordedSpeech extends Context.Service<
   RecordedSpeech,
@@ -69,9 +70,9 @@ const make = Effect.gen(function* () {
     timeout: decodeTimeout
   })
   const mute = new Map<string, number>()
-  const noteMute = (storageKey: string, now: number) => {
+  const noteMute = (storageKey: string, until: SteadyTime.SteadyMillis) => {
     if (mute.size >= maxMute) mute.clear()
-    mute.set(storageKey, now + muteMillis)
+    mute.set(storageKey, until)
   }
   const bytesOf = (storageKey: string) =>
     read(storageKey).pipe(
@@ -87,7 +88,7 @@ const make = Effect.gen(function* () {
     if ((mute.get(found.storageKey) ?? 0) > now) return yield* new RecordingUnplayable({ reason: "NotMade" })
     const speech = yield* workers.speech(found.storageKey, bytesOf(found.storageKey), wanted).pipe(
       Effect.catchTag("SpeechNotMade", (cause) => {
-        if (cause.reason !== "Busy" && cause.reason !== "Closed") noteMute(found.storageKey, now)
+        noteMute(found.storageKey, now + muteMillis[cause.reason])
         return Effect.fail(new RecordingUnplayable({ reason: "NotMade", cause }))
       })
     )

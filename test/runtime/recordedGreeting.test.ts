@@ -1,5 +1,5 @@
 /** What a call opens with when that is a recording: what is heard, what the run tells of it, and what happens when it cannot be played. */
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -189,6 +189,36 @@ t.test("given one recording for many calls at once, when they begin, then it is 
   )
   t.strictSame([reads.length, new Set(lengths)], [1, new Set([samples.length])])
 })
+
+t.test(
+  "given a file in which nothing can be heard, when it is asked for again, then it is read once in five minutes, whatever the time of day",
+  async (t) => {
+    const { reads, recorded } = makeRecorded()
+    const readsAfter: Array<number> = []
+    await Effect.runPromise(
+      Effect.gen(function* () {
+        const clock = yield* Clock.Clock
+        const set = { steadyMillis: 0, wallMillis: 0 }
+        const turned: Clock.Clock = Object.create(clock, {
+          currentTimeMillisUnsafe: { value: () => clock.currentTimeMillisUnsafe() + set.wallMillis },
+          currentTimeMillis: { get: () => Effect.sync(() => clock.currentTimeMillisUnsafe() + set.wallMillis) },
+          monotonicTimeNanosUnsafe: { value: () => clock.monotonicTimeNanosUnsafe() + BigInt(set.steadyMillis) * 1_000_000n }
+        })
+        const ask = Effect.gen(function* () {
+          yield* Effect.flip(RecordedSpeech.use(({ find }) => find(ours, named("ra-text"))))
+          readsAfter.push(reads.length)
+        }).pipe(Effect.provideService(Clock.Clock, turned))
+        yield* ask
+        set.wallMillis = 3_600_000
+        yield* ask
+        set.steadyMillis = 300_001
+        set.wallMillis = -3_600_000
+        yield* ask
+      }).pipe(Effect.provide(recorded))
+    )
+    t.strictSame(readsAfter, [1, 1, 2])
+  }
+)
 
 t.test(
   "given an MP3 with wrong bytes in it, when it is decoded, then there is sound for the rest of it, and for the next recording",
