@@ -45,35 +45,34 @@ t.test("given a campaign whose calls are all in doubt, when the engine is killed
   t.ok(eventsOf(done)["waiting_for_capacity"], "its log says what it waited for")
 })
 
-t.test(
-  "given requests without an answer, when the engine comes back without its journal, then they may have left, and are not sent again",
-  async (t) => {
-    const { id, swallowed, world } = await givenAllInDoubt(t)
-    await untilTrue("requests without an answer", () => swallowed().length === cap)
-    await world.end("SIGKILL")
+/** The engine is killed while nobody can say whether its requests were heard. */
+const givenKilledUnanswered = async (t: Test) => {
+  const scene = await givenAllInDoubt(t)
+  await untilTrue("requests without an answer", () => scene.swallowed().length === cap)
+  await scene.world.end("SIGKILL")
+  return scene
+}
+
+t.test("given an engine that is killed before any answer", async (t) => {
+  t.test("when it comes back without its journal, then its requests may have left, and are not sent again", async (t) => {
+    const { id, world } = await givenKilledUnanswered(t)
     await rm(join(world.dataDir, "journal"), { recursive: true })
     await world.launch()
     await thenItGoesOn(t, world, id)
     const attempts = await attemptsOf(world.sql, id)
     t.equal(attempts.filter(({ outcome }) => outcome === "unknown").length, cap, "what became of them is not known")
-  }
-)
-
-t.test("given the same, when the engine comes back with its clock an hour slow, then it goes on within minutes as well", async (t) => {
-  const { id, swallowed, world } = await givenAllInDoubt(t)
-  await untilTrue("requests without an answer", () => swallowed().length === cap)
-  await world.end("SIGKILL")
-  await world.launch({ CLOCK_AHEAD: "-3600000" })
-  await thenItGoesOn(t, world, id)
-})
-
-t.test("given the same, when its clock is an hour fast, then nobody else is called while these phones may still ring", async (t) => {
-  const { id, swallowed, world } = await givenAllInDoubt(t)
-  await untilTrue("requests without an answer", () => swallowed().length === cap)
-  await world.end("SIGKILL")
-  await world.launch({ CLOCK_AHEAD: "3600000" })
-  await thenItGoesOn(t, world, id)
-  const next = Math.min(...world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ at }) => at))
-  const left = Math.min(...swallowed().map(({ at }) => at))
-  t.ok(next - left >= mayRingMillis, `the next phone rang ${Math.round((next - left) / 1000)} s later`)
+  })
+  t.test("when it comes back with its clock an hour slow, then it goes on within minutes as well", async (t) => {
+    const { id, world } = await givenKilledUnanswered(t)
+    await world.launch({ CLOCK_AHEAD: "-3600000" })
+    await thenItGoesOn(t, world, id)
+  })
+  t.test("when its clock is an hour fast, then nobody else is called while these phones may still ring", async (t) => {
+    const { id, swallowed, world } = await givenKilledUnanswered(t)
+    await world.launch({ CLOCK_AHEAD: "3600000" })
+    await thenItGoesOn(t, world, id)
+    const next = Math.min(...world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ at }) => at))
+    const left = Math.min(...swallowed().map(({ at }) => at))
+    t.ok(next - left >= mayRingMillis, `the next phone rang ${Math.round((next - left) / 1000)} s later`)
+  })
 })

@@ -222,7 +222,8 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
   t.match(report.events, [{ type: "rtf-user-transcription" }, { type: "rtf-pipeline-error", payload: { fatal: false } }])
 })
 
-t.test("when the far end has no room for more audio, those frames count as skipped, not as sent", async (t) => {
+/** A call in which all that is done is `act`. */
+const figuresAfter = async (act: (line: ReturnType<typeof loopback>) => void) => {
   const line = loopback()
   const figures = new CallFigures()
   await calling(
@@ -230,33 +231,31 @@ t.test("when the far end has no room for more audio, those frames count as skipp
     Effect.gen(function* () {
       const agent = yield* VoiceAgent
       const session = yield* agent.attach({ ...plan, runId: 12, record: false }, line.media, () => {})
-      line.talk(10)
-      line.room(false)
-      line.talk(7)
-      line.room(true)
-      line.talk(10)
+      act(line)
       yield* session.finish
     }),
     { figures }
   )
+  return { figures, line }
+}
+
+t.test("when the far end has no room for more audio, those frames count as skipped, not as sent", async (t) => {
+  const { figures, line } = await figuresAfter((line) => {
+    line.talk(10)
+    line.room(false)
+    line.talk(7)
+    line.room(true)
+    line.talk(10)
+  })
   t.strictSame([figures.framesSkipped, figures.framesSent], [7, line.sent.length])
 })
 
 t.test("when the process stands still, the line is told how much later it goes on, and the frames are counted", async (t) => {
-  const line = loopback()
-  const figures = new CallFigures()
-  await calling(
-    line,
-    Effect.gen(function* () {
-      const agent = yield* VoiceAgent
-      const session = yield* agent.attach({ ...plan, runId: 12, record: false }, line.media, () => {})
-      line.talk(10)
-      line.stall(500)
-      line.talk(10)
-      yield* session.finish
-    }),
-    { figures }
-  )
+  const { figures, line } = await figuresAfter((line) => {
+    line.talk(10)
+    line.stall(500)
+    line.talk(10)
+  })
   const skipped = line.skipped.reduce((sum, frames) => sum + frames, 0)
   t.ok(skipped >= 20, `${skipped} frames`)
   t.strictSame([figures.framesSkipped, figures.framesSent], [skipped, line.sent.length])
