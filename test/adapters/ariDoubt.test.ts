@@ -83,6 +83,9 @@ given("when an answer could be Asterisk's, then only one with its name and its w
   await check({ _tag: "OriginateRefused", reason: "auth_refused" }, asterisk(403))
   await check({ _tag: "OriginateRefused", reason: "misconfigured" }, asterisk(400))
   await check({ _tag: "OriginateRefused", reason: "misconfigured" }, asterisk(404))
+  await check({ _tag: "OriginateRefused", reason: "rate_limited", retryAfterMillis: 1000 }, asterisk(429))
+  const patient = { ...asterisk(429), headers: { ...asterisk(429).headers, "retry-after": "7" } }
+  await check({ _tag: "OriginateRefused", reason: "rate_limited", retryAfterMillis: 7000 }, patient)
   await check({ _tag: "OriginateRefused", reason: "unreachable" }, asterisk(500, '{"error":"Allocation failed"}'))
   for (const status of [400, 401, 403, 404, 409, 422, 429, 500]) {
     await check(undefined, said(status, "nginx", json))

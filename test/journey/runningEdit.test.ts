@@ -33,7 +33,8 @@ t.test("given a campaign at full speed", async (t) => {
   const world = await World.open(t, { emulator: { media: false, ringMillis: 100, talkMillis: 500 }, environment })
   const { api, emulator, sql } = world
   const numbers = numbersOf(120, ["01"])
-  const { id } = await world.campaign(numbers, { max_concurrency: 20 })
+  const { id } = await world.campaign(numbers, { max_concurrency: 20, rate_limit: null })
+  t.match(await api.campaign(id), { rate_limit: 20 }, "without a rate of its own it has the engine's")
   await api.start(id)
 
   for (const dialed of [15, 30, 45]) {

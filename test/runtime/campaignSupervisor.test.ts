@@ -1,5 +1,5 @@
 /** What becomes of a campaign whose actor dies. */
-import { Effect, Layer } from "effect"
+import { Cause, Effect, Exit, Layer } from "effect"
 import { TestRunner } from "effect/cluster"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -17,8 +17,9 @@ import { run } from "#test/support/run.ts"
 /** The entity around an actor that does as it is told. */
 const supervise = (
   life: (world: World, lives: number) => Effect.Effect<void>,
-  act: (world: World) => Effect.Effect<unknown>,
-  arrange: (world: World) => void = () => {}
+  act: (world: World) => Effect.Effect<unknown, never, Signals>,
+  arrange: (world: World) => void = () => {},
+  desks = Desks.layer
 ) =>
   run(
     Effect.gen(function* () {
@@ -34,7 +35,7 @@ const supervise = (
       })
       const engine = CampaignSupervisor.layerSignals.pipe(
         Layer.provideMerge(CampaignSupervisor.layer),
-        Layer.provideMerge(Layer.mergeAll(actor, Desks.layer, Layer.succeed(FaultPauses, faultPausesOf(world)))),
+        Layer.provideMerge(Layer.mergeAll(actor, desks, Layer.succeed(FaultPauses, faultPausesOf(world)))),
         Layer.provideMerge(TestRunner.layer)
       )
       yield* Effect.gen(function* () {
@@ -143,4 +144,35 @@ t.test("given an owner that dies five times within a minute, then the campaign i
     t.equal(first, 2 * minute)
     t.strictSame(entries, ["campaign_resumed"])
   })
+})
+
+/** Its owner takes a word to stop for as long as `owner` says. */
+const stopping = async (owner: Effect.Effect<void>) => {
+  let asked = 0
+  const desks = Layer.effect(
+    Desks,
+    Effect.map(Desks, (own) => ({
+      ...own,
+      // The node that asks withdraws its own permits first.
+      withdraw: (id) => Effect.andThen(own.withdraw(id), asked++ === 0 ? Effect.void : owner)
+    }))
+  ).pipe(Layer.provide(Desks.layer))
+  const told: Array<string> = []
+  const stop = Effect.gen(function* () {
+    const signals = yield* Signals
+    const { [0]: exit } = yield* Effect.all([Effect.exit(signals.campaignStopped(campaignId)), wait("6 seconds")], { concurrency: 2 })
+    told.push(Exit.isSuccess(exit) ? "confirmed" : String(Cause.squash(exit.cause)))
+  })
+  await supervise(
+    () => Effect.never,
+    () => stop,
+    () => {},
+    desks
+  )
+  return told
+}
+
+t.test("given a campaign that is to stop, when its owner does not answer in time, then that is not confirmed", async (t) => {
+  t.strictSame(await stopping(Effect.void), ["confirmed"])
+  t.match(await stopping(Effect.never), [/StopUnconfirmed/])
 })
