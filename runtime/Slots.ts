@@ -5,7 +5,7 @@
  *
  * This is a fast copy of what the live attempts in Postgres say; it is rebuilt from them at start.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Deferred, Effect, Layer } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 
 export interface SlotScope {
@@ -29,6 +29,10 @@ export class Slots extends Context.Service<
   {
     /** One for each campaign that dials. */
     readonly queue: (wake: () => void) => SlotQueue
+    /** Runs a claim: of the slots taken in it some may turn out not to be needed, and have been given back when it is over. */
+    readonly claiming: <A, E, R>(claim: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Until all claims that are under way now are over, and none that begins later. */
+    readonly awaitClaims: Effect.Effect<void>
     /** A slot now, or not at all. */
     readonly tryTake: (holder: string, scopes: ReadonlyArray<SlotScope>) => boolean
     /** For a call that is already up, whatever the limits say. */
@@ -51,6 +55,7 @@ export class Slots extends Context.Service<
       const used = new Map<string, number>()
       const held = new Map<string, Held>()
       const waiting: Array<Waiter> = []
+      const claims = new Set<Deferred.Deferred<void>>()
       let reservations = 0
 
       const fits = (scopes: ReadonlyArray<SlotScope>) =>
@@ -135,6 +140,19 @@ export class Slots extends Context.Service<
             }
           }
         },
+        claiming: (claim) =>
+          Effect.suspend(() => {
+            const over = Deferred.makeUnsafe<void>()
+            claims.add(over)
+            return Effect.ensuring(
+              claim,
+              Effect.sync(() => {
+                claims.delete(over)
+                Deferred.doneUnsafe(over, Effect.void)
+              })
+            )
+          }),
+        awaitClaims: Effect.suspend(() => Effect.forEach([...claims], Deferred.await, { discard: true })),
         tryTake,
         adopt,
         release,

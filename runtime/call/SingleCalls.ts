@@ -1,10 +1,10 @@
-/** Single calls, outside of campaigns: no queue, no waiting; there is a slot now, or the caller is told that there is none. */
+/** Single calls, outside of campaigns: nobody waits for a call to end; there is a slot now, or the caller is told that there is none. */
 import { Clock, Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { runName } from "#core/call/AttemptBeginning.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, MediaExhausted } from "#core/call/Dialer.ts"
-import type { OrganizationId } from "#core/Id.ts"
+import type { CallId, OrganizationId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "../CallRate.ts"
 import { Config } from "../config.ts"
@@ -25,6 +25,9 @@ import type { Permit } from "./LiveCall.ts"
 const CONNECT_MILLIS = 5000
 /** How long a caller waits for the provider's word; after that the run tells how it went on. */
 const ACCEPT_MILLIS = 20_000
+
+/** How long a caller waits for claims of campaigns that are under way, which may give slots back. */
+const CLAIMS_MILLIS = 5000
 
 /** Calls end every now and then. */
 const MEDIA_AGAIN_SECONDS = 5
@@ -78,6 +81,22 @@ export const layer = Layer.effect(
     const whyFull = (own: ReadonlyArray<SlotScope>, room: SlotScope) =>
       isFull(room) && !own.some(isFull) ? new MediaExhausted({ retryAfterSeconds: MEDIA_AGAIN_SECONDS }) : new ConcurrencyExhausted()
 
+    /**
+     * Takes a slot, and tells whether there was one. A campaign that claims holds slots for more contacts than it may find: while it does, the caller has a place
+     * among those who wait, and takes what is given back.
+     */
+    const takeSlot = (callId: CallId, scopes: ReadonlyArray<SlotScope>, restore: <A>(waiting: Effect.Effect<A>) => Effect.Effect<A>) =>
+      Effect.suspend(() => {
+        const woken = Deferred.makeUnsafe<void>()
+        const queue = slots.queue(() => Deferred.doneUnsafe(woken, Effect.void))
+        const take = Effect.sync(() => queue.take([callId], scopes).length > 0)
+        const decided = restore(Effect.timeoutOption(Effect.raceFirst(Deferred.await(woken), slots.awaitClaims), CLAIMS_MILLIS))
+        return Effect.ensuring(
+          Effect.flatMap(take, (isTaken) => (isTaken ? Effect.succeed(true) : Effect.andThen(decided, take))),
+          Effect.sync(queue.leave)
+        )
+      })
+
     return {
       dial: Effect.fn("Dialer.dial")(function* (call) {
         if (!lock.isHeld()) return yield* new CallNotPlaced({ reason: "The engine does not reach its database." })
@@ -105,9 +124,9 @@ export const layer = Layer.effect(
           trunk.dismiss(callId)
         })
         // A client that goes away leaves neither a slot nor an attempt without a call behind.
-        const attempt = yield* Effect.uninterruptible(
+        const attempt = yield* Effect.uninterruptibleMask((restore) =>
           Effect.gen(function* () {
-            if (!slots.tryTake(callId, [...own, room])) return yield* whyFull(own, room)
+            if (!(yield* takeSlot(callId, [...own, room], restore))) return yield* whyFull(own, room)
             if (!trunk.admit(callId)) {
               slots.release(callId)
               return yield* whyResting(trunk, yield* SteadyTime.now)

@@ -41,6 +41,15 @@ interface Reserved {
   readonly departures: ReadonlyArray<Departure>
 }
 
+/** Contacts that were claimed, and what is theirs of what was reserved. */
+interface Contacts {
+  readonly _tag: "Contacts"
+  readonly begun: SteadyTime.SteadyMillis
+  readonly claimed: Claimed
+  readonly scopes: ReadonlyArray<SlotScope>
+  readonly departures: ReadonlyArray<Departure>
+}
+
 export const makeDialTurn = Effect.gen(function* () {
   const ownership = yield* CampaignOwnership
   const journal = yield* CallJournal
@@ -120,18 +129,19 @@ export const makeDialTurn = Effect.gen(function* () {
     return { _tag: "Reserved", begun, callers: rotation.assign(trunk, callIds), callIds, departures, scopes }
   })
 
-  const dial = Effect.fnUntraced(function* (
+  /** Claims contacts; what was reserved for more than there are is given back. */
+  const claim = Effect.fnUntraced(function* (
     memory: CampaignMemory,
     trunk: LiveTrunk,
     rates: ReadonlyArray<RateScope>,
     now: number,
     restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
-  ) {
+  ): Effect.fn.Return<Contacts | Wait> {
     const reserved = yield* reserve(memory, trunk, rates)
     if (reserved._tag !== "Reserved") return reserved
     const { begun, callers, callIds, departures, scopes } = reserved
-    const { claims, plan, queue, turns } = memory
-    const claim = {
+    const { claims, plan } = memory
+    const wanted = {
       callers,
       usable: rotation.usable(trunk),
       callIds,
@@ -144,7 +154,7 @@ export const makeDialTurn = Effect.gen(function* () {
       telephonyConfigurationId: trunk.configurationId
     }
     memory.desk.waitFor("a claim", begun)
-    const claimed = yield* Effect.onError(restore(journal.claim(claim, () => memory.desk.returnAll())), () =>
+    const claimed = yield* Effect.onError(restore(journal.claim(wanted, () => memory.desk.returnAll())), () =>
       Effect.sync(() => giveBack(trunk, callIds, departures))
     )
     pass("claimed")
@@ -153,6 +163,20 @@ export const makeDialTurn = Effect.gen(function* () {
     rotation.settle(trunk, callIds, callers, shown)
     const unused = callIds.filter((callId) => !shown.has(callId))
     giveBack(trunk, unused, departures.slice(shown.size))
+    return { _tag: "Contacts", begun, claimed, departures, scopes }
+  })
+
+  const dial = Effect.fnUntraced(function* (
+    memory: CampaignMemory,
+    trunk: LiveTrunk,
+    rates: ReadonlyArray<RateScope>,
+    now: number,
+    restore: <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
+  ) {
+    const contacts = yield* slots.claiming(claim(memory, trunk, rates, now, restore))
+    if (contacts._tag !== "Contacts") return contacts
+    const { begun, claimed, departures, scopes } = contacts
+    const { queue, turns } = memory
     if (claimed.owned) {
       memory.more = claimed.more
       memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
