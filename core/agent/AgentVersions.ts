@@ -1,18 +1,24 @@
-/** The versions of agents that calls are made with, for the dialer: from memory, because a version's content never changes. */
+/** The versions of agents that calls are made with: from memory, because a version's content never changes. */
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentDefinitionId } from "../Id.ts"
 import { Sealer } from "../Sealer.ts"
 import type { AgentVersion } from "./Agent.ts"
 import * as store from "./AgentVersionStore.ts"
+import { flawOf } from "./GraphRules.ts"
 
 const remembered = 1000
+
+export interface KnownVersion extends AgentVersion {
+  /** Why nobody may be called with it. */
+  readonly flaw: string | undefined
+}
 
 export class AgentVersions extends Context.Service<
   AgentVersions,
   {
     /** Not a tenant's query: the id comes from our own rows. */
-    readonly get: (id: AgentDefinitionId) => Effect.Effect<AgentVersion>
+    readonly get: (id: AgentDefinitionId) => Effect.Effect<KnownVersion>
   }
 >()("core/agent/AgentVersions") {
   static readonly layer = Layer.effect(
@@ -32,5 +38,6 @@ export class AgentVersions extends Context.Service<
 
 const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: AgentDefinitionId) {
   const found = yield* Effect.orDie(store.versionOf(sql, id))
-  return found ?? (yield* Effect.die(`No agent definition ${id}`))
+  if (found === undefined) return yield* Effect.die(`No agent definition ${id}`)
+  return { ...found, flaw: flawOf(found.definition) }
 })

@@ -30,6 +30,7 @@ import type { AgentChanges, NewAgent } from "./AgentEditing.ts"
 import type { QuotaFull } from "../organization/Quota.ts"
 import * as store from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
+import { AgentVersions } from "./AgentVersions.ts"
 import * as versions from "./AgentVersionStore.ts"
 import * as TriggerPath from "./TriggerPath.ts"
 
@@ -112,6 +113,7 @@ export class Agents extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const signals = yield* Signals
+      const known = yield* AgentVersions
       /** Campaigns that an archived agent has paused, and whose pause has not been confirmed. */
       const unconfirmed = new Map<AgentId, ReadonlyArray<CampaignId>>()
       const provided = Effect.provideContext(yield* Effect.context<SecureRandom.SecureRandom | Sealer>())
@@ -140,7 +142,7 @@ export class Agents extends Context.Service<
         get: Effect.fn("Agents.get")(get),
         getLatest: Effect.fn("Agents.getLatest")(getLatest),
         calledVersion: Effect.fn("Agents.calledVersion")((organizationId, agent, isTest) =>
-          provided(calledVersion(sql, organizationId, agent, isTest))
+          provided(calledVersion(sql, known, organizationId, agent, isTest))
         ),
         unpublished: Effect.fn("Agents.unpublished")((organizationId, id) => provided(Effect.orDie(unpublished(sql, organizationId, id)))),
         getByUuid: Effect.fn("Agents.getByUuid")(function* (organizationId, workflowUuid) {
@@ -203,7 +205,7 @@ export class Agents extends Context.Service<
         )
       })
     })
-  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+  ).pipe(Layer.provide([SecureRandom.layerWebCrypto, AgentVersions.layer]))
 }
 
 type Sql = SqlClient.SqlClient

@@ -29,6 +29,16 @@ export const problemsOf = (definition: JsonObject): ReadonlyArray<GraphProblem> 
   )
 }
 
+/** The same in a line, for whoever cannot call because of it: the first problem, and how many more there are. */
+export const flawOf = (definition: JsonObject): string | undefined => {
+  const problems = problemsOf(definition)
+  const [first] = problems
+  if (first === undefined) return undefined
+  const where = first.id === null ? "" : ` (${first.kind} ${first.id})`
+  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : ""
+  return `${first.message.replace(/^Value error, /, "")}${where}${more}`
+}
+
 const listOf = (parts: unknown): ReadonlyArray<JsonObject> => (Array.isArray(parts) ? parts.filter(isObject) : [])
 const idOf = (part: JsonObject): string => String(part["id"])
 const dataOf = (part: JsonObject): JsonObject => (isObject(part["data"]) ? part["data"] : {})

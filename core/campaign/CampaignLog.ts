@@ -15,6 +15,7 @@ export const campaignEvents = [
   "telephony_recovered",
   "telephony_outage",
   "agent_archived",
+  "agent_unfinished",
   "settings_updated",
   "schedule_window_closed",
   "schedule_window_opened",

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AgentId, CallId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
 import { storableJson } from "../storable.ts"
 import type { CampaignEvent } from "./CampaignLog.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
@@ -16,6 +16,8 @@ export interface DialPlan {
   readonly campaignId: CampaignId
   readonly organizationId: OrganizationId
   readonly agentId: AgentId
+  /** What its calls run; null where the agent has no published version. */
+  readonly definitionId: AgentDefinitionId | null
   readonly ownerEpoch: number
   readonly dialEpoch: number
   readonly breakerEpoch: number
@@ -105,11 +107,11 @@ const own = Effect.fnUntraced(function* (sql: Sql, id: CampaignId) {
 // Where the campaign names no configuration: the organization's default, or else the only one that there is.
 const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
   sql<DialPlan>`
-    SELECT c.id AS campaign_id, c.organization_id, c.agent_id, c.owner_epoch, c.dial_epoch, c.breaker_epoch,
+    SELECT c.id AS campaign_id, c.organization_id, c.agent_id, a.current_definition_id AS definition_id, c.owner_epoch, c.dial_epoch, c.breaker_epoch,
       c.settings_version, c.rate_limit, c.max_concurrency, greatest(o.concurrency_limit - o.concurrency_reserve, 0) AS organization_share,
       c.retry_config AS retry, c.schedule_config AS schedule, c.circuit_breaker AS breaker,
       t.id AS telephony_configuration_id
-    FROM campaigns c JOIN organizations o ON o.id = c.organization_id 
+    FROM campaigns c JOIN organizations o ON o.id = c.organization_id JOIN agents a ON a.id = c.agent_id
     LEFT JOIN LATERAL (
       SELECT id FROM telephony_configurations
       WHERE organization_id = c.organization_id AND CASE WHEN c.telephony_configuration_id IS NOT NULL

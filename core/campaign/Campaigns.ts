@@ -5,6 +5,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentArchived, type AgentNotFound, type AgentUnpublished } from "../agent/Agent.ts"
+import { finished } from "../agent/Callable.ts"
 import { requiredVariablesOf } from "../agent/AgentGraph.ts"
 import { Agents } from "../agent/Agents.ts"
 import { Compatibility } from "../Compatibility.ts"
@@ -289,6 +290,7 @@ const run = Effect.fnUntraced(function* (ports: Ports, organizationId: Organizat
     if (left === undefined) return yield* conflict(action, campaign.state)
     if (!agent.isActive) return yield* new AgentArchived({ id: agent.agentId })
     if (agent.definition === null) return yield* yield* ports.agents.unpublished(organizationId, agent.agentId)
+    yield* finished(agent.agentId, agent.definition)
     const config = yield* usableConfig(ports, organizationId, campaign.telephonyConfigurationId ?? undefined)
     yield* satisfied(requiredVariablesOf(agent.definition) ?? [], campaign.sourceSync.variables)
     if (campaign.sourceSync.hasExtensions === true) yield* callable(ports, organizationId, id, config.extensions)

@@ -3,6 +3,7 @@
  * it waits for, and the actor sleeps until that moment or until there is news on its desk.
  */
 import { Clock, Context, Effect, Layer } from "effect"
+import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { type AutomaticStop, CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { compile } from "#core/campaign/Schedule.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
@@ -48,6 +49,7 @@ export class CampaignActor extends Context.Service<
       const lock = yield* EngineLock
       const clock = yield* Clock.Clock
       const breakerWatch = yield* makeBreakerWatch
+      const versions = yield* AgentVersions
 
       const stop = (memory: CampaignMemory, why: AutomaticStop) =>
         Effect.as(ownership.stop(memory.plan.campaignId, why, memory.plan.ownerEpoch), over)
@@ -168,6 +170,11 @@ export class CampaignActor extends Context.Service<
         desk.rowChanged = false
         const plan = yield* ownership.own(id)
         if (plan === undefined) return desks.close(id)
+        const flaw = plan.definitionId === null ? "it has no published version" : (yield* versions.get(plan.definitionId)).flaw
+        if (flaw !== undefined) {
+          yield* ownership.stop(id, Stops.agentUnfinished(flaw), plan.ownerEpoch)
+          return desks.close(id)
+        }
         // A former process may have recorded an entry and died before it judged the window.
         if (plan.breaker?.enabled === true && (yield* ownership.judgeBreaker(id, yield* Clock.currentTimeMillis))) return desks.close(id)
         yield* breakerWatch.begin(desk, plan)

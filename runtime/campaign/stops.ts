@@ -29,6 +29,13 @@ export const noConfiguration: AutomaticStop = {
   level: "warning",
   message: "Paused: there is no usable telephony configuration."
 }
+/** Of an agent that a release with laxer rules has published. */
+export const agentUnfinished = (flaw: string): AutomaticStop => ({
+  details: { detail: flaw },
+  event: "agent_unfinished",
+  level: "error",
+  message: "Paused: the agent's published version is not finished; whoever is called would hear nothing."
+})
 /** `detail`: the provider's own words. */
 export const refused = (reason: "auth_refused" | "no_credit" | "misconfigured", detail: string): AutomaticStop => {
   switch (reason) {

@@ -106,6 +106,7 @@ export class World {
     breaker: null,
     breakerEpoch: 1,
     campaignId,
+    definitionId: AgentDefinitionId.make(1),
     dialEpoch: 1,
     maxConcurrency: null,
     organizationId,
@@ -346,7 +347,8 @@ export const layerOf = (
           Effect.as(world.finding, {
             agentId: world.plan.agentId,
             configurations: world.configurations,
-            definition: world.definition
+            definition: world.definition,
+            flaw: undefined
           } as never)
         )
     }),
