@@ -85,6 +85,7 @@ export const endOf = (
           {
             call_id: call.attempt.callId,
             duration: answeredAt === undefined ? 0 : (endedAt - answeredAt) / 1000,
+            ...(call.endpoint === undefined ? {} : { endpoint: call.endpoint }),
             hangup_cause: cause,
             status: answeredAt === undefined ? disposition : "completed",
             timestamp: new Date(endedAt).toISOString()

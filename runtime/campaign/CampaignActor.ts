@@ -95,8 +95,10 @@ export class CampaignActor extends Context.Service<
       }
 
       const tellTrouble = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk) {
-        const note = memory.gate.note(trunk.trouble(), yield* SteadyTime.now)
-        if (note !== undefined) yield* ownership.log(memory.plan.campaignId, note)
+        const now = yield* SteadyTime.now
+        const note = memory.gate.note(trunk.trouble(), now)
+        const notes = [...(note === undefined ? [] : [note]), ...memory.gate.endpointNotes(trunk, now)]
+        for (const each of notes) yield* ownership.log(memory.plan.campaignId, each)
       })
 
       /** How many there were, once in a while and at the end: one entry for each call would bury the others. */

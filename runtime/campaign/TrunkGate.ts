@@ -31,6 +31,8 @@ export class TrunkGate {
   /** The log has an entry about the trouble, and none yet about its end. */
   #told = false
   #toldAt = Number.NEGATIVE_INFINITY
+  /** Endpoints of which the log has said that they are in trouble: when, and whether it has said since that they are not. */
+  readonly #endpoints = new Map<string, { readonly toldAt: SteadyMillis; isOver: boolean }>()
 
   /** Nothing is to be dialed at the moment, so it does not matter how the trunk is. */
   rest(): void {
@@ -65,6 +67,23 @@ export class TrunkGate {
     if (isGivenUp) return giveUp(Stops.unreachable(Stops.whatFails(trouble)))
     if (trunk.admits()) return open
     return shut(now < trouble.until ? trouble.until : undefined)
+  }
+
+  /** The same as `note`, of each of several endpoints. Of trouble that all of them have, the trunk's own entry tells. */
+  endpointNotes(trunk: LiveTrunk, now: SteadyMillis): ReadonlyArray<Stops.Note> {
+    const endpoints = trunk.endpoints()
+    if (endpoints.length < 2 || trunk.trouble() !== undefined) return []
+    return endpoints.flatMap(({ name, trouble }) => {
+      const told = this.#endpoints.get(name)
+      if (told !== undefined && !told.isOver) {
+        if (trouble !== undefined) return []
+        told.isOver = true
+        return [Stops.endpointRecovered(name)]
+      }
+      if (trouble === undefined || (told !== undefined && now < told.toldAt + LOG_AGAIN_MILLIS)) return []
+      this.#endpoints.set(name, { toldAt: now, isOver: false })
+      return [Stops.endpointTrouble(name, trouble)]
+    })
   }
 
   /** The entry that the campaign's log needs now, if any: one when trouble begins, and one when it is over. */

@@ -131,3 +131,16 @@ export const trunkRecovered: Note = {
   level: "info",
   message: "The telephony provider takes calls again."
 }
+/** `name`: of one of several; `detail`: its own words. */
+export const endpointTrouble = (name: string, detail: string): Note => ({
+  details: { endpoint: name, detail },
+  event: "telephony_suspect",
+  level: "warning",
+  message: "One of the telephony provider's endpoints does not take calls as it should; the others take them meanwhile."
+})
+export const endpointRecovered = (name: string): Note => ({
+  details: { endpoint: name },
+  event: "telephony_recovered",
+  level: "info",
+  message: "The telephony provider's endpoint takes calls again."
+})

@@ -169,8 +169,17 @@ t.test("given one that refuses every call, then the other places them, and nothi
   t.equal(dialsOf(second).length, 30, "then everybody was called through the other")
   t.ok(first.requests.length <= 14, `then the first was hardly asked: ${first.requests.length}`)
   t.strictSame(await contactStates(world.sql, id), { completed: 30 })
-  const { campaign_paused: pauses = 0, telephony_suspect: suspicions = 0 } = eventsOf(done)
-  t.strictSame([pauses, suspicions], [0, 0], "then the campaign never rested")
+  t.notOk(eventsOf(done)["campaign_paused"], "then the campaign never rested")
+  t.match(
+    done.logs.filter(({ event }) => event === "telephony_suspect"),
+    [{ level: "warning", details: { endpoint: scene.urls[0], detail: /Allocation failed/ } }],
+    "then its log names the one that refuses, once, with its words"
+  )
+  t.match(
+    (await world.api.runs(id)).at(-1)?.logs,
+    { telephony_status_callbacks: [{ endpoint: scene.urls[1] }] },
+    "then a run says where it went"
+  )
   t.match(
     (await trunkOf(world))?.endpoints,
     [
