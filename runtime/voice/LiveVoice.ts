@@ -2,7 +2,7 @@
  * The control plane of a call's voice: has the greeting spoken or played, notes what is said and pressed, and makes the report. It starts the
  * media plane and hears from it only what is rare.
  */
-import { Clock, Deferred, Duration, Effect, Fiber } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Fiber, Option } from "effect"
 import type { MediaStream } from "#core/call/Media.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -16,10 +16,12 @@ import { gatheredOf, makeDigits, type MessageFate } from "./Gathered.ts"
 import { makeOpenings, type OpeningPiece } from "./Openings.ts"
 import type { Moment } from "./MessageMoment.ts"
 import { frameSize, silence } from "./Mulaw.ts"
+import type { RecordingUnplayable } from "./RecordedSpeech.ts"
 import { repair, startRecording } from "./Recording.ts"
 import { headerBytes } from "./RecordingHeader.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 import { heardText, makeTranscript, type Piece } from "./Transcript.ts"
+import type { TtsError } from "./Tts.ts"
 import { openLine } from "./VoiceLine.ts"
 import type { VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSession.ts"
 
@@ -184,14 +186,15 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
           Effect.as(key)
         )
 
-  /** Undefined when it went wrong, which is told in the run and in the log, by neither's text; the call goes on. */
+  /** Undefined when it went wrong, which is told in the run and in the log with its reason, and without the text; the call goes on. */
   const unless =
     (voice: Voice, told: { readonly error: string; readonly processor: string; readonly logged: string }) =>
-    <A, E>(opened: Effect.Effect<A, E>): Effect.Effect<A | undefined> =>
+    <A>(opened: Effect.Effect<A, TtsError | RecordingUnplayable>): Effect.Effect<A | undefined> =>
       Effect.catchCause(
         opened,
         Effect.fnUntraced(function* (cause) {
-          voice.transcript.problem({ at: yield* Clock.currentTimeMillis, error: told.error, processor: told.processor })
+          const why = Option.match(Cause.findErrorOption(cause), { onNone: () => "", onSome: ({ message }) => `: ${message}` })
+          voice.transcript.problem({ at: yield* Clock.currentTimeMillis, error: told.error + why, processor: told.processor })
           yield* Effect.logWarning(told.logged, cause)
           return undefined
         })

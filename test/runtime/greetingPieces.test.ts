@@ -132,7 +132,7 @@ t.test("given a sentence that cannot be made, when those before it were said, th
   t.strictSame([heard, said], [[10, -30], "Hello dear Ada.\n"])
   t.match(
     report.events.filter(({ type }) => type === "rtf-pipeline-error"),
-    [{ payload: { error: "The greeting could not be spoken", fatal: false } }]
+    [{ payload: { error: "The greeting could not be spoken: the worker that makes speech has crashed", fatal: false } }]
   )
 })
 

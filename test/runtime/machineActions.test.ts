@@ -162,7 +162,7 @@ t.test("when there is nothing to say, then it is over at once", async (t) => {
     speak: () => Effect.fail(new TtsError({ reason: "Crashed" }))
   })
   const { events } = await check("a voice that fails", "alpha", { tts: mute })
-  t.match(events.at(-1), { payload: { error: "The message could not be spoken" } })
+  t.match(events.at(-1), { payload: { error: "The message could not be spoken: the worker that makes speech has crashed" } })
 })
 
 t.test("a machine that the provider finds is told the message as well, once", async (t) => {
