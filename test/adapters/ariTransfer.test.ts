@@ -234,6 +234,35 @@ t.test("given a call through a real Asterisk", { skip: unavailable ?? false, tim
     await line.hangup(callId)
     await untilTrue("nobody there", () => isEmpty(at))
   })
+  t.test("given a dial string that leads into queues", async (t) => {
+    const queues = await Line.up(ari, { ...config, transfer_dial_string: "Local/{digits}@queues" })
+    t.teardown(() => queues.close())
+    const toQueue = (digits: string) => to("", { to: digits })
+    await t.test("when nobody there is free, then the agent is heard again", async (t) => {
+      const callId = await queues.talkTo(numberOf("710"))
+      await queues.withMedia(callId, async (stream) => {
+        t.strictSame(await transferred(queues, callId, toQueue("2")), { _tag: "Declined", cause: "user_busy" })
+        const { heard: byAgent } = await exchange(stream, 2)
+        t.ok(clearest(byAgent, 440).share > 0.9, "the agent hears the callee")
+      })
+      await queues.hangup(callId)
+    })
+    await t.test("when somebody there answers, then each hears the other, and not the agent any more", async (t) => {
+      const other = "+15550000710"
+      const callId = await queues.talkTo(numberOf("700"))
+      await queues.withMedia(callId, async (stream) => {
+        await exchange(stream, 2)
+        t.strictSame(await transferred(queues, callId, toQueue("1")), { _tag: "Connected" })
+        const before = (await heard(other)).length
+        await speakUntil(stream, async () => (await heard(other)).length >= before + 4 * SAMPLE_RATE)
+        const byOther = (await heard(other)).slice(before)
+        t.ok(clearest(byOther, 440).share > 0.9, "each hears the other")
+        t.ok(clearest(byOther, OUR_HERTZ).share < 0.5, "and neither the agent")
+      })
+      await queues.hangup(callId)
+      await untilTrue("nobody there", () => isEmpty(at))
+    })
+  })
   t.test("when it goes on in the dialplan, then its end there is heard", async (t) => {
     const callId = await line.talkTo(numberOf("520"))
     await line.withMedia(callId, async () => {
