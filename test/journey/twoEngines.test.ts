@@ -142,3 +142,28 @@ t.test(
     t.ok(world.emulator.log.mostLive() <= cap)
   }
 )
+
+t.test(
+  "given an engine that dials, when its connections to the database go silent, and the first new ones are accepted into the same silence",
+  { buffered: true },
+  async (t) => {
+    const { id, world } = await longCampaign(t)
+    const { tcp } = await launchBehindProxy(t, world)
+    await world.api.start(id)
+    let before = 0
+    await duringClaim(world, () => {
+      before = tcp.connections()
+      tcp.freezeAll()
+    })
+    await untilTrue("a new connection that gets no answer", () => tcp.connections() > before, 60_000)
+    tcp.spareNew()
+    const spared = nowMillis()
+    await untilTrue("dials on other connections", () => originatesSince(world, spared).length >= 5 * cap, 90_000)
+    const [first] = originatesSince(world, spared)
+    t.ok(
+      (first?.at ?? Number.POSITIVE_INFINITY) - spared < 30_000,
+      `then it dials again in seconds: ${Math.round((first?.at ?? 0) - spared)} ms`
+    )
+    t.ok(world.emulator.log.mostLive() <= cap)
+  }
+)

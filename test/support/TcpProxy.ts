@@ -182,6 +182,11 @@ export class TcpProxy {
     this.freeze()
   }
 
+  /** Connections made from now on are as usual; whatever is silent stays so. */
+  spareNew(): void {
+    this.#freezesNew = false
+  }
+
   /** All that was held passes, in order. */
   thaw(): void {
     this.#freezesNew = false
