@@ -1,11 +1,11 @@
 /** Calls that are not what they seem: there after they were written off, over although only their audio ended, or not ours at all. */
 import { randomUUID } from "node:crypto"
 import t, { type Test } from "tap"
-import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { attemptsOf, numbersOf, World, type WorldOptions } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { parse } from "#test/support/prometheus.ts"
-import { untilTrue } from "#test/support/until.ts"
+import { nowMillis, untilTrue } from "#test/support/until.ts"
 
 // Most of the time is waiting for calls that do not come.
 t.jobs = 5
@@ -28,7 +28,12 @@ const runsOf = (world: World) =>
   world.sql<Array<{ annotations: Record<string, Record<string, string>> | null; outcome: string }>>`
     SELECT r.annotations, a.outcome FROM runs r JOIN attempts a ON a.id = r.attempt_id ORDER BY a.created_at`
 
-const check = async (t: Test, meanwhile: (world: World) => Promise<unknown>) => {
+/** `appear` lets Asterisk place the calls, which happens after `meanwhile` at the latest. It returns since when the engine can hear of them. */
+const check = async (
+  t: Test,
+  meanwhile: (world: World, asterisk: AriEmulator, appear: () => void) => Promise<number> = async () => 0,
+  ending = "11"
+) => {
   const { asterisk, proxy, world } = await behindProxy(t)
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -36,16 +41,16 @@ const check = async (t: Test, meanwhile: (world: World) => Promise<unknown>) => 
   })
   t.teardown(release)
   proxy.befall(fates.holdUntil(released), isDial, 2)
-  const { id } = await world.campaign([...numbersOf(2, ["11"]), ...numbersOf(3, ["01"], "+1556")], { max_concurrency: 2 })
+  const { id } = await world.campaign([...numbersOf(2, [ending]), ...numbersOf(3, ["01"], "+1556")], { max_concurrency: 2 })
   await world.api.start(id)
   await untilTrue(
     "attempts that were written off",
     async () => (await attemptsOf(world.sql, id)).filter(({ outcome }) => outcome === "unknown").length === 2,
     120_000
   )
-  await meanwhile(world)
+  const heardFrom = await meanwhile(world, asterisk, release)
   release()
-  const isLate = ({ number }: { readonly number: string }) => number.endsWith("11")
+  const isLate = ({ number }: { readonly number: string }) => number.endsWith(ending)
   const lateEnds = () => asterisk.log.entries.filter((entry) => entry.kind === "ended" && isLate(entry)).length
   await untilTrue("late calls that were ended", () => lateEnds() >= 2, 90_000)
   const late = asterisk.log.entries.filter(isLate)
@@ -57,7 +62,10 @@ const check = async (t: Test, meanwhile: (world: World) => Promise<unknown>) => 
   )
   const lives = late
     .filter(({ kind }) => kind === "originate")
-    .map(({ at, channelId }) => (late.find((entry) => entry.kind === "ended" && entry.channelId === channelId)?.at ?? Infinity) - at)
+    .map(
+      ({ at, channelId }) =>
+        (late.find((entry) => entry.kind === "ended" && entry.channelId === channelId)?.at ?? Infinity) - Math.max(at, heardFrom)
+    )
   t.ok(
     lives.every((millis) => millis < 5000),
     `then each is hung up within 5 s: ${lives.map(Math.round).join(", ")}`
@@ -80,17 +88,36 @@ const check = async (t: Test, meanwhile: (world: World) => Promise<unknown>) => 
   t.equal(metrics.values.get("calls_late_total"), 2, "then they are counted")
 }
 
-t.test("given requests that Asterisk holds until their attempts are written off", { buffered: true }, (t) => check(t, async () => {}))
+const trunkIsUp = (world: World) =>
+  untilTrue("trunk that is up", async () => {
+    const { body } = await world.api.ask("GET", "/organizations/telephony-trunks")
+    return JSON.stringify(body).includes('"up"')
+  })
+
+t.test("given requests that Asterisk holds until their attempts are written off", { buffered: true }, (t) => check(t))
 
 t.test("given the same, and an engine that is killed meanwhile", { buffered: true }, (t) =>
   check(t, async (world) => {
     await world.end("SIGKILL")
     await world.launch()
-    await untilTrue("trunk that is up", async () => {
-      const { body } = await world.api.ask("GET", "/organizations/telephony-trunks")
-      return JSON.stringify(body).includes('"up"')
-    })
+    await trunkIsUp(world)
+    return 0
   })
+)
+
+t.test("given the same, and phones that begin to ring while no engine is there, so that only a list shows them", { buffered: true }, (t) =>
+  check(
+    t,
+    async (world, asterisk, appear) => {
+      await world.end("SIGKILL")
+      appear()
+      await untilTrue("phones that ring", () => asterisk.log.count("ringing") === 2)
+      await world.launch()
+      await trunkIsUp(world)
+      return nowMillis()
+    },
+    "03"
+  )
 )
 
 t.test(
