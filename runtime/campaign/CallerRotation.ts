@@ -16,6 +16,14 @@ export const callerKey = (configurationId: number, number: string | undefined): 
 const undecidedKey = ({ configurationId }: LiveTrunk): string => `undecided:${configurationId}`
 const keyOf = ({ configurationId }: LiveTrunk, number: string | null | undefined): string => callerKey(configurationId, number ?? undefined)
 
+/** A number that a call is to show, and the number's place in the order of use, which goes back to what it was if the call does not. */
+export interface Assigned {
+  /** Null where the trunk has none. */
+  readonly number: string | null
+  readonly use: number
+  readonly useBefore: number
+}
+
 export class CallerRotation {
   readonly #slots: Slots["Service"]
   /** By the key of the number: larger is later. */
@@ -50,8 +58,8 @@ export class CallerRotation {
     return limit !== undefined && this.#slots.used(key) >= limit
   }
 
-  /** A number for each of these calls, which hold slots; null where the trunk has none. */
-  assign(trunk: LiveTrunk, callIds: ReadonlyArray<CallId>): ReadonlyArray<string | null> {
+  /** A number for each of these calls, which hold slots. */
+  assign(trunk: LiveTrunk, callIds: ReadonlyArray<CallId>): ReadonlyArray<Assigned> {
     return callIds.map((callId) => {
       let best: string | undefined
       for (const number of trunk.callerIds().all) {
@@ -59,8 +67,9 @@ export class CallerRotation {
           best = number
       }
       this.#slots.move(callId, undecidedKey(trunk), keyOf(trunk, best))
-      if (best !== undefined) this.#usedAt.set(keyOf(trunk, best), ++this.#uses)
-      return best ?? null
+      const number = best ?? null
+      const useBefore = this.#lastUse(trunk, number)
+      return { number, use: this.#use(trunk, number), useBefore }
     })
   }
 
@@ -70,26 +79,34 @@ export class CallerRotation {
     return { numbers, rooms: numbers.map((number) => this.#room(trunk, number)) }
   }
 
-  /** After the claim: a call may show a number other than the one assigned to it, which is then free to be the next. */
+  /** After the claim, which may have found fewer contacts, and some that see again what they have seen before: `shown`. */
   settle(
     trunk: LiveTrunk,
     callIds: ReadonlyArray<CallId>,
-    assigned: ReadonlyArray<string | null>,
+    assigned: ReadonlyArray<Assigned>,
     shown: ReadonlyMap<CallId, string | null>
   ): void {
+    // The last first: what each leaves is how it was before.
+    for (const [index, { number, use, useBefore }] of [...assigned.entries()].reverse()) {
+      const callId = callIds[index]
+      if (callId === undefined || shown.get(callId) === number) continue
+      if (this.#lastUse(trunk, number) === use) this.#usedAt.set(keyOf(trunk, number), useBefore)
+    }
     for (const [index, callId] of callIds.entries()) {
-      const before = keyOf(trunk, assigned[index])
       const number = shown.get(callId)
-      const after = keyOf(trunk, number)
-      if (number !== undefined && before === after) continue
-      this.#usedAt.set(before, 0)
-      if (number === undefined) continue
-      this.#slots.move(callId, before, after)
-      this.#usedAt.set(after, ++this.#uses)
+      const before = assigned[index]?.number
+      if (number === undefined || number === before) continue
+      this.#slots.move(callId, keyOf(trunk, before), keyOf(trunk, number))
+      this.#use(trunk, number)
     }
   }
 
-  #lastUse(trunk: LiveTrunk, number: string): number {
+  #use(trunk: LiveTrunk, number: string | null): number {
+    this.#usedAt.set(keyOf(trunk, number), ++this.#uses)
+    return this.#uses
+  }
+
+  #lastUse(trunk: LiveTrunk, number: string | null): number {
     return this.#usedAt.get(keyOf(trunk, number)) ?? 0
   }
 }

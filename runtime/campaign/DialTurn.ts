@@ -16,7 +16,7 @@ import { Slots, type SlotScope } from "../Slots.ts"
 import type { LiveTrunk } from "../trunk/TrunkPool.ts"
 import { MediaRoom } from "../voice/MediaRoom.ts"
 import { VoiceAgent } from "../voice/VoiceSession.ts"
-import { CallerRotation } from "./CallerRotation.ts"
+import { type Assigned, CallerRotation } from "./CallerRotation.ts"
 import { briefly, type CampaignMemory, news, until, type Wait } from "./CampaignMemory.ts"
 import { Desks } from "./Desk.ts"
 import * as Stops from "./stops.ts"
@@ -36,8 +36,7 @@ interface Reserved {
   readonly begun: SteadyTime.SteadyMillis
   readonly scopes: ReadonlyArray<SlotScope>
   readonly callIds: ReadonlyArray<CallId>
-  /** Null where the trunk has no numbers. */
-  readonly callers: ReadonlyArray<string | null>
+  readonly callers: ReadonlyArray<Assigned>
   readonly departures: ReadonlyArray<Departure>
 }
 
@@ -142,7 +141,7 @@ export const makeDialTurn = Effect.gen(function* () {
     const { begun, callers, callIds, departures, scopes } = reserved
     const { claims, plan } = memory
     const wanted = {
-      callers,
+      callers: callers.map(({ number }) => number),
       usable: rotation.usable(trunk),
       callIds,
       campaignId: plan.campaignId,

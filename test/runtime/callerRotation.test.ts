@@ -1,0 +1,86 @@
+/** In which order the numbers of a trunk are shown. */
+import { Effect } from "effect"
+import t from "tap"
+import { CallId } from "#core/Id.ts"
+import { CallerRotation } from "#runtime/campaign/CallerRotation.ts"
+import { Slots } from "#runtime/Slots.ts"
+import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
+
+const numbers = ["+15550000001", "+15550000002", "+15550000003"]
+let calls = 0
+
+const scene = (limits?: ReadonlyMap<string, number>) => {
+  const slots = Effect.runSync(Slots.pipe(Effect.provide(Slots.layerMemory)))
+  // Of a trunk, the rotation reads these two.
+  const trunk = { configurationId: 1, callerIds: () => ({ all: numbers, limits }) } as unknown as LiveTrunk
+  const rotation = new CallerRotation(slots)
+  /** Calls that may be claimed, with the last digits of the numbers that they are to show. */
+  const assign = (count: number) => {
+    const ids = Array.from({ length: count }, () => CallId.make(`00000000-0000-7000-8000-${String(++calls).padStart(12, "0")}`))
+    for (const id of ids) slots.adopt(id, [rotation.scope(trunk)])
+    const assigned = rotation.assign(trunk, ids)
+    const digits = assigned.map(({ number }) => Number(number?.at(-1)))
+    /** Of these calls the first have contacts; `again`: what a contact has seen before. */
+    const claim = (contacts: number, again: Readonly<Record<number, number>> = {}) => {
+      const shown = ids.slice(0, contacts).map((id, index) => [id, numbers[(again[index] ?? digits[index] ?? 0) - 1] ?? null] as const)
+      rotation.settle(trunk, ids, assigned, new Map(shown))
+      for (const id of ids.slice(contacts)) slots.release(id)
+      return shown.map(([, number]) => Number(number?.at(-1)))
+    }
+    return { claim, digits }
+  }
+  return { assign, used: () => numbers.map((number) => slots.used(`caller:1:${number}`)) }
+}
+
+t.test("given three numbers, when calls are claimed one by one, then each number has its turn", async (t) => {
+  const { assign } = scene()
+  t.strictSame(
+    [1, 2, 3, 4, 5].flatMap(() => assign(1).claim(1)),
+    [1, 2, 3, 1, 2]
+  )
+})
+
+t.test("given claims that find fewer contacts than they have slots for, then each number has its turn all the same", async (t) => {
+  for (const slots of [2, 3, 4, 5, 7]) {
+    const { assign, used } = scene()
+    t.strictSame(
+      [1, 2, 3, 4, 5, 6, 7].flatMap(() => assign(slots).claim(1)),
+      [1, 2, 3, 1, 2, 3, 1],
+      `${slots} slots`
+    )
+    t.strictSame(used(), [3, 2, 2])
+  }
+  const { assign } = scene()
+  t.strictSame([assign(6).claim(2), assign(6).claim(0), assign(6).claim(2)], [[1, 2], [], [3, 1]])
+})
+
+t.test(
+  "given a contact that sees again what it has seen before, then the number meant for it is the next, and that one waits",
+  async (t) => {
+    const { assign, used } = scene()
+    t.strictSame(assign(1).claim(1, { 0: 3 }), [3])
+    t.strictSame(used(), [0, 0, 1])
+    t.strictSame([assign(1).claim(1), assign(1).claim(1), assign(1).claim(1)].flat(), [1, 2, 3])
+  }
+)
+
+t.test("given two claims at once, when the first gives back what the second has taken since, then the order stays", async (t) => {
+  const { assign } = scene()
+  const [first, second] = [assign(2), assign(2)]
+  t.strictSame(
+    [first.digits, second.digits],
+    [
+      [1, 2],
+      [3, 1]
+    ]
+  )
+  second.claim(2)
+  first.claim(0)
+  t.strictSame(assign(1).claim(1), [2], "nobody has shown it")
+  t.strictSame(assign(1).claim(1), [3])
+})
+
+t.test("given numbers that carry so many calls, then those that are full are passed over", async (t) => {
+  const { assign } = scene(new Map([[numbers[0] ?? "", 1]]))
+  t.strictSame(assign(4).claim(4), [1, 2, 3, 2])
+})
