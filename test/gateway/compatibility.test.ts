@@ -5,6 +5,7 @@ import t, { type Test } from "tap"
 import { Compatibility } from "#core/Compatibility.ts"
 import { until } from "#test/support/until.ts"
 import { bodyOf, openApi, type TestApi } from "./apiTest.ts"
+import { type Follower, followersOf } from "./followers.ts"
 
 const telephony = {
   name: "pbx",
@@ -13,7 +14,12 @@ const telephony = {
 }
 
 /** The state of a draft by each way in which it is told. */
-const toldStates = async ({ ask, makeCampaign }: TestApi) => {
+const toldStates = async (t: Test, api: TestApi) => {
+  const { ask, makeCampaign } = api
+  const { socket, stream } = followersOf(api, "dgr_ours_0000000000")
+  const [webSocket, serverSent] = [socket(t), stream(t)]
+  await webSocket.opened
+  await until("the stream", () => serverSent.state.status === 200 || undefined)
   const created = await makeCampaign()
   const { id } = created
   const states = async (filter: string) => {
@@ -24,9 +30,24 @@ const toldStates = async ({ ask, makeCampaign }: TestApi) => {
     const { events } = (await ask("GET", "/events")).json as { events: ReadonlyArray<{ subject: string; data: { state: string } }> } // Ours.
     return events.find(({ subject }) => subject === `campaigns/${id}`)
   })
+  const followed = (follower: Follower) =>
+    until("the campaign's event", () => follower.messages.find(({ subject }) => subject === `campaigns/${id}`)?.data["state"])
+  const again = await makeCampaign()
+  await api.database.run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE contacts SET state = 'failed', last_outcome = 'busy' WHERE campaign_id = ${again.id}`
+      yield* sql`UPDATE campaigns SET state = 'completed', failed_rows = total_rows WHERE id = ${again.id}`
+    })
+  )
+  const redialed = bodyOf(await ask("POST", `/campaign/${again.id}/redial`, {}))
+  await api.database.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE campaigns SET state = 'failed' WHERE id = ${redialed.id}`))
   return {
     id,
     told: {
+      redialed: redialed["state"],
+      byWebSocket: await followed(webSocket),
+      byStream: await followed(serverSent),
       create: created["state"],
       one: bodyOf(await ask("GET", `/campaign/${id}`))["state"],
       changed: bodyOf(await ask("PATCH", `/campaign/${id}`, { name: "x" }))["state"],
@@ -41,6 +62,9 @@ const toldStates = async ({ ask, makeCampaign }: TestApi) => {
 }
 
 const expected = (draft: string) => ({
+  redialed: draft,
+  byWebSocket: draft,
+  byStream: draft,
   create: draft,
   one: draft,
   changed: draft,
@@ -67,7 +91,7 @@ const changes = {
 
 t.test("given an installation that serves the existing product's web interface", async (t: Test) => {
   const api = await openApi(t, Layer.succeed(Compatibility, "dograh"))
-  const { id, told } = await toldStates(api)
+  const { id, told } = await toldStates(t, api)
   t.strictSame(told, expected("created"), "then a draft is created, wherever it is told")
 
   t.match(await started(api, id), { status: 200, json: { state: "running" } })
@@ -105,7 +129,7 @@ t.test("given an installation that serves the existing product's web interface",
 
 t.test("given an installation without it", async (t: Test) => {
   const api = await openApi(t)
-  const { id, told } = await toldStates(api)
+  const { id, told } = await toldStates(t, api)
   t.strictSame(told, expected("draft"), "then a draft is a draft, whatever it is asked for as")
   t.match(await started(api, id), { status: 200, json: { state: "running" } })
   t.match(await api.ask("PATCH", `/campaign/${id}`, { name: "x" }), { status: 409, json: { detail: "Cannot update a running campaign" } })
