@@ -13,6 +13,7 @@ import { Tokens } from "#core/organization/Tokens.ts"
 import { Users } from "#core/organization/Users.ts"
 import { tokensOf } from "#runtime/tokens.ts"
 import { openApi } from "#test/gateway/apiTest.ts"
+import { untilTrue } from "#test/support/until.ts"
 import { run, runLive } from "#test/support/run.ts"
 import { install, tag } from "#test/store/services.ts"
 
@@ -250,6 +251,20 @@ t.test("given the API behind a proxy", async (t) => {
   t.test("when ten guesses come from the owner's own address, then the owner logs in all the same", async (t) => {
     for (let at = 0; at < 10; at++) t.equal((await from(office)("/auth/login", wrong)).status, 401)
     t.equal((await from(office)("/auth/login", account)).status, 200)
+  })
+
+  t.test("when 300 guess at once, then each is answered, few are checked, and the owner logs in meanwhile", async (t) => {
+    const statuses: Array<number> = []
+    const guesses = Array.from({ length: 300 }, async (_, at) => {
+      statuses.push((await from(`203.0.113.${at % 250}`)("/auth/login", { ...wrong, email: `nobody${at}@example.org` })).status)
+    })
+    await untilTrue("an answer", () => statuses.length > 0)
+    t.equal((await from(office)("/auth/login", account)).status, 200)
+    await Promise.all(guesses)
+    t.equal(statuses.length, 300)
+    t.strictSame(new Set(statuses), new Set([401, 503]))
+    const checked = statuses.filter((status) => status === 401).length
+    t.ok(checked <= 60, `${checked} were checked`)
   })
 
   t.test("when an attacker writes the owner's address into the header, then it counts for nothing", async (t) => {
