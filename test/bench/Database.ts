@@ -1,9 +1,10 @@
 /** The embedded Postgres, every commit on disk as in production unless asked otherwise, in a folder of its own that is removed in the end. */
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
+import { removeData } from "#test/support/dataFolder.ts"
 import { witness } from "#test/support/postgres.ts"
 
 // Beside the default DATA_DIR: a temporary folder may be in memory, where a commit costs nothing.
@@ -17,8 +18,6 @@ export interface Database {
   readonly sql: ReturnType<typeof witness>
 }
 
-const remove = (folder: string) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-
 /** Of one's own, removed in the end. */
 export const newFolder = Effect.acquireRelease(
   Effect.sync(() => {
@@ -28,7 +27,7 @@ export const newFolder = Effect.acquireRelease(
     chmodSync(folder, 0o711)
     return folder
   }),
-  remove
+  (folder) => Effect.promise(() => removeData(folder))
 )
 
 const openClient = (url: string) =>
@@ -41,7 +40,7 @@ const open = Effect.fnUntraced(function* (folder: string, { unsynced = false }: 
   const context = yield* Layer.build(EmbeddedPostgres.layer({ fast: unsynced, folder: join(folder, "postgres") }))
   const postgres = Context.get(context, EmbeddedPostgres)
   const url = Redacted.value(postgres.url)
-  return { data: postgres.folder, folder, sql: yield* openClient(url), url }
+  return { folder, sql: yield* openClient(url), url }
 })
 
 interface Options {
@@ -58,11 +57,7 @@ export const startDatabase = (options: Options = {}): Effect.Effect<Database, ne
       Effect.promise(() => sql`ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`)
     )
     if (options.statistics === true) yield* Effect.scoped(configure)
-    // For a user who may not enter the folder, Postgres keeps its data elsewhere, behind a link.
-    let data = folder
-    yield* Effect.addFinalizer(() => remove(data))
     const database = yield* open(folder, options)
-    data = database.data
     if (options.statistics === true) yield* Effect.promise(() => database.sql`CREATE EXTENSION pg_stat_statements`)
     return database
   }).pipe(Effect.orDie)

@@ -2,12 +2,13 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { createWriteStream } from "node:fs"
-import { chmod, mkdir, readFile, realpath, rm } from "node:fs/promises"
+import { chmod, mkdir, readFile } from "node:fs/promises"
 import { join, relative, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { variables } from "#runtime/config.ts"
 import { startOf } from "#runtime/FolderOwner.ts"
+import { removeData, stopPostgres } from "#test/support/dataFolder.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
 export interface Service {
@@ -41,19 +42,10 @@ const emptied = async (folder: string): Promise<void> => {
       `${shown(folder)} is in use by process ${pid}, perhaps another demo: end that one first, or give this one another folder with --data.`
     )
   }
-  // For a user who may not enter the folder, Postgres keeps its data elsewhere, behind a link.
-  const behind = await realpath(postgres).catch(() => postgres)
-  await rm(behind, { recursive: true, force: true })
-  await rm(folder, { recursive: true, force: true })
+  await removeData(folder)
   await mkdir(folder, { recursive: true })
   // Postgres does not run as root: its user has to pass.
   await chmod(folder, 0o711)
-}
-
-/** Of a service that was killed: its Postgres lives on. One that has ended takes its file with it. */
-const stopPostgres = async (folder: string): Promise<void> => {
-  const [pid = ""] = (await readFile(join(folder, "postgres", "cluster", "postmaster.pid"), "utf8").catch(() => "")).split("\n")
-  if (startOf(Number(pid)) !== undefined) process.kill(Number(pid), "SIGINT")
 }
 
 /** What the demo's shell has set for a service of its own is not meant for this one. */

@@ -2,7 +2,7 @@
  * The whole engine as a process of its own, on a database of its own, with an emulated Asterisk as its far end: what a story needs. A story
  * is judged by the log of the callees; what the database says is compared with it.
  */
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Static } from "typebox"
@@ -14,6 +14,7 @@ import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
 import type { TelephonyConfigWire } from "#gateway/wire/Telephony.ts"
 import type { RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { removeData } from "./dataFolder.ts"
 import "./documentedFetch.ts"
 import { type Engine, type EngineProcess, type Environment, spawnEngine, startEngine } from "./EngineProcess.ts"
 import { openDatabase, witness } from "./postgres.ts"
@@ -150,7 +151,7 @@ export interface WorldOptions {
 export class World {
   static async open(t: Test, options: WorldOptions = {}): Promise<World> {
     const dataDir = await mkdtemp(join(tmpdir(), "trunkline-journey-"))
-    t.teardown(() => rm(dataDir, { force: true, recursive: true }))
+    t.teardown(() => removeData(dataDir))
     const { url } = await openDatabase(t)
     const sql = witness(url)
     t.teardown(() => sql.end())

@@ -1,10 +1,11 @@
 /** The service as its operator starts it: `npm start`, in a clean environment, on the embedded Postgres and an empty folder. */
 import { spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Test } from "tap"
+import { removeData } from "./dataFolder.ts"
 import { until, untilTrue } from "./until.ts"
 
 export const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -44,7 +45,7 @@ export const npmStart = async (t: Test, environment: Readonly<Record<string, str
   t.teardown(async () => {
     if (isLeft()) process.kill(-pid, "SIGKILL")
     await untilTrue("end of the group", () => !isLeft())
-    await rm(folder, { recursive: true, force: true })
+    await removeData(folder)
   })
   const url = await until("ready line of the engine", () => /Trunkline is ready at (\S+)/.exec(output)?.[1], 180_000)
   const terminate = async () => {

@@ -1,0 +1,21 @@
+/** The data folder of an engine that may have run its own Postgres, which outlives an engine that is killed. */
+import { readFile, realpath, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { startOf } from "#runtime/FolderOwner.ts"
+import { untilTrue } from "./until.ts"
+
+/** Settled when it has ended. One that ends takes its file with it. */
+export const stopPostgres = async (folder: string): Promise<void> => {
+  const [pid = ""] = (await readFile(join(folder, "postgres", "cluster", "postmaster.pid"), "utf8").catch(() => "")).split("\n")
+  if (startOf(Number(pid)) === undefined) return
+  process.kill(Number(pid), "SIGINT")
+  await untilTrue("end of the Postgres", () => startOf(Number(pid)) === undefined)
+}
+
+/** With what Postgres keeps elsewhere, behind a link, for a user who may not enter the folder. */
+export const removeData = async (folder: string): Promise<void> => {
+  await stopPostgres(folder)
+  const postgres = join(folder, "postgres")
+  await rm(await realpath(postgres).catch(() => postgres), { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
+}
