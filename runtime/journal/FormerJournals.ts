@@ -1,11 +1,11 @@
 /**
- * What the journals of former processes say. A journal is closed before it is read: its folder is renamed, so that a process that is still
- * alive finds its journal gone and sends nothing more.
+ * What the journals of former processes say. A journal is closed before it is read: its folder is renamed, and its files are made read-only,
+ * by which a process that is still alive knows that what it has just written may not have been read, and sends nothing more.
  */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallId } from "#core/Id.ts"
 import { Result } from "effect"
-import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { readLines } from "./JournalLine.ts"
 
@@ -61,6 +61,7 @@ const nothingKnown = (): Known => ({
 })
 
 const CLOSED = ".closed"
+const READ_ONLY = 0o400
 const journalFolder = /^([0-9a-f-]{36})(\.closed)?$/
 const idLength = 36
 
@@ -125,7 +126,11 @@ const readJournal = (folder: string, expected: JournalHeader): Former => {
   )
   if (!names.some((name) => name.startsWith("calls."))) provesAbsence = false
   for (const name of names) {
-    const text = Result.try(() => readFileSync(join(folder, name), "utf8"))
+    const text = Result.try(() => {
+      const path = join(folder, name)
+      chmodSync(path, READ_ONLY)
+      return readFileSync(path, "utf8")
+    })
     if (Result.isFailure(text) || !readFile(text.success, expected, calls)) provesAbsence = false
   }
   return { calls, folder, open: new Set(), provesAbsence }

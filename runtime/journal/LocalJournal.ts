@@ -85,11 +85,11 @@ export class LocalJournal extends Context.Service<
         failed(codeOf(result.failure))
         return false
       }
-      /** Checked after the line has been written: whoever closes the journal first moves it, and then reads. */
+      /** Checked after the line has been written: whoever takes the journal over closes it first, and then reads. */
       const isOurs = () => {
-        if (isGone || calls.isInPlace()) return !isGone
+        if (isGone || calls.isOpen()) return !isGone
         isGone = true
-        failed("it was moved or removed, perhaps by another engine; this process has to be started again")
+        failed("it was closed or removed, perhaps by another engine; this process has to be started again")
         return false
       }
       const tryAgain = () => {
