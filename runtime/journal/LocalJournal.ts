@@ -121,7 +121,9 @@ export class LocalJournal extends Context.Service<
           if (failure !== undefined || withheld.has(callId)) return false
           // What an adapter from a package calls it must not break the line.
           const where = /^[!-~]{1,300}$/.test(endpoint) ? endpoint : NO_ENDPOINT
-          return written(() => calls.write(callId, `left ${callId} ${where} ${uptimeMillis()}`)) && isOurs()
+          const line = `left ${callId} ${where} ${uptimeMillis()}`
+          // Asked before only because it takes 20 µs the first time and 3 µs the second, in which a kill leaves a doubt.
+          return isOurs() && written(() => calls.write(callId, line)) && isOurs()
         },
         withhold: (callId) => {
           if (calls.has(callId)) return false
