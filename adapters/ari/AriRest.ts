@@ -208,6 +208,7 @@ const beforeNextWrite = (socket: Socket, mayWrite: () => boolean): void => {
     if (!mayWrite()) return done()
     const written = fd === undefined ? 0 : writeNow(fd, bytes)
     if (written === bytes.length) return done()
+    // "buffer" is what a stream passes here with bytes; the types know encodings of text alone.
     socket._write(bytes.subarray(written), "buffer" as BufferEncoding, done)
   }
   socket._write = (chunk, encoding, done) => guarded(bytesOf({ chunk, encoding }), done)
