@@ -5,6 +5,7 @@
  *     npm run bench -- dispatch slot-use       some
  *     npm run bench -- --json                  one object a line
  *     npm run bench -- --quick                 smaller and shorter, to see that they run
+ *     npm run bench -- dispatch --unsynced     on a Postgres that does not wait for the disk: dispatch, dispatch-with-voice, neighbours
  *     npm run bench -- hostile-bodies --seed 7 --count 2000    other bodies than the usual ones, and fewer
  */
 import { NodeRuntime } from "@effect/platform-node"
@@ -58,12 +59,13 @@ const { positionals, values } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
+    unsynced: { type: "boolean", default: false },
     seed: { type: "string" },
     count: { type: "string" }
   }
 })
 const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text))
-const options = { quick: values.quick, seed: numberOf(values.seed), count: numberOf(values.count) }
+const options = { quick: values.quick, unsynced: values.unsynced, seed: numberOf(values.seed), count: numberOf(values.count) }
 
 const chosen = benchmarks.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const unknown = positionals.filter((wanted) => benchmarks.every(({ name }) => name !== wanted))
@@ -82,6 +84,7 @@ const program = Effect.gen(function* () {
       new Error(`There is no benchmark ${unknown.join(", ")}; there are ${benchmarks.map(({ name }) => name).join(", ")}`)
     )
   yield* Console.error(machine())
+  if (values.unsynced) yield* Console.error("no commit waits for the disk")
   const figures: ReadonlyArray<Figure> = (yield* Effect.forEach(chosen, measure)).flat()
   if (!values.json) yield* Console.log(`\n${table(figures)}`)
 })

@@ -86,7 +86,7 @@ const untilDialed = (emulator: Emulator, contacts: number) =>
 
 const byEngine = (plan: Plan) =>
   Effect.gen(function* () {
-    const database = yield* startDatabase()
+    const database = yield* startDatabase(plan)
     const commits = yield* commitMillis(database)
     const emulator = yield* judging(startEmulator(emulatorOf(plan)))
     const engine = yield* startEngine(database, { environment: { RECORDINGS: plan.voice ? "on" : "off" } })

@@ -160,7 +160,7 @@ const figuresOf = ({ busy, late, name, probed, syncs }: Phase, quiet: Phase): Re
 
 const measure = (options: Options) =>
   Effect.gen(function* () {
-    const database = yield* startDatabase()
+    const database = yield* startDatabase(options)
     const emulator = yield* judging(startEmulator(far))
     const engine = yield* startEngine(database, { file: "gatewayMain.ts", environment: { SIGNUP: "on" } })
     const agentId = yield* prepare(engine, emulator)
