@@ -61,6 +61,22 @@ t.test("given an Asterisk that goes away and comes back, then the log says both"
   t.ok(namesNobody(world))
 })
 
+t.test("given an application that another client takes, then the log says so", { buffered: true }, async (t) => {
+  const world = await World.open(t, { emulator: fast, environment })
+  const { api, emulator } = world
+  const { id } = await world.campaign(numbersOf(1, ["01"]))
+  await api.start(id)
+  await said(world, "a trunk is up")
+  const { body } = await api.ask("GET", "/organizations/telephony-configs")
+  const [, configurationId] = /"id":(\d+)/.exec(JSON.stringify(body)) ?? []
+  const application = `${emulator.user}.journey.${configurationId}`
+  const access = `api_key=${emulator.user}:${emulator.password}`
+  const other = new WebSocket(`${emulator.url.replace("http", "ws")}/ari/events?app=${application}&${access}`)
+  t.teardown(() => other.close())
+  t.match(await said(world, "a trunk is down: another client took its place"), { level: "Warn", reason: "replaced", provider: "ari" })
+  t.ok(namesNobody(world))
+})
+
 t.test("given wrong credentials, when a campaign starts, then the log says why it was paused", { buffered: true }, async (t) => {
   const emulator = await startAriEmulator(fast)
   t.teardown(() => emulator.stop())
