@@ -4,6 +4,7 @@
  * https://man7.org/linux/man-pages/man2/setpriority.2.html
  */
 import { setPriority } from "node:os"
+import { setFlagsFromString } from "node:v8"
 
 /** As the kernel counts: a thread of this niceness gets ten times the share of an ordinary one. */
 const FOREMOST = -10
@@ -20,8 +21,17 @@ const setNiceness = (id: number, niceness: number): boolean => {
   }
 }
 
-/** For the main thread; false where it stays as it was. Threads and processes that it starts from then on inherit it, and have to step back. */
-export const goFirst = (): boolean => setNiceness(0, FOREMOST)
+/**
+ * For the main thread; false where it stays as it was. Threads and processes that it starts from then on inherit it, and have to step back.
+ *
+ * V8 shares a scavenge among helper threads, which do not go first: on busy processors the main thread would stand still until it is their turn.
+ * It does that part alone from then on.
+ */
+export const goFirst = (): boolean => {
+  const isFirst = setNiceness(0, FOREMOST)
+  if (isFirst) setFlagsFromString("--no-parallel-scavenge")
+  return isFirst
+}
 
 /** For any other thread; up to 19 behind the ordinary. */
 export const stepBack = (niceness = ORDINARY): void => void setNiceness(0, niceness)

@@ -1,6 +1,7 @@
 /**
- * Who changed what, who logged in, and who has read what people said; when, and from where. Entries are written a moment after the fact and many at a time, so that no request waits for its own; a
- * node that is killed may lose its last ones. What was sent is never part of an entry.
+ * Who changed what, who logged in, and who has read what people said; when, and from where. Entries are written a moment after the fact and many
+ * at a time, so that no request waits for its own, and the commits of calls do not queue behind one commit for each request; a node that is
+ * killed may lose those of its last moment. What was sent is never part of an entry.
  */
 import { Context, Effect, Fiber, Latch, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
@@ -40,6 +41,8 @@ const ofAll = Effect.provideService(CurrentTenant, undefined)
 
 const waitingLimit = 10_000
 const batchLimit = 500
+/** For others to come along. */
+const gathering = "100 millis"
 const retryAfter = "1 second"
 const lastChance = "5 seconds"
 
@@ -76,6 +79,7 @@ export class AuditLog extends Context.Service<
       }).pipe(one.withPermit, ofAll)
       const writer = Effect.gen(function* () {
         yield* news.await
+        yield* Effect.sleep(gathering)
         news.closeUnsafe()
         yield* writeAll
       }).pipe(

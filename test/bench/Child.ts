@@ -17,14 +17,20 @@ export interface Child {
   readonly line: (pattern: RegExp) => Effect.Effect<RegExpExecArray>
 }
 
+const prioritized =
+  (niceness: number) =>
+  <A extends { readonly pid: number }, E, R>(started: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.tap(started, ({ pid }) =>
+      Effect.sync(() => {
+        // Only root may go first.
+        if (niceness > 0 || process.getuid?.() === 0) setPriority(pid, niceness)
+      })
+    )
+
 /** Whoever judges by its clock when something arrives would, on a machine with nothing to spare, write down when it was its turn. */
-export const judging = <A extends { readonly pid: number }, E, R>(started: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.tap(started, ({ pid }) =>
-    Effect.sync(() => {
-      // Only root may.
-      if (process.getuid?.() === 0) setPriority(pid, -10)
-    })
-  )
+export const judging = prioritized(-10)
+/** Whoever asks from elsewhere does not ask with the processors of the machine that it asks. */
+export const fromElsewhere = prioritized(10)
 
 export interface Program {
   /** Relative to this folder. */

@@ -7,7 +7,7 @@ import { Console, Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { spacing } from "#core/campaign/Pacing.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
-import { type Child, judging, startChild } from "./Child.ts"
+import { type Child, fromElsewhere, judging, startChild } from "./Child.ts"
 import { csvOf } from "./Contacts.ts"
 import { mainSecondsOf } from "./Cpu.ts"
 import { type Database, startDatabase } from "./Database.ts"
@@ -167,7 +167,7 @@ const measure = (options: Options) =>
     const target = yield* agentOf(engine, yield* tenantOf(database))
     const bare = yield* startBare
     const probe = yield* judging(startHelper("neighbourProbeMain.ts"))
-    const flood = yield* startHelper("neighbourFloodMain.ts")
+    const flood = yield* fromElsewhere(startHelper("neighbourFloodMain.ts"))
     probe.send({ targets: { engine: engine.address, bare } })
     const scene: Scene = { database, emulator, engine, flood, probe, target }
     const seconds = secondsOf(options)
