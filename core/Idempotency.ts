@@ -39,7 +39,7 @@ export type Taken =
   | { readonly _tag: "OtherRequest" }
 
 /** The id under which the request at hand makes what it makes; undefined without a key. */
-export const RequestId = Context.Reference<string | undefined>("core/Idempotency/RequestId", { defaultValue: () => undefined })
+export const RequestId = Context.Reference<string | undefined>("core/RequestId", { defaultValue: () => undefined })
 
 export class Idempotency extends Context.Service<
   Idempotency,

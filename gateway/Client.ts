@@ -4,7 +4,7 @@
  */
 import { BlockList } from "node:net"
 import { canonicalAddress } from "#core/egress/Address.ts"
-import type { Network } from "#core/Network.ts"
+import type { Network } from "#core/egress/Network.ts"
 
 /** Both are worked out when they are first asked for, which must be before the answer is out. */
 export interface Client {

@@ -1,6 +1,5 @@
 /** What passes between the sockets and the routes: plain values, already copied out of the server's memory. */
-import type { Effect, Stream } from "effect"
-import { Schema } from "effect"
+import { type Effect, Schema, type Stream } from "effect"
 import type { Client } from "./Client.ts"
 
 export type Method = "get" | "post" | "put" | "patch" | "delete"

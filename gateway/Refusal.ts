@@ -1,6 +1,6 @@
 /** The one table from domain error to HTTP. An error that a route may give and that is not here does not compile. */
 import type { AgentConfigurationsRefused } from "#core/agent/AgentConfigurations.ts"
-import { maskedMessage } from "#core/agent/AgentSecrets.ts"
+import { maskedMessage } from "#core/model/ModelSecrets.ts"
 import type {
   AgentArchived,
   AgentDefinitionRefused,
@@ -23,32 +23,32 @@ import type {
 } from "#core/call/CallRequest.ts"
 import type { CallNotPlaced, ConcurrencyExhausted } from "#core/call/Dialer.ts"
 import type { NumberInCall } from "#core/call/NumberHold.ts"
-import type { CampaignNotFound, CampaignNotReady, CampaignStateConflict, SourceRefused } from "#core/campaign/Campaign.ts"
+import type { CampaignNotFound, CampaignNotReady, CampaignStateConflict } from "#core/campaign/Campaign.ts"
+import type { SourceNotFound, SourceRefused } from "#core/contact/ContactSource.ts"
 import type { ContactsNotUnknown } from "#core/campaign/Contacts.ts"
 import type { FolderNameTaken, FolderNotFound } from "#core/folder/Folder.ts"
-import type { SourceNotFound } from "#core/campaign/ContactSource.ts"
 import type { RedialRefused } from "#core/campaign/Redial.ts"
-import type { UploadComplete, UploadRefused } from "#core/campaign/UploadCompletion.ts"
+import type { UploadComplete, UploadRefused } from "#core/file/UploadCompletion.ts"
 import type { ApiKeyExpired, ApiKeyNotFound } from "#core/organization/ApiKey.ts"
 import type { InvitationNotFound, InvitationRefused, TooManyInvitations } from "#core/organization/Invitation.ts"
 import type { TooManyAttempts } from "#core/organization/LoginLimit.ts"
 import type { PasswordsBusy } from "#core/organization/PasswordTurns.ts"
 import type { AlreadyMember, LastOwner, MemberNotFound } from "#core/organization/Member.ts"
-import type { ModelSecretMasked, ModelsMissing } from "#core/organization/ModelConfiguration.ts"
-import { maxModelDocumentSize, type ModelDocumentRefused, type ModelDocumentTooLarge } from "#core/organization/ModelDocument.ts"
+import type { ModelSecretMasked, ModelsMissing } from "#core/model/ModelConfiguration.ts"
+import { maxModelDocumentSize, type ModelDocumentRefused, type ModelDocumentTooLarge } from "#core/model/ModelDocument.ts"
 import type { RoleTooLow } from "#core/organization/Role.ts"
 import type { ScopeMissing } from "#core/organization/Scope.ts"
 import type { PasswordWrong, SessionNotFound } from "#core/organization/Session.ts"
 import type * as user from "#core/organization/User.ts"
-import type { CredentialDataRefused, CredentialNameTaken, CredentialNotFound } from "#core/resource/Credential.ts"
-import type { CredentialHostInvalid, CredentialHostRefused } from "#core/resource/CredentialHosts.ts"
-import type { DocumentNotFound } from "#core/resource/Document.ts"
-import type { RecordingIdTaken, RecordingNotFound } from "#core/resource/Recording.ts"
-import type { UploadMissing } from "#core/resource/ResourceUploads.ts"
-import type { ToolNotFound } from "#core/resource/Tool.ts"
+import type { CredentialDataRefused, CredentialNameTaken, CredentialNotFound } from "#core/credential/Credential.ts"
+import type { CredentialHostInvalid, CredentialHostRefused } from "#core/credential/CredentialHosts.ts"
+import type { DocumentNotFound } from "#core/document/Document.ts"
+import type { RecordingIdTaken, RecordingNotFound } from "#core/recording/Recording.ts"
+import type { UploadMissing } from "#core/file/ResourceUploads.ts"
+import type { ToolNotFound } from "#core/tool/Tool.ts"
 import type { ReportDayInvalid } from "#core/report/Report.ts"
 import type { TooManyFollowers } from "#core/event/LiveEvents.ts"
-import type { NodeWebhookNotDead, NodeWebhookNotFound } from "#core/event/NodeWebhook.ts"
+import type { NodeWebhookNotDead, NodeWebhookNotFound } from "#core/webhook/NodeWebhook.ts"
 import type {
   TooManyWebhookEndpoints,
   WebhookDeliveryNotDead,
@@ -56,8 +56,8 @@ import type {
   WebhookEndpointDisabled,
   WebhookEndpointNotFound,
   WebhookUrlRefused
-} from "#core/event/WebhookEndpoint.ts"
-import type { RunNotCompleted } from "#core/run/Retention.ts"
+} from "#core/webhook/WebhookEndpoint.ts"
+import type { RunNotCompleted } from "#core/file/Retention.ts"
 import type { RunNotFound } from "#core/run/Run.ts"
 import type { RunAttributeRefused, RunDateInvalid, RunFilterInvalid } from "#core/run/RunFilter.ts"
 import {

@@ -7,20 +7,20 @@ import type { Campaigns } from "#core/campaign/Campaigns.ts"
 import type { Folders } from "#core/folder/Folders.ts"
 import type { Events } from "#core/event/Events.ts"
 import type { LiveEvents } from "#core/event/LiveEvents.ts"
-import type { NodeWebhooks } from "#core/event/NodeWebhooks.ts"
-import type { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
+import type { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
+import type { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
 import type { Idempotency } from "#core/Idempotency.ts"
-import type { Retentions } from "#core/run/Retention.ts"
+import type { Retentions } from "#core/file/Retentions.ts"
 import type { LinkMakers } from "#core/organization/LinkMakers.ts"
-import type { Uploads } from "#core/campaign/Uploads.ts"
-import { HeavyLanes } from "#core/HeavyWork.ts"
-import type { Network } from "#core/Network.ts"
+import type { Uploads } from "#core/file/Uploads.ts"
+import { HeavyLanes } from "#core/load/HeavyWork.ts"
+import type { Network } from "#core/egress/Network.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import { RequestRates } from "#core/organization/RequestRates.ts"
-import type { Accounts } from "#core/organization/accounts.ts"
+import type { Accounts } from "#core/services/accounts.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
-import type { Resources } from "#core/resource/resources.ts"
+import type { Resources } from "#core/services/resources.ts"
 import type { Reports } from "#core/report/Reports.ts"
 import type { Runs } from "#core/run/Runs.ts"
 import type { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
@@ -151,7 +151,7 @@ export interface GatewayOptions {
   readonly trustedProxies?: ReadonlyArray<Network>
   /** Whether every answer is held against its own schema; one that does not fit becomes a 500. For tests. */
   readonly checksAnswers?: boolean
-  /** Whether those who ask for the most are refused while the thread is late; see core/LoadShedding.ts. Unless said otherwise, they are. */
+  /** Whether those who ask for the most are refused while the thread is late; see core/load/LoadShedding.ts. Unless said otherwise, they are. */
   readonly shedsLoad?: boolean
 }
 

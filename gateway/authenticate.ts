@@ -3,7 +3,7 @@
  * token of a user who has logged in.
  */
 import { Effect } from "effect"
-import { subscriberOf } from "#core/Network.ts"
+import { subscriberOf } from "#core/egress/Network.ts"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { CurrentAddress } from "#core/organization/CurrentTenant.ts"

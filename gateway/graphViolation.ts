@@ -1,6 +1,6 @@
 /** Faults of graphs and configurations, as clients are told of them. */
 import type { GraphProblem } from "#core/agent/Agent.ts"
-import type { ConfigurationProblem } from "#core/agent/AgentConfigurations.ts"
+import type { ConfigurationProblem } from "#core/Problem.ts"
 import type { Violation } from "./validation.ts"
 
 /** Below `data` for a node; null for the node as a whole. */

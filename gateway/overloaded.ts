@@ -1,7 +1,7 @@
 /** What they are told for whom there is no room, or not as much time as it takes. No route declares it: it can befall any. */
 import { Cause, Effect, Result } from "effect"
 import { CurrentAddress } from "#core/organization/CurrentTenant.ts"
-import { isOverload, type Overload } from "#core/Overload.ts"
+import { isOverload, type Overload } from "#core/load/Overload.ts"
 import type { Client } from "./Client.ts"
 import { failure, type Reply } from "./Endpoint.ts"
 import { known } from "./known.ts"

@@ -1,6 +1,6 @@
 /** The addresses of a run's files for whoever has no credential, for what the engine sends. */
 import { Effect, Layer } from "effect"
-import { PublicFiles } from "#core/run/PublicFiles.ts"
+import { PublicFiles } from "#core/file/PublicFiles.ts"
 import type { FileLinks } from "./FileLinks.ts"
 import { publicUrls } from "./routes/run.ts"
 import type { Site } from "./Site.ts"

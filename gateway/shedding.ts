@@ -1,7 +1,7 @@
-/** Whose request it is that may be refused because there are too many, told by its head alone: see core/LoadShedding.ts. */
+/** Whose request it is that may be refused because there are too many, told by its head alone: see core/load/LoadShedding.ts. */
 import { Clock, Effect } from "effect"
-import { LOOK_MILLIS, LoadShedding } from "#core/LoadShedding.ts"
-import { subscriberOf } from "#core/Network.ts"
+import { LOOK_MILLIS, LoadShedding } from "#core/load/LoadShedding.ts"
+import { subscriberOf } from "#core/egress/Network.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { nowOf } from "#core/SteadyTime.ts"
 import { credentialHeaders } from "./authenticate.ts"

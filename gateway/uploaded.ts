@@ -1,8 +1,8 @@
 /** The bytes of an upload, counted and hashed as they pass; what becomes of them is decided when all are there. */
 import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { BytePace } from "#core/BytePace.ts"
-import type { Stored } from "#core/campaign/UploadCompletion.ts"
+import { BytePace } from "#core/load/BytePace.ts"
+import type { Stored } from "#core/file/UploadCompletion.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { BodyTooLarge } from "./Endpoint.ts"
 import { FileStore } from "./FileStore.ts"

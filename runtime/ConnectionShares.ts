@@ -3,9 +3,9 @@
  * nobody's organization yet (log-ins, keys, uploads) share a part of the engine's own connections by their address, so that calls always find one.
  */
 import { Context, Effect, type Fiber, type Scope } from "effect"
-import { FairTurns } from "#core/FairTurns.ts"
+import { FairTurns } from "#core/load/FairTurns.ts"
 import type { OrganizationId } from "#core/Id.ts"
-import { subscriberOf } from "#core/Network.ts"
+import { subscriberOf } from "#core/egress/Network.ts"
 import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
 
 /** For requests, each of which holds a connection for a statement or a transaction only. */

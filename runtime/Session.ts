@@ -2,7 +2,7 @@
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect, Stream } from "effect"
 import { type SqlConnection, SqlError } from "effect/sql"
-import { TookTooLong } from "#core/Overload.ts"
+import { TookTooLong } from "#core/load/Overload.ts"
 import type { SilentConnections } from "./SilentConnections.ts"
 
 type Rows = ReadonlyArray<PgConnection.Row>

@@ -4,9 +4,9 @@
  */
 import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter } from "effect"
 import { resolve } from "node:path"
-import { readNetwork } from "#core/Network.ts"
+import { readNetwork } from "#core/egress/Network.ts"
 import { SignupMode } from "#core/organization/SignUp.ts"
-import { recordingFormats } from "#core/run/RecordingFormat.ts"
+import { recordingFormats } from "#core/file/RecordingFormat.ts"
 
 interface Variable<A> {
   readonly name: string

@@ -3,7 +3,7 @@
  * wall that the request stands behind, nor in its queues.
  */
 import { type Context, Effect, Layer } from "effect"
-import { IsHeavy } from "#core/HeavyWork.ts"
+import { IsHeavy } from "#core/load/HeavyWork.ts"
 import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
 
 const outside = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -6,7 +6,7 @@
  * follows, but whose id has the form of a call's, are passed on unchanged: the engine knows whose call it is.
  */
 import { Schema } from "effect"
-import { fromQ850, type HangupCause, mayHideAnswer } from "#core/call/HangupCause.ts"
+import { fromQ850, type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import { CallId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import type { Listed } from "./AriChannels.ts"

@@ -1,5 +1,5 @@
 /** The receiving half of a media stream: frames of 160 bytes, whatever pieces they came in, and one word at the end. */
-import type { MediaStream } from "#core/call/Media.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 
 type Listener = Parameters<MediaStream["listen"]>[0]
 

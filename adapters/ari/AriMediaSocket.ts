@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import WebSocket from "ws"
-import type { MediaStream } from "#core/call/Media.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import { portOf } from "#core/egress/Egress.ts"
 import { AriEar } from "./AriEar.ts"
 import { type Asterisk, providerError, webSocketUrl } from "./Asterisk.ts"

@@ -9,7 +9,7 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { Deferred, Effect } from "effect"
-import { fromQ850, type HangupCause } from "#core/call/HangupCause.ts"
+import { fromQ850, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { CallId } from "#core/Id.ts"
 import type { TransferOutcome, TransferRequest } from "#core/provider/Adapter.ts"
 import type { ChannelList } from "./AriChannels.ts"

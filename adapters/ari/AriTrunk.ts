@@ -1,6 +1,6 @@
 /** Keeps the calls of one trunk true: follows the events, and after each gap in them compares what we know with Asterisk's channels. */
 import { Clock, Effect, Latch, Schedule, type Scope } from "effect"
-import { type HangupCause, q850Of } from "#core/call/HangupCause.ts"
+import { type HangupCause, q850Of } from "#core/outcome/HangupCause.ts"
 import { portOf } from "#core/egress/Egress.ts"
 import type { CallId } from "#core/Id.ts"
 import {

@@ -1,13 +1,12 @@
 /** A voice agent ("workflow" in the API) and its versions. Calls keep the id of the version they were made with. */
 import { Schema } from "effect"
-import type { FolderId } from "../folder/Folder.ts"
-import type { AgentDefinitionId, AgentId, OrganizationId } from "../Id.ts"
+import type { FolderId } from "#core/folder/Folder.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { AgentDefinitionId, AgentId, OrganizationId } from "#core/Id.ts"
 
 export type AgentStatus = "active" | "archived"
 /** An agent has one published version, which calls use, unless its graph was never finished, at most one draft, and any number of archived versions. */
 export type VersionStatus = "draft" | "published" | "archived"
-export type JsonObject = Readonly<Record<string, unknown>>
-export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** What a version is made of. All three as the client sent them, unknown keys included. */
 export interface AgentContent {

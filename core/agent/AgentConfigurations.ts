@@ -1,13 +1,9 @@
 /** An agent's settings beside its graph. The keys that the engine or its clients know must be of their kind; others are kept as they are. */
 import { Schema } from "effect"
-import { isObject, type JsonObject } from "./Agent.ts"
+import { ConfigurationProblem } from "#core/Problem.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
 import { longestMessage, machineActions } from "./VoicemailDetection.ts"
 
-export const ConfigurationProblem = Schema.Struct({
-  path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
-  message: Schema.String
-})
-export type ConfigurationProblem = typeof ConfigurationProblem.Type
 export class AgentConfigurationsRefused extends Schema.TaggedError<AgentConfigurationsRefused>()("AgentConfigurationsRefused", {
   problems: Schema.Array(ConfigurationProblem)
 }) {}

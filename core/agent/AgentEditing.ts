@@ -5,10 +5,10 @@
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { FolderId } from "../folder/Folder.ts"
-import type { AgentId, OrganizationId } from "../Id.ts"
-import * as organizationModels from "../organization/ModelConfigurationStore.ts"
-import { within } from "../organization/QuotaStore.ts"
+import type { FolderId } from "#core/folder/Folder.ts"
+import type { AgentId, OrganizationId } from "#core/Id.ts"
+import * as organizationModels from "#core/model/ModelConfigurationStore.ts"
+import { within } from "#core/organization/QuotaStore.ts"
 import {
   type Agent,
   type AgentContent,
@@ -17,19 +17,18 @@ import {
   AgentNotFound,
   AgentTriggerTaken,
   type AgentVersionRecord,
-  type GraphProblem,
-  isObject,
-  type JsonObject
+  type GraphProblem
 } from "./Agent.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
 import { AgentConfigurationsRefused, problemsOf as configurationProblems, sparse } from "./AgentConfigurations.ts"
 import * as Graph from "./AgentGraph.ts"
-import { drawnFrom, maskedMessage, stillMasked, unmasked } from "./AgentSecrets.ts"
+import { drawnFrom, maskedMessage, stillMasked, unmasked } from "#core/model/ModelSecrets.ts"
 import { sizeProblems } from "./AgentSize.ts"
 import * as agents from "./AgentStore.ts"
 import * as triggers from "./AgentTriggerStore.ts"
 import * as versions from "./AgentVersionStore.ts"
-import { usesInAgent } from "../resource/CredentialHosts.ts"
-import { settle } from "../resource/credentialUses.ts"
+import { usesInAgent } from "#core/credential/CredentialHosts.ts"
+import { settle } from "#core/credential/credentialUses.ts"
 import { withoutEditorState } from "./EditorState.ts"
 import { problemsOf } from "./GraphRules.ts"
 import { toolProblems, toolUuidsIn } from "./ToolNames.ts"

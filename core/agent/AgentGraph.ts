@@ -2,8 +2,9 @@
  * The graph in an agent's definition: nodes joined by edges. Here is what a definition must be to be stored at all; one that is not
  * finished yet may be stored, see GraphRules for what it lacks. Whatever else a client puts in is kept and not looked at.
  */
-import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
-import { firstOf, gathered } from "./gathered.ts"
+import type { GraphProblem } from "./Agent.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
+import { firstOf, gathered } from "#core/Problem.ts"
 import { nodeTypeOf } from "./NodeTypes.ts"
 import { requiredVariables } from "./Template.ts"
 import { triggerProblems } from "./TriggerPath.ts"

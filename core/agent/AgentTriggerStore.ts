@@ -1,7 +1,7 @@
 /** Which agent is called by which path. What the versions of an agent say is the truth; the table finds the agent. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AgentId, OrganizationId } from "../Id.ts"
+import type { AgentId, OrganizationId } from "#core/Id.ts"
 import type { TriggeredAgent } from "./Agent.ts"
 import { callable } from "./AgentStore.ts"
 

@@ -1,10 +1,11 @@
 /** Versions in Postgres, their secrets sealed. What changes an agent's versions is to be called under the agent's lock, see AgentStore. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { AgentDefinitionId, type AgentId, type OrganizationId } from "../Id.ts"
-import type { Page } from "../Page.ts"
-import { newRowId, Sealer } from "../Sealer.ts"
-import type { AgentContent, AgentVersion, AgentVersionRecord, JsonObject, VersionStatus } from "./Agent.ts"
+import { AgentDefinitionId, type AgentId, type OrganizationId } from "#core/Id.ts"
+import type { Page } from "#core/Page.ts"
+import { newRowId, Sealer } from "#core/Sealer.ts"
+import type { AgentContent, AgentVersion, AgentVersionRecord, VersionStatus } from "./Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { openedRows, sealed, type Stored } from "./SealedVersion.ts"
 
 type Sql = SqlClient.SqlClient

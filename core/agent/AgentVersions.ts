@@ -1,8 +1,8 @@
 /** The versions of agents that calls are made with: from memory, because a version's content never changes. */
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AgentDefinitionId } from "../Id.ts"
-import { Sealer } from "../Sealer.ts"
+import type { AgentDefinitionId } from "#core/Id.ts"
+import { Sealer } from "#core/Sealer.ts"
 import type { AgentVersion } from "./Agent.ts"
 import * as store from "./AgentVersionStore.ts"
 import { flawOf } from "./GraphRules.ts"

@@ -1,9 +1,10 @@
 /** Which version of an agent a call runs. A graph that is not finished is never dialed with: the callee would hear nothing. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Sealer } from "../Sealer.ts"
-import type { AgentDefinitionId, AgentId, OrganizationId } from "../Id.ts"
-import { AgentUnpublished, type CallableAgent, type JsonObject } from "./Agent.ts"
+import type { Sealer } from "#core/Sealer.ts"
+import type { AgentDefinitionId, AgentId, OrganizationId } from "#core/Id.ts"
+import { AgentUnpublished, type CallableAgent } from "./Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 import type { AgentVersions } from "./AgentVersions.ts"
 import * as versions from "./AgentVersionStore.ts"
 import { flawOf } from "./GraphRules.ts"

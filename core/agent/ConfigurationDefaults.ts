@@ -1,5 +1,5 @@
 /** What an agent's settings are where nothing was set. Calls go by `max_call_duration`; the other settings are kept for whoever reads them. */
-import type { JsonObject } from "./Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { maxCallDurationSeconds } from "./AgentGraph.ts"
 
 export const configurationDefaults: JsonObject = {

@@ -2,9 +2,9 @@
  * An agent made of a few words about it: the nearest template, with the description in its prompt. Nobody has said what the contacts will
  * bring, so everything that the template takes from them has words to stand in for it.
  */
-import { isObject, type JsonObject } from "./Agent.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
 import type { NewAgent } from "./AgentEditing.ts"
-import { type AgentTemplate, agentTemplates } from "./AgentTemplate.ts"
+import { type AgentTemplate, agentTemplates } from "./templates/AgentTemplate.ts"
 
 export interface Description {
   readonly useCase: string

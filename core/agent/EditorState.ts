@@ -1,5 +1,5 @@
 /** What an editor keeps in a graph for the moment only: what is selected, dragged, hovered over, or marked as wrong. It is not stored. */
-import { isObject, type JsonObject } from "./Agent.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
 
 const momentary: ReadonlySet<string> = new Set(["selected", "dragging", "invalid", "hovered_through_edge"])
 

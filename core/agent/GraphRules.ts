@@ -1,7 +1,8 @@
 /** What a definition must be to be called finished: the checks of AgentGraph, the data of each node and edge, and how nodes are joined. */
-import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
+import type { GraphProblem } from "./Agent.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
 import { check } from "./AgentGraph.ts"
-import { firstOf, gathered } from "./gathered.ts"
+import { firstOf, gathered } from "#core/Problem.ts"
 import { dataProblems } from "./NodeData.ts"
 import type { Limits, NodeType } from "./NodeType.ts"
 import { nodeTypeOf, nodeTypes } from "./NodeTypes.ts"

@@ -1,6 +1,6 @@
 /** The data of a node against the properties of its type. Null is the same as not there; what the type does not name is not looked at. */
-import { isObject, type JsonObject } from "./Agent.ts"
-import { gathered } from "./gathered.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
+import { gathered } from "#core/Problem.ts"
 import type { NodeType, Property, PropertyKind } from "./NodeType.ts"
 
 export interface DataProblem {

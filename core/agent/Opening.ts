@@ -1,6 +1,6 @@
 /** What an agent says first in a call: the greeting that the contact brings, or else what the start node has. Pure. */
-import { nameOf, type RecordingName } from "../resource/Recording.ts"
-import { isObject, type JsonObject } from "./Agent.ts"
+import { nameOf, type RecordingName } from "./RecordingName.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
 import { greetingOf, startDataOf } from "./AgentGraph.ts"
 
 export interface Opening {

@@ -1,6 +1,6 @@
 /** Versions of agents as they lie in the database: the documents without their secrets, and these sealed beside them. */
 import { Effect } from "effect"
-import { type Place, Sealer, type Seals } from "../Sealer.ts"
+import { type Place, Sealer, type Seals } from "#core/Sealer.ts"
 import type { AgentContent, AgentVersion } from "./Agent.ts"
 import { putTogether, type SecretPart, takenApart, unwritten, type WrittenPart, written } from "./SecretParts.ts"
 

@@ -1,8 +1,7 @@
 /** The secrets in a JSON document, taken out and put back. In the place of each stays a null. */
-import { isSecretName } from "../event/NodeWebhookRequest.ts"
-import { isObject, type JsonObject } from "./Agent.ts"
-import { isPlaceholder, isSecret } from "./AgentSecrets.ts"
-import { withItems, withMembers } from "./changedParts.ts"
+import { isSecretName } from "#core/credential/secretHeader.ts"
+import { isObject, type JsonObject, withItems, withMembers } from "#core/Json.ts"
+import { isPlaceholder, isSecret } from "#core/model/ModelSecrets.ts"
 
 export interface SecretPart {
   /** From the document's root. */

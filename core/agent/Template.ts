@@ -2,7 +2,7 @@
  * `{{variables}}` in prompts, greetings and speeches: `{{ path }}`, `{{ path | default }}`, the older `{{ path | fallback:default }}`,
  * and `{{ path | fallback }}`, which says the path itself in words. A value is put in as it is: braces in it are not rendered again.
  */
-import { isTimeZone } from "../campaign/Schedule.ts"
+import { isTimeZone } from "#core/TimeZone.ts"
 
 /** What a template may use without any source of contacts having it. Retries alone have the last three. */
 export const systemVariables: ReadonlyArray<string> = [

@@ -1,7 +1,8 @@
 /** The names under which the language model of a call knows the tools of a node: no two may be the same, nor be an edge's. */
-import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
+import type { GraphProblem } from "./Agent.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
 import { toolNameOf as edgeToolName } from "./AgentGraph.ts"
-import { gathered } from "./gathered.ts"
+import { gathered } from "#core/Problem.ts"
 
 export interface NamedTool {
   readonly uuid: string

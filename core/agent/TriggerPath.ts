@@ -1,8 +1,9 @@
 /** The paths at which calls of an agent are asked for: the `trigger_path` of its API Trigger nodes. */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { type GraphProblem, isObject, type JsonObject } from "./Agent.ts"
-import { gathered } from "./gathered.ts"
+import type { GraphProblem } from "./Agent.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
+import { gathered } from "#core/Problem.ts"
 import { longestTriggerPath, triggerPathPattern } from "./IntegrationNodes.ts"
 
 const pattern = new RegExp(triggerPathPattern)

@@ -1,5 +1,5 @@
 /** What an agent wants done where a machine answers. Pure. */
-import { isObject, type JsonObject } from "./Agent.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
 
 /** `continue`: the call goes on as with a person, and its run says who answered. */
 export const machineActions = ["hangup", "leave_message", "continue"] as const

@@ -1,5 +1,5 @@
 /** A webhook node as its definition has it. What calls run with was maybe never checked, so nothing in it is taken for granted. */
-import { isObject, type JsonObject } from "./Agent.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
 
 export const webhookMethods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 export type WebhookMethod = (typeof webhookMethods)[number]

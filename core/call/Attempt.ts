@@ -8,10 +8,10 @@
  * A single call begins in `intent`, and becomes `sent` just before its request leaves. An attempt of a campaign is `sent` from the statement
  * that claims its contact. So a row in `intent` was certainly not dialed, a row in `sent` may have been, and no row is ever dialed twice.
  */
-import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
-import type { RetryConfig, RetryReason } from "../campaign/RetryPolicy.ts"
-import type { HangupCause } from "./HangupCause.ts"
-import type { Outcome } from "./Outcome.ts"
+import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import type { RetryConfig, RetryReason } from "#core/campaign/RetryPolicy.ts"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { Outcome } from "#core/outcome/Outcome.ts"
 
 /** What of its contact and campaign an attempt has to know until it ends. */
 export interface CampaignPart {

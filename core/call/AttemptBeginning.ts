@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AgentDefinitionId, CallId, CampaignId, RunId, TelephonyConfigId } from "../Id.ts"
+import type { AgentDefinitionId, CallId, CampaignId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { NewAttempt } from "./Attempt.ts"
 import { CallUnsettled } from "./CallRequest.ts"
 import { CallNotPlaced, type SingleCall } from "./Dialer.ts"

@@ -3,7 +3,7 @@
  * follows from what is in `CallMachine.ts`.
  */
 import { Schema } from "effect"
-import { HangupCause } from "./HangupCause.ts"
+import { HangupCause } from "#core/outcome/HangupCause.ts"
 
 const RefusalReason = Schema.Literals([
   "unreachable",

@@ -12,7 +12,7 @@
  * at any time, by the newest `SetDeadline`; one that had passed just before it was replaced does no harm.
  */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
-import { type HangupCause, mayHideAnswer } from "./HangupCause.ts"
+import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
 
 /** After the ring timeout, how long we wait for the provider's word before we ask. */
 const PATIENCE_MILLIS = 30_000

@@ -1,7 +1,7 @@
 /** What a client asks of a single call, and why it may not get it. */
 import { Schema } from "effect"
-import type { AgentId, CallId, PhoneNumberId, RunId, TelephonyConfigId } from "../Id.ts"
-import type { ApiKeyId, UserId } from "../organization/Caller.ts"
+import type { AgentId, CallId, PhoneNumberId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import type { ApiKeyId, UserId } from "#core/organization/Caller.ts"
 
 /** Neither E.164 with a leading `+`, nor an extension that the telephony configuration lists. */
 export class PhoneNumberRefused extends Schema.TaggedError<PhoneNumberRefused>()("PhoneNumberRefused", {

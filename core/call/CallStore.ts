@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { CallableAgent } from "../agent/Agent.ts"
-import { callable } from "../agent/AgentStore.ts"
-import { isPresentable } from "../telephony/CallerId.ts"
-import type { AgentId, CallId, OrganizationId, PhoneNumberId, RunId, TelephonyConfigId } from "../Id.ts"
+import type { CallableAgent } from "#core/agent/Agent.ts"
+import { callable } from "#core/agent/AgentStore.ts"
+import { isPresentable } from "#core/telephony/CallerId.ts"
+import type { AgentId, CallId, OrganizationId, PhoneNumberId, RunId, TelephonyConfigId } from "#core/Id.ts"
 
 type Sql = SqlClient.SqlClient
 

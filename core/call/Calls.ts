@@ -8,12 +8,17 @@ import {
   type AgentUnpublished,
   type CallableAgent,
   type TriggeredAgent
-} from "../agent/Agent.ts"
-import { Agents } from "../agent/Agents.ts"
-import type { OrganizationId, PhoneNumberId, RunId, TelephonyConfigId } from "../Id.ts"
-import type { Extensions } from "../telephony/Extensions.ts"
-import { ready, type TelephonyConfigNotFound, type TelephonyNotConfigured, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
-import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
+} from "#core/agent/Agent.ts"
+import { Agents } from "#core/agent/Agents.ts"
+import type { OrganizationId, PhoneNumberId, RunId, TelephonyConfigId } from "#core/Id.ts"
+import type { Extensions } from "#core/telephony/Extensions.ts"
+import {
+  ready,
+  type TelephonyConfigNotFound,
+  type TelephonyNotConfigured,
+  type TelephonyNotReady
+} from "#core/telephony/TelephonyConfig.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import {
   CallerNumberNotFound,
   type CallRequest,

@@ -2,7 +2,7 @@
 import { Context, type Effect, Schema } from "effect"
 import type { CallUnsettled } from "./CallRequest.ts"
 import type { NumberInCall } from "./NumberHold.ts"
-import type { AgentDefinitionId, AgentId, CallId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
+import type { AgentDefinitionId, AgentId, CallId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 
 export class ConcurrencyExhausted extends Schema.TaggedError<ConcurrencyExhausted>()("ConcurrencyExhausted", {}) {}
 /** This node has as many calls with audio as it can speak to, or as it was set to have; this one would be one more. */

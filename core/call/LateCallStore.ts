@@ -1,8 +1,8 @@
 /** Calls that live on after their attempts: whose they are, and what their runs tell of it. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
-import { storableJson } from "../storable.ts"
+import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import { storableJson } from "#core/storable.ts"
 
 export interface KnownAttempt {
   readonly callId: CallId

@@ -7,7 +7,7 @@
  */
 import { Context, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { CallId, CampaignId } from "../Id.ts"
+import type { CallId, CampaignId } from "#core/Id.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -17,7 +17,7 @@ export const longestDoubtMillis = 600_000
 export class NumberInCall extends Schema.TaggedError<NumberInCall>()("NumberInCall", {}) {}
 
 /** Wakes the campaigns that wait for a number that has just become free. */
-export const WakeWaiting = Context.Reference<(campaigns: ReadonlyArray<CampaignId>) => void>("core/call/NumberHold/WakeWaiting", {
+export const WakeWaiting = Context.Reference<(campaigns: ReadonlyArray<CampaignId>) => void>("core/call/WakeWaiting", {
   defaultValue: () => () => {}
 })
 

@@ -2,9 +2,9 @@
  * What an agent's owner is asked as a call leaves, and what his answer adds to the context of the call. Pure. What calls run with was maybe
  * never checked, and the answer is a stranger's: nothing in either is taken for granted.
  */
-import { isObject, type JsonObject } from "../agent/Agent.ts"
-import { startDataOf } from "../agent/AgentGraph.ts"
-import { isStorable } from "../storable.ts"
+import { isObject, type JsonObject } from "#core/Json.ts"
+import { startDataOf } from "#core/agent/AgentGraph.ts"
+import { isStorable } from "#core/storable.ts"
 import { reservedNames } from "./ReservedNames.ts"
 
 export interface PreCallFetch {

@@ -1,7 +1,7 @@
 /** Attempts that are not over, for whoever settles what a process has left behind. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AgentDefinitionId, CallId, OrganizationId, RunId, TelephonyConfigId } from "../Id.ts"
+import type { AgentDefinitionId, CallId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { CampaignPart, LeftAttempt } from "./Attempt.ts"
 
 type Sql = SqlClient.SqlClient

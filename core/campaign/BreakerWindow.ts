@@ -6,7 +6,7 @@
  *     watching --an end trips it--> tripped --the record trips as well--> (the campaign is paused)
  *                                      '--the record does not---> watching, by the entries of the record
  */
-import type { SteadyMillis } from "../SteadyTime.ts"
+import type { SteadyMillis } from "#core/SteadyTime.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
 
 export interface BreakerEntry {

@@ -7,8 +7,8 @@
  * `completed` and `failed` are final. Whatever an operator can repair ends in `paused`.
  */
 import { Schema } from "effect"
-import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
-import type { Compatibility } from "../Compatibility.ts"
+import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { Compatibility } from "#core/Compatibility.ts"
 import type { BreakerConfig } from "./CircuitBreaker.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
@@ -90,5 +90,3 @@ export class CampaignStateConflict extends Schema.TaggedError<CampaignStateConfl
 }) {}
 /** The campaign cannot be started as things stand; `reason` is a sentence for the operator. */
 export class CampaignNotReady extends Schema.TaggedError<CampaignNotReady>()("CampaignNotReady", { reason: Schema.String }) {}
-/** The uploaded list was refused; `reason` names rows. */
-export class SourceRefused extends Schema.TaggedError<SourceRefused>()("SourceRefused", { reason: Schema.String }) {}

@@ -1,7 +1,7 @@
 /** What a form for a new campaign starts from. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import type { BreakerConfig } from "./CircuitBreaker.ts"
 import { defaultRetryConfig, type RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"

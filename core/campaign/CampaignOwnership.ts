@@ -4,8 +4,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
-import { storableJson } from "../storable.ts"
+import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import { storableJson } from "#core/storable.ts"
 import type { CampaignEvent } from "./CampaignLog.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"

@@ -1,5 +1,5 @@
 /** How far a campaign is, under both sets of names that the API has for it; they agree because each is made from the same counters. */
-import type { CampaignId } from "../Id.ts"
+import type { CampaignId } from "#core/Id.ts"
 import type { CampaignCounters, CampaignState, SourceSync } from "./Campaign.ts"
 
 export interface CampaignProgress {

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { JsonObject } from "../agent/Agent.ts"
-import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Campaign, CampaignCounters, CampaignState, SourceSync } from "./Campaign.ts"
 import type { CampaignLogEntry } from "./CampaignLog.ts"
 import { type CampaignProgress, progressOf } from "./CampaignProgress.ts"
@@ -9,17 +9,12 @@ import type { BreakerConfig } from "./CircuitBreaker.ts"
 import { retryAllowed } from "./retryAllowed.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
+import type { SourceVariables } from "#core/contact/ContactSource.ts"
 
 type Sql = SqlClient.SqlClient
 const listLogs = 10
 const objectLogs = 100
 
-/** The template names that a campaign's contacts bring; it is kept with the campaign for a later version of its agent. */
-export interface SourceVariables {
-  readonly names: ReadonlyArray<string>
-  /** Those that are empty in at least one contact. */
-  readonly empty: ReadonlyArray<string>
-}
 export interface StoredSync extends SourceSync {
   readonly variables: SourceVariables
   /** There are extensions among the numbers. Older lists say nothing of it, and have none. */

@@ -4,34 +4,29 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AgentArchived, type AgentNotFound, type AgentUnpublished } from "../agent/Agent.ts"
-import { finished } from "../agent/Callable.ts"
-import { requiredVariablesOf } from "../agent/AgentGraph.ts"
-import { Agents } from "../agent/Agents.ts"
-import { Compatibility } from "../Compatibility.ts"
-import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "../Id.ts"
-import type { QuotaFull } from "../organization/Quota.ts"
-import { hasRoom, within } from "../organization/QuotaStore.ts"
-import { Signals, type StopUnconfirmed } from "../Signals.ts"
-import { type Extensions, noExtensions } from "../telephony/Extensions.ts"
-import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "../telephony/TelephonyConfig.ts"
-import { TelephonyConfigs } from "../telephony/TelephonyConfigs.ts"
-import {
-  CampaignNotFound,
-  CampaignNotReady,
-  type CampaignState,
-  CampaignStateConflict,
-  shownState,
-  type SourceRefused
-} from "./Campaign.ts"
+import { AgentArchived, type AgentNotFound, type AgentUnpublished } from "#core/agent/Agent.ts"
+import { finished } from "#core/agent/Callable.ts"
+import { requiredVariablesOf } from "#core/agent/AgentGraph.ts"
+import { Agents } from "#core/agent/Agents.ts"
+import { Compatibility } from "#core/Compatibility.ts"
+import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { QuotaFull } from "#core/organization/Quota.ts"
+import { hasRoom, within } from "#core/organization/QuotaStore.ts"
+import { Signals, type StopUnconfirmed } from "#core/Signals.ts"
+import { type Extensions, noExtensions } from "#core/telephony/Extensions.ts"
+import { ready, type TelephonyConfigNotFound, type TelephonyNotReady } from "#core/telephony/TelephonyConfig.ts"
+import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
+import { CampaignNotFound, CampaignNotReady, type CampaignState, CampaignStateConflict, shownState } from "./Campaign.ts"
+import { ContactSource, type SourceNotFound, type SourceRefused, type SourceVariables } from "#core/contact/ContactSource.ts"
 import type { CampaignProgress } from "./CampaignProgress.ts"
 import * as store from "./CampaignStore.ts"
 import { type CampaignDefaults, campaignDefaults } from "./CampaignDefaults.ts"
 import * as Breaker from "./CircuitBreaker.ts"
-import { importContacts } from "./ContactImport.ts"
-import { type Contact, type ContactMark, type ContactSelection, type ContactsNotUnknown, listContacts, markContacts } from "./Contacts.ts"
-import { ContactSource, type SourceNotFound } from "./ContactSource.ts"
-import { type NewRedial, redial, type RedialRefused } from "./Redial.ts"
+import { importContacts } from "#core/contact/ContactImport.ts"
+import { type ContactsNotUnknown, listContacts, markContacts } from "./Contacts.ts"
+import type { Contact, ContactMark, ContactSelection } from "#core/contact/Contact.ts"
+import type { NewRedial, RedialRefused } from "./Redial.ts"
+import { redial } from "./Redials.ts"
 import * as Retry from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
 
@@ -328,7 +323,7 @@ const usableConfig = (ports: Ports, organizationId: OrganizationId, id: Telephon
   )
 
 /** The agent may have come to need more since the contacts were read. */
-const satisfied = (required: ReadonlyArray<string>, variables: store.SourceVariables) => {
+const satisfied = (required: ReadonlyArray<string>, variables: SourceVariables) => {
   const named = (names: ReadonlyArray<string>) => names.map((name) => `'${name}'`).join(", ")
   const missing = required.filter((name) => !variables.names.includes(name))
   const empty = required.filter((name) => variables.empty.includes(name))

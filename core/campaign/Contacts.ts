@@ -4,49 +4,15 @@
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Outcome } from "../call/Outcome.ts"
-import type { AgentId, CampaignId, OrganizationId, RunId } from "../Id.ts"
+import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import { CampaignNotFound } from "./Campaign.ts"
-import * as store from "./ContactStore.ts"
-
-export const contactStates = ["pending", "dialing", "in_call", "retry_wait", "completed", "failed", "cancelled"] as const
-export type ContactState = (typeof contactStates)[number]
-
-export interface Contact {
-  /** The line of the list; the header is line 1. */
-  readonly rowNo: number
-  readonly phoneNumber: string
-  readonly state: ContactState
-  readonly retriesUsed: number
-  /** Of the last call that ended. */
-  readonly lastOutcome: Outcome | undefined
-  /** When a retry falls due. */
-  readonly dueAt: Date | undefined
-  /** What a person said; undefined when nobody has. */
-  readonly reached: boolean | undefined
-  /** The newest call. */
-  readonly run: { readonly id: RunId; readonly agentId: AgentId } | undefined
-}
-
-export interface ContactSelection {
-  readonly state: ContactState | undefined
-  readonly outcome: Outcome | undefined
-  /** `null`: those of whom nobody has said whether they were reached. */
-  readonly reached: boolean | null | undefined
-  /** Only lines that follow this one. */
-  readonly after: number | undefined
-  readonly limit: number
-}
+import type { ContactMark, ContactSelection } from "#core/contact/Contact.ts"
+import * as store from "#core/contact/ContactStore.ts"
 
 /** Their last call has no unknown outcome, or there are no such lines; nothing was marked. */
 export class ContactsNotUnknown extends Schema.TaggedError<ContactsNotUnknown>()("ContactsNotUnknown", {
   rowNumbers: Schema.Array(Schema.Int)
 }) {}
-
-export interface ContactMark {
-  readonly rowNumbers: ReadonlyArray<number>
-  readonly reached: boolean
-}
 
 /** In the order of their lines. */
 export const listContacts = Effect.fnUntraced(function* (

@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CampaignId } from "../Id.ts"
+import type { CampaignId } from "#core/Id.ts"
 import type { AutomaticStop } from "./CampaignOwnership.ts"
 import { completionEntry, runningOrCompleted } from "./CampaignStore.ts"
 

@@ -1,15 +1,5 @@
-/**
- * Calling again whom a completed campaign did not reach: a new draft of the contacts whose last call came to something chosen, with what
- * was known of them and how they were to be called. At most once for each campaign; the new one can be redialed in its turn.
- */
-import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
-import { AgentArchived } from "../agent/Agent.ts"
-import { Compatibility } from "../Compatibility.ts"
-import type { CampaignId, OrganizationId } from "../Id.ts"
-import { within } from "../organization/QuotaStore.ts"
-import { CampaignNotFound, CampaignStateConflict, shownState } from "./Campaign.ts"
-import * as store from "./RedialStore.ts"
+/** What a redial is asked for, and why it may be refused. */
+import { Schema } from "effect"
 import type { RetryConfig, RetryReason } from "./RetryPolicy.ts"
 
 /** The campaign has been redialed, or nobody in it matches. */
@@ -27,26 +17,3 @@ export interface NewRedial {
   /** Undefined: as in the campaign. */
   readonly retry: RetryConfig | undefined
 }
-
-export const redial = Effect.fnUntraced(
-  function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: CampaignId, wanted: NewRedial) {
-    const parent = yield* store.lockParent(sql, organizationId, id)
-    if (parent === undefined) return yield* new CampaignNotFound({ id })
-    if (parent.state !== "completed")
-      return yield* new CampaignStateConflict({
-        action: "redial",
-        state: shownState(parent.state, yield* Compatibility),
-        expected: ["completed"]
-      })
-    if (parent.redialedCampaignId !== null) return yield* new RedialRefused({ reason: "already_redialed" })
-    if (!parent.isAgentActive) return yield* new AgentArchived({ id: parent.agentId })
-    const child = yield* store.insertChild(sql, organizationId, id, wanted)
-    if (child === undefined) return yield* Effect.die("An inserted campaign was not returned")
-    const { contacts } = yield* store.copyContacts(sql, organizationId, id, child.id, wanted.reasons)
-    if (contacts === 0) return yield* new RedialRefused({ reason: "nobody_matches" })
-    yield* store.settle(sql, organizationId, id, child.id, contacts)
-    yield* within(sql, organizationId, "rows", contacts)
-    return child.id
-  },
-  (redial, sql) => Effect.catchTag(sql.withTransaction(redial), "SqlError", Effect.die)
-)

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
+import type { AgentId, CampaignId, OrganizationId } from "#core/Id.ts"
 import type { CampaignState } from "./Campaign.ts"
 import type { NewRedial, RedialReason } from "./Redial.ts"
 

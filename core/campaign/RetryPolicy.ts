@@ -3,7 +3,7 @@
  * whatever each of them came to.
  */
 import { Schema } from "effect"
-import type { Outcome } from "../call/Outcome.ts"
+import type { Outcome } from "#core/outcome/Outcome.ts"
 
 export const RetryConfig = Schema.Struct({
   enabled: Schema.Boolean,

@@ -2,7 +2,8 @@
  * May we call now, and if not, when? Weekly slots in a time zone. Openness is a property of the instant: an instant has exactly one
  * local time, so nothing is ambiguous when clocks change, and edges are found by searching instants, never by adding days.
  */
-import { Result, Schema } from "effect"
+import { Schema } from "effect"
+import { formatterOf, isTimeZone } from "#core/TimeZone.ts"
 
 export const ScheduleSlot = Schema.Struct({
   /** 0 is Monday, 6 is Sunday; JavaScript's `getDay` counts from Sunday. */
@@ -45,37 +46,6 @@ const weekMillis = 7 * dayMillis
 const horizonMillis = 15 * dayMillis
 /** Epoch 0 was a Thursday. */
 const epochWeekdayMillis = 3 * dayMillis
-
-// Making a formatter costs a hundred times its use. Names differ in case too, so their number has no bound of its own.
-const formatters = new Map<string, Intl.DateTimeFormat>()
-const formattersKept = 1000
-
-const formatterOf = (timezone: string): Intl.DateTimeFormat | undefined => {
-  const kept = formatters.get(timezone)
-  if (kept !== undefined || !/^[A-Za-z]/.test(timezone)) return kept
-  const made = Result.getOrUndefined(
-    Result.try(
-      () =>
-        new Intl.DateTimeFormat("en-US", {
-          timeZone: timezone,
-          hourCycle: "h23",
-          year: "numeric",
-          month: "numeric",
-          day: "numeric",
-          hour: "numeric",
-          minute: "numeric",
-          second: "numeric"
-        })
-    )
-  )
-  if (made === undefined) return undefined
-  if (formatters.size >= formattersKept) formatters.clear()
-  formatters.set(timezone, made)
-  return made
-}
-
-/** Whether this machine's time zone database has the zone under that name, links and aliases included. */
-export const isTimeZone = (name: string): boolean => formatterOf(name) !== undefined
 
 const minutesOf = (time: string): number | undefined => {
   const match = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time)

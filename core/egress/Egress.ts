@@ -4,7 +4,7 @@
  * the address that was judged is the one that is connected to.
  */
 import { Context, Effect } from "effect"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 
 /** The `lookup` of a socket, as `node:net` and all that stands on it takes it. */
 export type Lookup = (

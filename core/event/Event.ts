@@ -3,7 +3,7 @@
  * is no change without its event and no event without its change. Kept for seven days; whoever was away for longer is told so.
  */
 import { Schema } from "effect"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 
 /** A place in the one order of all events: whoever has seen an id has seen, or can see, every lower one. */
 export const EventId = Schema.Int.pipe(Schema.brand("EventId"))

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import { beginning, type Event, type EventId, type EventSelection, type EventType } from "./Event.ts"
 
 type Sql = SqlClient.SqlClient

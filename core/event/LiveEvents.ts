@@ -1,6 +1,6 @@
 /** Port: follow an organization's events as they happen. */
 import { Context, type Effect, Schema, type Stream } from "effect"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import type { Event, EventId, EventSelection } from "./Event.ts"
 
 /** The organization has as many followers on this node as it may have. */

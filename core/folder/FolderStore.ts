@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
-import type { Page } from "../Page.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { Page } from "#core/Page.ts"
 import type { Folder, FolderId } from "./Folder.ts"
 
 type Sql = SqlClient.SqlClient

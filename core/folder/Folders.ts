@@ -1,9 +1,9 @@
 /** The folders of an organization. Their names are unique in it. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
-import type { Page } from "../Page.ts"
-import { refusedAs } from "../uniqueness.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { Page } from "#core/Page.ts"
+import { refusedAs } from "#core/uniqueness.ts"
 import { type Folder, type FolderId, FolderNameTaken, FolderNotFound } from "./Folder.ts"
 import * as store from "./FolderStore.ts"
 

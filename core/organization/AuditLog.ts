@@ -5,36 +5,10 @@
  */
 import { Context, Effect, Fiber, Latch, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
-import type { ApiKeyId, Caller, UserId } from "./Caller.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { AuditEntry, AuditRecord } from "./AuditEntry.ts"
 import * as store from "./AuditLogStore.ts"
 import { CurrentTenant } from "./CurrentTenant.ts"
-
-export interface AuditEntry {
-  /** For a refused log-in, as whom it was tried. */
-  readonly caller: Pick<Caller, "organizationId"> & Partial<Caller>
-  /** The operation's name, `startCampaign`. */
-  readonly action: string
-  /** `campaigns`. */
-  readonly resourceKind: string
-  readonly resourceId: string | undefined
-  /** The network address of who asked. */
-  readonly address?: string | undefined
-}
-
-export interface AuditRecord {
-  readonly id: number
-  readonly at: Date
-  readonly userId: UserId | null
-  /** As it is now. */
-  readonly userEmail: string | null
-  readonly apiKeyId: ApiKeyId | null
-  readonly apiKeyName: string | null
-  readonly action: string
-  readonly resourceKind: string
-  readonly resourceId: string | null
-  readonly address: string | null
-}
 
 /** Entries of all organizations are written together, whoever's request happens to do it. */
 const ofAll = Effect.provideService(CurrentTenant, undefined)

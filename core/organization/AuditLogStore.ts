@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
-import type { AuditEntry, AuditRecord } from "./AuditLog.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import type { AuditEntry, AuditRecord } from "./AuditEntry.ts"
 
 type Sql = SqlClient.SqlClient
 export const prunedAtOnce = 1000

@@ -1,5 +1,5 @@
 /** How often something may be tried: some times at once, and then again as time goes by. Steady time; counted in memory, by this node. */
-import type { SteadyMillis } from "../SteadyTime.ts"
+import type { SteadyMillis } from "#core/SteadyTime.ts"
 
 export interface Allowance {
   readonly atOnce: number

@@ -1,6 +1,6 @@
 /** Who asks, and for which organization: what authentication proves of a request. */
 import { Schema } from "effect"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import type { Allowance } from "./Quota.ts"
 import type { Role } from "./Role.ts"
 import type { Scope } from "./Scope.ts"

@@ -3,7 +3,7 @@
  * alone, even to a query that forgets to name it. Undefined in the engine's own work, which spans organizations.
  */
 import { Context, Effect } from "effect"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 
 export const CurrentTenant = Context.Reference<OrganizationId | undefined>("core/organization/CurrentTenant", {
   defaultValue: () => undefined

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { openedText, Sealer } from "../Sealer.ts"
+import { openedText, Sealer } from "#core/Sealer.ts"
 import { newSecret } from "./Secret.ts"
 
 export class InstallationSecrets extends Context.Service<

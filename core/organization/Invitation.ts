@@ -1,6 +1,6 @@
 /** A place in an organization that waits for somebody, who brings the token. */
 import { Schema } from "effect"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import type { Role } from "./Role.ts"
 
 export const InvitationId = Schema.Int.pipe(Schema.brand("InvitationId"))

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import type { Caller } from "./Caller.ts"
 import type { Invitation, InvitationId, Place } from "./Invitation.ts"
 import { type Role, roles } from "./Role.ts"

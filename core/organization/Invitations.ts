@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import type { Caller, UserId } from "./Caller.ts"
 import { acrossTenants } from "./CurrentTenant.ts"
 import { type Invitation, type InvitationId, InvitationNotFound, InvitationRefused, TooManyInvitations } from "./Invitation.ts"

@@ -4,7 +4,7 @@
  * out. An attempt counts before the password is checked, so that many at once do not slip through together.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import * as SteadyTime from "../SteadyTime.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { Budgets } from "./Budgets.ts"
 
 export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", { retryAfterSeconds: Schema.Int }) {}

@@ -1,7 +1,7 @@
 /** Who belongs to an organization, and by which role; Invitations has how they came. Nobody gives or takes a role above his own, and the last owner stays one. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import type { Caller, UserId } from "./Caller.ts"
 import { LastOwner, type Member, MemberNotFound } from "./Member.ts"

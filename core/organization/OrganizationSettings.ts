@@ -1,29 +1,16 @@
 /** What an organization sets for all that it does. Running campaigns dial by a changed limit at once. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
-import { Signals } from "../Signals.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import { Signals } from "#core/Signals.ts"
 import type { Caller } from "./Caller.ts"
 import { acrossTenants } from "./CurrentTenant.ts"
+import type { Concurrency, Preferences } from "./Organization.ts"
 import * as store from "./OrganizationSettingsStore.ts"
 import { QuotaNotAllowed, quotaOf } from "./Quota.ts"
 import { defaultsOf, setOf } from "./Quotas.ts"
 import * as quotas from "./QuotaStore.ts"
 import { SignupPolicy } from "./SignUp.ts"
-
-export interface Preferences {
-  readonly testPhoneNumber: string | null
-  /** IANA name. */
-  readonly timezone: string | null
-  readonly externalPbxIntegrationsEnabled: boolean
-}
-
-export interface Concurrency {
-  /** Calls that may be up at once. Calls that are up when it is lowered go on. */
-  readonly limit: number
-  /** Of these, so many are kept from campaigns. */
-  readonly reserve: number
-}
 
 export class OrganizationSettings extends Context.Service<
   OrganizationSettings,

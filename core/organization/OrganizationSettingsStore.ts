@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
-import type { CampaignId, OrganizationId } from "../Id.ts"
-import type { Concurrency, Preferences } from "./OrganizationSettings.ts"
+import type { CampaignId, OrganizationId } from "#core/Id.ts"
+import type { Concurrency, Preferences } from "./Organization.ts"
 
 type Sql = SqlClient.SqlClient
 

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import { newKey, prefixOf } from "./ApiKey.ts"
 import { hashOf, newSecret } from "./Secret.ts"
 

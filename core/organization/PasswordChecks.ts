@@ -1,7 +1,7 @@
 /** The only way to a password: counted against whoever asks, one at a time, and as costly for an account that is not there. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { subscriberOf } from "../Network.ts"
+import { subscriberOf } from "#core/egress/Network.ts"
 import { AuditLog } from "./AuditLog.ts"
 import { KnownAddresses } from "./KnownAddresses.ts"
 import { LoginLimit, type TooManyAttempts } from "./LoginLimit.ts"

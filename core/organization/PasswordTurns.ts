@@ -4,7 +4,7 @@
  * leaves most of that processor to calls. Whoever finds no room hears so at once.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import * as SteadyTime from "../SteadyTime.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { type Standing, TooManyAttempts } from "./LoginLimit.ts"
 
 /** Too many others wait already. */

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import { allowanceNames, QuotaFull, type QuotaName, quotaOf, type SetLimits } from "./Quota.ts"
 
 type Sql = SqlClient.SqlClient

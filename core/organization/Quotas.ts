@@ -1,8 +1,8 @@
 /** What organizations may use, and what they do: shown to their own people, set by the operator, lowered by their administrators. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
-import { Signals } from "../Signals.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import { Signals } from "#core/Signals.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { acrossTenants } from "./CurrentTenant.ts"
 import { running } from "./OrganizationSettingsStore.ts"

@@ -3,8 +3,8 @@
  * asked of the database, so that no number of requests at once slips through. Operators are not counted: they come to set limits.
  */
 import type { Clock } from "effect"
-import type { OrganizationId } from "../Id.ts"
-import * as SteadyTime from "../SteadyTime.ts"
+import type { OrganizationId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import type { Caller } from "./Caller.ts"
 import { defaultAllowance, TooManyRequests } from "./Quota.ts"
 

@@ -1,7 +1,7 @@
 /** What a user does with log-ins: look at them, end them, and change the password that they begin with. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { isUuid } from "../resource/Uuid.ts"
+import { isUuid } from "#core/Uuid.ts"
 import type { UserId } from "./Caller.ts"
 import { acrossTenants } from "./CurrentTenant.ts"
 import type { PasswordChecks } from "./PasswordChecks.ts"

@@ -1,6 +1,6 @@
 /** A person who logs in, and works for one organization at a time. */
 import { Schema } from "effect"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import type { UserId } from "./Caller.ts"
 import type { Role } from "./Role.ts"
 

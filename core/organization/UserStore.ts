@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { OrganizationId } from "../Id.ts"
+import type { OrganizationId } from "#core/Id.ts"
 import type { UserId } from "./Caller.ts"
 import type { SetAllowance } from "./Quota.ts"
 import { setAllowance } from "./QuotaStore.ts"

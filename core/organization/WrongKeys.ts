@@ -4,7 +4,7 @@
  * through together. One that was good before is looked up whatever else comes from its address, such as that of a proxy which others share.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import * as SteadyTime from "../SteadyTime.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import { Budgets } from "./Budgets.ts"
 
 export class TooManyWrongKeys extends Schema.TaggedError<TooManyWrongKeys>()("TooManyWrongKeys", { retryAfterSeconds: Schema.Int }) {}

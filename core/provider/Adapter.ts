@@ -3,10 +3,10 @@
  * words into `TrunkEvent`s and carries out four verbs. It keeps no business rule, retries nothing and reads no environment.
  */
 import { type Effect, Schema, type Scope } from "effect"
-import { HangupCause } from "../call/HangupCause.ts"
-import type { MediaStream } from "../call/Media.ts"
-import type { Egress } from "../egress/Egress.ts"
-import type { CallId, TelephonyConfigId } from "../Id.ts"
+import { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { MediaStream } from "./Media.ts"
+import type { Egress } from "#core/egress/Egress.ts"
+import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { complete, type ConfigOf, type CredentialFields } from "./Credential.ts"
 
 export interface OriginateRequest {

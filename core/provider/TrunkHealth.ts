@@ -13,8 +13,8 @@
  * resumes a campaign, can hurry the next probe but does not make the trunk well: a trunk with a flapping socket would never be given up.
  */
 import type { Clock } from "effect"
-import type { CallId } from "../Id.ts"
-import * as SteadyTime from "../SteadyTime.ts"
+import type { CallId } from "#core/Id.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
 import type { TrunkEvent, TrunkStatus } from "./Adapter.ts"
 
 /** How long to wait after the first failure, the second, and so on, in milliseconds. */

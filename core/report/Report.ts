@@ -1,6 +1,6 @@
 /** What a report of runs is made of, and the errors of asking for one. */
 import { Schema, type Stream } from "effect"
-import type { AgentDefinitionId, AgentId, CampaignId, RunId } from "../Id.ts"
+import type { AgentDefinitionId, AgentId, CampaignId, RunId } from "#core/Id.ts"
 
 /** One run, which is one attempt. */
 export interface ReportRow {

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AgentId, OrganizationId, RunId } from "../Id.ts"
-import type { Page } from "../Page.ts"
-import type { Row } from "../Row.ts"
-import { type RunSelection, where } from "../run/RunStore.ts"
+import type { AgentId, OrganizationId, RunId } from "#core/Id.ts"
+import type { Page } from "#core/Page.ts"
+import type { Row } from "#core/Row.ts"
+import { type RunSelection, where } from "#core/run/RunStore.ts"
 import type { DailyRun, ReportedDay, ReportRow, UsageDay } from "./Report.ts"
 
 type Sql = SqlClient.SqlClient

@@ -1,16 +1,16 @@
 /** What the runs of an organization come to: as tables to save, by day, and as usage. */
 import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { AgentNotFound } from "../agent/Agent.ts"
-import { CampaignNotFound } from "../campaign/Campaign.ts"
-import { isTimeZone } from "../campaign/Schedule.ts"
-import { heavy } from "../HeavyWork.ts"
-import type { AgentId, CampaignId, OrganizationId } from "../Id.ts"
-import type { Page } from "../Page.ts"
-import { type DateRange, spanOfDay } from "../run/DateBound.ts"
-import type { RunDateInvalid, RunFilter, RunFilterInvalid } from "../run/RunFilter.ts"
-import { located, type UsageQuery, usageFilters } from "../run/Runs.ts"
-import { hasCampaign, type RunSelection } from "../run/RunStore.ts"
+import { AgentNotFound } from "#core/agent/Agent.ts"
+import { CampaignNotFound } from "#core/campaign/Campaign.ts"
+import { isTimeZone } from "#core/TimeZone.ts"
+import { heavy } from "#core/load/HeavyWork.ts"
+import type { AgentId, CampaignId, OrganizationId } from "#core/Id.ts"
+import type { Page } from "#core/Page.ts"
+import { type DateRange, spanOfDay } from "#core/run/DateBound.ts"
+import type { RunDateInvalid, RunFilter, RunFilterInvalid } from "#core/run/RunFilter.ts"
+import { located, type UsageQuery, usageFilters } from "#core/run/Runs.ts"
+import { hasCampaign, type RunSelection } from "#core/run/RunStore.ts"
 import {
   type DailyReport,
   type DailyRun,

@@ -1,6 +1,6 @@
 /** The record of one call, made with its attempt and filled when the call ends. */
 import { Schema } from "effect"
-import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId } from "../Id.ts"
+import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 

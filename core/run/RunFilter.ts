@@ -3,7 +3,7 @@
  * is no filter; an attribute that this list does not have is refused.
  */
 import { Result, Schema } from "effect"
-import { isStorable } from "../storable.ts"
+import { isStorable } from "#core/storable.ts"
 import { boundOf, type DateRange } from "./DateBound.ts"
 
 /** All of a list's filters must match; a bound that is undefined does not bind. */

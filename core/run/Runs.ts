@@ -1,8 +1,8 @@
 /** Finding the records of calls. */
 import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { CampaignNotFound } from "../campaign/Campaign.ts"
-import type { AgentId, CampaignId, OrganizationId, RunId } from "../Id.ts"
+import { CampaignNotFound } from "#core/campaign/Campaign.ts"
+import type { AgentId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 import { namesDay } from "./DateBound.ts"
 import { type Run, RunNotFound } from "./Run.ts"
 import {

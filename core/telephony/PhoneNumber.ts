@@ -1,6 +1,6 @@
 /** A phone number of a telephony configuration: calls show it to the callee, and calls to it are answered by its agent. */
 import { Schema } from "effect"
-import type { AgentId, PhoneNumberId, TelephonyConfigId } from "../Id.ts"
+import type { AgentId, PhoneNumberId, TelephonyConfigId } from "#core/Id.ts"
 import type { PhoneAddressType } from "./PhoneAddress.ts"
 
 export interface PhoneNumber {

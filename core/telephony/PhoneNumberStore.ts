@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AgentId, OrganizationId, PhoneNumberId, TelephonyConfigId } from "../Id.ts"
+import type { AgentId, OrganizationId, PhoneNumberId, TelephonyConfigId } from "#core/Id.ts"
 import type { PhoneAddress } from "./PhoneAddress.ts"
 import { maxPhoneNumbers, type PhoneNumber } from "./PhoneNumber.ts"
 

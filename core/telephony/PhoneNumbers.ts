@@ -1,11 +1,11 @@
 /** The phone numbers of a telephony configuration. Whoever dials through it hears of each change after the commit. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AgentNotFound } from "../agent/Agent.ts"
-import type { AgentId, OrganizationId, PhoneNumberId, TelephonyConfigId } from "../Id.ts"
-import { Registry } from "../provider/Registry.ts"
-import { Sealer } from "../Sealer.ts"
-import { refusedAs } from "../uniqueness.ts"
+import { AgentNotFound } from "#core/agent/Agent.ts"
+import type { AgentId, OrganizationId, PhoneNumberId, TelephonyConfigId } from "#core/Id.ts"
+import { Registry } from "#core/provider/Registry.ts"
+import { Sealer } from "#core/Sealer.ts"
+import { refusedAs } from "#core/uniqueness.ts"
 import { isPresentable } from "./CallerId.ts"
 import type { PhoneAddress } from "./PhoneAddress.ts"
 import {

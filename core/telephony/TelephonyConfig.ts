@@ -1,6 +1,6 @@
 /** A telephony configuration: the account at a provider through which calls go. Its credentials leave the engine only masked. */
 import { Effect, Schema } from "effect"
-import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
+import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Extensions } from "./Extensions.ts"
 
 export interface TelephonyConfig {

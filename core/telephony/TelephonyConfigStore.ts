@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type OrganizationId, TelephonyConfigId } from "../Id.ts"
-import { newRowId, openedJson, type Place, sealedJson, Sealer } from "../Sealer.ts"
+import { type OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import { newRowId, openedJson, type Place, sealedJson, Sealer } from "#core/Sealer.ts"
 
 type Sql = SqlClient.SqlClient
 

@@ -1,13 +1,13 @@
 /** The telephony configurations of an organization, and which of them a call goes through when none was named. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { EgressPolicy, refusesUrl } from "../egress/Egress.ts"
-import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
-import type { Adapter } from "../provider/Adapter.ts"
-import { addressesIn, mask, masked, strayingSecret, unmasked } from "../provider/Credential.ts"
-import { Registry } from "../provider/Registry.ts"
-import { Sealer } from "../Sealer.ts"
-import { refusedAs } from "../uniqueness.ts"
+import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
+import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { Adapter } from "#core/provider/Adapter.ts"
+import { addressesIn, mask, masked, strayingSecret, unmasked } from "#core/provider/Credential.ts"
+import { Registry } from "#core/provider/Registry.ts"
+import { Sealer } from "#core/Sealer.ts"
+import { refusedAs } from "#core/uniqueness.ts"
 import { extensionsIn } from "./Extensions.ts"
 import {
   TelephonyAccountTaken,

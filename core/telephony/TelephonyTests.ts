@@ -1,7 +1,7 @@
 /** Port: try a telephony configuration out, and what came of it the last time. Places no call. */
 import { Context, type Effect, Schema } from "effect"
-import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
-import type { Check } from "../provider/Adapter.ts"
+import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { Check } from "#core/provider/Adapter.ts"
 import type { TelephonyConfigNotFound } from "./TelephonyConfig.ts"
 
 export interface TelephonyTest {

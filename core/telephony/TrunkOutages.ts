@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CampaignId, TelephonyConfigId } from "../Id.ts"
+import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 
 /** A call that is up this long after its trunk came back has outlived the outage. */
 const OUTLIVED_SECONDS = 30

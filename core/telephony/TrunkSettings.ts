@@ -1,8 +1,8 @@
 /** All that a live trunk has to know of its telephony configuration. For the engine only: credentials are unmasked. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { OrganizationId, TelephonyConfigId } from "../Id.ts"
-import { Sealer } from "../Sealer.ts"
+import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import { Sealer } from "#core/Sealer.ts"
 import { type CallerIds, isPresentable } from "./CallerId.ts"
 import { opened, type StoredTelephony } from "./TelephonyConfigStore.ts"
 

@@ -3,7 +3,7 @@
  * after the commit, and never fails the change that it tells of.
  */
 import { Context, type Effect } from "effect"
-import type { TelephonyConfigId } from "../Id.ts"
+import type { TelephonyConfigId } from "#core/Id.ts"
 
 export class TrunkSignals extends Context.Service<
   TrunkSignals,

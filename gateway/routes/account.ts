@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { Caller, UserId } from "#core/organization/Caller.ts"
 import { KeyWithoutUser } from "#core/organization/User.ts"
 import { Users } from "#core/organization/Users.ts"
-import { loggedIn } from "../loggedIn.ts"
-import { route, tagged } from "../Route.ts"
+import { loggedIn } from "#gateway/loggedIn.ts"
+import { route, tagged } from "#gateway/Route.ts"
 import {
   AuthUserWire,
   LogIn,
@@ -21,7 +21,7 @@ import {
   userOrganizationsWire,
   UserWire,
   userWire
-} from "../wire/Account.ts"
+} from "#gateway/wire/Account.ts"
 
 /** Who logged in, or made the key. */
 const userOf = ({ userId }: Caller): Effect.Effect<UserId, KeyWithoutUser> =>

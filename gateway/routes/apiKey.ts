@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
-import { route, tagged } from "../Route.ts"
+import { route, tagged } from "#gateway/Route.ts"
 import {
   ApiKeyListQuery,
   ApiKeyPath,
@@ -14,7 +14,7 @@ import {
   newApiKeyOf,
   NewApiKeyWire,
   newApiKeyWire
-} from "../wire/ApiKey.ts"
+} from "#gateway/wire/ApiKey.ts"
 
 export const apiKeyRoutes = tagged("API keys", [
   route({

@@ -1,8 +1,8 @@
 /** /api/v1/organizations/audit-log */
 import { Effect } from "effect"
 import { AuditLog } from "#core/organization/AuditLog.ts"
-import { route, tagged } from "../Route.ts"
-import { AuditLogQuery, AuditLogWire, auditLogWire, auditPageOf } from "../wire/Organization.ts"
+import { route, tagged } from "#gateway/Route.ts"
+import { AuditLogQuery, AuditLogWire, auditLogWire, auditPageOf } from "#gateway/wire/Organization.ts"
 
 export const auditLogRoutes = tagged("Audit log", [
   route({

@@ -3,10 +3,19 @@ import { Effect } from "effect"
 import Type, { type Static, type TObject } from "typebox"
 import { Calls } from "#core/call/Calls.ts"
 import { RequestId } from "#core/Idempotency.ts"
-import { idempotent } from "../idempotency.ts"
-import { NotPossible } from "../Refusal.ts"
-import { route, tagged } from "../Route.ts"
-import { agentCallOf, CallInitiated, callInitiated, CallStarted, callStarted, InitiateCall, StartCall, testCallOf } from "../wire/Call.ts"
+import { idempotent } from "#gateway/idempotency.ts"
+import { NotPossible } from "#gateway/Refusal.ts"
+import { route, tagged } from "#gateway/Route.ts"
+import {
+  agentCallOf,
+  CallInitiated,
+  callInitiated,
+  CallStarted,
+  callStarted,
+  InitiateCall,
+  StartCall,
+  testCallOf
+} from "#gateway/wire/Call.ts"
 
 const description = "Answers once the provider has taken the call. The run tells how it goes on."
 const keyHeader = Type.Object({ "X-API-Key": Type.String() })

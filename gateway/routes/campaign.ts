@@ -6,13 +6,13 @@ import { Compatibility } from "#core/Compatibility.ts"
 import { RequestId } from "#core/Idempotency.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { makerOf } from "#core/organization/LinkMakers.ts"
-import { FileLinks } from "../FileLinks.ts"
-import { FileStore } from "../FileStore.ts"
-import { idempotent } from "../idempotency.ts"
-import { NotFound, Unprocessable } from "../Refusal.ts"
-import { list, route, tagged } from "../Route.ts"
-import { shown } from "../shown.ts"
-import { Site } from "../Site.ts"
+import { FileLinks } from "#gateway/FileLinks.ts"
+import { FileStore } from "#gateway/FileStore.ts"
+import { idempotent } from "#gateway/idempotency.ts"
+import { NotFound, Unprocessable } from "#gateway/Refusal.ts"
+import { list, route, tagged } from "#gateway/Route.ts"
+import { shown } from "#gateway/shown.ts"
+import { Site } from "#gateway/Site.ts"
 import {
   AdvisedCampaignWire,
   advisedCampaignWire,
@@ -32,10 +32,10 @@ import {
   redialOf,
   SourceDownload,
   UpdateCampaign
-} from "../wire/Campaign.ts"
-import { orUndefined } from "../wire/Field.ts"
-import { listedById, pageOf } from "../wire/Page.ts"
-import { RunListQuery, RunPageWire, runPageWire, runQueryOf } from "../wire/Run.ts"
+} from "#gateway/wire/Campaign.ts"
+import { orUndefined } from "#gateway/wire/Field.ts"
+import { listedById, pageOf } from "#gateway/wire/Page.ts"
+import { RunListQuery, RunPageWire, runPageWire, runQueryOf } from "#gateway/wire/Run.ts"
 import { publicRuns } from "./run.ts"
 
 const startErrors = [

@@ -1,9 +1,9 @@
 /** /api/v1/credentials */
 import { Effect } from "effect"
 import Type from "typebox"
-import { Credentials } from "#core/resource/Credentials.ts"
-import { list, route, tagged } from "../Route.ts"
-import { listed, pageOf, PageQuery } from "../wire/Page.ts"
+import { Credentials } from "#core/credential/Credentials.ts"
+import { list, route, tagged } from "#gateway/Route.ts"
+import { listed, pageOf, PageQuery } from "#gateway/wire/Page.ts"
 import {
   CreateCredential,
   credentialChangesOf,
@@ -13,7 +13,7 @@ import {
   credentialWire,
   newCredentialOf,
   UpdateCredential
-} from "../wire/Credential.ts"
+} from "#gateway/wire/Credential.ts"
 
 export const credentialRoutes = tagged("Credentials", [
   list({

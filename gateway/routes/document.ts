@@ -1,13 +1,13 @@
 /** /api/v1/openapi.json, /docs, which shows it, and /llms.txt, which sums it up. */
 import { Effect } from "effect"
 import Type from "typebox"
-import { docsFile } from "../docs/files.ts"
-import { llmsText } from "../llms.ts"
-import { openApiOf } from "../openapi.ts"
-import { NotFound } from "../Refusal.ts"
-import { type Content, download, type Route, route, tagged } from "../Route.ts"
-import { Site } from "../Site.ts"
-import { optional } from "../wire/Field.ts"
+import { docsFile } from "#gateway/docs/files.ts"
+import { llmsText } from "#gateway/llms.ts"
+import { openApiOf } from "#gateway/openapi.ts"
+import { NotFound } from "#gateway/Refusal.ts"
+import { type Content, download, type Route, route, tagged } from "#gateway/Route.ts"
+import { Site } from "#gateway/Site.ts"
+import { optional } from "#gateway/wire/Field.ts"
 
 const found = (content: Content | undefined) =>
   content === undefined ? Effect.fail(new NotFound({ detail: "Not Found" })) : Effect.succeed(content)

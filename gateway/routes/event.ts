@@ -5,13 +5,13 @@ import { type Event, beginning } from "#core/event/Event.ts"
 import { Events } from "#core/event/Events.ts"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { followersOf } from "#core/organization/Quota.ts"
-import type { Identities } from "../authenticate.ts"
-import { Closing } from "../Closing.ts"
-import { credentialLost, FollowingTimes, longestFollowing } from "../following.ts"
-import { socketPath } from "../liveEvents.ts"
-import { UpgradeRequired } from "../Refusal.ts"
-import { shown } from "../shown.ts"
-import { type Content, download, type Route, route, tagged } from "../Route.ts"
+import type { Identities } from "#gateway/authenticate.ts"
+import { Closing } from "#gateway/Closing.ts"
+import { credentialLost, FollowingTimes, longestFollowing } from "#gateway/following.ts"
+import { socketPath } from "#gateway/liveEvents.ts"
+import { UpgradeRequired } from "#gateway/Refusal.ts"
+import { shown } from "#gateway/shown.ts"
+import { type Content, download, type Route, route, tagged } from "#gateway/Route.ts"
 import {
   EventListQuery,
   EventPageWire,
@@ -23,7 +23,7 @@ import {
   eventWire,
   positionOf,
   selectionOf
-} from "../wire/Event.ts"
+} from "#gateway/wire/Event.ts"
 
 /** How soon a browser comes back. */
 const retryMillis = 2000

@@ -1,19 +1,19 @@
 /** Uploads of lists, and addresses of stored files: /api/v1/s3, /api/v1/uploads, /api/v1/files. */
 import { Effect, type Stream } from "effect"
 import Type from "typebox"
-import { Uploads } from "#core/campaign/Uploads.ts"
+import { Uploads } from "#core/file/Uploads.ts"
 import { type OrganizationId, RunId } from "#core/Id.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { LinkMakers, makerOf } from "#core/organization/LinkMakers.ts"
-import { FileLinks } from "../FileLinks.ts"
-import { keptFile, mediaTypeOf } from "../keptFile.ts"
-import { boundaryOf, fileOf } from "../multipart.ts"
-import { FileForbidden, FileKeyInvalid, FormInvalid, LinkRefused } from "../Refusal.ts"
-import { download, route, tagged, upload } from "../Route.ts"
-import { RunOwners } from "../RunOwners.ts"
-import { Site } from "../Site.ts"
-import { uploaded } from "../uploaded.ts"
+import { FileLinks } from "#gateway/FileLinks.ts"
+import { keptFile, mediaTypeOf } from "#gateway/keptFile.ts"
+import { boundaryOf, fileOf } from "#gateway/multipart.ts"
+import { FileForbidden, FileKeyInvalid, FormInvalid, LinkRefused } from "#gateway/Refusal.ts"
+import { download, route, tagged, upload } from "#gateway/Route.ts"
+import { RunOwners } from "#gateway/RunOwners.ts"
+import { Site } from "#gateway/Site.ts"
+import { uploaded } from "#gateway/uploaded.ts"
 import {
   FileMetadata,
   fileMetadata,
@@ -26,7 +26,7 @@ import {
   UploadAddress,
   uploadAddress,
   Uploaded
-} from "../wire/File.ts"
+} from "#gateway/wire/File.ts"
 
 /** A form is larger than its file by its boundaries and headers. */
 const formBytes = 65_536

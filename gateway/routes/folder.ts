@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { Folders } from "#core/folder/Folders.ts"
-import { list, route, tagged } from "../Route.ts"
-import { listed, pageOf, PageQuery } from "../wire/Page.ts"
-import { FolderInput, FolderPath, FolderWire, folderWire } from "../wire/Folder.ts"
+import { list, route, tagged } from "#gateway/Route.ts"
+import { listed, pageOf, PageQuery } from "#gateway/wire/Page.ts"
+import { FolderInput, FolderPath, FolderWire, folderWire } from "#gateway/wire/Folder.ts"
 
 export const folderRoutes = tagged("Folders", [
   list({

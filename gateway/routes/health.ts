@@ -1,12 +1,12 @@
 /** /api/v1/health */
 import { Effect } from "effect"
 import { Users } from "#core/organization/Users.ts"
-import { Exposition } from "../Exposition.ts"
-import { NotFound, NotReady } from "../Refusal.ts"
-import { Readiness } from "../Readiness.ts"
-import { download, route, tagged } from "../Route.ts"
-import { Site } from "../Site.ts"
-import { HealthWire, ReadyWire, trunkCounts } from "../wire/Health.ts"
+import { Exposition } from "#gateway/Exposition.ts"
+import { NotFound, NotReady } from "#gateway/Refusal.ts"
+import { Readiness } from "#gateway/Readiness.ts"
+import { download, route, tagged } from "#gateway/Route.ts"
+import { Site } from "#gateway/Site.ts"
+import { HealthWire, ReadyWire, trunkCounts } from "#gateway/wire/Health.ts"
 
 export const metricsRoute = download({
   method: "get",

@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import { Invitations } from "#core/organization/Invitations.ts"
 import { Users } from "#core/organization/Users.ts"
-import { loggedIn } from "../loggedIn.ts"
-import { route, tagged } from "../Route.ts"
-import { UserOrganizationsWire, userOrganizationsWire } from "../wire/Account.ts"
-import { Changed, changed } from "../wire/ApiKey.ts"
+import { loggedIn } from "#gateway/loggedIn.ts"
+import { route, tagged } from "#gateway/Route.ts"
+import { UserOrganizationsWire, userOrganizationsWire } from "#gateway/wire/Account.ts"
+import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import {
   CreateInvitation,
   InvitationList,
@@ -15,7 +15,7 @@ import {
   NewInvitationWire,
   newInvitationWire,
   RedeemInvitation
-} from "../wire/Invitation.ts"
+} from "#gateway/wire/Invitation.ts"
 
 export const invitationRoutes = tagged("Invitations", [
   route({

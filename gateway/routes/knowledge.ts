@@ -1,10 +1,10 @@
 /** /api/v1/knowledge-base */
 import { Effect } from "effect"
-import { Documents } from "#core/resource/Documents.ts"
-import { FileStore } from "../FileStore.ts"
-import { list, route, tagged } from "../Route.ts"
-import { Site } from "../Site.ts"
-import { orUndefined } from "../wire/Field.ts"
+import { Documents } from "#core/document/Documents.ts"
+import { FileStore } from "#gateway/FileStore.ts"
+import { list, route, tagged } from "#gateway/Route.ts"
+import { Site } from "#gateway/Site.ts"
+import { orUndefined } from "#gateway/wire/Field.ts"
 import {
   DocumentList,
   DocumentListQuery,
@@ -17,9 +17,9 @@ import {
   newDocumentOf,
   ProcessDocument,
   RequestDocumentUpload
-} from "../wire/Knowledge.ts"
-import { listedPart, pageOf } from "../wire/Page.ts"
-import { Deleted } from "../wire/ResourceFile.ts"
+} from "#gateway/wire/Knowledge.ts"
+import { listedPart, pageOf } from "#gateway/wire/Page.ts"
+import { Deleted } from "#gateway/wire/ResourceFile.ts"
 
 export const knowledgeRoutes = tagged("Knowledge base", [
   route({

@@ -1,7 +1,7 @@
 /** /api/v1/organizations/model-configurations: what `/user/configurations/user` tells service by service, as one document. */
 import { Effect } from "effect"
-import { ModelConfigurations } from "#core/organization/ModelConfigurations.ts"
-import { route, tagged } from "../Route.ts"
+import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
+import { route, tagged } from "#gateway/Route.ts"
 import {
   ModelConfigurationDefaultsWire,
   modelConfigurationDefaults,
@@ -11,7 +11,7 @@ import {
   ModelPricing,
   noPrices,
   SetModelConfiguration
-} from "../wire/ModelConfiguration.ts"
+} from "#gateway/wire/ModelConfiguration.ts"
 
 export const modelConfigurationRoutes = tagged("Model configurations", [
   route({

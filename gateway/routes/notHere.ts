@@ -5,10 +5,10 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { Agents } from "#core/agent/Agents.ts"
-import { voiceServices } from "#core/voice/VoiceServices.ts"
-import { NotFound } from "../Refusal.ts"
-import { route, tagged } from "../Route.ts"
-import { AgentPath } from "../wire/Agent.ts"
+import { voiceServices } from "#core/model/VoiceServices.ts"
+import { NotFound } from "#gateway/Refusal.ts"
+import { route, tagged } from "#gateway/Route.ts"
+import { AgentPath } from "#gateway/wire/Agent.ts"
 
 const none = () => Type.Array(Type.Unknown(), { maxItems: 0 })
 const zero = () => Type.Literal(0)

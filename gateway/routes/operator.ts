@@ -5,9 +5,9 @@ import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
 import { Operators } from "#core/organization/Operators.ts"
 import { Quotas } from "#core/organization/Quotas.ts"
-import { list, route, tagged } from "../Route.ts"
-import { ApiKeyPath, ApiKeyWire, apiKeyWire, Changed, changed, NewApiKeyWire, newApiKeyWire } from "../wire/ApiKey.ts"
-import { listedById } from "../wire/Page.ts"
+import { list, route, tagged } from "#gateway/Route.ts"
+import { ApiKeyPath, ApiKeyWire, apiKeyWire, Changed, changed, NewApiKeyWire, newApiKeyWire } from "#gateway/wire/ApiKey.ts"
+import { listedById } from "#gateway/wire/Page.ts"
 import {
   NewOperatorKey,
   OrganizationListQuery,
@@ -16,7 +16,7 @@ import {
   OrganizationQuotasWire,
   organizationQuotasWire,
   SetQuotas
-} from "../wire/Quota.ts"
+} from "#gateway/wire/Quota.ts"
 
 export const operatorRoutes = tagged("Operator", [
   list({

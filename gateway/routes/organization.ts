@@ -1,11 +1,11 @@
 /** /api/v1/organizations: the caller's organization, its members and its settings. */
 import { Effect } from "effect"
 import { Members } from "#core/organization/Members.ts"
-import { ModelConfigurations } from "#core/organization/ModelConfigurations.ts"
+import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
 import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts"
-import { Retentions } from "#core/run/Retention.ts"
-import { route, tagged } from "../Route.ts"
-import { Changed, changed } from "../wire/ApiKey.ts"
+import { Retentions } from "#core/file/Retentions.ts"
+import { route, tagged } from "#gateway/Route.ts"
+import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import {
   ChangeMember,
   concurrencyOf,
@@ -22,7 +22,7 @@ import {
   SetSettings,
   SettingsWire,
   settingsWire
-} from "../wire/Organization.ts"
+} from "#gateway/wire/Organization.ts"
 
 const memberRoutes = tagged("Members", [
   route({

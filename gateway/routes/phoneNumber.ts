@@ -1,7 +1,7 @@
 /** /api/v1/organizations/telephony-configs/{config_id}/phone-numbers */
 import { Effect } from "effect"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
-import { route, tagged } from "../Route.ts"
+import { route, tagged } from "#gateway/Route.ts"
 import {
   CreatePhoneNumber,
   newPhoneNumberOf,
@@ -12,8 +12,8 @@ import {
   PhoneNumberWire,
   phoneNumberWire,
   UpdatePhoneNumber
-} from "../wire/PhoneNumber.ts"
-import { TelephonyConfigPath } from "../wire/Telephony.ts"
+} from "#gateway/wire/PhoneNumber.ts"
+import { TelephonyConfigPath } from "#gateway/wire/Telephony.ts"
 import { configNotFound } from "./telephony.ts"
 
 const collection = "/api/v1/organizations/telephony-configs/:config_id/phone-numbers"

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { Quotas } from "#core/organization/Quotas.ts"
 import type { OrganizationNotFound } from "#core/organization/User.ts"
-import { route, tagged } from "../Route.ts"
-import { QuotasWire, quotasWire, SetOwnQuotas } from "../wire/Quota.ts"
+import { route, tagged } from "#gateway/Route.ts"
+import { QuotasWire, quotasWire, SetOwnQuotas } from "#gateway/wire/Quota.ts"
 
 /** The organization of a caller. */
 const there = <A, E, R>(quotas: Effect.Effect<A, E | OrganizationNotFound, R>) =>

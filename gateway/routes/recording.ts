@@ -1,11 +1,11 @@
 /** /api/v1/workflow-recordings */
 import { Effect } from "effect"
-import { Recordings } from "#core/resource/Recordings.ts"
-import { FileStore } from "../FileStore.ts"
-import { list, route, tagged } from "../Route.ts"
-import { Site } from "../Site.ts"
-import { orUndefined } from "../wire/Field.ts"
-import { listedPart, pageOf } from "../wire/Page.ts"
+import { Recordings } from "#core/recording/Recordings.ts"
+import { FileStore } from "#gateway/FileStore.ts"
+import { list, route, tagged } from "#gateway/Route.ts"
+import { Site } from "#gateway/Site.ts"
+import { orUndefined } from "#gateway/wire/Field.ts"
+import { listedPart, pageOf } from "#gateway/wire/Page.ts"
 import {
   CreateRecording,
   maxRecordingBytes,
@@ -23,8 +23,8 @@ import {
   recordingWire,
   RequestRecordingUpload,
   UpdateRecording
-} from "../wire/Recording.ts"
-import { Deleted } from "../wire/ResourceFile.ts"
+} from "#gateway/wire/Recording.ts"
+import { Deleted } from "#gateway/wire/ResourceFile.ts"
 
 export const recordingRoutes = tagged("Recordings", [
   list({

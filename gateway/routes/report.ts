@@ -4,12 +4,12 @@ import Type from "typebox"
 import { headerOf, lineOf } from "#core/report/ReportCsv.ts"
 import type { Report } from "#core/report/Report.ts"
 import { Reports } from "#core/report/Reports.ts"
-import type { FileLinks } from "../FileLinks.ts"
-import { NotFound } from "../Refusal.ts"
-import { type Content, download, list, route, tagged } from "../Route.ts"
-import type { Site } from "../Site.ts"
-import { CampaignPath } from "../wire/Campaign.ts"
-import { listed, pageOf, PageQuery } from "../wire/Page.ts"
+import type { FileLinks } from "#gateway/FileLinks.ts"
+import { NotFound } from "#gateway/Refusal.ts"
+import { type Content, download, list, route, tagged } from "#gateway/Route.ts"
+import type { Site } from "#gateway/Site.ts"
+import { CampaignPath } from "#gateway/wire/Campaign.ts"
+import { listed, pageOf, PageQuery } from "#gateway/wire/Page.ts"
 import {
   AgentNameWire,
   DailyQuery,
@@ -20,9 +20,9 @@ import {
   dayQueryOf,
   reportDatesOf,
   ReportQuery
-} from "../wire/Report.ts"
-import { AgentRunsPath } from "../wire/Run.ts"
-import { narrowingOf, UsageReportQuery } from "../wire/Usage.ts"
+} from "#gateway/wire/Report.ts"
+import { AgentRunsPath } from "#gateway/wire/Run.ts"
+import { narrowingOf, UsageReportQuery } from "#gateway/wire/Usage.ts"
 import { publicUrls } from "./run.ts"
 
 const description =

@@ -1,11 +1,11 @@
 /** /api/v1/resource-uploads: where the bytes of recordings and documents are put. */
 import { Effect } from "effect"
 import Type from "typebox"
-import { ResourceUploads } from "#core/resource/ResourceUploads.ts"
-import { tagged, upload } from "../Route.ts"
-import { uploaded } from "../uploaded.ts"
-import { Uploaded } from "../wire/File.ts"
-import { maxDocumentBytes } from "../wire/Knowledge.ts"
+import { ResourceUploads } from "#core/file/ResourceUploads.ts"
+import { tagged, upload } from "#gateway/Route.ts"
+import { uploaded } from "#gateway/uploaded.ts"
+import { Uploaded } from "#gateway/wire/File.ts"
+import { maxDocumentBytes } from "#gateway/wire/Knowledge.ts"
 
 export const resourceUploadRoutes = tagged("Files", [
   upload({

@@ -2,14 +2,14 @@
 import { Effect } from "effect"
 import type { Run } from "#core/run/Run.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { Retentions } from "#core/run/Retention.ts"
-import { FileLinks } from "../FileLinks.ts"
-import { FileStore } from "../FileStore.ts"
-import { keptFile, mediaTypeOf } from "../keptFile.ts"
-import { NotFound } from "../Refusal.ts"
-import { type Content, download, route, tagged } from "../Route.ts"
-import { Site } from "../Site.ts"
-import { Changed, changed } from "../wire/ApiKey.ts"
+import { Retentions } from "#core/file/Retentions.ts"
+import { FileLinks } from "#gateway/FileLinks.ts"
+import { FileStore } from "#gateway/FileStore.ts"
+import { keptFile, mediaTypeOf } from "#gateway/keptFile.ts"
+import { NotFound } from "#gateway/Refusal.ts"
+import { type Content, download, route, tagged } from "#gateway/Route.ts"
+import { Site } from "#gateway/Site.ts"
+import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import {
   AgentRunPageWire,
   agentRunPageWire,
@@ -20,7 +20,7 @@ import {
   runQueryOf,
   RunWire,
   runWire
-} from "../wire/Run.ts"
+} from "#gateway/wire/Run.ts"
 
 const noUrls: PublicUrls = { token: null, transcript: null, recording: null }
 

@@ -1,10 +1,10 @@
 /** /api/v1/user/sessions, /api/v1/user/password and logging out. */
 import { Effect } from "effect"
 import { Users } from "#core/organization/Users.ts"
-import { loggedIn } from "../loggedIn.ts"
-import { route, tagged } from "../Route.ts"
-import { Changed, changed } from "../wire/ApiKey.ts"
-import { ChangePassword, openSessionWire, SessionList, SessionPath } from "../wire/Session.ts"
+import { loggedIn } from "#gateway/loggedIn.ts"
+import { route, tagged } from "#gateway/Route.ts"
+import { Changed, changed } from "#gateway/wire/ApiKey.ts"
+import { ChangePassword, openSessionWire, SessionList, SessionPath } from "#gateway/wire/Session.ts"
 
 const ends = "Its token is refused from now on; whoever follows events with it is let go within half a minute."
 

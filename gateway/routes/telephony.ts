@@ -6,11 +6,11 @@ import type { Adapter } from "#core/provider/Adapter.ts"
 import { TelephonyConfigNotFound } from "#core/telephony/TelephonyConfig.ts"
 import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
-import { idempotent } from "../idempotency.ts"
-import { Readiness } from "../Readiness.ts"
-import { NotFound } from "../Refusal.ts"
-import { route, tagged } from "../Route.ts"
-import { TrunkList, trunkList } from "../wire/Health.ts"
+import { idempotent } from "#gateway/idempotency.ts"
+import { Readiness } from "#gateway/Readiness.ts"
+import { NotFound } from "#gateway/Refusal.ts"
+import { route, tagged } from "#gateway/Route.ts"
+import { TrunkList, trunkList } from "#gateway/wire/Health.ts"
 import {
   createTelephonyConfig,
   newTelephonyConfigOf,
@@ -26,7 +26,7 @@ import {
   telephonyConfigWire,
   updateTelephonyConfig,
   warningsWire
-} from "../wire/Telephony.ts"
+} from "#gateway/wire/Telephony.ts"
 import {
   callInitiated,
   callNotPlaced,
@@ -34,7 +34,7 @@ import {
   testedCallOf,
   telephonyTestWire,
   TestTelephonyConfig
-} from "../wire/TelephonyTest.ts"
+} from "#gateway/wire/TelephonyTest.ts"
 import { dialErrors } from "./call.ts"
 
 const collection = "/api/v1/organizations/telephony-configs"

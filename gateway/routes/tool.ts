@@ -1,12 +1,12 @@
 /** /api/v1/tools */
 import { Effect } from "effect"
 import Type from "typebox"
-import { toolCategories, toolStatuses } from "#core/resource/Tool.ts"
-import { Tools, type ToolFilter } from "#core/resource/Tools.ts"
-import { NotPossible } from "../Refusal.ts"
-import { list, route, tagged } from "../Route.ts"
-import { listedPart, pageOf } from "../wire/Page.ts"
-import { orUndefined } from "../wire/Field.ts"
+import { toolCategories, toolStatuses } from "#core/tool/Tool.ts"
+import { Tools, type ToolFilter } from "#core/tool/Tools.ts"
+import { NotPossible } from "#gateway/Refusal.ts"
+import { list, route, tagged } from "#gateway/Route.ts"
+import { listedPart, pageOf } from "#gateway/wire/Page.ts"
+import { orUndefined } from "#gateway/wire/Field.ts"
 import {
   CreateTool,
   newToolOf,
@@ -17,7 +17,7 @@ import {
   ToolWire,
   toolWire,
   UpdateTool
-} from "../wire/Tool.ts"
+} from "#gateway/wire/Tool.ts"
 
 const oneOf =
   <Word extends string>(words: ReadonlyArray<Word>) =>

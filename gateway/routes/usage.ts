@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Reports } from "#core/report/Reports.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { route, tagged } from "../Route.ts"
+import { route, tagged } from "#gateway/Route.ts"
 import {
   BreakdownQuery,
   BreakdownWire,
@@ -14,7 +14,7 @@ import {
   usagePageWire,
   usageQueryOf,
   usageRunWire
-} from "../wire/Usage.ts"
+} from "#gateway/wire/Usage.ts"
 import { publicUrls } from "./run.ts"
 
 export const usageRoutes = tagged("Usage", [

@@ -1,8 +1,8 @@
 /** /api/v1/user/configurations: which speech and language services the organization has set up. */
 import { Effect } from "effect"
-import { ModelConfigurations } from "#core/organization/ModelConfigurations.ts"
-import { route, tagged } from "../Route.ts"
-import { modelDocumentSize } from "../wire/ModelConfiguration.ts"
+import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
+import { route, tagged } from "#gateway/Route.ts"
+import { modelDocumentSize } from "#gateway/wire/ModelConfiguration.ts"
 import {
   allWell,
   changesOf,
@@ -13,7 +13,7 @@ import {
   UserConfigurationWire,
   userConfigurationWire,
   ValidateQuery
-} from "../wire/UserConfiguration.ts"
+} from "#gateway/wire/UserConfiguration.ts"
 
 export const userConfigurationRoutes = tagged("User configurations", [
   route({

@@ -1,7 +1,7 @@
 /** /api/v1/organizations/webhook-endpoints: where an organization's events are sent. */
 import { Effect } from "effect"
-import { WebhookEndpoints } from "#core/event/WebhookEndpoints.ts"
-import { route, tagged } from "../Route.ts"
+import { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
+import { route, tagged } from "#gateway/Route.ts"
 import {
   changesOf,
   CreateWebhookEndpoint,
@@ -20,7 +20,7 @@ import {
   WebhookEndpointPath,
   WebhookEndpointSecretWire,
   WebhookEndpointWire
-} from "../wire/Webhook.ts"
+} from "#gateway/wire/Webhook.ts"
 
 const all = "/api/v1/organizations/webhook-endpoints"
 const one = `${all}/:endpoint_id`

@@ -4,12 +4,12 @@ import Type, { type Static } from "typebox"
 import type { AgentStatus } from "#core/agent/Agent.ts"
 import { describedAgent } from "#core/agent/DescribedAgent.ts"
 import { mostCharacters, mostValues } from "#core/agent/AgentSize.ts"
-import { agentTemplates } from "#core/agent/AgentTemplate.ts"
+import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { allCodes, endReasons } from "#core/agent/Disposition.ts"
 import type { AgentId } from "#core/Id.ts"
-import { NotFound, Unprocessable } from "../Refusal.ts"
-import { list, route, tagged } from "../Route.ts"
+import { NotFound, Unprocessable } from "#gateway/Refusal.ts"
+import { list, route, tagged } from "#gateway/Route.ts"
 import {
   agentChangesOf,
   AgentCountWire,
@@ -25,10 +25,10 @@ import {
   SetAgentFolder,
   SetAgentStatus,
   UpdateAgent
-} from "../wire/Agent.ts"
-import { AgentTemplateWire, agentTemplateWire, DescribeAgent, DispositionCodes, UseTemplate } from "../wire/AgentTemplate.ts"
-import { id, optional, orUndefined } from "../wire/Field.ts"
-import { listedById, pageOf, pageQuery } from "../wire/Page.ts"
+} from "#gateway/wire/Agent.ts"
+import { AgentTemplateWire, agentTemplateWire, DescribeAgent, DispositionCodes, UseTemplate } from "#gateway/wire/AgentTemplate.ts"
+import { id, optional, orUndefined } from "#gateway/wire/Field.ts"
+import { listedById, pageOf, pageQuery } from "#gateway/wire/Page.ts"
 
 const FetchQuery = Type.Object({
   status: optional(Type.String({ description: "`active`, `archived`, or both with a comma between." })),

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import Type from "typebox"
 import type { AgentNotFound } from "#core/agent/Agent.ts"
 import { Agents } from "#core/agent/Agents.ts"
-import { NotFound } from "../Refusal.ts"
-import { list, route, tagged } from "../Route.ts"
-import { AgentPath } from "../wire/Agent.ts"
-import { listedPart, pageOf } from "../wire/Page.ts"
+import { NotFound } from "#gateway/Refusal.ts"
+import { list, route, tagged } from "#gateway/Route.ts"
+import { AgentPath } from "#gateway/wire/Agent.ts"
+import { listedPart, pageOf } from "#gateway/wire/Page.ts"
 import {
   AgentVersionWire,
   agentVersionWire,
@@ -15,7 +15,7 @@ import {
   ValidWire,
   versionPageOf,
   VersionQuery
-} from "../wire/AgentVersion.ts"
+} from "#gateway/wire/AgentVersion.ts"
 
 const notFound = ({ id }: AgentNotFound) => Effect.fail(new NotFound({ detail: `Workflow with id ${id} not found` }))
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox"
 import type { Agent, AgentStatus, AgentSummary } from "#core/agent/Agent.ts"
 import type { AgentChanges, NewAgent } from "#core/agent/AgentEditing.ts"
-import { masked } from "#core/agent/AgentSecrets.ts"
+import { masked } from "#core/model/ModelSecrets.ts"
 import type { FolderId } from "#core/folder/Folder.ts"
 import type { AgentDefinitionId, AgentId } from "#core/Id.ts"
 import { id, instant, nullable, object, optional, orUndefined } from "./Field.ts"

@@ -1,6 +1,6 @@
 /** Agents to begin with, and the words for what calls came to. */
 import Type, { type Static } from "typebox"
-import type { AgentTemplate } from "#core/agent/AgentTemplate.ts"
+import type { AgentTemplate } from "#core/agent/templates/AgentTemplate.ts"
 import { instant } from "./Field.ts"
 import { agentName, definition } from "./Agent.ts"
 

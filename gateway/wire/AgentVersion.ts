@@ -1,7 +1,7 @@
 /** The versions of an agent. */
 import Type, { type Static } from "typebox"
 import type { AgentVersionRecord } from "#core/agent/Agent.ts"
-import { masked } from "#core/agent/AgentSecrets.ts"
+import { masked } from "#core/model/ModelSecrets.ts"
 import type { AgentDefinitionId } from "#core/Id.ts"
 import type { Page } from "#core/Page.ts"
 import { definition, VersionStatusWire } from "./Agent.ts"

@@ -3,7 +3,8 @@ import Type, { type Static } from "typebox"
 import type { Given } from "#core/campaign/Campaigns.ts"
 import { type BreakerConfig, resolve } from "#core/campaign/CircuitBreaker.ts"
 import { defaultRetryConfig, type RetryConfig } from "#core/campaign/RetryPolicy.ts"
-import { isTimeZone, type ScheduleConfig, validate } from "#core/campaign/Schedule.ts"
+import { type ScheduleConfig, validate } from "#core/campaign/Schedule.ts"
+import { isTimeZone } from "#core/TimeZone.ts"
 
 const breakerDefaults = resolve({})
 

@@ -1,7 +1,7 @@
 /** The contacts of a campaign, and what a person says about those whose call had an unknown outcome. */
 import Type, { type Static } from "typebox"
-import { Outcome } from "#core/call/Outcome.ts"
-import { type Contact, type ContactMark, type ContactSelection, contactStates } from "#core/campaign/Contacts.ts"
+import { Outcome } from "#core/outcome/Outcome.ts"
+import { type Contact, type ContactMark, type ContactSelection, contactStates } from "#core/contact/Contact.ts"
 import type { AgentId, RunId } from "#core/Id.ts"
 import { id, instant, instantOf, nullable, optional, orNull, orUndefined } from "./Field.ts"
 

@@ -1,8 +1,8 @@
 /** `/credentials`: secrets go in and never come out. */
 import Type, { type Static } from "typebox"
-import { type Credential, credentialTypes } from "#core/resource/Credential.ts"
-import { mostHosts } from "#core/resource/CredentialHosts.ts"
-import type { CredentialChanges, NewCredential } from "#core/resource/Credentials.ts"
+import { type Credential, credentialTypes } from "#core/credential/Credential.ts"
+import { mostHosts } from "#core/credential/CredentialHosts.ts"
+import type { CredentialChanges, NewCredential } from "#core/credential/Credentials.ts"
 import { instant, instantOf, nullable, object, optional, orUndefined } from "./Field.ts"
 
 export const CredentialPath = Type.Object({ credential_uuid: Type.String() })

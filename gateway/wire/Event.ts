@@ -1,7 +1,7 @@
 /** Events, in the shape in which they also go to webhooks: CloudEvents 1.0. */
 import Type, { type Static } from "typebox"
 import type { Compatibility } from "#core/Compatibility.ts"
-import { cloudEventOf } from "#core/event/CloudEvent.ts"
+import { cloudEventOf } from "#core/webhook/CloudEvent.ts"
 import { type Event, EventId, type EventSelection, type EventType, eventTypes, gapType } from "#core/event/Event.ts"
 import type { EventPage } from "#core/event/Events.ts"
 import type { OrganizationId } from "#core/Id.ts"

@@ -1,7 +1,7 @@
 /** Lists going up, recordings and transcripts coming down. */
 import Type, { type Static } from "typebox"
-import type { UploadTicket } from "#core/campaign/Uploads.ts"
-import type { StoredFile } from "../FileStore.ts"
+import type { UploadTicket } from "#core/file/Uploads.ts"
+import type { StoredFile } from "#gateway/FileStore.ts"
 import { instant, nullable, optional } from "./Field.ts"
 
 export const maxUploadBytes = 10_485_760

@@ -4,7 +4,7 @@ import { id, nullable } from "./Field.ts"
 import type { TelephonyConfigId } from "#core/Id.ts"
 import type { TelephonyTest } from "#core/telephony/TelephonyTests.ts"
 import { TelephonyTestWire, telephonyTestWire } from "./TelephonyTest.ts"
-import type { TrunkReadiness } from "../Readiness.ts"
+import type { TrunkReadiness } from "#gateway/Readiness.ts"
 
 export const HealthWire = Type.Object(
   {

@@ -2,8 +2,8 @@
 import Type, { type Static } from "typebox"
 import type { DocumentId, OrganizationId } from "#core/Id.ts"
 import type { UserId } from "#core/organization/Caller.ts"
-import type { Document } from "#core/resource/Document.ts"
-import type { DocumentTicket, NewDocument } from "#core/resource/Documents.ts"
+import type { Document } from "#core/document/Document.ts"
+import type { DocumentTicket, NewDocument } from "#core/document/Documents.ts"
 import { id, instant, nullable, object, optional } from "./Field.ts"
 import { creator, creatorOf, fileName, mediaType, uploadUrl, uploadUrlOf } from "./ResourceFile.ts"
 

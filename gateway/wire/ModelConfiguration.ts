@@ -1,9 +1,9 @@
 /** `/organizations/model-configurations/v2`: the speech and language services of the organization, all at once. */
 import Type, { type Static } from "typebox"
-import { masked } from "#core/agent/AgentSecrets.ts"
-import { kindsInUse } from "#core/organization/ModelConfiguration.ts"
-import type { UserConfiguration } from "#core/organization/ModelConfigurations.ts"
-import { isComplete, maxModelDocumentSize } from "#core/organization/ModelDocument.ts"
+import { masked } from "#core/model/ModelSecrets.ts"
+import { kindsInUse } from "#core/model/ModelConfiguration.ts"
+import type { UserConfiguration } from "#core/model/ModelConfigurations.ts"
+import { isComplete, maxModelDocumentSize } from "#core/model/ModelDocument.ts"
 import { nullable, object, optional } from "./Field.ts"
 import { ModelSource, sourceOf } from "./ModelSource.ts"
 import {

@@ -1,6 +1,6 @@
 /** How far what an organization has set up of speech and language services can be shown. */
 import Type, { type Static } from "typebox"
-import { isComplete, type ModelDocument } from "#core/organization/ModelDocument.ts"
+import { isComplete, type ModelDocument } from "#core/model/ModelDocument.ts"
 
 export const ModelSource = Type.Enum(["organization_v2", "legacy_user_v1", "empty"], {
   description:

@@ -1,7 +1,7 @@
 /** What the webhook nodes of an agent have sent for a call. */
 import Type, { type Static } from "typebox"
 import { webhookMethods } from "#core/agent/WebhookNode.ts"
-import { type NodeWebhook, type NodeWebhookId, nodeWebhookStates } from "#core/event/NodeWebhook.ts"
+import { type NodeWebhook, type NodeWebhookId, nodeWebhookStates } from "#core/webhook/NodeWebhook.ts"
 import { instant, instantOf, nullable, orNull } from "./Field.ts"
 import { RunPath } from "./Run.ts"
 

@@ -1,6 +1,6 @@
 /** What recordings and documents have in common: a file that is put at an address first. */
 import Type from "typebox"
-import type { ResourceTicket } from "#core/resource/ResourceUploads.ts"
+import type { ResourceTicket } from "#core/file/ResourceUploads.ts"
 
 export const fileName = Type.String({ minLength: 1, maxLength: 255 })
 export const mediaType = { minLength: 1, maxLength: 255 }

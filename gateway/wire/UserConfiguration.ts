@@ -1,10 +1,10 @@
 /** `/user/configurations`: the speech and language services of the organization, and what there is to choose from. */
 import Type, { type Static } from "typebox"
-import { masked } from "#core/agent/AgentSecrets.ts"
+import { masked } from "#core/model/ModelSecrets.ts"
 import { configurationDefaults } from "#core/agent/ConfigurationDefaults.ts"
-import type { UserConfiguration, UserConfigurationChanges } from "#core/organization/ModelConfigurations.ts"
-import { maxModelDocumentSize } from "#core/organization/ModelDocument.ts"
-import { offlineVoice, type ServiceKind, type ServiceProvider, serviceKinds, voiceServices } from "#core/voice/VoiceServices.ts"
+import type { UserConfiguration, UserConfigurationChanges } from "#core/model/ModelConfigurations.ts"
+import { maxModelDocumentSize } from "#core/model/ModelDocument.ts"
+import { offlineVoice, type ServiceKind, type ServiceProvider, serviceKinds, voiceServices } from "#core/model/VoiceServices.ts"
 import { nullable, object, optional, orUndefined } from "./Field.ts"
 import { TestPhoneNumber, TimeZone } from "./Organization.ts"
 

@@ -8,8 +8,8 @@ import {
   type WebhookEndpoint,
   type WebhookEndpointId,
   type WebhookEndpointWithSecret
-} from "#core/event/WebhookEndpoint.ts"
-import type { DeliveryQuery, EndpointSettings } from "#core/event/WebhookEndpoints.ts"
+} from "#core/webhook/WebhookEndpoint.ts"
+import type { DeliveryQuery, EndpointSettings } from "#core/webhook/WebhookEndpoints.ts"
 import { id, instant, instantOf, nullable, optional, orNull, orUndefined } from "./Field.ts"
 
 export const WebhookEndpointPath = Type.Object({ endpoint_id: id<WebhookEndpointId>() })

@@ -1,7 +1,7 @@
 /** What becomes of the calls of this process, as plain numbers. By provider and outcome at most, of which there are a few. */
 import { Context } from "effect"
 import type { CallState } from "#core/call/Call.ts"
-import { Outcome } from "#core/call/Outcome.ts"
+import { Outcome } from "#core/outcome/Outcome.ts"
 import { Histogram } from "#core/Histogram.ts"
 import { outcomeOfEnd } from "./RunReport.ts"
 

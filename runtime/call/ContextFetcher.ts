@@ -1,14 +1,14 @@
 /** Asks an agent's owner what the agent is to know of a call: one request, not repeated, and ten seconds for all of it. */
 import { Context, Effect, Layer, Schema } from "effect"
-import type { JsonObject } from "#core/agent/Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { fetchedContextOf, type PreCallFetch } from "#core/call/PreCallFetch.ts"
-import { writtenHeaders } from "#core/event/RequestHeaders.ts"
-import { whyRefused } from "#core/event/WebhookEndpoint.ts"
+import { writtenHeaders } from "#core/webhook/RequestHeaders.ts"
+import { whyRefused } from "#core/webhook/WebhookEndpoint.ts"
 import type { OrganizationId } from "#core/Id.ts"
-import { mayBeSentTo } from "#core/resource/CredentialHosts.ts"
-import { credentialHeader } from "#core/resource/credentialHeader.ts"
-import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
-import { WebhookSender } from "../event/WebhookSender.ts"
+import { mayBeSentTo } from "#core/credential/CredentialHosts.ts"
+import { credentialHeader } from "#core/credential/credentialHeader.ts"
+import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
+import { WebhookSender } from "#runtime/event/WebhookSender.ts"
 
 const TIMEOUT = "10 seconds"
 const MOST_BYTES = 256 * 1024

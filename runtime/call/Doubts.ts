@@ -5,8 +5,8 @@
 import { Clock, Effect, Schedule } from "effect"
 import type { CallId, CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { Slots } from "../Slots.ts"
-import type { LiveTrunk } from "../trunk/TrunkPool.ts"
+import { Slots } from "#runtime/Slots.ts"
+import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 
 /** Counted from the request. By then a provider has given up whatever it was still holding. */
 export const LONGEST_DOUBT_MILLIS = 600_000

@@ -1,10 +1,10 @@
 /** What a call of an agent that wants it fetches while it rings, and then opens with. Calls of other agents have none of this. */
 import { type Cause, Clock, Deferred, Effect, type Fiber, Latch } from "effect"
-import type { JsonObject } from "#core/agent/Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { type PreCallFetch, questionOf } from "#core/call/PreCallFetch.ts"
 import type { AgentId, OrganizationId } from "#core/Id.ts"
-import type { Problem } from "../voice/Transcript.ts"
-import type { PlannedOpening } from "../voice/VoiceSession.ts"
+import type { Problem } from "#runtime/voice/Transcript.ts"
+import type { PlannedOpening } from "#runtime/voice/VoiceSession.ts"
 import type { ContextFetcher } from "./ContextFetcher.ts"
 import { plannedOpening } from "./plannedOpening.ts"
 

@@ -12,8 +12,8 @@ import { type KnownAttempt, type LateLife, LateCallStore } from "#core/call/Late
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { Config } from "../config.ts"
-import type { EventSource } from "../trunk/TrunkPool.ts"
+import { Config } from "#runtime/config.ts"
+import type { EventSource } from "#runtime/trunk/TrunkPool.ts"
 import { CurrentCallFigures } from "./CallFigures.ts"
 import { RecentIds } from "./RecentIds.ts"
 

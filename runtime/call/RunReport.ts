@@ -1,10 +1,10 @@
 /** What the run of a call shows when it is over. */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallState } from "#core/call/Call.ts"
-import { failureClassOf, isBreakerFailure, type Outcome, outcomeOf } from "#core/call/Outcome.ts"
+import { failureClassOf, isBreakerFailure, type Outcome, outcomeOf } from "#core/outcome/Outcome.ts"
 import type { CallId } from "#core/Id.ts"
-import { withProblem } from "../voice/Transcript.ts"
-import type { VoiceReport } from "../voice/VoiceSession.ts"
+import { withProblem } from "#runtime/voice/Transcript.ts"
+import type { VoiceReport } from "#runtime/voice/VoiceSession.ts"
 import { missedGreeting } from "./greeted.ts"
 import type { LiveCall } from "./LiveCall.ts"
 

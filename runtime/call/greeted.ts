@@ -1,11 +1,12 @@
 /** Whether a call needs audio, and whether whoever answered it was left in silence. */
-import type { AgentVersion, JsonObject } from "#core/agent/Agent.ts"
+import type { AgentVersion } from "#core/agent/Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { openingOf } from "#core/agent/Opening.ts"
 import { voicemailDetectionOf } from "#core/agent/VoicemailDetection.ts"
 import type { CallState } from "#core/call/Call.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
-import type { Problem } from "../voice/Transcript.ts"
-import type { VoiceReport } from "../voice/VoiceSession.ts"
+import type { Problem } from "#runtime/voice/Transcript.ts"
+import type { VoiceReport } from "#runtime/voice/VoiceSession.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
 /** A callee who hears nothing for longer takes it for a dead line. */

@@ -3,7 +3,7 @@
  * call's actor has its turn, and what it has not written down when it is killed, nobody knows any more.
  */
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
-import type { LocalJournal } from "../journal/LocalJournal.ts"
+import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
 type Journal = LocalJournal["Service"]

@@ -1,9 +1,9 @@
 /** What a call opens with, by the version of its agent and by what is known of the call. */
 import { Clock, Effect } from "effect"
-import type { JsonObject } from "#core/agent/Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { openingOf } from "#core/agent/Opening.ts"
 import { render } from "#core/agent/Template.ts"
-import type { PlannedOpening } from "../voice/VoiceSession.ts"
+import type { PlannedOpening } from "#runtime/voice/VoiceSession.ts"
 
 /** `message` is the template of what a machine is told. */
 export const plannedOpening = Effect.fnUntraced(function* (definition: JsonObject, context: JsonObject, message: string | undefined) {

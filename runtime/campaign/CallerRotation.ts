@@ -4,8 +4,8 @@
  * with the process.
  */
 import type { CallId } from "#core/Id.ts"
-import type { LiveTrunk } from "../trunk/TrunkPool.ts"
-import type { Slots, SlotScope } from "../Slots.ts"
+import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
+import type { Slots, SlotScope } from "#runtime/Slots.ts"
 
 /** Larger than any number of calls, and still an int4. */
 const UNLIMITED = 1_000_000_000

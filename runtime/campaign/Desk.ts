@@ -5,13 +5,13 @@
 import { Clock, Context, Effect, Layer, Latch } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { Over } from "#core/call/Call.ts"
-import { isBreakerFailure } from "#core/call/Outcome.ts"
+import { isBreakerFailure } from "#core/outcome/Outcome.ts"
 import type { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import type { CallWatcher } from "../call/LiveCall.ts"
-import type { Recorded } from "../call/CallJournal.ts"
-import { outcomeOfEnd } from "../call/RunReport.ts"
+import type { CallWatcher } from "#runtime/call/LiveCall.ts"
+import type { Recorded } from "#runtime/call/CallJournal.ts"
+import { outcomeOfEnd } from "#runtime/call/RunReport.ts"
 
 /** What an actor never waits for long unless something is wrong. */
 export type StuckOn = "a claim" | "the engine's lock" | "replies to requests" | "speech" | "the local journal"

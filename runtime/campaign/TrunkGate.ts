@@ -5,7 +5,7 @@
 import type { AutomaticStop } from "#core/campaign/CampaignOwnership.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { Trouble } from "#core/provider/TrunkHealth.ts"
-import type { LiveTrunk } from "../trunk/TrunkPool.ts"
+import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import * as Stops from "./stops.ts"
 
 /** A trunk that has been down, or has kept failing, for this long pauses the campaign: as long as six tries take with the rests between them. */

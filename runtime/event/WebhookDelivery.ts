@@ -4,10 +4,10 @@
  * delivery is due.
  */
 import { Clock, Duration, Effect, FiberSet, Layer, Metric, Random } from "effect"
-import { nextTryIn, pauseAfter, retryAfterOf } from "#core/event/Backoff.ts"
+import { nextTryIn, pauseAfter, retryAfterOf } from "#core/webhook/Backoff.ts"
 import { Compatibility } from "#core/Compatibility.ts"
-import { cloudEventOf } from "#core/event/CloudEvent.ts"
-import { type ClaimedEndpoint, type DueDelivery, type Tried, WebhookQueue } from "#core/event/WebhookQueue.ts"
+import { cloudEventOf } from "#core/webhook/CloudEvent.ts"
+import { type ClaimedEndpoint, type DueDelivery, type Tried, WebhookQueue } from "#core/webhook/WebhookQueue.ts"
 import { unending } from "./EventSequencer.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { EventWakes } from "./EventWakes.ts"

@@ -7,7 +7,7 @@ import { Context, type Duration, Effect, Layer, Schema } from "effect"
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http"
 import { request as httpsRequest } from "node:https"
 import { type Egress, EgressPolicy, hostOf, portOf, refusedCode } from "#core/egress/Egress.ts"
-import { whyRefused } from "#core/event/WebhookEndpoint.ts"
+import { whyRefused } from "#core/webhook/WebhookEndpoint.ts"
 
 const TIMEOUT = "15 seconds"
 

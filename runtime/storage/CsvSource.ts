@@ -8,10 +8,9 @@ import { createHash } from "node:crypto"
 import { type FileHandle, open } from "node:fs/promises"
 import { finished } from "node:stream/promises"
 import { TextDecoder } from "node:util"
-import { SourceRefused } from "#core/campaign/Campaign.ts"
-import { maxFileBytes, sniffDelimiter } from "#core/campaign/ContactCsv.ts"
-import { ContactSource, SourceNotFound } from "#core/campaign/ContactSource.ts"
-import { Uploads } from "#core/campaign/Uploads.ts"
+import { ContactSource, SourceNotFound, SourceRefused } from "#core/contact/ContactSource.ts"
+import { maxFileBytes, sniffDelimiter } from "#core/contact/ContactCsv.ts"
+import { Uploads } from "#core/file/Uploads.ts"
 import { Files } from "./Files.ts"
 
 /** What is made of each before anybody else has a turn takes a few milliseconds. */

@@ -6,8 +6,8 @@
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
-import * as storedFiles from "#core/organization/StoredFiles.ts"
-import type { StoredFile } from "#core/organization/StoredFiles.ts"
+import * as storedFiles from "#core/file/StoredFiles.ts"
+import type { StoredFile } from "#core/file/StoredFiles.ts"
 
 const EVERY = "1 second"
 /** Without anything to write, the look is taken at every so many. */

@@ -1,8 +1,8 @@
 /** Counts files that are not counted: those from before there were quotas, and those whose size a process took with it when it was killed. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as storedFiles from "#core/organization/StoredFiles.ts"
-import type { NamedFile } from "#core/organization/StoredFiles.ts"
+import * as storedFiles from "#core/file/StoredFiles.ts"
+import type { NamedFile } from "#core/file/StoredFiles.ts"
 import type { Files } from "./Files.ts"
 
 /** Between two batches, so that others get their turn. */

@@ -5,7 +5,7 @@
 import { Duration, Effect, Layer } from "effect"
 import { availableParallelism } from "node:os"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { offlineVoice } from "#core/voice/VoiceServices.ts"
+import { offlineVoice } from "#core/model/VoiceServices.ts"
 import type { FliteRequest } from "./fliteWorker.ts"
 import type { FliteVoice } from "./FliteWasm.ts"
 import type { Wanted } from "./SpeechQueue.ts"

@@ -4,7 +4,7 @@
  *
  * The only file that reads a clock and sets a timer itself: frames are no place for fibers. `PacerTime` lets tests turn the wheel.
  */
-import { lateMillis, type MediaLoad } from "#core/call/MediaLimit.ts"
+import { lateMillis, type MediaLoad } from "#core/provider/MediaLimit.ts"
 import { frameMillis } from "./Mulaw.ts"
 
 export interface PacerTime {

@@ -3,13 +3,13 @@
  * media plane and hears from it only what is rare.
  */
 import { Cause, Clock, Deferred, Duration, Effect, Fiber, Option } from "effect"
-import type { MediaStream } from "#core/call/Media.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { type CallFigures, CurrentCallFigures } from "../call/CallFigures.ts"
-import { CallFiles } from "../storage/CallFiles.ts"
-import { Files } from "../storage/Files.ts"
-import { StorageRoom } from "../storage/StorageRoom.ts"
+import { type CallFigures, CurrentCallFigures } from "#runtime/call/CallFigures.ts"
+import { CallFiles } from "#runtime/storage/CallFiles.ts"
+import { Files } from "#runtime/storage/Files.ts"
+import { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits, type MessageFate } from "./Gathered.ts"

@@ -3,10 +3,10 @@
  * to be possible. Counted in the same ledger as all other limits, so that a call which ends makes room for whoever waits.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import { judge, type MediaLoad, unlimited } from "#core/call/MediaLimit.ts"
+import { judge, type MediaLoad, unlimited } from "#core/provider/MediaLimit.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { Config } from "../config.ts"
-import { type SlotScope, Slots } from "../Slots.ts"
+import { Config } from "#runtime/config.ts"
+import { type SlotScope, Slots } from "#runtime/Slots.ts"
 import { type FramePacer, makeFramePacer, type PacerTime, systemTime } from "./FramePacer.ts"
 
 /** The engine's log speaks of a lower limit no more often than this. */

@@ -1,10 +1,10 @@
 /** Uploaded recordings as speech for the phone: decoded in a worker thread, so that no frame of a call waits for it. */
 import { Context, Duration, Effect, Layer, Schema } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
-import { PlayedRecordings } from "#core/resource/PlayedRecordings.ts"
-import type { RecordingName } from "#core/resource/Recording.ts"
+import { PlayedRecordings } from "#core/recording/PlayedRecordings.ts"
+import type { RecordingName } from "#core/agent/RecordingName.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { RecordingBytes } from "../storage/RecordingBytes.ts"
+import { RecordingBytes } from "#runtime/storage/RecordingBytes.ts"
 import type { RecordingRequest } from "./recordingWorker.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 import { makeSpeechWorkers } from "./SpeechWorkers.ts"

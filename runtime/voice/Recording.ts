@@ -7,7 +7,7 @@ import { Effect, Schema } from "effect"
 import { close as closeFile, mkdir, open as openFile, write as writeFile } from "node:fs"
 import { open } from "node:fs/promises"
 import { dirname } from "node:path"
-import { ownFile, ownFolder } from "../storage/ownFiles.ts"
+import { ownFile, ownFolder } from "#runtime/storage/ownFiles.ts"
 import { decodeSample, frameSize, sampleRate, silence } from "./Mulaw.ts"
 import { channels, headerBytes, makeHeader, open32 } from "./RecordingHeader.ts"
 

@@ -2,7 +2,7 @@
  * The media plane of one call: at each tick a frame out, a frame in, both into the recording. Plain callbacks; nothing is allocated for
  * a frame but the view that is sent.
  */
-import type { MediaStream } from "#core/call/Media.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import { type Amd, type AmdVerdict, makeAmd } from "./Amd.ts"
 import { comfortNoise } from "./ComfortNoise.ts"
 import type { FramePacer, PacedStream } from "./FramePacer.ts"

@@ -3,13 +3,13 @@
  * speaks; it never hangs up and keeps no timer for the call's length: both are its actor's.
  */
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
-import type { MediaStream } from "#core/call/Media.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import type { MachineAction } from "#core/agent/VoicemailDetection.ts"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
-import type { RecordingName } from "#core/resource/Recording.ts"
-import type { CallFiles } from "../storage/CallFiles.ts"
-import type { Files } from "../storage/Files.ts"
+import type { RecordingName } from "#core/agent/RecordingName.ts"
+import type { CallFiles } from "#runtime/storage/CallFiles.ts"
+import type { Files } from "#runtime/storage/Files.ts"
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf, makeDigits } from "./Gathered.ts"
 import { makeLiveVoice } from "./LiveVoice.ts"

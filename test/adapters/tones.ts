@@ -1,6 +1,6 @@
 /** A tone for the callee, and how loud and how pure what comes back is. */
 import { setTimeout as sleep } from "node:timers/promises"
-import type { MediaStream } from "#core/call/Media.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import { fromMulaw, toMulaw } from "#test/emulators/ari/Sound.ts"
 
 const FRAME_SAMPLES = 160

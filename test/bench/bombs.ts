@@ -5,7 +5,7 @@
 import fc from "fast-check"
 import Type, { type TSchema } from "typebox"
 import type { Route } from "#gateway/Route.ts"
-import { sampleOf } from "../gateway/samples.ts"
+import { sampleOf } from "#test/gateway/samples.ts"
 
 /** At most so many bytes and values; `schema` is what the place asks for. */
 interface Room {

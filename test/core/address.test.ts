@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import t, { type Test } from "tap"
 import { isPublicAddress, readAddress } from "#core/egress/Address.ts"
-import { whyRefused } from "#core/event/WebhookEndpoint.ts"
+import { whyRefused } from "#core/webhook/WebhookEndpoint.ts"
 import { webhooksOf } from "#test/support/egress.ts"
 
 const check = (addresses: ReadonlyArray<string>, expected: boolean) => async (t: Test) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import t from "tap"
-import { nextTryIn, pauseAfter, retryAfterOf, triesInAll } from "#core/event/Backoff.ts"
+import { nextTryIn, pauseAfter, retryAfterOf, triesInAll } from "#core/webhook/Backoff.ts"
 
 const HOUR = 3_600_000
 const tries = fc.integer({ min: 1, max: triesInAll - 1 })

@@ -1,6 +1,6 @@
 /** How fast bytes are taken in, on a clock that is turned by hand. */
 import t from "tap"
-import { BytePace } from "#core/BytePace.ts"
+import { BytePace } from "#core/load/BytePace.ts"
 
 const mebibyte = 1024 * 1024
 

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import t from "tap"
-import { fromQ850, fromSip, HangupCause, q850Of } from "#core/call/HangupCause.ts"
-import { countsAsFailedCall, failureClassOf, isBreakerFailure, Outcome, outcomeOf, strongest } from "#core/call/Outcome.ts"
+import { fromQ850, fromSip, HangupCause, q850Of } from "#core/outcome/HangupCause.ts"
+import { countsAsFailedCall, failureClassOf, isBreakerFailure, Outcome, outcomeOf, strongest } from "#core/outcome/Outcome.ts"
 
 const anyCause = fc.constantFrom(...HangupCause.literals)
 const anyOutcome = fc.constantFrom(...Outcome.literals)

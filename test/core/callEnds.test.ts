@@ -1,8 +1,8 @@
 /** Ends that are not what they seem: before their answer, without a word of the provider, of a call that may not exist yet. */
 import t, { type Test } from "tap"
 import { CallEvent, type CallState, type Step } from "#core/call/Call.ts"
-import { HangupCause, mayHideAnswer } from "#core/call/HangupCause.ts"
-import { outcomeOf } from "#core/call/Outcome.ts"
+import { HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
+import { outcomeOf } from "#core/outcome/Outcome.ts"
 import {
   GIVE_UP,
   fresh,

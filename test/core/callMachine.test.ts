@@ -3,7 +3,7 @@ import fc from "fast-check"
 import t from "tap"
 import { CallEvent, type CallState, isOver, type Step } from "#core/call/Call.ts"
 import { recoverAnswered, recoverSent, transition } from "#core/call/CallMachine.ts"
-import { mayHideAnswer } from "#core/call/HangupCause.ts"
+import { mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import {
   limits,
   GIVE_UP,

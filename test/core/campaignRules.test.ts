@@ -1,9 +1,10 @@
 import fc from "fast-check"
 import t from "tap"
-import { Outcome } from "#core/call/Outcome.ts"
+import { Outcome } from "#core/outcome/Outcome.ts"
 import { isTripped, resolve } from "#core/campaign/CircuitBreaker.ts"
 import { complete, decide, defaultRetryConfig, type RetryConfig, type RetryReason, stillAllowed } from "#core/campaign/RetryPolicy.ts"
-import { compile, isTimeZone, type ScheduleConfig, type ScheduleSlot, stateAt, validate } from "#core/campaign/Schedule.ts"
+import { compile, type ScheduleConfig, type ScheduleSlot, stateAt, validate } from "#core/campaign/Schedule.ts"
+import { isTimeZone } from "#core/TimeZone.ts"
 
 const minute = 60_000
 const hour = 60 * minute

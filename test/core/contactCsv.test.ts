@@ -10,7 +10,7 @@ import {
   type CsvSummary,
   normalizePhone,
   sniffDelimiter
-} from "#core/campaign/ContactCsv.ts"
+} from "#core/contact/ContactCsv.ts"
 
 type Cells = ReadonlyArray<string>
 type Read =

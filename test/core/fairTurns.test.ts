@@ -2,8 +2,8 @@
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
-import { FairTurns, type Shares } from "#core/FairTurns.ts"
-import { isOverload } from "#core/Overload.ts"
+import { FairTurns, type Shares } from "#core/load/FairTurns.ts"
+import { isOverload } from "#core/load/Overload.ts"
 import { run } from "#test/support/run.ts"
 
 const shares: Shares = { places: 2, placesEach: 2, waiting: 100, waitingEach: 100, patienceMillis: 10_000, retryAfterSeconds: 3 }

@@ -1,7 +1,7 @@
 /** Who is refused while the thread cannot keep up; looked at by hand, on a clock that is turned by hand. */
 import fc from "fast-check"
 import t from "tap"
-import { LOOK_MILLIS, LoadShedding, weightOf } from "#core/LoadShedding.ts"
+import { LOOK_MILLIS, LoadShedding, weightOf } from "#core/load/LoadShedding.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
 /** Requests that somebody sends between two looks. */

@@ -1,7 +1,7 @@
 /** How many calls with audio a node may have, judged by how late their audio is. */
 import fc from "fast-check"
 import t from "tap"
-import { fewestStreams, judge, type MediaLimit, type MediaLoad, unlimited } from "#core/call/MediaLimit.ts"
+import { fewestStreams, judge, type MediaLimit, type MediaLoad, unlimited } from "#core/provider/MediaLimit.ts"
 
 const inTime = (streams: number): MediaLoad => ({ streams, due: 50 * streams, late: 0 })
 const late = (streams: number, share = 0.2): MediaLoad => ({ streams, due: 50 * streams, late: Math.ceil(50 * streams * share) })

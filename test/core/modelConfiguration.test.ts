@@ -1,9 +1,9 @@
 import fc from "fast-check"
 import { isDeepStrictEqual } from "node:util"
 import t from "tap"
-import type { JsonObject } from "#core/agent/Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { problemsOf as configurationProblems } from "#core/agent/AgentConfigurations.ts"
-import { drawnFrom, isSecret, masked, stillMasked, unmasked } from "#core/agent/AgentSecrets.ts"
+import { drawnFrom, isSecret, masked, stillMasked, unmasked } from "#core/model/ModelSecrets.ts"
 import { configurationDefaults } from "#core/agent/ConfigurationDefaults.ts"
 import {
   changed,
@@ -13,7 +13,7 @@ import {
   type ModelConfiguration,
   noModels,
   problemsOf
-} from "#core/organization/ModelConfiguration.ts"
+} from "#core/model/ModelConfiguration.ts"
 import {
   isComplete,
   isTooLarge,
@@ -22,7 +22,7 @@ import {
   servicesOf,
   withServices,
   withStoredSecrets
-} from "#core/organization/ModelDocument.ts"
+} from "#core/model/ModelDocument.ts"
 
 const after = (...changes: ReadonlyArray<ModelChanges>) => changes.reduce(changed, noModels)
 const openai = { provider: "openai", api_key: "sk-first-1234", model: "a" }

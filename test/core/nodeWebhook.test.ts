@@ -1,11 +1,12 @@
 import fc from "fast-check"
 import t from "tap"
 import { webhookNodeOf } from "#core/agent/WebhookNode.ts"
-import { NodeWebhookId } from "#core/event/NodeWebhook.ts"
-import { headersOf, isSecretName, renderRequest, type ToldRun } from "#core/event/NodeWebhookRequest.ts"
-import { outcomeOf } from "#core/event/NodeWebhookTries.ts"
+import { NodeWebhookId } from "#core/webhook/NodeWebhook.ts"
+import { headersOf, renderRequest, type ToldRun } from "#core/webhook/NodeWebhookRequest.ts"
+import { isSecretName } from "#core/credential/secretHeader.ts"
+import { outcomeOf } from "#core/webhook/NodeWebhookTries.ts"
 import { AgentId, CampaignId, RunId } from "#core/Id.ts"
-import { credentialHeader } from "#core/resource/credentialHeader.ts"
+import { credentialHeader } from "#core/credential/credentialHeader.ts"
 
 const run: ToldRun = {
   id: RunId.make(41),

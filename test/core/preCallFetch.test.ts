@@ -1,7 +1,7 @@
 /** Which calls fetch, what they ask, and what is taken from an answer, whoever wrote it. */
 import fc from "fast-check"
 import t from "tap"
-import { isObject } from "#core/agent/Agent.ts"
+import { isObject } from "#core/Json.ts"
 import { fetchedContextOf, preCallFetchOf, questionOf } from "#core/call/PreCallFetch.ts"
 import { reservedNames } from "#core/call/ReservedNames.ts"
 

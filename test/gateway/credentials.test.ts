@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
+import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { apiKey } from "#test/support/given.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 

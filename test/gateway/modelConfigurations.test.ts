@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import { find } from "#core/organization/ModelConfigurationStore.ts"
+import { find } from "#core/model/ModelConfigurationStore.ts"
 import { openApi } from "./apiTest.ts"
 import type { Answer } from "./gatewayTest.ts"
 

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import { PublicFiles } from "#core/run/PublicFiles.ts"
+import { PublicFiles } from "#core/file/PublicFiles.ts"
 import { RunId } from "#core/Id.ts"
 import { FileLinks } from "#gateway/FileLinks.ts"
 import * as publicFiles from "#gateway/publicFiles.ts"

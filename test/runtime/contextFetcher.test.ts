@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
 import { OrganizationId } from "#core/Id.ts"
-import { CredentialSecrets } from "#core/resource/CredentialSecrets.ts"
+import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { ContextFetcher, type Question } from "#runtime/call/ContextFetcher.ts"
 import { NoAnswer, WebhookSender } from "#runtime/event/WebhookSender.ts"
 import { egress } from "#test/support/egress.ts"

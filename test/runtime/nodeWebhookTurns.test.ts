@@ -1,7 +1,7 @@
 /** Webhooks of agents that take turns, or whose turn ends badly. */
 import { Effect } from "effect"
 import t from "tap"
-import { NodeWebhookQueue } from "#core/event/NodeWebhookQueue.ts"
+import { NodeWebhookQueue } from "#core/webhook/NodeWebhookQueue.ts"
 import { until } from "#test/support/engine.ts"
 import { arrived, nodeWebhooks, receiver, webhook } from "#test/support/nodeWebhooks.ts"
 import { openDatabase } from "#test/support/postgres.ts"

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import t from "tap"
-import { IsHeavy } from "#core/HeavyWork.ts"
+import { IsHeavy } from "#core/load/HeavyWork.ts"
 import { OrganizationId } from "#core/Id.ts"
 import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { unconfined } from "#runtime/unconfined.ts"

@@ -2,8 +2,8 @@
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { apiRoutes } from "#gateway/api.ts"
-import { openApi } from "../gateway/apiTest.ts"
-import { raw } from "../gateway/gatewayTest.ts"
+import { openApi } from "#test/gateway/apiTest.ts"
+import { raw } from "#test/gateway/gatewayTest.ts"
 import { ownerKey } from "./operators.ts"
 
 const api = await openApi(t)

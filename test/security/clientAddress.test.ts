@@ -6,7 +6,7 @@ import Type from "typebox"
 import { addressOf, isLocalTo, proxiesOf } from "#gateway/Client.ts"
 import { route } from "#gateway/Route.ts"
 import { canonicalAddress } from "#core/egress/Address.ts"
-import { readNetwork, subscriberOf } from "#core/Network.ts"
+import { readNetwork, subscriberOf } from "#core/egress/Network.ts"
 import { serving } from "#test/gateway/gatewayTest.ts"
 
 const networks = (...texts: ReadonlyArray<string>) => texts.flatMap((text) => readNetwork(text) ?? [])

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import { openApi } from "../gateway/apiTest.ts"
+import { openApi } from "#test/gateway/apiTest.ts"
 
 const api = await openApi(t)
 

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import t from "tap"
-import { bodyOf, openApi } from "../gateway/apiTest.ts"
+import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 
 const api = await openApi(t)
 const until = "2998-01-01T00:00:00.000Z"

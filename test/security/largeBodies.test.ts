@@ -3,8 +3,8 @@
  * has been answered with a hundred times what was sent. All are asked with a good key; what a stranger sends is not looked at.
  */
 import t from "tap"
-import { bodyOf, graph, openApi } from "../gateway/apiTest.ts"
-import type { Answer } from "../gateway/gatewayTest.ts"
+import { bodyOf, graph, openApi } from "#test/gateway/apiTest.ts"
+import type { Answer } from "#test/gateway/gatewayTest.ts"
 
 const api = await openApi(t)
 const longestAnswer = 100_000

@@ -1,7 +1,6 @@
 /** What stands on this machine beside the engine, and who has come to it. */
 import { createSocket } from "node:dgram"
-import { createServer, type Server } from "node:net"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, createServer, type Server } from "node:net"
 import type { Test } from "tap"
 
 export interface Listener {

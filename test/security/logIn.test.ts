@@ -5,7 +5,7 @@
 import { Clock, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
-import { readNetwork } from "#core/Network.ts"
+import { readNetwork } from "#core/egress/Network.ts"
 import { LoginLimit, type Standing } from "#core/organization/LoginLimit.ts"
 import { Passwords } from "#core/organization/Passwords.ts"
 import { PasswordTurns } from "#core/organization/PasswordTurns.ts"

@@ -1,8 +1,8 @@
 /** Keys of models and nodes that are shown masked: a mask beside another address stands for nothing. */
 import t from "tap"
-import type { JsonObject } from "#core/agent/Agent.ts"
-import { drawnFrom, unmasked } from "#core/agent/AgentSecrets.ts"
-import { withSecrets } from "#core/organization/ModelConfiguration.ts"
+import type { JsonObject } from "#core/Json.ts"
+import { drawnFrom, unmasked } from "#core/model/ModelSecrets.ts"
+import { withSecrets } from "#core/model/ModelConfiguration.ts"
 import { graph, openApi } from "#test/gateway/apiTest.ts"
 
 const stored = { provider: "openai", api_key: "sk-0123456789", base_url: "https://api.example.com/v1", model: "m" }

@@ -5,15 +5,15 @@
  */
 import { Layer } from "effect"
 import t, { type Test } from "tap"
-import { FairTurns } from "#core/FairTurns.ts"
-import { HeavyLanes } from "#core/HeavyWork.ts"
+import { FairTurns } from "#core/load/FairTurns.ts"
+import { HeavyLanes } from "#core/load/HeavyWork.ts"
 import type { OrganizationId } from "#core/Id.ts"
-import { readNetwork } from "#core/Network.ts"
+import { readNetwork } from "#core/egress/Network.ts"
 import { StatementDeadlines } from "#runtime/ConnectionShares.ts"
 import { witness } from "#test/support/postgres.ts"
 import { untilTrue } from "#test/support/until.ts"
-import { bodyOf, csv, graph, openApi, type TestApi } from "../gateway/apiTest.ts"
-import { type Answer, raw } from "../gateway/gatewayTest.ts"
+import { bodyOf, csv, graph, openApi, type TestApi } from "#test/gateway/apiTest.ts"
+import { type Answer, raw } from "#test/gateway/gatewayTest.ts"
 
 const atOnce = 16
 const times = <A>(count: number, make: (index: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, index) => make(index))

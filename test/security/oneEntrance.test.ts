@@ -8,7 +8,7 @@ import { Invitations } from "#core/organization/Invitations.ts"
 import { Organizations } from "#core/organization/Organizations.ts"
 import { hashOf } from "#core/organization/Secret.ts"
 import * as users from "#core/organization/UserStore.ts"
-import { install, ours } from "../store/services.ts"
+import { install, ours } from "#test/store/services.ts"
 
 const { run } = await install(t)
 const many = Array.from({ length: 48 })

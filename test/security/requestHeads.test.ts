@@ -7,7 +7,7 @@ import { serve } from "#gateway/api.ts"
 import { Exposition } from "#gateway/Exposition.ts"
 import { MetricsSite } from "#gateway/metricsSite.ts"
 import { route } from "#gateway/Route.ts"
-import { keys, raw, send, site, started } from "../gateway/gatewayTest.ts"
+import { keys, raw, send, site, started } from "#test/gateway/gatewayTest.ts"
 
 const Echo = Type.Object({ text: Type.String() })
 const common = { summary: "", access: "none", success: Echo } as const

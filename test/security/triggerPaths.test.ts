@@ -1,6 +1,6 @@
 /** An organization tries which trigger paths the others have. */
 import t from "tap"
-import { bodyOf, graph, openApi } from "../gateway/apiTest.ts"
+import { bodyOf, graph, openApi } from "#test/gateway/apiTest.ts"
 
 const api = await openApi(t)
 const withTrigger = (trigger_path: string) => ({

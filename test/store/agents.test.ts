@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import type { JsonObject } from "#core/agent/Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import type { AgentChanges } from "#core/agent/AgentEditing.ts"

@@ -1,6 +1,6 @@
 /** A client for ARI without any of the engine's code, for tests of the Asterisk that the project brings along. */
 import { WebSocket } from "ws"
-import type { Asterisk } from "#test/support/asterisk.ts"
+import type { Asterisk } from "./asterisk.ts"
 
 export interface Channel {
   readonly id: string

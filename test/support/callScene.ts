@@ -11,8 +11,8 @@ import { CallRate, type Departure } from "#runtime/CallRate.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { VoiceAgent, type VoiceEvent, type VoicePlan, type VoiceSession } from "#runtime/voice/VoiceSession.ts"
-import { campaignId, configurationId, layerOf, organizationId, World } from "#test/support/fakes.ts"
-import { run } from "#test/support/run.ts"
+import { campaignId, configurationId, layerOf, organizationId, World } from "./fakes.ts"
+import { run } from "./run.ts"
 
 /** A word goes through several fibers until it is a deed. */
 export const settled = Effect.repeat(TestClock.adjust(0), { times: 10 })

@@ -7,8 +7,8 @@ import { Desks } from "#runtime/campaign/Desk.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
-import { campaignId, layerOf, World } from "#test/support/fakes.ts"
-import { run } from "#test/support/run.ts"
+import { campaignId, layerOf, World } from "./fakes.ts"
+import { run } from "./run.ts"
 
 /** A word goes through several fibers until it is a deed. */
 export const settled = Effect.repeat(TestClock.adjust(0), { times: 30 })

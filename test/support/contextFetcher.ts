@@ -1,6 +1,6 @@
 /** What calls fetch with, among fakes of what that asks. */
 import { Effect, Layer } from "effect"
-import { CredentialSecrets, type FoundCredential } from "#core/resource/CredentialSecrets.ts"
+import { CredentialSecrets, type FoundCredential } from "#core/credential/CredentialSecrets.ts"
 import { ContextFetcher } from "#runtime/call/ContextFetcher.ts"
 import { WebhookSender } from "#runtime/event/WebhookSender.ts"
 

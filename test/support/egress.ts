@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { type Egress, EgressPolicy } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
-import { readNetwork } from "#core/Network.ts"
+import { readNetwork } from "#core/egress/Network.ts"
 import { OwnPlaces } from "#runtime/egress/OwnPlaces.ts"
 import * as policy from "#runtime/egress/policy.ts"
 

@@ -1,6 +1,6 @@
 /** The provider of the world in memory: it answers as the world says, and notes in the world's log what it is asked. */
 import { Clock, Effect } from "effect"
-import type { MediaStream } from "#core/call/Media.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import {
   type Adapter,
   OriginateDoubtful,

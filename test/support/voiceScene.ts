@@ -1,6 +1,6 @@
 /** One call's voice over a loopback, in a process where time is turned by hand. */
 import { Effect, Layer, References, type Scope } from "effect"
-import type { MediaStream } from "#core/call/Media.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import { OrganizationId } from "#core/Id.ts"
 import { CallFigures, CurrentCallFigures } from "#runtime/call/CallFigures.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"

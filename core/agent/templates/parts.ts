@@ -1,5 +1,5 @@
 /** What the graphs of the templates are written with. */
-import type { JsonObject } from "../Agent.ts"
+import type { JsonObject } from "#core/Json.ts"
 
 interface Extraction {
   readonly name: string

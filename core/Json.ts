@@ -1,0 +1,32 @@
+/** JSON objects as clients send them, and copies with changes in them. */
+
+export type JsonObject = Readonly<Record<string, unknown>>
+export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/**
+ * The object with each member replaced by what `change` returns. Whole graphs are searched for the few parts to change, so whatever stays the
+ * same is not copied.
+ */
+export const withMembers = (part: JsonObject, change: (name: string, value: unknown) => unknown): JsonObject => {
+  const changed = new Map<string, unknown>()
+  for (const name of Object.keys(part)) {
+    const next = change(name, part[name])
+    if (next !== part[name]) changed.set(name, next)
+  }
+  // Not assigned one by one: a key named `__proto__` would set the prototype.
+  return changed.size === 0
+    ? part
+    : Object.fromEntries(Object.keys(part).map((name) => [name, changed.has(name) ? changed.get(name) : part[name]]))
+}
+
+/** As `withMembers`, for the items of a list. */
+export const withItems = (items: ReadonlyArray<unknown>, change: (item: unknown, index: number) => unknown): ReadonlyArray<unknown> => {
+  let changed: Array<unknown> | undefined
+  for (const [index, item] of items.entries()) {
+    const next = change(item, index)
+    if (next === item) continue
+    changed ??= [...items]
+    changed[index] = next
+  }
+  return changed ?? items
+}

@@ -1,0 +1,34 @@
+/** IANA time zones, as far as the time zone database of this machine knows them. */
+import { Result } from "effect"
+
+// Making a formatter costs a hundred times its use. Names differ in case too, so their number has no bound of its own.
+const formatters = new Map<string, Intl.DateTimeFormat>()
+const formattersKept = 1000
+
+/** Writes an instant as local time; undefined when the zone is unknown. */
+export const formatterOf = (timezone: string): Intl.DateTimeFormat | undefined => {
+  const kept = formatters.get(timezone)
+  if (kept !== undefined || !/^[A-Za-z]/.test(timezone)) return kept
+  const made = Result.getOrUndefined(
+    Result.try(
+      () =>
+        new Intl.DateTimeFormat("en-US", {
+          timeZone: timezone,
+          hourCycle: "h23",
+          year: "numeric",
+          month: "numeric",
+          day: "numeric",
+          hour: "numeric",
+          minute: "numeric",
+          second: "numeric"
+        })
+    )
+  )
+  if (made === undefined) return undefined
+  if (formatters.size >= formattersKept) formatters.clear()
+  formatters.set(timezone, made)
+  return made
+}
+
+/** Whether this machine's time zone database has the zone under that name, links and aliases included. */
+export const isTimeZone = (name: string): boolean => formatterOf(name) !== undefined

@@ -1,0 +1,36 @@
+/**
+ * Calling again whom a completed campaign did not reach: a new draft of the contacts whose last call came to something chosen, with what
+ * was known of them and how they were to be called. At most once for each campaign; the new one can be redialed in its turn.
+ */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AgentArchived } from "#core/agent/Agent.ts"
+import { Compatibility } from "#core/Compatibility.ts"
+import type { CampaignId, OrganizationId } from "#core/Id.ts"
+import { within } from "#core/organization/QuotaStore.ts"
+import { CampaignNotFound, CampaignStateConflict, shownState } from "./Campaign.ts"
+import { type NewRedial, RedialRefused } from "./Redial.ts"
+import * as store from "./RedialStore.ts"
+
+export const redial = Effect.fnUntraced(
+  function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: CampaignId, wanted: NewRedial) {
+    const parent = yield* store.lockParent(sql, organizationId, id)
+    if (parent === undefined) return yield* new CampaignNotFound({ id })
+    if (parent.state !== "completed")
+      return yield* new CampaignStateConflict({
+        action: "redial",
+        state: shownState(parent.state, yield* Compatibility),
+        expected: ["completed"]
+      })
+    if (parent.redialedCampaignId !== null) return yield* new RedialRefused({ reason: "already_redialed" })
+    if (!parent.isAgentActive) return yield* new AgentArchived({ id: parent.agentId })
+    const child = yield* store.insertChild(sql, organizationId, id, wanted)
+    if (child === undefined) return yield* Effect.die("An inserted campaign was not returned")
+    const { contacts } = yield* store.copyContacts(sql, organizationId, id, child.id, wanted.reasons)
+    if (contacts === 0) return yield* new RedialRefused({ reason: "nobody_matches" })
+    yield* store.settle(sql, organizationId, id, child.id, contacts)
+    yield* within(sql, organizationId, "rows", contacts)
+    return child.id
+  },
+  (redial, sql) => Effect.catchTag(sql.withTransaction(redial), "SqlError", Effect.die)
+)

@@ -1,0 +1,396 @@
+/**
+ * An uploaded list of contacts, record by record: what is a contact, what is skipped, and why the whole file is refused. One bad row
+ * refuses the file, so that nobody is dialed by surprise and the totals are what was uploaded. Splitting bytes into records is not done
+ * here. Memory is bounded: one number per accepted phone, and at most a thousand row numbers per kind of fault.
+ */
+import { Result, Schema } from "effect"
+import { requiredVariables as variablesOf } from "#core/agent/Template.ts"
+import { isStorable } from "#core/storable.ts"
+import { type Extensions, noExtensions } from "#core/telephony/Extensions.ts"
+
+export const maxFileBytes = 10 * 1024 * 1024
+export const maxRows = 100_000
+export const maxColumns = 100
+/** Characters. */
+export const maxHeaderLength = 255
+/** Characters. */
+export const maxCellLength = 4096
+/** Of as many columns as there may be, each in quotes and with one within. */
+const longestHeader = maxColumns * (maxHeaderLength + 4)
+const rowsListed = 1000
+const rowsNamed = 5
+const variablesListed = 100
+
+/** In the order in which they are reported when a file has several. `invalid_format` is also for what the reader of the bytes finds. */
+const reasons = [
+  "invalid_format",
+  "no_data",
+  "no_phone_column",
+  "invalid_phone",
+  "duplicate_phone",
+  "missing_variable",
+  "empty_variable",
+  "no_usable_row"
+] as const
+
+export class CsvRefused extends Schema.TaggedError<CsvRefused>()("CsvRefused", {
+  reason: Schema.Literals(reasons),
+  /** For the user: names at most five rows, and no phone number. */
+  message: Schema.String,
+  /** The first 1,000 rows at fault; the header is row 1. */
+  rows: Schema.Array(Schema.Int)
+}) {}
+
+export type GreetingOverride = { readonly type: "text"; readonly text: string } | { readonly type: "audio"; readonly recordingId: string }
+
+export interface ContactRow {
+  /** Ordinal of the record in the file, the header being 1; blank lines have none. */
+  readonly rowNumber: number
+  /** E.164, or an extension. */
+  readonly phoneNumber: string
+  /** Every column but the greeting's, under its header as written and in lower case; `phone_number` is normalized. */
+  readonly context: Readonly<Record<string, string>>
+  readonly greetingOverride: GreetingOverride | undefined
+}
+
+export interface CsvSummary {
+  readonly rowsInFile: number
+  readonly accepted: number
+  /** Rows without a phone number. */
+  readonly skipped: number
+  /** There are extensions among the numbers. */
+  readonly hasExtensions?: true
+  readonly warnings: ReadonlyArray<string>
+}
+
+export interface CsvReader {
+  /** Takes the next record. Undefined when the row is blank, skipped, or when the file is already refused: the rest is only counted. */
+  row(cells: ReadonlyArray<string>): ContactRow | undefined
+  /** After the last record. A refusal here also takes back every row that was given out. */
+  end(): Result.Result<CsvSummary, CsvRefused>
+}
+
+export interface CsvOptions {
+  /** What the agent's prompts need of every contact. */
+  readonly requiredVariables?: Iterable<string>
+  /** Whether a number is possible in its numbering plan. Such tables lag behind the real plans, so a doubt is a warning only. */
+  readonly isPlausible?: (e164: string) => boolean
+  /** Those of the telephony configuration that the list is called through. */
+  readonly extensions?: Extensions
+}
+
+/** Judges the header. A fault that only the rows can show is reported by `end`. */
+export const begin = (header: ReadonlyArray<string>, options: CsvOptions = {}): Result.Result<CsvReader, CsvRefused> => {
+  const columns = header.map((cell) => cell.trim())
+  const message = headerFault(columns)
+  if (message !== undefined)
+    return Result.fail(new CsvRefused({ reason: "invalid_format", message: `Invalid CSV format: ${message}`, rows: [1] }))
+  return Result.succeed(new Reader(makePlan(columns), options))
+}
+
+const headerFault = (columns: ReadonlyArray<string>): string | undefined => {
+  if (columns.length > maxColumns) return `more than ${maxColumns} columns`
+  if (columns.some((column) => column.length > maxHeaderLength)) return `a column name is longer than ${maxHeaderLength} characters`
+  if (!columns.every(isStorable)) return "a column name contains a character that is not text"
+  const seen = new Set<string>()
+  for (const column of columns) {
+    const key = column.toLowerCase()
+    // Assigning to this name on an object does not make a member.
+    if (key === "__proto__") return `column '${column}' cannot be used`
+    if (key !== "" && seen.has(key)) return `column '${column}' occurs more than once`
+    seen.add(key)
+  }
+  return undefined
+}
+
+const fillers = /[ \u00a0\u202f()./-]/g
+const e164 = /^\+[1-9]\d{6,14}$/
+
+/** E.164, or undefined when the cell is none. A leading `'` is how spreadsheets mark text. */
+export const normalizePhone = (cell: string): string | undefined => {
+  if (e164.test(cell)) return cell
+  const phone = cell.trim().replace(/^'/, "").replace(fillers, "")
+  return e164.test(phone) ? phone : undefined
+}
+
+/** As it stands: whoever takes points out of `1000.0` calls somebody else. */
+const extensionIn = (cell: string, extensions: Extensions): string | undefined => {
+  const phone = cell.trim().replace(/^'/, "")
+  return extensions.has(phone) ? phone : undefined
+}
+
+/** What a spreadsheet makes of a long number that it was not told to leave alone. */
+const isScientific = (cell: string): boolean => /^\s*'?\+?\d+([.,]\d+)?[eE]\+?\d+\s*$/.test(cell)
+const hasTrunkPrefix = (cell: string): boolean => /^\s*'?00[1-9]/.test(cell)
+
+/** Rows at fault: the first thousand, and how many there are. */
+class RowList {
+  readonly rows: Array<number> = []
+  count = 0
+  add(row: number): void {
+    this.count++
+    if (this.rows.length < rowsListed) this.rows.push(row)
+  }
+  get named(): string {
+    return this.rows.slice(0, rowsNamed).join(", ") + (this.count > rowsNamed ? ` and ${this.count - rowsNamed} more` : "")
+  }
+}
+
+/** What is wrong with the rows, by kind. Only the last two kinds leave the file acceptable. */
+const makeLists = () => ({
+  tooMany: new RowList(),
+  tooWide: new RowList(),
+  unnamed: new RowList(),
+  tooLong: new RowList(),
+  unstorable: new RowList(),
+  invalid: new RowList(),
+  scientific: new RowList(),
+  trunkPrefix: new RowList(),
+  duplicate: new RowList(),
+  missing: new RowList(),
+  empty: new Map<string, RowList>(),
+  implausible: new RowList(),
+  greeting: new RowList()
+})
+type Lists = ReturnType<typeof makeLists>
+
+const formatFault = (lists: Lists): { readonly message: string; readonly rows: ReadonlyArray<number> } | undefined => {
+  const faults = [
+    [lists.tooMany, `more than ${maxRows} rows`],
+    [lists.tooWide, `more cells than columns in rows: ${lists.tooWide.named}`],
+    [lists.unnamed, `values in a column without a name in rows: ${lists.unnamed.named}`],
+    [lists.tooLong, `cells longer than ${maxCellLength} characters in rows: ${lists.tooLong.named}`],
+    [lists.unstorable, `characters that are not text in rows: ${lists.unstorable.named}`]
+  ] as const
+  const fault = faults.find(([list]) => list.count > 0)
+  return fault === undefined ? undefined : { message: `Invalid CSV format: ${fault[1]}`, rows: fault[0].rows }
+}
+
+const invalidPhones = (lists: Lists, extensions: Extensions): string =>
+  `Invalid phone numbers in rows: ${lists.invalid.named}. All phone numbers must include country code (start with '+')` +
+  (extensions.isEmpty ? "" : ", or be extensions that the telephony configuration lists") +
+  (lists.scientific.count === 0
+    ? ""
+    : ". Rows in scientific notation, as spreadsheets write long numbers: " +
+      `${lists.scientific.named}. Format the column as text and export the file again`) +
+  (lists.trunkPrefix.count === 0 ? "" : `. Rows that start with '00' in place of '+': ${lists.trunkPrefix.named}`)
+
+const duplicatePhones = (rows: RowList): string =>
+  `Duplicate phone numbers found in rows: ${rows.named}. Phone numbers in a campaign must be unique.`
+
+const missingVariables = (names: Iterable<string>): string =>
+  `Workflow uses template variables that are missing from the source data: ${[...names]
+    .sort()
+    .map((name) => `'${name}'`)
+    .join(", ")}. Add the missing columns or remove them from the workflow.`
+
+const emptyVariable = (name: string, rows: RowList): string =>
+  `Template variable '${name}' is empty in rows: ${rows.named}. ` +
+  "All template variables used in the workflow must have values in every row."
+
+/** Where the cells of a record go. Indices of columns that the file has not are -1. */
+interface Plan {
+  readonly columns: number
+  readonly phone: number
+  readonly unnamed: ReadonlyArray<number>
+  /** Context names of each column; none for the greeting's columns and those without a name. */
+  readonly names: ReadonlyArray<ReadonlyArray<string>>
+  readonly greeting: { readonly type: number; readonly text: number; readonly recordingId: number }
+}
+
+const makePlan = (columns: ReadonlyArray<string>): Plan => {
+  const find = (name: string) => columns.findIndex((column) => column.toLowerCase() === name)
+  const greeting = {
+    type: find("greeting_override_type"),
+    text: find("greeting_override_text"),
+    recordingId: find("greeting_override_recording_id")
+  }
+  const reserved = new Set(Object.values(greeting))
+  return {
+    columns: columns.length,
+    phone: find("phone_number"),
+    unnamed: columns.flatMap((column, index) => (column === "" ? [index] : [])),
+    names: columns.map((column, index) => (column === "" || reserved.has(index) ? [] : [...new Set([column, column.toLowerCase()])])),
+    greeting
+  }
+}
+
+/** `ignored`: something is there, but not enough of it, or of a type that does not exist. */
+const readGreeting = (plan: Plan["greeting"], cells: ReadonlyArray<string>): GreetingOverride | "ignored" | undefined => {
+  const type = (cells[plan.type] ?? "").trim().toLowerCase()
+  const text = cells[plan.text] ?? ""
+  const recordingId = (cells[plan.recordingId] ?? "").trim()
+  if (type === "text" && text.trim() !== "") return { type, text }
+  if (type === "audio" && recordingId !== "") return { type, recordingId }
+  return type === "" && text.trim() === "" && recordingId === "" ? undefined : "ignored"
+}
+
+const contextOf = (plan: Plan, cells: ReadonlyArray<string>, phoneNumber: string): Record<string, string> => {
+  const context: Record<string, string> = {}
+  for (let column = 0; column < plan.columns; column++) {
+    const value = column === plan.phone ? phoneNumber : (cells[column] ?? "")
+    for (const name of plan.names[column] ?? []) context[name] = value
+  }
+  return context
+}
+
+/** Faults of the record's shape, whatever it says. */
+const shapeFault = (plan: Plan, cells: ReadonlyArray<string>): "tooLong" | "unstorable" | "tooWide" | "unnamed" | undefined => {
+  for (let column = 0; column < cells.length; column++) {
+    const cell = cells[column] ?? ""
+    if (cell.length > maxCellLength) return "tooLong"
+    if (!isStorable(cell)) return "unstorable"
+    if (column >= plan.columns && cell.trim() !== "") return "tooWide"
+  }
+  return plan.unnamed.some((column) => (cells[column] ?? "").trim() !== "") ? "unnamed" : undefined
+}
+
+class Reader implements CsvReader {
+  private readonly plan: Plan
+  private readonly options: CsvOptions
+  private readonly available: ReadonlySet<string>
+  private readonly required: ReadonlyArray<string>
+  private readonly missing: Set<string>
+  private readonly lists = makeLists()
+  // Fifteen digits fit a number exactly, and numbers do not keep the text of the file alive.
+  private readonly phones = new Set<number>()
+  private readonly extensions: Extensions
+  /** Apart, because their digits may be those of a number. */
+  private readonly extensionsSeen = new Set<string>()
+  private refused: boolean
+  private rows = 0
+  private accepted = 0
+  private skipped = 0
+
+  constructor(plan: Plan, options: CsvOptions) {
+    this.plan = plan
+    this.options = options
+    this.extensions = options.extensions ?? noExtensions
+    this.available = new Set(plan.names.flat())
+    const required = [...new Set(options.requiredVariables)]
+    this.required = required.filter((name) => this.available.has(name))
+    this.missing = new Set(required.filter((name) => !this.available.has(name)))
+    this.refused = plan.phone < 0 || this.missing.size > 0
+  }
+
+  row(cells: ReadonlyArray<string>): ContactRow | undefined {
+    if (cells.length <= 1 && (cells[0] ?? "") === "") return undefined
+    const rowNumber = ++this.rows + 1
+    if (this.rows > maxRows) return this.refuse(this.lists.tooMany, rowNumber)
+    const shape = shapeFault(this.plan, cells)
+    if (shape !== undefined) this.refuse(this.lists[shape], rowNumber)
+    const cell = cells[this.plan.phone] ?? ""
+    if (cell.trim() === "") {
+      this.skipped++
+      return undefined
+    }
+    const phoneNumber = this.readPhone(cell, rowNumber)
+    return phoneNumber === undefined ? undefined : this.readContact(cells, phoneNumber, rowNumber)
+  }
+
+  end(): Result.Result<CsvSummary, CsvRefused> {
+    const refusal = this.refusal()
+    if (refusal !== undefined) return Result.fail(refusal)
+    const { greeting, implausible } = this.lists
+    const warnings = [
+      ...(implausible.count === 0
+        ? []
+        : [`Phone numbers that are not possible in their country's numbering plan in rows: ${implausible.named}`]),
+      ...(greeting.count === 0 ? [] : [`Incomplete or unknown greeting override ignored in rows: ${greeting.named}`])
+    ]
+    return Result.succeed({
+      rowsInFile: this.rows,
+      accepted: this.accepted,
+      skipped: this.skipped,
+      warnings,
+      ...(this.extensionsSeen.size === 0 ? {} : { hasExtensions: true })
+    })
+  }
+
+  private refuse(list: RowList, rowNumber: number): undefined {
+    this.refused = true
+    list.add(rowNumber)
+    return undefined
+  }
+
+  private readPhone(cell: string, rowNumber: number): string | undefined {
+    const extension = extensionIn(cell, this.extensions)
+    if (extension !== undefined) return this.unlessSeen(this.extensionsSeen, extension, extension, rowNumber)
+    const phoneNumber = normalizePhone(cell)
+    if (phoneNumber === undefined) {
+      if (isScientific(cell)) this.lists.scientific.add(rowNumber)
+      else if (hasTrunkPrefix(cell)) this.lists.trunkPrefix.add(rowNumber)
+      return this.refuse(this.lists.invalid, rowNumber)
+    }
+    const isNew = this.unlessSeen(this.phones, Number(phoneNumber), phoneNumber, rowNumber)
+    if (isNew !== undefined && this.options.isPlausible?.(phoneNumber) === false) this.lists.implausible.add(rowNumber)
+    return isNew
+  }
+
+  private unlessSeen<Key>(seen: Set<Key>, key: Key, phoneNumber: string, rowNumber: number): string | undefined {
+    if (seen.has(key)) return this.refuse(this.lists.duplicate, rowNumber)
+    seen.add(key)
+    return phoneNumber
+  }
+
+  private readContact(cells: ReadonlyArray<string>, phoneNumber: string, rowNumber: number): ContactRow | undefined {
+    const context = contextOf(this.plan, cells, phoneNumber)
+    const greeting = readGreeting(this.plan.greeting, cells)
+    if (greeting === "ignored") this.lists.greeting.add(rowNumber)
+    const greetingOverride = greeting === "ignored" ? undefined : greeting
+    for (const name of this.required) this.need(name, context, rowNumber)
+    if (greetingOverride?.type === "text") {
+      for (const name of variablesOf(greetingOverride.text)) this.need(name, context, rowNumber)
+    }
+    if (this.refused) return undefined
+    this.accepted++
+    return { rowNumber, phoneNumber, context, greetingOverride }
+  }
+
+  private need(name: string, context: Readonly<Record<string, string>>, rowNumber: number): void {
+    if (!this.available.has(name)) {
+      if (this.missing.size < variablesListed) this.missing.add(name)
+      this.refuse(this.lists.missing, rowNumber)
+    } else if ((context[name] ?? "").trim() === "") {
+      const list = this.lists.empty.get(name) ?? new RowList()
+      this.lists.empty.set(name, list)
+      this.refuse(list, rowNumber)
+    }
+  }
+
+  private refusal(): CsvRefused | undefined {
+    const { duplicate, empty, invalid, missing } = this.lists
+    const refused = (reason: CsvRefused["reason"], message: string, rows: ReadonlyArray<number>) =>
+      new CsvRefused({ reason, message, rows })
+    const format = formatFault(this.lists)
+    if (format !== undefined) return refused("invalid_format", format.message, format.rows)
+    if (this.rows === 0) return refused("no_data", "CSV file must have a header row and at least one data row", [])
+    if (this.plan.phone < 0) return refused("no_phone_column", "Source must contain a 'phone_number' column", [1])
+    if (invalid.count > 0) return refused("invalid_phone", invalidPhones(this.lists, this.extensions), invalid.rows)
+    if (duplicate.count > 0) return refused("duplicate_phone", duplicatePhones(duplicate), duplicate.rows)
+    if (this.missing.size > 0) return refused("missing_variable", missingVariables(this.missing), missing.rows)
+    for (const [name, list] of empty) return refused("empty_variable", emptyVariable(name, list), list.rows)
+    if (this.accepted === 0) return refused("no_usable_row", "CSV file must have at least one row with a phone number", [])
+    return undefined
+  }
+}
+
+/**
+ * The delimiter, from the first line of the file: `;` or tab when the line has no comma and splitting on it yields a `phone_number`
+ * column; else a comma.
+ */
+export const sniffDelimiter = (firstLine: string): "," | ";" | "\t" => {
+  if (firstLine.includes(",")) return ","
+  const headerLine = firstLine.slice(0, longestHeader)
+  const yieldsPhone = (delimiter: string) =>
+    headerLine.split(delimiter).some(
+      (cell) =>
+        cell
+          .trim()
+          .replace(/^"(.*)"$/s, "$1")
+          .trim()
+          .toLowerCase() === "phone_number"
+    )
+  if (headerLine.includes(";") && yieldsPhone(";")) return ";"
+  return headerLine.includes("\t") && yieldsPhone("\t") ? "\t" : ","
+}

@@ -1,0 +1,104 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { AgentId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
+import type { Row } from "#core/Row.ts"
+import type { ContactRow } from "./ContactCsv.ts"
+import type { Contact, ContactSelection } from "./Contact.ts"
+
+/** The greeting of a contact's own stands in its context, where the API shows it. */
+const contextOf = ({ context, greetingOverride }: ContactRow): string => {
+  if (greetingOverride === undefined) return JSON.stringify(context)
+  const greeting = greetingOverride.type === "text" ? greetingOverride : { type: "audio", recording_id: greetingOverride.recordingId }
+  return JSON.stringify({ ...context, greeting_override: greeting })
+}
+
+/** Three arrays instead of a row of parameters each: one statement whatever the number of contacts. */
+export const insert = (
+  sql: SqlClient.SqlClient,
+  campaign: { readonly organizationId: OrganizationId; readonly id: CampaignId },
+  contacts: ReadonlyArray<ContactRow>
+) => sql`
+  INSERT INTO contacts (campaign_id, organization_id, row_no, phone_number, context)
+  SELECT ${campaign.id}::int, ${campaign.organizationId}::int, c.row_no, c.phone_number, c.context::jsonb
+  FROM unnest(${contacts.map(({ rowNumber }) => rowNumber)}::int[], ${contacts.map(({ phoneNumber }) => phoneNumber)}::text[],
+    ${contacts.map(contextOf)}::text[]) AS c (row_no, phone_number, context)`
+
+interface ListedRow extends Row<Omit<Contact, "run">> {
+  readonly runId: RunId | null
+  readonly agentId: AgentId | null
+}
+
+const contactOf = ({ agentId, runId, ...row }: ListedRow): Contact => ({
+  ...row,
+  lastOutcome: row.lastOutcome ?? undefined,
+  dueAt: row.dueAt ?? undefined,
+  reached: row.reached ?? undefined,
+  run: runId === null || agentId === null ? undefined : { id: runId, agentId }
+})
+
+/** Undefined: the organization has no such campaign. */
+export const list = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  id: CampaignId,
+  { after, limit, outcome, reached, state }: ContactSelection
+) {
+  const found = yield* sql`SELECT 1 FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id}`
+  if (found.length === 0) return undefined
+  const chosen = sql.and([
+    sql`c.organization_id = ${organizationId} AND c.campaign_id = ${id}`,
+    ...(after === undefined ? [] : [sql`c.row_no > ${after}::int`]),
+    ...(state === undefined ? [] : [sql`c.state = ${state}`]),
+    // Spelled out, the one that has an index.
+    ...(outcome === undefined ? [] : [outcome === "unknown" ? sql`c.last_outcome = 'unknown'` : sql`c.last_outcome = ${outcome}`]),
+    ...(reached === undefined ? [] : [sql`c.reached IS NOT DISTINCT FROM ${reached}::bool`])
+  ])
+  const rows = yield* sql<ListedRow>`
+    SELECT c.row_no, c.phone_number, c.state, c.retries_used, c.last_outcome, c.due_at, c.reached, newest.run_id, newest.agent_id
+    FROM contacts c LEFT JOIN LATERAL (
+      SELECT r.id AS run_id, r.agent_id FROM attempts a JOIN runs r ON r.attempt_id = a.id
+      WHERE a.campaign_id = c.campaign_id AND a.row_no = c.row_no ORDER BY a.number DESC, a.created_at DESC LIMIT 1
+    ) newest ON true
+    WHERE ${chosen} ORDER BY c.row_no LIMIT ${limit}::int`
+  return rows.map(contactOf)
+})
+
+/** The log names so many of the lines. */
+const loggedRows = 100
+
+/**
+ * Those of `rows` that could be marked: if these are not all, nothing was done. Undefined: the organization has no such campaign. The
+ * campaign's row is locked first, in the order in which a call that ends takes the two.
+ */
+export const mark = (
+  sql: SqlClient.SqlClient,
+  organizationId: OrganizationId,
+  id: CampaignId,
+  rows: ReadonlyArray<number>,
+  reached: boolean
+) =>
+  sql<{ readonly found: boolean; readonly unknown: ReadonlyArray<number> }>`
+    WITH owned AS MATERIALIZED (
+      SELECT id, organization_id FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
+    ), unknown AS MATERIALIZED (
+      SELECT row_no, state FROM contacts WHERE campaign_id = (SELECT id FROM owned) AND row_no = ANY(${rows}::int[])
+        AND last_outcome = 'unknown' AND state IN ('completed', 'failed') ORDER BY row_no FOR UPDATE
+    ), marked AS (
+      UPDATE contacts c SET reached = ${reached}::bool, state = CASE WHEN ${reached}::bool THEN 'completed' ELSE 'failed' END FROM unknown
+      WHERE c.campaign_id = (SELECT id FROM owned) AND c.row_no = unknown.row_no
+        AND (SELECT count(*) FROM unknown) = cardinality(${rows}::int[])
+      RETURNING unknown.state AS before, c.state AS after
+    ), counted AS (
+      UPDATE campaigns SET completed_rows = completed_rows + n, failed_rows = failed_rows - n, resume_tries = NULL, updated_at = now() FROM (
+        SELECT (count(*) FILTER (WHERE after = 'completed') - count(*) FILTER (WHERE before = 'completed'))::int AS n FROM marked
+      ) AS changed WHERE id = (SELECT id FROM owned) AND (n <> 0 OR resume_tries IS NOT NULL AND EXISTS (SELECT FROM marked))
+    ), logged AS (
+      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
+      SELECT organization_id, id, 'info', 'contacts_marked',
+        CASE WHEN ${reached}::bool THEN 'Contacts were marked as reached.' ELSE 'Contacts were marked as not reached.' END,
+        jsonb_build_object('reached', ${reached}::bool, 'contacts', cardinality(${rows}::int[]), 'rows', (${rows}::int[])[1:${sql.literal(String(loggedRows))}])
+      FROM owned WHERE EXISTS (SELECT 1 FROM marked)
+    )
+    SELECT EXISTS (SELECT 1 FROM owned) AS found, coalesce((SELECT array_agg(row_no) FROM unknown), '{}') AS unknown`.pipe(
+    Effect.map(([row]) => (row?.found === true ? row.unknown : undefined))
+  )

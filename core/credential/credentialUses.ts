@@ -1,0 +1,62 @@
+/** Holds what is about to be saved against the lists of the credentials that it names, and adds to these for those who may. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId } from "#core/Id.ts"
+import { CurrentRole, mayAdminister } from "#core/organization/CurrentRole.ts"
+import { type CredentialUse, hostRefusedMessage, hostsFullMessage, mayBeSentTo, mostHosts } from "./CredentialHosts.ts"
+import { isUuid } from "#core/Uuid.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** A use that is refused, and why, in words for whoever saves it. */
+export interface RefusedUse {
+  readonly use: CredentialUse
+  readonly reason: string
+}
+
+/** The uses that are refused; if there is none, the hosts of an administrator's are on the lists when this returns. */
+export const settle = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, uses: ReadonlyArray<CredentialUse>) {
+  const named = uses.filter(({ uuid }) => isUuid(uuid))
+  if (named.length === 0) return []
+  if (mayAdminister(yield* CurrentRole)) return yield* grant(sql, organizationId, named)
+  const rows = yield* sql<{ readonly uuid: string; readonly allowedHosts: ReadonlyArray<string> }>`
+    SELECT uuid, allowed_hosts FROM credentials
+    WHERE organization_id = ${organizationId} AND uuid = ANY(${[...new Set(named.map(({ uuid }) => uuid))]}::uuid[])`
+  const lists = new Map(rows.map(({ allowedHosts, uuid }) => [uuid, allowedHosts]))
+  // One that is not there is sent nowhere.
+  return named
+    .filter(({ host, uuid }) => !mayBeSentTo(lists.get(uuid) ?? [host], `https://${host}`))
+    .map((use): RefusedUse => ({ use, reason: hostRefusedMessage(use.host) }))
+})
+
+interface FullList {
+  readonly uuid: string
+  readonly name: string
+  readonly allowedHosts: ReadonlyArray<string>
+}
+
+/** All lists take what is new to them, or none does. Locked in the order of their ids, so that two who save at once never wait for each other. */
+const grant = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, uses: ReadonlyArray<CredentialUse>) {
+  const full = yield* sql<FullList>`
+    WITH wanted AS (
+      SELECT (use ->> 'uuid')::uuid AS uuid, array_agg(DISTINCT use ->> 'host') AS hosts
+      FROM jsonb_array_elements(${JSON.stringify(uses)}::text::jsonb) AS use GROUP BY 1
+    ), held AS (
+      SELECT c.id, c.uuid, c.name, c.allowed_hosts,
+        ARRAY(SELECT DISTINCT host FROM unnest(c.allowed_hosts || wanted.hosts) AS host ORDER BY host) AS hosts
+      FROM credentials c JOIN wanted USING (uuid)
+      WHERE c.organization_id = ${organizationId} AND NOT c.allowed_hosts @> wanted.hosts
+      ORDER BY c.id FOR UPDATE OF c
+    ), full_lists AS (
+      SELECT uuid, name, allowed_hosts FROM held WHERE cardinality(hosts) > ${mostHosts}::int
+    ), extended AS (
+      UPDATE credentials SET allowed_hosts = held.hosts
+      FROM held WHERE credentials.id = held.id AND NOT EXISTS (SELECT FROM full_lists)
+    )
+    SELECT * FROM full_lists`
+  const lists = new Map(full.map((list) => [list.uuid, list]))
+  return uses.flatMap((use): ReadonlyArray<RefusedUse> => {
+    const list = lists.get(use.uuid)
+    return list === undefined || list.allowedHosts.includes(use.host) ? [] : [{ use, reason: hostsFullMessage(list.name, use.host) }]
+  })
+})

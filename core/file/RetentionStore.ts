@@ -1,0 +1,70 @@
+/** What of a call an organization keeps for how long, and the records of calls that have lost it. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId, RunId } from "#core/Id.ts"
+import type { Retention } from "./Retention.ts"
+
+type Sql = SqlClient.SqlClient
+
+export const artifactKinds = ["recording", "transcript"] as const
+export type ArtifactKind = (typeof artifactKinds)[number]
+
+/** Runs that are looked through at once. */
+export const atOnce = 200
+const organizationsAtOnce = 10_000
+
+export const find = (sql: Sql, id: OrganizationId) =>
+  sql<Retention>`SELECT recordings_days, transcripts_days, recording_format FROM retention WHERE organization_id = ${id}`.pipe(
+    Effect.map(([row]): Retention => row ?? { recordingsDays: null, transcriptsDays: null, recordingFormat: null })
+  )
+
+/** Undefined: stays as it is. */
+export const put = (sql: Sql, id: OrganizationId, { recordingFormat, recordingsDays, transcriptsDays }: Partial<Retention>) => sql`
+  INSERT INTO retention AS r (organization_id, recordings_days, transcripts_days, recording_format)
+  VALUES (${id}, ${recordingsDays ?? null}::int, ${transcriptsDays ?? null}::int, ${recordingFormat ?? null}::text)
+  ON CONFLICT (organization_id) DO UPDATE SET
+    recordings_days = CASE WHEN ${recordingsDays === undefined} THEN r.recordings_days ELSE excluded.recordings_days END,
+    transcripts_days = CASE WHEN ${transcriptsDays === undefined} THEN r.transcripts_days ELSE excluded.transcripts_days END,
+    recording_format = CASE WHEN ${recordingFormat === undefined} THEN r.recording_format ELSE excluded.recording_format END`
+
+/** Of all organizations, those that do not keep everything. */
+export const limited = (sql: Sql, kind: ArtifactKind) =>
+  sql<{ readonly organizationId: OrganizationId }>`
+    SELECT organization_id FROM retention WHERE ${sql.literal(`${kind}s_days`)} IS NOT NULL ORDER BY organization_id LIMIT ${organizationsAtOnce}`.pipe(
+    Effect.map((rows) => rows.map(({ organizationId }) => organizationId))
+  )
+
+export interface ExpiredRun {
+  readonly id: RunId
+  /** Null when there is no such file, or it is gone already. */
+  readonly key: string | null
+}
+
+/** The oldest runs that nobody has seen to, and that are older than the organization keeps it; none after one that is not over yet. */
+export const expired = (sql: Sql, id: OrganizationId, kind: ArtifactKind) =>
+  sql<ExpiredRun & { readonly isCompleted: boolean }>`
+    SELECT r.id, ${sql.literal(`r.${kind}_key`)} AS key, r.is_completed
+    FROM retention t JOIN runs r ON r.organization_id = t.organization_id
+      AND (r.created_at, r.id) > (${sql.literal(`t.${kind}s_until, t.${kind}s_run`)})
+      AND r.created_at < now() - make_interval(days => ${sql.literal(`t.${kind}s_days`)})
+    WHERE t.organization_id = ${id} ORDER BY r.created_at, r.id LIMIT ${atOnce}`.pipe(
+    Effect.map((rows): ReadonlyArray<ExpiredRun> => {
+      const end = rows.findIndex(({ isCompleted }) => !isCompleted)
+      return end === -1 ? rows : rows.slice(0, end)
+    })
+  )
+
+/** Their files are gone: nothing tells of them any more. With a transcript goes what the record itself quotes of the call. */
+export const forget = (sql: Sql, id: OrganizationId, kind: ArtifactKind, runs: ReadonlyArray<RunId>) =>
+  kind === "recording"
+    ? sql`UPDATE runs SET recording_key = NULL WHERE organization_id = ${id} AND id = ANY(${runs}::int[]) AND recording_key IS NOT NULL`
+    : sql`
+        UPDATE runs SET transcript_key = NULL, logs = CASE WHEN jsonb_exists(logs, 'realtime_feedback_events')
+          THEN jsonb_set(logs, '{realtime_feedback_events}', '[]') ELSE logs END
+        WHERE organization_id = ${id} AND id = ANY(${runs}::int[])
+          AND (transcript_key IS NOT NULL OR jsonb_exists(logs, 'realtime_feedback_events'))`
+
+/** All runs up to this one have been seen to. */
+export const advance = (sql: Sql, id: OrganizationId, kind: ArtifactKind, run: RunId) => sql`
+  UPDATE retention SET (${sql.literal(`${kind}s_until, ${kind}s_run`)}) = (SELECT created_at, id FROM runs WHERE organization_id = ${id} AND id = ${run})
+  WHERE organization_id = ${id}`

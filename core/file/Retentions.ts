@@ -1,0 +1,42 @@
+/** How long, and in which format, an organization keeps what its calls leave behind, and taking it away before that. The record of a call stays. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AgentId, OrganizationId, RunId } from "#core/Id.ts"
+import { filesOfRecording } from "./RecordingFormat.ts"
+import { RunNotFound } from "#core/run/Run.ts"
+import { type Retention, RunNotCompleted } from "./Retention.ts"
+import * as store from "./RetentionStore.ts"
+import * as runs from "#core/run/RunStore.ts"
+
+export class Retentions extends Context.Service<
+  Retentions,
+  {
+    readonly get: (id: OrganizationId) => Effect.Effect<Retention>
+    /** What is undefined stays as it is. */
+    readonly set: (id: OrganizationId, changes: Partial<Retention>) => Effect.Effect<Retention>
+    /** The recording and the transcript of a call. `remove` takes a file away; where that fails, the next time finds it again. */
+    readonly removeArtifacts: (
+      run: { readonly organizationId: OrganizationId; readonly agentId: AgentId; readonly id: RunId },
+      remove: (key: string) => Effect.Effect<void>
+    ) => Effect.Effect<void, RunNotFound | RunNotCompleted>
+  }
+>()("core/file/Retentions") {
+  static readonly layer = Layer.effect(
+    Retentions,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      Retentions.of({
+        get: Effect.fn("Retentions.get")((id) => Effect.orDie(store.find(sql, id))),
+        set: Effect.fn("Retentions.set")((id, changes) => Effect.orDie(Effect.andThen(store.put(sql, id, changes), store.find(sql, id)))),
+        removeArtifacts: Effect.fn("Retentions.removeArtifacts")(function* ({ agentId, id, organizationId }, remove) {
+          const run = yield* Effect.orDie(runs.find(sql, organizationId, agentId, id))
+          if (run === undefined) return yield* new RunNotFound({ id })
+          if (!run.isCompleted) return yield* new RunNotCompleted({ id })
+          const recorded = run.recordingKey === undefined ? [] : filesOfRecording(run.recordingKey)
+          const written = run.transcriptKey === undefined ? [] : [run.transcriptKey]
+          yield* Effect.forEach([...recorded, ...written], remove, { discard: true })
+          for (const kind of store.artifactKinds) yield* Effect.orDie(store.forget(sql, organizationId, kind, [id]))
+        })
+      })
+    )
+  )
+}

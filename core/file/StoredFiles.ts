@@ -1,0 +1,76 @@
+/** How large the files are that are kept for organizations. What frees them is in the tables that name them: see 0062. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { OrganizationId, RunId } from "#core/Id.ts"
+import { DefaultRecordingFormat } from "./RecordingFormat.ts"
+import { defaultQuotas } from "#core/organization/Quota.ts"
+
+type Sql = SqlClient.SqlClient
+
+export interface StoredFile {
+  readonly organizationId: OrganizationId
+  readonly key: string
+  readonly bytes: number
+}
+
+/** Those that are counted already are not counted again. A call's recording is marked if its organization wants it compressed. */
+export const add = Effect.fnUntraced(function* (sql: Sql, files: ReadonlyArray<StoredFile>) {
+  const rows = JSON.stringify(files.map(({ bytes, key, organizationId }) => ({ key, organization_id: organizationId, bytes })))
+  yield* sql`
+    INSERT INTO stored_files (key, organization_id, bytes, to_compress)
+    SELECT key, organization_id, bytes,
+      key ~ '^recordings/[0-9]{1,9}-[^/]+[.]wav$' AND coalesce(recording_format, ${yield* DefaultRecordingFormat}) = 'opus'
+    FROM jsonb_to_recordset(${rows}::text::jsonb) AS given (key text, organization_id int, bytes bigint)
+      LEFT JOIN retention USING (organization_id)
+    ON CONFLICT (key) DO NOTHING`
+})
+
+export interface FullStorage {
+  readonly organizationId: OrganizationId
+  readonly used: number
+}
+
+/** Organizations that keep as much as they may. */
+export const full = (sql: Sql) => sql<FullStorage>`
+  SELECT organization_id, used FROM quotas WHERE name = 'storage_bytes'
+    AND used >= least(coalesce(allowed, ${defaultQuotas.storage_bytes}::bigint), own)`
+
+/** For those who follow the organization's events. */
+export const tellFull = (sql: Sql, { organizationId, used }: FullStorage) => sql`
+  SELECT add_event(${organizationId}::int, 'storage.full', 'organization', jsonb_build_object('used_bytes', ${used}::bigint))`
+
+/** Runs that are looked through at once, by their ids. */
+const runsAtOnce = 2000
+const resourcesAtOnce = 200
+
+export interface NamedFile {
+  readonly organizationId: OrganizationId
+  readonly key: string
+}
+
+/** Files of the runs after `after` that are not counted, and the run up to which they are; undefined: there are no more. */
+export const uncountedOfRuns = Effect.fnUntraced(function* (sql: Sql, after: number) {
+  const [last] = yield* sql<{ readonly id: RunId | null; readonly count: number }>`
+    SELECT max(id) AS id, count(*)::int AS count FROM (SELECT id FROM runs WHERE id > ${after}::int ORDER BY id LIMIT ${runsAtOnce}::int) AS part`
+  const until = last?.id ?? undefined
+  if (until === undefined) return undefined
+  const files = yield* sql<NamedFile>`
+    SELECT r.organization_id, k.key FROM runs r CROSS JOIN LATERAL (VALUES (r.recording_key), (r.transcript_key)) AS k (key)
+    WHERE r.id > ${after}::int AND r.id <= ${until}::int AND k.key IS NOT NULL
+      AND NOT EXISTS (SELECT FROM stored_files f WHERE f.key = k.key)`
+  return { files, until, isLast: last?.count !== runsAtOnce }
+})
+
+/** The same of recordings that agents play, whose size nobody knew before it was counted. */
+export const uncountedRecordings = (sql: Sql, after: number) => sql<NamedFile & { readonly id: number }>`
+  SELECT id, organization_id, storage_key AS key FROM recordings r
+  WHERE id > ${after}::int AND NOT EXISTS (SELECT FROM stored_files f WHERE f.key = r.storage_key) ORDER BY id LIMIT ${resourcesAtOnce}::int`
+
+/** Counted files of calls whose run names them no more: they were taken away while their size was on its way here. How many they were. */
+export const forgetUnnamed = (sql: Sql) =>
+  sql`
+    DELETE FROM stored_files f USING runs r
+    WHERE f.key ~ '^(recordings|transcripts)/[0-9]{1,9}-' AND r.id = substring(f.key FROM '/([0-9]+)-')::int AND r.is_completed
+      AND NOT f.to_compress AND f.key IS DISTINCT FROM r.recording_key AND f.key IS DISTINCT FROM r.transcript_key RETURNING f.key`.pipe(
+    Effect.map((rows) => rows.length)
+  )

@@ -1,0 +1,113 @@
+/**
+ * The records of uploaded files. The bytes go past them: `receive`, write to a draft, `complete`, which has it renamed to the key.
+ */
+import { Context, Effect, Layer } from "effect"
+import { Digest, SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "#core/Id.ts"
+import type { QuotaFull } from "#core/organization/Quota.ts"
+import { hasRoom } from "#core/organization/QuotaStore.ts"
+import { hashOf, newSecret } from "#core/organization/Secret.ts"
+import { maxFileBytes } from "#core/contact/ContactCsv.ts"
+import { completed, type Stored, type UploadComplete, UploadRefused } from "./UploadCompletion.ts"
+import { SourceNotFound } from "#core/contact/ContactSource.ts"
+
+const expiresInSeconds = 900
+/** The tail of a long name is kept, because it holds the extension. */
+const keptOfName = 180
+const keyPattern = /^campaigns\/\d+\/[A-Za-z0-9._-]+$/
+
+export interface UploadTicket {
+  /** Opaque to clients; given back as a campaign's `source_id`. */
+  readonly key: string
+  /** Belongs into the upload address; only its hash is kept. */
+  readonly token: string
+  readonly expiresInSeconds: number
+}
+
+export interface Upload {
+  readonly key: string
+  readonly organizationId: OrganizationId
+  readonly fileName: string
+  readonly sizeBytes: number
+}
+
+export class Uploads extends Context.Service<
+  Uploads,
+  {
+    readonly request: (
+      organizationId: OrganizationId,
+      file: { readonly fileName: string; readonly fileSize: number; readonly contentType: string }
+    ) => Effect.Effect<UploadTicket, QuotaFull>
+    /** Before the first byte. */
+    readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
+    /** The bytes are here; `keep` puts them under their key, unless the same ones lie there. */
+    readonly complete: (
+      key: string,
+      sent: Stored,
+      keep: Effect.Effect<void>
+    ) => Effect.Effect<void, QuotaFull | UploadComplete | UploadRefused>
+    /** A file whose bytes are there. */
+    readonly find: (organizationId: OrganizationId, key: string) => Effect.Effect<Upload, SourceNotFound>
+    /** From the end of the transaction on, the file stays. Last in it, since others who use the file wait for that end. */
+    readonly use: (organizationId: OrganizationId, key: string) => Effect.Effect<void, SourceNotFound>
+  }
+>()("core/file/Uploads") {
+  static readonly layer = Layer.effect(
+    Uploads,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const crypto = yield* Effect.context<Digest.Digest | SecureRandom.SecureRandom>()
+      return Uploads.of({
+        request: Effect.fn("Uploads.request")((organizationId, { fileName }) =>
+          Effect.provideContext(request(sql, organizationId, fileName), crypto)
+        ),
+        receive: Effect.fn("Uploads.receive")((key, token) => Effect.provideContext(receive(sql, key, token), crypto)),
+        complete: Effect.fn("Uploads.complete")((key, sent, keep) => completed(sql, key, sent, keep)),
+        find: Effect.fn("Uploads.find")(function* (organizationId, key) {
+          const found = keyPattern.test(key) ? yield* Effect.orDie(find(sql, organizationId, key)) : undefined
+          return found ?? (yield* new SourceNotFound({ sourceId: key }))
+        }),
+        use: Effect.fn("Uploads.use")(function* (organizationId, key) {
+          if (!(yield* Effect.orDie(use(sql, organizationId, key)))) return yield* new SourceNotFound({ sourceId: key })
+        })
+      })
+    })
+  ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
+}
+
+const request = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, fileName: string) {
+  yield* Effect.catchTag(hasRoom(sql, organizationId, "storage_bytes"), "SqlError", Effect.die)
+  const random = yield* SecureRandom.SecureRandom
+  const safeName = fileName.replace(/[^A-Za-z0-9._-]/g, "_").slice(-keptOfName)
+  const key = `campaigns/${organizationId}/${yield* random.uuidV4()}_${safeName}`
+  const token = yield* newSecret()
+  // Not waited for until it is on disk, so that no call's commit queues behind it: the commit that counts is the one once the bytes are there.
+  yield* Effect.orDie(sql`
+    WITH light AS (SELECT set_config('synchronous_commit', 'off', true))
+    INSERT INTO uploads (key, organization_id, file_name, token_hash, expires_at)
+    SELECT ${key}::text, ${organizationId}::int, ${safeName}::text, ${yield* hashOf(token)},
+      now() + make_interval(secs => ${expiresInSeconds}::float8)
+    FROM light`)
+  return { key, token, expiresInSeconds }
+})
+
+const find = (sql: SqlClient.SqlClient, organizationId: OrganizationId, key: string) =>
+  sql<Upload>`
+    SELECT key, organization_id, file_name, size_bytes FROM uploads
+    WHERE organization_id = ${organizationId} AND key = ${key} AND received_at IS NOT NULL`.pipe(Effect.map((rows) => rows[0]))
+
+/** False when it has been given up in the meantime. */
+const use = (sql: SqlClient.SqlClient, organizationId: OrganizationId, key: string) =>
+  sql`
+    UPDATE uploads SET used_at = coalesce(used_at, now())
+    WHERE organization_id = ${organizationId} AND key = ${key} AND received_at IS NOT NULL RETURNING key`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
+
+const receive = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, key: string, token: string) {
+  if (!keyPattern.test(key)) return yield* new UploadRefused()
+  const [open] = yield* Effect.orDie(sql`
+    SELECT key FROM uploads WHERE key = ${key} AND token_hash = ${yield* hashOf(token)} AND expires_at > now()`)
+  return open === undefined ? yield* new UploadRefused() : { key, maxBytes: maxFileBytes }
+})

@@ -1,0 +1,119 @@
+/** What an organization has set up of speech and language services, with the preferences that clients read and write beside it. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { OrganizationId } from "#core/Id.ts"
+import { Sealer } from "#core/Sealer.ts"
+import {
+  changed,
+  faultOf,
+  isEmpty,
+  type ModelChanges,
+  type ModelConfiguration,
+  type ModelSecretMasked,
+  ModelsMissing,
+  problemsOf
+} from "./ModelConfiguration.ts"
+import {
+  isTooLarge,
+  type ModelDocument,
+  ModelDocumentRefused,
+  ModelDocumentTooLarge,
+  problemsIn,
+  servicesOf,
+  withServices,
+  withStoredSecrets
+} from "./ModelDocument.ts"
+import * as store from "./ModelConfigurationStore.ts"
+import type { Preferences } from "#core/organization/Organization.ts"
+import * as settings from "#core/organization/OrganizationSettingsStore.ts"
+
+/** The preferences are the organization's own: whoever changes them there changes them here. */
+export interface UserConfiguration {
+  /** Undefined: nothing is set up. */
+  readonly document: ModelDocument | undefined
+  /** The services in it. */
+  readonly models: ModelConfiguration
+  readonly preferences: Preferences
+}
+
+/** What is left out stays as it is. */
+export interface UserConfigurationChanges {
+  readonly models: ModelChanges
+  readonly preferences: Partial<Pick<Preferences, "testPhoneNumber" | "timezone">>
+}
+
+export class ModelConfigurations extends Context.Service<
+  ModelConfigurations,
+  {
+    readonly get: (id: OrganizationId) => Effect.Effect<UserConfiguration>
+    readonly document: (id: OrganizationId) => Effect.Effect<ModelDocument | undefined>
+    readonly update: (
+      id: OrganizationId,
+      changes: UserConfigurationChanges
+    ) => Effect.Effect<UserConfiguration, ModelDocumentTooLarge | ModelSecretMasked>
+    readonly replace: (
+      id: OrganizationId,
+      document: ModelDocument
+    ) => Effect.Effect<UserConfiguration, ModelDocumentTooLarge | ModelDocumentRefused>
+    /** Fails when a service is set up that this engine does not have. Keys are not tried: there is nothing here that takes one. */
+    readonly check: (id: OrganizationId) => Effect.Effect<void, ModelsMissing>
+  }
+>()("core/model/ModelConfigurations") {
+  static readonly layer = Layer.effect(
+    ModelConfigurations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sealing = Effect.provideService(Sealer, yield* Sealer)
+      const find = (id: OrganizationId) => sealing(Effect.orDie(store.find(sql, id)))
+      return ModelConfigurations.of({
+        get: Effect.fn("ModelConfigurations.get")((id) => sealing(get(sql, id))),
+        document: Effect.fn("ModelConfigurations.document")(find),
+        update: Effect.fn("ModelConfigurations.update")((id, changes) => sealing(update(sql, id, changes))),
+        replace: Effect.fn("ModelConfigurations.replace")((id, document) => sealing(replace(sql, id, document))),
+        check: Effect.fn("ModelConfigurations.check")(function* (id) {
+          const problems = problemsOf(servicesOf(yield* find(id)))
+          if (problems.length > 0) return yield* new ModelsMissing({ problems })
+        })
+      })
+    })
+  )
+}
+
+const preferences = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: OrganizationId) {
+  const [found] = yield* Effect.orDie(settings.preferences(sql, id))
+  return found ?? (yield* Effect.die("The caller's organization is gone"))
+})
+
+const get = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: OrganizationId) {
+  const document = yield* Effect.orDie(store.find(sql, id))
+  return { document, models: servicesOf(document), preferences: yield* preferences(sql, id) }
+})
+
+const put = (sql: SqlClient.SqlClient, id: OrganizationId, document: ModelDocument) =>
+  isTooLarge(document) ? Effect.fail(new ModelDocumentTooLarge()) : store.put(sql, id, document)
+
+const transaction = <A, E, R, Rest extends ReadonlyArray<unknown>>(work: Effect.Effect<A, E, R>, sql: SqlClient.SqlClient, ..._: Rest) =>
+  Effect.catchTag(sql.withTransaction(work), "SqlError", Effect.die)
+
+const update = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: OrganizationId, changes: UserConfigurationChanges) {
+  yield* store.lock(sql, id)
+  const before = yield* get(sql, id)
+  const models = changed(before.models, changes.models)
+  const fault = faultOf(models)
+  if (fault !== undefined) return yield* Effect.fail(fault)
+  const document = isEmpty(models) ? undefined : withServices(before.document, models)
+  yield* document === undefined ? store.remove(sql, id) : put(sql, id, document)
+  const preferences = { ...before.preferences, ...changes.preferences }
+  yield* settings.setPreferences(sql, id, preferences)
+  return { document, models, preferences }
+}, transaction)
+
+const replace = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: OrganizationId, sent: ModelDocument) {
+  yield* store.lock(sql, id)
+  const before = yield* get(sql, id)
+  const document = withStoredSecrets(sent, before.document)
+  const problems = problemsIn(document)
+  if (problems.length > 0) return yield* new ModelDocumentRefused({ problems })
+  yield* put(sql, id, document)
+  return { ...before, document, models: servicesOf(document) }
+}, transaction)
