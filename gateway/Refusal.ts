@@ -84,7 +84,7 @@ import type * as own from "./GatewayErrors.ts"
 import { graphViolation, type InvalidGraph, invalidGraph, misfit } from "./graphViolation.ts"
 import { type AllowanceError, allowanceRefusals } from "./allowanceRefusals.ts"
 import { shownViolations } from "./shownViolations.ts"
-import { type Violation, valueError } from "./validation.ts"
+import { type Violation, valueError } from "./Violation.ts"
 import type { StopUnconfirmed } from "#core/Signals.ts"
 
 export * from "./GatewayErrors.ts"

@@ -3,7 +3,7 @@ import type { LastOperatorKey, OperatorNeeded, QuotaFull, QuotaNotAllowed, TooMa
 import type { MediaExhausted } from "#core/call/Dialer.ts"
 import type { TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
-import { type Violation, valueError } from "./validation.ts"
+import { type Violation, valueError } from "./Violation.ts"
 
 export type AllowanceError =
   | LastOperatorKey

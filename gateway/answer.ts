@@ -27,7 +27,8 @@ import { orOverloaded, overloaded } from "./overloaded.ts"
 import { NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
 import type { AnyGiven, Content, Route } from "./Route.ts"
 import type { Shedding } from "./shedding.ts"
-import { missing, read, type Violation } from "./validation.ts"
+import { read } from "./validation.ts"
+import { missing, type Violation } from "./Violation.ts"
 import type { Listed } from "./wire/Page.ts"
 
 const noQuery: Readonly<Record<string, string>> = {}

@@ -1,7 +1,7 @@
 /** Faults of graphs and configurations, as clients are told of them. */
 import type { GraphProblem } from "#core/agent/Agent.ts"
 import type { ConfigurationProblem } from "#core/Problem.ts"
-import type { Violation } from "./validation.ts"
+import type { Violation } from "./Violation.ts"
 
 /** Below `data` for a node; null for the node as a whole. */
 const fieldOf = ({ kind, path }: GraphProblem): string | null => {

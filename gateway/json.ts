@@ -6,7 +6,7 @@ import { Result } from "effect"
 import { isStorable } from "#core/storable.ts"
 import { type Bounds, excessOf, maxDepth } from "./jsonBounds.ts"
 import { breakingPoint } from "./jsonFault.ts"
-import type { Location, Violation } from "./validation.ts"
+import type { Location, Violation } from "./Violation.ts"
 
 export type Parsed =
   | { readonly _tag: "Value"; readonly value: unknown }

@@ -21,7 +21,8 @@ import { credentialLost, FollowingTimes, longestFollowing } from "./following.ts
 import { overloadOf } from "./overloaded.ts"
 import type { NotAuthenticated } from "./Refusal.ts"
 import { shed, type Shedding } from "./shedding.ts"
-import { read, type Violation } from "./validation.ts"
+import { read } from "./validation.ts"
+import type { Violation } from "./Violation.ts"
 import { EventSocketQuery, eventWire, positionOf, selectionOf } from "./wire/Event.ts"
 
 export const socketPath = "/api/v1/events/ws"

@@ -1,6 +1,6 @@
 /** Numbers and truth values as clients write them: `"12"` is 12, `12.0` is 12, `"yes"` and `1` are true. */
 import Type, { type TInteger, type TNumber, type TSchema } from "typebox"
-import type { Location, Violation } from "./validation.ts"
+import type { Location, Violation } from "./Violation.ts"
 
 interface Bounds {
   readonly minimum?: number

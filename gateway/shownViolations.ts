@@ -4,7 +4,7 @@
  * lacks.
  */
 import { jsonSize } from "#core/jsonSize.ts"
-import type { Violation } from "./validation.ts"
+import type { Violation } from "./Violation.ts"
 
 /** Of all entries together, in characters of JSON. */
 const mostShown = 65_536

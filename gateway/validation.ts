@@ -13,28 +13,8 @@ import Type, {
   type TStringOptions,
   type TUnion
 } from "typebox"
+import { type Location, missing, type Violation, valueError } from "./Violation.ts"
 import { isInteger, isNumber, readBoolean, readInteger, readNumber } from "./scalar.ts"
-
-export type Location = ReadonlyArray<string | number>
-
-/** One entry of the `detail` of a 422. */
-export interface Violation {
-  readonly type: string
-  readonly loc: Location
-  readonly msg: string
-  readonly input: unknown
-  readonly ctx?: Readonly<Record<string, unknown>>
-}
-
-export const missing = (loc: Location, input: unknown): Violation => ({ type: "missing", loc, msg: "Field required", input })
-
-export const valueError = (loc: Location, input: unknown, text: string): Violation => ({
-  type: "value_error",
-  loc,
-  msg: `Value error, ${text}`,
-  input,
-  ctx: { error: {} }
-})
 
 /** Whoever gets so many things wrong is not helped by more. Lists and records are not read on then. */
 const mostViolations = 100

@@ -48,7 +48,7 @@ import * as telemetry from "./telemetry.ts"
 import * as FliteTts from "./voice/FliteTts.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
 import { RecordedSpeech } from "./voice/RecordedSpeech.ts"
-import { VoiceAgent } from "./voice/VoiceSession.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 
 const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(join(dataDir, "files"))))
 const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))

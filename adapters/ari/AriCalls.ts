@@ -9,8 +9,8 @@ import { Schema } from "effect"
 import { fromQ850, type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import { CallId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
-import type { Listed } from "./AriChannels.ts"
-import { type Dialplan, foundIn, noted, placeIn, plain } from "./AriDialplan.ts"
+import type { Listed } from "./AriListing.ts"
+import { type Dialplan, foundIn, noted, placeIn, plain } from "./DialplanPlace.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
 
 export interface Call {

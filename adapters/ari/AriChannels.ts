@@ -3,27 +3,9 @@
  * calls left behind, are answered by one list.
  */
 import { Deferred, Effect } from "effect"
-import type { ProviderError } from "#core/provider/Adapter.ts"
 import { textAt } from "./AriJson.ts"
+import type { ChannelList, Listed, Looking } from "./AriListing.ts"
 import { ask, type Asterisk, channelPath, isNoChannel, providerError } from "./Asterisk.ts"
-
-/** A channel, as a list or a look shows it. */
-export interface Listed {
-  readonly state: string
-  /** Undefined where this version of Asterisk does not say. */
-  readonly inStasis: boolean | undefined
-  /** With which it has entered our application; undefined where it is not in that. */
-  readonly args?: ReadonlyArray<string>
-}
-
-/** By channel id. */
-export type ChannelList = ReadonlyMap<string, Listed>
-
-/** Looks that are about to be answered; undefined: by a request for each. */
-export interface Looking {
-  asked: number
-  readonly list: Deferred.Deferred<ChannelList | undefined, ProviderError>
-}
 
 /** Looks that begin within such a time are asked for together. */
 const TOGETHER = "20 millis"

@@ -6,12 +6,11 @@
 import { randomUUID } from "node:crypto"
 import { Deferred, Effect, type Scope } from "effect"
 import type { CallId } from "#core/Id.ts"
-import type { ProviderError } from "#core/provider/Adapter.ts"
 import { complaint, textAt } from "./AriJson.ts"
 import { openRtp } from "./AriMediaRtp.ts"
 import { openSocket } from "./AriMediaSocket.ts"
 import type { Reply } from "./AriRest.ts"
-import { ask, type Asterisk, channelPath, isSuccess, providerError } from "./Asterisk.ts"
+import { ask, type Asterisk, channelPath, isSuccess, type Leg, providerError } from "./Asterisk.ts"
 
 const STARTED_TIMEOUT_MILLIS = 5_000
 /** Asterisk may have been given the module, or been replaced by a newer one, without a gap in its events. */
@@ -39,13 +38,6 @@ export const openMedia = Effect.fn("ari.openMedia")(function* (asterisk: Asteris
   )
   return stream
 })
-
-/** What becomes of a media channel, from before it exists. */
-export interface Leg {
-  readonly started: Deferred.Deferred<void, ProviderError>
-  /** Called when Asterisk has removed the channel. */
-  onGone: () => void
-}
 
 const watch = (asterisk: Asterisk, mediaId: string): Effect.Effect<Leg, never, Scope.Scope> =>
   Effect.acquireRelease(

@@ -8,9 +8,8 @@ import { refusedWords } from "#core/egress/Egress.ts"
 import type { ProviderError } from "#core/provider/Adapter.ts"
 import { AriEar } from "./AriEar.ts"
 import { numberAt, textAt } from "./AriJson.ts"
-import type { Leg } from "./AriMedia.ts"
+import { type Leg, providerError } from "./Asterisk.ts"
 import type { Reply } from "./AriRest.ts"
-import { providerError } from "./Asterisk.ts"
 
 const HEADER_BYTES = 12
 const FRAME_BYTES = 160

@@ -8,7 +8,7 @@ import { OriginateDoubtful, OriginateRefused, type OriginateRequest } from "#cor
 import type { Extensions } from "#core/telephony/Extensions.ts"
 import { type Call, isCallId } from "./AriCalls.ts"
 import { complaint, textAt } from "./AriJson.ts"
-import { appArgsOf, type Dialplan, filled, variablesOf as dialplanVariables } from "./AriDialplan.ts"
+import { appArgsOf, type Dialplan, filled, variablesOf as dialplanVariables } from "./DialplanPlace.ts"
 import { recheck } from "./AriReconcile.ts"
 import { NotSent, type Outcome, type Reply } from "./AriRest.ts"
 import { callerIdOf, type OriginateExtras, variablesOf } from "./AriVariables.ts"

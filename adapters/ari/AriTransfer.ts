@@ -12,10 +12,20 @@ import { Deferred, Effect } from "effect"
 import { fromQ850, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { CallId } from "#core/Id.ts"
 import type { TransferOutcome, TransferRequest } from "#core/provider/Adapter.ts"
-import type { ChannelList } from "./AriChannels.ts"
+import type { ChannelList } from "./AriListing.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
 import { textAt } from "./AriJson.ts"
-import { ask, type Asterisk, channelPath, isFromAsterisk, isNoChannel, isSuccess, providerError } from "./Asterisk.ts"
+import {
+  type AgentLine,
+  ask,
+  type Asterisk,
+  channelPath,
+  isFromAsterisk,
+  isNoChannel,
+  isSuccess,
+  providerError,
+  type Transfer
+} from "./Asterisk.ts"
 
 /** Where calls may be transferred to. Empty: not in this way. */
 export interface Destinations {
@@ -23,19 +33,6 @@ export interface Destinations {
   readonly dialString: string
   /** Of blind ones. */
   readonly context: string
-}
-
-/** The bridge of a call, and the channel of its agent in it. */
-export interface AgentLine {
-  readonly bridgeId: string
-  readonly mediaId: string
-}
-
-/** One that is under way, or whose parties talk to each other. */
-export interface Transfer {
-  readonly legId: string
-  readonly settled: Deferred.Deferred<TransferOutcome>
-  isConnected: boolean
 }
 
 /** Asterisk ends the ringing itself; should it not be heard of. */

@@ -1,19 +1,38 @@
 /** One Asterisk as this trunk knows it: shared by what places calls (`AriTrunk`) and what carries their audio (`AriMedia`). */
-import { Effect, type Latch } from "effect"
+import { type Deferred, Effect, type Latch } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
-import { ProviderError, type TrunkStatus } from "#core/provider/Adapter.ts"
+import { ProviderError, type TransferOutcome, type TrunkStatus } from "#core/provider/Adapter.ts"
 import type { AriCalls } from "./AriCalls.ts"
-import type { Looking } from "./AriChannels.ts"
 import type { AriDoubt } from "./AriDoubt.ts"
 import type { ChannelEvent, EventSocket } from "./AriEvents.ts"
 import { complaint, textAt } from "./AriJson.ts"
+import type { Looking } from "./AriListing.ts"
 import { type AriRequest, type AriRest, pathUnder, type Reply } from "./AriRest.ts"
-import type { AgentLine, Transfer } from "./AriTransfer.ts"
 
 /** Hears of a channel that is no call: of its audio, or of whom it is transferred to. */
 export interface Watcher {
   readonly started: () => void
   readonly gone: (event: ChannelEvent & { readonly type: "ChannelDestroyed" }) => void
+}
+
+/** What becomes of a media channel, from before it exists. */
+export interface Leg {
+  readonly started: Deferred.Deferred<void, ProviderError>
+  /** Called when Asterisk has removed the channel. */
+  onGone: () => void
+}
+
+/** The bridge of a call, and the channel of its agent in it. */
+export interface AgentLine {
+  readonly bridgeId: string
+  readonly mediaId: string
+}
+
+/** One that is under way, or whose parties talk to each other. */
+export interface Transfer {
+  readonly legId: string
+  readonly settled: Deferred.Deferred<TransferOutcome>
+  isConnected: boolean
 }
 
 export interface Asterisk {

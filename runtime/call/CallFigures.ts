@@ -3,7 +3,7 @@ import { Context } from "effect"
 import type { CallState } from "#core/call/Call.ts"
 import { Outcome } from "#core/outcome/Outcome.ts"
 import { Histogram } from "#core/Histogram.ts"
-import { outcomeOfEnd } from "./RunReport.ts"
+import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
 
 const postDialBounds = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 20, 30]
 const talkBounds = [1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600]

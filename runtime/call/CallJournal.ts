@@ -18,6 +18,7 @@ import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { sqlFailuresOf } from "#runtime/sqlState.ts"
 import type { LiveCall } from "./LiveCall.ts"
+import type { Recorded } from "./Recorded.ts"
 import { bareEnd, endOf } from "./RunReport.ts"
 
 const { Ended } = CallState.cases
@@ -30,16 +31,6 @@ const LATE_CLAIM = "10 seconds"
 const STOP_TIMEOUT = "5 seconds"
 /** While the database is away, each call logs that no more often than this. */
 const SAY_AGAIN_MILLIS = 60_000
-
-/** What is new for the campaign once its call has been recorded. */
-export interface Recorded {
-  /** The campaign's row changed in a way that its owner has to see: completed, or stopped by the breaker. */
-  readonly look: boolean
-  /** The contact waits for a retry: epoch milliseconds. */
-  readonly dueAt: number | undefined
-  /** False: the breaker does not count it. */
-  readonly isEntry: boolean
-}
 
 export class CallJournal extends Context.Service<
   CallJournal,

@@ -7,7 +7,7 @@ import type { Departure } from "#runtime/CallRate.ts"
 import type { Deadline } from "#runtime/Deadlines.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import type { VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
-import type { Recorded } from "./CallJournal.ts"
+import type { Recorded } from "./Recorded.ts"
 import type { Fetching } from "./Fetching.ts"
 
 /** Why a call may be dialed; asked again at the last moment. Shared by the calls of a campaign. */

@@ -1,7 +1,8 @@
 /** What the run of a call shows when it is over. */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallState } from "#core/call/Call.ts"
-import { failureClassOf, isBreakerFailure, type Outcome, outcomeOf } from "#core/outcome/Outcome.ts"
+import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
+import { failureClassOf, isBreakerFailure, type Outcome } from "#core/outcome/Outcome.ts"
 import type { CallId } from "#core/Id.ts"
 import { withProblem } from "#runtime/voice/Transcript.ts"
 import type { VoiceReport } from "#runtime/voice/VoiceSession.ts"
@@ -33,10 +34,6 @@ const dispositionOf = (ended: CallState & { readonly _tag: "Ended" }, outcome: O
       return "user_hangup"
   }
 }
-
-/** `isMachine`: a machine was heard, whoever ended the call then. */
-export const outcomeOfEnd = ({ answeredAt, cause }: CallState & { readonly _tag: "Ended" }, isMachine = false): Outcome =>
-  outcomeOf({ answered: answeredAt !== undefined, cause, machine: isMachine })
 
 const eventsOf = ({ fetching }: LiveCall, events: VoiceReport["events"]) =>
   fetching?.problem === undefined ? events : withProblem(events, fetching.problem)

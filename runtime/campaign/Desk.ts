@@ -10,8 +10,8 @@ import type { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallWatcher } from "#runtime/call/LiveCall.ts"
-import type { Recorded } from "#runtime/call/CallJournal.ts"
-import { outcomeOfEnd } from "#runtime/call/RunReport.ts"
+import type { Recorded } from "#runtime/call/Recorded.ts"
+import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
 
 /** What an actor never waits for long unless something is wrong. */
 export type StuckOn = "a claim" | "the engine's lock" | "replies to requests" | "speech" | "the local journal"

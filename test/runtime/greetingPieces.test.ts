@@ -6,7 +6,8 @@ import { join } from "node:path"
 import t from "tap"
 import { Files } from "#runtime/storage/Files.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
-import { VoiceAgent, type VoicePlan } from "#runtime/voice/VoiceSession.ts"
+import type { VoicePlan } from "#runtime/voice/VoiceSession.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "greeting-pieces-"))

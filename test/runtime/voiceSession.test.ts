@@ -9,7 +9,7 @@ import { CallFigures } from "#runtime/call/CallFigures.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
-import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "voice-session-"))

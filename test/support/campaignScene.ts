@@ -6,7 +6,7 @@ import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import { Desks } from "#runtime/campaign/Desk.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
-import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { campaignId, layerOf, World } from "./fakes.ts"
 import { run } from "./run.ts"
 

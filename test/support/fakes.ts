@@ -31,7 +31,7 @@ import { RecordPause } from "#runtime/call/RecordPause.ts"
 import { Slots } from "#runtime/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
-import { VoiceAgent } from "#runtime/voice/VoiceSession.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { adapterOf } from "./fakeProvider.ts"
 
 export { failing, noReply, refusal } from "./fakeProvider.ts"

@@ -10,7 +10,8 @@ import { encodeSample } from "#runtime/voice/Mulaw.ts"
 import { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import { RecordedSpeech, RecordingUnplayable } from "#runtime/voice/RecordedSpeech.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
-import { VoiceAgent, type VoiceEvent, type VoicePlan } from "#runtime/voice/VoiceSession.ts"
+import type { VoiceEvent, VoicePlan } from "#runtime/voice/VoiceSession.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 
 /** The callee's end of the line. */
 export const loopback = () => {

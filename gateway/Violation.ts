@@ -1,0 +1,22 @@
+/** A place where a request does not fit its schema, as the `detail` of a 422 shows it. */
+
+export type Location = ReadonlyArray<string | number>
+
+/** One entry of the `detail` of a 422. */
+export interface Violation {
+  readonly type: string
+  readonly loc: Location
+  readonly msg: string
+  readonly input: unknown
+  readonly ctx?: Readonly<Record<string, unknown>>
+}
+
+export const missing = (loc: Location, input: unknown): Violation => ({ type: "missing", loc, msg: "Field required", input })
+
+export const valueError = (loc: Location, input: unknown, text: string): Violation => ({
+  type: "value_error",
+  loc,
+  msg: `Value error, ${text}`,
+  input,
+  ctx: { error: {} }
+})
