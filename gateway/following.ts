@@ -19,7 +19,7 @@ interface Times {
   readonly credentialCheck: Duration.Input
 }
 
-export const FollowingTimes = Context.Reference<Times>("gateway/following/FollowingTimes", {
+export const FollowingTimes = Context.Reference<Times>("gateway/FollowingTimes", {
   defaultValue: () => ({ heartbeat: "15 seconds", idleSeconds: 60, longestWait: "30 seconds", credentialCheck: "30 seconds" })
 })
 

@@ -13,7 +13,7 @@ import * as sessions from "#core/organization/SessionStore.ts"
 import * as auditLog from "#core/organization/AuditLogStore.ts"
 import { filesOfRecording } from "#core/file/RecordingFormat.ts"
 import * as retention from "#core/file/RetentionStore.ts"
-import { Config } from "./config.ts"
+import { Config } from "./config/config.ts"
 import { countFiles } from "./storage/countedFiles.ts"
 import { Files } from "./storage/Files.ts"
 

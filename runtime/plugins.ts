@@ -6,8 +6,8 @@ import { pathToFileURL } from "node:url"
 import { builtIn } from "#adapters/index.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { Registry } from "#core/provider/Registry.ts"
-import { askingAdapter } from "./askingAdapter.ts"
-import { Config } from "./config.ts"
+import { askingAdapter } from "./trunk/askingAdapter.ts"
+import { Config } from "./config/config.ts"
 
 /** The message names the adapter and what is wrong with it. */
 export class BadAdapter extends Schema.TaggedError<BadAdapter>()("BadAdapter", { message: Schema.String }) {}

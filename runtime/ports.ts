@@ -10,11 +10,11 @@ import { Readiness } from "#gateway/Readiness.ts"
 import { RunOwners } from "#gateway/RunOwners.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
 import { Desks } from "./campaign/Desk.ts"
-import { Config } from "./config.ts"
+import { Config } from "./config/config.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
-import * as metrics from "./metrics.ts"
-import { DatabaseTrouble } from "./postgres.ts"
+import * as metrics from "./metrics/metrics.ts"
+import { DatabaseTrouble } from "./postgres/postgres.ts"
 import { Files } from "./storage/Files.ts"
 import { TrunkPool, whyDown, wordsFor } from "./trunk/TrunkPool.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
@@ -71,7 +71,7 @@ const runOwners = Layer.effect(
 const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal))
 
 /** Undefined where nobody is to see them. */
-class Figures extends Context.Service<Figures, { readonly read: Effect.Effect<string> | undefined }>()("runtime/ports/Figures") {}
+class Figures extends Context.Service<Figures, { readonly read: Effect.Effect<string> | undefined }>()("runtime/Figures") {}
 
 const figures = Layer.effect(
   Figures,

@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from "node:module"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
-import { variables } from "#runtime/config.ts"
+import { variables } from "#runtime/config/config.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const self = relative(root, fileURLToPath(import.meta.url))
@@ -37,7 +37,7 @@ const sources = texts.filter(({ path }) => /\.(ts|js)$/.test(path))
 const isProduct = ({ folder }: Source) => ["core", "adapters", "gateway", "runtime"].includes(folder)
 const isTest = ({ folder }: Source) => folder === "test"
 // The launcher asks which adapters are wanted before there is any code to read settings with.
-const readers = ["runtime/config.ts", "runtime/start.js"]
+const readers = ["runtime/config/config.ts", "runtime/start.js"]
 const readsNoEnvironment = (source: Source) => isProduct(source) && !readers.includes(source.path)
 
 // --- who may import whom
@@ -112,7 +112,7 @@ const banned: ReadonlyArray<Banned> = [
   { what: "the system clock: use Clock", pattern: /\bDate\.now\(|\bnew Date\(\)/, where: isProduct },
   { what: "unseeded chance: use Random or node:crypto", pattern: /\bMath\.random\(/, where: isProduct },
   { what: "the console: use Effect.log", pattern: /\bconsole\.\w/, where: isProduct },
-  { what: "the environment outside of runtime/config.ts", pattern: /\bprocess\.env\b/, where: readsNoEnvironment },
+  { what: "the environment outside of runtime/config/config.ts", pattern: /\bprocess\.env\b/, where: readsNoEnvironment },
   {
     what: "all of @effect/platform-node, Redis and HTTP clients included: import one of its modules",
     pattern: /from "@effect\/platform-node"/,

@@ -12,12 +12,12 @@ import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 const patienceMillis = 15_000
 const rest = { place: { times: 1, mostMillis: 500 }, worker: { times: 6, mostMillis: 2000 } }
 
-export const HeavyLanes = Context.Reference<FairTurns<OrganizationId | undefined>>("core/HeavyLanes", {
+export const HeavyLanes = Context.Reference<FairTurns<OrganizationId | undefined>>("core/load/HeavyLanes", {
   defaultValue: () => new FairTurns({ places: 2, placesEach: 1, waiting: 100, waitingEach: 20, patienceMillis, rest, retryAfterSeconds: 5 })
 })
 
 /** Whether the current fiber has a lane: its statements may take longer. */
-export const IsHeavy = Context.Reference<boolean>("core/IsHeavy", { defaultValue: () => false })
+export const IsHeavy = Context.Reference<boolean>("core/load/IsHeavy", { defaultValue: () => false })
 
 /** For the organization that the fiber works for, or the one that is named. */
 export const heavy = <A, E, R>(work: Effect.Effect<A, E, R>, organizationId?: OrganizationId): Effect.Effect<A, E, R> =>

@@ -5,7 +5,7 @@
 import { Clock, Effect, Schedule } from "effect"
 import type { CallId, CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { Slots } from "#runtime/Slots.ts"
+import { Slots } from "#runtime/dispatch/Slots.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 
 /** Counted from the request. By then a provider has given up whatever it was still holding. */

@@ -12,9 +12,9 @@ import { type KnownAttempt, type LateLife, LateCallStore } from "#core/call/Late
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { Config } from "#runtime/config.ts"
+import { Config } from "#runtime/config/config.ts"
 import type { EventSource } from "#runtime/trunk/TrunkPool.ts"
-import { CurrentCallFigures } from "./CallFigures.ts"
+import { CurrentCallFigures } from "#runtime/metrics/CallFigures.ts"
 import { RecentIds } from "./RecentIds.ts"
 
 /** The most calls that can be waiting for a decision or being hung up; any others turn up again in the next list. */

@@ -5,13 +5,11 @@
  */
 import type { CallId } from "#core/Id.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
-import type { Slots, SlotScope } from "#runtime/Slots.ts"
+import { callerKey, type Slots, type SlotScope } from "#runtime/dispatch/Slots.ts"
 
 /** Larger than any number of calls, and still an int4. */
 const UNLIMITED = 1_000_000_000
 
-/** The slots of the calls that show this number. */
-export const callerKey = (configurationId: number, number: string | undefined): string => `caller:${configurationId}:${number ?? ""}`
 /** The slots of calls whose number is not decided yet. */
 const undecidedKey = ({ configurationId }: LiveTrunk): string => `undecided:${configurationId}`
 const keyOf = ({ configurationId }: LiveTrunk, number: string | null | undefined): string => callerKey(configurationId, number ?? undefined)

@@ -7,8 +7,8 @@ import { lookup } from "node:dns/promises"
 import { networkInterfaces } from "node:os"
 import { plainAddress, reachOf } from "#core/egress/Address.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { Config } from "#runtime/config.ts"
-import { DatabasePlace } from "#runtime/postgres.ts"
+import { Config } from "#runtime/config/config.ts"
+import { DatabasePlace } from "#runtime/postgres/postgres.ts"
 
 /** Addresses of this machine come and go. */
 const INTERFACES_MILLIS = 5_000

@@ -7,7 +7,7 @@ import { type Egress, EgressPolicy, type Lookup, refusedCode, refusedWords } fro
 import type { OrganizationId } from "#core/Id.ts"
 import type { Network } from "#core/egress/Network.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
-import { Config } from "#runtime/config.ts"
+import { Config } from "#runtime/config/config.ts"
 import { OwnPlaces } from "./OwnPlaces.ts"
 import { askThisMachine, type Resolve, Resolver } from "./Resolver.ts"
 

@@ -11,7 +11,7 @@ import { Clock, Context, Deferred, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { hostname, uptime } from "node:os"
 import { nowOf } from "#core/SteadyTime.ts"
-import { Config } from "#runtime/config.ts"
+import { Config } from "#runtime/config/config.ts"
 import { judge, PROOF_MILLIS, type Seen } from "./Incumbent.ts"
 import { type Identity, type LockStore, lockStore } from "./LockStore.ts"
 import { isGone, ownName } from "./Process.ts"
@@ -51,7 +51,7 @@ export class EngineLock extends Context.Service<
     /** Fails once another engine has taken the place of this one. */
     readonly replaced: Effect.Effect<never, EngineReplaced>
   }
->()("runtime/EngineLock") {
+>()("runtime/lock/EngineLock") {
   static readonly layer = Layer.effect(
     EngineLock,
     Effect.suspend(() => open)

@@ -2,7 +2,7 @@
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { destroy } from "#runtime/connectionSocket.ts"
+import { destroy } from "#runtime/postgres/connectionSocket.ts"
 import type { Seen } from "./Incumbent.ts"
 
 /** A session that has not answered for so long is given up. */

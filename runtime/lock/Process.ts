@@ -3,8 +3,8 @@
  * and start time. From another machine, or without /proc, nobody can tell.
  */
 import { readFileSync, readlinkSync } from "node:fs"
-import { startOf } from "#runtime/FolderOwner.ts"
-import { attempt } from "#runtime/PostgresPrograms.ts"
+import { startOf } from "#runtime/process/FolderOwner.ts"
+import { attempt } from "#runtime/process/attempt.ts"
 
 /** Two containers of one machine count their processes separately: the namespace keeps their ids apart. */
 const machine = (): string | undefined =>

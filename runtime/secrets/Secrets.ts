@@ -6,7 +6,7 @@
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sealer } from "#core/Sealer.ts"
-import { Config } from "#runtime/config.ts"
+import { Config } from "#runtime/config/config.ts"
 import { keyFileIn, makeKeyFile, readKeyFile } from "./KeyFile.ts"
 import { type KeyRing, keyBytesOf, prefixOf, sealsOf, secretsKey } from "./KeyRing.ts"
 import { sealRows } from "./sealRows.ts"

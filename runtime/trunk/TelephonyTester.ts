@@ -10,7 +10,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { TelephonyConfigNotFound } from "#core/telephony/TelephonyConfig.ts"
 import { type TelephonyTest, TelephonyTests, TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
-import { Config } from "#runtime/config.ts"
+import { Config } from "#runtime/config/config.ts"
 import { type LiveTrunk, TrunkPool, whyDown } from "./TrunkPool.ts"
 
 const LONGEST = "15 seconds"

@@ -5,8 +5,9 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { judge, type MediaLoad, unlimited } from "#core/provider/MediaLimit.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { Config } from "#runtime/config.ts"
-import { type SlotScope, Slots } from "#runtime/Slots.ts"
+import { Config } from "#runtime/config/config.ts"
+import { type SlotScope, Slots } from "#runtime/dispatch/Slots.ts"
+import type { MediaFigures } from "#runtime/metrics/MediaFigures.ts"
 import { type FramePacer, makeFramePacer, type PacerTime, systemTime } from "./FramePacer.ts"
 
 /** The engine's log speaks of a lower limit no more often than this. */
@@ -15,16 +16,6 @@ const LOG_MILLIS = 60_000
 const mediaKey = "media"
 /** For calls without audio: counted, so that a call can be moved once more is known of it. */
 const silent: SlotScope = { key: "silent", limit: undefined }
-
-export interface MediaFigures {
-  /** Calls with audio, from the moment that they may be dialed. */
-  readonly placed: number
-  /** Of those, whose audio flows. */
-  readonly streams: number
-  /** Infinite: none is set, and none was found. */
-  readonly limit: number
-  readonly framesLate: number
-}
 
 export class MediaRoom extends Context.Service<
   MediaRoom,

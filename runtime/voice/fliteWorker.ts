@@ -1,6 +1,6 @@
 /** Runs in a worker thread: text in, mu-law out, one at a time. Everything that takes more than a microsecond is done here. */
 import { parentPort } from "node:worker_threads"
-import { stepBack } from "#runtime/ownPriority.ts"
+import { stepBack } from "#runtime/process/ownPriority.ts"
 import { type FliteVoice, loadFlite, type Pcm, synthesize } from "./FliteWasm.ts"
 import { encodeFrames, sampleRate } from "./Mulaw.ts"
 import { resample } from "./Resampler.ts"

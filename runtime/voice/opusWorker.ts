@@ -1,6 +1,6 @@
 /** Runs in a worker thread: compresses one recording after another, with what processor time nobody else wants. */
 import { parentPort } from "node:worker_threads"
-import { stepBack } from "#runtime/ownPriority.ts"
+import { stepBack } from "#runtime/process/ownPriority.ts"
 import { compressRecording } from "./opusRecording.ts"
 
 export interface CompressionRequest {

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { chmodSync, mkdirSync, mkdtempSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
+import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
 import { removeData } from "#test/support/dataFolder.ts"
 import { witness } from "#test/support/postgres.ts"
 

@@ -2,7 +2,7 @@
 import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { Agent, request } from "node:http"
-import { variables } from "#runtime/config.ts"
+import { variables } from "#runtime/config/config.ts"
 import { type Child, startChild } from "./Child.ts"
 import type { Database } from "./Database.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"

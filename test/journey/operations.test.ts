@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t, { type Test } from "tap"
-import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
+import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
 import { attemptsOf, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { countOf, type Figures, growth, parse } from "#test/support/prometheus.ts"
 

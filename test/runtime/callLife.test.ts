@@ -3,7 +3,7 @@ import { Effect, Schedule } from "effect"
 import t from "tap"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { failing, type World } from "#test/support/fakes.ts"
-import { Slots } from "#runtime/Slots.ts"
+import { Slots } from "#runtime/dispatch/Slots.ts"
 import { stepWallClock } from "#test/support/run.ts"
 import { wait, callId, type Scene, play, nothing, steps, accepted, hungUp, answered } from "#test/support/callScene.ts"
 

@@ -6,7 +6,7 @@ import fc from "fast-check"
 import t from "tap"
 import { lateMillis, spacing } from "#core/campaign/Pacing.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { CallRate, type Departure, type RateScope } from "#runtime/CallRate.ts"
+import { CallRate, type Departure, type RateScope } from "#runtime/dispatch/CallRate.ts"
 import { run } from "#test/support/run.ts"
 
 const most = (moments: ReadonlyArray<number>, withinMillis: number) =>

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import t from "tap"
 import { CallId } from "#core/Id.ts"
 import { CallerRotation } from "#runtime/campaign/CallerRotation.ts"
-import { Slots } from "#runtime/Slots.ts"
+import { Slots } from "#runtime/dispatch/Slots.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 
 const numbers = ["+15550000001", "+15550000002", "+15550000003"]

@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import t from "tap"
-import { Deadlines } from "#runtime/Deadlines.ts"
+import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import { run, stepWallClock } from "#test/support/run.ts"
 
 /** When the deadlines that are set at `setAt` for `after` are met. */

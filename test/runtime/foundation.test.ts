@@ -7,11 +7,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
-import { publicUrlOf, read, variables } from "#runtime/config.ts"
-import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
-import { migrate, splitStatements } from "#runtime/migrate.ts"
-import { clientLayer, databaseLayer } from "#runtime/postgres.ts"
-import * as telemetry from "#runtime/telemetry.ts"
+import { publicUrlOf, read, variables } from "#runtime/config/config.ts"
+import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
+import { migrate, splitStatements } from "#runtime/postgres/migrate.ts"
+import { clientLayer, databaseLayer } from "#runtime/postgres/postgres.ts"
+import * as telemetry from "#runtime/metrics/telemetry.ts"
 import * as postgres from "#test/support/postgres.ts"
 import { runLive } from "#test/support/run.ts"
 
@@ -145,7 +145,7 @@ t.test("embedded Postgres", async (t) => {
   const folder = join(temporary("postgres"), "data", "postgres")
   const holder = `
     import { Effect, Redacted } from "effect"
-    import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
+    import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
     const hold = Effect.flatMap(EmbeddedPostgres, ({ url }) => Effect.callback(() => { process.stdout.write(Redacted.value(url)) }))
     Effect.runFork(Effect.provide(hold, EmbeddedPostgres.layer({ folder: process.argv[1], fast: true })))
     setInterval(() => {}, 1000)`

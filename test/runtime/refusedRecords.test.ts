@@ -11,7 +11,7 @@ import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { CallId } from "#core/Id.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
-import { Config } from "#runtime/config.ts"
+import { Config } from "#runtime/config/config.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { install, makeCampaign, makeConfig, ours } from "#test/store/services.ts"
 

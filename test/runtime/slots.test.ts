@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import t from "tap"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { type SlotQueue, type SlotScope, Slots } from "#runtime/Slots.ts"
+import { type SlotQueue, type SlotScope, Slots } from "#runtime/dispatch/Slots.ts"
 import { run } from "#test/support/run.ts"
 
 const slots = () => Effect.runSync(Slots.pipe(Effect.provide(Slots.layerMemory)))

@@ -6,7 +6,7 @@ import t from "tap"
 import { Signals } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Desks } from "#runtime/campaign/Desk.ts"
-import { layerSweep } from "#runtime/Recovery.ts"
+import { layerSweep } from "#runtime/campaign/Recovery.ts"
 import { campaignId, layerOf, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 

@@ -9,7 +9,7 @@ import { type Adapter, OriginateRefused, type Presence, ProviderError, type Trun
 import { Registry } from "#core/provider/Registry.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
-import { Config } from "#runtime/config.ts"
+import { Config } from "#runtime/config/config.ts"
 import { awaitUp, type CallOfNode, type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { egress } from "#test/support/egress.ts"

@@ -3,7 +3,7 @@ import t from "tap"
 import { IsHeavy } from "#core/load/HeavyWork.ts"
 import { OrganizationId } from "#core/Id.ts"
 import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
-import { unconfined } from "#runtime/unconfined.ts"
+import { unconfined } from "#runtime/postgres/unconfined.ts"
 import { run } from "#test/support/run.ts"
 
 class Port extends Context.Service<Port, { readonly seen: () => Effect.Effect<ReadonlyArray<unknown>> }>()("test/Port") {}

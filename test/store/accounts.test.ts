@@ -18,8 +18,8 @@ import { Tokens } from "#core/organization/Tokens.ts"
 import { SessionId } from "#core/organization/Session.ts"
 import { SignupPolicy } from "#core/organization/SignUp.ts"
 import { Users } from "#core/organization/Users.ts"
-import * as passwords from "#runtime/passwords.ts"
-import { tokensOf } from "#runtime/tokens.ts"
+import * as passwords from "#runtime/identity/passwords.ts"
+import { tokensOf } from "#runtime/identity/tokens.ts"
 import { install, makeCampaign, makeConfig, ours, tag, theirs } from "./services.ts"
 
 const { heard, run } = await install(t)

@@ -27,9 +27,9 @@ import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { layer as csvSourceLayer } from "#runtime/storage/CsvSource.ts"
-import * as passwords from "#runtime/passwords.ts"
+import * as passwords from "#runtime/identity/passwords.ts"
 import { Files } from "#runtime/storage/Files.ts"
-import { tokensOf } from "#runtime/tokens.ts"
+import { tokensOf } from "#runtime/identity/tokens.ts"
 import { openDatabase, type TestDatabase } from "#test/support/postgres.ts"
 
 export const ours = OrganizationId.make(1)

@@ -1,7 +1,7 @@
 /** The data folder of an engine that may have run its own Postgres, which outlives an engine that is killed. */
 import { readFile, realpath, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { startOf } from "#runtime/FolderOwner.ts"
+import { startOf } from "#runtime/process/FolderOwner.ts"
 import { untilTrue } from "./until.ts"
 
 /** Settled when it has ended. One that ends takes its file with it. */

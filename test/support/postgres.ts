@@ -13,9 +13,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import openWitness from "postgres"
-import { migrate, readMigrations } from "#runtime/migrate.ts"
+import { migrate, readMigrations } from "#runtime/postgres/migrate.ts"
 import { Sealer } from "#core/Sealer.ts"
-import * as postgres from "#runtime/postgres.ts"
+import * as postgres from "#runtime/postgres/postgres.ts"
 import { sealsOf, secretsKey } from "#runtime/secrets/KeyRing.ts"
 
 /** One key for all tests. */

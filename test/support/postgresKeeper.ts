@@ -7,8 +7,8 @@ import { Effect, Redacted } from "effect"
 import { rmSync, writeSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { EmbeddedPostgres } from "#runtime/EmbeddedPostgres.ts"
-import { ownFolder } from "#runtime/FolderOwner.ts"
+import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
+import { ownFolder } from "#runtime/process/FolderOwner.ts"
 
 // Between two files of one run nobody may be connected for a moment.
 const lingerMillis = 2000

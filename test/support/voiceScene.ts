@@ -2,7 +2,7 @@
 import { Effect, Layer, References, type Scope } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { OrganizationId } from "#core/Id.ts"
-import { CallFigures, CurrentCallFigures } from "#runtime/call/CallFigures.ts"
+import { CallFigures, CurrentCallFigures } from "#runtime/metrics/CallFigures.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import type { Files } from "#runtime/storage/Files.ts"
 import { makeFramePacer } from "#runtime/voice/FramePacer.ts"

@@ -2,7 +2,7 @@
 import { Effect, Schema, type Scope } from "effect"
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { attempt } from "./PostgresPrograms.ts"
+import { attempt } from "./attempt.ts"
 
 export class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", { folder: Schema.String }) {
   override get message(): string {

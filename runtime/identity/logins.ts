@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { SignupPolicy } from "#core/organization/SignUp.ts"
-import { Config } from "./config.ts"
+import { Config } from "#runtime/config/config.ts"
 import * as passwords from "./passwords.ts"
 import * as tokens from "./tokens.ts"
 

@@ -15,17 +15,16 @@ import { type AttemptInDoubt, LateCallStore } from "#core/call/LateCallStore.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { Signals } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { CallJournal } from "./call/CallJournal.ts"
-import { CallSupervisor } from "./call/CallSupervisor.ts"
-import { bareEnd } from "./call/RunReport.ts"
-import { callerKey } from "./campaign/CallerRotation.ts"
-import { Desks } from "./campaign/Desk.ts"
-import { Config } from "./config.ts"
-import type { Known } from "./journal/FormerJournals.ts"
-import { LocalJournal, uptimeMillis } from "./journal/LocalJournal.ts"
-import { Slots } from "./Slots.ts"
-import { TrunkPool } from "./trunk/TrunkPool.ts"
-import { MediaRoom } from "./voice/MediaRoom.ts"
+import { CallJournal } from "#runtime/call/CallJournal.ts"
+import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
+import { bareEnd } from "#runtime/call/RunReport.ts"
+import { callerKey, Slots } from "#runtime/dispatch/Slots.ts"
+import { Desks } from "./Desk.ts"
+import { Config } from "#runtime/config/config.ts"
+import type { Known } from "#runtime/journal/FormerJournals.ts"
+import { LocalJournal, uptimeMillis } from "#runtime/journal/LocalJournal.ts"
+import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 
 const SWEEP = "30 seconds"
 /** A running campaign that has no owner for longer than this is a fault. */
@@ -38,7 +37,7 @@ const UNATTENDED_SECONDS = 60
 const PAGE = 1000
 
 /** Exists once everything that former processes left behind has its actor. */
-export class Recovered extends Context.Service<Recovered, { readonly attempts: number }>()("runtime/Recovered") {
+export class Recovered extends Context.Service<Recovered, { readonly attempts: number }>()("runtime/campaign/Recovered") {
   static readonly layer = Layer.effect(
     Recovered,
     Effect.gen(function* () {

@@ -7,9 +7,9 @@ import { Context, Duration, Effect, Layer, Redacted, Result, Schedule, Schema } 
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
-import { Config } from "./config.ts"
+import { Config } from "#runtime/config/config.ts"
 import { EmbeddedPostgres } from "./EmbeddedPostgres.ts"
-import { refusePooler } from "./lock/Pooler.ts"
+import { refusePooler } from "./Pooler.ts"
 import { migrate } from "./migrate.ts"
 import * as tenancy from "./tenancy.ts"
 import { TenantRoleUnfit, TenantWall } from "./TenantWall.ts"
@@ -35,11 +35,11 @@ const waitForDatabase = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 
 export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", { message: Schema.String }) {}
 
 /** Why the database is away, where the engine itself runs it and knows. */
-export class DatabaseTrouble extends Context.Service<DatabaseTrouble, () => string | undefined>()("runtime/DatabaseTrouble") {}
+export class DatabaseTrouble extends Context.Service<DatabaseTrouble, () => string | undefined>()("runtime/postgres/DatabaseTrouble") {}
 
 /** Where the database is. */
 export class DatabasePlace extends Context.Service<DatabasePlace, { readonly host: string; readonly port: number }>()(
-  "runtime/DatabasePlace"
+  "runtime/postgres/DatabasePlace"
 ) {
   static readonly layerOf = (url: Redacted.Redacted) => {
     const { hostname, port } = new URL(Redacted.value(url))

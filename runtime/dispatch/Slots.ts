@@ -15,6 +15,9 @@ export interface SlotScope {
   readonly limit: number | undefined
 }
 
+/** The key of the slots of all calls that show this number. */
+export const callerKey = (configurationId: number, number: string | undefined): string => `caller:${configurationId}:${number ?? ""}`
+
 export interface SlotQueue {
   /** Slots for as many of `holders` as there is room for, from the first on. With none, the queue is joined, and `wake` called in turn. */
   readonly take: (holders: ReadonlyArray<string>, scopes: ReadonlyArray<SlotScope>) => ReadonlyArray<string>
@@ -48,7 +51,7 @@ export class Slots extends Context.Service<
     /** When the holder's slot became free, if that was while its queue waited for one. */
     readonly freedAt: (holder: string) => SteadyTime.SteadyMillis | undefined
   }
->()("runtime/Slots") {
+>()("runtime/dispatch/Slots") {
   static readonly layerMemory = Layer.effect(
     Slots,
     Effect.map(Clock.Clock, (clock) => {

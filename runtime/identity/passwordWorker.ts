@@ -1,7 +1,7 @@
 /** Runs in a worker thread: derives keys from passwords, one after the other. */
 import { scryptSync, type ScryptOptions } from "node:crypto"
 import { parentPort } from "node:worker_threads"
-import { stepBack } from "./ownPriority.ts"
+import { stepBack } from "#runtime/process/ownPriority.ts"
 
 export interface KeyRequest {
   readonly id: number

@@ -3,7 +3,7 @@
  * one that is handed in all the same is masked here, by the name it goes under or by its looks.
  */
 import { Cause, Effect, Layer, Logger, Redacted, References } from "effect"
-import { Config, type Settings } from "./config.ts"
+import { Config, type Settings } from "#runtime/config/config.ts"
 
 const masked = "<redacted>"
 const secretName =

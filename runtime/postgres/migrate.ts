@@ -26,7 +26,7 @@ export interface Migration {
   readonly statements: ReadonlyArray<string>
 }
 
-const ownMigrations = fileURLToPath(new URL("../core/migrations/", import.meta.url))
+const ownMigrations = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/
 // Any constant does, as long as nobody else locks the same.
 const advisoryLock = 7_265_871

@@ -50,7 +50,7 @@ export class TenantWall extends Context.Service<
     /** For whoever cannot wait for a request to need it. */
     readonly raised: Effect.Effect<WallState, SqlError.SqlError>
   }
->()("runtime/TenantWall") {}
+>()("runtime/postgres/TenantWall") {}
 
 export interface WallConfig extends PgClient.PgPoolConfig {
   readonly url: Redacted.Redacted

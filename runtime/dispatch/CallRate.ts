@@ -46,7 +46,7 @@ export class CallRate extends Context.Service<
     /** Scopes that are kept in memory: those of the last second. */
     readonly size: () => number
   }
->()("runtime/CallRate") {
+>()("runtime/dispatch/CallRate") {
   static readonly layerMemory = Layer.effect(
     CallRate,
     Effect.map(Clock.Clock, (clock) => {

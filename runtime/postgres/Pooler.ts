@@ -5,7 +5,7 @@
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, type Redacted, Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { destroy } from "#runtime/connectionSocket.ts"
+import { destroy } from "./connectionSocket.ts"
 
 const CONNECT_TIMEOUT = "5 seconds"
 /** A pooler with one session for all lets the second client wait for ever. */

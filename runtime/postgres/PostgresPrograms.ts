@@ -3,13 +3,14 @@
  * Postgres refuses to run as root: under root it runs as `nobody`, who may be unable to enter node_modules; then the programs are copied
  * to where he can.
  */
-import { Effect, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
+import { attempt } from "#runtime/process/attempt.ts"
 import { execFile } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { makeOrdinary } from "./ownPriority.ts"
+import { makeOrdinary } from "#runtime/process/ownPriority.ts"
 
 /** `message` tells the operator what to change. */
 export class EmbeddedPostgresFailed extends Schema.TaggedError<EmbeddedPostgresFailed>()("EmbeddedPostgresFailed", {
@@ -34,8 +35,6 @@ const copyTimeoutMillis = 60_000
 const probeTimeoutMillis = 10_000
 const instead = "set DATABASE_URL to a Postgres of your own"
 
-/** Undefined instead of an exception. */
-export const attempt = <A>(read: () => A): A | undefined => Result.getOrUndefined(Result.try(read))
 export const failure = (message: string) => new EmbeddedPostgresFailed({ message })
 export const isRoot = process.getuid?.() === 0
 

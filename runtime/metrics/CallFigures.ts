@@ -50,6 +50,6 @@ export class CallFigures {
 const answeredAtOf = (state: CallState): number | undefined => ("answeredAt" in state ? state.answeredAt : undefined)
 
 /** Of this process. */
-export const CurrentCallFigures = Context.Reference<CallFigures>("runtime/call/CurrentCallFigures", {
+export const CurrentCallFigures = Context.Reference<CallFigures>("runtime/metrics/CurrentCallFigures", {
   defaultValue: () => new CallFigures()
 })

@@ -336,7 +336,7 @@ export const publicUrlOf = (settings: Pick<Settings, "host" | "publicUrl">, port
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 }
 
-export class Config extends Context.Service<Config, Settings>()("runtime/Config") {
+export class Config extends Context.Service<Config, Settings>()("runtime/config/Config") {
   static readonly layer = Layer.effect(
     Config,
     Effect.suspend(() => read(process.env))

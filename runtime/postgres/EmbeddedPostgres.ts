@@ -26,8 +26,9 @@ import {
 } from "node:fs"
 import { createServer } from "node:net"
 import { dirname, join, resolve } from "node:path"
-import { ownFolder, startOf } from "./FolderOwner.ts"
-import { attempt, canEnter, failure, isRoot, nobody, type PostgresPrograms, postgresPrograms, type User } from "./PostgresPrograms.ts"
+import { ownFolder, startOf } from "#runtime/process/FolderOwner.ts"
+import { canEnter, failure, isRoot, nobody, type PostgresPrograms, postgresPrograms, type User } from "./PostgresPrograms.ts"
+import { attempt } from "#runtime/process/attempt.ts"
 
 export interface EmbeddedPostgresOptions {
   /** Made if it is not there. */
@@ -274,6 +275,6 @@ export class EmbeddedPostgres extends Context.Service<
     /** Why it does not run at the moment. */
     readonly trouble: () => string | undefined
   }
->()("runtime/EmbeddedPostgres") {
+>()("runtime/postgres/EmbeddedPostgres") {
   static readonly layer = (options: EmbeddedPostgresOptions) => Layer.effect(EmbeddedPostgres, open(options))
 }

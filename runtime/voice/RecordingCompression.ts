@@ -11,9 +11,9 @@ import { SqlClient } from "effect/sql"
 import { Worker } from "node:worker_threads"
 import * as store from "#core/file/CompressionStore.ts"
 import { compressedKey } from "#core/file/RecordingFormat.ts"
-import { Config } from "#runtime/config.ts"
-import type { CompressionReply, CompressionRequest } from "#runtime/voice/opusWorker.ts"
-import { Files } from "./Files.ts"
+import { Config } from "#runtime/config/config.ts"
+import type { CompressionReply, CompressionRequest } from "./opusWorker.ts"
+import { Files } from "#runtime/storage/Files.ts"
 
 const EVERY = "5 seconds"
 /** A call of an hour takes half a minute of a processor that has nothing else to do. */
@@ -22,7 +22,7 @@ const LONGEST = "1 hour"
 const REST_MILLIS = 3_600_000
 const MOST_RESTING = 10_000
 
-const program = new URL("../voice/opusWorker.ts", import.meta.url)
+const program = new URL("./opusWorker.ts", import.meta.url)
 
 type Compress = (request: CompressionRequest) => Effect.Effect<CompressionReply, unknown>
 

@@ -39,7 +39,7 @@ export class Deadlines extends Context.Service<
     /** `fire` must not throw. */
     readonly set: (afterMillis: number, fire: () => void) => Deadline
   }
->()("runtime/Deadlines") {
+>()("runtime/dispatch/Deadlines") {
   static readonly layer = Layer.effect(
     Deadlines,
     Effect.gen(function* () {
