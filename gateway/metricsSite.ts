@@ -1,10 +1,10 @@
 /** `/metrics` alone, at a port of its own of this machine: behind a proxy on it, everybody who asks the API is local. */
 import { Context, Effect, Layer } from "effect"
-import { endpointOf, type GatewayNeeds } from "./answer.ts"
-import { Closing } from "./Closing.ts"
-import type { ListenFailed } from "./listening.ts"
+import { endpointOf, type GatewayNeeds } from "./request/answer.ts"
+import { Closing } from "./http/Closing.ts"
+import type { ListenFailed } from "./http/listening.ts"
 import { metricsRoute } from "./routes/health.ts"
-import { Gateway, layer as serverLayer } from "./server.ts"
+import { Gateway, layer as serverLayer } from "./http/server.ts"
 
 /** Where it is; undefined where there is none. */
 export class MetricsSite extends Context.Service<MetricsSite, { readonly url: string | undefined }>()("gateway/MetricsSite") {

@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
-import type { Content } from "#gateway/Route.ts"
+import type { Content } from "#gateway/request/Route.ts"
 
 const ours = (name: string) => () => fileURLToPath(new URL(`./${name}`, import.meta.url))
 const reference = (name: string) => () => createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`)

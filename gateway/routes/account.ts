@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { Caller, UserId } from "#core/organization/Caller.ts"
 import { KeyWithoutUser } from "#core/organization/User.ts"
 import { Users } from "#core/organization/Users.ts"
-import { loggedIn } from "#gateway/loggedIn.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { loggedIn } from "#gateway/request/loggedIn.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import {
   AuthUserWire,
   LogIn,

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import {
   ApiKeyListQuery,
   ApiKeyPath,

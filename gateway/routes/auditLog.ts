@@ -1,7 +1,7 @@
 /** /api/v1/organizations/audit-log */
 import { Effect } from "effect"
 import { AuditLog } from "#core/organization/AuditLog.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import { AuditLogQuery, AuditLogWire, auditLogWire, auditPageOf } from "#gateway/wire/Organization.ts"
 
 export const auditLogRoutes = tagged("Audit log", [

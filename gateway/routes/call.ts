@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import Type, { type Static, type TObject } from "typebox"
 import { Calls } from "#core/call/Calls.ts"
 import { RequestId } from "#core/Idempotency.ts"
-import { idempotent } from "#gateway/idempotency.ts"
-import { NotPossible } from "#gateway/Refusal.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { idempotent } from "#gateway/request/idempotency.ts"
+import { NotPossible } from "#gateway/request/Refusal.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import {
   agentCallOf,
   CallInitiated,

@@ -6,13 +6,13 @@ import { Compatibility } from "#core/Compatibility.ts"
 import { RequestId } from "#core/Idempotency.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { makerOf } from "#core/organization/LinkMakers.ts"
-import { FileLinks } from "#gateway/FileLinks.ts"
-import { FileStore } from "#gateway/FileStore.ts"
-import { idempotent } from "#gateway/idempotency.ts"
-import { NotFound, Unprocessable } from "#gateway/Refusal.ts"
-import { list, route, tagged } from "#gateway/Route.ts"
-import { shown } from "#gateway/shown.ts"
-import { Site } from "#gateway/Site.ts"
+import { FileLinks } from "#gateway/file/FileLinks.ts"
+import { FileStore } from "#gateway/ports/FileStore.ts"
+import { idempotent } from "#gateway/request/idempotency.ts"
+import { NotFound, Unprocessable } from "#gateway/request/Refusal.ts"
+import { list, route, tagged } from "#gateway/request/Route.ts"
+import { shown } from "#gateway/request/shown.ts"
+import { Site } from "#gateway/ports/Site.ts"
 import {
   AdvisedCampaignWire,
   advisedCampaignWire,
@@ -33,7 +33,7 @@ import {
   SourceDownload,
   UpdateCampaign
 } from "#gateway/wire/Campaign.ts"
-import { orUndefined } from "#gateway/wire/Field.ts"
+import { orUndefined } from "#gateway/request/Field.ts"
 import { listedById, pageOf } from "#gateway/wire/Page.ts"
 import { RunListQuery, RunPageWire, runPageWire, runQueryOf } from "#gateway/wire/Run.ts"
 import { publicRuns } from "./run.ts"

@@ -1,8 +1,8 @@
 /** /api/v1/campaign/{campaign_id}/contacts */
 import { Effect } from "effect"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
-import { list, route, tagged } from "#gateway/Route.ts"
-import { shown } from "#gateway/shown.ts"
+import { list, route, tagged } from "#gateway/request/Route.ts"
+import { shown } from "#gateway/request/shown.ts"
 import { CampaignPath, CampaignProgressWire, progressWire } from "#gateway/wire/Campaign.ts"
 import { ContactListQuery, ContactListWire, contactSelectionOf, contactWire, MarkContacts, markOf } from "#gateway/wire/Contact.ts"
 import { listedByKey } from "#gateway/wire/Page.ts"

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { Credentials } from "#core/credential/Credentials.ts"
-import { list, route, tagged } from "#gateway/Route.ts"
+import { list, route, tagged } from "#gateway/request/Route.ts"
 import { listed, pageOf, PageQuery } from "#gateway/wire/Page.ts"
 import {
   CreateCredential,

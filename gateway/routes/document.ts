@@ -2,12 +2,12 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { docsFile } from "#gateway/docs/files.ts"
-import { llmsText } from "#gateway/llms.ts"
-import { openApiOf } from "#gateway/openapi.ts"
-import { NotFound } from "#gateway/Refusal.ts"
-import { type Content, download, type Route, route, tagged } from "#gateway/Route.ts"
-import { Site } from "#gateway/Site.ts"
-import { optional } from "#gateway/wire/Field.ts"
+import { llmsText } from "#gateway/openapi/llms.ts"
+import { openApiOf } from "#gateway/openapi/openapi.ts"
+import { NotFound } from "#gateway/request/Refusal.ts"
+import { type Content, download, type Route, route, tagged } from "#gateway/request/Route.ts"
+import { Site } from "#gateway/ports/Site.ts"
+import { optional } from "#gateway/request/Field.ts"
 
 const found = (content: Content | undefined) =>
   content === undefined ? Effect.fail(new NotFound({ detail: "Not Found" })) : Effect.succeed(content)

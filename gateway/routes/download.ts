@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import Type from "typebox"
 import { AuditLog } from "#core/organization/AuditLog.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { FileLinks } from "#gateway/FileLinks.ts"
-import { ArtifactUnsupported, NotFound } from "#gateway/Refusal.ts"
-import { redirect, tagged } from "#gateway/Route.ts"
-import { Site } from "#gateway/Site.ts"
+import { FileLinks } from "#gateway/file/FileLinks.ts"
+import { ArtifactUnsupported, NotFound } from "#gateway/request/Refusal.ts"
+import { redirect, tagged } from "#gateway/request/Route.ts"
+import { Site } from "#gateway/ports/Site.ts"
 
 const linkSeconds = 3600
 const artifacts: ReadonlySet<string> = new Set(["recording", "transcript", "user_recording", "bot_recording"])

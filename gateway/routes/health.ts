@@ -1,11 +1,11 @@
 /** /api/v1/health */
 import { Effect } from "effect"
 import { Users } from "#core/organization/Users.ts"
-import { Exposition } from "#gateway/Exposition.ts"
-import { NotFound, NotReady } from "#gateway/Refusal.ts"
-import { Readiness } from "#gateway/Readiness.ts"
-import { download, route, tagged } from "#gateway/Route.ts"
-import { Site } from "#gateway/Site.ts"
+import { Exposition } from "#gateway/ports/Exposition.ts"
+import { NotFound, NotReady } from "#gateway/request/Refusal.ts"
+import { Readiness } from "#gateway/ports/Readiness.ts"
+import { download, route, tagged } from "#gateway/request/Route.ts"
+import { Site } from "#gateway/ports/Site.ts"
 import { HealthWire, ReadyWire, trunkCounts } from "#gateway/wire/Health.ts"
 
 export const metricsRoute = download({

@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import { Invitations } from "#core/organization/Invitations.ts"
 import { Users } from "#core/organization/Users.ts"
-import { loggedIn } from "#gateway/loggedIn.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { loggedIn } from "#gateway/request/loggedIn.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import { UserOrganizationsWire, userOrganizationsWire } from "#gateway/wire/Account.ts"
 import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import {

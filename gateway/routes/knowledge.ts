@@ -1,10 +1,10 @@
 /** /api/v1/knowledge-base */
 import { Effect } from "effect"
 import { Documents } from "#core/document/Documents.ts"
-import { FileStore } from "#gateway/FileStore.ts"
-import { list, route, tagged } from "#gateway/Route.ts"
-import { Site } from "#gateway/Site.ts"
-import { orUndefined } from "#gateway/wire/Field.ts"
+import { FileStore } from "#gateway/ports/FileStore.ts"
+import { list, route, tagged } from "#gateway/request/Route.ts"
+import { Site } from "#gateway/ports/Site.ts"
+import { orUndefined } from "#gateway/request/Field.ts"
 import {
   DocumentList,
   DocumentListQuery,

@@ -1,7 +1,7 @@
 /** /api/v1/organizations/model-configurations: what `/user/configurations/user` tells service by service, as one document. */
 import { Effect } from "effect"
 import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import {
   ModelConfigurationDefaultsWire,
   modelConfigurationDefaults,

@@ -1,8 +1,8 @@
 /** /api/v1/node-types: what agents are built from. */
 import { Effect } from "effect"
 import { nodeTypeOf, nodeTypes } from "#core/agent/NodeTypes.ts"
-import { NotFound } from "#gateway/Refusal.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { NotFound } from "#gateway/request/Refusal.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import { NodeSpec, nodeSpec, NodeTypeList, NodeTypePath, specVersion } from "#gateway/wire/NodeType.ts"
 
 const specs = { spec_version: specVersion, node_types: nodeTypes.map(nodeSpec) }

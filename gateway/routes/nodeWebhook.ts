@@ -1,7 +1,7 @@
 /** /api/v1/workflow/{workflow_id}/runs/{run_id}/webhooks: what the webhook nodes of an agent have sent for a call. */
 import { Effect } from "effect"
 import { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import { NodeWebhookList, NodeWebhookPath, nodeWebhookWire } from "#gateway/wire/NodeWebhook.ts"
 import { RunPath } from "#gateway/wire/Run.ts"
 import { Queued } from "#gateway/wire/Webhook.ts"

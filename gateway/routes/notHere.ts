@@ -6,8 +6,8 @@ import { Effect } from "effect"
 import Type from "typebox"
 import { Agents } from "#core/agent/Agents.ts"
 import { voiceServices } from "#core/model/VoiceServices.ts"
-import { NotFound } from "#gateway/Refusal.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { NotFound } from "#gateway/request/Refusal.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import { AgentPath } from "#gateway/wire/Agent.ts"
 
 const none = () => Type.Array(Type.Unknown(), { maxItems: 0 })

@@ -5,7 +5,7 @@ import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
 import { Operators } from "#core/organization/Operators.ts"
 import { Quotas } from "#core/organization/Quotas.ts"
-import { list, route, tagged } from "#gateway/Route.ts"
+import { list, route, tagged } from "#gateway/request/Route.ts"
 import { ApiKeyPath, ApiKeyWire, apiKeyWire, Changed, changed, NewApiKeyWire, newApiKeyWire } from "#gateway/wire/ApiKey.ts"
 import { listedById } from "#gateway/wire/Page.ts"
 import {

@@ -4,7 +4,7 @@ import { Members } from "#core/organization/Members.ts"
 import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
 import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts"
 import { Retentions } from "#core/file/Retentions.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import {
   ChangeMember,

@@ -1,7 +1,7 @@
 /** /api/v1/organizations/telephony-configs/{config_id}/phone-numbers */
 import { Effect } from "effect"
 import { PhoneNumbers } from "#core/telephony/PhoneNumbers.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import {
   CreatePhoneNumber,
   newPhoneNumberOf,

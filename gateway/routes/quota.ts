@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { Quotas } from "#core/organization/Quotas.ts"
 import type { OrganizationNotFound } from "#core/organization/User.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import { QuotasWire, quotasWire, SetOwnQuotas } from "#gateway/wire/Quota.ts"
 
 /** The organization of a caller. */

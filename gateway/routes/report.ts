@@ -4,10 +4,10 @@ import Type from "typebox"
 import { headerOf, lineOf } from "#core/report/ReportCsv.ts"
 import type { Report } from "#core/report/Report.ts"
 import { Reports } from "#core/report/Reports.ts"
-import type { FileLinks } from "#gateway/FileLinks.ts"
-import { NotFound } from "#gateway/Refusal.ts"
-import { type Content, download, list, route, tagged } from "#gateway/Route.ts"
-import type { Site } from "#gateway/Site.ts"
+import type { FileLinks } from "#gateway/file/FileLinks.ts"
+import { NotFound } from "#gateway/request/Refusal.ts"
+import { type Content, download, list, route, tagged } from "#gateway/request/Route.ts"
+import type { Site } from "#gateway/ports/Site.ts"
 import { CampaignPath } from "#gateway/wire/Campaign.ts"
 import { listed, pageOf, PageQuery } from "#gateway/wire/Page.ts"
 import {
@@ -23,7 +23,7 @@ import {
 } from "#gateway/wire/Report.ts"
 import { AgentRunsPath } from "#gateway/wire/Run.ts"
 import { narrowingOf, UsageReportQuery } from "#gateway/wire/Usage.ts"
-import { publicUrls } from "./run.ts"
+import { publicUrls } from "#gateway/file/publicFiles.ts"
 
 const description =
   "One line for each call, newest first, with a column for each variable that an agent has found out. Read from the database as it is sent."

@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import Type from "typebox"
 import { ResourceUploads } from "#core/file/ResourceUploads.ts"
-import { tagged, upload } from "#gateway/Route.ts"
-import { uploaded } from "#gateway/uploaded.ts"
+import { tagged, upload } from "#gateway/request/Route.ts"
+import { uploaded } from "#gateway/request/uploaded.ts"
 import { Uploaded } from "#gateway/wire/File.ts"
 import { maxDocumentBytes } from "#gateway/wire/Knowledge.ts"
 

@@ -3,39 +3,22 @@ import { Effect } from "effect"
 import type { Run } from "#core/run/Run.ts"
 import { Runs } from "#core/run/Runs.ts"
 import { Retentions } from "#core/file/Retentions.ts"
-import { FileLinks } from "#gateway/FileLinks.ts"
-import { FileStore } from "#gateway/FileStore.ts"
-import { keptFile, mediaTypeOf } from "#gateway/keptFile.ts"
-import { NotFound } from "#gateway/Refusal.ts"
-import { type Content, download, route, tagged } from "#gateway/Route.ts"
-import { Site } from "#gateway/Site.ts"
+import { FileStore } from "#gateway/ports/FileStore.ts"
+import { keptFile, mediaTypeOf } from "#gateway/file/keptFile.ts"
+import { NotFound } from "#gateway/request/Refusal.ts"
+import { type Content, download, route, tagged } from "#gateway/request/Route.ts"
+import { publicUrls } from "#gateway/file/publicFiles.ts"
 import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import {
   AgentRunPageWire,
   agentRunPageWire,
   AgentRunsPath,
-  type PublicUrls,
   RunListQuery,
   RunPath,
   runQueryOf,
   RunWire,
   runWire
 } from "#gateway/wire/Run.ts"
-
-const noUrls: PublicUrls = { token: null, transcript: null, recording: null }
-
-/** The run's files, for whoever has no credential. */
-export const publicUrls = Effect.fnUntraced(function* (run: Pick<Run, "id" | "transcriptKey" | "recordingKey">) {
-  if (run.transcriptKey === undefined && run.recordingKey === undefined) return noUrls
-  const token = yield* FileLinks.use((_) => _.token(run.id))
-  const site = `${yield* Effect.flatMap(Site, ({ url }) => url)}/api/v1/public/download/workflow/${token}`
-  const urls: PublicUrls = {
-    token,
-    transcript: run.transcriptKey === undefined ? null : `${site}/transcript`,
-    recording: run.recordingKey === undefined ? null : `${site}/recording`
-  }
-  return urls
-})
 
 /** The runs as clients see them. */
 export const publicRuns = (runs: ReadonlyArray<Run>) =>

@@ -1,8 +1,8 @@
 /** /api/v1/user/sessions, /api/v1/user/password and logging out. */
 import { Effect } from "effect"
 import { Users } from "#core/organization/Users.ts"
-import { loggedIn } from "#gateway/loggedIn.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { loggedIn } from "#gateway/request/loggedIn.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import { ChangePassword, openSessionWire, SessionList, SessionPath } from "#gateway/wire/Session.ts"
 

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import Type from "typebox"
 import { toolCategories, toolStatuses } from "#core/tool/Tool.ts"
 import { Tools, type ToolFilter } from "#core/tool/Tools.ts"
-import { NotPossible } from "#gateway/Refusal.ts"
-import { list, route, tagged } from "#gateway/Route.ts"
+import { NotPossible } from "#gateway/request/Refusal.ts"
+import { list, route, tagged } from "#gateway/request/Route.ts"
 import { listedPart, pageOf } from "#gateway/wire/Page.ts"
-import { orUndefined } from "#gateway/wire/Field.ts"
+import { orUndefined } from "#gateway/request/Field.ts"
 import {
   CreateTool,
   newToolOf,

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Reports } from "#core/report/Reports.ts"
 import { Runs } from "#core/run/Runs.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import {
   BreakdownQuery,
   BreakdownWire,
@@ -15,7 +15,7 @@ import {
   usageQueryOf,
   usageRunWire
 } from "#gateway/wire/Usage.ts"
-import { publicUrls } from "./run.ts"
+import { publicUrls } from "#gateway/file/publicFiles.ts"
 
 export const usageRoutes = tagged("Usage", [
   route({

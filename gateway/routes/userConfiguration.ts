@@ -1,7 +1,7 @@
 /** /api/v1/user/configurations: which speech and language services the organization has set up. */
 import { Effect } from "effect"
 import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import { modelDocumentSize } from "#gateway/wire/ModelConfiguration.ts"
 import {
   allWell,

@@ -1,7 +1,7 @@
 /** /api/v1/organizations/webhook-endpoints: where an organization's events are sent. */
 import { Effect } from "effect"
 import { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
-import { route, tagged } from "#gateway/Route.ts"
+import { route, tagged } from "#gateway/request/Route.ts"
 import {
   changesOf,
   CreateWebhookEndpoint,

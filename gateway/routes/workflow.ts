@@ -8,8 +8,8 @@ import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { allCodes, endReasons } from "#core/agent/Disposition.ts"
 import type { AgentId } from "#core/Id.ts"
-import { NotFound, Unprocessable } from "#gateway/Refusal.ts"
-import { list, route, tagged } from "#gateway/Route.ts"
+import { NotFound, Unprocessable } from "#gateway/request/Refusal.ts"
+import { list, route, tagged } from "#gateway/request/Route.ts"
 import {
   agentChangesOf,
   AgentCountWire,
@@ -27,7 +27,7 @@ import {
   UpdateAgent
 } from "#gateway/wire/Agent.ts"
 import { AgentTemplateWire, agentTemplateWire, DescribeAgent, DispositionCodes, UseTemplate } from "#gateway/wire/AgentTemplate.ts"
-import { id, optional, orUndefined } from "#gateway/wire/Field.ts"
+import { id, optional, orUndefined } from "#gateway/request/Field.ts"
 import { listedById, pageOf, pageQuery } from "#gateway/wire/Page.ts"
 
 const FetchQuery = Type.Object({

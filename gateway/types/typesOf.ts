@@ -1,6 +1,6 @@
 /** The TypeScript types of the API, from the document that is made of the routes: what clients compile against is what is checked. */
-import type { OpenApi, Operation } from "#gateway/openapi.ts"
-import type { JsonSchema } from "#gateway/openapiSchema.ts"
+import type { OpenApi, Operation } from "#gateway/openapi/openapi.ts"
+import type { JsonSchema } from "#gateway/openapi/openapiSchema.ts"
 
 const isSchema = (value: unknown): value is JsonSchema => typeof value === "object" && value !== null && !Array.isArray(value)
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])

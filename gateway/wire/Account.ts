@@ -6,7 +6,7 @@ import { roles } from "#core/organization/Role.ts"
 import type { Onboarding, OnboardingChanges, User, UserOrganization } from "#core/organization/User.ts"
 import type { NewUser } from "#core/organization/SignUp.ts"
 import type { Session } from "#core/organization/Users.ts"
-import { id, instant, nullable, optional, orNull, orUndefined } from "./Field.ts"
+import { id, instant, nullable, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
 export const RoleWire = Type.Enum(roles)
 

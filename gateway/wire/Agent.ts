@@ -5,7 +5,7 @@ import type { AgentChanges, NewAgent } from "#core/agent/AgentEditing.ts"
 import { masked } from "#core/model/ModelSecrets.ts"
 import type { FolderId } from "#core/folder/Folder.ts"
 import type { AgentDefinitionId, AgentId } from "#core/Id.ts"
-import { id, instant, nullable, object, optional, orUndefined } from "./Field.ts"
+import { id, instant, nullable, object, optional, orUndefined } from "#gateway/request/Field.ts"
 
 export const AgentPath = Type.Object({ workflow_id: id<AgentId>() })
 

@@ -1,7 +1,7 @@
 /** Agents to begin with, and the words for what calls came to. */
 import Type, { type Static } from "typebox"
 import type { AgentTemplate } from "#core/agent/templates/AgentTemplate.ts"
-import { instant } from "./Field.ts"
+import { instant } from "#gateway/request/Field.ts"
 import { agentName, definition } from "./Agent.ts"
 
 export const AgentTemplateWire = Type.Object(

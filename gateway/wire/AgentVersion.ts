@@ -5,7 +5,7 @@ import { masked } from "#core/model/ModelSecrets.ts"
 import type { AgentDefinitionId } from "#core/Id.ts"
 import type { Page } from "#core/Page.ts"
 import { definition, VersionStatusWire } from "./Agent.ts"
-import { id, instant, instantOf, nullable, object, optional, orUndefined } from "./Field.ts"
+import { id, instant, instantOf, nullable, object, optional, orUndefined } from "#gateway/request/Field.ts"
 
 export const VersionQuery = Type.Object({
   limit: optional(Type.Integer({ minimum: 1, maximum: 100, description: "At most so many, 100 unless it is said." })),

@@ -6,7 +6,7 @@ import type { ApiKeyId } from "#core/organization/Caller.ts"
 import type { NewApiKey } from "#core/organization/ApiKeys.ts"
 import { scopes } from "#core/organization/Scope.ts"
 import { RoleWire } from "./Account.ts"
-import { givenInstant, id, instant, instantOf, nullable, optional, orUndefined } from "./Field.ts"
+import { givenInstant, id, instant, instantOf, nullable, optional, orUndefined } from "#gateway/request/Field.ts"
 
 export const ApiKeyPath = Type.Object({ api_key_id: id<ApiKeyId>() })
 export const ApiKeyListQuery = Type.Object({ include_archived: Type.Boolean({ default: false }) })

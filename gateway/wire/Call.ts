@@ -4,7 +4,7 @@ import type { AgentCall, TestCallRequest } from "#core/call/CallRequest.ts"
 import type { StartedCall } from "#core/call/Calls.ts"
 import { type AgentId, CallId, type PhoneNumberId, type RunId, type TelephonyConfigId } from "#core/Id.ts"
 import type { Caller } from "#core/organization/Caller.ts"
-import { id, object, optional, orUndefined } from "./Field.ts"
+import { id, object, optional, orUndefined } from "#gateway/request/Field.ts"
 
 const ways = {
   telephony_configuration_id: optional(id<TelephonyConfigId>("Left out: the organization's default.")),

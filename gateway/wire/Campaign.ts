@@ -20,7 +20,7 @@ import {
   scheduleOf,
   scheduleWire
 } from "./CampaignSettings.ts"
-import { clearable, id, instant, instantOf, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+import { clearable, id, instant, instantOf, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 import { pageQuery } from "./Page.ts"
 
 export const CampaignPath = Type.Object({ campaign_id: id<CampaignId>() })

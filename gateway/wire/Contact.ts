@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox"
 import { Outcome } from "#core/outcome/Outcome.ts"
 import { type Contact, type ContactMark, type ContactSelection, contactStates } from "#core/contact/Contact.ts"
 import type { AgentId, RunId } from "#core/Id.ts"
-import { id, instant, instantOf, nullable, optional, orNull, orUndefined } from "./Field.ts"
+import { id, instant, instantOf, nullable, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
 const OutcomeWire = Type.Enum([...Outcome.literals])
 const ContactStateWire = Type.Enum([...contactStates])

@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox"
 import { type Credential, credentialTypes } from "#core/credential/Credential.ts"
 import { mostHosts } from "#core/credential/CredentialHosts.ts"
 import type { CredentialChanges, NewCredential } from "#core/credential/Credentials.ts"
-import { instant, instantOf, nullable, object, optional, orUndefined } from "./Field.ts"
+import { instant, instantOf, nullable, object, optional, orUndefined } from "#gateway/request/Field.ts"
 
 export const CredentialPath = Type.Object({ credential_uuid: Type.String() })
 

@@ -5,7 +5,7 @@ import { cloudEventOf } from "#core/webhook/CloudEvent.ts"
 import { type Event, EventId, type EventSelection, type EventType, eventTypes, gapType } from "#core/event/Event.ts"
 import type { EventPage } from "#core/event/Events.ts"
 import type { OrganizationId } from "#core/Id.ts"
-import { instant, object, optional, orUndefined } from "./Field.ts"
+import { instant, object, optional, orUndefined } from "#gateway/request/Field.ts"
 
 export const EventWire = Type.Object(
   {

@@ -1,8 +1,8 @@
 /** Lists going up, recordings and transcripts coming down. */
 import Type, { type Static } from "typebox"
 import type { UploadTicket } from "#core/file/Uploads.ts"
-import type { StoredFile } from "#gateway/FileStore.ts"
-import { instant, nullable, optional } from "./Field.ts"
+import type { StoredFile } from "#gateway/ports/FileStore.ts"
+import { instant, nullable, optional } from "#gateway/request/Field.ts"
 
 export const maxUploadBytes = 10_485_760
 

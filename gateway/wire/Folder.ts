@@ -1,7 +1,7 @@
 /** `/folder`: where agents are kept together. */
 import Type, { type Static } from "typebox"
 import type { Folder, FolderId } from "#core/folder/Folder.ts"
-import { id, instant } from "./Field.ts"
+import { id, instant } from "#gateway/request/Field.ts"
 
 export const FolderPath = Type.Object({ folder_id: id<FolderId>() })
 

@@ -1,10 +1,10 @@
 /** What the service says of itself, to anybody. */
 import Type, { type Static } from "typebox"
-import { id, nullable } from "./Field.ts"
+import { id, nullable } from "#gateway/request/Field.ts"
 import type { TelephonyConfigId } from "#core/Id.ts"
 import type { TelephonyTest } from "#core/telephony/TelephonyTests.ts"
 import { TelephonyTestWire, telephonyTestWire } from "./TelephonyTest.ts"
-import type { TrunkReadiness } from "#gateway/Readiness.ts"
+import type { TrunkReadiness } from "#gateway/ports/Readiness.ts"
 
 export const HealthWire = Type.Object(
   {

@@ -4,7 +4,7 @@ import Type, { type Static } from "typebox"
 import type { Invitation, InvitationId } from "#core/organization/Invitation.ts"
 import type { NewInvitation } from "#core/organization/Invitations.ts"
 import { Email, RoleWire } from "./Account.ts"
-import { id, instant } from "./Field.ts"
+import { id, instant } from "#gateway/request/Field.ts"
 
 const usualDays = 7
 const mostDays = 30

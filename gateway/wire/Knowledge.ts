@@ -4,7 +4,7 @@ import type { DocumentId, OrganizationId } from "#core/Id.ts"
 import type { UserId } from "#core/organization/Caller.ts"
 import type { Document } from "#core/document/Document.ts"
 import type { DocumentTicket, NewDocument } from "#core/document/Documents.ts"
-import { id, instant, nullable, object, optional } from "./Field.ts"
+import { id, instant, nullable, object, optional } from "#gateway/request/Field.ts"
 import { creator, creatorOf, fileName, mediaType, uploadUrl, uploadUrlOf } from "./ResourceFile.ts"
 
 export const maxDocumentBytes = 104_857_600

@@ -4,7 +4,7 @@ import { masked } from "#core/model/ModelSecrets.ts"
 import { kindsInUse } from "#core/model/ModelConfiguration.ts"
 import type { UserConfiguration } from "#core/model/ModelConfigurations.ts"
 import { isComplete, maxModelDocumentSize } from "#core/model/ModelDocument.ts"
-import { nullable, object, optional } from "./Field.ts"
+import { nullable, object, optional } from "#gateway/request/Field.ts"
 import { ModelSource, sourceOf } from "./ModelSource.ts"
 import {
   defaultProviders,

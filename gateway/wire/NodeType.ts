@@ -1,7 +1,7 @@
 /** `/node-types`: what editors and clients build agents from. They refuse keys that they do not know, so nothing may be added here. */
 import Type, { type Static } from "typebox"
 import type { Limits, NodeType, Property } from "#core/agent/NodeType.ts"
-import { nullable, object, orNull } from "./Field.ts"
+import { nullable, object, orNull } from "#gateway/request/Field.ts"
 
 export const NodeTypePath = Type.Object({ name: Type.String() })
 

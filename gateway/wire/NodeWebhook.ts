@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox"
 import { webhookMethods } from "#core/agent/WebhookNode.ts"
 import { type NodeWebhook, type NodeWebhookId, nodeWebhookStates } from "#core/webhook/NodeWebhook.ts"
-import { instant, instantOf, nullable, orNull } from "./Field.ts"
+import { instant, instantOf, nullable, orNull } from "#gateway/request/Field.ts"
 import { RunPath } from "./Run.ts"
 
 export const NodeWebhookPath = Type.Object({ ...RunPath.properties, delivery_id: Type.Unsafe<NodeWebhookId>(Type.String()) })

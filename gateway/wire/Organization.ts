@@ -10,7 +10,7 @@ import type { Concurrency, Preferences } from "#core/organization/Organization.t
 import { recordingFormats } from "#core/file/RecordingFormat.ts"
 import type { Retention } from "#core/file/Retention.ts"
 import { RoleWire } from "./Account.ts"
-import { clearable, id, instant, nullable, optional, orUndefined } from "./Field.ts"
+import { clearable, id, instant, nullable, optional, orUndefined } from "#gateway/request/Field.ts"
 import { ModelSource, sourceOf } from "./ModelSource.ts"
 
 export const MemberPath = Type.Object({ user_id: id<UserId>() })

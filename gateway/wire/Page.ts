@@ -1,6 +1,7 @@
 /** The parts in which long lists are given. An answer after which there is more says in its `Link` header where that is. */
 import Type from "typebox"
 import type { Page, Part } from "#core/Page.ts"
+import type { Listed } from "#gateway/request/Route.ts"
 
 const mostOffset = 100_000
 
@@ -12,12 +13,6 @@ export const PageQuery = Type.Object(pageQuery)
 
 /** One more than is shown. */
 export const pageOf = ({ limit, offset }: Page): Page => ({ limit: limit + 1, offset })
-
-export interface Listed<Body> {
-  readonly body: Body
-  /** What the query of the next part has in place of this one's; undefined when this is the last. */
-  readonly next: Readonly<Record<"offset" | "after", string | undefined>> | undefined
-}
 
 /** Of rows asked for with `pageOf`. */
 export const listed = <Row, Body>(query: Page, rows: ReadonlyArray<Row>, bodyOf: (shown: ReadonlyArray<Row>) => Body): Listed<Body> => {

@@ -4,7 +4,7 @@ import type { AgentId, PhoneNumberId, TelephonyConfigId } from "#core/Id.ts"
 import { type PhoneAddress, parse } from "#core/telephony/PhoneAddress.ts"
 import type { PhoneNumber } from "#core/telephony/PhoneNumber.ts"
 import type { NewPhoneNumber, PhoneNumberChanges } from "#core/telephony/PhoneNumbers.ts"
-import { id, instant, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+import { id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
 export const PhoneNumberPath = Type.Object({ config_id: id<TelephonyConfigId>(), number_id: id<PhoneNumberId>() })
 

@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox"
 import type { OrganizationId } from "#core/Id.ts"
 import type { QuotaName } from "#core/organization/Quota.ts"
 import type { OrganizationQuotas } from "#core/organization/Quotas.ts"
-import { clearable, id, instant, nullable, optional, orNull } from "./Field.ts"
+import { clearable, id, instant, nullable, optional, orNull } from "#gateway/request/Field.ts"
 
 const mostCalls = 100_000
 const mostBytes = 2 ** 50

@@ -4,7 +4,7 @@ import type { AgentId, RunId } from "#core/Id.ts"
 import type { DailyReport, DailyRun, Share } from "#core/report/Report.ts"
 import type { DayQuery } from "#core/report/Reports.ts"
 import { boundOf, type DateRange } from "#core/run/DateBound.ts"
-import { id, instant, nullable, optional, orNull, orUndefined } from "./Field.ts"
+import { id, instant, nullable, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
 const time = (description: string) =>
   optional(

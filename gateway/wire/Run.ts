@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox"
 import type { AgentDefinitionId, AgentId, RunId } from "#core/Id.ts"
 import type { Run } from "#core/run/Run.ts"
 import type { RunPage, RunQuery } from "#core/run/Runs.ts"
-import { id, instant, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+import { id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
 export const AgentRunsPath = Type.Object({ workflow_id: id<AgentId>() })
 

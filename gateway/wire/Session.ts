@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox"
 import type { Caller } from "#core/organization/Caller.ts"
 import type { OpenSession, SessionId } from "#core/organization/Session.ts"
 import { Password } from "./Account.ts"
-import { instant } from "./Field.ts"
+import { instant } from "#gateway/request/Field.ts"
 
 const Id = Type.Unsafe<SessionId>(Type.String({ format: "uuid" }))
 

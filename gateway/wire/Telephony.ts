@@ -10,7 +10,7 @@ import type {
   TelephonyWarnings
 } from "#core/telephony/TelephonyConfigs.ts"
 import type { TelephonyConfig } from "#core/telephony/TelephonyConfig.ts"
-import { clearable, id, instant, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+import { clearable, id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
 export const TelephonyConfigPath = Type.Object({ config_id: id<TelephonyConfigId>() })
 

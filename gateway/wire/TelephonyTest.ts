@@ -4,7 +4,7 @@ import { type AgentId, CallId, type PhoneNumberId, type RunId, type TelephonyCon
 import type { TestCallRequest } from "#core/call/CallRequest.ts"
 import type { StartedCall } from "#core/call/Calls.ts"
 import type { TelephonyTest } from "#core/telephony/TelephonyTests.ts"
-import { id, instant, nullable, optional, orNull, orUndefined } from "./Field.ts"
+import { id, instant, nullable, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
 const TestedCall = Type.Object(
   {

@@ -4,7 +4,7 @@ import type { ToolId } from "#core/Id.ts"
 import type { UserId } from "#core/organization/Caller.ts"
 import { isReady, type Tool, toolCategories, toolStatuses, toolTypes } from "#core/tool/Tool.ts"
 import type { NewTool, ToolChanges } from "#core/tool/Tools.ts"
-import { id, instant, instantOf, nullable, object, optional, orUndefined } from "./Field.ts"
+import { id, instant, instantOf, nullable, object, optional, orUndefined } from "#gateway/request/Field.ts"
 import { pageQuery } from "./Page.ts"
 import { ToolDefinitionWire } from "./ToolDefinition.ts"
 

@@ -1,6 +1,6 @@
 /** What a tool does, by its `type`. Of each type exactly the fields listed here are kept. */
 import Type from "typebox"
-import { object, optional } from "./Field.ts"
+import { object, optional } from "#gateway/request/Field.ts"
 
 const credential = optional(Type.String({ description: "The `uuid` of a credential of the organization." }))
 

@@ -4,7 +4,7 @@ import type { AgentId, RunId } from "#core/Id.ts"
 import type { Usage } from "#core/report/Reports.ts"
 import type { Run } from "#core/run/Run.ts"
 import type { UsagePage, UsageQuery } from "#core/run/Runs.ts"
-import { id, instant, nullable, object, optional, orNull, orUndefined } from "./Field.ts"
+import { id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 import { dayAlone } from "./Report.ts"
 import { durationOf, type PublicUrls, tokensOf } from "./Run.ts"
 

@@ -10,7 +10,7 @@ import {
   type WebhookEndpointWithSecret
 } from "#core/webhook/WebhookEndpoint.ts"
 import type { DeliveryQuery, EndpointSettings } from "#core/webhook/WebhookEndpoints.ts"
-import { id, instant, instantOf, nullable, optional, orNull, orUndefined } from "./Field.ts"
+import { id, instant, instantOf, nullable, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
 export const WebhookEndpointPath = Type.Object({ endpoint_id: id<WebhookEndpointId>() })
 

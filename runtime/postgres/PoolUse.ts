@@ -49,4 +49,6 @@ export class PoolUse {
 }
 
 /** The pools of this process, by what they are for. */
-export class PoolUses extends Context.Service<PoolUses, { readonly engine: PoolUse; readonly requests: PoolUse }>()("runtime/postgres/PoolUses") {}
+export class PoolUses extends Context.Service<PoolUses, { readonly engine: PoolUse; readonly requests: PoolUse }>()(
+  "runtime/postgres/PoolUses"
+) {}

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check"
 import Type, { type TSchema } from "typebox"
-import type { Route } from "#gateway/Route.ts"
+import type { Route } from "#gateway/request/Route.ts"
 import { sampleOf } from "#test/gateway/samples.ts"
 
 /** At most so many bytes and values; `schema` is what the place asks for. */

@@ -2,7 +2,7 @@
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { apiRoutes } from "#gateway/api.ts"
-import { openApiOf } from "#gateway/openapi.ts"
+import { openApiOf } from "#gateway/openapi/openapi.ts"
 import { bodiesOf, takesJson } from "./bombs.ts"
 import { headsOf, takesText } from "./hostileHeads.ts"
 import { takesBytes, uploadsOf } from "./hostileUploads.ts"

@@ -1,5 +1,5 @@
 /** Requests that are expensive for what stands in their query or their path: filters, searches, dates, cursors, names. */
-import type { Route } from "#gateway/Route.ts"
+import type { Route } from "#gateway/request/Route.ts"
 import { seeded, textOf } from "./bombs.ts"
 
 export interface HostileHead {

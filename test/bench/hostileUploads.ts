@@ -1,5 +1,5 @@
 /** Files that are expensive to take, for the routes that take bytes: as they are, and as forms with boundaries, line ends and parts everywhere. */
-import type { Route } from "#gateway/Route.ts"
+import type { Route } from "#gateway/request/Route.ts"
 import { seeded, textOf } from "./bombs.ts"
 
 export interface HostileUpload {

@@ -2,7 +2,7 @@
 import t from "tap"
 import Type from "typebox"
 import { Effect } from "effect"
-import { route } from "#gateway/Route.ts"
+import { route } from "#gateway/request/Route.ts"
 import { judgeOf } from "./documented.ts"
 import type { Answer } from "./gatewayTest.ts"
 

@@ -1,8 +1,8 @@
 /** Holds answers against our own OpenAPI document, through somebody else's validator. What is not documented is not allowed. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
-import { type OpenApi, openApiOf } from "#gateway/openapi.ts"
-import type { Route } from "#gateway/Route.ts"
+import { type OpenApi, openApiOf } from "#gateway/openapi/openapi.ts"
+import type { Route } from "#gateway/request/Route.ts"
 import type { Answer } from "./gatewayTest.ts"
 
 /** Undefined: the answer is as documented. */

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdir, readlink } from "node:fs/promises"
 import t from "tap"
-import { FileLinks } from "#gateway/FileLinks.ts"
+import { FileLinks } from "#gateway/file/FileLinks.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 
 const { ask, askAsOther, database, makeAgent, organizationId, writeFile } = await openApi(t)

@@ -2,7 +2,7 @@
 import { request } from "node:http"
 import type { Test } from "tap"
 import { WebSocket } from "ws"
-import { socketPath } from "#gateway/liveEvents.ts"
+import { socketPath } from "#gateway/events/liveEvents.ts"
 import { eventRoutes } from "#gateway/routes/event.ts"
 import { until } from "#test/support/engine.ts"
 import { judgeOf } from "./documented.ts"

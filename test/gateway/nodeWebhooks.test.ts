@@ -3,9 +3,9 @@ import { SqlClient } from "effect/sql"
 import t from "tap"
 import { PublicFiles } from "#core/file/PublicFiles.ts"
 import { RunId } from "#core/Id.ts"
-import { FileLinks } from "#gateway/FileLinks.ts"
-import * as publicFiles from "#gateway/publicFiles.ts"
-import { Site } from "#gateway/Site.ts"
+import { FileLinks } from "#gateway/file/FileLinks.ts"
+import * as publicFiles from "#gateway/file/publicFiles.ts"
+import { Site } from "#gateway/ports/Site.ts"
 import { bodyOf, graph, openApi } from "./apiTest.ts"
 
 const { ask, askAsOther, database, port } = await openApi(t)

@@ -3,7 +3,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core"
 import t from "tap"
 import { builtIn } from "#adapters/index.ts"
 import { apiRoutes } from "#gateway/api.ts"
-import { openApiOf } from "#gateway/openapi.ts"
+import { openApiOf } from "#gateway/openapi/openapi.ts"
 
 const lists = ["campaign", "credentials", "folder", "tools", "workflow-recordings"]
 const ambiguous = /`\/api\/v1\/workflow\/fetch\/\{workflow_id\}` and `\/api\/v1\/workflow\/\{workflow_id\}\/[a-z-]+`/

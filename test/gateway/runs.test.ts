@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import t from "tap"
-import { runOfToken, runToken } from "#gateway/runToken.ts"
+import { runOfToken, runToken } from "#gateway/file/runToken.ts"
 import { RunId } from "#core/Id.ts"
 import { bodyOf, openApi } from "./apiTest.ts"
 

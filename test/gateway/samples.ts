@@ -1,8 +1,8 @@
 /** Values for the schemas of routes: the smallest that fits, and generated ones that fit, nearly fit, or do not fit at all. */
 import fc from "fast-check"
 import Type, { type TObject, type TSchema } from "typebox"
-import { read } from "#gateway/validation.ts"
-import type { Violation } from "#gateway/Violation.ts"
+import { read } from "#gateway/request/validation.ts"
+import type { Violation } from "#gateway/request/Violation.ts"
 import { graph } from "./apiTest.ts"
 
 /** What nobody would send who means well. */

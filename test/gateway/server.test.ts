@@ -3,7 +3,7 @@ import { connect } from "node:net"
 import t from "tap"
 import Type from "typebox"
 import { untilTrue } from "#test/support/until.ts"
-import { download, route, upload } from "#gateway/Route.ts"
+import { download, route, upload } from "#gateway/request/Route.ts"
 import { abandon, type Logged, raw, send, serving } from "./gatewayTest.ts"
 
 const Echo = Type.Object({ text: Type.String() })

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import t from "tap"
 import Type from "typebox"
-import { route } from "#gateway/Route.ts"
+import { route } from "#gateway/request/Route.ts"
 import { until, untilTrue } from "#test/support/until.ts"
 import { goodKey, send, serving } from "./gatewayTest.ts"
 

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import t, { type Test } from "tap"
 import Type from "typebox"
-import { route } from "#gateway/Route.ts"
+import { route } from "#gateway/request/Route.ts"
 import { ScheduleConfigWire } from "#gateway/wire/CampaignSettings.ts"
-import { optional } from "#gateway/wire/Field.ts"
+import { optional } from "#gateway/request/Field.ts"
 import { type Answer, send, serving } from "./gatewayTest.ts"
 
 const common = { name: "x", summary: "", success: Type.Unknown() } as const

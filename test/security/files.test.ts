@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
-import { FileStore } from "#gateway/FileStore.ts"
+import { FileStore } from "#gateway/ports/FileStore.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { startRecording } from "#runtime/voice/Recording.ts"

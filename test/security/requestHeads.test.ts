@@ -2,11 +2,11 @@
 import { Effect, Layer } from "effect"
 import t from "tap"
 import Type from "typebox"
-import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/admission.ts"
+import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/http/admission.ts"
 import { serve } from "#gateway/api.ts"
-import { Exposition } from "#gateway/Exposition.ts"
+import { Exposition } from "#gateway/ports/Exposition.ts"
 import { MetricsSite } from "#gateway/metricsSite.ts"
-import { route } from "#gateway/Route.ts"
+import { route } from "#gateway/request/Route.ts"
 import { keys, raw, send, site, started } from "#test/gateway/gatewayTest.ts"
 
 const Echo = Type.Object({ text: Type.String() })

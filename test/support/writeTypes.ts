@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { builtIn } from "#adapters/index.ts"
 import { apiRoutes } from "#gateway/api.ts"
-import { openApiOf } from "#gateway/openapi.ts"
+import { openApiOf } from "#gateway/openapi/openapi.ts"
 import { typesOf } from "#gateway/types/typesOf.ts"
 
 export const typesFile = fileURLToPath(new URL("../../gateway/types/api.ts", import.meta.url))

@@ -1,6 +1,6 @@
 /** Pages and files. A file can be asked for in part, which players of recordings do. */
 import { Stream } from "effect"
-import { failure, type Reply } from "./Endpoint.ts"
+import { failure, type Reply } from "#gateway/http/Endpoint.ts"
 import type { Content } from "./Route.ts"
 
 export const contentReply = (content: Content, range: string | undefined): Reply => {

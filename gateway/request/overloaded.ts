@@ -2,9 +2,9 @@
 import { Cause, Effect, Result } from "effect"
 import { CurrentAddress } from "#core/organization/CurrentTenant.ts"
 import { isOverload, type Overload } from "#core/load/Overload.ts"
-import type { Client } from "./Client.ts"
-import { failure, type Reply } from "./Endpoint.ts"
-import { known } from "./known.ts"
+import type { Client } from "#gateway/http/Client.ts"
+import { failure, type Reply } from "#gateway/http/Endpoint.ts"
+import { known } from "#gateway/http/known.ts"
 
 const answers: { readonly [Tag in Overload["_tag"]]: readonly [status: number, detail: string] } = {
   TooManyAtOnce: [429, "Too many requests of yours are waiting already, try again in a few seconds"],

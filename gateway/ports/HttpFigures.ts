@@ -59,4 +59,6 @@ export class HttpFigures {
 }
 
 /** Of this process. */
-export const CurrentHttpFigures = Context.Reference<HttpFigures>("gateway/CurrentHttpFigures", { defaultValue: () => new HttpFigures() })
+export const CurrentHttpFigures = Context.Reference<HttpFigures>("gateway/ports/CurrentHttpFigures", {
+  defaultValue: () => new HttpFigures()
+})

@@ -78,16 +78,16 @@ import type {
   TelephonyProviderFixed,
   TelephonySecretMasked
 } from "#core/telephony/TelephonyConfig.ts"
-import { type BodyTooLarge, failure, type Reply } from "./Endpoint.ts"
-import type { FileMissing } from "./FileStore.ts"
-import type * as own from "./GatewayErrors.ts"
+import { type BodyTooLarge, failure, type Reply } from "#gateway/http/Endpoint.ts"
+import type { FileMissing } from "#gateway/ports/FileStore.ts"
+import type * as own from "#gateway/http/GatewayErrors.ts"
 import { graphViolation, type InvalidGraph, invalidGraph, misfit } from "./graphViolation.ts"
 import { type AllowanceError, allowanceRefusals } from "./allowanceRefusals.ts"
 import { shownViolations } from "./shownViolations.ts"
 import { type Violation, valueError } from "./Violation.ts"
 import type { StopUnconfirmed } from "#core/Signals.ts"
 
-export * from "./GatewayErrors.ts"
+export * from "#gateway/http/GatewayErrors.ts"
 
 export type DomainError =
   | AgentArchived

@@ -44,7 +44,7 @@ export class FileStore extends Context.Service<
     /** Succeeds when there is no such file. */
     readonly remove: (key: string) => Effect.Effect<void>
   }
->()("gateway/FileStore") {
+>()("gateway/ports/FileStore") {
   static readonly layerLocal = (files: LocalFiles): Layer.Layer<FileStore> => Layer.succeed(FileStore, local(files))
 }
 

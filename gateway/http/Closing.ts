@@ -8,7 +8,7 @@ export class Closing extends Context.Service<
     readonly begun: Effect.Effect<void>
     readonly begin: Effect.Effect<void>
   }
->()("gateway/Closing") {
+>()("gateway/http/Closing") {
   static readonly begin = Closing.use(({ begin }) => begin)
   static readonly layer = Layer.sync(Closing, () => {
     const begun = Deferred.makeUnsafe<void>()

@@ -15,13 +15,13 @@ import { type Proxies, proxiesOf } from "./Client.ts"
 import { clientOf, copied, pathNames, queryOf, requestId } from "./copied.ts"
 import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply, shuttingDown, timedOut, tooLarge } from "./Endpoint.ts"
 import { type HeadWriter, headWriterFor } from "./head.ts"
-import { CurrentHttpFigures, type HttpFigures, type RouteFigures } from "./HttpFigures.ts"
+import { CurrentHttpFigures, type HttpFigures, type RouteFigures } from "#gateway/ports/HttpFigures.ts"
 import { known } from "./known.ts"
 import { listen, type ListenFailed, localPort } from "./listening.ts"
 import { type Place, strayReply, straysOf } from "./routing.ts"
 import { write, writeChunk } from "./writeBody.ts"
 
-export class Gateway extends Context.Service<Gateway, { readonly host: string; readonly port: number }>()("gateway/Gateway") {}
+export class Gateway extends Context.Service<Gateway, { readonly host: string; readonly port: number }>()("gateway/http/Gateway") {}
 
 export interface Limits {
   /** From the last byte of the request to its answer. */

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { RunId } from "#core/Id.ts"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
-import { LinkRefused } from "./Refusal.ts"
+import { LinkRefused } from "#gateway/request/Refusal.ts"
 import { runOfToken, runToken } from "./runToken.ts"
 
 export interface FileLink {
@@ -25,7 +25,7 @@ export class FileLinks extends Context.Service<
     readonly token: (id: RunId) => Effect.Effect<string>
     readonly runOf: (token: string) => Effect.Effect<RunId, LinkRefused>
   }
->()("gateway/FileLinks") {
+>()("gateway/file/FileLinks") {
   /** Links outlive a restart, and hold at every node. */
   static readonly layer = Layer.effect(
     FileLinks,

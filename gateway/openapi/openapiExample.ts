@@ -1,6 +1,6 @@
 /** An example for a schema: what it says itself, what its properties are usually called, and where nothing is known, the least that fits. */
 import Type, { type TSchema } from "typebox"
-import { read } from "./validation.ts"
+import { read } from "#gateway/request/validation.ts"
 
 /** What a property of this name looks like. */
 const usual: Readonly<Record<string, unknown>> = {

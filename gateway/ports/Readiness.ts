@@ -22,4 +22,4 @@ export class Readiness extends Context.Service<
     /** The trunks that this node has opened. */
     readonly trunks: Effect.Effect<ReadonlyArray<TrunkReadiness>>
   }
->()("gateway/Readiness") {}
+>()("gateway/ports/Readiness") {}

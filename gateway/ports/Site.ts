@@ -9,7 +9,7 @@ export class Site extends Context.Service<
     readonly url: Effect.Effect<string>
     readonly listensOn: (port: number) => Effect.Effect<void>
   }
->()("gateway/Site") {
+>()("gateway/ports/Site") {
   /** The address may depend on the port, which is known only once the server listens. */
   static readonly layer = (about: { readonly version: string; readonly urlOf: (port: number) => string }): Layer.Layer<Site> =>
     Layer.effect(

@@ -4,8 +4,8 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { CurrentRole } from "#core/organization/CurrentRole.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
-import type { Reply } from "./Endpoint.ts"
-import { known } from "./known.ts"
+import type { Reply } from "#gateway/http/Endpoint.ts"
+import { known } from "#gateway/http/known.ts"
 
 export const confined = <R>(
   caller: Caller | undefined,

@@ -1,7 +1,7 @@
 /** Stored files by any name that was given out for them, and what kind of file a name says it is. */
 import { Effect } from "effect"
 import { compressedKey } from "#core/file/RecordingFormat.ts"
-import { FileStore } from "./FileStore.ts"
+import { FileStore } from "#gateway/ports/FileStore.ts"
 
 /** A recording that was compressed since its name was given out is found under the name that it has now. */
 export const keptFile = (key: string) =>

@@ -1,7 +1,7 @@
 /** OpenAPI 3.1, made from the routes: what is documented is what is checked. */
 import Type, { type TObject, type TSchema } from "typebox"
-import { type DomainTag, statusOf } from "./Refusal.ts"
-import type { Route } from "./Route.ts"
+import { type DomainTag, statusOf } from "#gateway/request/Refusal.ts"
+import type { Route } from "#gateway/request/Route.ts"
 import { exampleOf, requestExampleOf } from "./openapiExample.ts"
 import { type Components, componentsOf, type JsonSchema } from "./openapiSchema.ts"
 

@@ -1,5 +1,5 @@
 /** The API in few words, for readers with little patience: one line for each operation, by what it is about. */
-import type { Route } from "./Route.ts"
+import type { Route } from "#gateway/request/Route.ts"
 
 const wordsOf: { readonly [Access in Route["access"]]: string } = {
   "api-key": "",

@@ -5,8 +5,8 @@ import { subscriberOf } from "#core/egress/Network.ts"
 import type { Caller } from "#core/organization/Caller.ts"
 import { nowOf } from "#core/SteadyTime.ts"
 import { credentialHeaders } from "./authenticate.ts"
-import type { Client } from "./Client.ts"
-import { failure, jsonHeaders, type Reply } from "./Endpoint.ts"
+import type { Client } from "#gateway/http/Client.ts"
+import { failure, jsonHeaders, type Reply } from "#gateway/http/Endpoint.ts"
 
 /** Keys of organizations. One that has come before does not share with those that nobody knows. */
 const familiarKeys = 10_000

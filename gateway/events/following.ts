@@ -2,8 +2,8 @@
 import { Context, Duration, Effect } from "effect"
 import type { Caller } from "#core/organization/Caller.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
-import { authenticate, type Identities } from "./authenticate.ts"
-import { NotAuthenticated } from "./Refusal.ts"
+import { authenticate, type Identities } from "#gateway/request/authenticate.ts"
+import { NotAuthenticated } from "#gateway/request/Refusal.ts"
 
 /** Whoever follows for longer comes back, and shows the credential anew. */
 export const longestFollowing = Duration.hours(1)
@@ -19,7 +19,7 @@ interface Times {
   readonly credentialCheck: Duration.Input
 }
 
-export const FollowingTimes = Context.Reference<Times>("gateway/FollowingTimes", {
+export const FollowingTimes = Context.Reference<Times>("gateway/events/FollowingTimes", {
   defaultValue: () => ({ heartbeat: "15 seconds", idleSeconds: 60, longestWait: "30 seconds", credentialCheck: "30 seconds" })
 })
 

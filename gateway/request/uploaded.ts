@@ -4,8 +4,8 @@ import { createHash } from "node:crypto"
 import { BytePace } from "#core/load/BytePace.ts"
 import type { Stored } from "#core/file/UploadCompletion.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { BodyTooLarge } from "./Endpoint.ts"
-import { FileStore } from "./FileStore.ts"
+import { BodyTooLarge } from "#gateway/http/Endpoint.ts"
+import { FileStore } from "#gateway/ports/FileStore.ts"
 
 /** Of the process: its one thread is what they share. */
 const pace = new BytePace<string>()

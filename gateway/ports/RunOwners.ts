@@ -8,4 +8,4 @@ export class RunOwners extends Context.Service<
     /** False too when there is no such run. */
     readonly owns: (organizationId: OrganizationId, id: RunId) => Effect.Effect<boolean>
   }
->()("gateway/RunOwners") {}
+>()("gateway/ports/RunOwners") {}

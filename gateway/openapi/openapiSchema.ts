@@ -3,8 +3,8 @@
  * answer never does: a shape that is used both ways has two schemas where that makes a difference.
  */
 import Type, { type TSchema } from "typebox"
-import type { Route } from "./Route.ts"
-import { tagOf } from "./validation.ts"
+import type { Route } from "#gateway/request/Route.ts"
+import { tagOf } from "#gateway/request/validation.ts"
 
 export type JsonSchema = { readonly [Name in string]?: unknown }
 

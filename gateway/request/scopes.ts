@@ -1,6 +1,6 @@
 /** What a key with scopes needs for a route: the routes that belong together in the documentation go together here. */
 import type { Scope } from "#core/organization/Scope.ts"
-import type { Method } from "./Endpoint.ts"
+import type { Method } from "#gateway/http/Endpoint.ts"
 
 const writing: Readonly<Record<string, Scope>> = {
   Agents: "agents",

@@ -2,10 +2,10 @@
 import { Effect, Exit } from "effect"
 import Type from "typebox"
 import { Idempotency, type KeptAnswer, RequestId, type Taken } from "#core/Idempotency.ts"
-import type { Reply } from "./Endpoint.ts"
+import type { Reply } from "#gateway/http/Endpoint.ts"
 import { IdempotencyKeyInFlight, IdempotencyKeyReused, refuse } from "./Refusal.ts"
 import type { AnyGiven, Route } from "./Route.ts"
-import { optional } from "./wire/Field.ts"
+import { optional } from "./Field.ts"
 
 const header = "Idempotency-Key"
 const keyHeader = optional(

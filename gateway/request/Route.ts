@@ -8,11 +8,10 @@ import Type, { type Static, type TObject, type TSchema } from "typebox"
 import type { Caller } from "#core/organization/Caller.ts"
 import type { Role } from "#core/organization/Role.ts"
 import type { Scope } from "#core/organization/Scope.ts"
-import type { Client } from "./Client.ts"
-import type { BodyTooLarge, Method, Reply } from "./Endpoint.ts"
+import type { Client } from "#gateway/http/Client.ts"
+import type { BodyTooLarge, Method, Reply } from "#gateway/http/Endpoint.ts"
 import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
 import { scopeOf } from "./scopes.ts"
-import type { Listed } from "./wire/Page.ts"
 
 /**
  * - `api-key`: a key in `X-API-Key` or `Authorization`, asked for before anything else.
@@ -34,7 +33,14 @@ const usualSize: BodySize = { maxBytes: 262_144, maxValues: 10_000 }
 /** From whoever asks, a password at most. */
 const openSize: BodySize = { maxBytes: 16_384, maxValues: 200 }
 
-/** Something else than JSON. */
+/** One part of a long list. */
+export interface Listed<Body> {
+  readonly body: Body
+  /** What the query of the next part has in place of this one's; undefined when this is the last. */
+  readonly next: Readonly<Record<"offset" | "after", string | undefined>> | undefined
+}
+
+/** An answer that is not JSON. */
 export interface Content {
   readonly mediaType: string
   /** Offered as the name under which to save it; undefined: to be shown. */

@@ -9,7 +9,7 @@ import type * as uws from "uWebSockets.js"
 import { failure, type Reply } from "./Endpoint.ts"
 
 /** Whether the engine goes by that name; undefined: by any. */
-export const AllowedHosts = Context.Reference<((header: string) => boolean) | undefined>("gateway/AllowedHosts", {
+export const AllowedHosts = Context.Reference<((header: string) => boolean) | undefined>("gateway/http/AllowedHosts", {
   defaultValue: () => undefined
 })
 
@@ -35,7 +35,7 @@ export const hostsOf = (names: ReadonlyArray<string>): ((header: string) => bool
 }
 
 /** Whose pages may read answers; undefined: anybody's. */
-export const AllowedOrigins = Context.Reference<ReadonlySet<string> | undefined>("gateway/AllowedOrigins", {
+export const AllowedOrigins = Context.Reference<ReadonlySet<string> | undefined>("gateway/http/AllowedOrigins", {
   defaultValue: () => undefined
 })
 
