@@ -66,14 +66,19 @@ const strayImports = (source: Source): ReadonlyArray<string> =>
     })
     .map((from) => `${source.path} imports ${from}`)
 
+/** Undefined for packages. */
+const targetOf = (source: Source, from: string): string | undefined => {
+  if (isPackage(from)) return undefined
+  return from.startsWith("#") ? from.slice(1) : join(dirname(source.path), from)
+}
+
 /** `adapters/ari` and the like: each knows itself and `adapters/shared`. */
 const adapterOf = (path: string): string | undefined => /^adapters\/([^/]+)\//.exec(path)?.[1]
 const importedAdapters = (source: Source): ReadonlyArray<string> => {
   const own = adapterOf(source.path)
   if (own === undefined) return []
-  const paths = importsOf(source).filter((from) => !isPackage(from))
-  return paths
-    .map((from) => (from.startsWith("#") ? from.slice(1) : join(dirname(source.path), from)))
+  return importsOf(source)
+    .flatMap((from) => targetOf(source, from) ?? [])
     .filter((path) => path.startsWith("adapters/") && ![own, "shared"].includes(adapterOf(path) ?? ""))
     .map((path) => `${source.path} imports ${path}`)
 }
@@ -87,6 +92,65 @@ t.test("imports go one way", async (t) => {
     [],
     "core takes only types from effect/http"
   )
+})
+
+type Graph = ReadonlyMap<string, ReadonlySet<string>>
+/** Groups of nodes that reach each other, by Tarjan's algorithm; each is sorted. */
+const circlesOf = (graph: Graph): ReadonlyArray<string> => {
+  const order = new Map<string, number>()
+  const stack: Array<string> = []
+  const found: Array<string> = []
+  const visit = (node: string): number => {
+    const at = order.size
+    order.set(node, at)
+    let least = at
+    stack.push(node)
+    for (const next of graph.get(node) ?? []) {
+      if (!order.has(next)) least = Math.min(least, visit(next))
+      else if (stack.includes(next)) least = Math.min(least, order.get(next) ?? least)
+    }
+    if (least < at) return least
+    const circle = stack.splice(stack.indexOf(node))
+    if (circle.length > 1) found.push(circle.toSorted().join(", "))
+    return least
+  }
+  for (const node of graph.keys()) if (!order.has(node)) visit(node)
+  return found
+}
+/** Who imports whom, types included, with each file named by `nameOf`. */
+const importGraph = (nameOf: (path: string) => string): Graph => {
+  const graph = new Map<string, Set<string>>()
+  for (const source of sources.filter(isProduct)) {
+    const name = nameOf(source.path)
+    const targets = graph.get(name) ?? new Set()
+    graph.set(name, targets)
+    for (const from of importsOf(source)) {
+      const target = targetOf(source, from)
+      if (target?.endsWith(".ts") && nameOf(target) !== name) targets.add(nameOf(target))
+    }
+  }
+  return graph
+}
+
+t.test("imports run in no circle", async (t) => {
+  t.strictSame(
+    circlesOf(
+      new Map([
+        ["a", new Set(["b"])],
+        ["b", new Set(["c"])],
+        ["c", new Set(["b"])]
+      ])
+    ),
+    ["b, c"]
+  )
+  t.strictSame(circlesOf(importGraph((path) => path)), [], "of files")
+  t.strictSame(circlesOf(importGraph(dirname)), [], "of folders")
+  const afar = sources
+    .filter(isProduct)
+    .flatMap(({ path, ...source }) =>
+      importsOf({ path, ...source }).flatMap((from) => (from.startsWith("../") && from.endsWith(".ts") ? [`${path} imports ${from}`] : []))
+    )
+  t.strictSame(afar, [], "what is in another folder is imported by its name from the top: #core/...")
 })
 
 // --- lengths and words
