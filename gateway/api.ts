@@ -73,7 +73,7 @@ import { workflowVersionRoutes } from "./routes/workflowVersion.ts"
 import type { ListenFailed } from "./http/listening.ts"
 import { Gateway, layer as serverLayer, type Limits } from "./http/server.ts"
 import { makeShedding, type Shedding } from "./request/shedding.ts"
-import { Site } from "./ports/Site.ts"
+import { ServerInfo } from "./ports/ServerInfo.ts"
 
 /** What the handlers of the API stand on. */
 export type ApiNeeds =
@@ -95,7 +95,7 @@ export type ApiNeeds =
   | Resources
   | RunOwners
   | Runs
-  | Site
+  | ServerInfo
   | TelephonyConfigs
   | TelephonyTests
   | LinkMakers
@@ -160,7 +160,7 @@ export const serve = <R>(
   routes: ReadonlyArray<Route<R>>,
   { checksAnswers = false, shedsLoad = true, ...options }: GatewayOptions,
   mount?: (app: uws.TemplatedApp, rates: RequestRates, shedding: Shedding) => Effect.Effect<void, never, R | GatewayNeeds>
-): Layer.Layer<Gateway, ListenFailed, Exclude<R, Closing> | GatewayNeeds | Site> =>
+): Layer.Layer<Gateway, ListenFailed, Exclude<R, Closing> | GatewayNeeds | ServerInfo> =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { remembered } = yield* ApiKeys
@@ -174,13 +174,13 @@ export const serve = <R>(
       })
     })
   ).pipe(
-    Layer.tap((context) => Site.use((site) => site.listensOn(Context.get(context, Gateway).port))),
+    Layer.tap((context) => ServerInfo.use((site) => site.listensOn(Context.get(context, Gateway).port))),
     Layer.provide(Closing.layer)
   )
 
 export const layer = (
   options: GatewayOptions
-): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing> | GatewayNeeds | Site | Registry> =>
+): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing> | GatewayNeeds | ServerInfo | Registry> =>
   Layer.unwrap(
     Effect.map(Registry, ({ all }) =>
       serve(apiRoutes(all), options, (app, rates, shedding) =>

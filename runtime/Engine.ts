@@ -41,7 +41,7 @@ import { CallRate } from "./dispatch/CallRate.ts"
 import { CampaignActor } from "./campaign/CampaignActor.ts"
 import * as ClockSteps from "./campaign/ClockSteps.ts"
 import * as CampaignSupervisor from "./campaign/CampaignSupervisor.ts"
-import { Desks } from "./campaign/Desk.ts"
+import { CampaignInboxes } from "./campaign/CampaignInbox.ts"
 import { Deadlines } from "./dispatch/Deadlines.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import * as events from "./event/events.ts"
@@ -53,14 +53,14 @@ import { Slots } from "./dispatch/Slots.ts"
 import * as RecordingCompression from "./voice/RecordingCompression.ts"
 import * as TelephonyTester from "./trunk/TelephonyTester.ts"
 import { TrunkPool } from "./trunk/TrunkPool.ts"
-import { unconfined } from "./postgres/unconfined.ts"
+import { asEngine } from "./postgres/asEngine.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
 
 /** Campaigns that wait for a number hear at once that it is free, from whatever statement released it. */
 const wakeWaiting = Layer.effect(
   WakeWaiting,
-  Effect.map(Desks, (desks) => desks.numberFreed)
-).pipe(Layer.provide(Desks.layer))
+  Effect.map(CampaignInboxes, (inboxes) => inboxes.numberFreed)
+).pipe(Layer.provide(CampaignInboxes.layer))
 
 const stores = Layer.mergeAll(
   AttemptStore.layer.pipe(Layer.provide(wakeWaiting)),
@@ -73,7 +73,7 @@ const stores = Layer.mergeAll(
 )
 
 /** What one node alone keeps in memory, and several share. */
-const coordination = Layer.mergeAll(Slots.layerMemory, MediaRoom.layer, CallRate.layerMemory, Desks.layer, Deadlines.layer)
+const coordination = Layer.mergeAll(Slots.layerMemory, MediaRoom.layer, CallRate.layerMemory, CampaignInboxes.layer, Deadlines.layer)
 
 const cluster = SingleRunner.layer({
   runnerStorage: "memory",
@@ -91,7 +91,7 @@ const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallActor.layer.pipe(Layer.provide(fetcher))),
   Layer.provideMerge(CallJournal.layer),
   Layer.provideMerge(LocalJournal.layer),
-  Layer.provideMerge(unconfined(TrunkSignals, TrunkPool.layerSignals)),
+  Layer.provideMerge(asEngine(TrunkSignals, TrunkPool.layerSignals)),
   Layer.provideMerge(TrunkPool.layer)
 )
 
@@ -105,10 +105,10 @@ export const layer = Layer.mergeAll(
   NumberHolds.layer,
   Housekeeping.layer,
   RecordingCompression.layer,
-  unconfined(Dialer, SingleCalls.layer),
-  unconfined(TelephonyTests, TelephonyTester.layer)
+  asEngine(Dialer, SingleCalls.layer),
+  asEngine(TelephonyTests, TelephonyTester.layer)
 ).pipe(
-  Layer.provideMerge(unconfined(Signals, CampaignSupervisor.layerSignals)),
+  Layer.provideMerge(asEngine(Signals, CampaignSupervisor.layerSignals)),
   Layer.provideMerge(cluster),
   Layer.provideMerge(Recovered.layer),
   Layer.provideMerge(calls),

@@ -24,9 +24,9 @@ import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import * as Api from "#gateway/api.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import * as publicFiles from "#gateway/file/publicFiles.ts"
-import { MetricsSite } from "#gateway/metricsSite.ts"
+import { MetricsServer } from "#gateway/metricsServer.ts"
 import { Gateway } from "#gateway/http/server.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import packageJson from "../package.json" with { type: "json" }
 import { Config, publicUrlOf } from "./config/config.ts"
 import { OwnPlaces } from "./egress/OwnPlaces.ts"
@@ -54,7 +54,7 @@ const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(
 const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))
 const voice = VoiceAgent.layer.pipe(Layer.provide([FliteTts.layer(), recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
 const site = Layer.unwrap(
-  Effect.map(Config, (settings) => Site.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
+  Effect.map(Config, (settings) => ServerInfo.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
 )
 const compatibility = Layer.unwrap(Effect.map(Config, (settings) => Layer.succeed(Compatibility, settings.compatibility)))
 const recordingFormat = Layer.unwrap(Effect.map(Config, (settings) => Layer.succeed(DefaultRecordingFormat, settings.recordingFormat)))
@@ -90,13 +90,13 @@ const welcome = Layer.effectDiscard(
     if (key !== undefined) yield* Console.log(`API key (shown once): ${Redacted.value(key)}`)
     const code = signup === "invite" ? yield* organizations.setUpCode : undefined
     if (code !== undefined) yield* Console.log(`Set-up code for the first account (shown once): ${Redacted.value(code)}`)
-    const url = yield* Effect.flatMap(Site, ({ url }) => url)
+    const url = yield* Effect.flatMap(ServerInfo, ({ url }) => url)
     const { port } = yield* Gateway
     yield* OwnPlaces.use((own) => Effect.sync(() => own.add(port)))
-    const { url: figures } = yield* MetricsSite
-    if (figures !== undefined) {
-      yield* OwnPlaces.use((own) => Effect.sync(() => own.add(Number(new URL(figures).port))))
-      yield* Console.log(`Figures for Prometheus are at ${figures}`)
+    const { url: metrics } = yield* MetricsServer
+    if (metrics !== undefined) {
+      yield* OwnPlaces.use((own) => Effect.sync(() => own.add(Number(new URL(metrics).port))))
+      yield* Console.log(`Metrics for Prometheus are at ${metrics}`)
     }
     if (!goFirst())
       yield* Effect.logInfo("calls share the processor with everything else on this machine: their priority may not be raised here")
@@ -105,7 +105,7 @@ const welcome = Layer.effectDiscard(
 ).pipe(Layer.provide(Organizations.layer))
 
 const service = welcome.pipe(
-  Layer.provide([gateway, ports.metricsSite]),
+  Layer.provide([gateway, ports.metricsServer]),
   Layer.provide(ports.admission),
   Layer.provide(Layer.mergeAll(api, ports.layer, site)),
   Layer.provide(Engine.layer),

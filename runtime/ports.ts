@@ -1,19 +1,19 @@
-/** What the gateway asks of a node: whether it is ready, whose a run is, where files lie, whom it listens to, and who gets its figures. */
+/** What the gateway asks of a node: whether it is ready, whose a run is, where files lie, whom it listens to, and who gets its metrics. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/http/admission.ts"
-import { Exposition } from "#gateway/ports/Exposition.ts"
+import { MetricsText } from "#gateway/ports/MetricsText.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
-import { CurrentHttpFigures } from "#gateway/ports/HttpFigures.ts"
-import { MetricsSite } from "#gateway/metricsSite.ts"
+import { CurrentHttpMetrics } from "#gateway/ports/HttpMetrics.ts"
+import { MetricsServer } from "#gateway/metricsServer.ts"
 import { Readiness } from "#gateway/ports/Readiness.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
 import { CallSupervisor } from "./call/CallSupervisor.ts"
-import { Desks } from "./campaign/Desk.ts"
+import { CampaignInboxes } from "./campaign/CampaignInbox.ts"
 import { Config } from "./config/config.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
-import * as metrics from "./metrics/metrics.ts"
+import { metricsText } from "./metrics/metrics.ts"
 import { DatabaseTrouble } from "./postgres/postgres.ts"
 import { Files } from "./storage/Files.ts"
 import { TrunkPool, whyDown, wordsFor } from "./trunk/TrunkPool.ts"
@@ -71,20 +71,20 @@ const runOwners = Layer.effect(
 const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal))
 
 /** Undefined where nobody is to see them. */
-class Figures extends Context.Service<Figures, { readonly read: Effect.Effect<string> | undefined }>()("runtime/Figures") {}
+class Metrics extends Context.Service<Metrics, { readonly read: Effect.Effect<string> | undefined }>()("runtime/Metrics") {}
 
-const figures = Layer.effect(
-  Figures,
+const metrics = Layer.effect(
+  Metrics,
   Effect.gen(function* () {
     const calls = yield* CallSupervisor
-    const desks = yield* Desks
+    const inboxes = yield* CampaignInboxes
     const pool = yield* TrunkPool
-    const http = yield* CurrentHttpFigures
+    const http = yield* CurrentHttpMetrics
     const media = yield* MediaRoom
-    const read = yield* metrics.exposition({
+    const read = yield* metricsText({
       liveCalls: calls.live,
-      runningCampaigns: desks.open,
-      media: media.figures,
+      runningCampaigns: inboxes.open,
+      media: media.metrics,
       trunks: () => pool.all().map((trunk) => trunk.status()._tag === "Up"),
       endpoints: () => pool.all().flatMap((trunk) => trunk.endpoints().map(({ status }) => status._tag === "Up")),
       routes: () => http.all()
@@ -94,22 +94,22 @@ const figures = Layer.effect(
 )
 
 const toAnybody = Layer.effect(
-  Exposition,
+  MetricsText,
   Effect.gen(function* () {
-    const { read } = yield* Figures
+    const { read } = yield* Metrics
     return (yield* Config).metrics === "on" ? read : undefined
   })
-).pipe(Layer.provide(figures))
+).pipe(Layer.provide(metrics))
 
 const toThisMachine = Layer.effect(
-  Exposition,
-  Effect.map(Figures, ({ read }) => read)
-).pipe(Layer.provide(figures))
+  MetricsText,
+  Effect.map(Metrics, ({ read }) => read)
+).pipe(Layer.provide(metrics))
 
-/** Where programs on this machine get the figures. */
-export const metricsSite = Layer.unwrap(
+/** Where programs on this machine get the metrics. */
+export const metricsServer = Layer.unwrap(
   Effect.map(Config, (settings) =>
-    settings.metrics === "local" ? MetricsSite.layer(settings.metricsPort).pipe(Layer.provide(toThisMachine)) : MetricsSite.layerNone
+    settings.metrics === "local" ? MetricsServer.layer(settings.metricsPort).pipe(Layer.provide(toThisMachine)) : MetricsServer.layerNone
   )
 )
 

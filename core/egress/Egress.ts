@@ -18,7 +18,7 @@ export interface Egress {
   readonly refuses: (host: string, port: number) => boolean
   /** Gives the addresses of a name that may be connected to at this port; without any it fails with `refusedCode`. */
   readonly lookup: (port: number) => Lookup
-  /** Whether datagrams may be sent to this address in figures. */
+  /** Whether datagrams may be sent to this IP address. */
   readonly maySendTo: (address: string) => boolean
 }
 

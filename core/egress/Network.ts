@@ -1,5 +1,5 @@
 /** IP addresses and networks as people write them, and how clients are told apart by their address. */
-import { groupsOf, readAddress } from "./Address.ts"
+import { groupsOf, readAddress } from "./IpAddress.ts"
 
 export interface Network {
   readonly address: string

@@ -206,7 +206,7 @@ export interface TrunkContext {
   readonly onStatus: (status: TrunkStatus) => void
   /**
    * What may be connected to for the organization whose configuration this is. The engine has judged the fields that are addresses, as far as
-   * they are in figures. An adapter asks it of every address, gives `lookup` to its sockets, and follows no redirects.
+   * they are IP literals. An adapter asks it of every address, gives `lookup` to its sockets, and follows no redirects.
    */
   readonly egress: Egress
 }

@@ -9,7 +9,7 @@ const triesInAll = 5
 /** What may pass by itself. Any other answer that is no success is the last word. */
 const passing: ReadonlyArray<number> = [408, 425, 429, 500, 502, 503, 504]
 
-/** No address in figures becomes public by waiting; what a name leads to may change. */
+/** No IP literal becomes public by waiting; what a name leads to may change. */
 const lasting: ReadonlyArray<string> = ["address_not_public"]
 
 export interface Outcome {

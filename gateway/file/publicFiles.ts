@@ -4,7 +4,7 @@ import { PublicFiles } from "#core/file/PublicFiles.ts"
 import type { Run } from "#core/run/Run.ts"
 import { FileLinks } from "./FileLinks.ts"
 import type { PublicUrls } from "#gateway/wire/Run.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { orUndefined } from "#gateway/request/Field.ts"
 
 const noUrls: PublicUrls = { token: null, transcript: null, recording: null }
@@ -13,7 +13,7 @@ const noUrls: PublicUrls = { token: null, transcript: null, recording: null }
 export const publicUrls = Effect.fnUntraced(function* (run: Pick<Run, "id" | "transcriptKey" | "recordingKey">) {
   if (run.transcriptKey === undefined && run.recordingKey === undefined) return noUrls
   const token = yield* FileLinks.use((_) => _.token(run.id))
-  const site = `${yield* Effect.flatMap(Site, ({ url }) => url)}/api/v1/public/download/workflow/${token}`
+  const site = `${yield* Effect.flatMap(ServerInfo, ({ url }) => url)}/api/v1/public/download/workflow/${token}`
   const urls: PublicUrls = {
     token,
     transcript: run.transcriptKey === undefined ? null : `${site}/transcript`,
@@ -25,7 +25,7 @@ export const publicUrls = Effect.fnUntraced(function* (run: Pick<Run, "id" | "tr
 /** Waits for the server to listen: before that, nobody knows its address. */
 export const layer = Layer.effect(
   PublicFiles,
-  Effect.map(Effect.context<FileLinks | Site>(), (context) => ({
+  Effect.map(Effect.context<FileLinks | ServerInfo>(), (context) => ({
     addressesOf: (run) =>
       publicUrls(run).pipe(
         Effect.map(({ recording, transcript }) => ({ recording: orUndefined(recording), transcript: orUndefined(transcript) })),

@@ -3,7 +3,7 @@
  * in `X-Forwarded-For` that is not such a proxy's. What stands before that one was written by whoever asked.
  */
 import { BlockList } from "node:net"
-import { canonicalAddress } from "#core/egress/Address.ts"
+import { canonicalAddress } from "#core/egress/IpAddress.ts"
 import type { Network } from "#core/egress/Network.ts"
 
 /** Both are worked out when they are first asked for, which must be before the answer is out. */

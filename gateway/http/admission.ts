@@ -16,7 +16,7 @@ export const AllowedHosts = Context.Reference<((header: string) => boolean) | un
 const withPort = /^(?:\[([0-9a-f:.]{2,45})\]|([^:[\]]{1,255}))(?::\d{0,5})?$/
 const rememberedHosts = 100
 
-/** An address in figures leads nowhere else, and `localhost` does by no name server. */
+/** An IP literal leads nowhere else, and `localhost` is resolved by no name server. */
 export const hostsOf = (names: ReadonlyArray<string>): ((header: string) => boolean) => {
   const own = new Set(["localhost", ...names.map((name) => name.toLowerCase())])
   const known = new Set<string>()

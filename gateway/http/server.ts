@@ -12,11 +12,11 @@ import { bodyStream } from "./BodyStream.ts"
 import { Closing } from "./Closing.ts"
 import type { Network } from "#core/egress/Network.ts"
 import { type Proxies, proxiesOf } from "./Client.ts"
-import { clientOf, copied, pathNames, queryOf, requestId } from "./copied.ts"
+import { clientOf, pathNames, queryOf, requestId, requestParts } from "./requestParts.ts"
 import { type Asked, type Endpoint, type Flow, failure, type Method, type Reply, shuttingDown, timedOut, tooLarge } from "./Endpoint.ts"
-import { type HeadWriter, headWriterFor } from "./head.ts"
-import { CurrentHttpFigures, type HttpFigures, type RouteFigures } from "#gateway/ports/HttpFigures.ts"
-import { known } from "./known.ts"
+import { type HeadWriter, headWriterFor } from "./responseHead.ts"
+import { CurrentHttpMetrics, type HttpMetrics, type RouteMetrics } from "#gateway/ports/HttpMetrics.ts"
+import { resolved } from "./resolved.ts"
 import { listen, type ListenFailed, localPort } from "./listening.ts"
 import { type Place, strayReply, straysOf } from "./routing.ts"
 import { write, writeChunk } from "./writeBody.ts"
@@ -49,7 +49,7 @@ export interface ServerOptions<R> {
 /** One request and its answer. */
 interface Exchange {
   readonly id: string
-  readonly figures: RouteFigures
+  readonly metrics: RouteMetrics
   readonly res: uws.HttpResponse
   readonly isHead: boolean
   /** The page that asks, where it matters. */
@@ -77,7 +77,7 @@ export const layer = <R>(options: ServerOptions<R>): Layer.Layer<Gateway, Listen
       const clock = yield* Clock.Clock
       const limits = { ...defaultLimits, ...options.limits }
       const admission = { hosts: yield* AllowedHosts, origins: yield* AllowedOrigins }
-      const server = new UwsServer({ ...options, ...admission }, limits, runFork, clock, yield* CurrentHttpFigures)
+      const server = new UwsServer({ ...options, ...admission }, limits, runFork, clock, yield* CurrentHttpMetrics)
       yield* Effect.sync(server.sweep).pipe(Effect.repeat(Schedule.spaced(Math.min(1000, limits.answerMillis / 4))), Effect.forkScoped)
       if (options.mount !== undefined) yield* options.mount(server.app)
       const socket = yield* Effect.acquireRelease(listen(server.app, options), (socket) => close(server, socket, limits.drainMillis))
@@ -125,7 +125,7 @@ class UwsServer<R> implements Server {
   private readonly admission: Admission
   private readonly writeHead: HeadWriter
 
-  constructor(options: ServerOptions<R> & Admission, limits: Limits, runFork: RunFork<R>, clock: Clock.Clock, figures: HttpFigures) {
+  constructor(options: ServerOptions<R> & Admission, limits: Limits, runFork: RunFork<R>, clock: Clock.Clock, metrics: HttpMetrics) {
     this.limits = limits
     this.runFork = runFork
     this.clock = clock
@@ -135,13 +135,13 @@ class UwsServer<R> implements Server {
     const { endpoints } = options
     for (const endpoint of endpoints) {
       const { method, path } = endpoint
-      register(this.app, endpoint, this.enter(endpoint, figures.of(method.toUpperCase(), path), false))
-      if (method === "get") this.app.head(path, this.enter(endpoint, figures.of("HEAD", path), true))
+      register(this.app, endpoint, this.enter(endpoint, metrics.of(method.toUpperCase(), path), false))
+      if (method === "get") this.app.head(path, this.enter(endpoint, metrics.of("HEAD", path), true))
     }
     const stray = straysOf(endpoints)
     const lost = (res: uws.HttpResponse, req: uws.HttpRequest): void => {
       const method = req.getMethod()
-      const start = { figures: figures.ofStray(method), isHead: method === "head", deadline: 0, isComplete: true }
+      const start = { metrics: metrics.ofStray(method), isHead: method === "head", deadline: 0, isComplete: true }
       const exchange = this.begin(res, req, start, false)
       if (exchange === undefined) return
       const wanted = req.getHeader("access-control-request-headers")
@@ -178,12 +178,12 @@ class UwsServer<R> implements Server {
     return nowOf(this.clock)
   }
 
-  private enter(endpoint: Endpoint<R>, figures: RouteFigures, isHead: boolean): Handler {
+  private enter(endpoint: Endpoint<R>, metrics: RouteMetrics, isHead: boolean): Handler {
     const names = pathNames(endpoint.path)
     const millis = { none: this.limits.answerMillis, bytes: this.limits.bodyMillis, stream: this.limits.uploadMillis }[endpoint.body]
     return (res, req) => {
-      const { headers, params, query } = copied(req, endpoint, names)
-      const start = { figures, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" }
+      const { headers, params, query } = requestParts(req, endpoint, names)
+      const start = { metrics, isHead, deadline: this.now() + millis, isComplete: endpoint.body === "none" }
       const exchange = this.begin(res, req, start, keyHeader in headers)
       if (exchange === undefined) return
       if (this.isDraining) return this.send(exchange, shuttingDown)
@@ -271,7 +271,7 @@ class UwsServer<R> implements Server {
 
   private answer(exchange: Exchange, endpoint: Endpoint<R>, asked: Asked): void {
     const answer = begun(endpoint, asked)
-    const now = known(answer)
+    const now = resolved(answer)
     if (now !== undefined) return this.send(exchange, now.value)
     exchange.beganAt = this.clock.monotonicTimeNanosUnsafe()
     const fiber = this.runFork(answer)
@@ -308,9 +308,9 @@ class UwsServer<R> implements Server {
     res.endWithoutBody()
   }
 
-  private count({ beganAt, figures }: Exchange, { status }: Reply): void {
-    figures.answered(status)
-    if (beganAt !== undefined) figures.seconds.observe(Number(this.clock.monotonicTimeNanosUnsafe() - beganAt) / 1e9)
+  private count({ beganAt, metrics }: Exchange, { status }: Reply): void {
+    metrics.answered(status)
+    if (beganAt !== undefined) metrics.seconds.observe(Number(this.clock.monotonicTimeNanosUnsafe() - beganAt) / 1e9)
   }
 
   private stream(exchange: Exchange, reply: Reply, body: Flow): void {
@@ -346,7 +346,7 @@ class UwsServer<R> implements Server {
     if (this.isDraining && this.live.size === 0) Deferred.doneUnsafe(this.drained, Exit.void)
   }
 
-  private report(message: string, { figures: { method, route }, id }: Exchange, cause: Cause.Cause<unknown>): void {
+  private report(message: string, { metrics: { method, route }, id }: Exchange, cause: Cause.Cause<unknown>): void {
     this.runFork(Effect.logError(message, cause).pipe(Effect.annotateLogs({ requestId: id, route: `${method} ${route}` })))
   }
 }
@@ -365,12 +365,12 @@ const register = (app: uws.TemplatedApp, { method, path }: Place, handler: Handl
   methods[method](path, handler)
 }
 
-type Start = Pick<Exchange, "figures" | "isHead" | "deadline" | "isComplete">
+type Start = Pick<Exchange, "metrics" | "isHead" | "deadline" | "isComplete">
 
 const begin = (res: uws.HttpResponse, req: uws.HttpRequest, start: Start, origin: string): Exchange => ({
   id: requestId(req),
   origin,
-  figures: start.figures,
+  metrics: start.metrics,
   res,
   isHead: start.isHead,
   deadline: start.deadline,

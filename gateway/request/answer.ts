@@ -18,11 +18,11 @@ import { heavy, type HeavyLanes } from "#core/load/HeavyWork.ts"
 import { isStorable } from "#core/storable.ts"
 import { audited } from "./audit.ts"
 import { authenticate, authenticateKey, credentialHeaders, type Identities } from "./authenticate.ts"
-import { confined } from "./confined.ts"
+import { withinTenant } from "./withinTenant.ts"
 import { type Asked, type Endpoint, failure, json, type Reply } from "#gateway/http/Endpoint.ts"
 import { contentReply } from "./content.ts"
 import { decodeText, notStorable, type Parsed, parse } from "./json.ts"
-import { known } from "#gateway/http/known.ts"
+import { resolved } from "#gateway/http/resolved.ts"
 import { orOverloaded, overloaded } from "./overloaded.ts"
 import { NotAuthenticated, refuse, unprocessable } from "./Refusal.ts"
 import type { AnyGiven, Content, Listed, Route } from "./Route.ts"
@@ -137,7 +137,7 @@ const matched = <A, E, R, S>(
   effect: Effect.Effect<A, E, R>,
   cases: { readonly onSuccess: (value: A) => Effect.Effect<Reply, never, S>; readonly onFailure: (error: E) => Effect.Effect<Reply> }
 ): Effect.Effect<Reply, never, R | S> => {
-  const value = known(effect)
+  const value = resolved(effect)
   return value === undefined ? Effect.matchEffect(effect, cases) : cases.onSuccess(value.value)
 }
 
@@ -155,7 +155,7 @@ const handled = <R>(route: Route<R>, asked: Asked, given: AnyGiven, respond: Res
     onFailure: (error) => Effect.succeed(refuse(error)),
     onSuccess: (value) => Effect.succeed(respond(value, asked))
   })
-  return confined(
+  return withinTenant(
     given.caller,
     route.success._tag === "Content",
     route.around === undefined ? reply : route.around(given, reply, asked.headers)

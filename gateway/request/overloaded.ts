@@ -4,7 +4,7 @@ import { CurrentAddress } from "#core/organization/CurrentTenant.ts"
 import { isOverload, type Overload } from "#core/load/Overload.ts"
 import type { Client } from "#gateway/http/Client.ts"
 import { failure, type Reply } from "#gateway/http/Endpoint.ts"
-import { known } from "#gateway/http/known.ts"
+import { resolved } from "#gateway/http/resolved.ts"
 
 const answers: { readonly [Tag in Overload["_tag"]]: readonly [status: number, detail: string] } = {
   TooManyAtOnce: [429, "Too many requests of yours are waiting already, try again in a few seconds"],
@@ -24,7 +24,7 @@ export const overloadOf = <E>(cause: Cause.Cause<E>): Result.Result<Overload, Ca
 
 /** What is known already has waited for nothing, and nobody asks for its client's address, which takes longer than such an answer. */
 export const orOverloaded = <R>(client: Client, reply: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> =>
-  known(reply) === undefined
+  resolved(reply) === undefined
     ? Effect.provideService(
         Effect.catchCauseFilter(reply, overloadOf, (overload) => Effect.succeed(overloaded(overload))),
         CurrentAddress,

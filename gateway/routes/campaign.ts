@@ -12,7 +12,7 @@ import { idempotent } from "#gateway/request/idempotency.ts"
 import { NotFound, Unprocessable } from "#gateway/request/Refusal.ts"
 import { list, route, tagged } from "#gateway/request/Route.ts"
 import { shown } from "#gateway/request/shown.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import {
   AdvisedCampaignWire,
   advisedCampaignWire,
@@ -221,7 +221,7 @@ export const campaignRoutes = tagged("Campaigns", [
         const { sourceId } = yield* Campaigns.use((_) => _.get(caller.organizationId, params.campaign_id))
         yield* FileStore.use((_) => _.find(sourceId))
         const path = yield* FileLinks.use((_) => _.make({ key: sourceId, seconds: linkSeconds, isInline: false, maker: makerOf(caller) }))
-        return { download_url: `${yield* Effect.flatMap(Site, ({ url }) => url)}${path}`, expires_in: linkSeconds }
+        return { download_url: `${yield* Effect.flatMap(ServerInfo, ({ url }) => url)}${path}`, expires_in: linkSeconds }
       })
   }),
   route({

@@ -6,7 +6,7 @@ import { llmsText } from "#gateway/openapi/llms.ts"
 import { openApiOf } from "#gateway/openapi/openapi.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
 import { type Content, download, type Route, route, tagged } from "#gateway/request/Route.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { optional } from "#gateway/request/Field.ts"
 
 const found = (content: Content | undefined) =>
@@ -35,7 +35,7 @@ const welcome: Route = {
 export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
   // Made once, when it is first asked for: routes do not change.
   let document: string | undefined
-  const routes: ReadonlyArray<Route<Site>> = tagged("Documentation", [
+  const routes: ReadonlyArray<Route<ServerInfo>> = tagged("Documentation", [
     download({
       method: "get",
       path: "/api/v1/openapi.json",
@@ -44,7 +44,7 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       access: "none",
       mediaTypes: ["application/json"],
       handle: () =>
-        Effect.map(Site, ({ version }) => ({
+        Effect.map(ServerInfo, ({ version }) => ({
           mediaType: "application/json",
           body: (document ??= JSON.stringify(openApiOf([...documented, ...routes], version)))
         }))

@@ -6,7 +6,7 @@ import { Runs } from "#core/run/Runs.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import { ArtifactUnsupported, NotFound } from "#gateway/request/Refusal.ts"
 import { redirect, tagged } from "#gateway/request/Route.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 
 const linkSeconds = 3600
 const artifacts: ReadonlySet<string> = new Set(["recording", "transcript", "user_recording", "bot_recording"])
@@ -39,7 +39,7 @@ export const downloadRoutes = tagged("Files", [
         const caller = { organizationId: files.organizationId }
         const read = { caller, action: "downloadArtifact", resourceKind: "runs", resourceId: String(id), address: client.address }
         yield* AuditLog.use((_) => _.record(read))
-        const site = yield* Effect.flatMap(Site, ({ url }) => url)
+        const site = yield* Effect.flatMap(ServerInfo, ({ url }) => url)
         return `${site}${yield* links.make({ key, seconds: linkSeconds, isInline: query.inline, maker: undefined })}`
       })
   })

@@ -12,7 +12,7 @@ import { boundaryOf, fileOf } from "#gateway/request/multipart.ts"
 import { FileForbidden, FileKeyInvalid, FormInvalid, LinkRefused } from "#gateway/request/Refusal.ts"
 import { download, route, tagged, upload } from "#gateway/request/Route.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { uploaded } from "#gateway/request/uploaded.ts"
 import {
   FileMetadata,
@@ -77,7 +77,7 @@ export const fileRoutes = tagged("Files", [
       Effect.gen(function* () {
         const file = { fileName: body.file_name, fileSize: body.file_size, contentType: body.content_type }
         const ticket = yield* Uploads.use((_) => _.request(caller.organizationId, file))
-        return uploadAddress(yield* Effect.flatMap(Site, ({ url }) => url), ticket)
+        return uploadAddress(yield* Effect.flatMap(ServerInfo, ({ url }) => url), ticket)
       })
   }),
   upload({
@@ -127,7 +127,7 @@ export const fileRoutes = tagged("Files", [
         const path = yield* FileLinks.use((_) =>
           _.make({ key: query.key, seconds: query.expires_in, isInline: query.inline, maker: makerOf(caller) })
         )
-        return { url: `${yield* Effect.flatMap(Site, ({ url }) => url)}${path}`, expires_in: query.expires_in }
+        return { url: `${yield* Effect.flatMap(ServerInfo, ({ url }) => url)}${path}`, expires_in: query.expires_in }
       })
   }),
   route({

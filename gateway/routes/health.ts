@@ -1,18 +1,18 @@
 /** /api/v1/health */
 import { Effect } from "effect"
 import { Users } from "#core/organization/Users.ts"
-import { Exposition } from "#gateway/ports/Exposition.ts"
+import { MetricsText } from "#gateway/ports/MetricsText.ts"
 import { NotFound, NotReady } from "#gateway/request/Refusal.ts"
 import { Readiness } from "#gateway/ports/Readiness.ts"
 import { download, route, tagged } from "#gateway/request/Route.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { HealthWire, ReadyWire, trunkCounts } from "#gateway/wire/Health.ts"
 
 export const metricsRoute = download({
   method: "get",
   path: "/metrics",
   name: "getMetrics",
-  summary: "Figures of this node for Prometheus",
+  summary: "Metrics of this node for Prometheus",
   access: "none",
   description:
     "Counts and measures of calls, requests, connections and the process; nothing about any organization. 404 unless `METRICS` is `on`: with `local`, they are at a port of this machine that the start tells.",
@@ -20,9 +20,9 @@ export const metricsRoute = download({
   errors: ["NotFound"],
   handle: () =>
     Effect.gen(function* () {
-      const exposition = yield* Exposition
-      if (exposition === undefined) return yield* new NotFound({ detail: "Not Found" })
-      return { mediaType: "text/plain; version=0.0.4; charset=utf-8", body: yield* exposition }
+      const metricsText = yield* MetricsText
+      if (metricsText === undefined) return yield* new NotFound({ detail: "Not Found" })
+      return { mediaType: "text/plain; version=0.0.4; charset=utf-8", body: yield* metricsText }
     })
 })
 
@@ -36,7 +36,7 @@ export const healthRoutes = tagged("Health", [
     success: HealthWire,
     handle: () =>
       Effect.gen(function* () {
-        const site = yield* Site
+        const site = yield* ServerInfo
         const { isSignupOpen } = yield* Users
         return {
           status: "ok" as const,

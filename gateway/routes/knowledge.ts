@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Documents } from "#core/document/Documents.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 import { list, route, tagged } from "#gateway/request/Route.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { orUndefined } from "#gateway/request/Field.ts"
 import {
   DocumentList,
@@ -35,7 +35,7 @@ export const knowledgeRoutes = tagged("Knowledge base", [
         const metadata = orUndefined(body.custom_metadata)
         const file = { fileName: body.filename, mediaType: body.mime_type, maxBytes: maxDocumentBytes, metadata }
         const ticket = yield* Documents.use((_) => _.requestUpload(caller.organizationId, file))
-        return documentUpload(yield* Effect.flatMap(Site, ({ url }) => url), ticket)
+        return documentUpload(yield* Effect.flatMap(ServerInfo, ({ url }) => url), ticket)
       })
   }),
   route({

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Recordings } from "#core/recording/Recordings.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 import { list, route, tagged } from "#gateway/request/Route.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { orUndefined } from "#gateway/request/Field.ts"
 import { listedPart, pageOf } from "#gateway/wire/Page.ts"
 import {
@@ -51,7 +51,7 @@ export const recordingRoutes = tagged("Recordings", [
     errors: ["AgentNotFound", "QuotaFull"],
     handle: ({ body, caller }) =>
       Effect.gen(function* () {
-        const site = yield* Effect.flatMap(Site, ({ url }) => url)
+        const site = yield* Effect.flatMap(ServerInfo, ({ url }) => url)
         const uploadOf = ({ filename, mime_type, workflow_id }: RecordingFile) => {
           const file = { fileName: filename, mediaType: mime_type, maxBytes: maxRecordingBytes }
           return Recordings.use((_) => _.requestUpload(caller.organizationId, file, orUndefined(workflow_id))).pipe(

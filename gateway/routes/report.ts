@@ -7,7 +7,7 @@ import { Reports } from "#core/report/Reports.ts"
 import type { FileLinks } from "#gateway/file/FileLinks.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
 import { type Content, download, list, route, tagged } from "#gateway/request/Route.ts"
-import type { Site } from "#gateway/ports/Site.ts"
+import type { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { CampaignPath } from "#gateway/wire/Campaign.ts"
 import { listed, pageOf, PageQuery } from "#gateway/wire/Page.ts"
 import {
@@ -30,7 +30,7 @@ const description =
 
 /** A batch of rows at a time is in memory, however long the report. */
 const csvOf = Effect.fnUntraced(function* ({ batches, variables }: Report, fileName: string) {
-  const links = yield* Effect.context<FileLinks | Site>()
+  const links = yield* Effect.context<FileLinks | ServerInfo>()
   const lines = batches.pipe(
     Stream.mapEffect((rows) =>
       Effect.forEach(rows, (row) => Effect.map(publicUrls(row), (urls) => lineOf(row, variables, urls))).pipe(

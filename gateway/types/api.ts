@@ -2329,7 +2329,7 @@ export interface Operations {
     readonly answer: Ready
     readonly errors: 431 | 500 | 503
   }
-  /** Figures of this node for Prometheus */
+  /** Metrics of this node for Prometheus */
   readonly getMetrics: {
     readonly method: "GET"
     readonly path: "/metrics"

@@ -12,7 +12,7 @@ import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
-import { CurrentCallFigures } from "#runtime/metrics/CallFigures.ts"
+import { CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallJournal } from "./CallJournal.ts"
 import type { Recorded } from "./Recorded.ts"
 import { ContextFetcher } from "./ContextFetcher.ts"
@@ -75,7 +75,7 @@ export class CallActor extends Context.Service<
       const fetcher = yield* ContextFetcher
       const pass = yield* PassDialPoint
       const recordPause = yield* RecordPause
-      const figures = yield* CurrentCallFigures
+      const metrics = yield* CurrentCallMetrics
       const clock = yield* Clock.Clock
       const now = () => SteadyTime.nowOf(clock)
       const wallNow = () => clock.currentTimeMillisUnsafe()
@@ -151,8 +151,8 @@ export class CallActor extends Context.Service<
           call.dialing = undefined
           call.trunk.left(callId)
           call.sentAt = now()
-          figures.originated++
-          if (freedAt !== undefined) figures.refillSeconds.observe(Math.max(0, now() - freedAt) / 1000)
+          metrics.originated++
+          if (freedAt !== undefined) metrics.refillSeconds.observe(Math.max(0, now() - freedAt) / 1000)
           call.callerNumber = from
           call.fetching?.leave(from)
           return true
@@ -304,7 +304,7 @@ export class CallActor extends Context.Service<
           }
           const event = yield* Queue.take(call.mailbox)
           const step = transition(state, event, call.limits)
-          figures.moved(provider, call.sentAt, state, step.state, now(), call.isMachine)
+          metrics.moved(provider, call.sentAt, state, step.state, now(), call.isMachine)
           if (step.state._tag === "Up" && state._tag !== "Up") {
             pass("answered")
             recording = yield* recordAnswer(call, step.state.answeredAt)

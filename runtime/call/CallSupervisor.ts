@@ -21,7 +21,7 @@ import { Slots } from "#runtime/dispatch/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import type { PlannedOpening, VoicePlan } from "#runtime/voice/VoiceSession.ts"
-import { CurrentCallFigures } from "#runtime/metrics/CallFigures.ts"
+import { CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallActor, type EndTold, type Recording } from "./CallActor.ts"
 import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { makeLateCalls } from "./LateCalls.ts"
@@ -71,7 +71,7 @@ export class CallSupervisor extends Context.Service<
       const versions = yield* AgentVersions
       const slots = yield* Slots
       const media = yield* MediaRoom
-      const figures = yield* CurrentCallFigures
+      const metrics = yield* CurrentCallMetrics
       const pool = yield* TrunkPool
       const local = yield* LocalJournal
       const { drainSeconds, recordings, ringTimeoutSeconds } = yield* Config
@@ -147,7 +147,7 @@ export class CallSupervisor extends Context.Service<
           call.watcher.lineFree?.(how)
         },
         greetingMissed: (call) => {
-          figures.greetingsMissed++
+          metrics.greetingsMissed++
           call.watcher.greetingMissed?.()
         }
       }

@@ -14,7 +14,7 @@ import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import type { EventSource } from "#runtime/trunk/TrunkPool.ts"
-import { CurrentCallFigures } from "#runtime/metrics/CallFigures.ts"
+import { CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { RecentIds } from "./RecentIds.ts"
 
 /** The most calls that can be waiting for a decision or being hung up; any others turn up again in the next list. */
@@ -61,7 +61,7 @@ interface Engine {
 
 export const makeLateCalls = Effect.fnUntraced(function* ({ isFollowed, isInDoubt, onGone }: Engine) {
   const store = yield* LateCallStore
-  const figures = yield* CurrentCallFigures
+  const metrics = yield* CurrentCallMetrics
   const { nodeName } = yield* Config
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime()
@@ -95,7 +95,7 @@ export const makeLateCalls = Effect.fnUntraced(function* ({ isFollowed, isInDoub
   const end = Effect.fnUntraced(
     function* (call: Late) {
       const { callId, source } = call
-      figures.late++
+      metrics.late++
       yield* Effect.logWarning("a call that nobody follows is hung up", call.life)
       const latest = SteadyTime.nowOf(clock) + GIVE_UP_MILLIS
       while (true) {

@@ -1,6 +1,6 @@
 /**
  * The owner of one running campaign: decides when the next contact is dialed, and claims it. Nothing here polls: a turn ends by naming what
- * it waits for, and the actor sleeps until that moment or until there is news on its desk.
+ * it waits for, and the actor sleeps until that moment or until there is news on its inbox.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
@@ -15,7 +15,7 @@ import { Slots } from "#runtime/dispatch/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { makeBreakerWatch } from "./breakerWatch.ts"
 import { briefly, type CampaignMemory, due, news, over, remember, until, type Wait } from "./CampaignMemory.ts"
-import { Desks } from "./Desk.ts"
+import { CampaignInboxes } from "./CampaignInbox.ts"
 import { makeDialTurn } from "./DialTurn.ts"
 import * as Stops from "./stops.ts"
 import type { Gate } from "./TrunkGate.ts"
@@ -41,7 +41,7 @@ export class CampaignActor extends Context.Service<
     Effect.gen(function* () {
       const ownership = yield* CampaignOwnership
       const local = yield* LocalJournal
-      const desks = yield* Desks
+      const inboxes = yield* CampaignInboxes
       const slots = yield* Slots
       const rate = yield* CallRate
       const pool = yield* TrunkPool
@@ -55,20 +55,20 @@ export class CampaignActor extends Context.Service<
         Effect.as(ownership.stop(memory.plan.campaignId, why, memory.plan.ownerEpoch), over)
 
       const readNews = Effect.fnUntraced(function* (memory: CampaignMemory) {
-        const { desk } = memory
-        memory.dueAt = Math.min(memory.dueAt, desk.dueAt)
-        if (desk.returned) memory.more = true
-        desk.returned = false
-        desk.dueAt = Number.POSITIVE_INFINITY
-        if (!desk.rowChanged) return true
-        desk.rowChanged = false
+        const { inbox } = memory
+        memory.dueAt = Math.min(memory.dueAt, inbox.dueAt)
+        if (inbox.returned) memory.more = true
+        inbox.returned = false
+        inbox.dueAt = Number.POSITIVE_INFINITY
+        if (!inbox.rowChanged) return true
+        inbox.rowChanged = false
         const plan = yield* ownership.look(memory.plan.campaignId, memory.plan.ownerEpoch)
         if (plan === undefined) return false
-        yield* breakerWatch.begin(desk, plan)
+        yield* breakerWatch.begin(inbox, plan)
         memory.plan = plan
         memory.schedule = compile(plan.schedule ?? undefined)
         memory.more = true
-        desk.confirm()
+        inbox.confirm()
         return true
       })
 
@@ -77,7 +77,7 @@ export class CampaignActor extends Context.Service<
         memory.unwatch()
         // Whoever resumed the campaign may have repaired what the trunk was down for.
         memory.trunk = yield* pool.getRepaired(id)
-        memory.unwatch = memory.trunk?.watch(() => memory.desk.wake()) ?? (() => {})
+        memory.unwatch = memory.trunk?.watch(() => memory.inbox.wake()) ?? (() => {})
         return memory.trunk
       })
 
@@ -103,11 +103,11 @@ export class CampaignActor extends Context.Service<
 
       /** How many there were, once in a while and at the end: one entry for each call would bury the others. */
       const tellMissed = Effect.fnUntraced(function* (memory: CampaignMemory, notBefore: SteadyTime.SteadyMillis) {
-        const { desk } = memory
+        const { inbox } = memory
         const now = yield* SteadyTime.now
-        if (desk.missedGreetings === 0 || now < notBefore) return
-        const entry = Stops.greetingsMissed(desk.missedGreetings)
-        desk.missedGreetings = 0
+        if (inbox.missedGreetings === 0 || now < notBefore) return
+        const entry = Stops.greetingsMissed(inbox.missedGreetings)
+        inbox.missedGreetings = 0
         memory.missedLoggedAt = now
         yield* ownership.log(memory.plan.campaignId, entry)
       })
@@ -136,16 +136,16 @@ export class CampaignActor extends Context.Service<
       })
 
       const turn = Effect.fnUntraced(function* (memory: CampaignMemory): Effect.fn.Return<Wait> {
-        // Two owners at one desk would take each other's news and log each edge of the window twice.
-        if (!memory.desk.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(memory))) return over
-        const { desk, plan } = memory
+        // Two owners at one inbox would take each other's news and log each edge of the window twice.
+        if (!memory.inbox.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(memory))) return over
+        const { inbox, plan } = memory
         if (plan.telephonyConfigurationId === null) return yield* stop(memory, Stops.noConfiguration)
         const trunk = yield* findTrunk(memory, plan.telephonyConfigurationId)
         if (trunk === undefined) return yield* stop(memory, Stops.noConfiguration)
-        if (desk.fatal !== undefined) return yield* stop(memory, Stops.refused(desk.fatal, trunk.refusal() ?? "It refused a call."))
+        if (inbox.fatal !== undefined) return yield* stop(memory, Stops.refused(inbox.fatal, trunk.refusal() ?? "It refused a call."))
         const now = yield* Clock.currentTimeMillis
         const steady = yield* SteadyTime.now
-        desk.clockApart = now - steady
+        inbox.clockApart = now - steady
         yield* tellTrouble(memory, trunk)
         const rates = [
           { key: `campaign:${plan.campaignId}`, rate: plan.rateLimit },
@@ -167,47 +167,47 @@ export class CampaignActor extends Context.Service<
       })
 
       const run = Effect.fnUntraced(function* (id: CampaignId) {
-        const desk = desks.of(id)
+        const inbox = inboxes.of(id)
         // News that arrives while the row is being read is not lost.
-        desk.rowChanged = false
+        inbox.rowChanged = false
         const plan = yield* ownership.own(id)
-        if (plan === undefined) return desks.close(id)
+        if (plan === undefined) return inboxes.close(id)
         const flaw = plan.definitionId === null ? "it has no published version" : (yield* versions.get(plan.definitionId)).flaw
         if (flaw !== undefined) {
           yield* ownership.stop(id, Stops.agentUnfinished(flaw), plan.ownerEpoch)
-          return desks.close(id)
+          return inboxes.close(id)
         }
         // A former process may have recorded an entry and died before it judged the window.
-        if (plan.breaker?.enabled === true && (yield* ownership.judgeBreaker(id, yield* Clock.currentTimeMillis))) return desks.close(id)
-        yield* breakerWatch.begin(desk, plan)
-        desk.open(plan.ownerEpoch)
+        if (plan.breaker?.enabled === true && (yield* ownership.judgeBreaker(id, yield* Clock.currentTimeMillis))) return inboxes.close(id)
+        yield* breakerWatch.begin(inbox, plan)
+        inbox.open(plan.ownerEpoch)
         const memory = remember(
           plan,
-          desk,
-          slots.queue(() => desk.wake()),
-          rate.queue(() => desk.wake()),
+          inbox,
+          slots.queue(() => inbox.wake()),
+          rate.queue(() => inbox.wake()),
           () => clock.currentTimeMillisUnsafe()
         )
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
-            desk.shut(plan.ownerEpoch)
+            inbox.shut(plan.ownerEpoch)
             memory.queue.leave()
             memory.turns.leave()
             memory.unwatch()
-            desks.close(id)
+            inboxes.close(id)
           })
         )
         while (true) {
-          desk.news.closeUnsafe()
+          inbox.news.closeUnsafe()
           const wait = yield* turn(memory)
           yield* tellMissed(memory, wait._tag === "Over" ? Number.NEGATIVE_INFINITY : memory.missedLoggedAt + MISSED_LOG_MILLIS)
           if (wait._tag === "Over") return
-          desk.idle = wait._tag === "Due"
-          desk.waitFor(wait._tag === "Until" ? wait.stuckOn : undefined, SteadyTime.nowOf(clock))
+          inbox.idle = wait._tag === "Due"
+          inbox.waitFor(wait._tag === "Until" ? wait.stuckOn : undefined, SteadyTime.nowOf(clock))
           const toEdge = Math.min(memory.edgeAt, wait._tag === "Due" ? memory.dueAt : memory.edgeAt) - clock.currentTimeMillisUnsafe()
           const toNext = wait._tag === "Until" ? wait.until - SteadyTime.nowOf(clock) : toEdge
           const sleep = Math.min(LONGEST_SLEEP_MILLIS, toEdge, toNext)
-          if (sleep > 0) yield* Effect.timeoutOption(desk.news.await, sleep)
+          if (sleep > 0) yield* Effect.timeoutOption(inbox.news.await, sleep)
         }
       }, Effect.scoped)
 

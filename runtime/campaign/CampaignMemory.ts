@@ -7,7 +7,7 @@ import type { RateQueue } from "#runtime/dispatch/CallRate.ts"
 import type { SlotQueue } from "#runtime/dispatch/Slots.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { ClaimTimes } from "./ClaimTimes.ts"
-import type { Desk, StuckOn } from "./Desk.ts"
+import type { CampaignInbox, StuckOn } from "./CampaignInbox.ts"
 import { TrunkGate } from "./TrunkGate.ts"
 
 /** What a turn waits for, besides the window's next edge. `Due`: nothing can be claimed before a retry falls due. */
@@ -25,7 +25,7 @@ export const over: Wait = { _tag: "Over" }
 
 /** The actor's memory. All of it can be rebuilt from the campaign's row. */
 export interface CampaignMemory {
-  readonly desk: Desk
+  readonly inbox: CampaignInbox
   readonly queue: SlotQueue
   readonly turns: RateQueue
   readonly claims: ClaimTimes
@@ -50,7 +50,13 @@ export interface CampaignMemory {
   numbersLoggedAt: number
 }
 
-export const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue, turns: RateQueue, wallNow: () => number): CampaignMemory => {
+export const remember = (
+  plan: DialPlan,
+  inbox: CampaignInbox,
+  queue: SlotQueue,
+  turns: RateQueue,
+  wallNow: () => number
+): CampaignMemory => {
   const memory: CampaignMemory = {
     capacityLoggedAt: Number.NEGATIVE_INFINITY,
     claims: new ClaimTimes(),
@@ -58,13 +64,13 @@ export const remember = (plan: DialPlan, desk: Desk, queue: SlotQueue, turns: Ra
     needsAudio: true,
     missedLoggedAt: Number.NEGATIVE_INFINITY,
     numbersLoggedAt: Number.NEGATIVE_INFINITY,
-    desk,
+    inbox,
     dueAt: Number.POSITIVE_INFINITY,
     edgeAt: Number.POSITIVE_INFINITY,
     gate: new TrunkGate(),
     more: true,
     permit: {
-      holds: () => desk.mayDial(memory.plan.ownerEpoch) && memory.schedule.stateAt(wallNow()).open
+      holds: () => inbox.mayDial(memory.plan.ownerEpoch) && memory.schedule.stateAt(wallNow()).open
     },
     plan,
     queue,

@@ -12,7 +12,7 @@ import { Signals, StopUnconfirmed } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { sqlFailuresOf } from "#runtime/postgres/sqlState.ts"
 import { CampaignActor } from "./CampaignActor.ts"
-import { Desks } from "./Desk.ts"
+import { CampaignInboxes } from "./CampaignInbox.ts"
 import { died } from "./stops.ts"
 
 /** So many deaths within a minute pause the campaign. */
@@ -42,7 +42,7 @@ export const layer = Campaign.toLayer(
     const { entityId } = yield* Entity.CurrentAddress
     const id = CampaignId.make(Number(entityId))
     const actor = yield* CampaignActor
-    const desks = yield* Desks
+    const inboxes = yield* CampaignInboxes
     const faults = yield* FaultPauses
 
     const proving = Effect.sleep(DEATH_WINDOW_MILLIS).pipe(Effect.andThen(faults.proved(id)), Effect.andThen(Effect.never))
@@ -82,8 +82,8 @@ export const layer = Campaign.toLayer(
     return Campaign.of({
       // The entity must go on hearing while the campaign runs.
       Run: () => Rpc.fork(supervised),
-      Withdraw: () => Rpc.fork(desks.withdraw(id)),
-      Look: () => Effect.sync(() => desks.find(id)?.look())
+      Withdraw: () => Rpc.fork(inboxes.withdraw(id)),
+      Look: () => Effect.sync(() => inboxes.find(id)?.look())
     })
   }),
   { concurrency: "unbounded", disableFatalDefects: true, maxIdleTime: "1 minute" }
@@ -102,14 +102,14 @@ export const layerSignals = Layer.effect(
   Signals,
   Effect.gen(function* () {
     const client = yield* Campaign.client
-    const desks = yield* Desks
+    const inboxes = yield* CampaignInboxes
     const unheard = Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logWarning("a signal to a campaign was lost", cause))
     return {
       campaignRunning: (id, occasion) => client(String(id)).Run({ occasion }, { discard: true }).pipe(unheard, Effect.asVoid),
       campaignStopped: (id) =>
         // What this node permitted ends now, whatever becomes of the word to the others.
         Effect.andThen(
-          desks.withdraw(id),
+          inboxes.withdraw(id),
           client(String(id))
             .Withdraw()
             .pipe(

@@ -4,7 +4,7 @@
  */
 import { Clock, Effect, Layer } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { Desks } from "./Desk.ts"
+import { CampaignInboxes } from "./CampaignInbox.ts"
 
 const LOOK = "1 second"
 /** Less is the clock being corrected bit by bit; it adds up until it is worth a look. */
@@ -13,13 +13,13 @@ const STEP_MILLIS = 100
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
-    const desks = yield* Desks
+    const inboxes = yield* CampaignInboxes
     const apart = () => clock.currentTimeMillisUnsafe() - SteadyTime.nowOf(clock)
     let known = apart()
     const look = Effect.suspend(() => {
       const latest = apart()
       // Each by what it went by itself: the clock may have been set twice between two looks.
-      desks.clockSet(latest, STEP_MILLIS)
+      inboxes.clockSet(latest, STEP_MILLIS)
       const stepped = latest - known
       if (Math.abs(stepped) < STEP_MILLIS) return Effect.void
       known = latest

@@ -18,7 +18,7 @@ import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { type Assigned, CallerRotation } from "./CallerRotation.ts"
 import { briefly, type CampaignMemory, news, until, type Wait } from "./CampaignMemory.ts"
-import { Desks } from "./Desk.ts"
+import { CampaignInboxes } from "./CampaignInbox.ts"
 import * as Stops from "./stops.ts"
 
 /** Moments this close together are claimed for in one statement. */
@@ -53,7 +53,7 @@ export const makeDialTurn = Effect.gen(function* () {
   const ownership = yield* CampaignOwnership
   const journal = yield* CallJournal
   const supervisor = yield* CallSupervisor
-  const desks = yield* Desks
+  const inboxes = yield* CampaignInboxes
   const slots = yield* Slots
   const pass = yield* PassDialPoint
   const voice = yield* VoiceAgent
@@ -76,7 +76,7 @@ export const makeDialTurn = Effect.gen(function* () {
     if (memory.needsAudio && media.isFull()) {
       if (now < memory.mediaLoggedAt + CAPACITY_LOG_MILLIS) return news
       memory.mediaLoggedAt = now
-      yield* ownership.log(campaignId, Stops.waitingForMedia(media.figures().limit))
+      yield* ownership.log(campaignId, Stops.waitingForMedia(media.metrics().limit))
       return news
     }
     const inDoubt = supervisor.inDoubt(campaignId)
@@ -152,8 +152,8 @@ export const makeDialTurn = Effect.gen(function* () {
       provider: trunk.adapter.manifest.provider,
       telephonyConfigurationId: trunk.configurationId
     }
-    memory.desk.waitFor("a claim", begun)
-    const claimed = yield* Effect.onError(restore(journal.claim(wanted, () => memory.desk.returnAll())), () =>
+    memory.inbox.waitFor("a claim", begun)
+    const claimed = yield* Effect.onError(restore(journal.claim(wanted, () => memory.inbox.returnAll())), () =>
       Effect.sync(() => giveBack(trunk, callIds, departures))
     )
     pass("claimed")
@@ -179,7 +179,7 @@ export const makeDialTurn = Effect.gen(function* () {
     if (claimed.owned) {
       memory.more = claimed.more
       memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
-    } else memory.desk.rowChanged = true
+    } else memory.inbox.rowChanged = true
     yield* startAll(memory, trunk, claimed.attempts, departures)
     // Another turn would find that there is no slot, and keep the requests from the wire until it has.
     if (!claimed.owned || !claimed.more || !queue.isWaiting()) return until(begun)
@@ -196,7 +196,7 @@ export const makeDialTurn = Effect.gen(function* () {
     const { breaker, breakerEpoch, campaignId, dialEpoch, retry, settingsVersion } = memory.plan
     // For this dial epoch only: contacts permitted by the next one are claimed anew.
     const permit = { holds: () => memory.plan.dialEpoch === dialEpoch && memory.permit.holds() }
-    const watcher = desks.watcher(campaignId)
+    const watcher = inboxes.watcher(campaignId)
     for (const [index, { callerNumber, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
       const departure = departures[index] ?? (yield* Effect.die("more contacts were claimed than asked for"))
       const campaign = { breakerEnabled: breaker?.enabled ?? false, breakerEpoch, campaignId, retriesUsed, retry, rowNo, settingsVersion }
@@ -213,9 +213,9 @@ export const makeDialTurn = Effect.gen(function* () {
   })
 
   /** Gives back contacts that were claimed and have no call. */
-  const unclaim = ({ desk }: CampaignMemory, trunk: LiveTrunk, attempts: Claimed["attempts"]) => {
+  const unclaim = ({ inbox }: CampaignMemory, trunk: LiveTrunk, attempts: Claimed["attempts"]) => {
     const callIds = attempts.map(({ callId }) => callId)
-    journal.unclaim(callIds, () => desk.returnAll())
+    journal.unclaim(callIds, () => inbox.returnAll())
     callIds.forEach(slots.release)
     callIds.forEach(trunk.dismiss)
   }
@@ -226,7 +226,7 @@ export const makeDialTurn = Effect.gen(function* () {
     if (isTrunkFull || voice.isCrowdedBy(memory.plan.campaignId)) {
       memory.queue.leave()
       memory.turns.leave()
-      if (isTrunkFull) trunk.originating.await(() => memory.desk.wake())
+      if (isTrunkFull) trunk.originating.await(() => memory.inbox.wake())
       return Effect.map(SteadyTime.now, (at) => briefly(at + CROWDED_MILLIS, isTrunkFull ? "replies to requests" : "speech"))
     }
     // Slots that were taken and contacts that were claimed must reach their calls.

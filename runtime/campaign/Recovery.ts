@@ -19,7 +19,7 @@ import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { bareEnd } from "#runtime/call/RunReport.ts"
 import { callerKey, Slots } from "#runtime/dispatch/Slots.ts"
-import { Desks } from "./Desk.ts"
+import { CampaignInboxes } from "./CampaignInbox.ts"
 import { Config } from "#runtime/config/config.ts"
 import type { Known } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal, uptimeMillis } from "#runtime/journal/LocalJournal.ts"
@@ -130,7 +130,7 @@ const settler = Effect.gen(function* () {
   const slots = yield* Slots
   const pool = yield* TrunkPool
   const media = yield* MediaRoom
-  const desks = yield* Desks
+  const inboxes = yield* CampaignInboxes
   const { nodeName } = yield* Config
   const clock = yield* Clock.Clock
   const firstOf =
@@ -162,7 +162,7 @@ const settler = Effect.gen(function* () {
     const ageMillis = ageOf(known)
     const sentAt = ageMillis === undefined ? attempt.sentAt : now - ageMillis
     const resumed = { ...attempt, endpoint: attempt.endpoint ?? known.endpoint, sentAt }
-    yield* supervisor.resume(resumed, trunk, firstOf(resumed, known), campaign === undefined ? {} : desks.watcher(campaign.campaignId))
+    yield* supervisor.resume(resumed, trunk, firstOf(resumed, known), campaign === undefined ? {} : inboxes.watcher(campaign.campaignId))
     return undefined
   })
 })
@@ -179,7 +179,7 @@ interface Running {
 export const layerSweep = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const desks = yield* Desks
+    const inboxes = yield* CampaignInboxes
     const signals = yield* Signals
     const store = yield* AttemptStore
     const settle = yield* settler
@@ -190,7 +190,7 @@ export const layerSweep = Layer.effectDiscard(
         EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'pending' AND NOT awaits_number)
         OR EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'retry_wait' AND NOT awaits_number AND due_at < now() - interval '5 seconds') AS ready
       FROM campaigns c WHERE c.state = 'running' AND c.started_at < now() - ${SETTLE}::text::interval`
-    const isOwned = ({ id }: Running) => desks.find(id)?.isOpen === true
+    const isOwned = ({ id }: Running) => inboxes.find(id)?.isOpen === true
     /** One that has just been resumed, or whose database has just come back, has its owner in a moment. */
     const attend = Effect.fnUntraced(function* (ownerless: ReadonlyArray<Running>) {
       yield* Effect.sleep(SETTLE)
@@ -205,15 +205,15 @@ export const layerSweep = Layer.effectDiscard(
     const sweep = Effect.gen(function* () {
       const campaigns = yield* running
       for (const { id, ready } of campaigns) {
-        const desk = desks.find(id)
-        if (desk === undefined || !desk.isOpen || !ready) continue
-        const { stuck } = desk
+        const inbox = inboxes.find(id)
+        if (inbox === undefined || !inbox.isOpen || !ready) continue
+        const { stuck } = inbox
         const seconds = stuck === undefined ? 0 : Math.round(((yield* SteadyTime.now) - stuck.since) / 1000)
         if (stuck !== undefined && seconds >= STUCK_SECONDS)
           yield* Effect.logError("a campaign dials nothing although contacts are due", { campaignId: id, seconds, waitsFor: stuck.on })
-        if (!desk.idle) continue
+        if (!inbox.idle) continue
         yield* Effect.logError("a campaign slept although contacts were due", { campaignId: id })
-        desk.returnAll()
+        inbox.returnAll()
       }
       const ownerless = campaigns.filter((campaign) => !isOwned(campaign))
       if (ownerless.length > 0) yield* attend(ownerless)
@@ -236,7 +236,7 @@ export const layerSweep = Layer.effectDiscard(
       yield* Effect.logError("attempts had no actor", { attempts: lost.length })
       for (const attempt of lost) {
         yield* settle(attempt)
-        if (attempt.campaign !== undefined) desks.find(attempt.campaign.campaignId)?.returnAll()
+        if (attempt.campaign !== undefined) inboxes.find(attempt.campaign.campaignId)?.returnAll()
       }
     })
     yield* Effect.sleep(SWEEP).pipe(

@@ -5,7 +5,7 @@ import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnersh
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { type CampaignMemory, news, over, until, type Wait } from "./CampaignMemory.ts"
-import type { Desk } from "./Desk.ts"
+import type { CampaignInbox } from "./CampaignInbox.ts"
 
 /** Times on record differ a little from those in memory. */
 const CLOCKS_APART_MILLIS = 1000
@@ -22,14 +22,14 @@ export const makeBreakerWatch = Effect.gen(function* () {
 
   return {
     /** For a new stretch of running, or one that another owner began. A window that this process already has is kept. */
-    begin: Effect.fnUntraced(function* (desk: Desk, { breaker, breakerEpoch, campaignId }: DialPlan) {
-      if (desk.breakerEpoch === breakerEpoch) return
-      desk.breaker = breaker?.enabled === true ? new BreakerWindow(breaker, yield* onRecord(campaignId)) : undefined
-      desk.breakerEpoch = breakerEpoch
+    begin: Effect.fnUntraced(function* (inbox: CampaignInbox, { breaker, breakerEpoch, campaignId }: DialPlan) {
+      if (inbox.breakerEpoch === breakerEpoch) return
+      inbox.breaker = breaker?.enabled === true ? new BreakerWindow(breaker, yield* onRecord(campaignId)) : undefined
+      inbox.breakerEpoch = breakerEpoch
     }),
     /** Undefined when the breaker has not tripped, or when the record does not confirm the trip. */
-    wait: Effect.fnUntraced(function* ({ desk, plan }: CampaignMemory, now: SteadyTime.SteadyMillis): Effect.fn.Return<Wait | undefined> {
-      const { breaker } = desk
+    wait: Effect.fnUntraced(function* ({ inbox, plan }: CampaignMemory, now: SteadyTime.SteadyMillis): Effect.fn.Return<Wait | undefined> {
+      const { breaker } = inbox
       if (breaker?.isTripped !== true) return undefined
       if (!breaker.isSettled) return news
       const { newest } = breaker

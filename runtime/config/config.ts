@@ -247,13 +247,13 @@ const table = {
     name: "METRICS",
     default: "local",
     description:
-      "Who gets figures for Prometheus at `/metrics`, of no organization: `local` (programs on this machine, at `METRICS_PORT`), `on` (anybody who reaches the API) or `off`.",
+      "Who gets metrics for Prometheus at `/metrics`, of no organization: `local` (programs on this machine, at `METRICS_PORT`), `on` (anybody who reaches the API) or `off`.",
     allowed: "off, local or on"
   }),
   metricsPort: required(integer(0, 65535), {
     name: "METRICS_PORT",
     default: "0",
-    description: "Port of 127.0.0.1 for the figures where `METRICS` is `local`. `0` takes any free one; the start tells which.",
+    description: "Port of 127.0.0.1 for the metrics where `METRICS` is `local`. `0` takes any free one; the start tells which.",
     allowed: "a whole number from 0 to 65535"
   }),
   recordings: required(

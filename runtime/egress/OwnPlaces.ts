@@ -5,7 +5,7 @@
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { lookup } from "node:dns/promises"
 import { networkInterfaces } from "node:os"
-import { plainAddress, reachOf } from "#core/egress/Address.ts"
+import { plainAddress, reachOf } from "#core/egress/IpAddress.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { DatabasePlace } from "#runtime/postgres/postgres.ts"

@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { BlockList } from "node:net"
-import { plainAddress, readAddress, reachOf } from "#core/egress/Address.ts"
+import { plainAddress, readAddress, reachOf } from "#core/egress/IpAddress.ts"
 import { type Egress, EgressPolicy, type Lookup, refusedCode, refusedWords } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import type { Network } from "#core/egress/Network.ts"

@@ -71,7 +71,7 @@ const reasonOf = (error: Error & { readonly code?: string }): string =>
 const post = (sent: Sent, egress: Egress): Effect.Effect<Answered, NoAnswer> =>
   Effect.callback((resume) => {
     const url = new URL(sent.url)
-    // Of an address in figures nobody asks `lookup`. The rest was checked when it was written down, maybe under other settings.
+    // Nobody asks `lookup` for an IP literal. The rest was checked when it was written down, maybe under other settings.
     if (whyRefused(sent.url, egress) !== undefined) return resume(Effect.fail(new NoAnswer({ reason: notPublic })))
     const options: RequestOptions = {
       method: sent.method ?? "POST",

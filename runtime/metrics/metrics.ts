@@ -3,17 +3,17 @@ import { Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Histogram } from "#core/Histogram.ts"
-import { type CallFigures, CurrentCallFigures } from "./CallFigures.ts"
+import { type CallMetrics, CurrentCallMetrics } from "./CallMetrics.ts"
 import { Config } from "#runtime/config/config.ts"
 import { PoolUses } from "#runtime/postgres/PoolUse.ts"
-import type { MediaFigures } from "./MediaFigures.ts"
+import type { MediaMetrics } from "./MediaMetrics.ts"
 import { counter, type Family, gauge, histogram, textOf } from "./prometheusText.ts"
 
-/** What is asked for whenever the figures are. */
+/** What is asked for whenever the metrics are. */
 export interface Sources {
   readonly liveCalls: () => number
   readonly runningCampaigns: () => number
-  readonly media: () => MediaFigures
+  readonly media: () => MediaMetrics
   /** Whether each trunk of this node can carry calls. */
   readonly trunks: () => ReadonlyArray<boolean>
   /** The same of each endpoint of those that have several. */
@@ -48,7 +48,7 @@ const callFamilies = ({
   postDialSeconds,
   refillSeconds,
   talkSeconds
-}: CallFigures): ReadonlyArray<Family> => [
+}: CallMetrics): ReadonlyArray<Family> => [
   counter("calls_originated_total", "Dial requests sent", originated),
   counter("calls_answered_total", "Calls that were answered", answered),
   counter("calls_late_total", "Calls that appeared or lived on after their attempts were over, and were hung up", late),
@@ -123,17 +123,17 @@ const resolutionMillis = 20
 /** What a timer is late by that has nothing before it. */
 const seconds = (nanos: number): number => (Number.isFinite(nanos) ? Math.max(0, nanos / 1e9 - resolutionMillis / 1000) : 0)
 
-/** The figures of the cluster come without a word about them. */
+/** The metrics of the cluster come without a word about them. */
 const withHelp = (text: string): string =>
   text.replace(/^(# HELP .*\n)?# TYPE (\S+) /gm, (found, help: string | undefined, name: string) =>
     help === undefined ? `# HELP ${name} ${name.replaceAll("_", " ")}\n${found}` : found
   )
 
 /** All of it in the text format of Prometheus; undefined where METRICS is off. */
-export const exposition = Effect.fnUntraced(function* (sources: Sources) {
+export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
   if ((yield* Config).metrics === "off") return undefined
   const pools = yield* PoolUses
-  const calls = yield* CurrentCallFigures
+  const calls = yield* CurrentCallMetrics
   const delay = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const monitor = monitorEventLoopDelay({ resolution: resolutionMillis })

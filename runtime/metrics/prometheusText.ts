@@ -1,4 +1,4 @@
-/** Figures in the text format of Prometheus, version 0.0.4. */
+/** Metrics in the text format of Prometheus, version 0.0.4. */
 import type { Histogram } from "#core/Histogram.ts"
 
 export type Labels = Readonly<Record<string, string>>

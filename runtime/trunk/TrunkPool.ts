@@ -14,7 +14,7 @@ import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "#runtime/config/config.ts"
 import { InFlight } from "./InFlight.ts"
-import { type CallControl, handedOver } from "./handedOver.ts"
+import { type CallControl, replacedTrunk } from "./replacedTrunk.ts"
 import { refusedTrunk } from "./refusedTrunk.ts"
 import { logChanges } from "./logChanges.ts"
 import { noteOutages } from "./outages.ts"
@@ -264,7 +264,7 @@ const liveOf = (
   heldUp: LiveTrunk["heldUp"],
   current: () => LiveTrunk | undefined
 ): LiveTrunk => {
-  const old = handedOver(session.trunk, () => current()?.trunk)
+  const old = replacedTrunk(session.trunk, () => current()?.trunk)
   const isCurrent = () => current() === live
   const shown = (to: string) => callerIdFor(session.setting.callerIds, to)
   const place: LiveTrunk["originate"] = (request) => {

@@ -6,13 +6,13 @@ import { Cause, Clock, Deferred, Duration, Effect, Fiber, Option } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { type CallFigures, CurrentCallFigures } from "#runtime/metrics/CallFigures.ts"
+import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import type { AmdVerdict } from "./Amd.ts"
 import type { FramePacer } from "./FramePacer.ts"
-import { gatheredOf, makeDigits, type MessageFate } from "./Gathered.ts"
+import { gatheredOf, makeDigits, type MessageFate } from "./CallFindings.ts"
 import { makeOpenings, type OpeningPiece } from "./Openings.ts"
 import type { Moment } from "./MessageMoment.ts"
 import { frameSize, silence } from "./Mulaw.ts"
@@ -70,7 +70,7 @@ const stored = <E>(key: string, write: Effect.Effect<unknown, E>): Effect.Effect
   )
 
 interface Ports {
-  readonly figures: CallFigures
+  readonly metrics: CallMetrics
   readonly room: (typeof StorageRoom)["Service"]
 }
 
@@ -80,7 +80,7 @@ const open = Effect.fnUntraced(function* (
   emit: (event: VoiceEvent) => void,
   pacer: FramePacer,
   recordingPath: string,
-  { figures, room }: Ports
+  { metrics, room }: Ports
 ) {
   const run = Effect.runForkWith(yield* Effect.context())
   const epoch = yield* Clock.currentTimeMillis
@@ -120,7 +120,7 @@ const open = Effect.fnUntraced(function* (
         emit({ _tag: "MessageOver" })
       },
       skipped: (frames) => {
-        figures.framesSkipped += frames
+        metrics.framesSkipped += frames
       },
       closed: (why) => emit({ _tag: "MediaClosed", why }),
       failed: (cause) => {
@@ -173,7 +173,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const files = yield* Files
   const names = yield* CallFiles
   const openings = yield* makeOpenings
-  const figures = yield* CurrentCallFigures
+  const metrics = yield* CurrentCallMetrics
   const room = yield* StorageRoom
 
   /** Its size is told, if it is there. */
@@ -264,7 +264,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const close = Effect.fnUntraced(function* (voice: Voice): Effect.fn.Return<VoiceReport> {
     const { digits, line, noted, openedAt, plan, recording, steadyAt, transcript } = voice
     line.hangUp()
-    figures.framesSent += line.sent()
+    metrics.framesSent += line.sent()
     const seconds = (pacer.now() - openedAt) / 1000
     noteSaid(voice)
     const { firstAudioMillis } = noted
@@ -309,7 +309,7 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
       // In a fiber of its own: a caller who is interrupted while he waits does not leave half a recording.
       const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(voice)))))
       const path = yield* Effect.orDie(files.path(names.recording(plan.runId)))
-      const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path, { figures, room }), finish)
+      const voice = yield* Effect.acquireRelease(open(plan, media, emit, pacer, path, { metrics, room }), finish)
       const greeting = yield* Effect.forkScoped(greet(voice), { startImmediately: true })
       const { machine } = voice
       if (machine !== undefined) yield* Effect.forkScoped(leaveMessage(voice, machine, greeting, emit), { startImmediately: true })

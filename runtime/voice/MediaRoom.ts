@@ -7,7 +7,7 @@ import { judge, type MediaLoad, unlimited } from "#core/provider/MediaLimit.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { type SlotScope, Slots } from "#runtime/dispatch/Slots.ts"
-import type { MediaFigures } from "#runtime/metrics/MediaFigures.ts"
+import type { MediaMetrics } from "#runtime/metrics/MediaMetrics.ts"
 import { type FramePacer, makeFramePacer, type PacerTime, systemTime } from "./FramePacer.ts"
 
 /** The engine's log speaks of a lower limit no more often than this. */
@@ -25,7 +25,7 @@ export class MediaRoom extends Context.Service<
     /** Corrects what was assumed of a call when its slot was taken. */
     readonly settle: (callId: string, needsAudio: boolean) => void
     readonly isFull: () => boolean
-    readonly figures: () => MediaFigures
+    readonly metrics: () => MediaMetrics
     /** That all calls of this node speak by. */
     readonly pacer: FramePacer
   }
@@ -78,7 +78,7 @@ const make = Effect.fnUntraced(function* (time: PacerTime) {
     scope,
     settle: (callId, needsAudio) => slots.move(callId, scope(!needsAudio).key, scope(needsAudio).key),
     isFull: () => placed() >= limit(),
-    figures: () => ({ placed: placed(), streams: pacer.size(), limit: limit(), framesLate }),
+    metrics: () => ({ placed: placed(), streams: pacer.size(), limit: limit(), framesLate }),
     pacer
   })
 })

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import t, { type Test } from "tap"
-import { isPublicAddress, readAddress } from "#core/egress/Address.ts"
+import { isPublicAddress, readAddress } from "#core/egress/IpAddress.ts"
 import { whyRefused } from "#core/webhook/WebhookEndpoint.ts"
 import { webhooksOf } from "#test/support/egress.ts"
 

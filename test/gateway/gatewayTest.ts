@@ -7,7 +7,7 @@ import { type GatewayOptions, serve } from "#gateway/api.ts"
 import type { Route } from "#gateway/request/Route.ts"
 import type { ListenFailed } from "#gateway/http/listening.ts"
 import { Gateway } from "#gateway/http/server.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { type Judge, judgeOf } from "./documented.ts"
 import { ApiKeys, InvalidApiKey } from "#core/organization/ApiKeys.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
@@ -28,7 +28,7 @@ export const keys = Layer.mergeAll(
   Layer.mock(Users, { isSignupOpen: true, authenticate: () => Effect.fail(new InvalidToken()) }),
   Layer.mock(AuditLog, { record: () => Effect.void })
 )
-export const site = Site.layer({ version: "9.9.9", urlOf: (port) => `http://127.0.0.1:${port}` })
+export const site = ServerInfo.layer({ version: "9.9.9", urlOf: (port) => `http://127.0.0.1:${port}` })
 
 export interface Started {
   readonly port: number
@@ -57,7 +57,7 @@ export interface Logged {
  */
 export const serving = async (
   t: Test,
-  routes: ReadonlyArray<Route<Site>>,
+  routes: ReadonlyArray<Route<ServerInfo>>,
   options: Partial<GatewayOptions> = {},
   log: Array<Logged> = []
 ): Promise<Started> => {

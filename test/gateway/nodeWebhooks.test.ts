@@ -5,7 +5,7 @@ import { PublicFiles } from "#core/file/PublicFiles.ts"
 import { RunId } from "#core/Id.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import * as publicFiles from "#gateway/file/publicFiles.ts"
-import { Site } from "#gateway/ports/Site.ts"
+import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { bodyOf, graph, openApi } from "./apiTest.ts"
 
 const { ask, askAsOther, database, port } = await openApi(t)
@@ -117,7 +117,7 @@ t.test("given a dead delivery of a call", async (t) => {
 t.test("given a run with files, when the engine asks where they are, then it gets addresses that work", async (t) => {
   const run = RunId.make(await begun())
   await database.run(SqlClient.SqlClient.use((sql) => sql`UPDATE runs SET recording_key = 'recordings/' || id || '.wav' WHERE id = ${run}`))
-  const site = Layer.succeed(Site, { version: "", url: Effect.succeed(`http://127.0.0.1:${port}`), listensOn: () => Effect.void })
+  const site = Layer.succeed(ServerInfo, { version: "", url: Effect.succeed(`http://127.0.0.1:${port}`), listensOn: () => Effect.void })
   const addresses = await database.run(
     PublicFiles.use((_) => _.addressesOf({ id: run, recordingKey: `recordings/${run}.wav`, transcriptKey: undefined })).pipe(
       Effect.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, site])))

@@ -278,7 +278,7 @@ t.test("given what follows from a call's record fails, then the log says so with
   const { logged } = await play(
     (scene) => {
       scene.hearsRecord = () => {
-        throw new Error("no desk")
+        throw new Error("no inbox")
       }
     },
     ({ says }) =>

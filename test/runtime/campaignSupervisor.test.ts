@@ -8,7 +8,7 @@ import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { Signals } from "#core/Signals.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import * as CampaignSupervisor from "#runtime/campaign/CampaignSupervisor.ts"
-import { Desks } from "#runtime/campaign/Desk.ts"
+import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { wait } from "#test/support/campaignScene.ts"
 import { faultPausesOf } from "#test/support/fakeFaultPauses.ts"
 import { campaignId, World } from "#test/support/fakes.ts"
@@ -19,7 +19,7 @@ const supervise = (
   life: (world: World, lives: number) => Effect.Effect<void>,
   act: (world: World) => Effect.Effect<unknown, never, Signals>,
   arrange: (world: World) => void = () => {},
-  desks = Desks.layer
+  inboxes = CampaignInboxes.layer
 ) =>
   run(
     Effect.gen(function* () {
@@ -35,7 +35,7 @@ const supervise = (
       })
       const engine = CampaignSupervisor.layerSignals.pipe(
         Layer.provideMerge(CampaignSupervisor.layer),
-        Layer.provideMerge(Layer.mergeAll(actor, desks, Layer.succeed(FaultPauses, faultPausesOf(world)))),
+        Layer.provideMerge(Layer.mergeAll(actor, inboxes, Layer.succeed(FaultPauses, faultPausesOf(world)))),
         Layer.provideMerge(TestRunner.layer)
       )
       yield* Effect.gen(function* () {
@@ -149,14 +149,14 @@ t.test("given an owner that dies five times within a minute, then the campaign i
 /** Its owner takes a word to stop for as long as `owner` says. */
 const stopping = async (owner: Effect.Effect<void>) => {
   let asked = 0
-  const desks = Layer.effect(
-    Desks,
-    Effect.map(Desks, (own) => ({
+  const inboxes = Layer.effect(
+    CampaignInboxes,
+    Effect.map(CampaignInboxes, (own) => ({
       ...own,
       // The node that asks withdraws its own permits first.
       withdraw: (id) => Effect.andThen(own.withdraw(id), asked++ === 0 ? Effect.void : owner)
     }))
-  ).pipe(Layer.provide(Desks.layer))
+  ).pipe(Layer.provide(CampaignInboxes.layer))
   const told: Array<string> = []
   const stop = Effect.gen(function* () {
     const signals = yield* Signals
@@ -167,7 +167,7 @@ const stopping = async (owner: Effect.Effect<void>) => {
     () => Effect.never,
     () => stop,
     () => {},
-    desks
+    inboxes
   )
   return told
 }

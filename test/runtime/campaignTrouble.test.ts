@@ -187,10 +187,10 @@ t.test("given no configuration, then the campaign stops", async (t) => {
 })
 
 t.test("given a pause", async (t) => {
-  const pause = ({ desks, world }: Scene) =>
+  const pause = ({ inboxes, world }: Scene) =>
     steps(
       afterwards(() => world.pauseRow()),
-      desks.withdraw(campaignId)
+      inboxes.withdraw(campaignId)
     )
   /** Pauses, and sees how long that took. */
   const paused = (arrange: (world: World) => unknown) =>
@@ -225,7 +225,7 @@ t.test("given a pause", async (t) => {
           wait(100),
           pause(scene),
           afterwards(() => scene.world.resumeRow()),
-          afterwards(() => scene.desks.find(campaignId)?.look()),
+          afterwards(() => scene.inboxes.find(campaignId)?.look()),
           wait("5 seconds")
         )
     )
@@ -285,12 +285,12 @@ t.test("given a pause", async (t) => {
 })
 
 t.test("given the row changes, when the owner hears of it, then it dials by the new settings", async (t) => {
-  const { to } = await play(campaign(5, { ...fast, maxConcurrency: 1 }), ({ desks, world }) =>
+  const { to } = await play(campaign(5, { ...fast, maxConcurrency: 1 }), ({ inboxes, world }) =>
     steps(
       wait("1 second"),
       afterwards(() => {
         world.change({ maxConcurrency: 3, settingsVersion: 2 })
-        desks.find(campaignId)?.look()
+        inboxes.find(campaignId)?.look()
       }),
       wait("1 second")
     )

@@ -43,9 +43,9 @@ t.test("given a callee who has answered after a second, then his greeting is mis
 })
 
 t.test("given many callees who hear nothing, then the campaign's log says how many, once in a while", async (t) => {
-  const { details } = await playCampaign(campaign(2, { ...fast, maxConcurrency: 1 }), ({ desks }) => {
-    const missed = (count: number) => afterwards(() => Array.from({ length: count }, () => desks.watcher(campaignId).greetingMissed?.()))
-    const turn = afterwards(() => desks.find(campaignId)?.wake())
+  const { details } = await playCampaign(campaign(2, { ...fast, maxConcurrency: 1 }), ({ inboxes }) => {
+    const missed = (count: number) => afterwards(() => Array.from({ length: count }, () => inboxes.watcher(campaignId).greetingMissed?.()))
+    const turn = afterwards(() => inboxes.find(campaignId)?.wake())
     return inOrder(pass("1 second"), missed(1), missed(5), pass("30 seconds"), turn, missed(3), pass("31 seconds"), turn)
   })
   t.strictSame(details, [{ calls: 1 }, { calls: 8 }])

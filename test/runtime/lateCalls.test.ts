@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import t from "tap"
 import { CallId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
-import { CurrentCallFigures } from "#runtime/metrics/CallFigures.ts"
+import { CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { accepted, callId, hungUp, play, type Scene, settled, steps, wait } from "#test/support/callScene.ts"
@@ -160,7 +160,7 @@ t.test("given calls that this process does not know", async (t) => {
           known(scene, "ended"),
           hear(scene, strangerId, { _tag: "Placed" }),
           wait("1 second"),
-          Effect.flatMap(CurrentCallFigures, (figures) => Effect.sync(() => void (late = figures.late)))
+          Effect.flatMap(CurrentCallMetrics, (figures) => Effect.sync(() => void (late = figures.late)))
         )
     )
     t.equal(hangups(log), 1)

@@ -44,7 +44,7 @@ t.test(
       (scene) =>
         steps(
           wait("5 seconds"),
-          afterwards(() => seen.push([scene.world.dials.length, scene.media.figures()])),
+          afterwards(() => seen.push([scene.world.dials.length, scene.media.metrics()])),
           scene.ends(0, "user_busy"),
           wait("1 second")
         ),
@@ -66,7 +66,7 @@ t.test("given MAX_LIVE_MEDIA=2 and calls without audio, then they are not held b
 t.test("given audio that is late for seconds, when calls end, then nobody takes their place until it is in time again", async (t) => {
   const { time, turn } = handTurned()
   const seen: Array<readonly [dials: number, limit: number]> = []
-  const look = (scene: Scene) => afterwards(() => seen.push([scene.world.dials.length, scene.media.figures().limit]))
+  const look = (scene: Scene) => afterwards(() => seen.push([scene.world.dials.length, scene.media.metrics().limit]))
   const speak = (scene: Scene) =>
     afterwards(() => {
       for (let streams = 0; streams < 40; streams++) scene.media.pacer.join(stream)

@@ -2,9 +2,9 @@ import { Effect, Layer } from "effect"
 import t from "tap"
 import { CallState } from "#core/call/Call.ts"
 import { Histogram } from "#core/Histogram.ts"
-import { CallFigures, CurrentCallFigures } from "#runtime/metrics/CallFigures.ts"
+import { CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { Config } from "#runtime/config/config.ts"
-import { exposition, type Sources } from "#runtime/metrics/metrics.ts"
+import { metricsText, type Sources } from "#runtime/metrics/metrics.ts"
 import { PoolUse, PoolUses } from "#runtime/postgres/PoolUse.ts"
 import { histogram, textOf } from "#runtime/metrics/prometheusText.ts"
 import { growth, parse, countOf } from "#test/support/prometheus.ts"
@@ -40,14 +40,14 @@ const sources: Sources = {
 const told = <A, E>(
   environment: Readonly<Record<string, string>>,
   read: (figures: Effect.Effect<string> | undefined) => Effect.Effect<A, E>,
-  calls = new CallFigures()
+  calls = new CallMetrics()
 ) =>
-  Effect.flatMap(exposition(sources), read).pipe(
+  Effect.flatMap(metricsText(sources), read).pipe(
     Effect.scoped,
-    Effect.provide(Layer.mergeAll(Layer.succeed(PoolUses, pools), Layer.succeed(CurrentCallFigures, calls), Config.layerOf(environment))),
+    Effect.provide(Layer.mergeAll(Layer.succeed(PoolUses, pools), Layer.succeed(CurrentCallMetrics, calls), Config.layerOf(environment))),
     Effect.runPromise
   )
-const read = async (calls = new CallFigures()) => parse(await told({}, (figures) => figures ?? Effect.succeed(""), calls))
+const read = async (calls = new CallMetrics()) => parse(await told({}, (figures) => figures ?? Effect.succeed(""), calls))
 
 t.test("given metrics, when they are read, then there are figures of calls, connections and the process", async (t) => {
   const text = await told({}, (figures) => {
@@ -96,7 +96,7 @@ t.test("given answers of routes, when they are read, then each is told by method
 t.test("given calls, when they go on, then it is counted once what they come to", async (t) => {
   const check = (what: string, states: ReadonlyArray<CallState>, expected: Readonly<Record<string, number>>, sentAt?: number) =>
     t.test(what, async (t) => {
-      const calls = new CallFigures()
+      const calls = new CallMetrics()
       const before = await read(calls)
       for (const [at, state] of states.entries()) calls.moved("acme", sentAt, states[at - 1] ?? state, state, 2500)
       t.strictSame(growth(before, await read(calls), /^(calls_(answered|ended)|(post_dial|call_dur).*_(sum|count))/), expected)
@@ -135,7 +135,7 @@ t.test("given calls, when they go on, then it is counted once what they come to"
 })
 
 t.test("given frames and greetings that callees have not heard, when they are read, then each has its figure", async (t) => {
-  const calls = Object.assign(new CallFigures(), { framesSent: 40, framesSkipped: 3, greetingsMissed: 2 })
+  const calls = Object.assign(new CallMetrics(), { framesSent: 40, framesSkipped: 3, greetingsMissed: 2 })
   t.strictSame(growth(await read(), await read(calls), /^(media_frames_(sent|skipped)|greetings_missed)_total/), {
     greetings_missed_total: 2,
     media_frames_sent_total: 40,

@@ -6,16 +6,16 @@ import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { Signals } from "#core/Signals.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
 import * as CampaignSupervisor from "#runtime/campaign/CampaignSupervisor.ts"
-import { Desks } from "#runtime/campaign/Desk.ts"
+import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { faultPausesOf } from "#test/support/fakeFaultPauses.ts"
 import { campaignId, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 import { afterwards, campaign, fast, play, type Scene, steps, wait } from "#test/support/campaignScene.ts"
 
-const limited = ({ desks, world }: Scene, organizationShare: number) =>
+const limited = ({ inboxes, world }: Scene, organizationShare: number) =>
   afterwards(() => {
     world.change({ organizationShare })
-    desks.find(campaignId)?.look()
+    inboxes.find(campaignId)?.look()
   })
 
 t.test("given a campaign that waits for slots", async (t) => {
@@ -41,21 +41,21 @@ t.test("given a campaign that some node owns, when word comes that something has
       const looks: Array<boolean> = []
       const actor = Layer.effect(
         CampaignActor,
-        Effect.map(Desks, (desks) => ({
+        Effect.map(CampaignInboxes, (inboxes) => ({
           run: (id) =>
             Effect.gen(function* () {
-              const desk = desks.of(id)
-              desk.open(1)
-              yield* desk.news.close
-              yield* desk.news.await
-              looks.push(desk.rowChanged && desk.isOpen)
+              const inbox = inboxes.of(id)
+              inbox.open(1)
+              yield* inbox.news.close
+              yield* inbox.news.await
+              looks.push(inbox.rowChanged && inbox.isOpen)
             })
         }))
       )
       const engine = CampaignSupervisor.layerSignals.pipe(
         Layer.provideMerge(CampaignSupervisor.layer),
         Layer.provideMerge(Layer.mergeAll(actor, Layer.succeed(FaultPauses, faultPausesOf(world)))),
-        Layer.provideMerge(Layer.merge(Desks.layer, TestRunner.layer))
+        Layer.provideMerge(Layer.merge(CampaignInboxes.layer, TestRunner.layer))
       )
       yield* Effect.gen(function* () {
         const signals = yield* Signals

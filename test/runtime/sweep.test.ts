@@ -5,13 +5,15 @@ import { TestClock } from "effect/testing"
 import t from "tap"
 import { Signals } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { Desks } from "#runtime/campaign/Desk.ts"
+import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { layerSweep } from "#runtime/campaign/Recovery.ts"
 import { campaignId, layerOf, World } from "#test/support/fakes.ts"
 import { run } from "#test/support/run.ts"
 
 /** What campaigns were called to be run during `play`, and the errors logged. The row says that the campaign runs, and has the epochs of `row`. */
-const sweeping = (play: (desks: Desks["Service"], row: { dialEpoch: number; ownerEpoch: number }) => Effect.Effect<unknown>) => {
+const sweeping = (
+  play: (inboxes: CampaignInboxes["Service"], row: { dialEpoch: number; ownerEpoch: number }) => Effect.Effect<unknown>
+) => {
   const errors: Array<unknown> = []
   const listener = Logger.make(({ logLevel, message }) => {
     if (logLevel === "Error") errors.push(message)
@@ -29,7 +31,7 @@ const sweeping = (play: (desks: Desks["Service"], row: { dialEpoch: number; owne
       const rows = (() => Effect.sync(() => [{ ...row }])) as unknown as SqlClient.SqlClient
       const sweep = layerSweep.pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, rows)), Layer.provide(signals))
       yield* Effect.gen(function* () {
-        yield* play(yield* Desks, row)
+        yield* play(yield* CampaignInboxes, row)
       }).pipe(Effect.provide(sweep.pipe(Layer.provideMerge(layerOf(new World())))))
       return { called, errors }
     }).pipe(Effect.provide(Logger.layer([listener])))
@@ -44,11 +46,11 @@ t.test("given a campaign that runs and has no owner, when the sweep comes upon i
 t.test(
   "given a campaign whose owner waits for its database, when the owner is back a moment after the sweep, then nobody else is called",
   async (t) => {
-    const { called } = await sweeping((desks) =>
+    const { called } = await sweeping((inboxes) =>
       Effect.andThen(
         TestClock.adjust("31 seconds"),
         Effect.andThen(
-          Effect.sync(() => desks.of(campaignId).open(5)),
+          Effect.sync(() => inboxes.of(campaignId).open(5)),
           TestClock.adjust("3 minutes")
         )
       )
@@ -58,17 +60,17 @@ t.test(
 )
 
 t.test("given a campaign whose owner waits for what should be there in a moment, when that takes minutes, then it is said", async (t) => {
-  const { errors } = await sweeping((desks, { ownerEpoch }) =>
+  const { errors } = await sweeping((inboxes, { ownerEpoch }) =>
     Effect.gen(function* () {
-      const desk = desks.of(campaignId)
-      desk.open(ownerEpoch)
-      desk.waitFor("speech", yield* SteadyTime.now)
+      const inbox = inboxes.of(campaignId)
+      inbox.open(ownerEpoch)
+      inbox.waitFor("speech", yield* SteadyTime.now)
       yield* TestClock.adjust("31 seconds")
-      desk.waitFor("a claim", yield* SteadyTime.now)
+      inbox.waitFor("a claim", yield* SteadyTime.now)
       yield* TestClock.adjust("31 seconds")
-      desk.waitFor("a claim", yield* SteadyTime.now)
+      inbox.waitFor("a claim", yield* SteadyTime.now)
       yield* TestClock.adjust("61 seconds")
-      desk.waitFor(undefined, yield* SteadyTime.now)
+      inbox.waitFor(undefined, yield* SteadyTime.now)
       yield* TestClock.adjust("2 minutes")
     })
   )

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import t from "tap"
-import { CallFigures } from "#runtime/metrics/CallFigures.ts"
+import { CallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
@@ -225,7 +225,7 @@ t.test("a voice that fails leaves a silent call, not a dead one", async (t) => {
 /** A call in which all that is done is `act`. */
 const figuresAfter = async (act: (line: ReturnType<typeof loopback>) => void) => {
   const line = loopback()
-  const figures = new CallFigures()
+  const figures = new CallMetrics()
   await calling(
     line,
     Effect.gen(function* () {

@@ -5,7 +5,7 @@ import t from "tap"
 import Type from "typebox"
 import { addressOf, isLocalTo, proxiesOf } from "#gateway/http/Client.ts"
 import { route } from "#gateway/request/Route.ts"
-import { canonicalAddress } from "#core/egress/Address.ts"
+import { canonicalAddress } from "#core/egress/IpAddress.ts"
 import { readNetwork, subscriberOf } from "#core/egress/Network.ts"
 import { serving } from "#test/gateway/gatewayTest.ts"
 

@@ -4,8 +4,8 @@ import t from "tap"
 import Type from "typebox"
 import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/http/admission.ts"
 import { serve } from "#gateway/api.ts"
-import { Exposition } from "#gateway/ports/Exposition.ts"
-import { MetricsSite } from "#gateway/metricsSite.ts"
+import { MetricsText } from "#gateway/ports/MetricsText.ts"
+import { MetricsServer } from "#gateway/metricsServer.ts"
 import { route } from "#gateway/request/Route.ts"
 import { keys, raw, send, site, started } from "#test/gateway/gatewayTest.ts"
 
@@ -129,16 +129,16 @@ t.test("given origins that may read answers", async (t) => {
 })
 
 t.test("given figures for this machine", async (t) => {
-  const figures = Layer.succeed(Exposition, Effect.succeed("calls_live 3\n"))
+  const figures = Layer.succeed(MetricsText, Effect.succeed("calls_live 3\n"))
   const found = await new Promise<string | undefined>((resolve) => {
-    const layer = MetricsSite.layer(0).pipe(Layer.provide([keys, figures]))
+    const layer = MetricsServer.layer(0).pipe(Layer.provide([keys, figures]))
     const scoped = Effect.flatMap(Layer.build(layer), (context) =>
       Effect.andThen(
         Effect.sync(() =>
           resolve(
             Effect.runSync(
               Effect.provide(
-                MetricsSite.use((site) => Effect.succeed(site.url)),
+                MetricsServer.use((site) => Effect.succeed(site.url)),
                 context
               )
             )

@@ -7,7 +7,7 @@ import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { scopes } from "#core/organization/Scope.ts"
 import { apiRoutes } from "#gateway/api.ts"
-import { FollowingTimes } from "#gateway/events/following.ts"
+import { FollowingTimes } from "#gateway/events/followerLimits.ts"
 import { bodyOf, openApi } from "#test/gateway/apiTest.ts"
 import type { Answer, Sent } from "#test/gateway/gatewayTest.ts"
 

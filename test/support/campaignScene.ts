@@ -3,7 +3,7 @@ import { Deferred, type Duration, Effect, Fiber, type Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
-import { Desks } from "#runtime/campaign/Desk.ts"
+import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
@@ -22,7 +22,7 @@ export interface Scene {
   readonly world: World
   readonly slots: Slots["Service"]
   readonly media: MediaRoom["Service"]
-  readonly desks: Desks["Service"]
+  readonly inboxes: CampaignInboxes["Service"]
   readonly owner: Fiber.Fiber<void>
   /** One more owner, as after a resume. */
   readonly own: Effect.Effect<Fiber.Fiber<void>>
@@ -51,7 +51,7 @@ export const play = (
         const own = Effect.forkChild(actor.run(campaignId))
         const scene: Scene = {
           answers: (index) => says(index, { _tag: "Answered" }),
-          desks: yield* Desks,
+          inboxes: yield* CampaignInboxes,
           media: yield* MediaRoom,
           ends: (index, cause = "no_answer") => says(index, { _tag: "HungUp", cause }),
           own,

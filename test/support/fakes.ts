@@ -22,7 +22,7 @@ import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { ContextFetcher } from "#runtime/call/ContextFetcher.ts"
 import { CallRate } from "#runtime/dispatch/CallRate.ts"
 import { CampaignActor } from "#runtime/campaign/CampaignActor.ts"
-import { Desks } from "#runtime/campaign/Desk.ts"
+import { CampaignInboxes } from "#runtime/campaign/CampaignInbox.ts"
 import { Config } from "#runtime/config/config.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
@@ -367,7 +367,7 @@ export const layerOf = (
     Layer.provideMerge(CallActor.layer),
     Layer.provideMerge(CallJournal.layer),
     Layer.provideMerge(TrunkPool.layer),
-    Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, media, CallRate.layerMemory, Desks.layer, Deadlines.layer)),
+    Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, media, CallRate.layerMemory, CampaignInboxes.layer, Deadlines.layer)),
     Layer.provideMerge(ports)
   )
 }

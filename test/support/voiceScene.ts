@@ -2,7 +2,7 @@
 import { Effect, Layer, References, type Scope } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { OrganizationId } from "#core/Id.ts"
-import { CallFigures, CurrentCallFigures } from "#runtime/metrics/CallFigures.ts"
+import { CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import type { Files } from "#runtime/storage/Files.ts"
 import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
@@ -97,7 +97,7 @@ const plenty = { isFull: () => false, kept: () => undefined }
 export interface Voices {
   readonly tts?: Layer.Layer<Tts>
   readonly recorded?: Layer.Layer<RecordedSpeech>
-  readonly figures?: CallFigures
+  readonly figures?: CallMetrics
   readonly room?: (typeof StorageRoom)["Service"]
 }
 
@@ -106,12 +106,12 @@ export const callingWith =
   <A, E>(
     line: Loopback,
     act: Effect.Effect<A, E, VoiceAgent | Files | Scope.Scope>,
-    { figures = new CallFigures(), recorded = noRecordings, room = plenty, tts = Tts.layerSilent }: Voices = {}
+    { figures = new CallMetrics(), recorded = noRecordings, room = plenty, tts = Tts.layerSilent }: Voices = {}
   ) =>
     Effect.runPromise(
       Effect.scoped(act).pipe(
         Effect.provide(Layer.provideMerge(VoiceAgent.layerPacedBy(line.pacer), [tts, recorded, files, plainNames])),
-        Effect.provideService(CurrentCallFigures, figures),
+        Effect.provideService(CurrentCallMetrics, figures),
         Effect.provideService(StorageRoom, room),
         Effect.provideService(References.MinimumLogLevel, "None")
       )

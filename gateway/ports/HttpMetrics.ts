@@ -7,7 +7,7 @@ import { Histogram } from "#core/Histogram.ts"
 
 const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-export class RouteFigures {
+export class RouteMetrics {
   readonly method: string
   /** As it is declared, never as it was asked for. */
   readonly route: string
@@ -37,28 +37,28 @@ export class RouteFigures {
 const strayRoute = "other"
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-export class HttpFigures {
-  private readonly routes = new Map<string, RouteFigures>()
+export class HttpMetrics {
+  private readonly routes = new Map<string, RouteMetrics>()
 
-  of(method: string, route: string): RouteFigures {
+  of(method: string, route: string): RouteMetrics {
     const name = `${method} ${route}`
-    const figures = this.routes.get(name) ?? new RouteFigures(method, route)
-    this.routes.set(name, figures)
-    return figures
+    const metrics = this.routes.get(name) ?? new RouteMetrics(method, route)
+    this.routes.set(name, metrics)
+    return metrics
   }
 
   /** Of requests that no route takes. `method` in lower case. */
-  ofStray(method: string): RouteFigures {
+  ofStray(method: string): RouteMetrics {
     const name = method.toUpperCase()
     return this.of(methods.has(name) ? name : "OTHER", strayRoute)
   }
 
-  all(): Iterable<RouteFigures> {
+  all(): Iterable<RouteMetrics> {
     return this.routes.values()
   }
 }
 
 /** Of this process. */
-export const CurrentHttpFigures = Context.Reference<HttpFigures>("gateway/ports/CurrentHttpFigures", {
-  defaultValue: () => new HttpFigures()
+export const CurrentHttpMetrics = Context.Reference<HttpMetrics>("gateway/ports/CurrentHttpMetrics", {
+  defaultValue: () => new HttpMetrics()
 })

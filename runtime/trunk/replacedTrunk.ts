@@ -11,7 +11,7 @@ import type { Presence, Trunk } from "#core/provider/Adapter.ts"
 export type CallControl = Omit<Trunk, "originate">
 
 /** `successor`: the trunk that has replaced it by now; undefined when the configuration is gone. */
-export const handedOver = (own: Trunk, successor: () => CallControl | undefined): CallControl => {
+export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefined): CallControl => {
   const sees = (presence: Presence) => presence === "ringing" || presence === "up"
   const holderOf = (callId: CallId): Effect.Effect<CallControl> =>
     Effect.suspend(() => {

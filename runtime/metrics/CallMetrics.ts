@@ -9,7 +9,7 @@ const postDialBounds = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 20, 30]
 const talkBounds = [1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600]
 const refillBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
-export class CallFigures {
+export class CallMetrics {
   /** Dial requests sent. */
   originated = 0
   answered = 0
@@ -50,6 +50,6 @@ export class CallFigures {
 const answeredAtOf = (state: CallState): number | undefined => ("answeredAt" in state ? state.answeredAt : undefined)
 
 /** Of this process. */
-export const CurrentCallFigures = Context.Reference<CallFigures>("runtime/metrics/CurrentCallFigures", {
-  defaultValue: () => new CallFigures()
+export const CurrentCallMetrics = Context.Reference<CallMetrics>("runtime/metrics/CurrentCallMetrics", {
+  defaultValue: () => new CallMetrics()
 })

@@ -16,7 +16,7 @@ import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
 /** What an actor never waits for long unless something is wrong. */
 export type StuckOn = "a claim" | "the engine's lock" | "replies to requests" | "speech" | "the local journal"
 
-export class Desk {
+export class CampaignInbox {
   /** Opened by whoever leaves news. */
   readonly news = Latch.makeUnsafe(false)
   /** The row may have changed and must be read again. */
@@ -71,7 +71,7 @@ export class Desk {
   confirm(): void {
     if (!this.rowChanged) this.withdrawn = false
   }
-  /** Does nothing if a later owner has opened the desk. */
+  /** Does nothing if a later owner has opened the inbox. */
   shut(ownerEpoch: number): void {
     if (this.owner === ownerEpoch) this.owner = undefined
   }
@@ -124,11 +124,11 @@ export class Desk {
   }
 }
 
-export class Desks extends Context.Service<
-  Desks,
+export class CampaignInboxes extends Context.Service<
+  CampaignInboxes,
   {
-    readonly of: (id: CampaignId) => Desk
-    readonly find: (id: CampaignId) => Desk | undefined
+    readonly of: (id: CampaignId) => CampaignInbox
+    readonly find: (id: CampaignId) => CampaignInbox | undefined
     /** Campaigns that this node runs. */
     readonly open: () => number
     /** Wakes each campaign that last decided by a wall clock that has been set since. `apartMillis`: how far it is from steady time now. */
@@ -142,44 +142,44 @@ export class Desks extends Context.Service<
     readonly withdraw: (id: CampaignId) => Effect.Effect<void>
     /** A number that contacts of these campaigns wait for has become free. */
     readonly numberFreed: (ids: ReadonlyArray<CampaignId>) => void
-    /** Forgets the desk, unless it is still in use. */
+    /** Forgets the inbox, unless it is still in use. */
     readonly close: (id: CampaignId) => void
   }
->()("runtime/campaign/Desks") {
+>()("runtime/campaign/CampaignInboxes") {
   static readonly layer = Layer.effect(
-    Desks,
+    CampaignInboxes,
     Effect.map(Clock.Clock, (clock) => {
-      const desks = new Map<CampaignId, Desk>()
+      const inboxes = new Map<CampaignId, CampaignInbox>()
       return {
         of: (id) => {
-          const desk = desks.get(id) ?? new Desk()
-          desks.set(id, desk)
-          return desk
+          const inbox = inboxes.get(id) ?? new CampaignInbox()
+          inboxes.set(id, inbox)
+          return inbox
         },
-        find: (id) => desks.get(id),
+        find: (id) => inboxes.get(id),
         open: () => {
           let open = 0
-          for (const desk of desks.values()) if (desk.isOpen) open++
+          for (const inbox of inboxes.values()) if (inbox.isOpen) open++
           return open
         },
         watcher: (id) => ({
-          over: (how, attempt) => desks.get(id)?.over(how, attempt, SteadyTime.nowOf(clock)),
-          greetingMissed: () => desks.get(id)?.greetingMissed(),
-          recorded: (how, recorded, attempt) => desks.get(id)?.hear(how, recorded, attempt),
-          gone: (attempt) => desks.get(id)?.gone(attempt)
+          over: (how, attempt) => inboxes.get(id)?.over(how, attempt, SteadyTime.nowOf(clock)),
+          greetingMissed: () => inboxes.get(id)?.greetingMissed(),
+          recorded: (how, recorded, attempt) => inboxes.get(id)?.hear(how, recorded, attempt),
+          gone: (attempt) => inboxes.get(id)?.gone(attempt)
         }),
-        // A campaign without a desk here looks for contacts first of all when it gets one.
+        // A campaign without a inbox here looks for contacts first of all when it gets one.
         numberFreed: (ids) => {
-          for (const id of ids) desks.get(id)?.returnAll()
+          for (const id of ids) inboxes.get(id)?.returnAll()
         },
         clockSet: (apartMillis, toleranceMillis) => {
-          for (const desk of desks.values()) if (Math.abs(apartMillis - desk.clockApart) >= toleranceMillis) desk.wake()
+          for (const inbox of inboxes.values()) if (Math.abs(apartMillis - inbox.clockApart) >= toleranceMillis) inbox.wake()
         },
         close: (id) => {
-          const desk = desks.get(id)
-          if (desk !== undefined && !desk.isOpen) desks.delete(id)
+          const inbox = inboxes.get(id)
+          if (inbox !== undefined && !inbox.isOpen) inboxes.delete(id)
         },
-        withdraw: (id) => Effect.sync(() => desks.get(id)?.withdraw())
+        withdraw: (id) => Effect.sync(() => inboxes.get(id)?.withdraw())
       }
     })
   )

@@ -16,7 +16,7 @@ const outside = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> 
 type Method = (...given: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
 
 /** The port that `layer` gives, all of whose methods work for nobody in particular. */
-export const unconfined = <Id, Port extends object, E, R>(
+export const asEngine = <Id, Port extends object, E, R>(
   port: Context.Service<Id, Port>,
   layer: Layer.Layer<Id, E, R>
 ): Layer.Layer<Id, E, R> => {

@@ -1,5 +1,5 @@
 /** How busy the audio of this node is. */
-export interface MediaFigures {
+export interface MediaMetrics {
   /** Calls with audio, from the moment that they may be dialed. */
   readonly placed: number
   /** Of those, whose audio flows. */

@@ -22,7 +22,7 @@ export const requestId = (req: uws.HttpRequest): string => {
   return ofProcess + (++requests).toString(16).padStart(counterDigits, "0")
 }
 
-export const copied = (
+export const requestParts = (
   req: uws.HttpRequest,
   endpoint: Pick<Endpoint<never>, "headers" | "hasQuery">,
   names: ReadonlyArray<string>

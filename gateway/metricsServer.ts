@@ -7,12 +7,12 @@ import { metricsRoute } from "./routes/health.ts"
 import { Gateway, layer as serverLayer } from "./http/server.ts"
 
 /** Where it is; undefined where there is none. */
-export class MetricsSite extends Context.Service<MetricsSite, { readonly url: string | undefined }>()("gateway/MetricsSite") {
-  static readonly layerNone = Layer.succeed(MetricsSite, { url: undefined })
+export class MetricsServer extends Context.Service<MetricsServer, { readonly url: string | undefined }>()("gateway/MetricsServer") {
+  static readonly layerNone = Layer.succeed(MetricsServer, { url: undefined })
   /** 0: any free port. */
-  static readonly layer = (port: number): Layer.Layer<MetricsSite, ListenFailed, GatewayNeeds> =>
+  static readonly layer = (port: number): Layer.Layer<MetricsServer, ListenFailed, GatewayNeeds> =>
     Layer.effect(
-      MetricsSite,
+      MetricsServer,
       Effect.map(Gateway, ({ host, port }) => ({ url: `http://${host}:${port}${metricsRoute.path}` }))
     ).pipe(
       Layer.provide(

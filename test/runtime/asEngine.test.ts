@@ -3,7 +3,7 @@ import t from "tap"
 import { IsHeavy } from "#core/load/HeavyWork.ts"
 import { OrganizationId } from "#core/Id.ts"
 import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
-import { unconfined } from "#runtime/postgres/unconfined.ts"
+import { asEngine } from "#runtime/postgres/asEngine.ts"
 import { run } from "#test/support/run.ts"
 
 class Port extends Context.Service<Port, { readonly seen: () => Effect.Effect<ReadonlyArray<unknown>> }>()("test/Port") {}
@@ -18,5 +18,5 @@ t.test("given work that a request sets off, then it has nothing of the request: 
     Effect.provideService(CurrentAddress, "192.0.2.1"),
     Effect.provideService(IsHeavy, true)
   )
-  t.strictSame(await run(Effect.provide(request, unconfined(Port, port))), [undefined, undefined, false])
+  t.strictSame(await run(Effect.provide(request, asEngine(Port, port))), [undefined, undefined, false])
 })

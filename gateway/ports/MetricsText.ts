@@ -1,0 +1,6 @@
+/** Port: the metrics of this node, in the text format of Prometheus. Undefined: nobody is to see them. */
+import { Context, type Effect } from "effect"
+
+export const MetricsText = Context.Reference<Effect.Effect<string> | undefined>("gateway/ports/MetricsText", {
+  defaultValue: () => undefined
+})
