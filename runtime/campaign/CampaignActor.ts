@@ -1,10 +1,11 @@
 /**
- * The owner of one running campaign: decides when the next contact is dialed, and claims it. Nothing here polls: a turn ends by naming what
- * it waits for, and the actor sleeps until that moment or until there is news on its inbox.
+ * The owner of one running campaign. Each turn looks at the campaign and its surroundings, decides (`core/campaign/decide.ts`), and carries the
+ * decision out. Nothing polls: a turn ends with what it waits for, and the actor sleeps until then or until there is news in its inbox.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
-import { type AutomaticStop, CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { type CampaignView, decide, type Decision, millisToSleep, news, until, type Wait } from "#core/campaign/decide.ts"
 import { compile } from "#core/campaign/Schedule.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -14,21 +15,13 @@ import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { makeBreakerWatch } from "./breakerWatch.ts"
-import { briefly, type CampaignMemory, due, news, over, remember, until, type Wait } from "./CampaignMemory.ts"
+import { type CampaignMemory, over, remember } from "./CampaignMemory.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
 import { makeDialTurn } from "./DialTurn.ts"
-import * as Stops from "./stops.ts"
-import type { Gate } from "./TrunkGate.ts"
+import * as Stops from "#core/campaign/stops.ts"
 
-/** How often an actor checks whether the local journal can be written again. */
-const JOURNAL_MILLIS = 1000
-/** How often an actor checks whether the engine has its lock again. */
-const LOCK_MILLIS = 250
 /** The log mentions greetings that nobody heard no more often than this. */
 const MISSED_LOG_MILLIS = 60_000
-/** Timers are re-armed at least this often: the next opening of a window can be weeks away. */
-const LONGEST_SLEEP_MILLIS = 3_600_000
-
 export class CampaignActor extends Context.Service<
   CampaignActor,
   {
@@ -50,9 +43,6 @@ export class CampaignActor extends Context.Service<
       const clock = yield* Clock.Clock
       const breakerWatch = yield* makeBreakerWatch
       const versions = yield* AgentVersions
-
-      const stop = (memory: CampaignMemory, why: AutomaticStop) =>
-        Effect.as(ownership.stop(memory.plan.campaignId, why, memory.plan.ownerEpoch), over)
 
       const readNews = Effect.fnUntraced(function* (memory: CampaignMemory) {
         const { inbox } = memory
@@ -81,26 +71,6 @@ export class CampaignActor extends Context.Service<
         return memory.trunk
       })
 
-      /** Undefined when the gate is open. */
-      const gateWait = Effect.fnUntraced(function* (memory: CampaignMemory, gate: Gate) {
-        if (gate._tag === "Open") return undefined
-        if (gate._tag === "GiveUp") return yield* stop(memory, gate.stop)
-        return gate.until === undefined ? news : until(gate.until)
-      })
-
-      const connectionWait = (memory: CampaignMemory, trunk: LiveTrunk, now: number, steady: SteadyTime.SteadyMillis) => {
-        const gate = memory.gate.connection(trunk, steady)
-        if (gate._tag !== "Open" && (memory.more || memory.dueAt <= now)) trunk.heldUp(memory.plan.campaignId)
-        return gateWait(memory, gate)
-      }
-
-      const tellTrouble = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk) {
-        const now = yield* SteadyTime.now
-        const note = memory.gate.note(trunk.trouble(), now)
-        const notes = [...(note === undefined ? [] : [note]), ...memory.gate.endpointNotes(trunk, now)]
-        for (const each of notes) yield* ownership.log(memory.plan.campaignId, each)
-      })
-
       /** How many there were, once in a while and at the end: one entry for each call would bury the others. */
       const tellMissed = Effect.fnUntraced(function* (memory: CampaignMemory, notBefore: SteadyTime.SteadyMillis) {
         const { inbox } = memory
@@ -112,58 +82,63 @@ export class CampaignActor extends Context.Service<
         yield* ownership.log(memory.plan.campaignId, entry)
       })
 
-      /** Undefined when there may be contacts to claim. */
-      const idleWait = (memory: CampaignMemory, now: number) => {
-        if (memory.more || memory.dueAt <= now) return undefined
-        memory.gate.rest()
-        return due
-      }
-
-      /** Undefined when the window is open. */
-      const windowWait = Effect.fnUntraced(function* (memory: CampaignMemory, now: number) {
-        const window = memory.schedule.stateAt(now)
-        memory.edgeAt = (window.open ? window.closesAt : window.opensAt) ?? Number.POSITIVE_INFINITY
-        // While nothing may be dialed, it does not matter that the trunk is down.
-        if (!window.open) memory.gate.rest()
-        if (!memory.schedule.isZoneKnown && memory.windowOpen !== false) {
-          yield* Effect.logError("the time zone of a campaign is unknown here, so that its window stays closed")
-        }
-        if (!window.open && memory.windowOpen !== false) yield* ownership.log(memory.plan.campaignId, Stops.windowClosed(window.opensAt))
-        // A campaign that starts inside its window has crossed no edge.
-        if (window.open && memory.windowOpen === false) yield* ownership.log(memory.plan.campaignId, Stops.windowOpened(window.closesAt))
-        memory.windowOpen = window.open
-        return window.open ? undefined : news
-      })
-
-      const turn = Effect.fnUntraced(function* (memory: CampaignMemory): Effect.fn.Return<Wait> {
-        // Two owners at one inbox would take each other's news and log each edge of the window twice.
-        if (!memory.inbox.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(memory))) return over
-        const { inbox, plan } = memory
-        if (plan.telephonyConfigurationId === null) return yield* stop(memory, Stops.noConfiguration)
-        const trunk = yield* findTrunk(memory, plan.telephonyConfigurationId)
-        if (trunk === undefined) return yield* stop(memory, Stops.noConfiguration)
-        if (inbox.fatal !== undefined) return yield* stop(memory, Stops.refused(inbox.fatal, trunk.refusal() ?? "It refused a call."))
+      /** Everything that the decision depends on, as it is now. */
+      const viewOf = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk | undefined): Effect.fn.Return<CampaignView> {
+        const { inbox } = memory
         const now = yield* Clock.currentTimeMillis
         const steady = yield* SteadyTime.now
         inbox.clockApart = now - steady
-        yield* tellTrouble(memory, trunk)
-        const rates = [
-          { key: `campaign:${plan.campaignId}`, rate: plan.rateLimit },
-          { key: `trunk:${trunk.configurationId}`, rate: trunk.rate }
-        ]
-        const wait =
-          (yield* breakerWatch.wait(memory, steady)) ??
-          (yield* windowWait(memory, now)) ??
-          (yield* connectionWait(memory, trunk, now, steady)) ??
-          // Nothing leaves that the journal cannot record.
-          (local.failure() === undefined ? undefined : briefly(steady + JOURNAL_MILLIS, "the local journal")) ??
-          (lock.isHeld() ? undefined : briefly(steady + LOCK_MILLIS, "the engine's lock")) ??
-          idleWait(memory, now) ??
-          (yield* gateWait(memory, memory.gate.health(trunk, steady)))
-        if (wait === undefined) return yield* dialTurn(memory, trunk, rates, now)
-        memory.queue.leave()
-        memory.turns.leave()
-        return wait
+        return {
+          now,
+          steady,
+          trunk: trunk && { status: trunk.status(), trouble: trunk.trouble(), admits: trunk.admits(), endpoints: trunk.endpoints() },
+          refused: inbox.fatal && { reason: inbox.fatal, detail: trunk?.refusal() ?? "It refused a call." },
+          breaker: inbox.breaker?.isTripped !== true ? "watching" : inbox.breaker.isSettled ? "tripped" : "settling",
+          window: memory.schedule.stateAt(now),
+          isJournalWritable: local.failure() === undefined,
+          isLockHeld: lock.isHeld(),
+          more: memory.more,
+          dueAt: memory.dueAt
+        }
+      })
+
+      /** Decides, and writes what the log has to say about it. Writing takes a while, so then it looks and decides once more. */
+      const decided = Effect.fnUntraced(function* (
+        memory: CampaignMemory,
+        trunk: LiveTrunk | undefined
+      ): Effect.fn.Return<{ readonly decision: Decision; readonly view: CampaignView }> {
+        const view = yield* viewOf(memory, trunk)
+        const { decision, isHeldUp, notes, watch } = decide(memory.watch, view)
+        const hasClosed = watch.isWindowOpen === false && memory.watch.isWindowOpen !== false
+        memory.watch = watch
+        if (isHeldUp) trunk?.heldUp(memory.plan.campaignId)
+        if (hasClosed && !memory.schedule.isZoneKnown) {
+          yield* Effect.logError("the time zone of a campaign is unknown here, so that its window stays closed")
+        }
+        if (notes.length === 0) return { decision, view }
+        yield* Effect.forEach(notes, (note) => ownership.log(memory.plan.campaignId, note), { discard: true })
+        return yield* decided(memory, trunk)
+      })
+
+      const turn = Effect.fnUntraced(function* (memory: CampaignMemory): Effect.fn.Return<Wait | typeof over> {
+        // Two owners at one inbox would take each other's news and log each edge of the window twice.
+        if (!memory.inbox.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(memory))) return over
+        const { campaignId, ownerEpoch, telephonyConfigurationId } = memory.plan
+        const trunk = telephonyConfigurationId === null ? undefined : yield* findTrunk(memory, telephonyConfigurationId)
+        const { decision, view } = yield* decided(memory, trunk)
+        switch (decision._tag) {
+          case "Stop":
+            yield* ownership.stop(campaignId, decision.stop, ownerEpoch)
+            return over
+          case "JudgeBreaker":
+            return (yield* breakerWatch.judge(memory)) ? over : until(view.steady)
+          case "Dial":
+            return trunk === undefined ? news : yield* dialTurn(memory, trunk, view.now)
+          default:
+            memory.queue.leave()
+            memory.turns.leave()
+            return decision
+        }
       })
 
       const run = Effect.fnUntraced(function* (id: CampaignId) {
@@ -204,9 +179,8 @@ export class CampaignActor extends Context.Service<
           if (wait._tag === "Over") return
           inbox.idle = wait._tag === "Due"
           inbox.waitFor(wait._tag === "Until" ? wait.stuckOn : undefined, SteadyTime.nowOf(clock))
-          const toEdge = Math.min(memory.edgeAt, wait._tag === "Due" ? memory.dueAt : memory.edgeAt) - clock.currentTimeMillisUnsafe()
-          const toNext = wait._tag === "Until" ? wait.until - SteadyTime.nowOf(clock) : toEdge
-          const sleep = Math.min(LONGEST_SLEEP_MILLIS, toEdge, toNext)
+          const { dueAt, watch } = memory
+          const sleep = millisToSleep(wait, watch, { dueAt, now: clock.currentTimeMillisUnsafe(), steady: SteadyTime.nowOf(clock) })
           if (sleep > 0) yield* Effect.timeoutOption(inbox.news.await, sleep)
         }
       }, Effect.scoped)

@@ -7,14 +7,12 @@ import type { Attempt } from "#core/call/Attempt.ts"
 import type { Over } from "#core/call/Call.ts"
 import { isBreakerFailure } from "#core/outcome/Outcome.ts"
 import type { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
+import type { StuckOn } from "#core/campaign/decide.ts"
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallWatcher } from "#runtime/call/LiveCall.ts"
 import type { Recorded } from "#runtime/call/Recorded.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
-
-/** What an actor never waits for long unless something is wrong. */
-export type StuckOn = "a claim" | "the engine's lock" | "replies to requests" | "speech" | "the local journal"
 
 export class CampaignInbox {
   /** Opened by whoever leaves news. */

@@ -1,5 +1,7 @@
-/** What the owner of a campaign keeps between two turns, and what a turn can wait for. */
+/** What the owner of a campaign keeps between two turns. */
 import type { DialPlan } from "#core/campaign/CampaignOwnership.ts"
+import { type CapacityWatch, untold } from "#core/campaign/Capacity.ts"
+import { begun, type CampaignWatch } from "#core/campaign/decide.ts"
 import { compile, type Schedule } from "#core/campaign/Schedule.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { Permit } from "#runtime/call/LiveCall.ts"
@@ -7,21 +9,10 @@ import type { RateQueue } from "#runtime/dispatch/CallRate.ts"
 import type { SlotQueue } from "#runtime/dispatch/Slots.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { ClaimTimes } from "./ClaimTimes.ts"
-import type { CampaignInbox, StuckOn } from "./CampaignInbox.ts"
-import { TrunkGate } from "./TrunkGate.ts"
+import type { CampaignInbox } from "./CampaignInbox.ts"
 
-/** What a turn waits for, besides the window's next edge. `Due`: nothing can be claimed before a retry falls due. */
-export type Wait =
-  | { readonly _tag: "Until"; readonly until: SteadyMillis; readonly stuckOn?: StuckOn }
-  | { readonly _tag: "Due" }
-  | { readonly _tag: "News" }
-  | { readonly _tag: "Over" }
-export const until = (at: SteadyMillis): Wait => ({ _tag: "Until", until: at })
-/** For what should be over in a moment, of which the campaign's log therefore says nothing. */
-export const briefly = (at: SteadyMillis, stuckOn: StuckOn): Wait => ({ _tag: "Until", until: at, stuckOn })
-export const due: Wait = { _tag: "Due" }
-export const news: Wait = { _tag: "News" }
-export const over: Wait = { _tag: "Over" }
+/** What a turn ends with when the campaign does not run any more. */
+export const over = { _tag: "Over" } as const
 
 /** The actor's memory. All of it can be rebuilt from the campaign's row. */
 export interface CampaignMemory {
@@ -38,16 +29,11 @@ export interface CampaignMemory {
   more: boolean
   /** When the next retry falls due; epoch milliseconds. */
   dueAt: number
-  windowOpen: boolean | undefined
-  /** When the window opens or closes next; epoch milliseconds. */
-  edgeAt: number
-  readonly gate: TrunkGate
-  capacityLoggedAt: number
-  mediaLoggedAt: number
+  watch: CampaignWatch
+  capacity: CapacityWatch
   /** The next calls are expected to. */
   needsAudio: boolean
   missedLoggedAt: SteadyMillis
-  numbersLoggedAt: number
 }
 
 export const remember = (
@@ -58,16 +44,12 @@ export const remember = (
   wallNow: () => number
 ): CampaignMemory => {
   const memory: CampaignMemory = {
-    capacityLoggedAt: Number.NEGATIVE_INFINITY,
+    capacity: untold,
     claims: new ClaimTimes(),
-    mediaLoggedAt: Number.NEGATIVE_INFINITY,
     needsAudio: true,
     missedLoggedAt: Number.NEGATIVE_INFINITY,
-    numbersLoggedAt: Number.NEGATIVE_INFINITY,
     inbox,
     dueAt: Number.POSITIVE_INFINITY,
-    edgeAt: Number.POSITIVE_INFINITY,
-    gate: new TrunkGate(),
     more: true,
     permit: {
       holds: () => inbox.mayDial(memory.plan.ownerEpoch) && memory.schedule.stateAt(wallNow()).open
@@ -78,7 +60,7 @@ export const remember = (
     trunk: undefined,
     turns,
     unwatch: () => {},
-    windowOpen: undefined
+    watch: begun
   }
   return memory
 }

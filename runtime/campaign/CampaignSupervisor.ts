@@ -13,7 +13,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { sqlFailuresOf } from "#runtime/postgres/sqlState.ts"
 import { CampaignActor } from "./CampaignActor.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
-import { died } from "./stops.ts"
+import { died } from "#core/campaign/stops.ts"
 
 /** So many deaths within a minute pause the campaign. */
 const DEATHS_TO_PAUSE = 5

@@ -1,7 +1,9 @@
 /** A turn of a campaign's owner in which it dials: takes slots, claims contacts for them, and starts their calls. */
 import { Effect } from "effect"
 import type { Claimed } from "#core/call/AttemptBeginning.ts"
+import { capacityNotes } from "#core/campaign/Capacity.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
+import { briefly, news, until, type Wait } from "#core/campaign/decide.ts"
 import { claimLimit, spacing } from "#core/campaign/Pacing.ts"
 import type { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -17,9 +19,8 @@ import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { type Assigned, CallerRotation } from "./CallerRotation.ts"
-import { briefly, type CampaignMemory, news, until, type Wait } from "./CampaignMemory.ts"
+import type { CampaignMemory } from "./CampaignMemory.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
-import * as Stops from "./stops.ts"
 
 /** Moments this close together are claimed for in one statement. */
 const TOGETHER_MILLIS = 60
@@ -28,7 +29,6 @@ const TOGETHER_MILLIS = 60
  * soon a campaign looks again whose greetings cannot be made in time.
  */
 const CROWDED_MILLIS = 100
-const CAPACITY_LOG_MILLIS = 600_000
 
 /** What calls need that are about to be claimed, in the order of their ids. */
 interface Reserved {
@@ -66,25 +66,18 @@ export const makeDialTurn = Effect.gen(function* () {
     memory: CampaignMemory,
     scopes: ReadonlyArray<SlotScope>,
     trunk: LiveTrunk,
-    now: number
+    now: SteadyTime.SteadyMillis
   ) {
-    if (rotation.isExhausted(trunk) && now >= memory.numbersLoggedAt + CAPACITY_LOG_MILLIS) {
-      memory.numbersLoggedAt = now
-      yield* ownership.log(memory.plan.campaignId, Stops.numbersExhausted)
-    }
     const { campaignId } = memory.plan
-    if (memory.needsAudio && media.isFull()) {
-      if (now < memory.mediaLoggedAt + CAPACITY_LOG_MILLIS) return news
-      memory.mediaLoggedAt = now
-      yield* ownership.log(campaignId, Stops.waitingForMedia(media.metrics().limit))
-      return news
-    }
-    const inDoubt = supervisor.inDoubt(campaignId)
-    const isStarved = slots.used(scopes[0]?.key ?? "") <= inDoubt
-    if (isStarved && now >= memory.capacityLoggedAt + CAPACITY_LOG_MILLIS) {
-      memory.capacityLoggedAt = now
-      yield* ownership.log(campaignId, inDoubt === 0 ? Stops.waitingForCapacity : Stops.waitingForDoubts(inDoubt))
-    }
+    const [notes, watch] = capacityNotes(memory.capacity, {
+      now,
+      areNumbersExhausted: rotation.isExhausted(trunk),
+      mediaLimit: memory.needsAudio && media.isFull() ? media.metrics().limit : undefined,
+      held: slots.used(scopes[0]?.key ?? ""),
+      inDoubt: supervisor.inDoubt(campaignId)
+    })
+    memory.capacity = watch
+    yield* Effect.forEach(notes, (note) => ownership.log(campaignId, note), { discard: true })
     return news
   })
 
@@ -221,7 +214,7 @@ export const makeDialTurn = Effect.gen(function* () {
   }
 
   /** `now`: of the wall clock, by which retries fall due. */
-  return (memory: CampaignMemory, trunk: LiveTrunk, rates: ReadonlyArray<RateScope>, now: number) => {
+  return (memory: CampaignMemory, trunk: LiveTrunk, now: number) => {
     const isTrunkFull = trunk.originating.isFull
     if (isTrunkFull || voice.isCrowdedBy(memory.plan.campaignId)) {
       memory.queue.leave()
@@ -230,7 +223,7 @@ export const makeDialTurn = Effect.gen(function* () {
       return Effect.map(SteadyTime.now, (at) => briefly(at + CROWDED_MILLIS, isTrunkFull ? "replies to requests" : "speech"))
     }
     // Slots that were taken and contacts that were claimed must reach their calls.
-    return Effect.uninterruptibleMask((restore) => dial(memory, trunk, rates, now, restore))
+    return Effect.uninterruptibleMask((restore) => dial(memory, trunk, ratesOf(memory.plan, trunk), now, restore))
   }
 })
 
@@ -238,4 +231,9 @@ const scopesOf = (plan: DialPlan, trunk: LiveTrunk): ReadonlyArray<SlotScope> =>
   { key: `campaign:${plan.campaignId}`, limit: plan.maxConcurrency ?? undefined },
   { key: `organization:${plan.organizationId}`, limit: plan.organizationShare },
   { key: `trunk:${trunk.configurationId}`, limit: trunk.maxConcurrentCalls() }
+]
+
+const ratesOf = ({ campaignId, rateLimit }: DialPlan, trunk: LiveTrunk): ReadonlyArray<RateScope> => [
+  { key: `campaign:${campaignId}`, rate: rateLimit },
+  { key: `trunk:${trunk.configurationId}`, rate: trunk.rate }
 ]

@@ -4,7 +4,7 @@ import { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import type { CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { type CampaignMemory, news, over, until, type Wait } from "./CampaignMemory.ts"
+import type { CampaignMemory } from "./CampaignMemory.ts"
 import type { CampaignInbox } from "./CampaignInbox.ts"
 
 /** Times on record differ a little from those in memory. */
@@ -27,19 +27,16 @@ export const makeBreakerWatch = Effect.gen(function* () {
       inbox.breaker = breaker?.enabled === true ? new BreakerWindow(breaker, yield* onRecord(campaignId)) : undefined
       inbox.breakerEpoch = breakerEpoch
     }),
-    /** Undefined when the breaker has not tripped, or when the record does not confirm the trip. */
-    wait: Effect.fnUntraced(function* ({ inbox, plan }: CampaignMemory, now: SteadyTime.SteadyMillis): Effect.fn.Return<Wait | undefined> {
-      const { breaker } = inbox
-      if (breaker?.isTripped !== true) return undefined
-      if (!breaker.isSettled) return news
+    /** True when the record confirms the trip, and the campaign is paused. Otherwise the window goes on with the entries of the record. */
+    judge: Effect.fnUntraced(function* ({ inbox: { breaker }, plan }: CampaignMemory) {
+      if (breaker === undefined) return false
       const { newest } = breaker
       const asOf = SteadyTime.wallOf(clock, newest) + CLOCKS_APART_MILLIS
-      if (yield* ownership.judgeBreaker(plan.campaignId, asOf)) return over
+      if (yield* ownership.judgeBreaker(plan.campaignId, asOf)) return true
       const entries = yield* onRecord(plan.campaignId)
-      // More calls have ended meanwhile, so the record that was just read may be incomplete: look again.
-      if (!breaker.isSettled || breaker.newest !== newest) return until(now)
-      breaker.overruled(entries)
-      return undefined
+      // If more calls have ended meanwhile, the record that was just read may be incomplete: the next turn judges again.
+      if (breaker.isSettled && breaker.newest === newest) breaker.overruled(entries)
+      return false
     })
   }
 })

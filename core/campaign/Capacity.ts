@@ -1,0 +1,46 @@
+/** What a campaign's log says when the campaign could dial and finds no slot. Pure: what was said before is a `CapacityWatch`. */
+import type { SteadyMillis } from "#core/SteadyTime.ts"
+import * as Stops from "./stops.ts"
+
+/** Each reason is mentioned at most this often. */
+const LOG_AGAIN_MILLIS = 600_000
+
+/** When each reason was last logged. */
+export interface CapacityWatch {
+  readonly numbersAt: SteadyMillis
+  readonly mediaAt: SteadyMillis
+  readonly slotsAt: SteadyMillis
+}
+export const untold: CapacityWatch = {
+  numbersAt: Number.NEGATIVE_INFINITY,
+  mediaAt: Number.NEGATIVE_INFINITY,
+  slotsAt: Number.NEGATIVE_INFINITY
+}
+
+export interface CapacityView {
+  readonly now: SteadyMillis
+  /** Every caller ID of the trunk carries as many calls as it may. */
+  readonly areNumbersExhausted: boolean
+  /** The calls need audio, and the node has no room for more; how many it has room for. */
+  readonly mediaLimit: number | undefined
+  /** Slots that the campaign holds. */
+  readonly held: number
+  /** Of these, held by calls of which it is unknown whether they were placed. */
+  readonly inDoubt: number
+}
+
+export const capacityNotes = (
+  watch: CapacityWatch,
+  { areNumbersExhausted, held, inDoubt, mediaLimit, now }: CapacityView
+): readonly [notes: ReadonlyArray<Stops.Note>, watch: CapacityWatch] => {
+  const isDue = (at: SteadyMillis) => now >= at + LOG_AGAIN_MILLIS
+  const isNumbersDue = areNumbersExhausted && isDue(watch.numbersAt)
+  const notes = isNumbersDue ? [Stops.numbersExhausted] : []
+  const told = isNumbersDue ? { ...watch, numbersAt: now } : watch
+  if (mediaLimit !== undefined) {
+    return isDue(watch.mediaAt) ? [[...notes, Stops.waitingForMedia(mediaLimit)], { ...told, mediaAt: now }] : [notes, told]
+  }
+  // A campaign with calls up has its share of the capacity.
+  if (held > inDoubt || !isDue(watch.slotsAt)) return [notes, told]
+  return [[...notes, inDoubt === 0 ? Stops.waitingForCapacity : Stops.waitingForDoubts(inDoubt)], { ...told, slotsAt: now }]
+}
