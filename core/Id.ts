@@ -1,5 +1,6 @@
 /** The branded ids of all tables: numbers where the API shows them, a UUID where a provider carries it. */
 import { Schema } from "effect"
+import { uuidPattern } from "./Uuid.ts"
 
 export const OrganizationId = Schema.Int.pipe(Schema.brand("OrganizationId"))
 export type OrganizationId = typeof OrganizationId.Type
@@ -26,5 +27,5 @@ export type DocumentId = typeof DocumentId.Type
  * One attempt to reach one number, and the call it becomes: a lower-case UUID. It travels to the provider (as ARI's channel id,
  * for one), so that events are matched before any reply. Always 36 characters, because Asterisk compares channel ids as prefixes.
  */
-export const CallId = Schema.String.check(Schema.isPattern(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)).pipe(Schema.brand("CallId"))
+export const CallId = Schema.String.check(Schema.isPattern(new RegExp(`^${uuidPattern}$`))).pipe(Schema.brand("CallId"))
 export type CallId = typeof CallId.Type

@@ -1,4 +1,10 @@
-/** How resources are named from outside. A text of another form is the name of nothing, and never reaches the database. */
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** UUIDs as text. A text of another form names nothing, and never reaches the database. */
 
-export const isUuid = (text: string): boolean => uuid.test(text)
+/** A canonical UUID, lower-case, as part of a regular expression. */
+export const uuidPattern = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+const canonical = new RegExp(`^${uuidPattern}$`)
+
+/** In lower or upper case, as clients write it. */
+export const isUuid = (text: string): boolean => canonical.test(text.toLowerCase())
+/** In lower case, as the engine writes it. */
+export const isCanonicalUuid = (text: string): boolean => canonical.test(text)

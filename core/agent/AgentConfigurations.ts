@@ -62,8 +62,11 @@ const voicemailDetection: Rule = (value) => {
   return [...detection(value), ...mute]
 }
 
+/** No call may last longer, whatever an agent asks for. */
+export const longestCallSeconds = 1200
+
 const known = object({
-  max_call_duration: integer(1, 1200),
+  max_call_duration: integer(1, longestCallSeconds),
   max_user_idle_timeout: number,
   smart_turn_stop_secs: number,
   turn_start_strategy: oneOf("default", "min_words", "provisional_vad"),

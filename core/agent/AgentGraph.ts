@@ -8,9 +8,9 @@ import { firstOf, gathered } from "#core/Problem.ts"
 import { nodeTypeOf } from "./NodeTypes.ts"
 import { requiredVariables } from "./Template.ts"
 import { triggerProblems } from "./TriggerPath.ts"
+import { longestCallSeconds } from "./AgentConfigurations.ts"
 
 const defaultMaxCallSeconds = 300
-const longestCallSeconds = 1200
 
 /** Far more than anybody draws. Each is looked at a dozen times whenever a definition is stored. */
 export const mostNodes = 500

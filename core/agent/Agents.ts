@@ -33,8 +33,8 @@ import * as triggers from "./AgentTriggerStore.ts"
 import { AgentVersions } from "./AgentVersions.ts"
 import * as versions from "./AgentVersionStore.ts"
 import * as TriggerPath from "./TriggerPath.ts"
+import { isUuid } from "#core/Uuid.ts"
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const wholeList: store.AgentSelection = { ...firstPage, statuses: ["active", "archived"] }
 
 export class Agents extends Context.Service<
@@ -146,7 +146,7 @@ export class Agents extends Context.Service<
         ),
         unpublished: Effect.fn("Agents.unpublished")((organizationId, id) => provided(Effect.orDie(unpublished(sql, organizationId, id)))),
         getByUuid: Effect.fn("Agents.getByUuid")(function* (organizationId, workflowUuid) {
-          const agent = uuid.test(workflowUuid) ? yield* Effect.orDie(store.findByUuid(sql, organizationId, workflowUuid)) : undefined
+          const agent = isUuid(workflowUuid) ? yield* Effect.orDie(store.findByUuid(sql, organizationId, workflowUuid)) : undefined
           return agent ?? (yield* new AgentNotFound({ id: workflowUuid }))
         }),
         getByTrigger: Effect.fn("Agents.getByTrigger")(function* (organizationId, path) {

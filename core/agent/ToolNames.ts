@@ -3,6 +3,7 @@ import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { toolNameOf as edgeToolName } from "./AgentGraph.ts"
 import { gathered } from "#core/Problem.ts"
+import { isCanonicalUuid } from "#core/Uuid.ts"
 
 export interface NamedTool {
   readonly uuid: string
@@ -20,11 +21,9 @@ const uuidsOf = (node: JsonObject): ReadonlyArray<string> => {
   return Array.isArray(uuids) ? uuids.filter((uuid) => typeof uuid === "string").map((uuid) => uuid.toLowerCase()) : []
 }
 
-const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
-
 /** Of all nodes, each once. */
 export const toolUuidsIn = (definition: JsonObject): ReadonlyArray<string> => [
-  ...new Set(partsOf(definition["nodes"]).flatMap(uuidsOf).filter(isUuid))
+  ...new Set(partsOf(definition["nodes"]).flatMap(uuidsOf).filter(isCanonicalUuid))
 ]
 
 /** Unlike an edge's name, with runs of `_` as one and none at the ends. */

@@ -34,8 +34,7 @@ import * as store from "./CallStore.ts"
 import { CallNotPlaced, type ConcurrencyExhausted, Dialer, type MediaExhausted, type SingleCall } from "./Dialer.ts"
 import type { NumberInCall } from "./NumberHold.ts"
 import { reservedNames } from "./ReservedNames.ts"
-
-const e164 = /^\+[1-9]\d{6,14}$/
+import { isDialable } from "#core/telephony/E164.ts"
 
 export interface StartedCall {
   readonly runId: RunId
@@ -189,7 +188,7 @@ const dial = Effect.fnUntraced(function* (
   phoneNumber: string,
   call: Omit<SingleCall, "phoneNumber">
 ) {
-  if (!e164.test(phoneNumber) && !extensions.has(phoneNumber)) return yield* new PhoneNumberRefused({ hasExtensions: !extensions.isEmpty })
+  if (!isDialable(phoneNumber) && !extensions.has(phoneNumber)) return yield* new PhoneNumberRefused({ hasExtensions: !extensions.isEmpty })
   const { runId, runName } = yield* dialer.dial({ ...call, phoneNumber })
   return { runId, runName }
 })

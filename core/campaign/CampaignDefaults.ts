@@ -5,6 +5,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import type { BreakerConfig } from "./CircuitBreaker.ts"
 import { defaultRetryConfig, type RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
+import { defaultConfiguration } from "#core/telephony/defaultConfiguration.ts"
 
 export interface LastSettings {
   readonly retry: RetryConfig
@@ -31,9 +32,7 @@ export const campaignDefaults = Effect.fnUntraced(function* (sql: SqlClient.SqlC
   const [row] = yield* sql<Row>`
     SELECT o.concurrency_limit, (
       SELECT count(*)::int FROM phone_numbers n
-      WHERE n.organization_id = o.id AND n.is_active AND n.telephony_configuration_id = (
-        SELECT CASE WHEN bool_or(is_default_outbound) OR count(*) = 1 THEN (array_agg(id ORDER BY is_default_outbound DESC))[1] END
-        FROM telephony_configurations WHERE organization_id = o.id)) AS from_numbers, (
+      WHERE n.organization_id = o.id AND n.is_active AND n.telephony_configuration_id = ${sql.literal(defaultConfiguration("o.id"))}) AS from_numbers, (
       SELECT jsonb_build_object('retry', retry_config, 'maxConcurrency', max_concurrency, 'schedule', schedule_config, 'breaker', circuit_breaker)
       FROM campaigns WHERE organization_id = o.id ORDER BY created_at DESC, id DESC LIMIT 1) AS last
     FROM organizations o WHERE o.id = ${organizationId}`

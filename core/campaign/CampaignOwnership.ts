@@ -10,6 +10,7 @@ import type { CampaignEvent } from "./CampaignLog.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
+import { defaultConfiguration } from "#core/telephony/defaultConfiguration.ts"
 
 /** All that dispatch needs to know of a running campaign. */
 export interface DialPlan {
@@ -104,7 +105,6 @@ const own = Effect.fnUntraced(function* (sql: Sql, id: CampaignId) {
   return row === undefined ? undefined : yield* look(sql, id, row.ownerEpoch)
 })
 
-// Where the campaign names no configuration: the organization's default, or else the only one that there is.
 const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
   sql<DialPlan>`
     SELECT c.id AS campaign_id, c.organization_id, c.agent_id, a.current_definition_id AS definition_id, c.owner_epoch, c.dial_epoch, c.breaker_epoch,
@@ -112,12 +112,8 @@ const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
       c.retry_config AS retry, c.schedule_config AS schedule, c.circuit_breaker AS breaker,
       t.id AS telephony_configuration_id
     FROM campaigns c JOIN organizations o ON o.id = c.organization_id JOIN agents a ON a.id = c.agent_id
-    LEFT JOIN LATERAL (
-      SELECT id FROM telephony_configurations
-      WHERE organization_id = c.organization_id AND CASE WHEN c.telephony_configuration_id IS NOT NULL
-        THEN id = c.telephony_configuration_id
-        ELSE is_default_outbound OR (SELECT count(*) FROM telephony_configurations WHERE organization_id = c.organization_id) = 1 END
-    ) t ON true
+    LEFT JOIN telephony_configurations t ON t.organization_id = c.organization_id
+      AND t.id = coalesce(c.telephony_configuration_id, ${sql.literal(defaultConfiguration("c.organization_id"))})
     WHERE c.id = ${id}::int AND c.state = 'running' AND c.owner_epoch = ${ownerEpoch}::int`.pipe(Effect.map((rows) => rows[0]))
 
 const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop, ownerEpoch: number | undefined) =>

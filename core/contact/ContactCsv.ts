@@ -7,6 +7,7 @@ import { Result, Schema } from "effect"
 import { requiredVariables as variablesOf } from "#core/agent/Template.ts"
 import { isStorable } from "#core/storable.ts"
 import { type Extensions, noExtensions } from "#core/telephony/Extensions.ts"
+import { isDialable } from "#core/telephony/E164.ts"
 
 export const maxFileBytes = 10 * 1024 * 1024
 export const maxRows = 100_000
@@ -104,13 +105,12 @@ const headerFault = (columns: ReadonlyArray<string>): string | undefined => {
 }
 
 const fillers = /[ \u00a0\u202f()./-]/g
-const e164 = /^\+[1-9]\d{6,14}$/
 
 /** E.164, or undefined when the cell is none. A leading `'` is how spreadsheets mark text. */
 export const normalizePhone = (cell: string): string | undefined => {
-  if (e164.test(cell)) return cell
+  if (isDialable(cell)) return cell
   const phone = cell.trim().replace(/^'/, "").replace(fillers, "")
-  return e164.test(phone) ? phone : undefined
+  return isDialable(phone) ? phone : undefined
 }
 
 /** As it stands: whoever takes points out of `1000.0` calls somebody else. */

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Caller } from "./Caller.ts"
+import { uuidPattern } from "#core/Uuid.ts"
 
 /** As it stands in the link: the organization, and the user, with the log-in if there is one, or the key that no user made. */
 export const makerOf = ({ apiKeyId, organizationId, sessionId, userId }: Caller): string => {
@@ -9,7 +10,7 @@ export const makerOf = ({ apiKeyId, organizationId, sessionId, userId }: Caller)
   return `${organizationId}.u${userId}${sessionId === undefined ? "" : `.${sessionId}`}`
 }
 
-const makerText = /^(\d{1,9})\.([uk])(\d{1,9})(?:\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?$/
+const makerText = new RegExp(`^(\\d{1,9})\\.([uk])(\\d{1,9})(?:\\.(${uuidPattern}))?$`)
 
 export class LinkMakers extends Context.Service<
   LinkMakers,

@@ -4,6 +4,7 @@
  * - `sip_uri`: `sip:` or `sips:`; scheme and host in lower case, without the port that the scheme has anyway.
  * - `sip_extension`: whatever else, in lower case.
  */
+import { isOwnNumber } from "./E164.ts"
 export type PhoneAddressType = "pstn" | "sip_uri" | "sip_extension"
 
 export interface PhoneAddress {
@@ -47,7 +48,6 @@ const needsCountry = `PSTN addresses without a leading '+' need a country_code o
 const tooLong = "A phone number has at most 15 digits with its dial code"
 
 const digitsOnly = /^\+?\d{8,15}$/
-const e164 = /^\+[1-9]\d{7,14}$/
 const sip = /^(sips?):(?:([^@]*)@)?(\[[0-9a-f:.]+\]|[^@:;?[\]\s]+)(?::(\d{1,5}))?([;?].*)?$/i
 const defaultPort: Readonly<Record<string, string>> = { sip: "5060", sips: "5061" }
 
@@ -61,7 +61,7 @@ export const parse = (text: string, countryCode?: string): PhoneAddress | string
   if (!digitsOnly.test(plain)) return { type: "sip_extension", normalized: plain.toLowerCase() }
   const international = plain.startsWith("+") ? plain : withDialCode(plain, countries[countryCode?.toUpperCase() ?? ""])
   if (international === undefined) return needsCountry
-  if (e164.test(international)) return { type: "pstn", normalized: international }
+  if (isOwnNumber(international)) return { type: "pstn", normalized: international }
   return international.length > 16
     ? tooLong
     : "The address is no phone number: a dial code does not begin with 0, and 8 digits are the least"

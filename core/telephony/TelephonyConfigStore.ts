@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { newRowId, openedJson, type Place, sealedJson, Sealer } from "#core/Sealer.ts"
+import { defaultConfiguration } from "./defaultConfiguration.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -93,14 +94,12 @@ export const hold = (sql: Sql, organizationId: OrganizationId, id: TelephonyConf
     SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}
     FOR KEY SHARE`.pipe(first)
 
-/** The default one, or else the only one that there is. */
+/** The one to call through when none is named. */
 export const holdDefault = (sql: Sql, organizationId: OrganizationId) =>
   sql<Stored>`
-    SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId}
-    ORDER BY is_default_outbound DESC, id LIMIT 2 FOR KEY SHARE`.pipe(
-    opened,
-    Effect.map((rows) => (rows[0]?.isDefaultOutbound === true || rows.length === 1 ? rows[0] : undefined))
-  )
+    SELECT ${columns(sql)} FROM telephony_configurations
+    WHERE organization_id = ${organizationId} AND id = ${sql.literal(defaultConfiguration("telephony_configurations.organization_id"))}
+    FOR KEY SHARE`.pipe(first)
 
 /** Changes of it and of its numbers wait for each other. */
 export const lock = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) =>

@@ -19,7 +19,6 @@ import {
   fileMetadata,
   FileMetadataQuery,
   FileQuery,
-  maxUploadBytes,
   RequestUpload,
   SignedUrl,
   SignedUrlQuery,
@@ -27,6 +26,7 @@ import {
   uploadAddress,
   Uploaded
 } from "#gateway/wire/File.ts"
+import { maxFileBytes } from "#core/contact/ContactCsv.ts"
 
 /** A form is larger than its file by its boundaries and headers. */
 const formBytes = 65_536
@@ -88,7 +88,7 @@ export const fileRoutes = tagged("Files", [
     description:
       "To the address that was given out, until it expires or the bytes are there. The same bytes again get the same answer, others 409.",
     mediaTypes: ["text/csv", "application/octet-stream"],
-    maxBytes: maxUploadBytes,
+    maxBytes: maxFileBytes,
     success: Uploaded,
     errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "QuotaFull"],
     handle: ({ body, params, query }) =>
@@ -101,7 +101,7 @@ export const fileRoutes = tagged("Files", [
     summary: "Upload a list as the file of a form",
     headers: Type.Object({ "Content-Type": Type.String() }),
     mediaTypes: ["multipart/form-data"],
-    maxBytes: maxUploadBytes + formBytes,
+    maxBytes: maxFileBytes + formBytes,
     success: Uploaded,
     errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "FormInvalid", "QuotaFull"],
     handle: ({ body, headers, params, query }) =>

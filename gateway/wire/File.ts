@@ -3,13 +3,12 @@ import Type, { type Static } from "typebox"
 import type { UploadTicket } from "#core/file/Uploads.ts"
 import type { StoredFile } from "#gateway/ports/FileStore.ts"
 import { instant, nullable, optional } from "#gateway/request/Field.ts"
-
-export const maxUploadBytes = 10_485_760
+import { maxFileBytes } from "#core/contact/ContactCsv.ts"
 
 export const RequestUpload = Type.Object(
   {
     file_name: Type.String({ pattern: ".*\\.csv$" }),
-    file_size: Type.Integer({ minimum: 1, maximum: maxUploadBytes }),
+    file_size: Type.Integer({ minimum: 1, maximum: maxFileBytes }),
     content_type: Type.String({ default: "text/csv" })
   },
   { title: "RequestUpload" }

@@ -5,12 +5,12 @@ import { UserId } from "#core/organization/Caller.ts"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { SessionId } from "#core/organization/Session.ts"
 import { InvalidToken, sessionHours, Tokens } from "#core/organization/Tokens.ts"
+import { isCanonicalUuid } from "#core/Uuid.ts"
 
 const lifetimeSeconds = sessionHours * 3600
 const algorithm = "HS256"
 const secretName = "jwt"
 const userIdText = /^[1-9]\d{0,8}$/
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const tokensOf = (secret: Redacted.Redacted): Tokens["Service"] => {
   const key = new TextEncoder().encode(Redacted.value(secret))
@@ -39,7 +39,7 @@ export const tokensOf = (secret: Redacted.Redacted): Tokens["Service"] => {
           sub !== undefined && userIdText.test(sub)
             ? Effect.succeed({
                 userId: UserId.make(Number(sub)),
-                sessionId: jti !== undefined && uuid.test(jti) ? SessionId.make(jti) : undefined
+                sessionId: jti !== undefined && isCanonicalUuid(jti) ? SessionId.make(jti) : undefined
               })
             : Effect.fail(new InvalidToken())
         )

@@ -31,7 +31,7 @@ t.test("given an address, then its line has one form", async (t) => {
   })
   t.test("extensions", async () => {
     check("1001", undefined, "sip_extension", "1001")
-    check("Front-CampaignInbox", undefined, "sip_extension", "frontdesk")
+    check("Front-Desk", undefined, "sip_extension", "frontdesk")
     check("1234567890123456", undefined, "sip_extension", "1234567890123456")
   })
 })

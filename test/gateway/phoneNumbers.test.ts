@@ -76,14 +76,14 @@ t.test("given a number, when its line is added once more, then 409", async (t) =
 
 t.test("given a number, when it is changed, then what is null stays, and what is to be cleared does not", async (t) => {
   const agent = await makeAgent()
-  const { id } = bodyOf(await ask("POST", path, { address: "1001", label: "inbox", inbound_workflow_id: agent.id }))
+  const { id } = bodyOf(await ask("POST", path, { address: "1001", label: "desk", inbound_workflow_id: agent.id }))
   const put = (json: unknown) => ask("PUT", `${path}/${id}`, json)
   t.match(await put({ label: null, is_active: false, address: "1002" }), {
     status: 200,
     json: {
       address: "1001",
       address_type: "sip_extension",
-      label: "inbox",
+      label: "desk",
       is_active: false,
       inbound_workflow_id: agent.id,
       provider_sync: null

@@ -22,7 +22,7 @@ const list = async (extensions: ReadonlyArray<string>) => {
 }
 const create = async (numbers: ReadonlyArray<string>) => {
   const source_id = await api.upload(["phone_number", ...numbers, ""].join("\n"))
-  return await api.ask("POST", "/campaign/create", { name: "CampaignInboxes", workflow_id: world.agentId, source_type: "csv", source_id })
+  return await api.ask("POST", "/campaign/create", { name: "Desks", workflow_id: world.agentId, source_type: "csv", source_id })
 }
 /** Of a request that was refused. */
 const toldOf = ({ body, status }: { readonly body: unknown; readonly status: number }) => ({ status, body })
