@@ -1,6 +1,6 @@
 /** /api/v1/campaign */
 import { Effect } from "effect"
-import { type CampaignState, campaignStates, shownStates } from "#core/campaign/Campaign.ts"
+import { campaignStates, shownStates } from "#core/campaign/Campaign.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { Compatibility } from "#core/Compatibility.ts"
 import { RequestId } from "#core/Idempotency.ts"
@@ -9,7 +9,8 @@ import { makerOf } from "#core/organization/LinkMakers.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 import { idempotent } from "#gateway/request/idempotency.ts"
-import { NotFound, Unprocessable } from "#gateway/request/Refusal.ts"
+import { listFilter } from "#gateway/request/listFilter.ts"
+import { NotFound } from "#gateway/request/Refusal.ts"
 import { list, route, tagged } from "#gateway/request/Route.ts"
 import { shown } from "#gateway/request/shown.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
@@ -50,21 +51,11 @@ const startErrors = [
 
 const linkSeconds = 3600
 
-const isState = (word: string): word is CampaignState => campaignStates.some((state) => state === word)
-/** The existing product's name of a draft is understood whatever it is called here. */
-const stateOf = (word: string): string => (word === "created" ? "draft" : word)
-const quoted = (words: ReadonlyArray<string>): string => `[${words.map((word) => `'${word}'`).join(", ")}]`
-
-const statesOf = (filter: string | undefined): Effect.Effect<ReadonlyArray<CampaignState> | undefined, Unprocessable> => {
-  if (filter === undefined) return Effect.succeed(undefined)
-  const words = [...new Set(filter.split(",").map((word) => stateOf(word.trim())))]
-  const unknown = words.filter((word) => !isState(word)).map((word) => (word === "" ? "<empty>" : word))
-  return unknown.length === 0
-    ? Effect.succeed(words.filter(isState))
-    : Effect.fail(
-        new Unprocessable({ detail: `Invalid campaign state filter: ${quoted(unknown)}. Allowed values: ${quoted(shownStates)}.` })
-      )
-}
+const statesOf = listFilter("campaign state", campaignStates, {
+  shown: shownStates,
+  // Dograh's name of a draft is understood whatever a draft is called here.
+  meaningOf: (word) => (word === "created" ? "draft" : word)
+})
 
 export const campaignRoutes = tagged("Campaigns", [
   idempotent(

@@ -1,14 +1,14 @@
 /** /api/v1/workflow: agents. */
 import { Effect } from "effect"
 import Type, { type Static } from "typebox"
-import type { AgentStatus } from "#core/agent/Agent.ts"
 import { describedAgent } from "#core/agent/DescribedAgent.ts"
 import { mostCharacters, mostValues } from "#core/agent/AgentSize.ts"
 import { agentTemplates } from "#core/agent/templates/AgentTemplate.ts"
 import { Agents } from "#core/agent/Agents.ts"
 import { allCodes, endReasons } from "#core/agent/Disposition.ts"
 import type { AgentId } from "#core/Id.ts"
-import { NotFound, Unprocessable } from "#gateway/request/Refusal.ts"
+import { listFilter } from "#gateway/request/listFilter.ts"
+import { NotFound } from "#gateway/request/Refusal.ts"
 import { list, route, tagged } from "#gateway/request/Route.ts"
 import {
   agentChangesOf,
@@ -43,19 +43,7 @@ const selectionOf = (query: Static<typeof FetchQuery>) =>
     ...(statuses === undefined ? {} : { statuses })
   }))
 
-const isStatus = (word: string): word is AgentStatus => agentStatuses.some((status) => status === word)
-const quoted = (words: ReadonlyArray<string>): string => `[${words.map((word) => `'${word}'`).join(", ")}]`
-
-const statusesOf = (filter: string | undefined): Effect.Effect<ReadonlyArray<AgentStatus> | undefined, Unprocessable> => {
-  if (filter === undefined) return Effect.succeed(undefined)
-  const words = filter.split(",").map((word) => word.trim())
-  const unknown = words.filter((word) => !isStatus(word)).map((word) => (word === "" ? "<empty>" : word))
-  return unknown.length === 0
-    ? Effect.succeed(words.filter(isStatus))
-    : Effect.fail(
-        new Unprocessable({ detail: `Invalid workflow status filter: ${quoted(unknown)}. Allowed values: ${quoted(agentStatuses)}.` })
-      )
-}
+const statusesOf = listFilter("workflow status", agentStatuses)
 
 /** A graph with the prompts of all its nodes. */
 const agentSize = { maxBytes: mostCharacters, maxValues: mostValues }
