@@ -1,9 +1,30 @@
-/** Somebody a campaign is to call: one line of its list, and what has come of it so far. */
+/**
+ * A person a campaign calls: one line of its list, and what has come of it so far.
+ *
+ *     pending --claimed--> dialing --answered--> in_call --recorded--> completed, failed, retry_wait
+ *     dialing --recorded, never answered--> completed, failed, retry_wait
+ *     dialing --the request never left--> pending, or retry_wait or failed if it was a retry
+ *     retry_wait --due and claimed--> dialing        retry_wait --the settings allow no more retries--> failed
+ *     failed <--an operator says whether the person was reached--> completed
+ *
+ * The database carries the moves out, in the statements that record attempts; journeys check that it makes no others.
+ */
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import type { AgentId, RunId } from "#core/Id.ts"
 
 export const contactStates = ["pending", "dialing", "in_call", "retry_wait", "completed", "failed", "cancelled"] as const
 export type ContactState = (typeof contactStates)[number]
+
+/** Where a contact can go from each state. `cancelled` is reserved: nothing leads to it yet. */
+export const contactMoves: Readonly<Record<ContactState, ReadonlyArray<ContactState>>> = {
+  pending: ["dialing"],
+  dialing: ["in_call", "pending", "retry_wait", "completed", "failed"],
+  in_call: ["retry_wait", "completed", "failed"],
+  retry_wait: ["dialing", "failed"],
+  completed: ["failed"],
+  failed: ["completed"],
+  cancelled: []
+}
 
 export interface Contact {
   /** The line of the list; the header is line 1. */

@@ -14,6 +14,7 @@ import type { RunPageWire, RunWire } from "#gateway/wire/Run.ts"
 import type { TelephonyConfigWire } from "#gateway/wire/Telephony.ts"
 import type { RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
+import { noteContactMoves, strayMoves } from "./contactMoves.ts"
 import { removeData } from "./dataFolder.ts"
 import "./documentedFetch.ts"
 import { type Engine, type EngineProcess, type Environment, spawnEngine, startEngine } from "./EngineProcess.ts"
@@ -162,6 +163,7 @@ export class World {
     const world = new World(emulator, sql, dataDir, { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, ...options.environment })
     t.teardown(() => world.end())
     await world.launch()
+    await noteContactMoves(sql)
     const address = (await asterisk?.(emulator.url)) ?? emulator.url
     const account = options.account ?? { ari_endpoint: address, app_name: emulator.user, app_password: emulator.password }
     await world.api.createConfig(account)
@@ -343,6 +345,7 @@ export const judge = async (t: Test, world: World, id: number, cap: number): Pro
     [],
     "every contact is done"
   )
+  t.strictSame(await strayMoves(sql), [], "no contact went from one state to another that it must not go to")
   t.strictSame(await shownCounters(api, id), await recounted(sql, id), "counters are what a recount gives")
   const runs = await api.runs(id)
   t.equal(runs.length, placed.length, "one run for each attempt")
