@@ -233,14 +233,14 @@ t.test("types", async (t) => {
   t.strictSame(casts, [], "each cast says in a comment why it holds")
 })
 
-// --- README
+// --- deploy/README.md
 
 /** `| \`NAME\` | default | description |`, of the table that begins with PORT. */
 const rowOf = ({ default: value, description, name }: (typeof variables)[number]): string =>
   `| \`${name}\` | ${value === undefined ? "" : `\`${value}\``} | ${description} |`
 
-t.test("README lists the configuration as it is", async (t) => {
-  const readme = texts.find(({ path }) => path === "README.md")
-  const rows = (readme?.lines ?? []).filter((line) => variables.some(({ name }) => line.startsWith(`| \`${name}\` |`)))
+t.test("deploy/README.md lists the configuration as it is", async (t) => {
+  const page = texts.find(({ path }) => path === "deploy/README.md")
+  const rows = (page?.lines ?? []).filter((line) => variables.some(({ name }) => line.startsWith(`| \`${name}\` |`)))
   t.strictSame(rows, variables.map(rowOf))
 })

@@ -1,10 +1,12 @@
-/** The table of the calls of the existing product's web interface, held against the routes that there are. */
+/** The table of the calls of Dograh's web interface, held against the routes that there are. */
 import { readFileSync } from "node:fs"
 import t from "tap"
 import { builtIn } from "#adapters/index.ts"
 import { apiRoutes } from "#gateway/api.ts"
 
-const table = readFileSync(new URL("../../gateway/COMPATIBILITY.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../gateway/COMPATIBILITY.md", import.meta.url), "utf8")
+/** The last section of the page: the table before it is about differences. */
+const [, table = ""] = page.split(/^## The calls of its web interface$/m)
 const rows = [...table.matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) (\S+) \| (?:`(\w+)`|absent)/gm)]
 /** However its parameters are called. */
 const shapeOf = (method: string, path: string) => `${method} ${path.replaceAll(/\{\w+\}|:\w+/g, "*")}`

@@ -1,5 +1,5 @@
 /**
- * The README's first hour, word by word: the commands are taken from the README itself and run in a real shell, beside the engine as
+ * The first hour of deploy/README.md, word by word: the commands are taken from the page itself and run in a real shell, beside the engine as
  * `npm start` starts it. The callees, SIPp's, say what came of it.
  */
 import { spawn } from "node:child_process"
@@ -16,14 +16,14 @@ t.setTimeout(600_000)
 const skip = (await asteriskUnavailable()) ?? false
 
 /** The section between its title and the next one, and what a shell is told in it. */
-const readme = await readFile(join(root, "README.md"), "utf8")
-const section = /^## The first hour$(.*?)^## /ms.exec(readme)?.[1] ?? ""
+const page = await readFile(join(root, "deploy/README.md"), "utf8")
+const section = /^## The first hour$(.*?)^## /ms.exec(page)?.[1] ?? ""
 const commands = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text).join("\n")
 
 const bytesPerSecond = 32_000
 const wavHeader = 44
 
-t.test("given the commands of the README's first hour", { skip }, async (t) => {
+t.test("given the commands of the first hour in deploy/README.md", { skip }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "first-hour-"))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const lab = join(folder, "lab")
