@@ -299,7 +299,7 @@ const table = {
 type ValueOf<V> = V extends Variable<infer A> ? A : never
 export type Settings = { readonly [Key in keyof typeof table]: ValueOf<(typeof table)[Key]> }
 
-/** The rows of README's configuration table, in its order. */
+/** The rows of the table in deploy/README.md, in its order. */
 export const variables: ReadonlyArray<{ readonly name: string; readonly description: string; readonly default: string | undefined }> =
   Object.values(table).map((variable) => ({ name: variable.name, description: variable.description, default: variable.default }))
 

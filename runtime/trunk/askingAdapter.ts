@@ -8,7 +8,8 @@ import { type Adapter, type OriginateDoubtful, OriginateRefused, type OriginateR
 type Originated = Exit.Exit<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
 
 /** Asked for it right before the request is handed over, until one of its requests has asked; and from then on, if one has not. */
-export const askingAdapter = ({ connect, fields, manifest }: Adapter): Adapter => {
+export const askingAdapter = (adapter: Adapter): Adapter => {
+  const { connect, manifest } = adapter
   let standing: "unknown" | "asks" | "failed" = "unknown"
 
   const judge = (asked: boolean, originated: Originated) => {
@@ -31,8 +32,7 @@ export const askingAdapter = ({ connect, fields, manifest }: Adapter): Adapter =
   })
 
   return {
-    fields,
-    manifest,
+    ...adapter,
     connect: (config, context) =>
       Effect.map(connect(config, context), (trunk) => withOriginate(trunk, (request) => originate(trunk, request)))
   }
@@ -43,17 +43,29 @@ const mayHaveLeft = (originated: Originated): boolean =>
   Exit.isSuccess(originated) ||
   originated.cause.reasons.some((reason) => reason._tag === "Fail" && reason.error._tag === "OriginateDoubtful")
 
-/** Each verb is called on the trunk itself, which may be an object of a class. */
-const withOriginate = (trunk: Trunk, originate: Trunk["originate"]): Trunk => ({
-  originate,
-  hangup: (callId, cause) => trunk.hangup(callId, cause),
-  lookup: (callId) => trunk.lookup(callId),
-  openMedia: (callId) => trunk.openMedia(callId),
-  sendDtmf: (callId, digits) => trunk.sendDtmf(callId, digits),
-  adopt: (callId, endpoint) => trunk.adopt(callId, endpoint),
-  mayAppear: (request) => trunk.mayAppear?.(request) ?? true,
-  reconnect: () => trunk.reconnect?.(),
-  endpoints: () => trunk.endpoints?.() ?? [],
-  ...(trunk.statusOf === undefined ? {} : { statusOf: (callId) => trunk.statusOf?.(callId) ?? { _tag: "Connecting" } }),
-  ...(trunk.retire === undefined ? {} : { retire: trunk.retire })
-})
+/** All verbs of a trunk: one that is added to the contract and not here does not compile. */
+const verbs: { readonly [Verb in keyof Required<Trunk>]: true } = {
+  originate: true,
+  hangup: true,
+  lookup: true,
+  openMedia: true,
+  sendDtmf: true,
+  transfer: true,
+  adopt: true,
+  mayAppear: true,
+  reconnect: true,
+  endpoints: true,
+  statusOf: true,
+  retire: true
+}
+
+/** The trunk with another `originate`. Verbs stay bound to the trunk, which may be an instance of a class. */
+const withOriginate = (trunk: Trunk, originate: Trunk["originate"]): Trunk => {
+  const bound = Object.keys(verbs).flatMap((verb) => {
+    const value: unknown = Reflect.get(trunk, verb)
+    if (value === undefined) return []
+    return [[verb, typeof value === "function" ? value.bind(trunk) : value] as const]
+  })
+  // The trunk's own verbs under their own names.
+  return { ...(Object.fromEntries(bound) as unknown as Trunk), originate }
+}

@@ -3,11 +3,11 @@ import t, { type Test } from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
 const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
-/** Many calls are then between the mark that they may leave and their leaving, where a pause has to find them. */
-const slowMarks = ({ sql }: World) =>
+/** Many calls are then between their claim and their leaving, where a pause has to find them. */
+const slowClaims = ({ sql }: World) =>
   sql.unsafe(`
-    CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.15); RETURN NEW; END';
-    CREATE TRIGGER slow BEFORE UPDATE ON attempts FOR EACH ROW WHEN (NEW.state = 'sent' AND OLD.state = 'intent') EXECUTE FUNCTION slow()`)
+    CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.15); RETURN NULL; END';
+    CREATE TRIGGER slow BEFORE INSERT ON attempts FOR EACH STATEMENT EXECUTE FUNCTION slow()`)
 const quiet = (world: World) => untilTrue("end of all calls", () => world.emulator.log.live() === 0)
 
 /** Milliseconds from the answer to the resume until the next dial. */
@@ -40,7 +40,7 @@ t.test("given a campaign of twenty dials a second, when it is paused and resumed
     firstDials.push(await pauseAndResume(t, world, id))
   }
   t.comment(`first dial after the resume was answered, in ms: ${firstDials.join(", ")}`)
-  await slowMarks(world)
+  await slowClaims(world)
   for (const dialed of [90, 105, 120]) {
     await world.seen("originate", dialed)
     await pauseAndResume(t, world, id)

@@ -122,6 +122,55 @@ t.test("given an adapter in a package, when it places calls, then whether they m
   )
 })
 
+t.test("given an adapter in a package, then all that it can do reaches the engine", async (t) => {
+  const source = acme
+    .replace("export default", "class Line { #name = 'acme'; get name() { return this.#name } retire = Effect.void }\n  export default")
+    .replace(
+      'Effect.succeed({ originate: () => Effect.fail(new OriginateRefused({ reason: "unreachable", detail: "" })) })',
+      "Effect.succeed(new Line())"
+    )
+    .replace("connect:", "verify: (config, { tell }) => Effect.sync(() => tell()), connect:")
+  const verbs = [
+    "originate",
+    "hangup",
+    "lookup",
+    "openMedia",
+    "sendDtmf",
+    "transfer",
+    "adopt",
+    "mayAppear",
+    "reconnect",
+    "endpoints",
+    "statusOf"
+  ]
+  const methods = verbs.map((verb) => `${verb}() { return [this.#name, "${verb}"] }`).join("\n")
+  await install("voice-adapter-able", source.replace("get name()", `${methods}\n get name()`))
+  await install("voice-adapter-plain", acme)
+  const context = {
+    configurationId: TelephonyConfigId.make(1),
+    node: "node1",
+    onEvent: () => {},
+    onStatus: () => {},
+    egress: trunksOf(OrganizationId.make(1))
+  }
+  const trunkOf = async (name: string) => {
+    const [adapter] = await registryOf(name)
+    const trunk = await Effect.runPromise(Effect.scoped(adapter?.connect({}, context) ?? Effect.die("no adapter")))
+    return { hasVerify: adapter?.verify !== undefined, trunk }
+  }
+  const able = await trunkOf("voice-adapter-able")
+  t.equal(able.hasVerify, true, "a test of its configurations")
+  const said = verbs.slice(1).map((verb) => Reflect.apply(Reflect.get(able.trunk, verb), undefined, []))
+  t.strictSame(
+    said,
+    verbs.slice(1).map((verb) => ["acme", verb]),
+    "each verb, with the trunk's own state"
+  )
+  t.ok(Effect.isEffect(able.trunk.retire))
+  const plain = await trunkOf("voice-adapter-plain")
+  t.strictSame([plain.hasVerify, plain.trunk.transfer, plain.trunk.endpoints], [false, undefined, undefined], "and nothing that it cannot")
+})
+
 t.test("given packages that are no adapters, when they are named, then the start is refused and says why", async (t) => {
   await install("no-default", "export const x = 1")
   await install("next-contract", `export default { manifest: { ...${manifest}, contract: 2 }, fields: {}, connect: () => {} }`)
