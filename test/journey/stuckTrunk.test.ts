@@ -3,6 +3,7 @@
  * campaign's log says. Judged by the requests that the emulated Asterisk has seen.
  */
 import t from "tap"
+import ari from "#adapters/ari/ari.ts"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, until, untilTrue, World } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { dialsOf } from "#test/support/neverLeft.ts"
@@ -10,6 +11,7 @@ import { dialsOf } from "#test/support/neverLeft.ts"
 // Most of the time is waiting.
 t.jobs = 4
 
+const { manifest } = ari
 const fast = { media: false, ringMillis: 200, talkMillis: 600 }
 const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off", CALL_RATE: "10" }
 /** The campaign is paused after 135 s of trouble, which may begin 15 s late. */
@@ -150,10 +152,13 @@ for (const { fault, retryAfter } of errors) {
     t.ok(seconds > 120 && seconds < 175, `then it is after about 135 s: ${seconds.toFixed(1)}`)
     t.equal(eventsOf(paused)["telephony_suspect"], 1, "then the log has said so once")
     const requests = emulator.requests
-    t.ok(requests.length <= 8, `then it is asked rarely: ${requests.length}`)
-    t.ok(mostForOne(requests) <= 6, `then no number is asked for time and again: ${mostForOne(requests)}`)
     const gaps = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0))
     const crowd = 1000
+    // Several may be on their way before the first answer: the slower the machine, the more.
+    const probes = gaps.filter((gap) => gap >= crowd).length
+    t.ok(probes >= 4 && probes <= 6, `then it is asked rarely: ${probes} times after ${requests.length - probes} at once`)
+    t.ok(requests.length - probes <= manifest.originatesInFlight, "then no more than may be in flight are on their way when it begins")
+    t.ok(mostForOne(requests) <= 7, `then no number is asked for time and again: ${mostForOne(requests)}`)
     t.ok(
       gaps.every((gap) => gap < crowd || gap >= 1000 * (retryAfter ?? 5) - 50),
       `then it is asked no sooner than it wants: ${gaps.map(Math.round).join(", ")}`
