@@ -13,14 +13,14 @@ const keptHours = 24
 const leaseSeconds = 60
 export const prunedAtOnce = 1000
 
-export interface IdempotencyKey {
+interface IdempotencyKey {
   readonly organizationId: OrganizationId
   /** The operation's name: a key counts for one operation only. */
   readonly route: string
   readonly key: string
 }
 
-export interface IdempotentRequest extends IdempotencyKey {
+interface IdempotentRequest extends IdempotencyKey {
   /** All that makes the request what it is, as JSON. */
   readonly content: unknown
 }
@@ -68,7 +68,7 @@ export class Idempotency extends Context.Service<
 type Sql = SqlClient.SqlClient
 
 /** The same for the same content, in whatever order its names came. */
-export const canonical = (value: unknown): string =>
+const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -5,7 +5,7 @@
 import { Cache, Clock, type Duration, Effect, type Exit } from "effect"
 import * as SteadyTime from "./SteadyTime.ts"
 
-export interface SteadyCache<Key, A, E> {
+interface SteadyCache<Key, A, E> {
   /** Looks it up where it is not remembered; those who ask meanwhile get the same answer. */
   readonly get: (key: Key) => Effect.Effect<A, E>
   readonly forgetAll: Effect.Effect<void>

@@ -9,7 +9,7 @@ import { Clock, Effect } from "effect"
 /** Of this process: no other can make sense of it. */
 export type SteadyMillis = number
 /** Milliseconds since the epoch. */
-export type WallMillis = number
+type WallMillis = number
 
 export const nowOf = (clock: Clock.Clock): SteadyMillis => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 

@@ -76,7 +76,7 @@ import { makeShedding, type Shedding } from "./request/shedding.ts"
 import { ServerInfo } from "./ports/ServerInfo.ts"
 
 /** What the handlers of the API stand on. */
-export type ApiNeeds =
+type ApiNeeds =
   | Accounts
   | Agents
   | Calls

@@ -10,7 +10,7 @@ import { askingAdapter } from "./trunk/askingAdapter.ts"
 import { Config } from "./config/config.ts"
 
 /** The message names the adapter and what is wrong with it. */
-export class BadAdapter extends Schema.TaggedError<BadAdapter>()("BadAdapter", { message: Schema.String }) {}
+class BadAdapter extends Schema.TaggedError<BadAdapter>()("BadAdapter", { message: Schema.String }) {}
 
 /** An adapter from npm imports the contract by this name, wherever the engine lies. */
 const contractName = "trunkline/adapter"

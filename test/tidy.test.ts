@@ -153,6 +153,53 @@ t.test("imports run in no circle", async (t) => {
   t.strictSame(afar, [], "what is in another folder is imported by its name from the top: #core/...")
 })
 
+// --- exports
+
+const listed = (names = ""): ReadonlyArray<string> =>
+  names.split(",").map(
+    (name) =>
+      name
+        .trim()
+        .replace(/^type /, "")
+        .split(" as ")[0] ?? ""
+  )
+/** The names that a file takes from others: `path name`, or `path *` where it takes whatever there is. */
+const takenBy = (source: Source): ReadonlyArray<string> => {
+  const { text } = source
+  const taken = (from: string, names: ReadonlyArray<string>) => {
+    const target = targetOf(source, from)
+    return target === undefined ? [] : names.map((name) => `${target} ${name}`)
+  }
+  const membersOf = (space: string) => [
+    ...[...text.matchAll(new RegExp(`\\b${space}\\s*\\.\\s*(\\w+)`, "g"))].map(([, name = ""]) => name),
+    ...[...text.matchAll(new RegExp(`\\{([^}]*)\\}\\s*=\\s*${space}\\b`, "g"))].flatMap(([, names]) => listed(names))
+  ]
+  return [
+    ...[...text.matchAll(/(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s+from\s+"([^"]+)"/g)].flatMap(([, names, from = ""]) =>
+      taken(from, listed(names))
+    ),
+    ...[...text.matchAll(/import\s+(?:type\s+)?\*\s+as\s+(\w+)\s+from\s+"([^"]+)"/g)].flatMap(([, space = "", from = ""]) =>
+      taken(from, membersOf(space))
+    ),
+    ...[...text.matchAll(/export\s+\*\s+(?:as\s+\w+\s+)?from\s+"([^"]+)"|import\("([^"]+)"\)/g)].flatMap(([, all, dynamic]) =>
+      taken(all ?? dynamic ?? "", ["*"])
+    )
+  ]
+}
+const exported = /^export\s+(?:abstract\s+)?(?:const|let|function\*?|class|interface|type|async function)\s+(\w+)/gm
+
+t.test("what is exported is used elsewhere", async (t) => {
+  const taken = new Set(sources.flatMap(takenBy))
+  const unused = sources
+    .filter(({ path }) => path !== generated)
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(exported)]
+        .filter(([, name]) => !taken.has(`${path} ${name}`) && !taken.has(`${path} *`))
+        .map(([, name]) => `${path} ${name}`)
+    )
+  t.strictSame([...new Set(unused)], [])
+})
+
 // --- lengths and words
 
 t.test(`no file is longer than ${maxLines} lines`, async (t) => {

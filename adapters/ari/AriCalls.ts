@@ -55,7 +55,7 @@ const MAX_ENDED = 1_000
 
 export const isCallId = Schema.is(CallId)
 
-export interface ThroughDialplan {
+interface ThroughDialplan {
   /** Calls that are placed now do. */
   readonly isUsed: boolean
   /** Sends an answered call on its way. */

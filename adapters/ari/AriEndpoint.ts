@@ -45,7 +45,7 @@ export interface AriEndpoint {
   credit: number
 }
 
-export interface EndpointListener {
+interface EndpointListener {
   readonly onEvent: (endpoint: AriEndpoint, callId: string, event: TrunkEvent) => void
   readonly onStatus: () => void
 }

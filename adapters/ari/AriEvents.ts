@@ -99,7 +99,7 @@ export interface EventSocket {
   readonly roundTrip: Effect.Effect<boolean>
 }
 
-export interface EventLink {
+interface EventLink {
   readonly url: string
   readonly authorization: string
   readonly lookup: Lookup

@@ -16,7 +16,7 @@ import { whyFailed } from "./whyFailed.ts"
 /** No byte of the request was written. `withdrawn`: because its sender no longer wanted it. */
 export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { withdrawn: Schema.Boolean, detail: Schema.String }) {}
 /** The request was written, at least in part, and no reply came: the connection ended, or we stopped waiting. */
-export class ReplyLost extends Schema.TaggedError<ReplyLost>()("ReplyLost", { detail: Schema.String }) {}
+class ReplyLost extends Schema.TaggedError<ReplyLost>()("ReplyLost", { detail: Schema.String }) {}
 
 export interface Reply {
   readonly status: number

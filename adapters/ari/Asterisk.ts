@@ -10,7 +10,7 @@ import type { Looking } from "./AriListing.ts"
 import { type AriRequest, type AriRest, pathUnder, type Reply } from "./AriRest.ts"
 
 /** Hears of a channel that is no call: of its audio, or of whom it is transferred to. */
-export interface Watcher {
+interface Watcher {
   readonly started: () => void
   readonly gone: (event: ChannelEvent & { readonly type: "ChannelDestroyed" }) => void
 }

@@ -13,8 +13,8 @@ import { longestCallSeconds } from "./AgentConfigurations.ts"
 const defaultMaxCallSeconds = 300
 
 /** Far more than anybody draws. Each is looked at a dozen times whenever a definition is stored. */
-export const mostNodes = 500
-export const mostEdges = 1000
+const mostNodes = 500
+const mostEdges = 1000
 
 /** What is wrong, as far as the hundredth problem; empty when the definition can be stored. `{}` can. */
 export const check = (definition: JsonObject): ReadonlyArray<GraphProblem> => {

@@ -9,7 +9,7 @@ import { flawOf } from "./GraphRules.ts"
 
 const remembered = 1000
 
-export interface KnownVersion extends AgentVersion {
+interface KnownVersion extends AgentVersion {
   /** Why nobody may be called with it. */
   readonly flaw: string | undefined
 }

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "#core/Json.ts"
 import type { NewAgent } from "./AgentEditing.ts"
 import { type AgentTemplate, agentTemplates } from "./templates/AgentTemplate.ts"
 
-export interface Description {
+interface Description {
   readonly useCase: string
   readonly activity: string
 }

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "#core/Json.ts"
 import { gathered } from "#core/Problem.ts"
 import type { NodeType, Property, PropertyKind } from "./NodeType.ts"
 
-export interface DataProblem {
+interface DataProblem {
   /** From the node's data; empty for the node as a whole. */
   readonly path: ReadonlyArray<string | number>
   readonly message: string

@@ -17,7 +17,7 @@ export type PropertyKind =
   | "mention_textarea"
   | "url"
 
-export interface PropertyOption {
+interface PropertyOption {
   readonly value: string
   readonly label: string
 }
@@ -55,7 +55,7 @@ export interface Limits {
   readonly maxInstances?: number
 }
 
-export interface NodeExample {
+interface NodeExample {
   readonly name: string
   readonly description?: string
   readonly data: Readonly<Record<string, unknown>>

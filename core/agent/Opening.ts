@@ -3,7 +3,7 @@ import { nameOf, type RecordingName } from "./RecordingName.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { greetingOf, startDataOf } from "./AgentGraph.ts"
 
-export interface Opening {
+interface Opening {
   /** What is played rather than spoken. */
   readonly recording: RecordingName | undefined
   /** The template of what is spoken; beside a contact's recording, in its place when that cannot be played. */

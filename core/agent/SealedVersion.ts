@@ -4,7 +4,7 @@ import { type Place, Sealer, type Seals } from "#core/Sealer.ts"
 import type { AgentContent, AgentVersion } from "./Agent.ts"
 import { putTogether, type SecretPart, takenApart, unwritten, type WrittenPart, written } from "./SecretParts.ts"
 
-export interface StoredContent extends AgentContent {
+interface StoredContent extends AgentContent {
   /** Sealed; empty when there are none, null when nobody has looked for any yet. */
   readonly secrets: string | null
 }

@@ -9,7 +9,7 @@ export interface SecretPart {
   readonly value: unknown
 }
 
-export interface TakenApart<Document> {
+interface TakenApart<Document> {
   readonly rest: Document
   readonly secrets: ReadonlyArray<SecretPart>
 }

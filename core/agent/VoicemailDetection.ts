@@ -8,7 +8,7 @@ export type MachineAction = (typeof machineActions)[number]
 /** Voicemails record two or three minutes. */
 export const longestMessage = 2000
 
-export interface VoicemailDetection {
+interface VoicemailDetection {
   readonly isOn: boolean
   readonly action: MachineAction
   /** The template of what is said after the beep. */

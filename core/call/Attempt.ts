@@ -63,7 +63,7 @@ export interface LeftAttempt extends Attempt, AgentPart {
 }
 
 /** What the run of an ended attempt shows besides its outcome. */
-export interface RunRecord {
+interface RunRecord {
   readonly gatheredContext: Readonly<Record<string, unknown>>
   readonly usageInfo: Readonly<Record<string, unknown>>
   readonly logs: Readonly<Record<string, unknown>>

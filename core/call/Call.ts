@@ -14,7 +14,6 @@ const RefusalReason = Schema.Literals([
   // The permit to dial ended before the request left: pause, closed window, new owner.
   "permit_lapsed"
 ])
-export type RefusalReason = typeof RefusalReason.Type
 /** How many looks have not found the call, and how many got no answer. */
 const Looks = { missed: Schema.Int, silences: Schema.Int }
 const AnsweredAt = { answeredAt: Schema.optionalKey(Schema.Finite) }

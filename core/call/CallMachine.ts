@@ -53,7 +53,7 @@ export const dial = (limits: CallLimits, at: number): Step =>
   )
 
 /** What is known of a request that a former process sent: whether the provider has ever shown that the call exists. */
-export type Trace = "none" | "placed"
+type Trace = "none" | "placed"
 
 /**
  * A call whose request had been sent when the process that dialed it ended. Looks of that process are not known, so the first that does not

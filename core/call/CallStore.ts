@@ -8,7 +8,7 @@ import type { AgentId, CallId, OrganizationId, PhoneNumberId, RunId, TelephonyCo
 type Sql = SqlClient.SqlClient
 
 /** What there is under the id of a single call. */
-export interface BegunCall {
+interface BegunCall {
   readonly state: "intent" | "sent" | "answered" | "ended" | "void"
   readonly wasSent: boolean
   /** Null when the call is void. */

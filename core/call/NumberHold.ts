@@ -11,7 +11,7 @@ import type { CallId, CampaignId } from "#core/Id.ts"
 
 type Sql = SqlClient.SqlClient
 
-export const longestDoubtMillis = 600_000
+const longestDoubtMillis = 600_000
 
 /** The number is in another call of the organization, or may be. */
 export class NumberInCall extends Schema.TaggedError<NumberInCall>()("NumberInCall", {}) {}

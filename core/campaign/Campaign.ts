@@ -18,12 +18,12 @@ export type CampaignState = (typeof campaignStates)[number]
 
 /** What clients may be shown: `created` is what the existing product calls a draft. */
 export const shownStates = ["draft", "created", "running", "paused", "completed", "failed"] as const
-export type ShownState = (typeof shownStates)[number]
+type ShownState = (typeof shownStates)[number]
 export const shownState = (state: CampaignState, compatibility: Compatibility): ShownState =>
   state === "draft" && compatibility === "dograh" ? "created" : state
 
 /** The settings that may change while nothing is dialed. */
-export interface CampaignSettings {
+interface CampaignSettings {
   readonly name: string
   readonly retry: RetryConfig
   /** Undefined: may dial at any time. */

@@ -7,7 +7,7 @@ import { defaultRetryConfig, type RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
 import { defaultConfiguration } from "#core/telephony/defaultConfiguration.ts"
 
-export interface LastSettings {
+interface LastSettings {
   readonly retry: RetryConfig
   readonly maxConcurrency: number | null
   readonly schedule: ScheduleConfig | null

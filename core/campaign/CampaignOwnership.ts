@@ -40,7 +40,7 @@ export interface AutomaticStop {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-export interface RecordedEntry {
+interface RecordedEntry {
   readonly callId: CallId
   /** Epoch milliseconds. */
   readonly at: number

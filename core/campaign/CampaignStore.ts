@@ -216,7 +216,7 @@ export const dropWaiting = (sql: Sql, organizationId: OrganizationId, id: Campai
   UPDATE campaigns SET failed_rows = failed_rows + n, retries_queued = retries_queued - n
   FROM (SELECT count(*)::int AS n FROM dropped) AS d WHERE id = ${id} AND organization_id = ${organizationId} AND n > 0`
 
-export interface Run {
+interface Run {
   readonly left: "draft" | "paused"
   readonly telephonyConfigurationId: TelephonyConfigId
 }
@@ -282,7 +282,7 @@ export const setUnconfirmed = (sql: Sql, organizationId: OrganizationId, id: Cam
     WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'paused'`.pipe(Effect.asVoid)
 
 /** What is undefined stays as it is; null clears. */
-export interface Settings {
+interface Settings {
   readonly name: string | undefined
   readonly retry: RetryConfig | undefined
   readonly rateLimit: number | undefined

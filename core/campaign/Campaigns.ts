@@ -68,7 +68,7 @@ export const DefaultRateLimit = Context.Reference<number>("core/campaign/Default
 
 type NotCreated = AgentNotFound | AgentArchived | QuotaFull | SourceNotFound | SourceRefused | TelephonyConfigNotFound | TelephonyNotReady
 
-export type StartRefused =
+type StartRefused =
   | CampaignNotFound
   | CampaignStateConflict
   | CampaignNotReady

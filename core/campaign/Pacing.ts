@@ -4,7 +4,7 @@
  */
 
 /** Taken off the rate where nothing is late. */
-export const marginMillis = 30
+const marginMillis = 30
 
 /**
  * Kept of the margin by each call, however late the ones before it were, so that two requests which the network brings closer together still

@@ -60,7 +60,7 @@ const reasonOf = (outcome: Outcome, cutByTrunk: boolean): RetryReason | undefine
   return outcome === "busy" || outcome === "no_answer" || outcome === "voicemail" ? outcome : undefined
 }
 
-export type RetryDecision =
+type RetryDecision =
   /** `dueAt`: not before, epoch milliseconds. */
   | { readonly _tag: "Retry"; readonly dueAt: number; readonly reason: RetryReason }
   | { readonly _tag: "Final"; readonly contact: "completed" | "failed" }

@@ -23,7 +23,7 @@ export const ScheduleConfig = Schema.Struct({
 })
 export type ScheduleConfig = typeof ScheduleConfig.Type
 
-export interface ScheduleFault {
+interface ScheduleFault {
   readonly path: ReadonlyArray<string | number>
   readonly message: string
 }

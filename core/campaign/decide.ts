@@ -30,7 +30,7 @@ export type Wait =
 export const until = (at: SteadyMillis): Wait => ({ _tag: "Until", until: at })
 /** For what should be over in a moment, so that the campaign's log does not mention it. */
 export const briefly = (at: SteadyMillis, stuckOn: StuckOn): Wait => ({ _tag: "Until", until: at, stuckOn })
-export const due: Wait = { _tag: "Due" }
+const due: Wait = { _tag: "Due" }
 export const news: Wait = { _tag: "News" }
 
 export type Decision =
@@ -70,7 +70,7 @@ export interface CampaignWatch {
 }
 export const begun: CampaignWatch = { trunk: unwatched, isWindowOpen: undefined, edgeAt: Number.POSITIVE_INFINITY }
 
-export interface Decided {
+interface Decided {
   readonly decision: Decision
   readonly watch: CampaignWatch
   /** For the campaign's log, in order. */

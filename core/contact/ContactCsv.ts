@@ -11,11 +11,11 @@ import { isDialable } from "#core/telephony/E164.ts"
 
 export const maxFileBytes = 10 * 1024 * 1024
 export const maxRows = 100_000
-export const maxColumns = 100
+const maxColumns = 100
 /** Characters. */
-export const maxHeaderLength = 255
+const maxHeaderLength = 255
 /** Characters. */
-export const maxCellLength = 4096
+const maxCellLength = 4096
 /** Of as many columns as there may be, each in quotes and with one within. */
 const longestHeader = maxColumns * (maxHeaderLength + 4)
 const rowsListed = 1000
@@ -42,7 +42,7 @@ export class CsvRefused extends Schema.TaggedError<CsvRefused>()("CsvRefused", {
   rows: Schema.Array(Schema.Int)
 }) {}
 
-export type GreetingOverride = { readonly type: "text"; readonly text: string } | { readonly type: "audio"; readonly recordingId: string }
+type GreetingOverride = { readonly type: "text"; readonly text: string } | { readonly type: "audio"; readonly recordingId: string }
 
 export interface ContactRow {
   /** Ordinal of the record in the file, the header being 1; blank lines have none. */
@@ -64,7 +64,7 @@ export interface CsvSummary {
   readonly warnings: ReadonlyArray<string>
 }
 
-export interface CsvReader {
+interface CsvReader {
   /** Takes the next record. Undefined when the row is blank, skipped, or when the file is already refused: the rest is only counted. */
   row(cells: ReadonlyArray<string>): ContactRow | undefined
   /** After the last record. A refusal here also takes back every row that was given out. */

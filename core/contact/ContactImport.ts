@@ -4,15 +4,8 @@ import type { SqlClient } from "effect/sql"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import type { Extensions } from "#core/telephony/Extensions.ts"
 import { type SourceRecords, SourceRefused, type SourceVariables } from "./ContactSource.ts"
-import { begin, type ContactRow, type CsvRefused, type CsvSummary, maxRows } from "./ContactCsv.ts"
+import { begin, type ContactRow, type CsvRefused, maxRows } from "./ContactCsv.ts"
 import * as store from "./ContactStore.ts"
-
-export interface Imported {
-  /** SHA-256 of the list, hexadecimal. */
-  readonly hash: string
-  readonly summary: CsvSummary
-  readonly variables: SourceVariables
-}
 
 type Rows = ReadonlyArray<ReadonlyArray<string>>
 /** The reader does not count these either. */

@@ -28,7 +28,7 @@ const entryOf = ({ hostname, port, protocol }: URL): string => {
 }
 
 /** As it stands on a list; undefined for what is no http or https address. */
-export const hostOfUrl = (text: string): string | undefined => {
+const hostOfUrl = (text: string): string | undefined => {
   const url = URL.parse(text.trim())
   return url === null || (url.protocol !== "http:" && url.protocol !== "https:") || url.hostname === "" ? undefined : entryOf(url)
 }

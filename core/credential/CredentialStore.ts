@@ -7,7 +7,7 @@ import type { Credential, CredentialData, CredentialType } from "./Credential.ts
 
 type Sql = SqlClient.SqlClient
 
-export interface CredentialValues {
+interface CredentialValues {
   readonly name: string
   readonly description: string | null
   readonly credentialType: CredentialType
@@ -19,7 +19,7 @@ type Stored<Row extends { readonly data: CredentialData }> = Omit<Row, "data"> &
 
 const columns = (sql: Sql) => sql.literal("uuid, name, description, credential_type, allowed_hosts, created_at, updated_at")
 
-export const placeOf = (organizationId: OrganizationId, uuid: string): Place => ({
+const placeOf = (organizationId: OrganizationId, uuid: string): Place => ({
   of: "credentials",
   organizationId,
   id: uuid.toLowerCase()

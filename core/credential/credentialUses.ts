@@ -9,7 +9,7 @@ import { isUuid } from "#core/Uuid.ts"
 type Sql = SqlClient.SqlClient
 
 /** A use that is refused, and why, in words for whoever saves it. */
-export interface RefusedUse {
+interface RefusedUse {
   readonly use: CredentialUse
   readonly reason: string
 }

@@ -118,7 +118,7 @@ const unwrapped = (address: Bytes): Bytes => (address.length === 16 && wrapped.s
  * - `special`: reserved for something else, such as documentation.
  * - `never`: nothing that anybody has a reason to have us connect to: link-local, metadata services of clouds, multicast, broadcast.
  */
-export type Reach = "public" | "inside" | "special" | "never"
+type Reach = "public" | "inside" | "special" | "never"
 
 const reachOfBytes = (address: Bytes): Reach => {
   const isAmong = (blocks: ReadonlyArray<Block>) => blocks.some(isIn(address))

@@ -14,7 +14,7 @@ const sequencerLock = 7_265_873
 
 const columns = (sql: Sql) => sql.literal("id, organization_id, type, subject, data, created_at")
 
-export interface Sequenced {
+interface Sequenced {
   readonly events: number
   readonly deliveries: number
 }

@@ -34,7 +34,7 @@ export const limited = (sql: Sql, kind: ArtifactKind) =>
     Effect.map((rows) => rows.map(({ organizationId }) => organizationId))
   )
 
-export interface ExpiredRun {
+interface ExpiredRun {
   readonly id: RunId
   /** Null when there is no such file, or it is gone already. */
   readonly key: string | null

@@ -25,7 +25,7 @@ export const add = Effect.fnUntraced(function* (sql: Sql, files: ReadonlyArray<S
     ON CONFLICT (key) DO NOTHING`
 })
 
-export interface FullStorage {
+interface FullStorage {
   readonly organizationId: OrganizationId
   readonly used: number
 }

@@ -25,7 +25,7 @@ export interface UploadTicket {
   readonly expiresInSeconds: number
 }
 
-export interface Upload {
+interface Upload {
   readonly key: string
   readonly organizationId: OrganizationId
   readonly fileName: string

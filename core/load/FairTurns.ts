@@ -8,7 +8,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { TooBusy, TooManyAtOnce } from "./Overload.ts"
 
 /** So many times as long as the work took, but no longer than `mostMillis`. */
-export interface Rest {
+interface Rest {
   readonly times: number
   readonly mostMillis: number
 }

@@ -30,7 +30,7 @@ const BYTES_OF_LIGHT = 10_000
 const weights = { light: 1, change: 5, heavy: 20 } as const
 const heaviest = 250
 
-export type RequestKind = keyof typeof weights
+type RequestKind = keyof typeof weights
 
 /** About how long the thread is kept busy, in light requests. `bodyBytes`: NaN where nobody says. */
 export const weightOf = (kind: RequestKind, bodyBytes: number): number =>

@@ -22,8 +22,8 @@ export class ModelSecretMasked extends Schema.TaggedError<ModelSecretMasked>()("
   name: Schema.String
 }) {}
 
-export const ModelProblem = Schema.Struct({ kind: Schema.Literals(serviceKinds), message: Schema.String })
-export type ModelProblem = typeof ModelProblem.Type
+const ModelProblem = Schema.Struct({ kind: Schema.Literals(serviceKinds), message: Schema.String })
+type ModelProblem = typeof ModelProblem.Type
 /** What is set up is not what this engine has. */
 export class ModelsMissing extends Schema.TaggedError<ModelsMissing>()("ModelsMissing", { problems: Schema.Array(ModelProblem) }) {}
 

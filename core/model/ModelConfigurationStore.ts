@@ -6,7 +6,7 @@ import type { ModelDocument } from "./ModelDocument.ts"
 
 type Sql = SqlClient.SqlClient
 
-export const placeOf = (id: OrganizationId): Place => ({ of: "model_configurations", organizationId: id, id })
+const placeOf = (id: OrganizationId): Place => ({ of: "model_configurations", organizationId: id, id })
 
 export const find = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId) {
   const [row] = yield* sql<{ readonly configuration: ModelDocument | string }>`

@@ -144,7 +144,7 @@ const restoredSecret = (sent: unknown, stored: unknown): unknown => {
 type Place = ReadonlyArray<string | number>
 
 /** A secret that is a mask still. */
-export interface Masked {
+interface Masked {
   readonly name: string
   /** From the root of what was looked through to the secret. */
   readonly path: Place

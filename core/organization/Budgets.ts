@@ -1,7 +1,7 @@
 /** How often something may be tried: some times at once, and then again as time goes by. Steady time; counted in memory, by this node. */
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
-export interface Allowance {
+interface Allowance {
   readonly atOnce: number
   /** After so long, one more. */
   readonly everyMillis: number

@@ -6,7 +6,7 @@ import type { Role } from "./Role.ts"
 export const InvitationId = Schema.Int.pipe(Schema.brand("InvitationId"))
 export type InvitationId = typeof InvitationId.Type
 
-export type InvitationStatus = "pending" | "redeemed" | "revoked" | "expired"
+type InvitationStatus = "pending" | "redeemed" | "revoked" | "expired"
 
 export interface Invitation {
   readonly id: InvitationId

@@ -16,7 +16,7 @@ export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooM
  */
 export type Standing = "familiar" | "known" | "stranger"
 
-export interface Attempt {
+interface Attempt {
   /** In lower case. */
   readonly email: string
   /** Whom the address belongs to, as `subscriberOf` says. */

@@ -10,7 +10,7 @@ const firstName = "First organization"
 /** One node at a time makes the first organization. */
 const bootstrapLock = 7_200_101
 
-export interface Bootstrap {
+interface Bootstrap {
   readonly organizationId: OrganizationId
   /** Whether this call created the first organization. */
   readonly created: boolean

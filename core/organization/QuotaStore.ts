@@ -5,7 +5,7 @@ import { allowanceNames, QuotaFull, type QuotaName, quotaOf, type SetLimits } fr
 
 type Sql = SqlClient.SqlClient
 
-export interface QuotaRow extends SetLimits {
+interface QuotaRow extends SetLimits {
   readonly organizationId: OrganizationId
   readonly name: QuotaName
   readonly used: number

@@ -12,7 +12,7 @@ import { SignupPolicy } from "./SignUp.ts"
 import { OrganizationNotFound } from "./User.ts"
 import { Users } from "./Users.ts"
 
-export type QuotaUse = Quota & {
+type QuotaUse = Quota & {
   /** Undefined for what is counted elsewhere, or not kept. */
   readonly used: number | undefined
 }

@@ -9,7 +9,7 @@ export class InvalidToken extends Schema.TaggedError<InvalidToken>()("InvalidTok
 /** How long a session lasts, and its token. */
 export const sessionHours = 720
 
-export interface Shown {
+interface Shown {
   readonly userId: UserId
   /** Undefined for a token from before there were sessions. */
   readonly sessionId: SessionId | undefined

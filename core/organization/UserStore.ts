@@ -19,7 +19,7 @@ const current = (sql: Sql) => sql`
     ORDER BY m.organization_id IS NOT DISTINCT FROM u.selected_organization_id DESC, m.created_at, m.organization_id LIMIT 1
   ) m ON true`
 
-export interface Membership {
+interface Membership {
   readonly organizationId: OrganizationId | null
   readonly role: Role | null
 }

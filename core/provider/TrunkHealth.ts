@@ -21,7 +21,7 @@ import type { TrunkEvent, TrunkStatus } from "./Adapter.ts"
 const REST_MILLIS = [5000, 10_000, 20_000, 40_000, 60_000] as const
 const restAfter = (failures: number): number => REST_MILLIS[Math.min(failures, REST_MILLIS.length) - 1] ?? 0
 /** No provider keeps a trunk at rest for longer, whatever its `Retry-After` says. */
-export const LONGEST_RETRY_AFTER_MILLIS = 300_000
+const LONGEST_RETRY_AFTER_MILLIS = 300_000
 /** A single request can be lost for any reason; so many in a row without an answer mean that the provider is stuck. */
 const DOUBTS_TO_SUSPECT = 3
 /** A rest is cut short no more often than this. */
@@ -45,7 +45,7 @@ export interface Trouble {
   readonly askedUntil: SteadyTime.SteadyMillis
 }
 
-export interface Doubted {
+interface Doubted {
   /** An error came back that proves nothing. */
   readonly answered: boolean
   readonly retryAfterMillis: number | undefined

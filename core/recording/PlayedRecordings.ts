@@ -12,7 +12,7 @@ const remembered = 1000
 const rememberedFor = Duration.minutes(1)
 
 /** What lies under a storage key never changes. */
-export type PlayedRecording = Pick<Recording, "recordingId" | "storageKey" | "transcript">
+type PlayedRecording = Pick<Recording, "recordingId" | "storageKey" | "transcript">
 
 export class PlayedRecordings extends Context.Service<
   PlayedRecordings,

@@ -13,7 +13,7 @@ const columns = (sql: Sql) =>
     "id, recording_id, organization_id, agent_id, tts_provider, tts_model, tts_voice_id, transcript, storage_key, metadata, created_by, created_at"
   )
 
-export interface RecordingValues {
+interface RecordingValues {
   readonly recordingId: string
   readonly agentId: AgentId | null
   readonly ttsProvider: string | null
@@ -40,7 +40,7 @@ export const insert = (
       ${JSON.stringify(recording.metadata)}::text::jsonb, ${recording.createdBy}::int
     FROM upload RETURNING ${columns(sql)}`.pipe(Effect.map((rows) => rows[0]))
 
-export interface RecordingFilter {
+interface RecordingFilter {
   readonly agentId: AgentId | null
   readonly ttsProvider: string | null
   readonly ttsModel: string | null

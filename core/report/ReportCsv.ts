@@ -32,7 +32,7 @@ const textOf = (value: unknown): string => {
   return typeof value === "object" ? JSON.stringify(value) : String(value)
 }
 
-export interface FileUrls {
+interface FileUrls {
   readonly transcript: string | null
   readonly recording: string | null
 }

@@ -8,7 +8,7 @@ import type { DailyRun, ReportedDay, ReportRow, UsageDay } from "./Report.ts"
 
 type Sql = SqlClient.SqlClient
 
-export const batchRows = 500
+const batchRows = 500
 /** No spreadsheet shows more. */
 const maxVariables = 10_000
 const dailyRuns = 5000

@@ -4,7 +4,7 @@
  */
 import { DateTime, Option } from "effect"
 
-export type DateBound =
+type DateBound =
   | { readonly _tag: "Instant"; readonly at: Date }
   /** `2026-01-31` */
   | { readonly _tag: "Day"; readonly day: string }

@@ -22,7 +22,7 @@ export type RunFilter =
   | { readonly attribute: "callChannel"; readonly channel: "telephony" | "web" | "chat" }
 
 /** Which list is filtered: each has attributes of its own. */
-export type FilteredList = "runs" | "usage"
+type FilteredList = "runs" | "usage"
 
 /** Not a JSON array of filter objects, or a value that is none of its type. */
 export class RunFilterInvalid extends Schema.TaggedError<RunFilterInvalid>()("RunFilterInvalid", {

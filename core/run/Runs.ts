@@ -47,7 +47,7 @@ export interface UsageQuery extends RunQuery {
   readonly endDate?: string | undefined
 }
 
-export interface Artifacts {
+interface Artifacts {
   readonly organizationId: OrganizationId
   readonly transcriptKey: string | undefined
   readonly recordingKey: string | undefined

@@ -67,7 +67,7 @@ export const insert = (
     RETURNING id`.pipe(Effect.map((rows) => rows[0]?.id))
 
 /** Undefined: stays as it is. */
-export interface StoredChanges {
+interface StoredChanges {
   readonly countryCode: string | undefined
   readonly label: string | undefined
   /** Null: nobody. */

@@ -25,7 +25,7 @@ export type StoredTelephony<Row extends { readonly credentials: Credentials }> =
   readonly credentials: Credentials | string
 }
 
-export const placeOf = (organizationId: OrganizationId, id: TelephonyConfigId): Place => ({
+const placeOf = (organizationId: OrganizationId, id: TelephonyConfigId): Place => ({
   of: "telephony_configurations",
   organizationId,
   id
@@ -108,7 +108,7 @@ export const lock = (sql: Sql, organizationId: OrganizationId, id: TelephonyConf
     FOR NO KEY UPDATE`.pipe(first)
 
 /** Undefined: stays as it is. Without a limit: null. */
-export interface StoredChanges {
+interface StoredChanges {
   readonly name: string | undefined
   readonly credentials: Readonly<Record<string, unknown>> | undefined
   readonly maxConcurrentCalls: number | null | undefined

@@ -12,7 +12,7 @@ const OUTLIVED_SECONDS = 30
 /** A provider that is being stopped ends its calls before its connections break. */
 const CUT_BEFORE_SECONDS = 10
 
-export interface ToldOutage {
+interface ToldOutage {
   readonly campaignId: CampaignId
   readonly message: string
 }

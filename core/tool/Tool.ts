@@ -6,7 +6,7 @@ export const toolStatuses = ["active", "archived", "draft"] as const
 export type ToolStatus = (typeof toolStatuses)[number]
 
 export const toolTypes = ["http_api", "end_call", "transfer_call", "calculator", "mcp"] as const
-export type ToolType = (typeof toolTypes)[number]
+type ToolType = (typeof toolTypes)[number]
 
 /** Older products knew two more; tools of these can be asked for, and there are none. */
 export const toolCategories = ["http_api", "end_call", "transfer_call", "calculator", "native", "integration", "mcp"] as const

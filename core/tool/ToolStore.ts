@@ -17,7 +17,7 @@ const columns = (sql: Sql) =>
 /** The definition sealed: headers, addresses and parameters of a tool may all hold a secret. */
 type Stored = Omit<Tool, "definition"> & { readonly definition: ToolDefinition | string }
 
-export const placeOf = (organizationId: OrganizationId, uuid: string): Place => ({ of: "tools", organizationId, id: uuid.toLowerCase() })
+const placeOf = (organizationId: OrganizationId, uuid: string): Place => ({ of: "tools", organizationId, id: uuid.toLowerCase() })
 
 const opened = <E, R>(organizationId: OrganizationId, rows: Effect.Effect<ReadonlyArray<Stored>, E, R>) =>
   Effect.gen(function* () {
@@ -47,7 +47,7 @@ export const insert = Effect.fnUntraced(function* (
     RETURNING tool_uuid`
 })
 
-export interface ToolSelection extends Page {
+interface ToolSelection extends Page {
   readonly statuses: ReadonlyArray<ToolStatus>
   readonly category: string | null
 }

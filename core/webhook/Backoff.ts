@@ -12,7 +12,7 @@ const LONGEST_RETRY_AFTER = 24 * HOUR
 
 export const triesInAll = waits.length + 1
 
-export interface Failed {
+interface Failed {
   /** Tries so far, all failed. */
   readonly tries: number
   /** From 0 to 1. */

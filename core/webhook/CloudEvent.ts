@@ -3,7 +3,7 @@ import type { Compatibility } from "#core/Compatibility.ts"
 import { campaignStates, shownState } from "#core/campaign/Campaign.ts"
 import type { Event, EventType } from "#core/event/Event.ts"
 
-export interface CloudEvent {
+interface CloudEvent {
   readonly specversion: "1.0"
   /** The event's id in decimal; the same at every try. */
   readonly id: string

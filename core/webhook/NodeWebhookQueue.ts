@@ -29,7 +29,7 @@ export interface ClaimedNodeWebhook {
   readonly lease: number
 }
 
-export interface Claim {
+interface Claim {
   readonly limit: number
   readonly limitOfOrganization: number
   /** How many of each organization this node is sending already. */
@@ -128,7 +128,7 @@ interface KeptRequest {
   readonly body: string | null
 }
 
-export const placeOf = (id: string, organizationId: OrganizationId): Place => ({ of: "node_webhook_deliveries", organizationId, id })
+const placeOf = (id: string, organizationId: OrganizationId): Place => ({ of: "node_webhook_deliveries", organizationId, id })
 
 const renderedOf = (sealer: Seals, { id, organizationId }: ClaimedNodeWebhook, { body, headers }: KeptRequest): Rendered | undefined => {
   if (headers === null) return undefined

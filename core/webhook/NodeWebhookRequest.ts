@@ -84,7 +84,7 @@ const withDisposition = (payload: unknown, { gatheredContext }: ToldRun): unknow
     ? payload
     : { ...payload, call_disposition: gatheredContext?.["call_disposition"] ?? "" }
 
-export interface Delivered {
+interface Delivered {
   readonly id: NodeWebhookId
   readonly runId: number
   /** From 1. */

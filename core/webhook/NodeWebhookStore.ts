@@ -10,7 +10,7 @@ import type { NodeWebhook, NodeWebhookId, NodeWebhookState } from "./NodeWebhook
 type Sql = SqlClient.SqlClient
 
 /** What a delivery's row says by itself; the rest is in its node. */
-export type DeliveryRow = Omit<NodeWebhook, "name" | "method" | "url">
+type DeliveryRow = Omit<NodeWebhook, "name" | "method" | "url">
 
 /** The webhook nodes of the version that was on the call, as its definition has them. Undefined: there is no such run. */
 export const nodesOfRun = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, runId: RunId) =>

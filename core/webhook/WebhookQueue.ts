@@ -43,7 +43,7 @@ export interface Tried {
   readonly error: string | undefined
 }
 
-export interface TurnEnd {
+interface TurnEnd {
   /** 0 after a turn that went well. */
   readonly failures: number
   readonly pauseMillis: number

@@ -6,7 +6,7 @@ import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { LinkRefused } from "#gateway/request/Refusal.ts"
 import { runOfToken, runToken } from "./runToken.ts"
 
-export interface FileLink {
+interface FileLink {
   readonly key: string
   /** Epoch seconds. */
   readonly expires: number

@@ -5,12 +5,12 @@ import { BodyTooLarge } from "./Endpoint.ts"
 const heldBytes = 262_144
 
 /** Where the bytes come from. */
-export interface Tap {
+interface Tap {
   readonly pause: () => void
   readonly resume: () => void
 }
 
-export interface BodyStream {
+interface BodyStream {
   readonly stream: Stream.Stream<Uint8Array, BodyTooLarge>
   /** The chunk is copied. False when it exceeds the limit: the stream has failed then. */
   readonly push: (chunk: ArrayBuffer, isLast: boolean) => boolean

@@ -46,7 +46,7 @@ const foreign = failure(
 const ambiguous = failure(400, "The length of the request is given more than once")
 const unknownCoding = failure(501, "No transfer coding but chunked is understood")
 
-export interface Refused {
+interface Refused {
   readonly reply: Reply
   /** What follows on the connection is nothing to listen to. */
   readonly closes: boolean

@@ -6,7 +6,7 @@ export interface Place {
   readonly path: string
 }
 
-export type Stray =
+type Stray =
   | { readonly _tag: "NotFound" }
   | { readonly _tag: "OtherMethod"; readonly allow: string }
   /** The path as it is declared. */
@@ -43,7 +43,7 @@ const allowOf = (methods: ReadonlyArray<Method>): string =>
 
 const preflightSeconds = 600
 
-export interface StrayRequest {
+interface StrayRequest {
   /** In lower case. */
   readonly method: string
   readonly path: string

@@ -35,7 +35,7 @@ export interface Limits {
 }
 const defaultLimits: Limits = { answerMillis: 30_000, bodyMillis: 30_000, uploadMillis: 300_000, drainMillis: 10_000 }
 
-export interface ServerOptions<R> {
+interface ServerOptions<R> {
   readonly host: string
   /** 0: any free one. */
   readonly port: number

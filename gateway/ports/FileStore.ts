@@ -18,14 +18,14 @@ export interface StoredFile {
   readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown>
 }
 
-export interface StagedFile {
+interface StagedFile {
   readonly bytes: number
   /** Puts them under their key, in the place of whatever lies there. */
   readonly keep: Effect.Effect<void>
 }
 
 /** Files under a folder of this machine. */
-export interface LocalFiles {
+interface LocalFiles {
   /** Where `key` may be written; the folder is there. */
   readonly createWriter: (key: string) => Effect.Effect<string, unknown>
   readonly stat: (key: string) => Effect.Effect<{ readonly bytes: number; readonly modifiedAt: number }, { readonly _tag: string }>

@@ -18,13 +18,13 @@ import { scopeOf } from "./scopes.ts"
  * - `api-key-header`: the same in `X-API-Key` alone, a header whose absence is a fault of the request.
  * - `none`: anybody.
  */
-export type Access = "api-key" | "api-key-header" | "none"
+type Access = "api-key" | "api-key-header" | "none"
 
 /** The least role that a caller needs, or else an operator's key; asked of nobody where `Access` is `none`. */
-export type Needs = Exclude<Role, "owner"> | "operator"
+type Needs = Exclude<Role, "owner"> | "operator"
 
 /** How much JSON a route takes: parsing it, and all that is done with it, keeps everybody else waiting. */
-export interface BodySize {
+interface BodySize {
   readonly maxBytes: number
   /** Values and members of objects, all levels together. */
   readonly maxValues: number
@@ -53,13 +53,13 @@ export interface Content {
     | Stream.Stream<Uint8Array, unknown>
 }
 
-export type Body =
+type Body =
   | { readonly _tag: "None" }
   | ({ readonly _tag: "Json"; readonly schema: TSchema } & BodySize)
   /** Raw bytes of one of these media types. */
   | { readonly _tag: "Upload"; readonly mediaTypes: ReadonlyArray<string>; readonly maxBytes: number }
 
-export type Success =
+type Success =
   /** To another address, for now: 302. */
   | { readonly _tag: "Redirect" }
   /** `isListed`: part of a list, whose handler tells where the next part is. */
@@ -88,7 +88,7 @@ interface Declaration<Params extends TObject, Query extends TObject, Headers ext
   readonly headers?: Headers
 }
 
-export interface Given<Params extends TObject, Query extends TObject, Headers extends TObject, A extends Access, BodyValue> {
+interface Given<Params extends TObject, Query extends TObject, Headers extends TObject, A extends Access, BodyValue> {
   readonly caller: A extends "none" ? undefined : Caller
   readonly params: Static<Params>
   readonly query: Static<Query>
@@ -289,7 +289,7 @@ export const redirect = <
 })
 
 /** What the handlers of these routes need. */
-export type NeedsOf<Routes extends ReadonlyArray<Route<unknown>>> = Routes[number] extends Route<infer R> ? R : never
+type NeedsOf<Routes extends ReadonlyArray<Route<unknown>>> = Routes[number] extends Route<infer R> ? R : never
 
 /** Routes that belong together in the documentation, and for keys with scopes. */
 export const tagged = <const Routes extends ReadonlyArray<Route<unknown>>>(

@@ -34,7 +34,7 @@ const noQuery: Readonly<Record<string, string>> = {}
 
 type Rates = Pick<RequestRates, "refusal">
 
-export interface AnswerOptions {
+interface AnswerOptions {
   /** Whether every answer is held against its own schema; one that does not fit becomes a 500. For tests. */
   readonly checksAnswers: boolean
   /** The caller of a key, where that is known already. */

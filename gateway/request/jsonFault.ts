@@ -2,7 +2,7 @@
  * Where a text that is no JSON stops being it, and what was expected there. JSON.parse tells neither in a form to rely on. Loops and
  * does not recurse: the text may be nested without end.
  */
-export interface JsonFault {
+interface JsonFault {
   /** In UTF-16 units from the start of the text. */
   readonly at: number
   readonly error: string

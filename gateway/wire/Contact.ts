@@ -28,7 +28,7 @@ export const contactSelectionOf = (query: Static<typeof ContactListQuery>): Cont
   limit: query.limit + 1
 })
 
-export const ContactWire = Type.Object(
+const ContactWire = Type.Object(
   {
     row_number: Type.Integer({ description: "The line of the list; the header is line 1." }),
     phone_number: Type.String(),

@@ -31,7 +31,7 @@ export const uploadAddress = (siteUrl: string, ticket: UploadTicket): Static<typ
 
 export const Uploaded = Type.Object({ file_key: Type.String(), file_size: Type.Integer() }, { title: "Uploaded" })
 
-export const maxLinkSeconds = 604_800
+const maxLinkSeconds = 604_800
 
 export const SignedUrlQuery = Type.Object({
   key: Type.String({ minLength: 1, description: "As in `transcript_url`, `recording_url` or `source_id`." }),

@@ -35,7 +35,7 @@ const properties = {
   expires_at: instant()
 }
 
-export const InvitationWire = Type.Object(properties, { title: "Invitation" })
+const InvitationWire = Type.Object(properties, { title: "Invitation" })
 export const InvitationList = Type.Object({ invitations: Type.Array(InvitationWire) }, { title: "InvitationList" })
 
 export const invitationWire = (invitation: Invitation): Static<typeof InvitationWire> => ({

@@ -35,7 +35,7 @@ const objectIn = (info: Info, name: string): Info => {
   return value instanceof Object ? Object.fromEntries(Object.entries(value)) : {}
 }
 
-export const UsageInfo = Type.Object(
+const UsageInfo = Type.Object(
   {
     llm: object("Tokens by service and model."),
     tts: object("Characters by service and model."),
@@ -56,7 +56,7 @@ const usageInfo = (info: Info | undefined): Static<typeof UsageInfo> | null =>
 
 export const durationOf = (run: Run): number | undefined => numberIn(run.usageInfo ?? {}, "call_duration_seconds")
 
-export const CostInfo = Type.Object(
+const CostInfo = Type.Object(
   {
     dograh_token_usage: Type.Number({ description: "Hundredths of a US dollar that the call has cost, as far as is known." }),
     call_duration_seconds: nullable(Type.Integer({ description: "Rounded." }))

@@ -9,7 +9,7 @@ const Id = Type.Unsafe<SessionId>(Type.String({ format: "uuid" }))
 
 export const SessionPath = Type.Object({ session_id: Type.Unsafe<SessionId>(Type.String()) })
 
-export const OpenSessionWire = Type.Object(
+const OpenSessionWire = Type.Object(
   {
     id: Id,
     is_current: Type.Boolean({ description: "The one that asks." }),

@@ -41,7 +41,7 @@ export const usageQueryOf = (query: Static<typeof UsageListQuery>): UsageQuery =
 const money = () => nullable(Type.Number({ description: "Not known: null." }))
 const text = () => nullable(Type.String())
 
-export const UsageRunWire = Type.Object(
+const UsageRunWire = Type.Object(
   {
     id: id<RunId>(),
     workflow_id: id<AgentId>(),

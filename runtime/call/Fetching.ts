@@ -8,7 +8,7 @@ import type { PlannedOpening } from "#runtime/voice/VoiceSession.ts"
 import type { ContextFetcher } from "./ContextFetcher.ts"
 import { plannedOpening } from "./plannedOpening.ts"
 
-export interface Wanted {
+interface Wanted {
   readonly fetch: PreCallFetch
   readonly agentId: AgentId
   readonly organizationId: OrganizationId

@@ -12,7 +12,7 @@ import type { LiveCall } from "./LiveCall.ts"
 /** A callee who hears nothing for longer takes it for a dead line. */
 const PATIENCE_MILLIS = 2000
 
-export const isToBeGreeted = ({ voice }: LiveCall): boolean =>
+const isToBeGreeted = ({ voice }: LiveCall): boolean =>
   voice.greeting !== undefined || voice.recording !== undefined || voice.later !== undefined
 
 export const needsAudio = (call: LiveCall): boolean => isToBeGreeted(call) || call.voice.record || call.voice.detectMachine

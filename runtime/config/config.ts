@@ -304,7 +304,7 @@ export const variables: ReadonlyArray<{ readonly name: string; readonly descript
   Object.values(table).map((variable) => ({ name: variable.name, description: variable.description, default: variable.default }))
 
 /** Each problem is a sentence that names the variable and what it may hold. */
-export class BadEnvironment extends Schema.TaggedError<BadEnvironment>()("BadEnvironment", { problems: Schema.Array(Schema.String) }) {
+class BadEnvironment extends Schema.TaggedError<BadEnvironment>()("BadEnvironment", { problems: Schema.Array(Schema.String) }) {
   override get message(): string {
     return this.problems.join("\n")
   }
@@ -313,7 +313,7 @@ export class BadEnvironment extends Schema.TaggedError<BadEnvironment>()("BadEnv
 const refusal = ({ allowed, name, secret: hidden }: Variable<unknown>, value: string): string =>
   `${name} must be ${allowed}, ${hidden ? "and what it holds (not shown) is not" : `not ${JSON.stringify(value)}`}`
 
-export type Environment = Readonly<Record<string, string | undefined>>
+type Environment = Readonly<Record<string, string | undefined>>
 
 export const read = (environment: Environment): Effect.Effect<Settings, BadEnvironment> => {
   const problems: Array<string> = []

@@ -10,7 +10,7 @@ import { Slots } from "./Slots.ts"
 const EVERY = "30 seconds"
 
 /** One pass. */
-export const releaseOutlived = Effect.gen(function* () {
+const releaseOutlived = Effect.gen(function* () {
   const store = yield* AttemptStore
   const slots = yield* Slots
   const outlived = yield* store.outlived

@@ -77,7 +77,7 @@ const firstOrganization = (sql: SqlClient.SqlClient) => {
   return Effect.suspend(() => (known === undefined ? ask : Effect.succeed(known)))
 }
 
-export interface Installation {
+interface Installation {
   /** What the operator has added. */
   readonly allow: ReadonlyArray<Network>
   readonly privateWebhooks: boolean

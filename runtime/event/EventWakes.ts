@@ -8,7 +8,7 @@ import { Cause, Context, type Duration, Effect, Latch, Layer, Queue, Schedule } 
 /** Of the database's notifications; the payload says which worker. */
 const channel = "trunkline_events"
 
-export interface Wake {
+interface Wake {
   /** Returns when there was a wake-up since the last return, or when the time is over. For one fiber only. */
   readonly wait: (atMost: Duration.Input) => Effect.Effect<void>
   readonly up: () => void

@@ -23,7 +23,7 @@ export interface Sent {
   /** The most bytes that the body of the answer may have. Undefined: it is not read. */
   readonly bodyBytes?: number
 }
-export interface Answered {
+interface Answered {
   readonly status: number
   /** As it came; empty when there was none. */
   readonly retryAfter: string

@@ -1,7 +1,7 @@
 /** Standard Webhooks: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 import { createHmac } from "node:crypto"
 
-export interface SignedMessage {
+interface SignedMessage {
   readonly id: string
   /** Epoch seconds. */
   readonly timestamp: number

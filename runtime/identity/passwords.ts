@@ -8,7 +8,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto"
 import { Passwords } from "#core/organization/Passwords.ts"
 import { PasswordThread } from "./PasswordThread.ts"
 
-export interface Cost {
+interface Cost {
   readonly cost: number
   readonly blockSize: number
   readonly parallelization: number

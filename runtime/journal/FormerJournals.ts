@@ -33,7 +33,7 @@ export interface Known {
   undone: Undone | undefined
 }
 
-export interface JournalHeader {
+interface JournalHeader {
   readonly journalId: string
   readonly boot: string | undefined
 }

@@ -14,7 +14,7 @@ const unsealed = (line: string): string | undefined => {
   return line === `${text} ${sumOf(text)}` ? text : undefined
 }
 
-export interface JournalText {
+interface JournalText {
   readonly lines: ReadonlyArray<string>
   /** What an interrupted write left after the last whole line; otherwise empty. */
   readonly torn: string

@@ -30,14 +30,14 @@ const nameOf = ({ host, node, pid, since }: Pick<Seen, "host" | "node" | "pid" |
   `the engine ${node} (process ${pid} on ${host}, since ${since.toISOString()})`
 
 /** Another engine has the database, and did not let go of it in time. */
-export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", { by: Schema.String }) {
+class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", { by: Schema.String }) {
   override get message(): string {
     return `This database belongs to ${this.by}. One engine uses a database and schema at a time: stop that one, or give this one another DATABASE_URL`
   }
 }
 
 /** Another engine has taken over while this one could not prove that it was there. */
-export class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplaced", { by: Schema.String }) {
+class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplaced", { by: Schema.String }) {
   override get message(): string {
     return `This engine did not reach its database for a while, and ${this.by} has taken its place`
   }

@@ -1,7 +1,7 @@
 /** Metrics in the text format of Prometheus, version 0.0.4. */
 import type { Histogram } from "#core/Histogram.ts"
 
-export type Labels = Readonly<Record<string, string>>
+type Labels = Readonly<Record<string, string>>
 
 export interface Family {
   readonly name: string
@@ -11,7 +11,7 @@ export interface Family {
   readonly samples: ReadonlyArray<{ readonly suffix?: string; readonly labels: Labels; readonly value: number }>
 }
 
-export type Labelled<A> = readonly [labels: Labels, of: A]
+type Labelled<A> = readonly [labels: Labels, of: A]
 
 const samplesOf = (values: number | ReadonlyArray<Labelled<number>>): Family["samples"] =>
   typeof values === "number" ? [{ labels: {}, value: values }] : values.map(([labels, value]) => ({ labels, value }))

@@ -15,7 +15,7 @@ const maxDepth = 4
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** `value` without what must not be printed. */
-export const redact = (value: unknown, depth = 0): unknown => {
+const redact = (value: unknown, depth = 0): unknown => {
   if (typeof value === "string") return value.replace(secretText, masked)
   if (typeof value === "bigint") return String(value)
   if (typeof value !== "object" || value === null) return value

@@ -30,7 +30,7 @@ import { ownFolder, startOf } from "#runtime/process/FolderOwner.ts"
 import { canEnter, failure, isRoot, nobody, type PostgresPrograms, postgresPrograms, type User } from "./PostgresPrograms.ts"
 import { attempt } from "#runtime/process/attempt.ts"
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** Made if it is not there. */
   readonly folder: string
   /** For tests: nothing waits for the disk. A crash of Postgres loses nothing, a power cut everything. */

@@ -14,7 +14,7 @@ const mark = "trunkline.session"
 /** A pooler may hand out its sessions in turn. */
 const rounds = 4
 
-export class TransactionPooler extends Schema.TaggedError<TransactionPooler>()("TransactionPooler", { place: Schema.String }) {
+class TransactionPooler extends Schema.TaggedError<TransactionPooler>()("TransactionPooler", { place: Schema.String }) {
   override get message(): string {
     return `At ${this.place} answers a pooler that shares database sessions between clients (such as pgbouncer with pool_mode = transaction). The engine needs sessions of its own: give it the address of Postgres itself, or of a pooler with pool_mode = session`
   }

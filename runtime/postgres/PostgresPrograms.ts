@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url"
 import { makeOrdinary } from "#runtime/process/ownPriority.ts"
 
 /** `message` tells the operator what to change. */
-export class EmbeddedPostgresFailed extends Schema.TaggedError<EmbeddedPostgresFailed>()("EmbeddedPostgresFailed", {
+class EmbeddedPostgresFailed extends Schema.TaggedError<EmbeddedPostgresFailed>()("EmbeddedPostgresFailed", {
   message: Schema.String
 }) {}
 

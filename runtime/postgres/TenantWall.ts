@@ -31,7 +31,7 @@ export interface Wall {
   readonly path: string
 }
 
-export interface WallState {
+interface WallState {
   readonly wall: Wall | undefined
   /** What keeps it, or the best way to it, from standing. */
   readonly obstacle: string | undefined

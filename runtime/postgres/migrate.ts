@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** The schema cannot be brought up to date; nothing of `file` was applied. */
-export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
+class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
   file: Schema.String,
   reason: Schema.String
 }) {
@@ -19,7 +19,7 @@ export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("Migr
   }
 }
 
-export interface Migration {
+interface Migration {
   readonly version: number
   readonly file: string
   readonly checksum: string

@@ -32,7 +32,7 @@ const ends = {
 const waitForDatabase = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 30 }))
 
 /** The message names host, port and database, never the password. */
-export class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", { message: Schema.String }) {}
+class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", { message: Schema.String }) {}
 
 /** Why the database is away, where the engine itself runs it and knows. */
 export class DatabaseTrouble extends Context.Service<DatabaseTrouble, () => string | undefined>()("runtime/postgres/DatabaseTrouble") {}

@@ -2,7 +2,7 @@
 import { Cause } from "effect"
 import { SqlError } from "effect/sql"
 
-export interface SqlFailure {
+interface SqlFailure {
   readonly tag: SqlError.SqlError["reason"]["_tag"]
   /** Five characters; empty where the server did not answer. */
   readonly state: string

@@ -4,7 +4,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { attempt } from "./attempt.ts"
 
-export class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", { folder: Schema.String }) {
+class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", { folder: Schema.String }) {
   override get message(): string {
     return `${this.folder} is in use by another engine: give this one another DATA_DIR`
   }

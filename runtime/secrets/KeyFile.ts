@@ -9,7 +9,7 @@ const fileName = "secrets.key"
 const ownerAlone = 0o600
 
 /** The file cannot be read or written, or holds no key. */
-export class KeyFileFailed extends Schema.TaggedError<KeyFileFailed>()("KeyFileFailed", { path: Schema.String, reason: Schema.String }) {
+class KeyFileFailed extends Schema.TaggedError<KeyFileFailed>()("KeyFileFailed", { path: Schema.String, reason: Schema.String }) {
   override get message(): string {
     return `The key of the secrets, ${this.path}, cannot be used: ${this.reason}. Mend that, or set SECRETS_KEY`
   }

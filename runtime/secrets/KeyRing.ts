@@ -13,7 +13,7 @@ const mark = "sealed1"
 const sealHead = /^sealed1:([0-9a-f]{16}):/
 const sealPattern = /^sealed1:[0-9a-f]{16}:[A-Za-z0-9+/]+={0,2}$/
 
-export interface SecretsKey {
+interface SecretsKey {
   /** Tells keys apart, and nothing of the key. */
   readonly id: string
   readonly cipherKey: Buffer

@@ -14,7 +14,7 @@ import { sealRows } from "./sealRows.ts"
 type Sql = SqlClient.SqlClient
 
 /** There are secrets, and the key that they are sealed with is not here. */
-export class SecretsLocked extends Schema.TaggedError<SecretsLocked>()("SecretsLocked", {
+class SecretsLocked extends Schema.TaggedError<SecretsLocked>()("SecretsLocked", {
   missing: Schema.Array(Schema.String),
   path: Schema.String,
   isOther: Schema.Boolean

@@ -8,18 +8,18 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/prom
 import { dirname, join, resolve } from "node:path"
 import { closeToOthers, ownFile, ownFolder } from "./ownFiles.ts"
 
-export class FileKeyRefused extends Schema.TaggedError<FileKeyRefused>()("FileKeyRefused", { key: Schema.String }) {
+class FileKeyRefused extends Schema.TaggedError<FileKeyRefused>()("FileKeyRefused", { key: Schema.String }) {
   override get message(): string {
     return "this is no key of a file"
   }
 }
-export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { key: Schema.String }) {
+class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { key: Schema.String }) {
   override get message(): string {
     return "there is no such file"
   }
 }
 /** The disk is full, read-only or broken. */
-export class FileFailed extends Schema.TaggedError<FileFailed>()("FileFailed", {
+class FileFailed extends Schema.TaggedError<FileFailed>()("FileFailed", {
   key: Schema.String,
   operation: Schema.Literals(["write", "read", "stat", "remove"]),
   cause: Schema.Defect()
@@ -29,7 +29,7 @@ export class FileFailed extends Schema.TaggedError<FileFailed>()("FileFailed", {
   }
 }
 
-export interface FileStat {
+interface FileStat {
   readonly bytes: number
   readonly modifiedAt: number
 }
@@ -38,7 +38,7 @@ const maxKeyLength = 500
 // No empty name, none that starts with a dot or a dash: no `..`, no hidden file, no option of some command line.
 const keyPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,239}(?:\/[A-Za-z0-9_][A-Za-z0-9._-]{0,239}){1,3}$/
 
-export const isFileKey = (key: string): boolean => key.length <= maxKeyLength && keyPattern.test(key)
+const isFileKey = (key: string): boolean => key.length <= maxKeyLength && keyPattern.test(key)
 
 export class Files extends Context.Service<
   Files,

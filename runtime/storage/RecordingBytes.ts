@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { Files } from "./Files.ts"
 
-export class RecordingMissing extends Schema.TaggedError<RecordingMissing>()("RecordingMissing", { cause: Schema.Defect() }) {
+class RecordingMissing extends Schema.TaggedError<RecordingMissing>()("RecordingMissing", { cause: Schema.Defect() }) {
   override get message(): string {
     return "the recording's file could not be read"
   }

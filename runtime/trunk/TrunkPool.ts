@@ -66,7 +66,7 @@ export interface CallOfNode {
 }
 
 /** The calls of this node, and who wants to hear of them. */
-export interface CallsOfNode {
+interface CallsOfNode {
   /** Every event of every trunk. */
   readonly onEvent: (callId: string, event: TrunkEvent, source: EventSource) => void
   readonly live: () => Iterable<CallOfNode>

@@ -17,13 +17,13 @@ export interface Amd {
 }
 
 /** A person's greeting is no longer than this; whoever speaks on is a machine. */
-export const longestHelloMillis = 2500
+const longestHelloMillis = 2500
 /** The silence in which a person waits for an answer. Machines pause less between their sentences. */
-export const waitMillis = 700
+const waitMillis = 700
 /** Shorter is a click, not speech. */
-export const shortestSpeechMillis = 100
-export const noSpeechMillis = 10_000
-export const budgetMillis = 20_000
+const shortestSpeechMillis = 100
+const noSpeechMillis = 10_000
+const budgetMillis = 20_000
 
 // Root mean squares. The lowest gate is about what a phone returns of our own voice (-42 dBFS), and well above a quiet line's noise.
 export const lowestGate = 260

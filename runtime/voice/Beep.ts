@@ -5,7 +5,7 @@
  */
 import { decodeSample, frameMillis, sampleRate, silence } from "./Mulaw.ts"
 
-export interface BeepDetector {
+interface BeepDetector {
   /** For how long one tone has held, in milliseconds, this frame included; `level` is the frame's root mean square. */
   readonly push: (frame: Uint8Array, level: number) => number
 }

@@ -1,7 +1,7 @@
 /** What a call found out: the keys the callee pressed, and who answered. */
 import type { AmdVerdict } from "./Amd.ts"
 
-export interface Digits {
+interface Digits {
   /** False when that is no key, or when there were too many. */
   readonly press: (digit: string) => boolean
   readonly pressed: () => string

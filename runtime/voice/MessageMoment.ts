@@ -14,10 +14,10 @@ export interface MessageMoment {
 }
 
 /** A recorder starts within this, and a series of tones goes on within it. */
-export const afterBeepMillis = 300
+const afterBeepMillis = 300
 /** Longer than the pauses of a greeting, and than most take before their beep. */
-export const withoutBeepMillis = 3000
-export const longestGreetingMillis = 60_000
+const withoutBeepMillis = 3000
+const longestGreetingMillis = 60_000
 /** Who speaks on after a tone has not begun to record: the network's tones come before its announcement. */
 const speechAfterBeepMillis = 400
 

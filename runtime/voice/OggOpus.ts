@@ -4,7 +4,7 @@
  */
 import { randomInt } from "node:crypto"
 
-export interface OggOpusOptions {
+interface OggOpusOptions {
   readonly channels: 1 | 2
   /** What was encoded, for players that care. */
   readonly inputRate: number
@@ -16,7 +16,7 @@ export interface OggOpusOptions {
   readonly write: (page: Uint8Array) => void
 }
 
-export interface OggOpus {
+interface OggOpus {
   readonly push: (packet: Uint8Array) => void
   /** `samples`, at 48 kHz, is how long the sound is. At least one packet was pushed. */
   readonly end: (samples: number) => void

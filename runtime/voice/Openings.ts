@@ -19,7 +19,7 @@ export interface OpeningPiece {
   readonly text: string
 }
 
-export interface RecordedOpening extends OpeningPiece {
+interface RecordedOpening extends OpeningPiece {
   readonly recordingId: string
 }
 

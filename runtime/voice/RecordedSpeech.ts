@@ -25,7 +25,7 @@ export class RecordingUnplayable extends Schema.TaggedError<RecordingUnplayable>
   }
 }
 
-export interface RecordedLine {
+interface RecordedLine {
   /** Whole frames, shared with other calls: not to be written to. */
   readonly speech: Uint8Array
   readonly recordingId: string

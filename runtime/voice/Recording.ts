@@ -11,7 +11,7 @@ import { ownFile, ownFolder } from "#runtime/storage/ownFiles.ts"
 import { decodeSample, frameSize, sampleRate, silence } from "./Mulaw.ts"
 import { channels, headerBytes, makeHeader, open32 } from "./RecordingHeader.ts"
 
-export class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {
+class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {
   override get message(): string {
     return "the recording could not be written or read"
   }

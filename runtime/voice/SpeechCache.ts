@@ -1,6 +1,6 @@
 /** What was spoken lately, within a number of bytes; what was not asked for the longest goes first. */
 
-export interface SpeechCache {
+interface SpeechCache {
   readonly get: (key: string) => Uint8Array | undefined
   readonly set: (key: string, speech: Uint8Array) => void
   readonly bytes: () => number

@@ -13,7 +13,7 @@ export interface Wanted {
   readonly campaignId?: CampaignId | undefined
 }
 
-export interface Wish {
+interface Wish {
   /** Of all who want the piece; none: nobody does any more. */
   readonly wants: Iterable<Wanted>
 }

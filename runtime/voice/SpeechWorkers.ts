@@ -10,7 +10,7 @@ import { makeSpeechCache } from "./SpeechCache.ts"
 import { areLate, leastUrgent, mostUrgent, type Wanted } from "./SpeechQueue.ts"
 import { makeSpeechThread, SpeechNotMade, type SpeechThread } from "./SpeechThread.ts"
 
-export interface SpeechWorkersOptions {
+interface SpeechWorkersOptions {
   readonly name: string
   readonly program: URL
   /** At most so many threads. */
@@ -20,7 +20,7 @@ export interface SpeechWorkersOptions {
   readonly timeout: Duration.Input
 }
 
-export interface SpeechWorkers<Request, E> {
+interface SpeechWorkers<Request, E> {
   /**
    * Speech of the same key is the same, and shared: not to be written to. What the worker needs to make it is had when its turn has come.
    * Whoever is interrupted wants it no longer.

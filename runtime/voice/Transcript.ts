@@ -23,7 +23,7 @@ export interface Problem {
   readonly processor: string
 }
 
-export interface Transcript {
+interface Transcript {
   /** Times in epoch milliseconds; in any order. */
   readonly said: (utterance: Utterance) => void
   readonly firstAudio: (metric: { readonly at: number; readonly millis: number; readonly engine: string; readonly voice: string }) => void

@@ -11,7 +11,7 @@ import { type Inbound, makeInbound } from "./Inbound.ts"
 import { frameSize, silence } from "./Mulaw.ts"
 import type { Recording } from "./Recording.ts"
 
-export interface VoiceLineEvents {
+interface VoiceLineEvents {
   /** `isBeeping`: a beep that goes on has given a machine away. */
   readonly verdict: (verdict: AmdVerdict, isBeeping: boolean) => void
   readonly moment: (moment: Moment) => void
@@ -24,14 +24,14 @@ export interface VoiceLineEvents {
 }
 
 /** When, in the pacer's milliseconds, and how much was said. */
-export interface Spoken {
+interface Spoken {
   readonly from: number
   readonly until: number
   /** Of all that was given to `say`, in its order. */
   readonly bytes: number
 }
 
-export interface VoiceLine {
+interface VoiceLine {
   /** From the next tick on, or right after what is still to be said. Whole frames. */
   readonly say: (speech: Uint8Array) => void
   /** Nothing more is coming: `spoken` is told when the last frame of it is out. */
@@ -48,7 +48,7 @@ export interface VoiceLine {
   readonly hangUp: () => void
 }
 
-export interface VoiceLineOptions {
+interface VoiceLineOptions {
   readonly recording: Recording | undefined
   readonly detectMachine: boolean
 }

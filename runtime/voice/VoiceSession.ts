@@ -42,7 +42,7 @@ export type VoiceEvent =
   | { readonly _tag: "GreetingSpoken" }
 
 /** `usage_info` of a run. The keys of `tts` are `{service}#{n}|||{model}`, the values characters spoken. */
-export interface VoiceUsage {
+interface VoiceUsage {
   readonly llm: Readonly<Record<string, never>>
   readonly tts: Readonly<Record<string, number>>
   readonly stt: Readonly<Record<string, number>>

@@ -11,7 +11,7 @@ export interface FliteRequest {
   readonly text: string
 }
 /** Undefined when nothing in the text can be said. */
-export type FliteReply = Uint8Array<ArrayBuffer> | undefined
+type FliteReply = Uint8Array<ArrayBuffer> | undefined
 
 // Flite begins and ends with a fifth of a second of nothing, which the callee would wait through.
 const audible = 400

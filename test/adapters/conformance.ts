@@ -18,7 +18,7 @@ type Config = Readonly<Record<string, unknown>>
 type Tag = TrunkEvent["_tag"]
 
 /** Three digits that end a number; undefined where this world has no such callee. */
-export interface Callees {
+interface Callees {
   /** Rings, answers, speaks, and stays until we hang up. */
   readonly stays: string
   /** Answers and hangs up after a moment. */

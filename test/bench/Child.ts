@@ -32,7 +32,7 @@ export const judging = prioritized(-10)
 /** Whoever asks from elsewhere does not ask with the processors of the machine that it asks. */
 export const fromElsewhere = prioritized(10)
 
-export interface Program {
+interface Program {
   /** Relative to this folder. */
   readonly file: string
   readonly environment?: NodeJS.ProcessEnv

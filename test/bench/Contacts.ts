@@ -1,6 +1,6 @@
 /** The lists that benchmarks dial. The last two digits of a number choose its callee, see the emulator. */
 
-export type Suffix = "01" | "11"
+type Suffix = "01" | "11"
 export const talksThenHangsUp: Suffix = "01"
 export const staysUntilHungUp: Suffix = "11"
 

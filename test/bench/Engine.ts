@@ -21,7 +21,7 @@ export interface Engine {
   readonly upload: (csv: string) => Effect.Effect<string>
 }
 
-export interface EngineSettings {
+interface EngineSettings {
   readonly environment?: Readonly<Record<string, string>>
   /** Instead of `runtime/start.js`; relative to this folder. */
   readonly file?: string

@@ -16,7 +16,7 @@ export interface Dialing {
   readonly numbers: ReadonlyArray<string>
 }
 
-export interface Pacing {
+interface Pacing {
   readonly apartMillis: number
   readonly numbers: ReadonlyArray<string>
 }

@@ -146,7 +146,7 @@ const inside = (schema: TSchema, put: Place["put"]): ReadonlyArray<Place> => {
   return Object.entries(schema.properties).flatMap(([name, part]) => placesIn(part, (value) => put({ ...sample, [name]: value }), name))
 }
 
-export interface HostileBody {
+interface HostileBody {
   readonly route: Route<unknown>
   readonly text: string
   /** Which bomb, and where: enough to make it anew. */

@@ -20,7 +20,7 @@ const callSeconds = 10
 /** Of these ten seconds. */
 const ringMillis = 1000
 
-export interface Dispatch {
+interface Dispatch {
   /** Milliseconds. */
   readonly turnarounds: ReadonlyArray<number>
   /** 0 to 1. */
@@ -36,7 +36,7 @@ export interface Compared {
   readonly syncs: ReadonlyArray<number>
 }
 /** `steady`: half to one and a half times ten seconds, so that slots become free evenly. `in step`: as near to all at once as they began. */
-export type Pace = "steady" | "in step"
+type Pace = "steady" | "in step"
 
 export interface Plan extends Options {
   readonly pace: Pace
@@ -56,7 +56,7 @@ const emulatorOf = ({ pace, voice }: Plan): AriEmulatorOptions => ({
 })
 
 /** From the moment when the slots were first full until the last contact was dialed. */
-export const dispatchOf = (entries: ReadonlyArray<CalleeEntry>, capacity: number): Dispatch => {
+const dispatchOf = (entries: ReadonlyArray<CalleeEntry>, capacity: number): Dispatch => {
   let live = 0
   let full: number | undefined
   let used = 0

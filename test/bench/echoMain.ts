@@ -12,7 +12,7 @@ import type { EmulatorAddress } from "./emulatorMain.ts"
 const application = "echo"
 const mediaOf = (channelId: string) => `media-${channelId}`
 
-export interface EchoOrder {
+interface EchoOrder {
   readonly emulator: EmulatorAddress
   readonly numbers: ReadonlyArray<string>
   /** How many were ordered before. */

@@ -2,7 +2,7 @@
 import type { Route } from "#gateway/request/Route.ts"
 import { seeded, textOf } from "./bombs.ts"
 
-export interface HostileHead {
+interface HostileHead {
   readonly route: Route<unknown>
   readonly path: string
   readonly made: string

@@ -2,7 +2,7 @@
 import type { Route } from "#gateway/request/Route.ts"
 import { seeded, textOf } from "./bombs.ts"
 
-export interface HostileUpload {
+interface HostileUpload {
   readonly route: Route<unknown>
   readonly text: string
   readonly contentType: string

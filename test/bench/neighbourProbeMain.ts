@@ -4,7 +4,7 @@
  */
 import { Agent, request } from "node:http"
 
-export interface ProbeTargets {
+interface ProbeTargets {
   readonly engine: { readonly port: number; readonly key: string }
   readonly bare: { readonly port: number; readonly path: string }
 }

@@ -84,7 +84,7 @@ const agentOf = Effect.fnUntraced(function* ({ address }: Engine, key: string) {
  * Calls are due at even distances from the first one on. Where the pace has been moved back for good, which loses a moment and lets no call wait,
  * the calls after it are judged by the new one: by the earliest of the last second.
  */
-export const latenessOf = (arrivals: ReadonlyArray<number>, apartMillis: number, perSecond: number): ReadonlyArray<number> => {
+const latenessOf = (arrivals: ReadonlyArray<number>, apartMillis: number, perSecond: number): ReadonlyArray<number> => {
   const offsets = arrivals.map((at, index) => at - index * apartMillis)
   return offsets.map((offset, index) => offset - Math.min(...offsets.slice(Math.max(0, index - perSecond), index + 1)))
 }

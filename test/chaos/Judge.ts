@@ -30,7 +30,7 @@ export const rules = [
 ] as const
 export type Rule = (typeof rules)[number]
 
-export interface Finding {
+interface Finding {
   readonly rule: Rule
   readonly what: string
 }

@@ -3,7 +3,7 @@ import { type Evidence, seenCalls } from "./Evidence.ts"
 import type { Verdict } from "./Judge.ts"
 
 /** How the chaos went, as its stage knows it. */
-export interface Course {
+interface Course {
   /** What each fault befell. */
   readonly faults: ReadonlyArray<string>
   /** How often the engine was stopped in order. */

@@ -4,7 +4,7 @@ import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
 import { attemptsOf, judge, nowMillis, numbersOf, until, World } from "#test/support/engine.ts"
 import { dialsOf, wrongedBy } from "#test/support/neverLeft.ts"
 
-export interface KillOptions {
+interface KillOptions {
   readonly campaigns: number
   /** Of each campaign. */
   readonly contacts: number

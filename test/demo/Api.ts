@@ -16,7 +16,7 @@ const answerMillis = 30_000
 const pageSize = 100
 
 /** Runs whose call came to one of these; or that are, or are not, over. */
-export type RunFilter =
+type RunFilter =
   | { readonly attribute: "dispositionCode"; readonly type: "multiSelect"; readonly value: { readonly codes: ReadonlyArray<string> } }
   | { readonly attribute: "status"; readonly type: "radio"; readonly value: { readonly status: "completed" | "in_progress" } }
 

@@ -12,7 +12,7 @@ export interface Sample {
   readonly recordingKey: string
 }
 
-export interface Place {
+interface Place {
   readonly url: string
   readonly folder: string
   readonly key: string

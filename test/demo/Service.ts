@@ -11,7 +11,7 @@ import { startOf } from "#runtime/process/FolderOwner.ts"
 import { removeData, stopPostgres } from "#test/support/dataFolder.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
-export interface Service {
+interface Service {
   readonly url: string
   readonly key: string
   readonly folder: string

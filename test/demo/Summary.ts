@@ -46,7 +46,7 @@ export interface Summary {
   readonly seconds: number
 }
 
-export interface Story {
+interface Story {
   readonly contacts: ReadonlyArray<Contact>
   readonly campaign: Campaign
   readonly progress: { readonly completed: number; readonly failed: number }

@@ -4,7 +4,7 @@ import type { Api, Campaign } from "./Api.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
 export const outcomes = ["answered", "voicemail", "busy", "no answer", "failed"] as const
-export type OutcomeName = (typeof outcomes)[number]
+type OutcomeName = (typeof outcomes)[number]
 
 const codes: Readonly<Record<OutcomeName, ReadonlyArray<string>>> = {
   answered: ["user_hangup", "call_duration_exceeded", "end_call_tool", "system_cancelled"],

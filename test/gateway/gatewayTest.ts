@@ -17,7 +17,7 @@ import { ApiKeyId } from "#core/organization/Caller.ts"
 import { OrganizationId } from "#core/Id.ts"
 
 export const goodKey = "dgr_good"
-export const caller = { organizationId: OrganizationId.make(7), apiKeyId: ApiKeyId.make(3), role: "owner" } as const
+const caller = { organizationId: OrganizationId.make(7), apiKeyId: ApiKeyId.make(3), role: "owner" } as const
 
 /** Nobody has logged in, and what is done is noted nowhere. */
 export const keys = Layer.mergeAll(
@@ -30,7 +30,7 @@ export const keys = Layer.mergeAll(
 )
 export const site = ServerInfo.layer({ version: "9.9.9", urlOf: (port) => `http://127.0.0.1:${port}` })
 
-export interface Started {
+interface Started {
   readonly port: number
   /** Against the OpenAPI document of its routes. */
   readonly judge?: Judge

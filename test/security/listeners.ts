@@ -3,7 +3,7 @@ import { createSocket } from "node:dgram"
 import { type AddressInfo, createServer, type Server } from "node:net"
 import type { Test } from "tap"
 
-export interface Listener {
+interface Listener {
   readonly port: number
   /** Connections, or datagrams. */
   readonly seen: { count: number }

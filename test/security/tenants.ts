@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { Api, type World } from "#test/support/engine.ts"
 
-export interface Tenant {
+interface Tenant {
   readonly id: number
   readonly api: Api
   /** With a role of its own. */

@@ -54,7 +54,7 @@ const accountsLayer = accounts.layer.pipe(
   Layer.provide(Layer.succeed(Tokens, tokensOf(Redacted.make("the secret of the tokens in these tests"))))
 )
 
-export type Services =
+type Services =
   | Accounts
   | Agents
   | AttemptStore
@@ -75,7 +75,7 @@ export type Services =
   | Uploads
   | Scope.Scope
 
-export interface Installation {
+interface Installation {
   readonly database: TestDatabase
   readonly run: <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
   /** What Signals and the Dialer were told. */

@@ -64,7 +64,7 @@ export const fates = {
 } satisfies Record<string, Fate | ((...given: ReadonlyArray<never>) => Fate)>
 
 /** One request, as the proxy saw it. Times are as `performance.timeOrigin + performance.now()` tells them. */
-export interface Exchange {
+interface Exchange {
   readonly at: number
   readonly method: string
   /** With its query. */

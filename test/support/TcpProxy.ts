@@ -19,7 +19,7 @@ export interface Connection {
   readonly opening: string
 }
 
-export interface Target {
+interface Target {
   readonly host: string
   readonly port: number
 }

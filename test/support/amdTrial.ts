@@ -37,7 +37,7 @@ export const trial = function* (
     for (const line of lines) if (isHeard(answerer, line)) yield { answerer, line, ...verdictOn(rendition(answerer, line, behind)) }
 }
 
-export const soonMillis = 4000
+const soonMillis = 4000
 export const isFoundSoon = ({ millis, verdict }: Judged) => verdict === "machine" && millis <= soonMillis
 export const isTakenForMachine = ({ verdict }: Judged) => verdict === "machine"
 /** Of a hundred. */

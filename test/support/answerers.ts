@@ -30,7 +30,7 @@ const shortestGreetingSeconds = 4
 
 const hashOf = (text: string): number => createHash("sha1").update(text).digest().readUInt32LE(0)
 /** Numbers from 0 to 1, the same for the same text. */
-export const chanceOf = (text: string): (() => number) => {
+const chanceOf = (text: string): (() => number) => {
   let seed = hashOf(text)
   return () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32
 }

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { runScript, unavailable } from "./fromDebian.ts"
 
-export interface AsteriskOptions {
+interface AsteriskOptions {
   /** The Stasis application that inbound calls enter. */
   readonly app?: string
   /** Where Asterisk connects for `external_host=media`. */
@@ -19,8 +19,8 @@ export interface AsteriskOptions {
 }
 
 /** What the callee was asked and did; `at` is in epoch milliseconds. Retransmissions are not counted. */
-export type CalleeEvent = "invite" | "bye" | "cancel"
-export interface CalleeRecord {
+type CalleeEvent = "invite" | "bye" | "cancel"
+interface CalleeRecord {
   readonly number: string
   readonly at: number
   readonly sipCallId: string

@@ -7,7 +7,7 @@ export interface Channel {
   readonly state: string
   readonly channelvars?: Record<string, string>
 }
-export interface AriEvent {
+interface AriEvent {
   readonly type: string
   readonly channel?: Channel
   readonly cause?: number

@@ -102,7 +102,7 @@ export class Scene {
   })
 }
 
-export const dial = Effect.fnUntraced(function* (scene: Scene) {
+const dial = Effect.fnUntraced(function* (scene: Scene) {
   const { world } = scene
   world.withContacts(1)
   world.attempts.set(callId, { contact: world.contacts[0], dialEpoch: 1, state: scene.marked ? "sent" : "intent" })

@@ -68,7 +68,7 @@ class DevTools {
   }
 }
 
-export interface PageRequest {
+interface PageRequest {
   readonly method: string
   readonly url: string
   /** Undefined: not answered yet. */

@@ -17,7 +17,7 @@ const isOfApi = ({ pathname }: URL): boolean => pathname.startsWith("/api/v1/")
 /** Stories do not wait for half a minute: `World` shortens retries past what the API allows, and that alone is let pass. */
 const shortDelay = /("retry_delay_seconds":)[12]?\d\b/g
 
-export const documentedFetch: typeof fetch = async (input, init) => {
+const documentedFetch: typeof fetch = async (input, init) => {
   const response = await plain(input, init)
   const url = new URL(response.url)
   if (!isOfApi(url)) return response

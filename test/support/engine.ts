@@ -33,7 +33,7 @@ export interface Answer {
   readonly status: number
   readonly body: unknown
 }
-export type CampaignSettings = Readonly<Record<string, unknown>>
+type CampaignSettings = Readonly<Record<string, unknown>>
 
 /** The API, as far as the stories use it. */
 export class Api {
@@ -261,7 +261,7 @@ export const shownCounters = async (api: Api, id: number) => {
     queued: campaign.total_queued_count
   }
 }
-export type Counters = Awaited<ReturnType<typeof shownCounters>>
+type Counters = Awaited<ReturnType<typeof shownCounters>>
 
 /** The same by a full scan of contacts and attempts. */
 export const recounted = async (sql: Witness, id: number): Promise<Counters> => {
@@ -280,7 +280,7 @@ export const recounted = async (sql: Witness, id: number): Promise<Counters> => 
   return counters
 }
 
-export interface AttemptRow {
+interface AttemptRow {
   readonly id: string
   readonly phoneNumber: string
   readonly state: string

@@ -40,7 +40,7 @@ export const configurationId = TelephonyConfigId.make(3)
 export const organizationId = OrganizationId.make(1)
 export const campaignId = CampaignId.make(7)
 
-export interface Contact {
+interface Contact {
   readonly rowNo: number
   state: "pending" | "dialing" | "in_call" | "completed" | "failed" | "retry_wait"
   retriesUsed: number
@@ -259,7 +259,7 @@ const lateCallsOf = (world: World): LateCallStore["Service"] => ({
   inDoubt: Effect.succeed([])
 })
 
-export const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
+const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
   breakerEntries: () => Effect.succeed([]),
   judgeBreaker: () => Effect.succeed(false),
   log: (_, { details, event }) =>

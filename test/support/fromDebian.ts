@@ -1,7 +1,7 @@
 /** Programs that tests bring along, unpacked from Debian packages into the cache folder by a script that uses `deploy/debian.sh`. */
 import { execFile } from "node:child_process"
 
-export interface Outcome {
+interface Outcome {
   readonly status: number
   readonly stdout: string
   readonly stderr: string

@@ -61,7 +61,7 @@ export const agent = Effect.fnUntraced(function* (
   return { agentId: AgentId.make(agentId), definitionId: AgentDefinitionId.make(definitionId) }
 })
 
-export interface GivenTelephony {
+interface GivenTelephony {
   readonly provider?: string
   readonly credentials?: Readonly<Record<string, unknown>>
   readonly isDefaultOutbound?: boolean
@@ -79,14 +79,10 @@ export const telephonyConfiguration = (organizationId: OrganizationId, given: Gi
   )
 
 /** `+15550000001` and on; the last two digits tell an emulated callee what to do, see the emulator. */
-export const phoneNumbers = (count: number): ReadonlyArray<string> =>
+const phoneNumbers = (count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `+1555${String(index + 1).padStart(7, "0")}`)
 
-export const contacts = Effect.fnUntraced(function* (
-  organizationId: OrganizationId,
-  campaignId: CampaignId,
-  numbers: ReadonlyArray<string>
-) {
+const contacts = Effect.fnUntraced(function* (organizationId: OrganizationId, campaignId: CampaignId, numbers: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     INSERT INTO contacts (campaign_id, row_no, organization_id, phone_number, context)
@@ -94,7 +90,7 @@ export const contacts = Effect.fnUntraced(function* (
     FROM jsonb_array_elements_text(${json(numbers)}::text::jsonb) WITH ORDINALITY AS n (phone_number, row_no)`
 })
 
-export interface GivenCampaign {
+interface GivenCampaign {
   readonly state?: "draft" | "running" | "paused" | "completed" | "failed"
   /** The numbers to dial, or how many. */
   readonly contacts?: number | ReadonlyArray<string>

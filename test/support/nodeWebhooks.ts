@@ -87,7 +87,7 @@ const queryOf =
     // The rows of a statement of ours.
     run(SqlClient.SqlClient.use(statement)) as Promise<ReadonlyArray<Row>>
 
-export interface Scene {
+interface Scene {
   readonly organizationId: OrganizationId
   readonly agentId: AgentId
   /** The next version, which calls are made with from now on. */

@@ -10,7 +10,7 @@ import { until, untilTrue } from "./until.ts"
 
 export const root = fileURLToPath(new URL("../..", import.meta.url))
 
-export interface NpmStart {
+interface NpmStart {
   readonly url: string
   /** Where its data are. */
   readonly folder: string

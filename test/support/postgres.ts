@@ -19,8 +19,8 @@ import * as postgres from "#runtime/postgres/postgres.ts"
 import { sealsOf, secretsKey } from "#runtime/secrets/KeyRing.ts"
 
 /** One key for all tests. */
-export const testKey = Buffer.alloc(32, 7)
-export const sealerLayer = Layer.succeed(Sealer, sealsOf({ current: secretsKey(testKey), former: [] }))
+const testKey = Buffer.alloc(32, 7)
+const sealerLayer = Layer.succeed(Sealer, sealsOf({ current: secretsKey(testKey), former: [] }))
 
 /** What services stand on: a client, and the key of the tests. */
 export const clientLayer = (url: Redacted.Redacted, options: postgres.ClientOptions = {}) =>
@@ -119,15 +119,9 @@ const copyOf = Effect.fnUntraced(function* (source: string) {
 }, Effect.orDie)
 
 /** The address of a database of its own, which is dropped with the scope. */
-export const database: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.flatMap(
-  Effect.flatMap(serverUrl, templateName),
-  copyOf
-)
+const database: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.flatMap(Effect.flatMap(serverUrl, templateName), copyOf)
 /** One without any table. */
 export const emptyDatabase: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = copyOf("template1")
-
-/** A client on a database of its own. */
-export const layer = Layer.unwrap(Effect.map(database, (url) => clientLayer(url, { applicationName: "test" })))
 
 export interface TestDatabase {
   readonly url: string

@@ -1,6 +1,6 @@
 /** Reads the text format of Prometheus as strictly as its description is worded; what does not fit is an error. */
 
-export type Type = "counter" | "gauge" | "histogram" | "summary" | "untyped"
+type Type = "counter" | "gauge" | "histogram" | "summary" | "untyped"
 
 export interface Figures {
   readonly types: ReadonlyMap<string, Type>

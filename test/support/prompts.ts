@@ -40,7 +40,7 @@ const samplesOf = (path: string): Int16Array => {
 
 const audible = 400
 /** Without the silence before and after it. */
-export const trimmed = (samples: Int16Array): Int16Array => {
+const trimmed = (samples: Int16Array): Int16Array => {
   let first = 0
   let end = samples.length
   while (first < end && Math.abs(samples[first] ?? 0) <= audible) first++

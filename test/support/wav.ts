@@ -1,6 +1,6 @@
 /** WAV files as others write them, and as nobody should. */
 
-export interface WavFormat {
+interface WavFormat {
   /** The format's number: 1 PCM, 3 float, 6 A-law, 7 mu-law. */
   readonly tag: number
   readonly bits: number

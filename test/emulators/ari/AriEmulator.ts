@@ -61,7 +61,7 @@ export type ResponseFault =
   | "429"
   | "400"
 
-export interface OriginateAsked {
+interface OriginateAsked {
   /** As `preciseNow` tells it. */
   readonly at: number
   readonly channelId: string

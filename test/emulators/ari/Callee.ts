@@ -4,7 +4,7 @@
 export type Ending = { readonly cause: number; readonly sipStatus?: number; readonly dialStatus?: "BUSY" | "CONGESTION" | "NOANSWER" }
 
 /** How a call that was answered ends, as far as the callee decides it. */
-export type Stay = "talks" | "until-hung-up" | "bounded" | "loses-the-line"
+type Stay = "talks" | "until-hung-up" | "bounded" | "loses-the-line"
 
 export type Callee =
   | { readonly kind: "refuses"; readonly rings: boolean; readonly ending: Ending }
@@ -22,7 +22,7 @@ export type Callee =
 const talks: Callee = { kind: "answers", stay: "talks", sound: "talk" }
 
 /** By the number modulo 100. Every other number talks and hangs up as `1` does. */
-export const callees: { readonly [lastTwoDigits: number]: Callee } = {
+const callees: { readonly [lastTwoDigits: number]: Callee } = {
   1: talks,
   2: { kind: "refuses", rings: false, ending: { cause: 17, sipStatus: 486, dialStatus: "BUSY" } },
   3: { kind: "never-answers", rings: true },

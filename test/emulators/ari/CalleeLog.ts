@@ -20,7 +20,7 @@ export type CalleeEntry = {
 }
 
 /** Frames are 20 ms of 8 kHz mu-law, 160 bytes. */
-export type AudioCount = {
+type AudioCount = {
   received: number
   receivedBytes: number
   /** Of those received, how many reached the callee: not flushed, not dropped over the queue's limit. */

@@ -10,7 +10,7 @@ import type { CalleeEntry, CalleeLog } from "./CalleeLog.ts"
 import { Channel, type Channels, type ChannelSettings } from "./Channel.ts"
 import { Disorder } from "./Disorder.ts"
 
-export type Pace = {
+type Pace = {
   /** 0.1 is ten times faster; audio always keeps real time. */
   readonly scale: number
   readonly ringMillis: number
@@ -21,7 +21,7 @@ export type Pace = {
   readonly chance?: () => number
 }
 
-export type Ended = Ending & {
+type Ended = Ending & {
   readonly by?: NonNullable<CalleeEntry["by"]>
   /** What `ChannelHangupRequest` says; without it, none is sent. */
   readonly hangupRequest?: object

@@ -3,8 +3,8 @@ import type { Bridge } from "./Bridges.ts"
 import type { Callee } from "./Callee.ts"
 import type { Disorder } from "./Disorder.ts"
 
-export type ChannelState = "Down" | "Ringing" | "Up"
-export type Variables = Readonly<Record<string, string>>
+type ChannelState = "Down" | "Ringing" | "Up"
+type Variables = Readonly<Record<string, string>>
 
 /** `2026-01-01T10:00:00.123+0000`: a numeric offset without a colon. */
 export const timestamp = (): string => new Date().toISOString().replace("Z", "+0000")

@@ -7,7 +7,7 @@ import type { Applications } from "./Applications.ts"
 import type { Calls } from "./Calls.ts"
 import type { Channel } from "./Channel.ts"
 
-export type Step =
+type Step =
   | { readonly set: string; readonly to: string }
   | { readonly wait: number }
   | { readonly hangup: number }

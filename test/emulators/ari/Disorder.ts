@@ -2,7 +2,7 @@
  * A call whose events come as no client wants them: what happened up to the answer backwards and then again, all of it before the
  * response to the originate; what happens during the call twice; the end first and twice; and after the end the whole story once more.
  */
-export type Told = { readonly type: string; readonly body: object }
+type Told = { readonly type: string; readonly body: object }
 
 const replayMillis = 50
 const endings: ReadonlyArray<string> = ["ChannelHangupRequest", "StasisEnd", "ChannelDestroyed"]

@@ -77,7 +77,7 @@ export const channelOf = ({ channels }: Asterisk, id: string): Channel => channe
 export const stringsOf = (value: unknown): Readonly<Record<string, string>> =>
   typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, String(each)])) : {}
 
-export type Match = { readonly route: Route; readonly ids: ReadonlyArray<string> }
+type Match = { readonly route: Route; readonly ids: ReadonlyArray<string> }
 
 /** Fixed paths come before those with an id, as `/channels/create` before `/channels/{channelId}`. */
 export const matcher = (routes: ReadonlyArray<Route>): ((method: string, path: string) => Match | undefined) => {

@@ -7,7 +7,7 @@ export const frameBytes = 160
 const rate = 8000
 
 /** Played frame by frame; after the last one it goes on at `loopFrom`. */
-export type Score = { readonly frames: ReadonlyArray<Buffer>; readonly loopFrom: number }
+type Score = { readonly frames: ReadonlyArray<Buffer>; readonly loopFrom: number }
 
 const bias = 132
 

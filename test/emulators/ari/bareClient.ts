@@ -17,7 +17,7 @@ export type AriEvent = {
   readonly channel?: { readonly id: string; readonly state: string }
   readonly peer?: { readonly id: string }
 }
-export type Server = Pick<AriEmulator, "password" | "url" | "user">
+type Server = Pick<AriEmulator, "password" | "url" | "user">
 
 export const number = (lastThree: string): string => `+15550001${lastThree}`
 
