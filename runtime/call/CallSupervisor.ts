@@ -13,6 +13,7 @@ import { dial } from "#core/call/CallMachine.ts"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import { withKey } from "#core/call/Dtmf.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
@@ -282,9 +283,6 @@ const numberShown = (trunk: LiveTrunk, dialing: Dialing | undefined): string | u
 
 const toldAt = ({ at }: { readonly at?: number }) => (at === undefined ? {} : { toldAt: at })
 
-/** No menu needs more, and a far end that never stops sending keys must not fill the memory. */
-const MAX_KEYS = 1000
-const isKey = (digit: string) => /^[0-9*#A-D]$/.test(digit)
 /** An adapter from a package may be plain JavaScript, in which no compiler has checked the cause. */
 const isHangupCause = Schema.is(HangupCause)
 
@@ -337,10 +335,11 @@ const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
     case "Gathered":
       call.gathered = gatheredWith(call.gathered, event.values)
       return
-    case "Dtmf":
-      if (!isKey(event.digit) || call.keys.length >= MAX_KEYS) return
-      call.keys += event.digit
-      call.session?.dtmf(event.digit, clock.currentTimeMillisUnsafe())
+    case "Dtmf": {
+      const before = call.keys
+      call.keys = withKey(before, event.digit)
+      if (call.keys !== before) call.session?.dtmf(event.digit, clock.currentTimeMillisUnsafe())
       return
+    }
   }
 }

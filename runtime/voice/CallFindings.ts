@@ -1,4 +1,5 @@
 /** What a call found out: the keys the callee pressed, and who answered. */
+import { withKey } from "#core/call/Dtmf.ts"
 import type { AmdVerdict } from "./Amd.ts"
 
 interface Digits {
@@ -7,16 +8,13 @@ interface Digits {
   readonly pressed: () => string
 }
 
-// A provider that repeats an event for ever must not fill the memory.
-const maxDigits = 256
-
 export const makeDigits = (): Digits => {
   let pressed = ""
   return {
     press: (digit) => {
-      const isKey = /^[0-9*#A-D]$/.test(digit) && pressed.length < maxDigits
-      if (isKey) pressed += digit
-      return isKey
+      const before = pressed
+      pressed = withKey(before, digit)
+      return pressed !== before
     },
     pressed: () => pressed
   }
