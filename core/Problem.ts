@@ -8,6 +8,10 @@ export const ConfigurationProblem = Schema.Struct({
 })
 export type ConfigurationProblem = typeof ConfigurationProblem.Type
 
+/** The message of the problem that something required is not there. Clients are told so by a type of its own. */
+export const missingMessage = "Field required"
+export const isMissing = ({ message }: { readonly message: string }): boolean => message === missingMessage
+
 /** More would not help the client, and a definition has room for a hundred thousand. */
 export const mostProblems = 100
 

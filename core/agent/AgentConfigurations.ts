@@ -1,6 +1,6 @@
 /** An agent's settings beside its graph. The keys that the engine or its clients know must be of their kind; others are kept as they are. */
 import { Schema } from "effect"
-import { ConfigurationProblem } from "#core/Problem.ts"
+import { ConfigurationProblem, missingMessage } from "#core/Problem.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { longestMessage, machineActions } from "./VoicemailDetection.ts"
 
@@ -46,7 +46,7 @@ const object =
   (rules: Readonly<Record<string, Rule>>, required: ReadonlyArray<string> = []): Rule =>
   (value) => {
     if (!isObject(value)) return here("Input should be a valid dictionary")
-    const missing = required.filter((name) => isNull(value[name])).flatMap((name) => below(name, here("Field required")))
+    const missing = required.filter((name) => isNull(value[name])).flatMap((name) => below(name, here(missingMessage)))
     return [...missing, ...Object.entries(rules).flatMap(([name, rule]) => (isNull(value[name]) ? [] : below(name, rule(value[name]))))]
   }
 const isNull = (value: unknown): value is null | undefined => value === null || value === undefined

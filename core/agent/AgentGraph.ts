@@ -4,7 +4,7 @@
  */
 import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
-import { firstOf, gathered } from "#core/Problem.ts"
+import { firstOf, gathered, missingMessage } from "#core/Problem.ts"
 import { nodeTypeOf } from "./NodeTypes.ts"
 import { requiredVariables } from "./Template.ts"
 import { triggerProblems } from "./TriggerPath.ts"
@@ -51,7 +51,7 @@ export const problemAt = (definition: JsonObject, path: ReadonlyArray<string | n
 
 const listProblem = (name: string, value: unknown, most: number): ReadonlyArray<GraphProblem> => {
   const wrong = (message: string): ReadonlyArray<GraphProblem> => [{ kind: "workflow", id: null, path: [name], message }]
-  if (!Array.isArray(value)) return wrong(value === undefined ? "Field required" : "Input should be a valid list")
+  if (!Array.isArray(value)) return wrong(value === undefined ? missingMessage : "Input should be a valid list")
   return value.length > most ? wrong(`List should have at most ${most} items after validation, not ${value.length}`) : []
 }
 
@@ -63,7 +63,7 @@ const field = (part: JsonObject, name: string, of: { readonly kind: "node" | "ed
           kind: of.kind,
           id: idOf(part),
           path: [...of.at, name],
-          message: part[name] === undefined ? "Field required" : "Input should be a valid string"
+          message: part[name] === undefined ? missingMessage : "Input should be a valid string"
         }
       ]
 

@@ -2,7 +2,7 @@
 import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { check } from "./AgentGraph.ts"
-import { firstOf, gathered } from "#core/Problem.ts"
+import { firstOf, gathered, missingMessage } from "#core/Problem.ts"
 import { dataProblems } from "./NodeData.ts"
 import type { Limits, NodeType } from "./NodeType.ts"
 import { nodeTypeOf, nodeTypes } from "./NodeTypes.ts"
@@ -54,11 +54,11 @@ const nodeProblems = (node: JsonObject, type: NodeType, index: number): Readonly
   const { position } = node
   const places = ["x", "y"].flatMap((axis) => {
     if (!isObject(position)) return []
-    if (position[axis] === undefined) return [at(["position", axis], "Field required")]
+    if (position[axis] === undefined) return [at(["position", axis], missingMessage)]
     return typeof position[axis] === "number" ? [] : [at(["position", axis], "Input should be a valid number")]
   })
   return [
-    ...(isObject(position) ? places : [at(["position"], position === undefined ? "Field required" : "Input should be a valid dictionary")]),
+    ...(isObject(position) ? places : [at(["position"], position === undefined ? missingMessage : "Input should be a valid dictionary")]),
     ...dataProblems(type, dataOf(node)).map(({ message, path }) => at(path.length === 0 ? [] : ["data", ...path], message))
   ]
 }
@@ -70,7 +70,7 @@ const edgeProblems = (edge: JsonObject, index: number): ReadonlyArray<GraphProbl
   })
 
 const textProblem = (text: unknown): string | undefined => {
-  if (text === undefined) return "Field required"
+  if (text === undefined) return missingMessage
   if (typeof text !== "string") return "Input should be a valid string"
   return text === "" ? "String should have at least 1 character" : undefined
 }

@@ -1,6 +1,6 @@
 /** The data of a node against the properties of its type. Null is the same as not there; what the type does not name is not looked at. */
 import { isObject, type JsonObject } from "#core/Json.ts"
-import { gathered } from "#core/Problem.ts"
+import { gathered, missingMessage } from "#core/Problem.ts"
 import type { NodeType, Property, PropertyKind } from "./NodeType.ts"
 
 interface DataProblem {
@@ -27,7 +27,7 @@ const isBlank = (value: unknown): boolean => value === undefined || value === nu
 type Asked = Omit<Property, "required"> & { readonly required?: true | undefined }
 
 const propertyProblems = (property: Asked, value: unknown): ReadonlyArray<DataProblem> => {
-  if (value === undefined || value === null) return property.required ? here("Field required") : []
+  if (value === undefined || value === null) return property.required ? here(missingMessage) : []
   if (value === "") return property.required ? here("String should have at least 1 character") : []
   return readers[property.kind](property, value)
 }

@@ -5,7 +5,7 @@
  */
 import { Equal, Schema } from "effect"
 import type { JsonObject } from "#core/Json.ts"
-import { ConfigurationProblem } from "#core/Problem.ts"
+import { ConfigurationProblem, missingMessage } from "#core/Problem.ts"
 import { isAnothers, maskedMessage, stillMasked, unmasked } from "./ModelSecrets.ts"
 import type { ServiceKind } from "./VoiceServices.ts"
 import { type ModelConfiguration, noModels, withSecrets } from "./ModelConfiguration.ts"
@@ -131,6 +131,6 @@ export const isComplete = (document: ModelDocument): boolean => missingFrom(docu
 
 /** Why a document that a client sent cannot be stored. */
 export const problemsIn = (document: ModelDocument): ReadonlyArray<ConfigurationProblem> => [
-  ...missingFrom(document).map((path) => ({ path, message: "Field required" })),
+  ...missingFrom(document).map((path) => ({ path, message: missingMessage })),
   ...stillMasked(document).map(({ name, path }) => ({ path, message: maskedMessage(name) }))
 ]

@@ -1,4 +1,5 @@
 /** A place where a request does not fit its schema, as the `detail` of a 422 shows it. */
+import { missingMessage } from "#core/Problem.ts"
 
 export type Location = ReadonlyArray<string | number>
 
@@ -11,7 +12,7 @@ export interface Violation {
   readonly ctx?: Readonly<Record<string, unknown>>
 }
 
-export const missing = (loc: Location, input: unknown): Violation => ({ type: "missing", loc, msg: "Field required", input })
+export const missing = (loc: Location, input: unknown): Violation => ({ type: "missing", loc, msg: missingMessage, input })
 
 export const valueError = (loc: Location, input: unknown, text: string): Violation => ({
   type: "value_error",

@@ -1,6 +1,6 @@
 /** Faults of graphs and configurations, as clients are told of them. */
 import type { GraphProblem } from "#core/agent/Agent.ts"
-import type { ConfigurationProblem } from "#core/Problem.ts"
+import { type ConfigurationProblem, isMissing } from "#core/Problem.ts"
 import type { Violation } from "./Violation.ts"
 
 /** Below `data` for a node; null for the node as a whole. */
@@ -10,7 +10,7 @@ const fieldOf = ({ kind, path }: GraphProblem): string | null => {
 }
 /** A fault of a graph, with the place in `ctx` too, as editors look for it. */
 export const graphViolation = (found: GraphProblem): Violation => ({
-  type: found.message === "Field required" ? "missing" : "value_error",
+  type: isMissing(found) ? "missing" : "value_error",
   loc: ["body", "workflow_definition", ...found.path],
   msg: found.message,
   input: null,
@@ -19,10 +19,10 @@ export const graphViolation = (found: GraphProblem): Violation => ({
 /** A fault of a document whose place in the body is known. */
 export const misfit =
   (...at: ReadonlyArray<string>) =>
-  ({ message, path }: ConfigurationProblem): Violation => ({
-    type: message === "Field required" ? "missing" : "value_error",
-    loc: [...at, ...path],
-    msg: message,
+  (found: ConfigurationProblem): Violation => ({
+    type: isMissing(found) ? "missing" : "value_error",
+    loc: [...at, ...found.path],
+    msg: found.message,
     input: null
   })
 
