@@ -1,22 +1,22 @@
 /**
- * Which of a trunk's numbers a campaign's call shows: the least recently used one that has room for another call. The calls of each number are
- * counted along with the slots, so they are released with them, however a call ends. The order of use is kept in memory only and starts anew
- * with the process.
+ * Picks the caller ID of a campaign's call: the trunk's least recently used number that has room for another call. Calls per number are
+ * counted along with the slots and released with them, however a call ends. The order of use is kept in memory only and starts over with
+ * the process.
  */
 import type { CallId } from "#core/Id.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { callerKey, type Slots, type SlotScope } from "#runtime/dispatch/Slots.ts"
 
-/** Larger than any number of calls, and still an int4. */
+/** Larger than any possible number of calls, but still an int4. */
 const UNLIMITED = 1_000_000_000
 
 /** The slots of calls whose number is not decided yet. */
 const undecidedKey = ({ configurationId }: LiveTrunk): string => `undecided:${configurationId}`
 const keyOf = ({ configurationId }: LiveTrunk, number: string | null | undefined): string => callerKey(configurationId, number ?? undefined)
 
-/** A number that a call is to show, and the number's place in the order of use, which goes back to what it was if the call does not. */
+/** The number a call will show, and the number's previous place in the order of use, restored if the call does not leave. */
 export interface Assigned {
-  /** Null where the trunk has none. */
+  /** Null when the trunk has no numbers. */
   readonly number: string | null
   readonly use: number
   readonly useBefore: number
@@ -24,7 +24,7 @@ export interface Assigned {
 
 export class CallerRotation {
   readonly #slots: Slots["Service"]
-  /** By the key of the number: larger is later. */
+  /** Keyed by number; a larger value means used more recently. */
   readonly #usedAt = new Map<string, number>()
   #uses = 0
 
@@ -38,7 +38,7 @@ export class CallerRotation {
     return limit === undefined ? UNLIMITED : Math.max(0, limit - this.#slots.used(keyOf(trunk, number)))
   }
 
-  /** The room that all numbers have together. Without any numbers, calls show none, and there is no limit. */
+  /** The combined room of all numbers. A trunk without numbers shows none and has no limit. */
   scope(trunk: LiveTrunk): SlotScope {
     const room = () => trunk.callerIds().all.reduce((sum, number) => sum + this.#room(trunk, number), 0)
     return {
@@ -50,13 +50,13 @@ export class CallerRotation {
     }
   }
 
-  /** There are numbers, but each carries as many calls as it may. */
+  /** There are numbers, and all of them are at their limit. */
   isExhausted(trunk: LiveTrunk): boolean {
     const { key, limit } = this.scope(trunk)
     return limit !== undefined && this.#slots.used(key) >= limit
   }
 
-  /** A number for each of these calls, which hold slots. */
+  /** Assigns a number to each of these calls, which hold slots already. */
   assign(trunk: LiveTrunk, callIds: ReadonlyArray<CallId>): ReadonlyArray<Assigned> {
     return callIds.map((callId) => {
       let best: string | undefined
@@ -71,20 +71,20 @@ export class CallerRotation {
     })
   }
 
-  /** The numbers that a retry may show again because its contact has seen them before, and the room of each. */
+  /** The numbers that a retry may show again, because its contact has seen them before, and the room of each. */
   usable(trunk: LiveTrunk): { readonly numbers: ReadonlyArray<string>; readonly rooms: ReadonlyArray<number> } {
     const numbers = trunk.callerIds().all
     return { numbers, rooms: numbers.map((number) => this.#room(trunk, number)) }
   }
 
-  /** After the claim, which may have found fewer contacts, and some that see again what they have seen before: `shown`. */
+  /** To be called after the claim, which may have found fewer contacts, or contacts that keep the number they saw before (`shown`). */
   settle(
     trunk: LiveTrunk,
     callIds: ReadonlyArray<CallId>,
     assigned: ReadonlyArray<Assigned>,
     shown: ReadonlyMap<CallId, string | null>
   ): void {
-    // The last first: what each leaves is how it was before.
+    // In reverse order, so that each restores the state before it.
     for (const [index, { number, use, useBefore }] of [...assigned.entries()].reverse()) {
       const callId = callIds[index]
       if (callId === undefined || shown.get(callId) === number) continue

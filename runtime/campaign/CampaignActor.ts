@@ -1,6 +1,6 @@
 /**
- * The owner of one running campaign. Each turn looks at the campaign and its surroundings, decides (`core/campaign/decide.ts`), and carries the
- * decision out. Nothing polls: a turn ends with what it waits for, and the actor sleeps until then or until there is news in its inbox.
+ * The owner of one running campaign. Each turn looks at the campaign and its surroundings, decides (`core/campaign/decide.ts`), and carries
+ * the decision out. Nothing polls: a turn ends with what it waits for, and the actor sleeps until then or until there is news in its inbox.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
@@ -20,12 +20,12 @@ import { CampaignInboxes } from "./CampaignInbox.ts"
 import { makeDialTurn } from "./DialTurn.ts"
 import * as Stops from "#core/campaign/stops.ts"
 
-/** The log mentions greetings that nobody heard no more often than this. */
+/** The log mentions missed greetings at most this often. */
 const MISSED_LOG_MILLIS = 60_000
 export class CampaignActor extends Context.Service<
   CampaignActor,
   {
-    /** Dials until the campaign does not run any more. */
+    /** Dials until the campaign stops running. */
     readonly run: (id: CampaignId) => Effect.Effect<void>
   }
 >()("runtime/campaign/CampaignActor") {
@@ -65,13 +65,13 @@ export class CampaignActor extends Context.Service<
       const findTrunk = Effect.fnUntraced(function* (memory: CampaignMemory, id: TelephonyConfigId) {
         if (memory.trunk?.configurationId === id && memory.trunk.isCurrent()) return memory.trunk
         memory.unwatch()
-        // Whoever resumed the campaign may have repaired what the trunk was down for.
+        // The operator who resumed the campaign may have repaired what kept the trunk down.
         memory.trunk = yield* pool.getRepaired(id)
         memory.unwatch = memory.trunk?.watch(() => memory.inbox.wake()) ?? (() => {})
         return memory.trunk
       })
 
-      /** How many there were, once in a while and at the end: one entry for each call would bury the others. */
+      /** Logs the number of missed greetings now and then, and at the end: an entry per call would bury the others. */
       const tellMissed = Effect.fnUntraced(function* (memory: CampaignMemory, notBefore: SteadyTime.SteadyMillis) {
         const { inbox } = memory
         const now = yield* SteadyTime.now
@@ -82,7 +82,7 @@ export class CampaignActor extends Context.Service<
         yield* ownership.log(memory.plan.campaignId, entry)
       })
 
-      /** Everything that the decision depends on, as it is now. */
+      /** Everything the decision depends on, as of now. */
       const viewOf = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk | undefined): Effect.fn.Return<CampaignView> {
         const { inbox } = memory
         const now = yield* Clock.currentTimeMillis
@@ -102,7 +102,7 @@ export class CampaignActor extends Context.Service<
         }
       })
 
-      /** Decides, and writes what the log has to say about it. Writing takes a while, so then it looks and decides once more. */
+      /** Decides, and writes the log entries that come with the decision. Writing takes time, so it then looks and decides again. */
       const decided = Effect.fnUntraced(function* (
         memory: CampaignMemory,
         trunk: LiveTrunk | undefined
@@ -121,7 +121,7 @@ export class CampaignActor extends Context.Service<
       })
 
       const turn = Effect.fnUntraced(function* (memory: CampaignMemory): Effect.fn.Return<Wait | typeof over> {
-        // Two owners at one inbox would take each other's news and log each edge of the window twice.
+        // Two owners of one inbox would take each other's news and log each window edge twice.
         if (!memory.inbox.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(memory))) return over
         const { campaignId, ownerEpoch, telephonyConfigurationId } = memory.plan
         const trunk = telephonyConfigurationId === null ? undefined : yield* findTrunk(memory, telephonyConfigurationId)
@@ -152,7 +152,7 @@ export class CampaignActor extends Context.Service<
           yield* ownership.stop(id, Stops.agentUnfinished(flaw), plan.ownerEpoch)
           return inboxes.close(id)
         }
-        // A former process may have recorded an entry and died before it judged the window.
+        // The previous process may have recorded an entry and died before judging the breaker's window.
         if (plan.breaker?.enabled === true && (yield* ownership.judgeBreaker(id, yield* Clock.currentTimeMillis))) return inboxes.close(id)
         yield* breakerWatch.begin(inbox, plan)
         inbox.open(plan.ownerEpoch)

@@ -1,6 +1,6 @@
 /**
- * Where the rest of the node leaves news for a campaign's actor, which reads it at its next turn. News is a set of flags, so nothing queues up,
- * and the campaign's row knows everything that could be missed.
+ * Where the rest of the node leaves news for a campaign's actor, which reads it on its next turn. News is a set of flags, so nothing queues
+ * up; anything that could be missed is in the campaign's row as well.
  */
 import { Clock, Context, Effect, Layer, Latch } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
@@ -15,30 +15,30 @@ import type { Recorded } from "#runtime/call/Recorded.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
 
 export class CampaignInbox {
-  /** Opened by whoever leaves news. */
+  /** Open while there is unread news. */
   readonly news = Latch.makeUnsafe(false)
   /** The row may have changed and must be read again. */
   rowChanged = false
-  /** A contact may be due before the actor thinks so: epoch milliseconds. */
+  /** The earliest retry that the actor may not know of, in epoch milliseconds. */
   dueAt = Number.POSITIVE_INFINITY
   /** Contacts came back to `pending` or `retry_wait`. */
   returned = false
-  /** A refusal whose cause only a person can remove. */
+  /** A refusal that only a person can fix. */
   fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
   /** The actor believes that there is nothing to claim. */
   idle = false
-  /** Since when the actor has waited for nothing else, in steady time. */
+  /** What alone the actor has been waiting for, and since when. */
   stuck: { readonly on: StuckOn; readonly since: SteadyTime.SteadyMillis } | undefined
-  /** Callees who heard nothing, since the log was last told. */
+  /** Callees who heard nothing since the last log entry about it. */
   missedGreetings = 0
-  /** How far the wall clock was from steady time when the actor last decided what to wait for, in milliseconds. */
+  /** Wall clock minus steady time, in milliseconds, when the actor last decided. */
   clockApart = 0
-  /** The window of the current stretch of running; undefined: the campaign has no breaker. */
+  /** The breaker's window since the campaign was last started; undefined: the campaign has no breaker. */
   breaker: BreakerWindow | undefined
-  /** The current stretch: ends of calls of an earlier one do not count in it. */
+  /** Identifies that start: ends of calls from before it do not count. */
   breakerEpoch: number | undefined
   private owner: number | undefined
-  /** The permits were withdrawn, and the actor has not looked at its row since. */
+  /** Permits have been withdrawn, and the actor has not read its row since. */
   private withdrawn = false
 
   get isOpen(): boolean {
@@ -51,7 +51,7 @@ export class CampaignInbox {
   private get isHeld(): boolean {
     return this.withdrawn || this.fatal !== undefined || this.breaker?.isTripped === true
   }
-  /** An owner before this one is woken, and finds that it is over. */
+  /** Wakes the previous owner, which then finds that it has been replaced. */
   open(ownerEpoch: number): void {
     this.owner = ownerEpoch
     this.fatal = undefined
@@ -65,11 +65,11 @@ export class CampaignInbox {
     this.withdrawn = true
     this.look()
   }
-  /** The row has been read and the campaign runs, unless there has been news since. */
+  /** The row has been read and says that the campaign runs; has no effect if the row has changed since. */
   confirm(): void {
     if (!this.rowChanged) this.withdrawn = false
   }
-  /** Does nothing if a later owner has opened the inbox. */
+  /** No effect if a later owner has opened the inbox. */
   shut(ownerEpoch: number): void {
     if (this.owner === ownerEpoch) this.owner = undefined
   }
@@ -80,18 +80,18 @@ export class CampaignInbox {
     this.rowChanged = true
     this.wake()
   }
-  /** There may be contacts to claim that the actor does not know about. */
+  /** There may be contacts to claim that the actor does not know of. */
   returnAll(): void {
     this.returned = true
     this.wake()
   }
-  /** A call of the campaign is over: called before its line is given to another and before it is recorded. */
+  /** A call of the campaign has ended. Called before its line goes to another call and before the end is recorded. */
   over(how: Over, { callId, campaign }: Attempt, at: SteadyTime.SteadyMillis): void {
     if (campaign?.breakerEpoch !== this.breakerEpoch) return
     const isRefused = how._tag === "Void" && how.reason !== "unreachable"
     if (isRefused && (how.reason === "auth_refused" || how.reason === "no_credit" || how.reason === "misconfigured"))
       this.fatal = how.reason
-    // A refusal that says nothing about the call is no entry.
+    // A refusal that says nothing about the call itself does not count for the breaker.
     if (!isRefused) this.breaker?.ended({ at, callId, failure: how._tag === "Void" || isBreakerFailure(outcomeOfEnd(how)) })
     if (this.isHeld) this.wake()
   }
@@ -102,7 +102,7 @@ export class CampaignInbox {
     this.missedGreetings++
     if (this.missedGreetings === 1) this.wake()
   }
-  /** Nothing more will be recorded for this call. */
+  /** Nothing more will be recorded of this call. */
   gone({ callId }: Attempt): void {
     this.breaker?.recorded(callId, false)
     if (this.breaker?.isTripped === true) this.wake()
@@ -116,7 +116,7 @@ export class CampaignInbox {
       this.dueAt = Math.min(this.dueAt, dueAt)
       this.wake()
     }
-    // Its slot stays taken: what is left may be none at all, which the log is to say.
+    // Its slot stays taken, possibly the last one: the actor has to say so in the log.
     if (how._tag === "Ended" && how.inferred === "unseen") this.wake()
     if (look) this.look()
   }
@@ -127,18 +127,18 @@ export class CampaignInboxes extends Context.Service<
   {
     readonly of: (id: CampaignId) => CampaignInbox
     readonly find: (id: CampaignId) => CampaignInbox | undefined
-    /** Campaigns that this node runs. */
+    /** How many campaigns this node runs. */
     readonly open: () => number
-    /** Wakes each campaign that last decided by a wall clock that has been set since. `apartMillis`: how far it is from steady time now. */
+    /** Wakes each campaign that decided before the wall clock was set. `apartMillis`: wall clock minus steady time now. */
     readonly clockSet: (apartMillis: number, toleranceMillis: number) => void
-    /** For calls of the campaign, which may outlive the owner that dialed them and then report to the next one. */
+    /** For the calls of a campaign. They may outlive the owner that dialed them, and then report to the next one. */
     readonly watcher: (id: CampaignId) => CallWatcher
     /**
-     * Has the campaign's actor look at its row. No request that was permitted before can leave any more: the permit is asked in the same
-     * breath in which the first byte is written.
+     * Makes the campaign's actor read its row. No request that was permitted before can leave after this: the permit is checked in the same
+     * synchronous step that writes the first byte.
      */
     readonly withdraw: (id: CampaignId) => Effect.Effect<void>
-    /** A number that contacts of these campaigns wait for has become free. */
+    /** A phone number that contacts of these campaigns wait for has become free. */
     readonly numberFreed: (ids: ReadonlyArray<CampaignId>) => void
     /** Forgets the inbox, unless it is still in use. */
     readonly close: (id: CampaignId) => void
@@ -166,7 +166,7 @@ export class CampaignInboxes extends Context.Service<
           recorded: (how, recorded, attempt) => inboxes.get(id)?.hear(how, recorded, attempt),
           gone: (attempt) => inboxes.get(id)?.gone(attempt)
         }),
-        // A campaign without a inbox here looks for contacts first of all when it gets one.
+        // A campaign without an inbox here looks for contacts as soon as it gets one.
         numberFreed: (ids) => {
           for (const id of ids) inboxes.get(id)?.returnAll()
         },

@@ -11,7 +11,7 @@ import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import { ClaimTimes } from "./ClaimTimes.ts"
 import type { CampaignInbox } from "./CampaignInbox.ts"
 
-/** What a turn ends with when the campaign does not run any more. */
+/** Result of a turn after which the campaign is no longer run here. */
 export const over = { _tag: "Over" } as const
 
 /** The actor's memory. All of it can be rebuilt from the campaign's row. */
@@ -31,7 +31,7 @@ export interface CampaignMemory {
   dueAt: number
   watch: CampaignWatch
   capacity: CapacityWatch
-  /** The next calls are expected to. */
+  /** Whether the next calls are expected to need audio. */
   needsAudio: boolean
   missedLoggedAt: SteadyMillis
 }

@@ -1,7 +1,7 @@
 /**
- * Campaigns as cluster entities: one owner in the whole cluster for each that runs. The persisted `Run` message keeps a campaign owned for
- * as long as it runs, and is delivered again to the next owner when a node dies. That a campaign is run twice for a moment does no harm:
- * the later owner has raised the epoch that every write names.
+ * Campaigns as cluster entities: each running campaign has one owner in the whole cluster. The persisted `Run` message keeps a campaign
+ * owned for as long as it runs, and is redelivered to the next owner when a node dies. Two owners for a moment do no harm: the later one
+ * has raised the epoch that every write names.
  */
 import { Cause, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -15,17 +15,17 @@ import { CampaignActor } from "./CampaignActor.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
 import { died } from "#core/campaign/stops.ts"
 
-/** So many deaths within a minute pause the campaign. */
+/** This many deaths within a minute pause the campaign. */
 const DEATHS_TO_PAUSE = 5
 const DEATH_WINDOW_MILLIS = 60_000
-/** How long the engine then waits before each try to resume the campaign. */
+/** Waits before each attempt of the engine to resume the campaign. */
 const RESUME_AFTER = ["1 minute", "2 minutes", "5 minutes"] as const
 const LONGEST_RESUME = "10 minutes"
-/** How often a campaign whose database is away looks for it. */
+/** How often a campaign checks whether its database is back. */
 const DATABASE_MILLIS = 2000
 /** How long a pause waits for the campaign's owner to answer. */
 const WITHDRAW_TIMEOUT = "5 seconds"
-/** What a client is told that has asked for a stop which is not confirmed by then. */
+/** Told to a client whose pause has not been confirmed by then. */
 const ASK_AGAIN_SECONDS = 2
 
 const Campaign = Entity.make("Campaign", [
@@ -47,7 +47,7 @@ export const layer = Campaign.toLayer(
 
     const proving = Effect.sleep(DEATH_WINDOW_MILLIS).pipe(Effect.andThen(faults.proved(id)), Effect.andThen(Effect.never))
 
-    /** Until the campaign neither runs nor is to be resumed by the engine. */
+    /** Lasts until the campaign neither runs nor is to be resumed by the engine. */
     const live = Effect.gen(function* () {
       while (true) {
         yield* Effect.raceFirst(actor.run(id), proving)
@@ -80,7 +80,7 @@ export const layer = Campaign.toLayer(
       }
     })
     return Campaign.of({
-      // The entity must go on hearing while the campaign runs.
+      // The entity has to keep receiving messages while the campaign runs.
       Run: () => Rpc.fork(supervised),
       Withdraw: () => Rpc.fork(inboxes.withdraw(id)),
       Look: () => Effect.sync(() => inboxes.find(id)?.look())
@@ -90,14 +90,14 @@ export const layer = Campaign.toLayer(
 )
 
 const away: ReadonlySet<string> = new Set(["ConnectionError", "StatementTimeoutError", "LockTimeoutError"])
-/** SQLSTATE: connection exceptions, and an operator's or a failing server's shutdown. */
+/** SQLSTATE classes: connection exceptions, and shutdown by an operator or a failing server. */
 const awayState = /^(08|57P)/
 
-/** No fault of the campaign, and none that a person who resumes it could mend: it waits, and goes on by itself. */
+/** Not the campaign's fault, and nothing that resuming could fix: it waits and goes on by itself. */
 const isDatabaseAway = (cause: Cause.Cause<unknown>): boolean =>
   sqlFailuresOf(cause).some(({ state, tag }) => away.has(tag) || awayState.test(state))
 
-/** Word for campaigns, to whichever node owns them. */
+/** Signals to campaigns, on whichever node owns them. */
 export const layerSignals = Layer.effect(
   Signals,
   Effect.gen(function* () {
@@ -107,7 +107,7 @@ export const layerSignals = Layer.effect(
     return {
       campaignRunning: (id, occasion) => client(String(id)).Run({ occasion }, { discard: true }).pipe(unheard, Effect.asVoid),
       campaignStopped: (id) =>
-        // What this node permitted ends now, whatever becomes of the word to the others.
+        // This node's own permits end now, whether or not the signal reaches other nodes.
         Effect.andThen(
           inboxes.withdraw(id),
           client(String(id))

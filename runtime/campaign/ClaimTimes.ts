@@ -1,12 +1,12 @@
-/** How long claims take on this database's disk: contacts are claimed and marked that much before their moments. */
+/** How long claims take on this database: contacts are claimed that much ahead of their dial time. */
 
-/** Claims that are remembered. */
+/** Number of claims remembered. */
 const REMEMBERED = 100
-/** Before there was one. */
+/** Assumed before the first claim. */
 const FIRST_MILLIS = 20
-/** No claim is made longer before its moment than this, however slow the disk is. */
+/** No claim is made further ahead than this, however slow the disk. */
 const LONGEST_MILLIS = 250
-/** Even where claims are quick: now and then a disk, or a busy database, takes its time. */
+/** Even where claims are quick: a disk or a busy database stalls now and then. */
 const LEAST_LEAD_MILLIS = 250
 
 export class ClaimTimes {
@@ -16,15 +16,15 @@ export class ClaimTimes {
     this.#millis.push(Math.min(millis, LONGEST_MILLIS))
     if (this.#millis.length > REMEMBERED) this.#millis.shift()
   }
-  /** No claim has come back sooner. */
+  /** The quickest remembered claim. */
   get shortest(): number {
     return this.#millis.length === 0 ? 0 : Math.min(...this.#millis)
   }
-  /** A claim is expected to be back by then. */
+  /** A claim is expected to have returned by then. */
   get longest(): number {
     return this.#millis.length === 0 ? FIRST_MILLIS : Math.max(...this.#millis)
   }
-  /** How long before its moment a contact is claimed. */
+  /** How far ahead of its dial time a contact is claimed. */
   get lead(): number {
     return Math.max(this.longest, LEAST_LEAD_MILLIS)
   }

@@ -1,13 +1,13 @@
 /**
- * Finds out when somebody sets the wall clock, or the machine has slept: campaigns that wait for their window or for a retry look again.
- * All other waits go by steady time, and do not notice.
+ * Detects that the wall clock was set or that the machine slept: campaigns that wait for their window or for a retry then look again. All
+ * other waits use steady time and are unaffected.
  */
 import { Clock, Effect, Layer } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
 
 const LOOK = "1 second"
-/** Less is the clock being corrected bit by bit; it adds up until it is worth a look. */
+/** Smaller steps are gradual corrections; they add up until they are worth a look. */
 const STEP_MILLIS = 100
 
 export const layer = Layer.effectDiscard(
@@ -18,7 +18,7 @@ export const layer = Layer.effectDiscard(
     let known = apart()
     const look = Effect.suspend(() => {
       const latest = apart()
-      // Each by what it went by itself: the clock may have been set twice between two looks.
+      // Each campaign compares with its own last decision: the clock may have been set twice between two looks.
       inboxes.clockSet(latest, STEP_MILLIS)
       const stepped = latest - known
       if (Math.abs(stepped) < STEP_MILLIS) return Effect.void

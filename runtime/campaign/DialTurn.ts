@@ -1,4 +1,4 @@
-/** A turn of a campaign's owner in which it dials: takes slots, claims contacts for them, and starts their calls. */
+/** A dialing turn of a campaign's owner: takes slots, claims contacts for them, and starts their calls. */
 import { Effect } from "effect"
 import type { Claimed } from "#core/call/AttemptBeginning.ts"
 import { capacityNotes } from "#core/campaign/Capacity.ts"
@@ -22,15 +22,15 @@ import { type Assigned, CallerRotation } from "./CallerRotation.ts"
 import type { CampaignMemory } from "./CampaignMemory.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
 
-/** Moments this close together are claimed for in one statement. */
+/** Dial times this close together share one claim. */
 const TOGETHER_MILLIS = 60
 /**
- * How soon a trunk with its fill of requests in flight is tried again, in case another campaign takes the place that becomes free; and how
- * soon a campaign looks again whose greetings cannot be made in time.
+ * How soon to try again when the trunk has no room for another request in flight (another campaign may take the place that becomes free),
+ * or when greetings cannot be synthesized in time.
  */
 const CROWDED_MILLIS = 100
 
-/** What calls need that are about to be claimed, in the order of their ids. */
+/** What the calls about to be claimed need, in the order of their ids. */
 interface Reserved {
   readonly _tag: "Reserved"
   readonly begun: SteadyTime.SteadyMillis
@@ -40,7 +40,7 @@ interface Reserved {
   readonly departures: ReadonlyArray<Departure>
 }
 
-/** Contacts that were claimed, and what is theirs of what was reserved. */
+/** The claimed contacts, and what they use of the reservation. */
 interface Contacts {
   readonly _tag: "Contacts"
   readonly begun: SteadyTime.SteadyMillis
@@ -89,7 +89,7 @@ export const makeDialTurn = Effect.gen(function* () {
     for (const departure of departures) departure.giveBack()
   }
 
-  /** A slot, a moment and a caller number for each call that may be claimed now; without any, what to wait for. */
+  /** Reserves a slot, a dial time and a caller ID for each call that may be claimed now; if there is none, says what to wait for. */
   const reserve = Effect.fnUntraced(function* (
     memory: CampaignMemory,
     trunk: LiveTrunk,
@@ -103,14 +103,14 @@ export const makeDialTurn = Effect.gen(function* () {
       memory.queue.leave()
       return until(turns.turnAt() - claims.lead)
     }
-    // The next claim can be back only after this one and itself. Slots for more would be kept from others, and there may be no contacts for them.
+    // Only as many as can leave before the next claim returns. More slots would be withheld from others, perhaps without contacts for them.
     const apart = Math.max(...rates.map(({ rate }) => spacing(rate)))
     const together = Math.floor((2 * claims.longest + TOGETHER_MILLIS) / apart) + 1
     const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room, together) }), () => newCallId)
-    // If the trunk is not well, the first of them becomes its probe, and the others are not admitted.
+    // If the trunk is not well, the first becomes its probe and the others are not admitted.
     const ids = fresh.filter((callId) => trunk.admit(callId))
     const scopes = [...scopesOf(plan, trunk), rotation.scope(trunk), media.scope(memory.needsAudio)]
-    // Only ids that were given in come out.
+    // It returns only ids that it was given.
     const callIds = memory.queue.take(ids, scopes) as typeof ids
     ids.slice(callIds.length).forEach(trunk.dismiss)
     if (callIds.length === 0) {
@@ -121,7 +121,7 @@ export const makeDialTurn = Effect.gen(function* () {
     return { _tag: "Reserved", begun, callers: rotation.assign(trunk, callIds), callIds, departures, scopes }
   })
 
-  /** Claims contacts; what was reserved for more than there are is given back. */
+  /** Claims contacts, and gives back what was reserved for more than there are. */
   const claim = Effect.fnUntraced(function* (
     memory: CampaignMemory,
     trunk: LiveTrunk,
@@ -174,7 +174,7 @@ export const makeDialTurn = Effect.gen(function* () {
       memory.dueAt = claimed.nextDueAt ?? Number.POSITIVE_INFINITY
     } else memory.inbox.rowChanged = true
     yield* startAll(memory, trunk, claimed.attempts, departures)
-    // Another turn would find that there is no slot, and keep the requests from the wire until it has.
+    // Another turn would only find that there is no slot, and delay these requests meanwhile.
     if (!claimed.owned || !claimed.more || !queue.isWaiting()) return until(begun)
     turns.leave()
     return yield* waitForSlot(memory, scopes, trunk, begun)
@@ -187,7 +187,7 @@ export const makeDialTurn = Effect.gen(function* () {
     departures: ReadonlyArray<Departure>
   ) {
     const { breaker, breakerEpoch, campaignId, dialEpoch, retry, settingsVersion } = memory.plan
-    // For this dial epoch only: contacts permitted by the next one are claimed anew.
+    // Valid for this dial epoch only: contacts permitted by the next one are claimed again.
     const permit = { holds: () => memory.plan.dialEpoch === dialEpoch && memory.permit.holds() }
     const watcher = inboxes.watcher(campaignId)
     for (const [index, { callerNumber, retriesUsed, rowNo, ...attempt }] of attempts.entries()) {
@@ -200,12 +200,12 @@ export const makeDialTurn = Effect.gen(function* () {
           unclaim(memory, trunk, attempts.slice(index))
         })
       )
-      // The calls of a campaign are much alike, unless its agent was changed.
+      // Calls of one campaign are alike unless its agent was changed.
       memory.needsAudio = needsAudio(call)
     }
   })
 
-  /** Gives back contacts that were claimed and have no call. */
+  /** Gives back claimed contacts that got no call. */
   const unclaim = ({ inbox }: CampaignMemory, trunk: LiveTrunk, attempts: Claimed["attempts"]) => {
     const callIds = attempts.map(({ callId }) => callId)
     journal.unclaim(callIds, () => inbox.returnAll())
@@ -213,7 +213,7 @@ export const makeDialTurn = Effect.gen(function* () {
     callIds.forEach(trunk.dismiss)
   }
 
-  /** `now`: of the wall clock, by which retries fall due. */
+  /** `now` is wall time, by which retries fall due. */
   return (memory: CampaignMemory, trunk: LiveTrunk, now: number) => {
     const isTrunkFull = trunk.originating.isFull
     if (isTrunkFull || voice.isCrowdedBy(memory.plan.campaignId)) {

@@ -1,7 +1,7 @@
 /**
- * Before anything is dialed, the attempts that former processes left behind are settled: those that were never sent become void, and the others
- * get an actor again, which holds their slot and asks the provider what became of them. Afterwards a slow sweep looks for work that the events
- * missed; it should never find any, and logs an error if it does.
+ * Before anything is dialed, the attempts left behind by earlier processes are settled: those that were never sent become void; the others
+ * get an actor again, which holds their slot and asks the provider what became of them. Afterwards a slow sweep looks for work that no
+ * event announced. It should never find any, and logs an error if it does.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -27,16 +27,16 @@ import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 
 const SWEEP = "30 seconds"
-/** A running campaign that has no owner for longer than this is a fault. */
+/** A running campaign without an owner for longer than this is a fault. */
 const SETTLE = "10 seconds"
-/** An actor that waits for so long for what should be there in a moment is stuck. */
+/** An actor that waits this long for something momentary is stuck. */
 const STUCK_SECONDS = 60
-/** A younger attempt may still be on its way to its actor. */
+/** A younger attempt may not have reached its actor yet. */
 const UNATTENDED_SECONDS = 60
 /** Attempts that the sweep reads per query. */
 const PAGE = 1000
 
-/** Exists once everything that former processes left behind has its actor. */
+/** Exists once everything left behind by earlier processes has its actor. */
 export class Recovered extends Context.Service<Recovered, { readonly attempts: number }>()("runtime/campaign/Recovered") {
   static readonly layer = Layer.effect(
     Recovered,
@@ -45,14 +45,14 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       const ownership = yield* CampaignOwnership
       const { nodeName } = yield* Config
       const local = yield* LocalJournal
-      // Only one engine uses the database at a time, so every attempt that is not over was left by one that is gone, whatever its name.
+      // Only one engine uses the database at a time, so every open attempt belongs to an engine that is gone, whatever its name.
       const left = yield* store.live
       const doubts = yield* (yield* LateCallStore).inDoubt
       local.keepFor([...left, ...doubts.map(({ callId }) => ({ callId, journal: undefined }))])
       const settle = yield* settler
       yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
       yield* keepDoubts(doubts)
-      // What ended one of these outages is that its trunk is opened.
+      // Opening its trunk is what ends such an outage.
       const pool = yield* TrunkPool
       yield* Effect.forEach(yield* (yield* TrunkOutages).untold, pool.get, { discard: true })
       const byCampaign = Map.groupBy(
@@ -82,7 +82,7 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
   )
 }
 
-/** Calls that a former process wrote off and that may still appear keep their slots; those that nobody follows may now be hung up. */
+/** Calls that an earlier process wrote off and that may still appear keep their slots; unfollowed calls may be hung up from now on. */
 const keepDoubts = Effect.fnUntraced(function* (doubts: ReadonlyArray<AttemptInDoubt>) {
   const local = yield* LocalJournal
   const supervisor = yield* CallSupervisor
@@ -99,11 +99,11 @@ const keepDoubts = Effect.fnUntraced(function* (doubts: ReadonlyArray<AttemptInD
   supervisor.recovered()
 })
 
-/** How long ago it left, in milliseconds, where its journal tells: that of the database goes by clocks that may have been set since. */
+/** How long ago it left, in milliseconds, by its journal: the database's times depend on clocks that may have been set since. */
 const ageOf = ({ leftAtUptime }: Known): number | undefined =>
   leftAtUptime === undefined ? undefined : Math.max(uptimeMillis() - leftAtUptime, 0)
 
-/** The scopes in which a call that is already up counts, whatever their limits. */
+/** The scopes in which a call that is already up is counted, even above their limits. */
 const scopesOf = (
   campaignId: CampaignId | undefined,
   attempt: {
@@ -122,7 +122,7 @@ const namesBut = (name: string, attempts: ReadonlyArray<LeftAttempt>): ReadonlyA
   ...new Set(attempts.map(({ node }) => node).filter((node) => node !== name))
 ]
 
-/** Returns what is new for the campaign if settling ended the attempt. */
+/** Returns the news for the campaign if settling ended the attempt. */
 const settler = Effect.gen(function* () {
   const journal = yield* CallJournal
   const local = yield* LocalJournal
@@ -147,13 +147,13 @@ const settler = Effect.gen(function* () {
     const known = local.known(callId, attempt.journal)
     if (known.end !== undefined) return yield* journal.ended(attempt, known.end)
     const neverLeft = state === "intent" || (state === "sent" && known.left === "never_left")
-    // The reply to its claim may still arrive in this process: withheld, the call cannot leave.
+    // The reply to its claim may still arrive in this process; once withheld, the call cannot leave.
     if (known.undone !== undefined || (neverLeft && local.withhold(callId)))
       return yield* journal.neverPlaced(attempt, known.undone ?? { at: now, breakerEntry: false })
     const answeredAt = attempt.answeredAt ?? known.answeredAt
     const trunk = yield* pool.get(telephonyConfigurationId)
     if (trunk === undefined) {
-      // Nobody is left who could say what became of it.
+      // No trunk is left that could say what became of it.
       const cause = answeredAt === undefined ? "written_off" : "node_lost"
       const ended = CallState.cases.Ended.make({ cause, endedAt: now, ...(answeredAt === undefined ? {} : { answeredAt }) })
       return yield* journal.ended(attempt, bareEnd(callId, ended))
@@ -171,11 +171,11 @@ interface Running {
   readonly id: CampaignId
   readonly dialEpoch: number
   readonly ownerEpoch: number
-  /** It has contacts that could be called now. */
+  /** Whether it has contacts that could be called now. */
   readonly ready: boolean
 }
 
-/** The sweep: see the head of this file. */
+/** The sweep, as described at the top of this file. */
 export const layerSweep = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -191,7 +191,7 @@ export const layerSweep = Layer.effectDiscard(
         OR EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'retry_wait' AND NOT awaits_number AND due_at < now() - interval '5 seconds') AS ready
       FROM campaigns c WHERE c.state = 'running' AND c.started_at < now() - ${SETTLE}::text::interval`
     const isOwned = ({ id }: Running) => inboxes.find(id)?.isOpen === true
-    /** One that has just been resumed, or whose database has just come back, has its owner in a moment. */
+    /** A campaign that was just resumed, or whose database just came back, gets its owner in a moment. */
     const attend = Effect.fnUntraced(function* (ownerless: ReadonlyArray<Running>) {
       yield* Effect.sleep(SETTLE)
       for (const campaign of yield* running) {
@@ -230,7 +230,7 @@ export const layerSweep = Layer.effectDiscard(
       }
     })
     const settleAll = Effect.fnUntraced(function* (found: ReadonlyArray<LeftAttempt>) {
-      // Some have ended, and one may have been begun, since they were listed.
+      // Since they were listed, some may have ended and others begun.
       const lost = found.filter(({ callId }) => !supervisor.has(callId))
       if (lost.length === 0) return
       yield* Effect.logError("attempts had no actor", { attempts: lost.length })

@@ -1,4 +1,4 @@
-/** How a campaign's owner uses the breaker's window: it loads the record at the start, and has a trip confirmed by the record. */
+/** How a campaign's owner uses the breaker's window: it loads the record at the start and has each trip confirmed by the record. */
 import { Clock, Effect } from "effect"
 import { BreakerWindow } from "#core/campaign/BreakerWindow.ts"
 import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
@@ -7,7 +7,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CampaignMemory } from "./CampaignMemory.ts"
 import type { CampaignInbox } from "./CampaignInbox.ts"
 
-/** Times on record differ a little from those in memory. */
+/** Recorded times differ slightly from those in memory. */
 const CLOCKS_APART_MILLIS = 1000
 
 export const makeBreakerWatch = Effect.gen(function* () {
@@ -21,7 +21,7 @@ export const makeBreakerWatch = Effect.gen(function* () {
     )
 
   return {
-    /** For a new stretch of running, or one that another owner began. A window that this process already has is kept. */
+    /** For a campaign that was started, or taken over. A window that this process already has is kept. */
     begin: Effect.fnUntraced(function* (inbox: CampaignInbox, { breaker, breakerEpoch, campaignId }: DialPlan) {
       if (inbox.breakerEpoch === breakerEpoch) return
       inbox.breaker = breaker?.enabled === true ? new BreakerWindow(breaker, yield* onRecord(campaignId)) : undefined
