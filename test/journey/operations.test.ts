@@ -140,12 +140,12 @@ t.test("given an engine with metrics", { buffered: true }, async (t) => {
     t.equal((await world.api.ask("POST", "/auth/signup", { email: "bob@example.org", password: "correct horse" })).status, 403)
   })
 
-  await t.test("when it is started without METRICS, then figures are at a port of this machine, and not at the API", async (t) => {
+  await t.test("when it is started without METRICS, then metrics are at a port of this machine, and not at the API", async (t) => {
     await world.end("SIGTERM")
     // As if it were not set: `World` sets it.
     await world.launch({ METRICS: "" })
     t.equal(await statusOf(world, "/metrics"), 404)
-    const figures = /Figures for Prometheus are at (\S+)/.exec(world.engine.output())?.[1] ?? "http://none"
+    const figures = /Metrics for Prometheus are at (\S+)/.exec(world.engine.output())?.[1] ?? "http://none"
     t.equal(new URL(figures).hostname, "127.0.0.1")
     t.match(await (await fetch(figures)).text(), /^http_requests_total/m)
   })
