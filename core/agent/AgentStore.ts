@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import type { FolderId } from "#core/folder/Folder.ts"
 import type { AgentDefinitionId, AgentId, CampaignId, OrganizationId } from "#core/Id.ts"
 import type { Page } from "#core/Page.ts"
@@ -119,8 +120,8 @@ export const pauseCampaigns = (sql: Sql, organizationId: OrganizationId, id: Age
       WHERE organization_id = ${organizationId} AND agent_id = ${id} AND (state = 'running' OR state = 'paused' AND resume_tries IS NOT NULL)
       RETURNING id, organization_id
     )
-    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message)
-    SELECT organization_id, id, 'warning', 'agent_archived', 'Paused: the agent was archived.' FROM stopped RETURNING campaign_id`.pipe(
+    ${intoCampaignLog(sql)}
+    SELECT organization_id, id, ${logEntry(sql, { level: "warning", event: "agent_archived", message: "Paused: the agent was archived." })} FROM stopped RETURNING campaign_id`.pipe(
     Effect.map((rows) => rows.map(({ campaignId }) => campaignId))
   )
 

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { completionEntry } from "#core/campaign/CampaignStore.ts"
+import { completionEntry, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import { retryAllowed } from "#core/campaign/retryAllowed.ts"
 import type { RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
@@ -132,8 +132,7 @@ const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
       FROM dialing WHERE is_out AND c.id = dialing.campaign_id
       RETURNING c.organization_id, c.id, c.state, c.total_rows, c.completed_rows, c.failed_rows, c.cancelled_rows
     ), logged AS (
-      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-      SELECT c.organization_id, c.id, 'info', ${completionEntry(sql)} FROM failed c WHERE c.state = 'completed'
+      ${intoCampaignLog(sql)} SELECT c.organization_id, c.id, ${completionEntry(sql)} FROM failed c WHERE c.state = 'completed'
     ), unrecorded AS (
       DELETE FROM runs USING undone WHERE runs.attempt_id = undone.id
     ), counted AS (
@@ -150,6 +149,14 @@ interface FinishRow {
   readonly current: { readonly settingsVersion: number; readonly retry: RetryConfig; readonly breakerEnabled: boolean } | null
   readonly freed: ReadonlyArray<CampaignId>
 }
+
+const writtenOffEntry = (sql: Sql) =>
+  logEntry(sql, {
+    level: "warning",
+    event: "attempt_written_off",
+    message: sql.literal("'It could not be learned whether a call was placed; its contact is not dialed again.'"),
+    details: sql.literal("jsonb_build_object('row', row_no)")
+  })
 
 const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: AttemptEnd, decided: Decided | undefined) {
   const fate = decided?.fate
@@ -204,15 +211,10 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
       FROM settled WHERE campaigns.id = settled.campaign_id AND (SELECT count(*) FROM recorded) IS NOT NULL
       RETURNING campaigns.id, campaigns.organization_id, campaigns.state, total_rows, completed_rows, failed_rows, cancelled_rows
     ), logged AS (
-      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-      SELECT organization_id, id, 'info', 'campaign_completed', 'Every contact is done.', jsonb_build_object('total', total_rows,
-        'completed', completed_rows, 'failed', failed_rows, 'cancelled', cancelled_rows,
-        'attempts', (SELECT executed_count FROM campaign_dials WHERE campaign_id = counted.id))
-      FROM counted WHERE state = 'completed'
+      ${intoCampaignLog(sql)} SELECT c.organization_id, c.id, ${completionEntry(sql)} FROM counted c WHERE c.state = 'completed'
     ), written_off AS (
-      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-      SELECT organization_id, campaign_id, 'warning', 'attempt_written_off',
-        'It could not be learned whether a call was placed; its contact is not dialed again.', jsonb_build_object('row', row_no)
+      ${intoCampaignLog(sql)}
+      SELECT organization_id, campaign_id, ${writtenOffEntry(sql)}
       FROM ended WHERE campaign_id IS NOT NULL AND ${end.outcome} = 'unknown'
     ), ${freeing(sql, "ended")}
     SELECT EXISTS (SELECT 1 FROM ended) AS found, ${freedBy(sql, "ended", callId)},

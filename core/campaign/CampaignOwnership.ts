@@ -5,8 +5,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
-import { storableJson } from "#core/storable.ts"
-import type { CampaignEvent } from "./CampaignLog.ts"
+import { type CampaignEvent, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
 import type { RetryConfig } from "./RetryPolicy.ts"
 import type { ScheduleConfig } from "./Schedule.ts"
@@ -123,14 +122,13 @@ const pause = (sql: Sql, id: CampaignId, stop: AutomaticStop, ownerEpoch: number
       WHERE id = ${id}::int AND state = 'running' AND (${ownerEpoch ?? null}::int IS NULL OR owner_epoch = ${ownerEpoch ?? null}::int)
       RETURNING id, organization_id
     )
-    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-    SELECT organization_id, id, ${stop.level}, ${stop.event}, ${stop.message}, ${storableJson(stop.details ?? null)}::text::jsonb
-    FROM stopped RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
+    ${intoCampaignLog(sql)} SELECT organization_id, id, ${logEntry(sql, stop)} FROM stopped RETURNING id`.pipe(
+    Effect.map((rows) => rows.length > 0)
+  )
 
 const log = (sql: Sql, id: CampaignId, entry: Entry) =>
   sql`
-    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-    SELECT organization_id, id, ${entry.level}, ${entry.event}, ${entry.message}, ${storableJson(entry.details ?? null)}::text::jsonb
+    ${intoCampaignLog(sql)} SELECT organization_id, id, ${logEntry(sql, entry)}
     FROM campaigns WHERE id = ${id}::int`.pipe(Effect.asVoid)
 
 const RECENT_FAILURES = 20

@@ -3,7 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { JsonObject } from "#core/Json.ts"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Campaign, CampaignCounters, CampaignState, SourceSync } from "./Campaign.ts"
-import type { CampaignLogEntry } from "./CampaignLog.ts"
+import { type CampaignLogEntry, completionEntry, createdEntry, intoCampaignLog, logEntry, sourceEntry } from "#core/CampaignLog.ts"
 import { type CampaignProgress, progressOf } from "./CampaignProgress.ts"
 import type { BreakerConfig } from "./CircuitBreaker.ts"
 import { retryAllowed } from "./retryAllowed.ts"
@@ -226,16 +226,11 @@ export const runningOrCompleted = (sql: Sql) =>
   sql.literal(`
     state = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN 'completed' ELSE 'running' END,
     completed_at = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN now() END`)
-/** Event, message and details, for the log of a campaign `c` that completed so. */
-export const completionEntry = (sql: Sql) =>
-  sql.literal(`
-    'campaign_completed', 'Every contact is done.', jsonb_build_object('total', c.total_rows, 'completed', c.completed_rows,
-      'failed', c.failed_rows, 'cancelled', c.cancelled_rows,
-      'attempts', coalesce((SELECT executed_count FROM campaign_dials WHERE campaign_id = c.id), 0))`)
 
 /** T2, T3. */
 export const run = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { left, telephonyConfigurationId }: Run) => {
-  const [event, message] = left === "draft" ? ["campaign_started", "Campaign started."] : ["campaign_resumed", "Campaign resumed."]
+  const [event, message] =
+    left === "draft" ? (["campaign_started", "Campaign started."] as const) : (["campaign_resumed", "Campaign resumed."] as const)
   return sql<{ readonly state: CampaignState; readonly dialEpoch: number }>`
     WITH changed AS (
       UPDATE campaigns SET ${runningOrCompleted(sql)}, started_at = coalesce(started_at, now()), dial_epoch = dial_epoch + 1,
@@ -244,10 +239,10 @@ export const run = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { 
       WHERE organization_id = ${organizationId} AND id = ${id} AND state = ${left}
       RETURNING *
     ), logged AS (
-      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-      SELECT c.organization_id, c.id, 'info', e.event, e.message, e.details
-      FROM changed c CROSS JOIN LATERAL (VALUES (1, ${event}::text, ${message}::text, NULL::jsonb),
-        (2, ${completionEntry(sql)})) AS e (ordinal, event, message, details)
+      ${intoCampaignLog(sql)}
+      SELECT c.organization_id, c.id, e.level, e.event, e.message, e.details
+      FROM changed c CROSS JOIN LATERAL (VALUES (1, ${logEntry(sql, { level: "info", event, message })}),
+        (2, ${completionEntry(sql)})) AS e (ordinal, level, event, message, details)
       WHERE e.ordinal = 1 OR c.state = 'completed' ORDER BY e.ordinal
     )
     SELECT state, dial_epoch FROM changed`.pipe(Effect.map((rows) => rows[0]))
@@ -260,6 +255,8 @@ interface Attempted {
 }
 const attempted = Effect.map((rows: ReadonlyArray<Attempted>) => rows[0])
 
+const pausedByUser = { level: "info", event: "campaign_paused", message: "Campaign paused.", details: { by: "user" } } as const
+
 /** T4. A campaign that the engine would resume by itself stays paused. */
 export const pause = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql<Attempted & { readonly isUnconfirmed: boolean }>`
@@ -270,8 +267,7 @@ export const pause = (sql: Sql, organizationId: OrganizationId, id: CampaignId) 
       UPDATE campaigns c SET state = 'paused', dial_epoch = dial_epoch + 1, resume_tries = NULL, updated_at = now()
       FROM found WHERE c.id = found.id AND (found.state = 'running' OR found.state = 'paused' AND found.resumes) RETURNING c.organization_id, c.id
     ), logged AS (
-      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-      SELECT organization_id, id, 'info', 'campaign_paused', 'Campaign paused.', '{"by":"user"}' FROM changed
+      ${intoCampaignLog(sql)} SELECT organization_id, id, ${logEntry(sql, pausedByUser)} FROM changed
     )
     SELECT state, is_unconfirmed, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(Effect.map((rows) => rows[0]))
 
@@ -322,8 +318,8 @@ export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId,
       FROM found WHERE c.id = found.id AND (found.state IN ('draft', 'paused') OR found.state = 'running' AND ${isRunningOpen}::bool)
       RETURNING c.organization_id, c.id
     ), logged AS (
-      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-      SELECT organization_id, id, 'info', 'settings_updated', 'Settings updated.', ${JSON.stringify({ changed })}::text::jsonb
+      ${intoCampaignLog(sql)}
+      SELECT organization_id, id, ${logEntry(sql, { level: "info", event: "settings_updated", message: "Settings updated.", details: { changed } })}
       FROM changed WHERE ${changed.length > 0}
     )
     SELECT state, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(attempted)
@@ -338,8 +334,7 @@ export const settleRunning = (sql: Sql, organizationId: OrganizationId, id: Camp
       UPDATE campaigns SET ${runningOrCompleted(sql)} WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'running'
         AND completed_rows + failed_rows + cancelled_rows = total_rows RETURNING *
     )
-    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-    SELECT c.organization_id, c.id, 'info', ${completionEntry(sql)} FROM completed c`
+    ${intoCampaignLog(sql)} SELECT c.organization_id, c.id, ${completionEntry(sql)} FROM completed c`
   )
 
 /** T1, its first half: the row that the contacts refer to. */
@@ -371,16 +366,16 @@ export const settle = (
   source: { readonly hash: string; readonly sync: StoredSync; readonly telephonyConfigurationId: TelephonyConfigId | undefined }
 ) => {
   const { accepted, rowsInFile, skipped, warnings } = source.sync
-  const counts = JSON.stringify({ rows_in_file: rowsInFile, accepted, skipped, warnings: warnings.length })
+  const read = sourceEntry({ accepted, rowsInFile, skipped, warnings: warnings.length })
   return sql`
     WITH changed AS (
       UPDATE campaigns SET source_hash = ${source.hash}, source_sync = ${JSON.stringify(source.sync)}::text::jsonb,
         total_rows = ${accepted}, telephony_configuration_id = ${source.telephonyConfigurationId ?? null}::int
       WHERE organization_id = ${organizationId} AND id = ${id} RETURNING organization_id, id
     )
-    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-    SELECT c.organization_id, c.id, 'info', e.event, e.message, e.details
-    FROM changed c CROSS JOIN LATERAL (VALUES (1, 'campaign_created', 'Campaign created.', NULL::jsonb),
-      (2, 'source_sync_completed', ${`${accepted} contacts accepted.`}::text, ${counts}::text::jsonb)) AS e (ordinal, event, message, details)
+    ${intoCampaignLog(sql)}
+    SELECT c.organization_id, c.id, e.level, e.event, e.message, e.details
+    FROM changed c CROSS JOIN LATERAL (VALUES (1, ${logEntry(sql, createdEntry())}), (2, ${logEntry(sql, read)}))
+      AS e (ordinal, level, event, message, details)
     ORDER BY e.ordinal`
 }

@@ -7,7 +7,8 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CampaignId } from "#core/Id.ts"
 import type { AutomaticStop } from "./CampaignOwnership.ts"
-import { completionEntry, runningOrCompleted } from "./CampaignStore.ts"
+import { completionEntry, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
+import { runningOrCompleted } from "./CampaignStore.ts"
 
 export interface FaultPause {
   /** How often the engine has tried to resume the campaign so far. */
@@ -42,7 +43,14 @@ export class FaultPauses extends Context.Service<
 
 type Sql = SqlClient.SqlClient
 
-const failed = (sql: Sql, id: CampaignId, isTooOften: boolean, { details, event, level, message }: AutomaticStop) =>
+const resumedByEngine = {
+  level: "info",
+  event: "campaign_resumed",
+  message: "Resumed: the campaign runs again without failures.",
+  details: { by: "engine" }
+} as const
+
+const failed = (sql: Sql, id: CampaignId, isTooOften: boolean, stop: AutomaticStop) =>
   sql`
     WITH found AS MATERIALIZED (
       SELECT id, resume_tries IS NULL AS is_first FROM campaigns
@@ -51,9 +59,7 @@ const failed = (sql: Sql, id: CampaignId, isTooOften: boolean, { details, event,
       UPDATE campaigns c SET state = 'paused', dial_epoch = dial_epoch + 1, resume_tries = coalesce(resume_tries, 0)
       FROM found WHERE c.id = found.id RETURNING c.organization_id, c.id, found.is_first
     )
-    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-    SELECT organization_id, id, ${level}, ${event}, ${message}, ${JSON.stringify(details ?? null)}::text::jsonb
-    FROM stopped WHERE is_first`.pipe(Effect.asVoid)
+    ${intoCampaignLog(sql)} SELECT organization_id, id, ${logEntry(sql, stop)} FROM stopped WHERE is_first`.pipe(Effect.asVoid)
 
 const find = (sql: Sql, id: CampaignId) =>
   sql<FaultPause>`
@@ -67,8 +73,7 @@ const tryAgain = (sql: Sql, id: CampaignId, { dialEpoch }: FaultPause) =>
       UPDATE campaigns SET ${runningOrCompleted(sql)}, dial_epoch = dial_epoch + 1, resume_tries = resume_tries + 1
       WHERE id = ${id}::int AND state = 'paused' AND resume_tries IS NOT NULL AND dial_epoch = ${dialEpoch}::int RETURNING *
     ), logged AS (
-      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-      SELECT c.organization_id, c.id, 'info', ${completionEntry(sql)} FROM changed c WHERE c.state = 'completed'
+      ${intoCampaignLog(sql)} SELECT c.organization_id, c.id, ${completionEntry(sql)} FROM changed c WHERE c.state = 'completed'
     )
     SELECT state = 'running' AS runs FROM changed`.pipe(Effect.map(([row]) => row?.runs === true))
 
@@ -78,6 +83,4 @@ const proved = (sql: Sql, id: CampaignId) =>
       UPDATE campaigns SET resume_tries = NULL WHERE id = ${id}::int AND state = 'running' AND resume_tries IS NOT NULL
       RETURNING organization_id, id
     )
-    INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-    SELECT organization_id, id, 'info', 'campaign_resumed', 'Resumed: the campaign runs again without failures.', '{"by":"engine"}'
-    FROM resumed`.pipe(Effect.asVoid)
+    ${intoCampaignLog(sql)} SELECT organization_id, id, ${logEntry(sql, resumedByEngine)} FROM resumed`.pipe(Effect.asVoid)

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentId, CampaignId, OrganizationId } from "#core/Id.ts"
 import type { CampaignState } from "./Campaign.ts"
+import { createdEntry, intoCampaignLog, logEntry, sourceEntry } from "#core/CampaignLog.ts"
 import type { NewRedial, RedialReason } from "./Redial.ts"
 
 type Sql = SqlClient.SqlClient
@@ -44,6 +45,14 @@ export const copyContacts = (
     )
     SELECT count(*)::int AS contacts FROM copied`.pipe(Effect.map(([row]) => ({ contacts: row?.contacts ?? 0 })))
 
+const redialEntry = (childId: CampaignId, contacts: number) =>
+  ({
+    level: "info",
+    event: "redial_created",
+    message: "A campaign was made of the contacts to call again.",
+    details: { campaign_id: childId, contacts }
+  }) as const
+
 /** Ties the two campaigns to each other, and tells the logs of both. Of the names that were empty in a contact, those that still are stay. */
 export const settle = (sql: Sql, organizationId: OrganizationId, id: CampaignId, childId: CampaignId, contacts: number) => sql`
   WITH child AS (
@@ -58,13 +67,11 @@ export const settle = (sql: Sql, organizationId: OrganizationId, id: CampaignId,
     UPDATE campaigns SET redialed_campaign_id = ${childId}, updated_at = now()
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING organization_id, id
   )
-  INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-  SELECT e.organization_id, e.campaign_id, 'info', e.event, e.message, e.details FROM (
-    SELECT organization_id, id, 1, 'redial_created', 'A campaign was made of the contacts to call again.',
-      jsonb_build_object('campaign_id', ${childId}::int, 'contacts', ${contacts}::int) FROM parent
+  ${intoCampaignLog(sql)}
+  SELECT e.organization_id, e.campaign_id, e.level, e.event, e.message, e.details FROM (
+    SELECT organization_id, id, 1, ${logEntry(sql, redialEntry(childId, contacts))} FROM parent
     UNION ALL
-    SELECT organization_id, id, 2, 'campaign_created', 'Campaign created.', jsonb_build_object('parent_campaign_id', ${id}::int) FROM child
+    SELECT organization_id, id, 2, ${logEntry(sql, createdEntry({ parent_campaign_id: id }))} FROM child
     UNION ALL
-    SELECT organization_id, id, 3, 'source_sync_completed', ${`${contacts} contacts accepted.`}::text,
-      jsonb_build_object('rows_in_file', ${contacts}::int, 'accepted', ${contacts}::int, 'skipped', 0, 'warnings', 0) FROM child
-  ) AS e (organization_id, campaign_id, ordinal, event, message, details) ORDER BY e.ordinal`
+    SELECT organization_id, id, 3, ${logEntry(sql, sourceEntry({ accepted: contacts, rowsInFile: contacts, skipped: 0, warnings: 0 }))} FROM child
+  ) AS e (organization_id, campaign_id, ordinal, level, event, message, details) ORDER BY e.ordinal`

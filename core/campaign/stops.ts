@@ -1,6 +1,6 @@
 /** What the log of a campaign says of the engine's own decisions. No phone number, no credential. */
 import type { AutomaticStop } from "./CampaignOwnership.ts"
-import type { CampaignEvent } from "./CampaignLog.ts"
+import type { CampaignEvent } from "#core/CampaignLog.ts"
 import type { Trouble, TroubleKind } from "#core/provider/TrunkHealth.ts"
 
 export interface Note {

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import type { AgentId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 import type { Row } from "#core/Row.ts"
 import type { ContactRow } from "./ContactCsv.ts"
@@ -65,6 +66,13 @@ export const list = Effect.fnUntraced(function* (
 
 /** The log names so many of the lines. */
 const loggedRows = 100
+const markedEntry = (reached: boolean, rows: ReadonlyArray<number>) =>
+  ({
+    level: "info",
+    event: "contacts_marked",
+    message: reached ? "Contacts were marked as reached." : "Contacts were marked as not reached.",
+    details: { reached, contacts: rows.length, rows: rows.slice(0, loggedRows) }
+  }) as const
 
 /**
  * Those of `rows` that could be marked: if these are not all, nothing was done. Undefined: the organization has no such campaign. The
@@ -93,10 +101,8 @@ export const mark = (
         SELECT (count(*) FILTER (WHERE after = 'completed') - count(*) FILTER (WHERE before = 'completed'))::int AS n FROM marked
       ) AS changed WHERE id = (SELECT id FROM owned) AND (n <> 0 OR resume_tries IS NOT NULL AND EXISTS (SELECT FROM marked))
     ), logged AS (
-      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-      SELECT organization_id, id, 'info', 'contacts_marked',
-        CASE WHEN ${reached}::bool THEN 'Contacts were marked as reached.' ELSE 'Contacts were marked as not reached.' END,
-        jsonb_build_object('reached', ${reached}::bool, 'contacts', cardinality(${rows}::int[]), 'rows', (${rows}::int[])[1:${sql.literal(String(loggedRows))}])
+      ${intoCampaignLog(sql)}
+      SELECT organization_id, id, ${logEntry(sql, markedEntry(reached, rows))}
       FROM owned WHERE EXISTS (SELECT 1 FROM marked)
     )
     SELECT EXISTS (SELECT 1 FROM owned) AS found, coalesce((SELECT array_agg(row_no) FROM unknown), '{}') AS unknown`.pipe(

@@ -173,8 +173,8 @@ export interface Trunk {
    */
   readonly transfer?: (callId: CallId, request: TransferRequest) => Effect.Effect<TransferOutcome, ProviderError>
   /**
-   * Calls placed before a restart of the engine whose events are wanted again, and which are listed again after a reconnect. `endpoint`: where
-   * its request went, if that is known.
+   * Calls placed before a restart of the engine or before the trunk's session was replaced, whose events are wanted again, and which are listed
+   * again after a reconnect. `endpoint`: where its request went, if that is known.
    */
   readonly adopt: (callId: CallId, endpoint?: string) => void
   /**

@@ -5,7 +5,8 @@
  *     Well ----third doubt in a row, an error for an answer, not sent, told to slow down----> Resting
  *     Resting --its time is up, nothing is in flight, and a call asks to leave--> Probing
  *     Probing --accepted, or any sign of life--> Well
- *     Probing --doubt, refusal--> Resting, for longer
+ *     Probing --doubt, unreachable, told to slow down--> Resting, for longer
+ *     Probing --another refusal--> Resting, its time not lengthened
  *     Probing --the call never left--> Resting, its time still up
  *     Resting --a sign of life of a call that was in doubt--> Well
  *

@@ -1,6 +1,6 @@
 /**
  * What a list of runs may be filtered by: a JSON array of `{"attribute", "type", "value"}`. A filter whose type or value says nothing
- * is no filter; an attribute that this list does not have is refused.
+ * is no filter. An attribute that the list does not have is refused in the list of runs and ignored in that of usage.
  */
 import { Result, Schema } from "effect"
 import { isStorable } from "#core/storable.ts"
@@ -24,7 +24,7 @@ export type RunFilter =
 /** Which list is filtered: each has attributes of its own. */
 type FilteredList = "runs" | "usage"
 
-/** Not a JSON array of filter objects, or a value that is none of its type. */
+/** Not a JSON array of filter objects, or a value of the wrong type. */
 export class RunFilterInvalid extends Schema.TaggedError<RunFilterInvalid>()("RunFilterInvalid", {
   list: Schema.Literals(["runs", "usage"])
 }) {}

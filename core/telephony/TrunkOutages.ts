@@ -5,6 +5,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 
 /** A call that is up this long after its trunk came back has outlived the outage. */
@@ -119,14 +120,8 @@ const tell = (sql: Sql, { endpoint, id }: Away, now: number) =>
         FROM cut WHERE cut.campaign_id = c.id
       ) n
     ), logged AS (
-      INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)
-      SELECT organization_id, id, CASE calls WHEN 0 THEN 'info' ELSE 'warning' END, 'telephony_outage',
-        format('%s could not be reached for %s s; %s.',
-          CASE endpoint WHEN '' THEN 'The telephony provider' ELSE 'One of the telephony provider''s endpoints' END, round(extract(epoch FROM ended_at - began_at)),
-          CASE calls WHEN 0 THEN 'no call was cut' WHEN 1 THEN '1 call was cut' ELSE calls || ' calls were cut' END),
-        jsonb_build_object('from', ${iso(sql, "began_at")}, 'until', ${iso(sql, "ended_at")}, 'calls_cut', calls, 'answered', answered,
-          'called_again', again, 'not_called_again', calls - again, 'outcome_unknown', unknown)
-          || CASE endpoint WHEN '' THEN '{}' ELSE jsonb_build_object('endpoint', endpoint) END
+      ${intoCampaignLog(sql)}
+      SELECT organization_id, id, ${outageEntry(sql)}
       FROM concerned RETURNING campaign_id, message
     )
     SELECT (SELECT coalesce(jsonb_agg(jsonb_build_object('campaignId', campaign_id, 'message', message)), '[]') FROM logged) AS told,
@@ -136,3 +131,16 @@ const tell = (sql: Sql, { endpoint, id }: Away, now: number) =>
 
 const iso = (sql: Sql, column: "began_at" | "ended_at") =>
   sql.literal(`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
+
+/** For each campaign concerned by an outage that is over. */
+const outageEntry = (sql: Sql) =>
+  logEntry(sql, {
+    level: sql.literal("CASE calls WHEN 0 THEN 'info' ELSE 'warning' END"),
+    event: "telephony_outage",
+    message: sql.literal(`format('%s could not be reached for %s s; %s.',
+          CASE endpoint WHEN '' THEN 'The telephony provider' ELSE 'One of the telephony provider''s endpoints' END, round(extract(epoch FROM ended_at - began_at)),
+          CASE calls WHEN 0 THEN 'no call was cut' WHEN 1 THEN '1 call was cut' ELSE calls || ' calls were cut' END)`),
+    details: sql`jsonb_build_object('from', ${iso(sql, "began_at")}, 'until', ${iso(sql, "ended_at")}, 'calls_cut', calls, 'answered', answered,
+          'called_again', again, 'not_called_again', calls - again, 'outcome_unknown', unknown)
+          || CASE endpoint WHEN '' THEN '{}' ELSE jsonb_build_object('endpoint', endpoint) END`
+  })

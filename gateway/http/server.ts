@@ -1,5 +1,5 @@
 /**
- * The sockets; this file, copied.ts, writeBody.ts and liveEvents.ts know uWebSockets. A request is copied out of its memory before the first
+ * The sockets; this file, requestParts.ts, writeBody.ts and liveEvents.ts know uWebSockets. A request is copied out of its memory before the first
  * asynchronous step, and from then on is one fiber: interrupted when the client goes away, when it takes too long, and at last when the
  * server closes. Every answer is written at most once, inside `cork`; after an abort none is.
  */

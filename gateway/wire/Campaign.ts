@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox"
 import { type SourceSync, shownState, shownStates } from "#core/campaign/Campaign.ts"
 import type { CampaignDefaults } from "#core/campaign/CampaignDefaults.ts"
-import { campaignEvents, type CampaignLogEntry } from "#core/campaign/CampaignLog.ts"
+import { campaignEvents, type CampaignLogEntry } from "#core/CampaignLog.ts"
 import type { CampaignProgress } from "#core/campaign/CampaignProgress.ts"
 import type { AdvisedCampaign, CampaignChanges, LoggedCampaign, NewCampaign } from "#core/campaign/Campaigns.ts"
 import type { NewRedial } from "#core/campaign/Redial.ts"
