@@ -1,4 +1,4 @@
-/** A key that requests carry. It is shown once, when it is made; what is kept is its hash. */
+/** A key that requests carry. It is shown once, when it is created; only its hash is stored. */
 import { Effect, Schema } from "effect"
 import { newSecret } from "./Secret.ts"
 import type { ApiKeyId } from "./Caller.ts"
@@ -8,26 +8,26 @@ import type { Scope } from "./Scope.ts"
 export interface ApiKey {
   readonly id: ApiKeyId
   readonly name: string
-  /** How the key begins. */
+  /** The first characters of the key. */
   readonly keyPrefix: string
   readonly role: Role
-  /** Null: good for everything that the role allows. */
+  /** Null: the key has every scope. */
   readonly scopes: ReadonlyArray<Scope> | null
-  /** It sets what organizations may use. */
+  /** The key belongs to the operator, who sets the quotas of organizations. */
   readonly isOperator: boolean
   readonly createdAt: Date
-  /** Good to a minute. */
+  /** Accurate to a minute. */
   readonly lastUsedAt: Date | null
   /** An archived key is refused. */
   readonly archivedAt: Date | null
-  /** So is one that has expired. Null: it never does. */
+  /** An expired key is refused as well. Null: the key never expires. */
   readonly expiresAt: Date | null
   readonly isActive: boolean
 }
 
-/** Unknown, archived, expired, empty, or of a user who is no member any more: which of these is nobody's business. */
+/** The key is unknown, archived, expired, empty, or its user is no longer a member. Callers must not learn which. */
 export class InvalidApiKey extends Schema.TaggedError<InvalidApiKey>()("InvalidApiKey", {}) {}
-/** A key that is made has some time to live. */
+/** A new key must expire in the future. */
 export class ApiKeyExpired extends Schema.TaggedError<ApiKeyExpired>()("ApiKeyExpired", {}) {}
 export class ApiKeyNotFound extends Schema.TaggedError<ApiKeyNotFound>()("ApiKeyNotFound", {}) {}
 
@@ -36,5 +36,5 @@ const shownOfKey = 8
 
 export const newKey = Effect.map(newSecret(), (secret) => keyMark + secret)
 
-/** Of a short key that an operator chose, less is shown. */
+/** Shows fewer characters of a short key, which an operator may have chosen. */
 export const prefixOf = (key: string): string => key.slice(0, Math.min(shownOfKey, Math.floor(key.length / 4)))

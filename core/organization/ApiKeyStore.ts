@@ -23,11 +23,11 @@ export interface FoundKey {
   readonly isOperator: boolean
   readonly allowance: SetAllowance
   readonly userId: UserId | null
-  /** What the user who made the key may do now. */
+  /** The present role of the user who created the key. */
   readonly userRole: Role | null
 }
 
-// The key of somebody who is no member any more is void. `last_used_at` is good to a minute, so that reading it costs no write per request.
+// A key whose user is no longer a member is void. `last_used_at` is accurate to a minute, so that keeping it costs no write per request.
 export const use = (sql: Sql, keyHash: string) =>
   sql<FoundKey>`
     WITH found AS (
@@ -57,7 +57,7 @@ export const insert = (
     readonly scopes: ReadonlyArray<Scope> | undefined
     readonly expiresAt: Date | undefined
     readonly userId: UserId | undefined
-    /** It lasts no longer than this one. */
+    /** The new key expires no later than this one. */
     readonly madeWith: ApiKeyId | undefined
     readonly isOperator: boolean
   }
@@ -73,7 +73,7 @@ export interface Reach {
   readonly role: Role
   readonly scopes: ReadonlyArray<Scope> | null
   readonly isOperator: boolean
-  /** Than the caller's own key. */
+  /** Whether the key expires later than the caller's own. */
   readonly lastsLonger: boolean
 }
 
@@ -83,19 +83,19 @@ export const reachOf = (sql: Sql, { apiKeyId, organizationId }: Caller, id: ApiK
         coalesce((SELECT expires_at FROM api_keys WHERE id = ${apiKeyId ?? null}::int), 'infinity') AS lasts_longer
     FROM api_keys WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(Effect.map((rows) => rows[0]))
 
-/** What is archived already keeps its time. */
+/** A key that is archived already keeps its archival time. */
 export const archive = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) => sql`
   UPDATE api_keys SET archived_at = coalesce(archived_at, now()) WHERE organization_id = ${organizationId} AND id = ${id}`
 
-/** No row: it is not archived. */
+/** Returns no row when the key is not archived. */
 export const reactivate = (sql: Sql, organizationId: OrganizationId, id: ApiKeyId) => sql`
   UPDATE api_keys SET archived_at = NULL WHERE organization_id = ${organizationId} AND id = ${id} AND archived_at IS NOT NULL RETURNING id`
 
-/** Whatever organization they were made in. */
+/** Lists the operator keys of all organizations. */
 export const listOperators = (sql: Sql) =>
   sql<ApiKey>`SELECT ${columns(sql)} FROM api_keys WHERE is_operator ORDER BY id LIMIT ${listLimit}`
 
-/** Until the transaction ends no other of them is archived. */
+/** Locks all operator keys, so that no other is archived before the transaction ends. */
 export const lockOperators = (sql: Sql) =>
   sql<{ readonly id: ApiKeyId; readonly isActive: boolean }>`
     SELECT id, archived_at IS NULL AS is_active FROM api_keys WHERE is_operator ORDER BY id FOR NO KEY UPDATE`

@@ -1,4 +1,4 @@
-/** The keys that requests carry. Every request authenticates, so what was found is remembered for a moment. */
+/** The keys that requests carry. Every request authenticates, so a key that was found is cached for a second. */
 import { Clock, Context, Effect, Exit, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -23,33 +23,33 @@ const longestKey = 256
 
 export interface NewApiKey {
   readonly name: string
-  /** Undefined: that of the caller, up to `admin`. */
+  /** Undefined: the caller's role, but at most `admin`. */
   readonly role: Role | undefined
-  /** Undefined: those of the caller. */
+  /** Undefined: the caller's scopes. */
   readonly scopes?: ReadonlyArray<Scope> | undefined
-  /** Undefined: never, or with the key that it is made with. */
+  /** Undefined: never, unless the key it is created with expires. */
   readonly expiresAt?: Date | undefined
 }
 
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** Whose key this is. A key that another node has archived may be accepted for up to a second more. Keys that nobody has are counted against `subscriber`. */
+    /** Whose key this is. A key that another node archived may be accepted for one more second. Unknown keys count against `subscriber`. */
     readonly authenticate: (rawKey: string, subscriber?: string) => Effect.Effect<Caller, InvalidApiKey | TooManyWrongKeys>
-    /** The same for a key that was asked for just now: at once, and undefined for any other. */
+    /** Answers at once, and only for a key that was looked up in the last second; otherwise undefined. */
     readonly remembered: (rawKey: string) => Caller | undefined
-    /** Has this node ask the database again who may what. */
+    /** Makes this node read permissions from the database again. */
     readonly forget: Effect.Effect<void>
     /** Oldest first. */
     readonly list: (organizationId: OrganizationId, withArchived: boolean) => Effect.Effect<ReadonlyArray<ApiKey>>
-    /** `key` can be had only now. Made by a user, it may never more than that user may; made with a key, no more than that one, and no longer. */
+    /** `key` is available only now. It never exceeds the permissions of the user or key that creates it, nor outlives that key. */
     readonly create: (
       caller: Caller,
       key: NewApiKey
     ) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, ApiKeyExpired | QuotaFull | RoleTooLow | ScopeMissing>
-    /** Nobody decides over a key that may more than the caller. To do it again is no error. */
+    /** Fails for a key with more rights than the caller. Archiving a key again succeeds. */
     readonly archive: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | RoleTooLow>
-    /** Nor does a key accept one again that is good for more, or longer. */
+    /** Fails as well for a key with more scopes than the caller's key, or one that expires later. */
     readonly reactivate: (caller: Caller, id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | QuotaFull | RoleTooLow>
   }
 >()("core/organization/ApiKeys") {
@@ -65,11 +65,11 @@ export class ApiKeys extends Context.Service<
         const until = SteadyTime.nowOf(clock) + rememberedMillis
         const caller = yield* Effect.provideContext(lookup(sql, rawKey), crypto)
         if (found.size >= rememberedKeys) found.clear()
-        // Into the memory of when it was asked for: one that was forgotten meanwhile is not added to.
+        // `found` was taken before the lookup: a result that arrives after `forget` goes into the discarded map.
         found.set(rawKey, { caller, until })
         return caller
       })
-      // Refusals are not remembered: made-up keys would push out the real ones.
+      // Refusals are not cached: invented keys would push out the real ones.
       const callers = yield* SteadyCache.make(lookedUp, {
         capacity: rememberedKeys,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? rememberedMillis : 0)
@@ -111,10 +111,10 @@ export class ApiKeys extends Context.Service<
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto, WrongCredentials.layer]))
 }
 
-/** An owner who is no operator could otherwise bring back a key that the operator has revoked. */
+/** Without this, an owner who is no operator could bring back a key that the operator revoked. */
 const hasMoreRights = (caller: Caller, { isOperator, role }: store.Reach): boolean =>
   !includes(caller.role, role) || (isOperator && caller.isOperator !== true)
-/** To accept a key again is as good as to make it. */
+/** Reactivating a key needs the same rights as creating it. */
 const reachesFurther = (caller: Caller, key: store.Reach): boolean =>
   hasMoreRights(caller, key) || key.lastsLonger || (key.scopes ?? allScopes).some((scope) => !hasScope(caller, scope))
 
@@ -133,7 +133,7 @@ const callerOf = ({ allowance, apiKeyId, isOperator, organizationId, role, scope
   ...(scopes === null ? {} : { scopes })
 })
 
-/** None is there, or one more. */
+/** For writes that add one row or none; checks the quota of keys if a row was added. */
 export const counted = <Row>(
   sql: SqlClient.SqlClient,
   organizationId: OrganizationId,
@@ -158,7 +158,7 @@ const create = Effect.fnUntraced(function* (
   const beyond = (scopes ?? allScopes).find((scope) => !hasScope(caller, scope))
   if (beyond !== undefined) return yield* new ScopeMissing({ scope: beyond })
   const now = yield* Clock.currentTimeMillis
-  // Nor is it good for a day that there is not.
+  // The negated comparison also refuses an invalid date.
   if (expiresAt !== undefined && !(expiresAt.getTime() > now)) return yield* new ApiKeyExpired()
   const key = yield* newKey
   const { apiKeyId: madeWith, organizationId, userId } = caller

@@ -2,14 +2,14 @@
 import type { ApiKeyId, Caller, UserId } from "./Caller.ts"
 
 export interface AuditEntry {
-  /** For a refused log-in, as whom it was tried. */
+  /** For a refused login, the account that was tried. */
   readonly caller: Pick<Caller, "organizationId"> & Partial<Caller>
-  /** The operation's name, `startCampaign`. */
+  /** The operation's name, such as `startCampaign`. */
   readonly action: string
-  /** `campaigns`. */
+  /** Such as `campaigns`. */
   readonly resourceKind: string
   readonly resourceId: string | undefined
-  /** The network address of who asked. */
+  /** The caller's network address. */
   readonly address?: string | undefined
 }
 
@@ -17,7 +17,7 @@ export interface AuditRecord {
   readonly id: number
   readonly at: Date
   readonly userId: UserId | null
-  /** As it is now. */
+  /** The user's present e-mail address. */
   readonly userEmail: string | null
   readonly apiKeyId: ApiKeyId | null
   readonly apiKeyName: string | null

@@ -1,7 +1,7 @@
 /**
- * Who changed what, who logged in, and who has read what people said; when, and from where. Entries are written a moment after the fact and many
- * at a time, so that no request waits for its own, and the commits of calls do not queue behind one commit for each request; a node that is
- * killed may lose those of its last moment. What was sent is never part of an entry.
+ * Who changed what, who logged in, and who read transcripts or listened to recordings; when, and from where. Entries are written in batches a
+ * moment later, so that no request waits for its own entry, and calls do not queue behind one commit per request. A node that is killed may
+ * lose the entries of its last moment. Request bodies are never part of an entry.
  */
 import { Context, Effect, Fiber, Latch, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,12 +10,12 @@ import type { AuditEntry, AuditRecord } from "./AuditEntry.ts"
 import * as store from "./AuditLogStore.ts"
 import { CurrentTenant } from "./CurrentTenant.ts"
 
-/** Entries of all organizations are written together, whoever's request happens to do it. */
+/** One batch holds entries of several organizations, so it must not be bound to the tenant of the request that triggers it. */
 const ofAll = Effect.provideService(CurrentTenant, undefined)
 
 const waitingLimit = 10_000
 const batchLimit = 500
-/** For others to come along. */
+/** How long the writer waits for more entries before it writes a batch. */
 const gathering = "100 millis"
 const retryAfter = "1 second"
 const lastChance = "5 seconds"
@@ -23,9 +23,9 @@ const lastChance = "5 seconds"
 export class AuditLog extends Context.Service<
   AuditLog,
   {
-    /** Does not wait. When the database has been gone for long, entries are dropped, and that is logged. */
+    /** Does not wait. If the database stays away for long, entries are dropped, and that is logged. */
     readonly record: (entry: AuditEntry) => Effect.Effect<void>
-    /** Newest first, what this node has recorded included. Only entries before `before`, the id of one. */
+    /** Newest first, including what this node has not written yet. Only entries whose id is below `before`. */
     readonly list: (
       organizationId: OrganizationId,
       page: { readonly before: number | undefined; readonly limit: number }
@@ -47,7 +47,7 @@ export class AuditLog extends Context.Service<
           Effect.sync(() => waiting.splice(0, batch.length))
         )
       })
-      // Not interrupted between the database and the list: an entry would be written twice.
+      // Uninterruptible: an interruption between the insert and the splice would write the batch twice.
       const writeAll = Effect.gen(function* () {
         while (waiting.length > 0) yield* Effect.uninterruptible(writeBatch)
       }).pipe(one.withPermit, ofAll)
@@ -66,7 +66,7 @@ export class AuditLog extends Context.Service<
         Effect.forever
       )
       yield* Effect.addFinalizer(() =>
-        // What hangs in the database cannot be interrupted, and is not waited for.
+        // A statement that hangs cannot be interrupted, so the fiber is detached and given up after `lastChance`.
         Effect.forkDetach(writeAll).pipe(
           Effect.flatMap(Fiber.join),
           Effect.timeout(lastChance),
@@ -84,7 +84,7 @@ export class AuditLog extends Context.Service<
             return Effect.void
           }),
         list: Effect.fn("AuditLog.list")((organizationId, page) =>
-          // Who is no member any more is named all the same.
+          // Across tenants, so that users who are no longer members are still named.
           Effect.orDie(Effect.andThen(writeAll, ofAll(store.list(sql, organizationId, page))))
         )
       })

@@ -32,7 +32,7 @@ export const list = (
   WHERE a.organization_id = ${organizationId} AND a.id < coalesce(${before ?? null}::bigint, 9223372036854775807)
   ORDER BY a.id DESC LIMIT ${limit}`
 
-/** The oldest entries of all organizations that are older than so many days; how many they were. */
+/** Deletes those of the oldest entries, across all organizations, that are older than `days`. Returns how many. */
 export const prune = (sql: Sql, days: number) =>
   sql`
     DELETE FROM audit_log WHERE id = ANY (ARRAY(SELECT id FROM audit_log ORDER BY id LIMIT ${prunedAtOnce}::int FOR UPDATE SKIP LOCKED))

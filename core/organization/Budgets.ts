@@ -1,13 +1,13 @@
-/** How often something may be tried: some times at once, and then again as time goes by. Steady time; counted in memory, by this node. */
+/** Limits how often something may be tried: a burst, then a steady rate. Measured in steady time and kept in this node's memory. */
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
 interface Allowance {
   readonly atOnce: number
-  /** After so long, one more. */
+  /** One more try is granted after this time. */
   readonly everyMillis: number
 }
 
-/** Of at most `capacity` keys; those that were counted against least recently are forgotten first. */
+/** Holds at most `capacity` keys; the key that was counted longest ago is forgotten first. */
 export class Budgets {
   private readonly spent = new Map<string, { readonly times: number; readonly at: SteadyMillis }>()
   private readonly allowance: Allowance
@@ -18,7 +18,7 @@ export class Budgets {
     this.capacity = capacity
   }
 
-  /** Until `key` has one left: 0 when it has. */
+  /** How long until `key` may try again; 0 if it may now. */
   waitMillis(key: string, now: SteadyMillis): number {
     return Math.max(0, this.timesAt(key, now) + 1 - this.allowance.atOnce) * this.allowance.everyMillis
   }

@@ -1,4 +1,4 @@
-/** Who asks, and for which organization: what authentication proves of a request. */
+/** Who makes a request, and for which organization, as authentication established it. */
 import { Schema } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import type { Allowance } from "./Quota.ts"
@@ -14,16 +14,16 @@ export type UserId = typeof UserId.Type
 export interface Caller {
   readonly organizationId: OrganizationId
   readonly role: Role
-  /** The key that was shown; absent for a user who logged in. */
+  /** The key of the request; absent for a user who logged in. */
   readonly apiKeyId?: ApiKeyId
-  /** Who logged in, or made the key; absent for a key that no user made. */
+  /** Who logged in, or created the key; absent for a key that no user created. */
   readonly userId?: UserId
-  /** Of a user who logged in. */
+  /** Set for a user who logged in. */
   readonly sessionId?: SessionId
-  /** What the key is good for; absent: for everything that its role allows. */
+  /** The key's scopes; absent: all of them. */
   readonly scopes?: ReadonlyArray<Scope>
-  /** The key is one of the operator's, who sets what organizations may use. No user is one, whatever the role. */
+  /** The key is the operator's, who sets the quotas of organizations. A user is never an operator, whatever their role. */
   readonly isOperator?: true
-  /** What the organization may ask for; absent: as much as one for which nothing is set. */
+  /** The organization's request quotas; absent: the defaults. */
   readonly allowance?: Allowance
 }

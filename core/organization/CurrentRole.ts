@@ -1,4 +1,4 @@
-/** What the caller of the current fiber may do; set together with CurrentTenant. Undefined in the engine's own work. */
+/** The role of the current fiber's caller; set together with CurrentTenant. Undefined in the engine's own work. */
 import { Context } from "effect"
 import { includes, type Role } from "./Role.ts"
 

@@ -1,6 +1,6 @@
 /**
- * For whom the current fiber works. Set once a request is authenticated: from then on the database shows it rows of this organization
- * alone, even to a query that forgets to name it. Undefined in the engine's own work, which spans organizations.
+ * The organization that the current fiber works for. It is set once a request is authenticated: from then on the database shows the fiber only
+ * rows of this organization, even to a query that forgets to name it. Undefined in the engine's own work, which spans organizations.
  */
 import { Context, Effect } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
@@ -9,10 +9,10 @@ export const CurrentTenant = Context.Reference<OrganizationId | undefined>("core
   defaultValue: () => undefined
 })
 
-/** For what looks beyond the organization that a request is for. In a transaction that has begun it changes nothing. */
+/** Lets an effect see rows of all organizations. It has no effect inside a transaction that has already begun. */
 export const acrossTenants = Effect.provideService(CurrentTenant, undefined)
 
-/** From where the request came that the current fiber answers, for what nobody has been recognized for yet. Undefined in the engine's own work. */
+/** The network address of the request that the current fiber answers, for limits that apply before authentication; else undefined. */
 export const CurrentAddress = Context.Reference<string | undefined>("core/organization/CurrentAddress", {
   defaultValue: () => undefined
 })

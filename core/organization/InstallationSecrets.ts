@@ -1,4 +1,4 @@
-/** Secrets that the nodes of an installation share. Each is made by the first node that needs it, and stays. */
+/** Secrets that the nodes of an installation share. The first node that needs one creates it, and it never changes. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -8,7 +8,7 @@ import { newSecret } from "./Secret.ts"
 export class InstallationSecrets extends Context.Service<
   InstallationSecrets,
   {
-    /** 43 characters. The same for the same name, on every node and after every start. */
+    /** Returns 43 characters, the same for the same name on every node and after every start. */
     readonly get: (name: string) => Effect.Effect<Redacted.Redacted>
   }
 >()("core/organization/InstallationSecrets") {

@@ -1,4 +1,4 @@
-/** A place in an organization that waits for somebody, who brings the token. */
+/** An open place in an organization, given to a person who brings the token. */
 import { Schema } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import type { Role } from "./Role.ts"
@@ -10,7 +10,7 @@ type InvitationStatus = "pending" | "redeemed" | "revoked" | "expired"
 
 export interface Invitation {
   readonly id: InvitationId
-  /** In lower case. */
+  /** The address in lower case. */
   readonly email: string
   readonly role: Role
   readonly status: InvitationStatus
@@ -18,7 +18,7 @@ export interface Invitation {
   readonly expiresAt: Date
 }
 
-/** What somebody who brings the token gets. */
+/** The membership that an invitation token grants. */
 export interface Place {
   readonly invitationId: InvitationId
   readonly organizationId: OrganizationId
@@ -26,6 +26,6 @@ export interface Place {
 }
 
 export class InvitationNotFound extends Schema.TaggedError<InvitationNotFound>()("InvitationNotFound", {}) {}
-/** Unknown, expired, revoked, used, or for another e-mail address: which of these is nobody's business. */
+/** The token is unknown, expired, revoked, used, or for another e-mail address. Callers must not learn which. */
 export class InvitationRefused extends Schema.TaggedError<InvitationRefused>()("InvitationRefused", {}) {}
 export class TooManyInvitations extends Schema.TaggedError<TooManyInvitations>()("TooManyInvitations", { limit: Schema.Int }) {}

@@ -13,7 +13,7 @@ const columns = (sql: Sql) =>
   CASE WHEN redeemed_at IS NOT NULL THEN 'redeemed' WHEN revoked_at IS NOT NULL THEN 'revoked'
     WHEN expires_at <= now() THEN 'expired' ELSE 'pending' END AS status`)
 
-/** No row where as many as `limit` wait already. */
+/** Returns no row when `limit` invitations are pending already. */
 export const insert = (
   sql: Sql,
   { apiKeyId, organizationId, userId }: Caller,
@@ -45,7 +45,7 @@ export const revoke = (sql: Sql, organizationId: OrganizationId, id: InvitationI
   UPDATE invitations SET revoked_at = coalesce(revoked_at, now())
   WHERE organization_id = ${organizationId} AND id = ${id} AND redeemed_at IS NULL`
 
-/** The invitation is good for this e-mail address, and whoever gave it may still give that role. */
+/** The invitation is valid for this e-mail address, and its inviter may still grant that role. */
 const isGood = (sql: Sql, tokenHash: string, email: string) => sql`
   i.id = (SELECT invitation_id FROM invitation_tokens WHERE token_hash = ${tokenHash}) AND i.email = ${email}
   AND i.redeemed_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now()
@@ -61,7 +61,7 @@ const rank = (sql: Sql, role: string) => sql.literal(`array_position(ARRAY['${ro
 export const isWelcome = (sql: Sql, tokenHash: string, email: string) =>
   sql`SELECT 1 FROM invitations i WHERE ${isGood(sql, tokenHash, email)}`.pipe(Effect.map((rows) => rows.length > 0))
 
-/** Once: of two who bring the same token at once, the second waits for the first, and then finds it used. */
+/** Redeems at most once: if a token is used twice at the same time, the second statement waits for the first, and then finds it redeemed. */
 export const redeem = (sql: Sql, tokenHash: string, email: string) =>
   sql<Place>`
     UPDATE invitations i SET redeemed_at = now() WHERE ${isGood(sql, tokenHash, email)}

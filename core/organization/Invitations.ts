@@ -1,6 +1,6 @@
 /**
- * How others come into an organization: an admin invites an e-mail address, and gets a token to hand on, which is shown once. Whether there is
- * an account of that address is never told.
+ * How people join an organization: an admin invites an e-mail address and gets a token to pass on, which is shown once. The engine never
+ * reveals whether an account with that address exists.
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -20,7 +20,7 @@ import { Users } from "./Users.ts"
 import * as users from "./UserStore.ts"
 
 const tokenMark = "tli_"
-/** Of one organization, at a time. */
+/** Pending invitations per organization. */
 const mostPending = 1000
 
 export interface NewInvitation {
@@ -32,7 +32,7 @@ export interface NewInvitation {
 export class Invitations extends Context.Service<
   Invitations,
   {
-    /** `token` can be had only now. */
+    /** `token` is available only now. */
     readonly invite: (
       caller: Caller,
       invitation: NewInvitation
@@ -42,9 +42,9 @@ export class Invitations extends Context.Service<
     >
     /** Newest first. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<Invitation>>
-    /** To do it again is no error. */
+    /** Revoking an invitation again succeeds. */
     readonly revoke: (caller: Caller, id: InvitationId) => Effect.Effect<void, InvitationNotFound | RoleTooLow>
-    /** The user joins, and works for that organization from now on. Whoever is a member already keeps the role. */
+    /** The user joins and switches to that organization. An existing member keeps their role. */
     readonly redeem: (id: UserId, token: string) => Effect.Effect<void, InvitationRefused | UserNotFound>
   }
 >()("core/organization/Invitations") {
@@ -67,7 +67,7 @@ type Sql = SqlClient.SqlClient
 
 const invite = Effect.fnUntraced(function* (sql: Sql, caller: Caller, { days, email: given, role }: NewInvitation) {
   if (!includes(caller.role, role)) return yield* new RoleTooLow()
-  // A member has every scope.
+  // Members have every scope, so a key with fewer must not create one.
   const beyond = scopes.find((scope) => !hasScope(caller, scope))
   if (beyond !== undefined) return yield* new ScopeMissing({ scope: beyond })
   const email = given.toLowerCase()

@@ -1,10 +1,10 @@
-/** From where people have logged in before: in memory, so that a flood of log-ins costs the database nothing, and kept for the next start. */
+/** The addresses that people have logged in from: in memory, so that a flood of logins costs the database nothing, and stored for the next start. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { UserId } from "./Caller.ts"
 import type { Standing } from "./LoginLimit.ts"
 
-/** Pairs of an account and an address, the latest. */
+/** The most recent pairs of account and address. */
 const remembered = 10_000
 const keptOfUser = 20
 
@@ -34,7 +34,7 @@ export class KnownAddresses extends Context.Service<
 
 class Memory {
   private readonly pairs = new Set<string>()
-  /** How many accounts each address has. */
+  /** The number of accounts per address. */
   private readonly accounts = new Map<string, number>()
 
   add(email: string, subscriber: string): void {
@@ -65,14 +65,14 @@ class Memory {
 
 type Sql = SqlClient.SqlClient
 
-/** Oldest first. */
+/** Reads the latest pairs, oldest first, the order in which the memory forgets. */
 const latest = (sql: Sql) => sql<{ readonly email: string; readonly subscriber: string }>`
   SELECT * FROM (
     SELECT u.email, a.subscriber, a.last_login_at FROM login_addresses a JOIN users u ON u.id = a.user_id
     ORDER BY a.last_login_at DESC LIMIT ${remembered}::int
   ) newest ORDER BY last_login_at`
 
-/** The oldest of many addresses of a user are given up. */
+/** Keeps only the most recent addresses of a user. */
 const keep = (sql: Sql, id: UserId, subscriber: string) => sql`
   WITH kept AS (
     INSERT INTO login_addresses (user_id, subscriber) VALUES (${id}, ${subscriber})

@@ -1,10 +1,10 @@
-/** Who made a public link: it works for whoever has it, but no longer than its maker belongs to the organization and is logged in. */
+/** Who created a public link. Anyone who has the link can use it, but only while its creator is a member and logged in, or its key is valid. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Caller } from "./Caller.ts"
 import { uuidPattern } from "#core/Uuid.ts"
 
-/** As it stands in the link: the organization, and the user, with the log-in if there is one, or the key that no user made. */
+/** The creator as written in the link: the organization, and either the user, with the session if there is one, or a key that no user created. */
 export const makerOf = ({ apiKeyId, organizationId, sessionId, userId }: Caller): string => {
   if (userId === undefined) return `${organizationId}.k${apiKeyId}`
   return `${organizationId}.u${userId}${sessionId === undefined ? "" : `.${sessionId}`}`
@@ -15,7 +15,7 @@ const makerText = new RegExp(`^(\\d{1,9})\\.([uk])(\\d{1,9})(?:\\.(${uuidPattern
 export class LinkMakers extends Context.Service<
   LinkMakers,
   {
-    /** Whether the user is a member still, and the log-in has not been ended; or whether the key is good. */
+    /** Whether the user is still a member and the session is open, or the key is valid. */
     readonly isStillHere: (maker: string) => Effect.Effect<boolean>
   }
 >()("core/organization/LinkMakers") {

@@ -1,7 +1,7 @@
 /**
- * Against guessing. Wrong passwords are counted against the address that they come from, against the account, and against both together. An
- * address from which somebody has logged in to the account before has a budget of its own there, so that nobody else's guesses keep its owner
- * out. An attempt counts before the password is checked, so that many at once do not slip through together.
+ * Limits the guessing of passwords. Wrong passwords count against the address they come from, against the account, and against both together.
+ * An address that has logged in to the account before has its own budget there, so that the guesses of others do not lock the owner out. An
+ * attempt counts before the password is checked, so that many at once do not slip through together.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -10,16 +10,16 @@ import { Budgets } from "./Budgets.ts"
 export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", { retryAfterSeconds: Schema.Int }) {}
 
 /**
- * - `familiar`: somebody has logged in to this account from there before.
- * - `known`: to another account.
- * - `stranger`: to none.
+ * - `familiar`: this address has logged in to this account before.
+ * - `known`: it has logged in to another account.
+ * - `stranger`: it has not logged in to any account.
  */
 export type Standing = "familiar" | "known" | "stranger"
 
 interface Attempt {
-  /** In lower case. */
+  /** The address in lower case. */
   readonly email: string
-  /** Whom the address belongs to, as `subscriberOf` says. */
+  /** The address block, as `subscriberOf` returns it. */
   readonly subscriber: string
   readonly standing: Standing
 }
@@ -30,11 +30,11 @@ const seconds = 1000
 export class LoginLimit extends Context.Service<
   LoginLimit,
   {
-    /** Counts it as failed. */
+    /** Counts the attempt as failed until it is reported otherwise. */
     readonly attempt: (attempt: Attempt) => Effect.Effect<void, TooManyAttempts>
-    /** It was not made, because there was no room for it. */
+    /** Takes back an attempt whose password was never checked. */
     readonly withdrawn: (attempt: Attempt) => Effect.Effect<void>
-    /** The attempt was none at guessing. */
+    /** Takes back an attempt that was no guess. */
     readonly succeeded: (attempt: Attempt) => Effect.Effect<void>
     readonly signUp: (subscriber: string) => Effect.Effect<void, TooManyAttempts>
   }
@@ -43,7 +43,7 @@ export class LoginLimit extends Context.Service<
     const familiar = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)
     const pairs = new Budgets({ atOnce: 10, everyMillis: 30 * seconds }, counted)
     const strangers = new Budgets({ atOnce: 20, everyMillis: 15 * seconds }, counted)
-    // Many people may share an address, such as that of an office.
+    // Many people can share an address, such as that of an office.
     const known = new Budgets({ atOnce: 60, everyMillis: 5 * seconds }, counted)
     const accounts = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)
     const signUps = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)

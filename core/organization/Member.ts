@@ -14,5 +14,5 @@ export interface Member {
 
 export class MemberNotFound extends Schema.TaggedError<MemberNotFound>()("MemberNotFound", {}) {}
 export class AlreadyMember extends Schema.TaggedError<AlreadyMember>()("AlreadyMember", {}) {}
-/** Nobody would be left who owns the organization. */
+/** The change would leave the organization without an owner. */
 export class LastOwner extends Schema.TaggedError<LastOwner>()("LastOwner", {}) {}

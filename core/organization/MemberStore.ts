@@ -23,7 +23,7 @@ export const hasEmail = (sql: Sql, organizationId: OrganizationId, email: string
     Effect.map((rows) => rows.length > 0)
   )
 
-/** Until the transaction ends nobody else changes who is a member: of two owners who leave at once, one stays. */
+/** Nobody else changes the members before the transaction ends: if two owners leave at once, one stays. */
 export const lock = (sql: Sql, organizationId: OrganizationId) => sql`
   SELECT id FROM organizations WHERE id = ${organizationId} FOR NO KEY UPDATE`
 
@@ -33,7 +33,7 @@ export const hasOtherOwner = (sql: Sql, organizationId: OrganizationId, userId: 
     Effect.map((rows) => rows.length > 0)
   )
 
-/** False when the user is one already. */
+/** Returns false when the user is a member already. */
 export const insert = (sql: Sql, organizationId: OrganizationId, userId: UserId, role: Role) =>
   sql`
     INSERT INTO memberships (organization_id, user_id, role) VALUES (${organizationId}, ${userId}, ${role})

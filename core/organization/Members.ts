@@ -1,4 +1,4 @@
-/** Who belongs to an organization, and by which role; Invitations has how they came. Nobody gives or takes a role above his own, and the last owner stays one. */
+/** Who belongs to an organization, and in which role. Nobody grants or takes away a role above their own, and the last owner stays one. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -12,10 +12,10 @@ import { Users } from "./Users.ts"
 export class Members extends Context.Service<
   Members,
   {
-    /** First joined first. */
+    /** Sorted by when they joined. */
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<Member>>
     readonly setRole: (caller: Caller, userId: UserId, role: Role) => Effect.Effect<Member, MemberNotFound | RoleTooLow | LastOwner>
-    /** The keys that the member made are void from now on. */
+    /** The keys that the member created become void. */
     readonly remove: (caller: Caller, userId: UserId) => Effect.Effect<void, MemberNotFound | RoleTooLow | LastOwner>
   }
 >()("core/organization/Members") {
@@ -50,7 +50,7 @@ const find = Effect.fnUntraced(function* (sql: Sql, organizationId: Organization
   return (yield* Effect.orDie(store.find(sql, organizationId, userId))) ?? (yield* new MemberNotFound())
 })
 
-/** The member as he is, if the caller may decide over him. */
+/** Finds the member, and fails if they have a higher role than the caller. */
 const subject = Effect.fnUntraced(function* (sql: Sql, caller: Caller, userId: UserId) {
   const member = yield* find(sql, caller.organizationId, userId)
   return includes(caller.role, member.role) ? member : yield* new RoleTooLow()

@@ -1,4 +1,4 @@
-/** The operator's keys. Only such a key makes and revokes others; the first is that of the first start, or `API_KEY`. */
+/** The operator's keys. Only an operator key can create and revoke others; the first one is created at the first start, or given as `API_KEY`. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -13,11 +13,11 @@ import { hashOf } from "./Secret.ts"
 export class Operators extends Context.Service<
   Operators,
   {
-    /** Revoked ones too; oldest first. */
+    /** Includes revoked keys; oldest first. */
     readonly keys: Effect.Effect<ReadonlyArray<ApiKey>>
-    /** `key` can be had only now. It works for the same organization as the one it is made with, without end, and for no user. */
+    /** `key` is available only now. It belongs to the caller's organization and to no user, and never expires. */
     readonly create: (caller: Caller, name: string) => Effect.Effect<{ readonly made: ApiKey; readonly key: Redacted.Redacted }, QuotaFull>
-    /** To do it again is no error. */
+    /** Revoking a key again succeeds. */
     readonly revoke: (id: ApiKeyId) => Effect.Effect<void, ApiKeyNotFound | LastOperatorKey>
   }
 >()("core/organization/Operators") {

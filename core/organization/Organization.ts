@@ -1,15 +1,15 @@
-/** What an organization has set for all that it does. */
+/** Settings that apply to a whole organization. */
 
 export interface Preferences {
   readonly testPhoneNumber: string | null
-  /** IANA name. */
+  /** An IANA name. */
   readonly timezone: string | null
   readonly externalPbxIntegrationsEnabled: boolean
 }
 
 export interface Concurrency {
-  /** Calls that may be up at once. Calls that are up when it is lowered go on. */
+  /** How many calls may be live at once. Lowering it does not end live calls. */
   readonly limit: number
-  /** Of these, so many are kept from campaigns. */
+  /** How many of these slots campaigns must leave free. */
   readonly reserve: number
 }

@@ -1,4 +1,4 @@
-/** What an organization sets for all that it does. Running campaigns dial by a changed limit at once. */
+/** The settings of an organization. A changed limit takes effect in running campaigns at once. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -15,12 +15,12 @@ import { SignupPolicy } from "./SignUp.ts"
 export class OrganizationSettings extends Context.Service<
   OrganizationSettings,
   {
-    /** Opaque, for whoever keeps organizations elsewhere too; null where nobody signed up for it. */
+    /** An opaque id for systems that keep organizations too; null for an organization that was not created by a sign-up. */
     readonly providerId: (id: OrganizationId) => Effect.Effect<string | null>
     readonly preferences: (id: OrganizationId) => Effect.Effect<Preferences>
     readonly setPreferences: (id: OrganizationId, preferences: Preferences) => Effect.Effect<Preferences>
     readonly concurrency: (id: OrganizationId) => Effect.Effect<Concurrency>
-    /** Up to what the operator allows; an operator, who works for an organization, allows it what is asked for. */
+    /** Limited to what the operator allows. An operator's key raises that allowance instead. */
     readonly setConcurrency: (caller: Caller, concurrency: Concurrency) => Effect.Effect<Concurrency, QuotaNotAllowed>
   }
 >()("core/organization/OrganizationSettings") {
@@ -43,7 +43,7 @@ export class OrganizationSettings extends Context.Service<
           yield* quotas.set(sql, id, "own", { calls: limit < allowed ? limit : null })
           return yield* one(store.setConcurrency(sql, id, concurrency))
         },
-        // What is allowed is not the organization's own to change.
+        // Across tenants: an organization cannot change its own allowance.
         (stored) => acrossTenants(sql.withTransaction(stored)).pipe(Effect.catchTag("SqlError", Effect.die))
       )
       const setConcurrency = Effect.fnUntraced(function* (caller: Caller, concurrency: Concurrency) {
@@ -62,7 +62,7 @@ export class OrganizationSettings extends Context.Service<
           one(store.setPreferences(sql, id, preferences))
         ),
         concurrency: Effect.fn("OrganizationSettings.concurrency")((id) => one(store.concurrency(sql, id))),
-        // A client that goes away must not leave campaigns that were not told.
+        // Uninterruptible: if the client disconnects, running campaigns must still be signalled.
         setConcurrency: Effect.fn("OrganizationSettings.setConcurrency")((caller, concurrency) =>
           Effect.uninterruptible(setConcurrency(caller, concurrency))
         )
@@ -71,6 +71,6 @@ export class OrganizationSettings extends Context.Service<
   )
 }
 
-/** The organization of a caller is there. */
+/** The organization of an authenticated caller always exists. */
 const one = <A, E>(rows: Effect.Effect<ReadonlyArray<A>, E>): Effect.Effect<A> =>
   Effect.flatMap(Effect.orDie(rows), ([row]) => (row === undefined ? Effect.die("The caller's organization is gone") : Effect.succeed(row)))

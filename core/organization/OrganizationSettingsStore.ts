@@ -25,6 +25,6 @@ export const setConcurrency = (sql: Sql, id: OrganizationId, { limit, reserve }:
   UPDATE organizations SET concurrency_limit = ${limit}, concurrency_reserve = ${reserve} WHERE id = ${id}
   RETURNING ${concurrencyColumns(sql)}`
 
-// As many as run in the whole installation are looked through: of all states, running has an index.
+// Reads every running campaign of the installation: the index is on the state, not on the organization.
 export const running = (sql: Sql, id: OrganizationId) =>
   sql<{ readonly id: CampaignId }>`SELECT id FROM campaigns WHERE organization_id = ${id} AND state = 'running'`

@@ -1,4 +1,4 @@
-/** The tenants of this installation. The first one is made at the first start, with a key to begin with. */
+/** The tenants of this installation. The first one is created at the first start, with its first key. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -7,7 +7,7 @@ import { newKey, prefixOf } from "./ApiKey.ts"
 import { hashOf, newSecret } from "./Secret.ts"
 
 const firstName = "First organization"
-/** One node at a time makes the first organization. */
+/** Only one node at a time creates the first organization. */
 const bootstrapLock = 7_200_101
 
 interface Bootstrap {
@@ -22,15 +22,15 @@ export class Organizations extends Context.Service<
   Organizations,
   {
     /**
-     * Makes sure that there is an organization with a key. With `firstKey`, that one is its bootstrap key from now on, and the one before
-     * it is void; without, a key is generated when there is no organization yet.
+     * Ensures that there is an organization with a key. `firstKey`, if given, becomes its bootstrap key and replaces the previous one; if not, a
+     * key is generated when there is no organization yet.
      */
     readonly bootstrap: (
       firstKey: Redacted.Redacted | undefined,
-      /** Of an organization that is made: how many calls it may have up at once. */
+      /** The concurrency limit of an organization that is created here. */
       concurrencyLimit: number
     ) => Effect.Effect<Bootstrap>
-    /** What the first account has to show; undefined when there is an account, or a code was given out already. */
+    /** The code that creates the first account; undefined when that account exists, or a code was issued already. */
     readonly setUpCode: Effect.Effect<Redacted.Redacted | undefined>
   }
 >()("core/organization/Organizations") {
@@ -78,7 +78,7 @@ const create = Effect.fnUntraced(function* (sql: Sql, concurrencyLimit: number) 
   return row === undefined ? yield* Effect.die("An inserted organization was not returned") : row.id
 })
 
-// A key that is already known, under whatever name, is left as it is.
+// A key that is stored already, under any name, stays as it is.
 const setBootstrapKey = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, key: string) {
   const hash = yield* hashOf(key)
   const prefix = prefixOf(key)

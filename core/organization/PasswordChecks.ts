@@ -1,4 +1,4 @@
-/** The only way to a password: counted against whoever asks, one at a time, and as costly for an account that is not there. */
+/** The only path to a password check: rate-limited per client, one at a time, and as expensive for an account that does not exist. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { subscriberOf } from "#core/egress/Network.ts"
@@ -10,29 +10,29 @@ import { type PasswordsBusy, PasswordTurns, type Who } from "./PasswordTurns.ts"
 import { LoginRefused } from "./User.ts"
 import * as store from "./UserStore.ts"
 
-/** Too much was tried, or too many try. */
+/** The client has tried too often, or too many requests are waiting. */
 export type Waits = TooManyAttempts | PasswordsBusy
 export type Account = store.Account
 
 export interface Shown {
   readonly email: string
   readonly password: string
-  /** The network address that it comes from. */
+  /** The client's network address. */
   readonly address: string
 }
 
 export class PasswordChecks extends Context.Service<
   PasswordChecks,
   {
-    /** The account, if this is its password. */
+    /** Returns the account if the password is right. */
     readonly account: (shown: Shown) => Effect.Effect<Account, LoginRefused | Waits>
-    /** The account, if this is its password; what to keep of the password, if there is no account. */
+    /** Returns the account if the password is right, or a hash to store if there is no such account. */
     readonly accountOrHash: (shown: Shown) => Effect.Effect<Account | string, LoginRefused | Waits>
-    /** Somebody without an account, or with another password from now on. */
+    /** Hashes the password of a new account, or a changed password. */
     readonly hash: (password: string, who: Pick<Shown, "email" | "address">) => Effect.Effect<string, Waits>
-    /** In the audit log of the organization that the user works for. */
+    /** Writes to the audit log of the organization that the user works for. */
     readonly noted: (action: "logIn" | "signUp" | "logInRefused", account: Account, address: string) => Effect.Effect<void>
-    /** Of this address it is remembered that somebody has logged in from there. */
+    /** Remembers that this account has logged in from this address. */
     readonly arrived: (account: Pick<Account, "id" | "email">, address: string) => Effect.Effect<void>
     readonly signUp: (address: string) => Effect.Effect<void, TooManyAttempts>
   }

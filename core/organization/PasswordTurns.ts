@@ -1,27 +1,27 @@
 /**
- * To check a password costs a third of a second of a processor, so one is checked at a time, and few may wait. Those go first who come from an
- * address that has logged in before. After one who has not, others who have not wait three times as long as he took: a flood of them
- * leaves most of that processor to calls. Whoever finds no room hears so at once.
+ * A password check takes a third of a second of processor time, so checks run one at a time, and only a few may wait. Clients whose address
+ * has logged in to the same account before go first. After a check for any other client, all such clients wait three times as long as it took,
+ * at most 3 s: a flood of them leaves most of that processor to calls. A client that finds no room is refused at once.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { type Standing, TooManyAttempts } from "./LoginLimit.ts"
 
-/** Too many others wait already. */
+/** Too many others are waiting. */
 export class PasswordsBusy extends Schema.TaggedError<PasswordsBusy>()("PasswordsBusy", { retryAfterSeconds: Schema.Int }) {}
 
 export interface Who {
   readonly standing: Standing
-  /** Of whose requests only a few wait at once. */
+  /** Only `roomPerKey` requests with the same key are admitted at once. */
   readonly key: string
 }
 
-/** In the order in which they are served. */
+/** Sorted by priority. */
 const standings = ["familiar", "known", "stranger"] as const
 const room: Readonly<Record<Standing, number>> = { familiar: 30, known: 20, stranger: 10 }
 const roomPerKey = 3
 const retryAfterSeconds = 3
-/** So many times as long as the check took. */
+/** The pause after a check, as a multiple of how long it took. */
 const restFactor = 3
 const longestRestMillis = 3_000
 
@@ -70,7 +70,7 @@ export class PasswordTurns extends Context.Service<
 
 class Turns {
   private readonly waiting: Record<Standing, Array<Waiting>> = { familiar: [], known: [], stranger: [] }
-  /** Those at work too. */
+  /** Counts those who wait and the one being served. */
   private readonly perKey = new Map<string, number>()
   private isBusy = false
   private isResting = false
@@ -90,7 +90,7 @@ class Turns {
     one.begin()
   }
 
-  /** While it waits. */
+  /** Removes a request that is still waiting. */
   giveUp(one: Waiting): void {
     const others = this.waiting[one.who.standing]
     const at = others.indexOf(one)
@@ -99,7 +99,7 @@ class Turns {
     this.count(one.who, -1)
   }
 
-  /** `resting`: only those who go first are served until `rested`. */
+  /** With `resting`, only `familiar` clients are served until `rested`. */
   leave(who: Who, resting: boolean): void {
     this.count(who, -1)
     if (resting) this.isResting = true

@@ -1,12 +1,12 @@
-/** Port: keep passwords so that they can be checked and not be read. Both take their time, on purpose: see PasswordTurns. */
+/** Port: stores passwords so that they can be checked but not read. Both operations are slow on purpose: see PasswordTurns. */
 import { Context, type Effect } from "effect"
 
 export class Passwords extends Context.Service<
   Passwords,
   {
-    /** What to keep of a password. Two hashes of one password differ. */
+    /** Returns the hash to store. Two hashes of the same password differ. */
     readonly hash: (password: string) => Effect.Effect<string>
-    /** Undefined, of a user who does not exist, costs as much work as a hash, and is false. */
+    /** An undefined hash, for a user who does not exist, costs the same work and yields false. */
     readonly verify: (password: string, hash: string | undefined) => Effect.Effect<boolean>
   }
 >()("core/organization/Passwords") {}

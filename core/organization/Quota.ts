@@ -1,28 +1,28 @@
 /**
- * What an organization may use. The operator sets it; the organization may lower it for itself. The defaults below hold where nobody has set
- * anything: more than one company needs on one machine, and an end to what somebody who has got in can use up.
+ * What an organization may use. The operator sets it, and the organization may lower it for itself. The defaults apply where nothing is set:
+ * they exceed what one company needs on one machine, and bound what an intruder can use up.
  */
 import { Schema } from "effect"
 
 const gibibyte = 1024 ** 3
 
-/** One place for all. `calls` is what the installation sets (`ORG_CONCURRENCY`). */
+/** The default of every quota. `calls` is replaced by the installation's setting (`ORG_CONCURRENCY`). */
 export const defaultQuotas = {
-  /** Calls up at once. */
+  /** Live calls. */
   calls: 10,
-  /** Files kept: lists, recordings, transcripts, documents. */
+  /** Size of stored files: lists, recordings, transcripts, documents. */
   storage_bytes: 1024 * gibibyte,
-  /** Contacts kept, of all campaigns together. */
+  /** Stored contacts of all campaigns together. */
   rows: 50_000_000,
-  /** Archived ones too: they are kept. */
+  /** Agents, including archived ones, which are kept. */
   agents: 10_000,
-  /** Those that are not archived. */
+  /** API keys that are not archived. */
   keys: 1000,
-  /** Connections that follow events, of each engine. */
+  /** Connections that follow events, per engine. */
   followers: 100,
-  /** Authenticated requests, of each engine. */
+  /** Authenticated requests, per engine. */
   requests_per_second: 2000,
-  /** Requests at once, after which the rate counts. */
+  /** Requests in a burst before the rate applies. */
   request_burst: 10_000
 } as const
 
@@ -37,14 +37,14 @@ export const quotaNames = [
   "requests_per_second",
   "request_burst"
 ] as const satisfies ReadonlyArray<QuotaName>
-/** Null: not set. */
+/** Null means not set. */
 export interface SetLimits {
   readonly allowed: number | null
   readonly own: number | null
 }
 
 export interface Quota {
-  /** What holds: the least of the others. */
+  /** The effective limit: the lower of `allowed` and `own`. */
   readonly limit: number
   readonly allowed: number
   readonly own: number | null
@@ -58,7 +58,7 @@ export const quotaOf = (name: QuotaName, set: SetLimits | undefined, defaults: Q
   return { limit: Math.min(allowed, own ?? allowed), allowed, own }
 }
 
-/** What requests are held against at every one, and so known with who asks. */
+/** The quotas that every request is checked against, so they are loaded together with the caller. */
 export interface Allowance {
   readonly requestsPerSecond: number
   readonly requestBurst: number
@@ -66,7 +66,7 @@ export interface Allowance {
 }
 export const allowanceNames = ["followers", "requests_per_second", "request_burst"] as const satisfies ReadonlyArray<QuotaName>
 
-/** As the database has it: what is set, by name. Null: nothing. */
+/** The stored limits by name, as the database returns them. Null: none is set. */
 export type SetAllowance = Readonly<Partial<Record<(typeof allowanceNames)[number], SetLimits>>> | null
 
 export const allowanceOf = (set: SetAllowance): Allowance => ({
@@ -87,18 +87,18 @@ export class QuotaFull extends Schema.TaggedError<QuotaFull>()("QuotaFull", {
   wanted: Schema.Finite
 }) {}
 
-/** An organization asked for more than the operator allows it. */
+/** An organization asked for more than the operator allows. */
 export class QuotaNotAllowed extends Schema.TaggedError<QuotaNotAllowed>()("QuotaNotAllowed", {
   quota: Name,
-  /** Where it was asked for. */
+  /** The field of the request that asked for it. */
   field: Schema.String,
   allowed: Schema.Finite,
   asked: Schema.Finite
 }) {}
 
-/** Who asks is no operator. */
+/** The caller is not an operator. */
 export class OperatorNeeded extends Schema.TaggedError<OperatorNeeded>()("OperatorNeeded", {}) {}
-/** Somebody has to be able to set what organizations may use. */
+/** Without an operator key, nobody could set quotas. */
 export class LastOperatorKey extends Schema.TaggedError<LastOperatorKey>()("LastOperatorKey", {}) {}
 
 export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", {

@@ -12,11 +12,11 @@ interface QuotaRow extends SetLimits {
 }
 const columns = (sql: Sql) => sql.literal("organization_id, name, allowed, own, used")
 
-/** Only those that are set or used. */
+/** Returns only quotas that are set or used. */
 export const list = (sql: Sql, ids: ReadonlyArray<OrganizationId>) =>
   sql<QuotaRow>`SELECT ${columns(sql)} FROM quotas WHERE organization_id = ANY(${ids}::int[])`
 
-/** What is set of an organization's allowance, for whoever looks up who asks. */
+/** The stored part of an organization's allowance, to be selected with its caller. */
 export const setAllowance = (sql: Sql, organization: string) =>
   sql.literal(`(SELECT jsonb_object_agg(q.name, jsonb_build_object('allowed', q.allowed, 'own', q.own)) FROM quotas q
     WHERE q.organization_id = ${organization} AND q.name IN (${allowanceNames.map((name) => `'${name}'`).join(", ")})) AS allowance`)
@@ -33,18 +33,18 @@ export const organizations = (sql: Sql, after: number, limit: number) =>
 export const organization = (sql: Sql, id: OrganizationId) =>
   sql<NamedOrganization>`SELECT id, name, created_at FROM organizations WHERE id = ${id}::int`.pipe(Effect.map((rows) => rows[0]))
 
-/** Counted from the calls that are there, of which none is kept for long. */
+/** Counts live attempts; it reads few rows, because no attempt stays live for long. */
 export const callsUp = (sql: Sql, ids: ReadonlyArray<OrganizationId>) =>
   sql<{ readonly organizationId: OrganizationId; readonly calls: number }>`
     SELECT organization_id, count(*)::int AS calls FROM attempts
     WHERE state IN ('intent', 'sent', 'answered') AND organization_id = ANY(${ids}::int[]) GROUP BY organization_id`
 
-/** Until the transaction ends nobody else sets what the organization may use. False: there is no such organization. */
+/** Nobody else sets this organization's quotas before the transaction ends. False: there is no such organization. */
 export const lock = (sql: Sql, id: OrganizationId) =>
   sql`SELECT id FROM organizations WHERE id = ${id}::int FOR NO KEY UPDATE`.pipe(Effect.map((rows) => rows.length > 0))
 
 type Side = "allowed" | "own"
-/** What is undefined stays as it is. */
+/** Undefined values stay unchanged. */
 export type Changes = { readonly [Name in QuotaName]?: number | null | undefined }
 
 export const set = (sql: Sql, id: OrganizationId, side: Side, changes: Changes) => {
@@ -55,19 +55,19 @@ export const set = (sql: Sql, id: OrganizationId, side: Side, changes: Changes) 
     ON CONFLICT (organization_id, name) DO UPDATE SET ${sql.literal(`${side} = excluded.${side}`)}`
 }
 
-/** What campaigns and calls go by. Calls that are up go on. */
+/** Sets the limit that campaigns and calls read. Live calls continue. */
 export const setCalls = (sql: Sql, id: OrganizationId, limit: number) => sql`
   UPDATE organizations SET concurrency_limit = ${limit}::int WHERE id = ${id}::int AND concurrency_limit <> ${limit}::int`
 
-/** Whether there is room for anything at all; to be decided once more when it is there. */
+/** Fails early if there is no room at all; `within` decides once the size is known. */
 export const hasRoom = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId, name: QuotaName) {
   const { limit, used } = yield* useOf(sql, id, name)
   if (used >= limit) return yield* new QuotaFull({ quota: name, limit, used, wanted: 1 })
 })
 
 /**
- * After what was added, in its transaction: the count is locked since then, so that of two at once the second sees the first. To be called
- * with how much was added; on failure nothing of it stays.
+ * Call it after the insert, in the same transaction, with the amount that was added: the insert has locked the count, so that the second of two
+ * concurrent transactions sees the first. On failure the transaction rolls back.
  */
 export const within = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId, name: QuotaName, wanted: number) {
   const { limit, used } = yield* useOf(sql, id, name)

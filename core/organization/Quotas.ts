@@ -1,4 +1,4 @@
-/** What organizations may use, and what they do: shown to their own people, set by the operator, lowered by their administrators. */
+/** The quotas and usage of organizations: shown to their users, set by the operator, lowered by their admins. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -13,7 +13,7 @@ import { OrganizationNotFound } from "./User.ts"
 import { Users } from "./Users.ts"
 
 type QuotaUse = Quota & {
-  /** Undefined for what is counted elsewhere, or not kept. */
+  /** Undefined for quotas whose usage is counted elsewhere, or not kept. */
   readonly used: number | undefined
 }
 export interface OrganizationQuotas extends store.NamedOrganization {
@@ -24,11 +24,11 @@ export class Quotas extends Context.Service<
   Quotas,
   {
     readonly get: (id: OrganizationId) => Effect.Effect<OrganizationQuotas, OrganizationNotFound>
-    /** By id, those after `after`. */
+    /** Sorted by id, starting after `after`. */
     readonly list: (after: number, limit: number) => Effect.Effect<ReadonlyArray<OrganizationQuotas>>
-    /** By the operator. Null: the default; what is left out stays. Running campaigns dial by it at once, and calls that are up go on. */
+    /** For the operator. Null restores the default; undefined leaves a quota unchanged. Running campaigns follow at once, and live calls continue. */
     readonly set: (id: OrganizationId, changes: store.Changes) => Effect.Effect<OrganizationQuotas, OrganizationNotFound>
-    /** By the organization itself. Null: what the operator allows. */
+    /** For the organization itself. Null: what the operator allows. */
     readonly setOwn: (
       id: OrganizationId,
       changes: store.Changes
@@ -43,8 +43,8 @@ export class Quotas extends Context.Service<
       const keys = yield* ApiKeys
       const users = yield* Users
       const defaults = defaultsOf(yield* SignupPolicy)
-      /** Who is asked for again brings what holds now. */
-      const told = Effect.fnUntraced(function* (id: OrganizationId) {
+      /** Drops cached callers, who carry the old allowance, and signals running campaigns. */
+      const signalChange = Effect.fnUntraced(function* (id: OrganizationId) {
         yield* Effect.andThen(keys.forget, users.forget)
         const campaigns = yield* Effect.orDie(running(sql, id))
         yield* Effect.forEach(campaigns, (campaign) => signals.campaignChanged(campaign.id), { discard: true, concurrency: "unbounded" })
@@ -56,8 +56,8 @@ export class Quotas extends Context.Service<
         return shown ?? (yield* new OrganizationNotFound())
       })
       const changed = <E>(id: OrganizationId, change: Effect.Effect<void, E>) =>
-        // A client that goes away must not leave campaigns that were not told.
-        acrossTenants(Effect.andThen(Effect.uninterruptible(Effect.andThen(change, told(id))), get(id)))
+        // Uninterruptible: if the client disconnects, running campaigns must still be signalled.
+        acrossTenants(Effect.andThen(Effect.uninterruptible(Effect.andThen(change, signalChange(id))), get(id)))
       return Quotas.of({
         get: Effect.fn("Quotas.get")((id) => acrossTenants(get(id))),
         list: Effect.fn("Quotas.list")((after, limit) =>
@@ -77,7 +77,7 @@ export const defaultsOf = ({ concurrencyLimit }: typeof SignupPolicy.Service): Q
   calls: concurrencyLimit
 })
 
-/** What is counted in tables; requests are not kept, and followers are counted by the engine that has them. */
+/** The quotas counted in tables. Requests are not kept, and followers are counted by the engine that serves them. */
 const counted: ReadonlyArray<QuotaName> = ["storage_bytes", "rows", "agents", "keys"]
 
 const withUse = Effect.fnUntraced(function* (sql: Sql, defaults: QuotaDefaults, organizations: ReadonlyArray<store.NamedOrganization>) {
@@ -90,17 +90,17 @@ const withUse = Effect.fnUntraced(function* (sql: Sql, defaults: QuotaDefaults, 
       ...quotaOf(name, own.get(name), defaults),
       used: name === "calls" ? (calls.get(organization.id) ?? 0) : counted.includes(name) ? (own.get(name)?.used ?? 0) : undefined
     })
-    // One entry for each name.
+    // The cast holds because there is one entry per name.
     const quotas = Object.fromEntries(quotaNames.map((name) => [name, useOf(name)])) as Record<QuotaName, QuotaUse>
     return { ...organization, quotas }
   })
 })
 
-/** Within the transaction that has the organization's lock. */
+/** Call it in the transaction that holds the organization's lock. */
 export const setOf = (sql: Sql, id: OrganizationId) =>
   Effect.map(store.list(sql, [id]), (rows) => (name: QuotaName) => rows.find((row) => row.name === name))
 
-/** To the end of the transaction. */
+/** Holds the lock until the transaction ends. */
 const locked = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId) {
   if (!(yield* store.lock(sql, id))) return yield* new OrganizationNotFound()
 })

@@ -1,6 +1,6 @@
 /**
- * How many requests each organization sends: so many at once, and then so many a second. Counted by each engine in memory, before anything is
- * asked of the database, so that no number of requests at once slips through. Operators are not counted: they come to set limits.
+ * Limits the requests of each organization: a burst, then a rate per second. Each engine counts in memory, before it queries the database, so
+ * that no number of concurrent requests slips through. Operators are exempt, because they come to set limits.
  */
 import type { Clock } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
@@ -10,12 +10,12 @@ import { defaultAllowance, TooManyRequests } from "./Quota.ts"
 
 interface Budget {
   left: number
-  /** When that was so. */
+  /** When `left` was computed. */
   at: SteadyTime.SteadyMillis
 }
 
 export class RequestRates {
-  /** Of organizations that there are: one of these for each. */
+  /** Only authenticated callers are counted, so there is at most one budget per existing organization. */
   private readonly budgets = new Map<OrganizationId, Budget>()
   private readonly clock: Clock.Clock
 
@@ -23,7 +23,7 @@ export class RequestRates {
     this.clock = clock
   }
 
-  /** Counts a request; undefined when it may be answered. */
+  /** Counts a request. Undefined: it may be answered. */
   refusal({ allowance = defaultAllowance, isOperator, organizationId }: Caller): TooManyRequests | undefined {
     if (isOperator === true) return undefined
     const now = SteadyTime.nowOf(this.clock)

@@ -1,21 +1,21 @@
-/** What someone may do in an organization. Each role may all that the ones before it may. */
+/** What someone may do in an organization. Each role includes the permissions of the one before it. */
 import { Schema } from "effect"
 
 export const roles = ["viewer", "member", "admin", "owner"] as const
 
 export const Role = Schema.Literals(roles)
 /**
- * - `viewer`: look at everything.
+ * - `viewer`: view everything.
  * - `member`: work with agents, campaigns and calls.
- * - `admin`: keys, telephony, settings and members.
- * - `owner`: the other owners too. An organization that has members has one.
+ * - `admin`: manage keys, telephony, settings and members.
+ * - `owner`: manage the other owners too. An organization that has members has at least one owner.
  */
 export type Role = typeof Role.Type
 
 export const includes = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed)
 
-/** The one that may less. */
+/** The role with fewer permissions. */
 export const lesser = (one: Role, other: Role): Role => (includes(one, other) ? other : one)
 
-/** What was asked for is more than the asking role may. */
+/** The request needs a higher role. */
 export class RoleTooLow extends Schema.TaggedError<RoleTooLow>()("RoleTooLow", {}) {}

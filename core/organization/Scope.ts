@@ -1,12 +1,12 @@
-/** What a key is good for, beside what its role allows. A key without scopes is good for everything, and so is a user who has logged in. */
+/** What a key may be used for, within its role. A key without scopes is unrestricted, and so is a user who has logged in. */
 import { Schema } from "effect"
 
 export const scopes = ["read", "calls", "campaigns", "agents", "admin"] as const
 /**
  * - `read`: everything that changes nothing.
  * - `calls`: start calls.
- * - `campaigns`: make and change campaigns, and upload their lists.
- * - `agents`: make and change agents, and what they use.
+ * - `campaigns`: create and change campaigns, and upload their lists.
+ * - `agents`: create and change agents, and what they use.
  * - `admin`: everything else.
  */
 export type Scope = (typeof scopes)[number]

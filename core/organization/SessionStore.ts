@@ -4,7 +4,7 @@ import type { UserId } from "./Caller.ts"
 import type { OpenSession, SessionId } from "./Session.ts"
 
 type Sql = SqlClient.SqlClient
-/** Of one user; the oldest ones end. */
+/** Sessions per user; the oldest ones end. */
 const mostOpen = 50
 export const prunedAtOnce = 1000
 
@@ -22,14 +22,14 @@ export const list = (sql: Sql, userId: UserId) => sql<OpenSession>`
   SELECT id, address, created_at, last_used_at, expires_at FROM sessions
   WHERE user_id = ${userId} AND expires_at > now() ORDER BY created_at DESC, id LIMIT ${mostOpen}`
 
-/** False when the user has no such session. */
+/** Returns false when the user has no such session. */
 export const end = (sql: Sql, userId: UserId, id: SessionId) =>
   sql`DELETE FROM sessions WHERE user_id = ${userId} AND id = ${id}::uuid RETURNING 1`.pipe(Effect.map((rows) => rows.length > 0))
 
 export const endAll = (sql: Sql, userId: UserId, but: SessionId | undefined) => sql`
   DELETE FROM sessions WHERE user_id = ${userId} AND id IS DISTINCT FROM ${but ?? null}::uuid`
 
-/** How many went of those that have expired. */
+/** Deletes expired sessions. Returns how many. */
 export const prune = (sql: Sql) =>
   sql`
     DELETE FROM sessions WHERE id = ANY (ARRAY(

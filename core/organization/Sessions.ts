@@ -1,4 +1,4 @@
-/** What a user does with log-ins: look at them, end them, and change the password that they begin with. */
+/** What users do with their sessions: list them, end them, and change their password. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { isUuid } from "#core/Uuid.ts"
@@ -13,13 +13,13 @@ import * as users from "./UserStore.ts"
 export interface PasswordChange {
   readonly current: string
   readonly next: string
-  /** The network address of who asks. */
+  /** The user's network address. */
   readonly address: string
 }
 
 type Sql = SqlClient.SqlClient
 
-/** `forget`: what this node remembers of whose tokens are good. */
+/** `forget` drops this node's cache of valid tokens. */
 export const sessionsOf = (sql: Sql, checks: PasswordChecks["Service"], forget: Effect.Effect<void>) => ({
   sessions: (id: UserId): Effect.Effect<ReadonlyArray<OpenSession>> => acrossTenants(Effect.orDie(store.list(sql, id))),
   endSession: Effect.fn("Users.endSession")(function* (id: UserId, session: SessionId) {
@@ -37,7 +37,7 @@ export const sessionsOf = (sql: Sql, checks: PasswordChecks["Service"], forget: 
       .pipe(Effect.catchTag("LoginRefused", () => Effect.fail(new PasswordWrong())))
     const passwordHash = yield* checks.hash(next, { email, address })
     yield* Effect.gen(function* () {
-      // Whoever has changed it meanwhile knew the old one as well.
+      // The password changed since it was checked: whoever changed it knew the old one as well.
       if (!(yield* users.setPassword(sql, id, account.passwordHash, passwordHash))) return yield* new PasswordWrong()
       yield* store.endAll(sql, id, session)
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))

@@ -1,6 +1,6 @@
 /**
- * How somebody gets an account. The policy says who may: anybody, who then has an organization of his own; or the first one, who owns the
- * first organization, and those who were invited; or nobody. A refusal does not tell whether there is an account of that address already.
+ * How people get an account. The policy says who may sign up: `on`, everybody, each with an organization of their own; `invite`, the first user,
+ * who owns the first organization, and people who were invited; `off`, nobody. A refusal does not reveal whether the address has an account.
  */
 import { Context, Effect, Schema } from "effect"
 import type { Digest } from "effect/crypto"
@@ -15,7 +15,7 @@ import * as store from "./UserStore.ts"
 export const SignupMode = Schema.Literals(["invite", "on", "off"])
 export type SignupMode = typeof SignupMode.Type
 
-/** Who may sign up, and with what an organization that is made so begins. */
+/** Who may sign up, and the concurrency limit of an organization that a sign-up creates. */
 export const SignupPolicy = Context.Reference<{ readonly mode: SignupMode; readonly concurrencyLimit: number }>(
   "core/organization/SignupPolicy",
   { defaultValue: () => ({ mode: "on", concurrencyLimit: 10 }) }
@@ -26,20 +26,20 @@ export interface NewUser {
   readonly password: string
   readonly name?: string | undefined
   readonly invitationToken?: string | undefined
-  /** What is printed at the first start. */
+  /** The code printed at the first start. */
   readonly setUpCode?: string | undefined
 }
 
 export interface From {
   /** The network address. */
   readonly address: string
-  /** From this machine itself. */
+  /** The request comes from this machine itself. */
   readonly isLocal: boolean
 }
 
 type Entrance =
   | { readonly _tag: "Invited"; readonly tokenHash: string }
-  /** Undefined: from this machine, without the code. */
+  /** Undefined: the request comes from this machine and needs no code. */
   | { readonly _tag: "First"; readonly codeHash: string | undefined }
   | { readonly _tag: "Open" }
 
@@ -61,7 +61,7 @@ export const signUp = Effect.fnUntraced(function* (ports: Ports, user: NewUser, 
     .pipe(Effect.catchTag("LoginRefused", () => Effect.fail(new SignupRefused())))
   const made = { email, name: user.name, passwordHash: typeof found === "string" ? found : undefined }
   const account = yield* entered(ports, entrance, made).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
-  // An organization of his own has nobody else to tell.
+  // A new organization has no other members who would read its audit log.
   if (entrance._tag !== "Open") yield* checks.noted("signUp", account, from.address)
   yield* checks.arrived(account, from.address)
   return account
@@ -77,13 +77,13 @@ const entranceOf = (mode: SignupMode, user: NewUser, { isLocal }: From): Effect.
   return isLocal ? Effect.succeed({ _tag: "First", codeHash: undefined }) : Effect.fail(new SignupRefused())
 }
 
-/** Asked before a password is hashed for it, and decided once more when the account is made. */
+/** Checked before a password is hashed; decided again when the account is created. */
 const isPassable = (sql: SqlClient.SqlClient, entrance: Entrance, email: string) => {
   if (entrance._tag === "Open") return Effect.succeed(true)
   return entrance._tag === "First" ? store.isUnclaimed(sql, entrance.codeHash) : invitations.isWelcome(sql, entrance.tokenHash, email)
 }
 
-/** `passwordHash` is undefined for an account that is there already, and whose password was shown. */
+/** `passwordHash` is undefined for an existing account whose password was right. */
 const entered = Effect.fnUntraced(function* (
   { policy, sql }: Ports,
   entrance: Entrance,

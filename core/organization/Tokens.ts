@@ -1,17 +1,17 @@
-/** Port: what a user shows after logging in. A token names a session, and is good for as long as that is. */
+/** Port: issues and verifies the token that a user sends after logging in. A token names a session, and is valid as long as that session. */
 import { Context, type Effect, Schema } from "effect"
 import type { UserId } from "./Caller.ts"
 import type { SessionId } from "./Session.ts"
 
-/** Altered, expired, or never one of ours. */
+/** The token was altered, has expired, or was never issued here. */
 export class InvalidToken extends Schema.TaggedError<InvalidToken>()("InvalidToken", {}) {}
 
-/** How long a session lasts, and its token. */
+/** Lifetime of a session and of its token. */
 export const sessionHours = 720
 
 interface Shown {
   readonly userId: UserId
-  /** Undefined for a token from before there were sessions. */
+  /** Undefined for a token issued before sessions existed. */
   readonly sessionId: SessionId | undefined
 }
 

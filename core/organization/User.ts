@@ -6,10 +6,10 @@ import type { Role } from "./Role.ts"
 
 export interface User {
   readonly id: UserId
-  /** In lower case. */
+  /** The address in lower case. */
   readonly email: string
   readonly name: string | null
-  /** Opaque, for whoever keeps users elsewhere too. */
+  /** An opaque id for systems that keep users too. */
   readonly providerId: string
 }
 
@@ -18,20 +18,20 @@ export interface UserOrganization {
   readonly id: OrganizationId
   readonly name: string
   readonly role: Role
-  /** The one that the user works for. */
+  /** Whether the user currently works for it. */
   readonly isSelected: boolean
 }
 
-/** Where a user has got to in the user interface. */
+/** The user's progress through the user interface's introduction. */
 export interface Onboarding {
-  /** As the client wrote it. */
+  /** The text as the client sent it. */
   readonly completedAt: string | null
   readonly skipped: boolean
   readonly seenTooltips: ReadonlyArray<string>
   readonly completedActions: ReadonlyArray<string>
 }
 
-/** What is left out stays; the lists only grow. */
+/** Omitted fields stay unchanged; the lists only grow. */
 export interface OnboardingChanges {
   readonly completedAt?: string | undefined
   readonly skipped?: boolean | undefined
@@ -39,17 +39,17 @@ export interface OnboardingChanges {
   readonly completedActions?: ReadonlyArray<string> | undefined
 }
 
-/** Not invited, not the first, or there is such an account with another password: which of these is nobody's business. */
+/** The user was not invited, is not the first, or gave a wrong password for an existing account. Callers must not learn which. */
 export class SignupRefused extends Schema.TaggedError<SignupRefused>()("SignupRefused", {}) {}
 export class SignupDisabled extends Schema.TaggedError<SignupDisabled>()("SignupDisabled", {}) {}
-/** Unknown address or wrong password: which of these is nobody's business. */
+/** The address is unknown or the password is wrong. Callers must not learn which. */
 export class LoginRefused extends Schema.TaggedError<LoginRefused>()("LoginRefused", {}) {}
 export class UserNotFound extends Schema.TaggedError<UserNotFound>()("UserNotFound", {}) {}
-/** The user belongs to no organization any more. */
+/** The user no longer belongs to any organization. */
 export class NoOrganization extends Schema.TaggedError<NoOrganization>()("NoOrganization", {}) {}
-/** What was asked for is a user's own, and the key that asks is nobody's. */
+/** The request concerns a user's own data, but its key belongs to no user. */
 export class KeyWithoutUser extends Schema.TaggedError<KeyWithoutUser>()("KeyWithoutUser", {}) {}
-/** What was asked for is beyond the organization of a key: only a user who has logged in may. */
+/** The request reaches beyond a key's organization, so only a user who has logged in may make it. */
 export class LoginNeeded extends Schema.TaggedError<LoginNeeded>()("LoginNeeded", {}) {}
-/** The user does not belong to that organization, if there is one. */
+/** The organization does not exist, or the user does not belong to it. */
 export class OrganizationNotFound extends Schema.TaggedError<OrganizationNotFound>()("OrganizationNotFound", {}) {}

@@ -12,7 +12,7 @@ type Sql = SqlClient.SqlClient
 const listLimit = 1000
 
 const columns = (sql: Sql) => sql.literal("u.id, u.email, u.name, u.provider_id")
-/** The membership that a user acts by. */
+/** The membership that a user acts under: the selected organization, or else the first one joined. */
 const current = (sql: Sql) => sql`
   LEFT JOIN LATERAL (
     SELECT m.organization_id, m.role FROM memberships m WHERE m.user_id = u.id
@@ -24,7 +24,7 @@ interface Membership {
   readonly role: Role | null
 }
 
-/** No row when the address is taken. The user gets an organization to own. */
+/** Returns no row when the address is taken. The user gets an organization and owns it. */
 export const insert = (
   sql: Sql,
   user: { readonly email: string; readonly name: string | undefined; readonly passwordHash: string },
@@ -42,7 +42,7 @@ export const insert = (
     )
     SELECT ${columns(sql)}, o.id AS organization_id FROM u, o`.pipe(Effect.map((rows) => rows[0]))
 
-/** No row when the address is taken. */
+/** Returns no row when the address is taken. */
 export const insertMember = (
   sql: Sql,
   user: { readonly email: string; readonly name: string | undefined; readonly passwordHash: string }
@@ -51,25 +51,25 @@ export const insertMember = (
     INSERT INTO users (email, name, password_hash) VALUES (${user.email}, ${user.name ?? null}, ${user.passwordHash})
     ON CONFLICT (email) DO NOTHING RETURNING id`.pipe(Effect.map((rows) => rows[0]))
 
-/** Whether the first account has still to be made, and this is its code. Without one, none is needed. */
+/** Whether the first account is still to be created, and the code, if given, is right. An undefined code always is. */
 export const isUnclaimed = (sql: Sql, codeHash: string | undefined) =>
   sql`SELECT 1 FROM first_account WHERE ${unclaimed(sql, codeHash)}`.pipe(Effect.map((rows) => rows.length > 0))
 
-/** True for the first account that is made. Of several that are made at once, the others wait for that one. */
+/** Returns true for the first account. Concurrent sign-ups wait for one another here. */
 export const claimFirst = (sql: Sql, codeHash: string | undefined) =>
   sql`UPDATE first_account SET claimed_at = now() WHERE ${unclaimed(sql, codeHash)} RETURNING 1`.pipe(Effect.map((rows) => rows.length > 0))
 
 const unclaimed = (sql: Sql, codeHash: string | undefined) =>
   sql`claimed_at IS NULL AND coalesce(${codeHash ?? null}::text, code_hash) IS NOT DISTINCT FROM code_hash`
 
-/** The first organization, to own. */
+/** Ownership of the first organization. */
 export const firstPlace = (sql: Sql) =>
   sql<{ readonly organizationId: OrganizationId; readonly role: Role }>`
     SELECT id AS organization_id, 'owner' AS role FROM organizations ORDER BY id LIMIT 1`.pipe(Effect.map((rows) => rows[0]))
 
 export type Account = User & Membership & { readonly passwordHash: string }
 
-/** With what the password is checked against. */
+/** Includes the password hash. */
 export const findByEmail = (sql: Sql, email: string) =>
   sql<Account>`
     SELECT ${columns(sql)}, u.password_hash, m.organization_id, m.role FROM users u ${current(sql)} WHERE u.email = ${email}`.pipe(
@@ -79,7 +79,7 @@ export const findByEmail = (sql: Sql, email: string) =>
 export const find = (sql: Sql, id: UserId) =>
   sql<User>`SELECT ${columns(sql)} FROM users u WHERE u.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
 
-/** What the user may do now, and whether the session is open. */
+/** The user's present membership, and whether the session is open. */
 export const membership = (sql: Sql, id: UserId, session: SessionId | undefined) =>
   sql<Membership & { readonly isOpen: boolean; readonly allowance: SetAllowance }>`
     WITH used AS (
@@ -91,7 +91,7 @@ export const membership = (sql: Sql, id: UserId, session: SessionId | undefined)
       ${setAllowance(sql, "m.organization_id")}
     FROM users u ${current(sql)} WHERE u.id = ${id}`.pipe(Effect.map((rows) => rows[0]))
 
-/** False when the password was another one meanwhile. */
+/** Returns false when the password has changed since it was checked. */
 export const setPassword = (sql: Sql, id: UserId, from: string, to: string) =>
   sql`UPDATE users SET password_hash = ${to} WHERE id = ${id} AND password_hash = ${from} RETURNING 1`.pipe(
     Effect.map((rows) => rows.length > 0)
@@ -104,7 +104,7 @@ export const organizations = (sql: Sql, id: UserId) =>
     CROSS JOIN (SELECT m.organization_id FROM users u ${current(sql)} WHERE u.id = ${id}) c
     WHERE m.user_id = ${id} ORDER BY m.created_at, o.id LIMIT ${listLimit}`
 
-/** No row when the user is no member. */
+/** Returns false when the user is not a member. */
 export const select = (sql: Sql, id: UserId, organizationId: OrganizationId) =>
   sql`
     UPDATE users u SET selected_organization_id = m.organization_id FROM memberships m
@@ -115,7 +115,7 @@ export const select = (sql: Sql, id: UserId, organizationId: OrganizationId) =>
 export const onboarding = (sql: Sql, id: UserId) =>
   sql<{ readonly onboarding: Onboarding }>`SELECT onboarding FROM users WHERE id = ${id}`.pipe(Effect.map((rows) => rows[0]?.onboarding))
 
-/** Until the transaction ends nobody else changes it. */
+/** Nobody else changes it before the transaction ends. */
 export const lockOnboarding = (sql: Sql, id: UserId) =>
   sql<{ readonly onboarding: Onboarding }>`SELECT onboarding FROM users WHERE id = ${id} FOR NO KEY UPDATE`.pipe(
     Effect.map((rows) => rows[0]?.onboarding)

@@ -1,4 +1,4 @@
-/** People: they sign up, log in, and act by their role in the organization that they have selected. */
+/** People: they sign up, log in, and act in the organization that they have selected, in their role there. */
 import { Context, Effect, Exit, Layer } from "effect"
 import { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -31,7 +31,7 @@ import { type TooManyWrongKeys, WrongCredentials } from "./WrongKeys.ts"
 export interface Session {
   readonly token: string
   readonly user: User
-  /** Undefined for a user who belongs to none any more. */
+  /** Undefined for a user who no longer belongs to any. */
   readonly organizationId: OrganizationId | undefined
 }
 
@@ -43,30 +43,30 @@ const longestList = 1000
 export class Users extends Context.Service<
   Users,
   {
-    /** Whether anybody may sign up, be it with an invitation. */
+    /** Whether sign-up is possible at all, even if only with an invitation. */
     readonly isSignupOpen: boolean
     readonly signUp: (user: NewUser, from: From) => Effect.Effect<Session, SignupDisabled | SignupRefused | Waits>
-    /** Takes as long for an unknown e-mail address as for a wrong password. `address`: the network address of who asks. */
+    /** Takes as long for an unknown e-mail address as for a wrong password. `address` is the client's network address. */
     readonly logIn: (email: string, password: string, address: string) => Effect.Effect<Session, LoginRefused | Waits>
-    /** Whose token this is. What a change of role took away may be allowed for up to a second more. Those that are nobody's are counted against `subscriber`. */
+    /** Whose token this is. Permissions that a change of role removed may last one more second. Invalid tokens count against `subscriber`. */
     readonly authenticate: (
       token: string,
       subscriber?: string
     ) => Effect.Effect<Caller, InvalidToken | UserNotFound | NoOrganization | TooManyWrongKeys>
-    /** Has this node ask the database again who may what. */
+    /** Makes this node read permissions from the database again. */
     readonly forget: Effect.Effect<void>
     /** Newest first. */
     readonly sessions: (id: UserId) => Effect.Effect<ReadonlyArray<OpenSession>>
     readonly endSession: (id: UserId, session: SessionId) => Effect.Effect<void, SessionNotFound>
     readonly endSessions: (id: UserId) => Effect.Effect<void>
-    /** All sessions but `session` end. */
+    /** Ends all sessions except `session`. */
     readonly changePassword: (
       id: UserId,
       session: SessionId | undefined,
       change: PasswordChange
     ) => Effect.Effect<void, PasswordWrong | UserNotFound | Waits>
     readonly get: (id: UserId) => Effect.Effect<User, UserNotFound>
-    /** First joined first. */
+    /** Sorted by when the user joined. */
     readonly organizations: (id: UserId) => Effect.Effect<ReadonlyArray<UserOrganization>>
     readonly select: (id: UserId, organizationId: OrganizationId) => Effect.Effect<void, OrganizationNotFound>
     readonly onboarding: (id: UserId) => Effect.Effect<Onboarding, UserNotFound>

@@ -1,7 +1,7 @@
 /**
- * Nobody guesses a key, but each one that nobody has costs a statement of the database, and the token of a log-in that there is not costs a
- * signature as well. They are counted against the address that they come from, before they are looked up, so that many at once do not slip
- * through together. One that was good before is looked up whatever else comes from its address, such as that of a proxy which others share.
+ * Keys cannot be guessed, but each unknown key costs a database statement, and each invalid token may cost a signature check as well. Both
+ * count against the address they come from before they are looked up, so that many at once do not slip through together. A key or token that
+ * was valid before is always looked up, whatever else comes from its address, which may be that of a shared proxy.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -23,7 +23,7 @@ export class WrongKeys {
     this.clock = clock
   }
 
-  /** `lookedUp`, unless there is no room for one more that fails. */
+  /** Runs `lookedUp`, unless this address has used up its budget of failures. */
   within<A, E>(subscriber: string, rawKey: string, lookedUp: Effect.Effect<A, E>): Effect.Effect<A, E | TooManyWrongKeys> {
     return Effect.suspend((): Effect.Effect<A, E | TooManyWrongKeys> => {
       const now = SteadyTime.nowOf(this.clock)
@@ -45,7 +45,7 @@ export class WrongKeys {
   }
 }
 
-/** What keys and tokens are counted by together. */
+/** API keys and tokens share these budgets. */
 export class WrongCredentials extends Context.Service<WrongCredentials, WrongKeys>()("core/organization/WrongCredentials") {
   static readonly layer = Layer.effect(
     WrongCredentials,
