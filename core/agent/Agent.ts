@@ -1,21 +1,21 @@
-/** A voice agent ("workflow" in the API) and its versions. Calls keep the id of the version they were made with. */
+/** A voice agent ("workflow" in the API) and its versions. A call keeps the id of the version that it was placed with. */
 import { Schema } from "effect"
 import type { FolderId } from "#core/folder/Folder.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { AgentDefinitionId, AgentId, OrganizationId } from "#core/Id.ts"
 
 export type AgentStatus = "active" | "archived"
-/** An agent has one published version, which calls use, unless its graph was never finished, at most one draft, and any number of archived versions. */
+/** An agent has one published version, which calls use, unless its graph was never finished; at most one draft; and any number of archived versions. */
 export type VersionStatus = "draft" | "published" | "archived"
 
-/** What a version is made of. All three as the client sent them, unknown keys included. */
+/** The content of a version. All three parts are stored as the client sent them, including unknown keys. */
 export interface AgentContent {
   readonly definition: JsonObject
   readonly configurations: JsonObject
   readonly templateContextVariables: JsonObject
 }
 
-/** Its content never changes: a change of a draft, too, makes another version. */
+/** A version's content never changes: changing a draft creates a new version as well. */
 export interface AgentVersion extends AgentContent {
   readonly definitionId: AgentDefinitionId
   readonly agentId: AgentId
@@ -27,7 +27,7 @@ export interface AgentVersion extends AgentContent {
 /** A version as the list of versions shows it. */
 export interface AgentVersionRecord extends AgentVersion {
   readonly createdAt: Date
-  /** Null for what never was more than a draft. */
+  /** Null for a version that was never published. */
   readonly publishedAt: Date | null
 }
 
@@ -38,31 +38,31 @@ export interface AgentSummary {
   readonly createdAt: Date
   readonly totalRuns: number
   readonly folderId: FolderId | null
-  /** A UUID: how the public call routes name the agent. */
+  /** The UUID that names the agent in the public call routes. */
   readonly workflowUuid: string
 }
 
 /** An agent with one of its versions. */
 export interface Agent extends AgentSummary, AgentContent {
   readonly organizationId: OrganizationId
-  /** The published one, whichever is shown; null while there is none. */
+  /** The published version, whichever one is shown; null while there is none. */
   readonly currentDefinitionId: AgentDefinitionId | null
   readonly versionNumber: number
   readonly versionStatus: VersionStatus
-  /** What the agent's finished calls have come to, in alphabetical order. */
+  /** The dispositions of the agent's finished calls, in alphabetical order. */
   readonly dispositionCodes: ReadonlyArray<string>
 }
 
-/** As much as starting a call takes. */
+/** The part of an agent that is needed to start a call. */
 export interface CallableAgent extends Pick<Agent, "id" | "name" | "status" | "workflowUuid"> {
-  /** Null: no call can be made with it yet. */
+  /** Null: the agent cannot be called with yet. */
   readonly publishedDefinitionId: AgentDefinitionId | null
   readonly draftDefinitionId: AgentDefinitionId | null
 }
 
-/** An agent by the path of its API trigger. */
+/** An agent that was found by the path of its API trigger. */
 export interface TriggeredAgent extends CallableAgent {
-  /** Whether the published version has the trigger, turned on, and whether the draft has it so. */
+  /** Whether the trigger is enabled in the published version, and whether it is in the draft. */
   readonly isPublished: boolean
   readonly isInDraft: boolean
 }
@@ -73,29 +73,29 @@ export interface AgentCount {
   readonly archived: number
 }
 
-/** `id` is what was asked for: the number, or the UUID. */
+/** `id` is the requested one: the number, or the UUID. */
 export class AgentNotFound extends Schema.TaggedError<AgentNotFound>()("AgentNotFound", {
   id: Schema.Union([Schema.Int, Schema.String])
 }) {}
-/** An archived agent gets no calls by any way. */
+/** No call can be started with an archived agent. */
 export class AgentArchived extends Schema.TaggedError<AgentArchived>()("AgentArchived", { id: Schema.Int }) {}
-/** No version that could run has a trigger of this path. */
+/** No published version or draft has an enabled trigger with this path. */
 export class AgentTriggerNotFound extends Schema.TaggedError<AgentTriggerNotFound>()("AgentTriggerNotFound", {}) {}
-/** Another agent of the organization has a trigger of the same path. */
+/** Another agent of the organization has a trigger with the same path. */
 export class AgentTriggerTaken extends Schema.TaggedError<AgentTriggerTaken>()("AgentTriggerTaken", {}) {}
-/** There is no version that a call could be made with; `reason` is a sentence. */
+/** The agent has no version that a call can use; `reason` is a full sentence. */
 export class AgentUnpublished extends Schema.TaggedError<AgentUnpublished>()("AgentUnpublished", {
   id: Schema.Int,
   reason: Schema.String
 }) {}
 export class AgentDraftMissing extends Schema.TaggedError<AgentDraftMissing>()("AgentDraftMissing", {}) {}
 
-/** One thing wrong with a definition, and where. */
+/** A fault in a definition, and its place. */
 export const GraphProblem = Schema.Struct({
   kind: Schema.Literals(["node", "edge", "workflow"]),
-  /** The node's or edge's own id, as far as it has one. */
+  /** The id of the node or edge, if it has one. */
   id: Schema.NullOr(Schema.String),
-  /** From the definition's root, such as `["nodes", 2, "type"]`. */
+  /** The path from the definition's root, such as `["nodes", 2, "type"]`. */
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
   message: Schema.String
 })
@@ -103,5 +103,5 @@ export type GraphProblem = typeof GraphProblem.Type
 export class AgentDefinitionRefused extends Schema.TaggedError<AgentDefinitionRefused>()("AgentDefinitionRefused", {
   problems: Schema.Array(GraphProblem)
 }) {}
-/** What was to be published, or asked about, could not be published. */
+/** The version that was to be published or validated is not fit to be published. */
 export class AgentInvalid extends Schema.TaggedError<AgentInvalid>()("AgentInvalid", { problems: Schema.Array(GraphProblem) }) {}

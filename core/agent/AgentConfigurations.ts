@@ -1,4 +1,4 @@
-/** An agent's settings beside its graph. The keys that the engine or its clients know must be of their kind; others are kept as they are. */
+/** An agent's settings apart from its graph. Keys that the engine or its clients know must have the right type; others are kept unchanged. */
 import { Schema } from "effect"
 import { ConfigurationProblem, missingMessage } from "#core/Problem.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
@@ -62,10 +62,10 @@ const voicemailDetection: Rule = (value) => {
   return [...detection(value), ...mute]
 }
 
-/** No call may last longer, whatever an agent asks for. */
+/** No call may last longer, whatever its agent asks for. */
 export const longestCallSeconds = 1200
 
-const known = object({
+const checkSettings = object({
   max_call_duration: integer(1, longestCallSeconds),
   max_user_idle_timeout: number,
   smart_turn_stop_secs: number,
@@ -88,9 +88,9 @@ const known = object({
 })
 
 /** Everything that is wrong; empty when the settings can be stored. */
-export const problemsOf = (configurations: JsonObject): ReadonlyArray<ConfigurationProblem> => known(configurations)
+export const problemsOf = (configurations: JsonObject): ReadonlyArray<ConfigurationProblem> => checkSettings(configurations)
 
-/** What is stored: a null is the same as nothing. */
+/** The settings as they are stored: null means the same as absent. */
 export const sparse = (configurations: JsonObject): JsonObject =>
   Object.values(configurations).includes(null)
     ? Object.fromEntries(Object.entries(configurations).filter(([, value]) => value !== null))

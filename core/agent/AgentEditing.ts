@@ -1,7 +1,7 @@
 /**
- * What changes an agent's versions, each in one transaction under the agent's lock. Without a draft a change is published at once, unless
- * its graph is not finished: then it is held as a draft, and the next graph that is finished is published. With a draft that somebody began
- * a change makes the next draft. The draft before is archived, so that a test call keeps the version it was made with.
+ * The changes of an agent's versions, each in one transaction under the agent's lock. Without a draft, a change is published at once, unless
+ * its graph is unfinished: then it is held as a draft, and the next finished graph is published. If somebody has begun a draft, a change
+ * creates the next draft. The previous draft is archived, so that a test call keeps the version that it was placed with.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -44,7 +44,7 @@ export interface NewAgent {
   readonly folderId?: FolderId | null | undefined
 }
 
-/** What is left out stays as it is. Each of `configurations` and `templateContextVariables` is replaced as a whole. */
+/** Omitted fields stay unchanged. `configurations` and `templateContextVariables` are each replaced as a whole. */
 export interface AgentChanges {
   readonly name?: string | undefined
   readonly definition?: JsonObject | undefined
@@ -52,7 +52,7 @@ export interface AgentChanges {
   readonly templateContextVariables?: JsonObject | undefined
 }
 
-/** A graph may be half a megabyte, and each step through it takes milliseconds: in between, others have the thread. */
+/** A graph may be half a megabyte, and each pass over it takes milliseconds: this yields the thread in between. */
 const nextStep = Effect.yieldNow
 
 const refusedUnlessEmpty = (problems: AgentDefinitionRefused["problems"]) =>
@@ -60,7 +60,7 @@ const refusedUnlessEmpty = (problems: AgentDefinitionRefused["problems"]) =>
 
 const notTooLarge = (content: AgentContent) => Effect.as(refusedUnlessEmpty(sizeProblems(content)), content)
 
-/** What is wrong by itself, or else with the tools that it names. */
+/** Refuses a definition for its own faults, or else for those of the tools that it names. */
 const refusedFor = (check: (definition: JsonObject) => ReadonlyArray<GraphProblem>) =>
   Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, definition: JsonObject) {
     yield* refusedUnlessEmpty(check(definition))
@@ -71,7 +71,7 @@ const refusedFor = (check: (definition: JsonObject) => ReadonlyArray<GraphProble
 const storable = refusedFor(Graph.check)
 export const publishable = refusedFor(problemsOf)
 
-/** Of the credentials that it names, each goes only where an administrator has said. */
+/** Refuses a definition that would send a credential to a host which no administrator has allowed for it. */
 const credentialsSettled = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, definition: JsonObject) {
   const refused = yield* settle(sql, organizationId, usesInAgent(definition))
   yield* refusedUnlessEmpty(refused.map(({ reason, use }) => Graph.problemAt(definition, use.path, reason)))
@@ -87,7 +87,7 @@ const configured = Effect.fnUntraced(function* (sql: Sql, organizationId: Organi
 
 const override = "model_configuration_v2_override"
 
-/** Where the agent has no models of its own yet, an editor begins with the organization's, and sends their masks. */
+/** An agent without models of its own is first edited from the organization's models, so the editor sends the masks of their secrets. */
 const withSecrets = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, sent: JsonObject, stored: JsonObject) {
   const known = unmasked(sent, stored)
   const own = known[override]
@@ -95,7 +95,7 @@ const withSecrets = Effect.fnUntraced(function* (sql: Sql, organizationId: Organ
   return { ...known, [override]: unmasked(own, (yield* organizationModels.find(sql, organizationId)) ?? {}) }
 })
 
-/** Refused where a secret would go to another provider than it is of. */
+/** Puts the stored secrets back in place of their masks. Refuses to move a secret to another provider. */
 const drawn = (sent: JsonObject, stored: JsonObject) => {
   const { content, keptBack } = drawnFrom(sent, stored)
   const problems = keptBack.map(({ name, path }) => Graph.problemAt(sent, path, maskedMessage(name)))
@@ -107,14 +107,14 @@ const inserted = Effect.fnUntraced(function* <Row, E, R>(rows: Effect.Effect<Rea
   return row ?? (yield* Effect.die("An inserted row was not returned"))
 })
 
-/** Whether it can be published as it is. */
+/** Whether the definition can be published as it is. */
 const isFinished = (sql: Sql, organizationId: OrganizationId, definition: JsonObject) =>
   publishable(sql, organizationId, definition).pipe(
     Effect.as(true),
     Effect.catchTag("AgentDefinitionRefused", () => Effect.succeed(false))
   )
 
-/** As a client sends it: its settings have not been looked at. */
+/** Creates an agent as a client sent it, so its settings are checked first. */
 export const createFrom = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, agent: NewAgent) {
   const sent = agent.configurations
   const configurations =
@@ -148,7 +148,7 @@ const save = Effect.fnUntraced(function* (sql: Sql, organizationId: Organization
   return { ...contentOf(version), ...made }
 })
 
-/** As it is shown after a change: the content, which may be half a megabyte, is not read back. */
+/** The agent as it is answered after a change, without reading back the content, which may be half a megabyte. */
 const agentWith = Effect.fnUntraced(function* (sql: Sql, version: AgentVersionRecord) {
   const agent = yield* inserted(agents.findBare(sql, version.organizationId, version.agentId))
   const { versionNumber, versionStatus } = version
@@ -172,7 +172,7 @@ const lock = Effect.fnUntraced(function* (sql: Sql, organizationId: Organization
 const transaction = <A, E, R, Rest extends ReadonlyArray<unknown>>(work: Effect.Effect<A, E, R>, sql: Sql, ..._: Rest) =>
   Effect.catchTag(sql.withTransaction(work), "SqlError", Effect.die)
 
-/** The agent, if it has another version now. */
+/** Returns the agent if it has a new version. */
 export const update = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId, changes: AgentChanges) {
   const { draft, latest: before, publishedId } = yield* lock(sql, organizationId, id)
   const { configurations, definition, name, templateContextVariables } = changes

@@ -1,6 +1,6 @@
 /**
- * The graph in an agent's definition: nodes joined by edges. Here is what a definition must be to be stored at all; one that is not
- * finished yet may be stored, see GraphRules for what it lacks. Whatever else a client puts in is kept and not looked at.
+ * The graph in an agent's definition: nodes joined by edges. These are the rules that a definition must meet to be stored at all. An unfinished
+ * one may be stored; GraphRules says what it lacks. Anything else that a client puts in is kept unchecked.
  */
 import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
@@ -12,11 +12,11 @@ import { longestCallSeconds } from "./AgentConfigurations.ts"
 
 const defaultMaxCallSeconds = 300
 
-/** Far more than anybody draws. Each is looked at a dozen times whenever a definition is stored. */
+/** Far more than any real graph has. Each node is visited a dozen times whenever a definition is stored. */
 const mostNodes = 500
 const mostEdges = 1000
 
-/** What is wrong, as far as the hundredth problem; empty when the definition can be stored. `{}` can. */
+/** Returns up to a hundred problems; none when the definition can be stored. `{}` can be. */
 export const check = (definition: JsonObject): ReadonlyArray<GraphProblem> => {
   if (Object.keys(definition).length === 0) return []
   const { edges, nodes } = definition
@@ -41,7 +41,7 @@ export const check = (definition: JsonObject): ReadonlyArray<GraphProblem> => {
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 const idOf = (part: unknown): string | null => (isObject(part) ? (textOf(part["id"]) ?? null) : null)
 
-/** A problem with what is at this place of a definition. */
+/** A problem at this place of a definition. */
 export const problemAt = (definition: JsonObject, path: ReadonlyArray<string | number>, message: string): GraphProblem => {
   const [list, index] = path
   const parts = list === "nodes" || list === "edges" ? definition[list] : undefined
@@ -120,10 +120,10 @@ const tooMany = (nodes: ReadonlyArray<JsonObject>): ReadonlyArray<GraphProblem> 
   })
 }
 
-/** Language models take no longer names. */
+/** Language models accept no longer names. */
 const longestToolName = 64
 
-/** The name of the tool by which the language model takes the edge. */
+/** The name of the tool that the language model calls to follow the edge. */
 export const toolNameOf = (label: string): string =>
   label
     .slice(0, longestToolName)
@@ -173,11 +173,11 @@ const partsOf = (definition: JsonObject, name: "nodes" | "edges"): ReadonlyArray
     : []
 }
 
-/** The data of the node that a conversation begins at; empty without one. */
+/** The data of the node where a conversation begins; empty without such a node. */
 export const startDataOf = (definition: JsonObject): JsonObject =>
   partsOf(definition, "nodes").find(({ type }) => type === "startCall")?.data ?? {}
 
-/** The template of what the agent says first; undefined when it says nothing, or plays a recording: editors hide the text then. */
+/** The template of what the agent says first; undefined when it says nothing or plays a recording, in which case editors hide the text. */
 export const greetingOf = (definition: JsonObject): string | undefined => {
   const start = startDataOf(definition)
   if (start["greeting_type"] === "audio") return undefined
@@ -187,7 +187,7 @@ export const greetingOf = (definition: JsonObject): string | undefined => {
 
 const speechOf = (data: JsonObject): string => (data["transition_speech_type"] === "audio" ? "" : (textOf(data["transition_speech"]) ?? ""))
 
-/** The names that each contact must bring; undefined when the definition is not one that can be searched for them. */
+/** The variables that each contact must bring; undefined when the definition is malformed. */
 export const requiredVariablesOf = (definition: JsonObject): ReadonlyArray<string> | undefined => {
   if (check(definition).length > 0) return undefined
   const prompts = partsOf(definition, "nodes")
@@ -197,7 +197,7 @@ export const requiredVariablesOf = (definition: JsonObject): ReadonlyArray<strin
   return [...new Set([...prompts, greetingOf(definition) ?? "", ...speeches].flatMap(requiredVariables))].sort()
 }
 
-/** How long a call of the agent may last. */
+/** The longest that a call of the agent may last. */
 export const maxCallDurationSeconds = (configurations: JsonObject): number => {
   const wanted = configurations["max_call_duration"]
   if (typeof wanted !== "number" || !Number.isFinite(wanted)) return defaultMaxCallSeconds

@@ -1,12 +1,12 @@
 /**
- * How large an agent may become. Its graph, settings and template variables can be sent one after the other, and are read, looked through and
- * answered with together.
+ * The size limit of an agent. Its graph, settings and template variables can be sent one after the other, but are read, checked and answered
+ * together.
  */
 import type { AgentContent, GraphProblem } from "./Agent.ts"
 
-/** About what it is as JSON. */
+/** Roughly the length as JSON. */
 export const mostCharacters = 524_288
-/** Values and members of objects, all levels together. */
+/** Values and object members, at all levels together. */
 export const mostValues = 8000
 
 interface Room {
@@ -14,7 +14,7 @@ interface Room {
   values: number
 }
 
-/** Takes what the value needs out of the room, and stops where there is none left. */
+/** Deducts what the value needs from `room`, and stops when none is left. */
 const take = (room: Room, value: unknown): void => {
   room.values--
   room.characters -= typeof value === "string" ? value.length + 3 : 5

@@ -27,12 +27,12 @@ const select = (sql: Sql, definitionId: string) => sql`
 
 type StoredAgent = Stored<Agent & { readonly definitionId: AgentDefinitionId }>
 
-/** Without a version. */
+/** Finds the agent without a version. */
 export const findBare = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
   sql<Omit<Agent, keyof AgentContent | "versionNumber" | "versionStatus">>`
     SELECT ${shown(sql)} FROM agents a WHERE a.organization_id = ${organizationId} AND a.id = ${id}`
 
-/** With its published version, or its draft where it has none. */
+/** Finds the agent with its published version, or its draft if it has none. */
 export const find = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
   sql<StoredAgent>`
     ${select(sql, `coalesce(a.current_definition_id, ${draft})`)} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(
@@ -40,7 +40,7 @@ export const find = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
     Effect.map((rows) => rows[0])
   )
 
-/** With its draft, if it has one. */
+/** Finds the agent with its draft, or its published version if it has none. */
 export const findLatest = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
   sql<StoredAgent>`
     ${select(sql, `coalesce(${draft}, a.current_definition_id)`)} WHERE a.organization_id = ${organizationId} AND a.id = ${id}`.pipe(
@@ -61,7 +61,7 @@ export const findByUuid = (sql: Sql, organizationId: OrganizationId, workflowUui
 
 export interface AgentSelection extends Page {
   readonly statuses: ReadonlyArray<AgentStatus>
-  /** Only those that follow this one. */
+  /** Only agents whose id is greater. */
   readonly after?: AgentId | undefined
 }
 
@@ -70,7 +70,7 @@ const selected = (sql: Sql, organizationId: OrganizationId, { after, limit, offs
   WHERE organization_id = ${organizationId} AND id > coalesce(${after ?? null}::int, 0) AND status = ANY(${statuses}::text[])
   ORDER BY id LIMIT ${limit}::int OFFSET ${offset}::int`
 
-/** The page is found before anything is counted for it. */
+/** Selects the page first, so that runs are counted only for its agents. */
 export const list = (sql: Sql, organizationId: OrganizationId, selection: AgentSelection) => sql<AgentSummary>`
   SELECT ${summary(sql)} FROM agents a
   WHERE a.organization_id = ${organizationId} AND a.id = ANY(ARRAY(${selected(sql, organizationId, selection)})) ORDER BY a.id`
@@ -89,7 +89,7 @@ export const insert = (sql: Sql, organizationId: OrganizationId, name: string, f
   sql<{ readonly id: AgentId }>`
     INSERT INTO agents (organization_id, name, folder_id) VALUES (${organizationId}, ${name}, ${folderId}::int) RETURNING id`
 
-/** Until the transaction ends no one else makes a version of the agent. */
+/** Nobody else creates a version of the agent before the transaction ends. */
 export const lock = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
   sql<{ readonly publishedId: AgentDefinitionId | null }>`
     SELECT current_definition_id AS published_id FROM agents WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`.pipe(
@@ -99,7 +99,7 @@ export const lock = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
 export const rename = (sql: Sql, organizationId: OrganizationId, id: AgentId, name: string) => sql`
   UPDATE agents SET name = ${name} WHERE organization_id = ${organizationId} AND id = ${id}`
 
-/** False when there is no such folder; the agent was found before. */
+/** Returns false when there is no such folder; the caller has found the agent already. */
 export const setFolder = (sql: Sql, organizationId: OrganizationId, id: AgentId, folderId: FolderId | null) =>
   sql`
     WITH folder AS (SELECT id FROM folders WHERE organization_id = ${organizationId} AND id = ${folderId}::int FOR KEY SHARE)
@@ -112,7 +112,7 @@ export const setStatus = (sql: Sql, organizationId: OrganizationId, id: AgentId,
     Effect.map((rows) => rows.length > 0)
   )
 
-/** A statement of its own, run after the agent's, so that it sees campaigns whose start that one waited for. Those that the engine would resume stay paused. */
+/** Must be a separate statement after the agent's own, so that it sees campaigns whose start the agent's update waited for. Campaigns that the engine would resume stay paused. */
 export const pauseCampaigns = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
   sql<{ readonly campaignId: CampaignId }>`
     WITH stopped AS (
@@ -125,14 +125,14 @@ export const pauseCampaigns = (sql: Sql, organizationId: OrganizationId, id: Age
     Effect.map((rows) => rows.map(({ campaignId }) => campaignId))
   )
 
-/** Every word that a finished call of the organization has come to, in alphabetical order. */
+/** All dispositions of the organization's finished calls, in alphabetical order. */
 export const dispositionCodes = (sql: Sql, organizationId: OrganizationId) =>
   sql<{ readonly code: string }>`
     SELECT DISTINCT code FROM agent_dispositions WHERE organization_id = ${organizationId} ORDER BY code LIMIT ${codesLimit}`.pipe(
     Effect.map((rows) => rows.map(({ code }) => code))
   )
 
-/** The tools of the organization among these that have a name of their own in a call. */
+/** Those of the given tools that the language model calls under their own name. */
 export const namedTools = (sql: Sql, organizationId: OrganizationId, uuids: ReadonlyArray<string>) => sql<NamedTool>`
   SELECT tool_uuid AS uuid, name FROM tools
   WHERE organization_id = ${organizationId} AND tool_uuid = ANY(${uuids}::uuid[]) AND category NOT IN ('calculator', 'mcp')`

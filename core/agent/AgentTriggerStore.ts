@@ -1,4 +1,4 @@
-/** Which agent is called by which path. What the versions of an agent say is the truth; the table finds the agent. */
+/** Finds the agent for the path of an API trigger. The versions of the agents are the truth; this table is their index. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId } from "#core/Id.ts"
@@ -16,11 +16,11 @@ export const find = (sql: Sql, organizationId: OrganizationId, path: string) =>
 
 const triggersLock = 7_265_873
 
-/** Two agents that swap their paths at once would each wait for the other; so whoever claims paths does it alone in his organization. */
+/** Without this lock, two agents that swap their paths at the same time would deadlock: only one claims paths at a time in an organization. */
 export const lock = (sql: Sql, organizationId: OrganizationId) =>
   sql`SELECT pg_advisory_xact_lock(${triggersLock}::int, ${organizationId}::int)`
 
-/** Makes the table say what the agent's published version and its draft say. False when a path is another agent's of the organization. */
+/** Updates the table from the agent's published version and draft. Returns false when another agent of the organization has one of the paths. */
 export const claim = (sql: Sql, organizationId: OrganizationId, agentId: AgentId) =>
   sql`
     WITH named AS (

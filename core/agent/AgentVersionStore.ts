@@ -1,4 +1,4 @@
-/** Versions in Postgres, their secrets sealed. What changes an agent's versions is to be called under the agent's lock, see AgentStore. */
+/** Versions in Postgres, with sealed secrets. Call the writing functions under the agent's lock, see AgentStore. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AgentDefinitionId, type AgentId, type OrganizationId } from "#core/Id.ts"
@@ -36,7 +36,7 @@ export const findDraft = (sql: Sql, organizationId: OrganizationId, agentId: Age
     Effect.map((rows) => rows[0])
   )
 
-/** The newest first. */
+/** Newest first. */
 export const list = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, page: Page) =>
   openedRows(sql<Stored<AgentVersionRecord>>`
     SELECT ${columns(sql)}, created_at, published_at FROM agent_definitions
@@ -47,20 +47,20 @@ const json = (part: JsonObject) => JSON.stringify(part)
 
 export interface NewVersion extends AgentContent {
   readonly status: VersionStatus
-  /** A draft that nobody began: it is one because it could not be published. */
+  /** The version is a draft only because its graph is not fit to be published; nobody began it. */
   readonly isHeld: boolean
 }
 
-/** Somebody has begun to work on the draft: from now on it is published when they say so. */
+/** Somebody has begun to work on the draft: from now on it is published only on request. */
 export const begin = (sql: Sql, organizationId: OrganizationId, id: AgentDefinitionId) => sql`
   UPDATE agent_definitions SET is_held = false WHERE organization_id = ${organizationId} AND id = ${id}`
 
-/** What the database says of a version; its content, which is large, is known to whoever changes it. */
+/** A version without its content, which is large and which the writer has already. */
 type Made = Omit<AgentVersionRecord, keyof AgentContent>
 const made = (sql: Sql) =>
   sql.literal("id AS definition_id, agent_id, organization_id, version_number, version_status, created_at, published_at")
 
-/** The next version, with the status that it is given. */
+/** Inserts the next version with the given status. */
 export const insert = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, agentId: AgentId, version: NewVersion) {
   const id = AgentDefinitionId.make(yield* newRowId(sql, "agent_definitions"))
   const stored = sealed(yield* Sealer, { definitionId: id, organizationId }, version)
@@ -83,6 +83,6 @@ export const publishDraft = (sql: Sql, organizationId: OrganizationId, id: Agent
   WHERE organization_id = ${organizationId} AND id = ${id} AND version_status = 'draft'
   RETURNING ${made(sql)}`
 
-/** Calls use it from now on. */
+/** Makes calls use this version from now on. */
 export const makeCurrent = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, id: AgentDefinitionId) => sql`
   UPDATE agents SET current_definition_id = ${id} WHERE organization_id = ${organizationId} AND id = ${agentId}`

@@ -1,4 +1,4 @@
-/** The versions of agents that calls are made with: from memory, because a version's content never changes. */
+/** The versions that calls use, cached because a version's content never changes. */
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentDefinitionId } from "#core/Id.ts"
@@ -9,16 +9,16 @@ import { flawOf } from "./GraphRules.ts"
 
 const remembered = 1000
 
-interface KnownVersion extends AgentVersion {
-  /** Why nobody may be called with it. */
+interface CheckedVersion extends AgentVersion {
+  /** Why the version must not be called with; undefined if it may. */
   readonly flaw: string | undefined
 }
 
 export class AgentVersions extends Context.Service<
   AgentVersions,
   {
-    /** Not a tenant's query: the id comes from our own rows. */
-    readonly get: (id: AgentDefinitionId) => Effect.Effect<KnownVersion>
+    /** Not restricted to a tenant: the id comes from the engine's own rows. */
+    readonly get: (id: AgentDefinitionId) => Effect.Effect<CheckedVersion>
   }
 >()("core/agent/AgentVersions") {
   static readonly layer = Layer.effect(
@@ -28,7 +28,7 @@ export class AgentVersions extends Context.Service<
       const sealer = yield* Sealer
       const versions = yield* Cache.makeWith((id: AgentDefinitionId) => Effect.provideService(find(sql, id), Sealer, sealer), {
         capacity: remembered,
-        // A look-up that failed says nothing about the next one: the connection was cut, or the version was written a moment later.
+        // A failed lookup is not cached: a connection may have been cut, or the version may be inserted a moment later.
         timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
       })
       return { get: (id) => Cache.get(versions, id) }

@@ -1,4 +1,4 @@
-/** The nodes that a conversation goes through, and the one whose prompt stands before theirs. */
+/** The nodes that a conversation passes through, and the global node, whose prompt precedes theirs. */
 import { flag, isolated, nameOf, type NodeType, type Property, property } from "./NodeType.ts"
 
 const prompt = (description: string): Property =>

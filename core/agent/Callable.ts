@@ -1,4 +1,4 @@
-/** Which version of an agent a call runs. A graph that is not finished is never dialed with: the callee would hear nothing. */
+/** Decides which version of an agent a call uses. An unfinished graph is never dialed with: the callee would hear nothing. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Sealer } from "#core/Sealer.ts"
@@ -11,7 +11,7 @@ import { flawOf } from "./GraphRules.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** Why no call can be made with the agent, which has no published version. */
+/** Says why an agent without a published version cannot be called with. */
 export const unpublished = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: AgentId) {
   const draft = yield* versions.findDraft(sql, organizationId, id)
   const flaw = draft === undefined ? undefined : flawOf(draft.definition)
@@ -21,16 +21,16 @@ export const unpublished = Effect.fnUntraced(function* (sql: Sql, organizationId
 const unfinished = (id: AgentId, version: "draft" | "published version", flaw: string) =>
   new AgentUnpublished({ id, reason: `Workflow's ${version} is not finished: ${flaw}` })
 
-/** For a published definition: it may have been published by a release whose rules were laxer. */
+/** Checks a published definition again, because an earlier release with laxer rules may have published it. */
 export const finished = (id: AgentId, definition: JsonObject): Effect.Effect<void, AgentUnpublished> => {
   const flaw = flawOf(definition)
   return flaw === undefined ? Effect.void : Effect.fail(unfinished(id, "published version", flaw))
 }
 
-/** The published version; for whoever tries an agent out, its draft, if there is one. */
+/** Returns the published version, or for a test call the draft, if there is one. */
 export const calledVersion = Effect.fnUntraced(function* (
   sql: Sql,
-  known: AgentVersions["Service"],
+  cachedVersions: AgentVersions["Service"],
   organizationId: OrganizationId,
   { draftDefinitionId, id, publishedDefinitionId }: CallableAgent,
   isTest: boolean
@@ -38,6 +38,6 @@ export const calledVersion = Effect.fnUntraced(function* (
   const isDraft = isTest && draftDefinitionId !== null
   const called = isDraft ? draftDefinitionId : publishedDefinitionId
   if (called === null) return yield* yield* Effect.orDie(unpublished(sql, organizationId, id))
-  const { flaw } = yield* known.get(called)
+  const { flaw } = yield* cachedVersions.get(called)
   return flaw === undefined ? called : yield* unfinished(id, isDraft ? "draft" : "published version", flaw)
 })

@@ -1,4 +1,4 @@
-/** What an agent's settings are where nothing was set. Calls go by `max_call_duration`; the other settings are kept for whoever reads them. */
+/** The defaults of an agent's settings. Calls use `max_call_duration`; the other settings are stored for clients. */
 import type { JsonObject } from "#core/Json.ts"
 import { maxCallDurationSeconds } from "./AgentGraph.ts"
 

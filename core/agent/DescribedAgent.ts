@@ -1,6 +1,6 @@
 /**
- * An agent made of a few words about it: the nearest template, with the description in its prompt. Nobody has said what the contacts will
- * bring, so everything that the template takes from them has words to stand in for it.
+ * Makes an agent from a short description: the best matching template, with the description in its prompt. Nobody has said which variables the
+ * contacts bring, so each variable of the template gets a fallback text.
  */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import type { NewAgent } from "./AgentEditing.ts"
@@ -11,14 +11,14 @@ interface Description {
   readonly activity: string
 }
 
-/** Beginnings of words that speak for a template, by its id. */
+/** Word beginnings that point to a template, by its id. */
 const telling: Readonly<Record<number, ReadonlyArray<string>>> = {
   1: ["appoint", "remind", "confirm", "schedul", "book", "visit", "clinic", "doctor", "dent", "cancel", "deliver", "reserv"],
   2: ["lead", "qualif", "sale", "sell", "product", "prospect", "interest", "demo", "offer", "budget", "custom", "market"],
   3: ["survey", "feedback", "satisf", "score", "rating", "review", "question", "nps", "opinion", "experience", "poll"]
 }
 
-/** Sales when nothing speaks for another: it asks the most general questions. */
+/** Sales is the default: it asks the most general questions. */
 const ordinary = 2
 
 const nearest = ({ activity, useCase }: Description): AgentTemplate | undefined => {

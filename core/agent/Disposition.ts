@@ -1,6 +1,6 @@
-/** The words for what a call came to that the engine itself uses. Agents add words of their own, which are learned as calls end. */
+/** The disposition codes that the engine itself uses. Agents add codes of their own, which are collected as calls end. */
 
-/** Of calls that were answered. */
+/** For calls that were answered. */
 export const endReasons: ReadonlyArray<string> = [
   "call_duration_exceeded",
   "end_call_tool",
@@ -10,5 +10,5 @@ export const endReasons: ReadonlyArray<string> = [
 ]
 const unanswered: ReadonlyArray<string> = ["busy", "canceled", "error", "failed", "no-answer", "unknown"]
 
-/** The engine's own words, then the others that are known, each once. */
+/** The engine's own codes, then the collected ones, without duplicates. */
 export const allCodes = (learned: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set([...endReasons, ...unanswered, ...learned])]

@@ -1,4 +1,4 @@
-/** What an editor keeps in a graph for the moment only: what is selected, dragged, hovered over, or marked as wrong. It is not stored. */
+/** Removes transient editor state from a graph, such as what is selected, dragged, hovered over or marked as invalid. It is not stored. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 
 const momentary: ReadonlySet<string> = new Set(["selected", "dragging", "invalid", "hovered_through_edge"])

@@ -1,4 +1,4 @@
-/** What a definition must be to be called finished: the checks of AgentGraph, the data of each node and edge, and how nodes are joined. */
+/** The rules that a finished definition meets: the checks of AgentGraph, the data of each node and edge, and how nodes are joined. */
 import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { check } from "./AgentGraph.ts"
@@ -13,7 +13,7 @@ interface PlacedNode {
   readonly index: number
 }
 
-/** What is wrong, as far as the hundredth problem; empty when the definition can be published. */
+/** Returns up to a hundred problems; none when the definition can be published. */
 export const problemsOf = (definition: JsonObject): ReadonlyArray<GraphProblem> => {
   const stored = check(definition)
   if (stored.length > 0) return stored
@@ -30,7 +30,7 @@ export const problemsOf = (definition: JsonObject): ReadonlyArray<GraphProblem> 
   )
 }
 
-/** The same in a line, for whoever cannot call because of it: the first problem, and how many more there are. */
+/** The problems in one line, for callers who cannot call because of them: the first one, and how many more there are. */
 export const flawOf = (definition: JsonObject): string | undefined => {
   const problems = problemsOf(definition)
   const [first] = problems
@@ -85,7 +85,7 @@ const tooFew = (nodes: ReadonlyArray<PlacedNode>): ReadonlyArray<GraphProblem> =
       message: `Value error, Workflow must have at least one ${displayName}`
     }))
 
-/** Joined twice in the same direction counts once. */
+/** Several edges between the same two nodes in the same direction count as one. */
 const neighbours = (edges: ReadonlyArray<JsonObject>, from: "source" | "target", to: "source" | "target") => {
   const found = new Map<unknown, Set<unknown>>()
   for (const edge of edges) found.set(edge[from], (found.get(edge[from]) ?? new Set()).add(edge[to]))

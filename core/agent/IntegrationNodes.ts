@@ -1,7 +1,7 @@
-/** The nodes that join an agent to other systems: the one that starts calls, and those that work once a call is over. */
+/** The nodes that connect an agent to other systems: the one that starts calls, and those that run after a call. */
 import { flag, isolated, nameOf, type NodeType, type Property, property } from "./NodeType.ts"
 
-/** What a trigger's path may be, here and in the URL. */
+/** The form of a trigger's path, here and in the URL. */
 export const triggerPathPattern = "^[A-Za-z0-9_-]+$"
 export const longestTriggerPath = 36
 
@@ -163,7 +163,7 @@ const qa: NodeType = {
   limits: isolated
 }
 
-/** An integration of a third party: its data is kept for its own software, the engine itself does nothing with it. */
+/** A third-party integration: its data is stored for the vendor's own software, and the engine does not use it. */
 const vendor = (name: string, displayName: string, icon: string, properties: ReadonlyArray<Property>): NodeType => ({
   name,
   displayName,

@@ -1,10 +1,10 @@
-/** The data of a node against the properties of its type. Null is the same as not there; what the type does not name is not looked at. */
+/** Checks a node's data against the properties of its type. Null means absent; members that the type does not name are ignored. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { gathered, missingMessage } from "#core/Problem.ts"
 import type { NodeType, Property, PropertyKind } from "./NodeType.ts"
 
 interface DataProblem {
-  /** From the node's data; empty for the node as a whole. */
+  /** The path from the node's data; empty for the node as a whole. */
   readonly path: ReadonlyArray<string | number>
   readonly message: string
 }

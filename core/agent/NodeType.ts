@@ -1,6 +1,6 @@
 /**
- * What a type of node is: the data that nodes of the type hold, how they may be joined, and how many an agent may have. Editors build
- * their forms from it, and AgentGraph checks definitions against it; a key of a node's data that its type does not name is no error.
+ * A node type: the data that its nodes hold, how they may be joined, and how many an agent may have. Editors build their forms from it, and
+ * AgentGraph checks definitions against it. A member of a node's data that its type does not name is no error.
  */
 export type PropertyKind =
   | "string"
@@ -27,16 +27,16 @@ export interface Property {
   readonly kind: PropertyKind
   readonly displayName: string
   readonly description: string
-  /** For programs that write agents. */
+  /** A hint for programs that write agents. */
   readonly hint?: string
-  /** What editors fill in. */
+  /** The value that editors fill in. */
   readonly default?: unknown
   readonly required?: true
   readonly placeholder?: string
-  /** Shown only while each of these other properties has one of these values. */
+  /** Editors show it only while each of these other properties has one of these values. */
   readonly shownWhen?: Readonly<Record<string, ReadonlyArray<unknown>>>
   readonly options?: ReadonlyArray<PropertyOption>
-  /** What each row of a `fixed_collection` holds. */
+  /** The fields of each row of a `fixed_collection`. */
   readonly properties?: ReadonlyArray<Property>
   readonly min?: number
   readonly max?: number
@@ -45,7 +45,7 @@ export interface Property {
   readonly editor?: string
 }
 
-/** How many edges and how many nodes; what is undefined is not limited. Two edges between the same nodes count as one. */
+/** Bounds on edges and nodes; undefined means unlimited. Several edges between the same two nodes count as one. */
 export interface Limits {
   readonly minIncoming?: number
   readonly maxIncoming?: number
@@ -71,9 +71,9 @@ export interface NodeType {
   readonly properties: ReadonlyArray<Property>
   readonly examples: ReadonlyArray<NodeExample>
   readonly limits: Limits
-  /** The word for a node of this type that has a prompt, which may then not be blank. */
+  /** What error messages call a node of this type; if set, its prompt must not be blank. */
   readonly promptedAs?: "start" | "agent" | "end" | "global"
-  /** The property that turns the node off; what it requires beyond its name may then be missing. */
+  /** The property that turns the node off; a node that is off needs nothing but its name. */
   readonly switch?: string
 }
 
@@ -85,6 +85,6 @@ type More = Partial<Omit<Property, "name" | "kind">> & Words
 export const property = (kind: PropertyKind, name: string, more: More): Property => ({ name, kind, ...more })
 export const flag = (name: string, isOn: boolean, more: More): Property => property("boolean", name, { default: isOn, ...more })
 
-/** A node's name. */
+/** The property that holds a node's name. */
 export const nameOf = (preset: string, description: string): Property =>
   property("string", "name", { displayName: "Name", description, required: true, default: preset })

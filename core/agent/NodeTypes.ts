@@ -1,9 +1,9 @@
-/** All types of nodes. */
+/** The registry of node types. */
 import { callNodes } from "./CallNodes.ts"
 import { integrationNodes } from "./IntegrationNodes.ts"
 import type { NodeType } from "./NodeType.ts"
 
-/** By name. */
+/** Sorted by name. */
 export const nodeTypes: ReadonlyArray<NodeType> = [...callNodes, ...integrationNodes].sort((a, b) => (a.name < b.name ? -1 : 1))
 
 const byName: ReadonlyMap<string, NodeType> = new Map(nodeTypes.map((type) => [type.name, type]))

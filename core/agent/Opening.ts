@@ -1,14 +1,14 @@
-/** What an agent says first in a call: the greeting that the contact brings, or else what the start node has. Pure. */
+/** What an agent says first in a call: the contact's own greeting, or else the start node's. Pure. */
 import { nameOf, type RecordingName } from "./RecordingName.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { greetingOf, startDataOf } from "./AgentGraph.ts"
 
 interface Opening {
-  /** What is played rather than spoken. */
+  /** The recording that is played instead of speech. */
   readonly recording: RecordingName | undefined
-  /** The template of what is spoken; beside a contact's recording, in its place when that cannot be played. */
+  /** The template of the spoken greeting. Beside a contact's recording, it is the fallback if that cannot be played. */
   readonly text: string | undefined
-  /** The contact's greeting is none, and was passed over. */
+  /** The contact's greeting was malformed and ignored. */
   readonly isOverrideIgnored: boolean
 }
 
@@ -27,7 +27,7 @@ export const openingOf = (definition: JsonObject, context: JsonObject): Opening 
 
 type Override = { readonly type: "text"; readonly text: string } | { readonly type: "audio"; readonly recording: RecordingName }
 
-/** A contact knows a recording by its public name alone. */
+/** A contact may refer to a recording only by its `recording_id`, not by its number. */
 const overrideOf = (given: unknown): Override | undefined => {
   if (!isObject(given)) return undefined
   if (given["type"] === "text") {
@@ -38,7 +38,7 @@ const overrideOf = (given: unknown): Override | undefined => {
   return recording?._tag === "RecordingId" ? { type: "audio", recording } : undefined
 }
 
-/** A node names it by its primary key, which editors write as a number or as a text; its public name is as good. */
+/** A node refers to a recording by its number, which editors write as a number or as text, or by its `recording_id`. */
 const recordingOf = (id: unknown): RecordingName | undefined => {
   if (typeof id === "string") return nameOf(id.trim())
   return typeof id === "number" && Number.isInteger(id) && id > 0 ? nameOf(String(id)) : undefined

@@ -1,6 +1,6 @@
 /**
- * How many runs the agent `a` of a query has had, without reading them: a campaign knows how many attempts it has made, and runs without a
- * campaign are counted as they begin.
+ * Counts the runs of the query's agent `a` without reading them: campaigns keep a count of their attempts, and runs without a campaign are
+ * counted as they begin.
  */
 export const runsOfAgent = `((
     SELECT coalesce(sum(d.executed_count), 0) FROM campaigns c JOIN campaign_dials d ON d.campaign_id = c.id

@@ -1,11 +1,11 @@
-/** Versions of agents as they lie in the database: the documents without their secrets, and these sealed beside them. */
+/** Agent versions as the database stores them: documents without their secrets, which are sealed beside them. */
 import { Effect } from "effect"
 import { type Place, Sealer, type Seals } from "#core/Sealer.ts"
 import type { AgentContent, AgentVersion } from "./Agent.ts"
 import { putTogether, type SecretPart, takenApart, unwritten, type WrittenPart, written } from "./SecretParts.ts"
 
 interface StoredContent extends AgentContent {
-  /** Sealed; empty when there are none, null when nobody has looked for any yet. */
+  /** Sealed; empty when the documents hold no secrets, null when they have not been searched for any yet. */
   readonly secrets: string | null
 }
 
@@ -13,15 +13,15 @@ type Version = Pick<AgentVersion, "definitionId" | "organizationId">
 
 const placeOf = ({ definitionId, organizationId }: Version): Place => ({ of: "agent_definitions", organizationId, id: definitionId })
 
-/** The parts begin with the name of the document that they are of. */
+/** Opens the secrets. Each path starts with the name of its document. */
 export const secretsIn = (sealer: Seals, version: Version, secrets: string | null): ReadonlyArray<SecretPart> =>
-  // Sealed by us, as a list of parts.
+  // The cast holds because `sealed` below wrote a list of parts.
   secrets === null || secrets === "" ? [] : unwritten(JSON.parse(sealer.open(placeOf(version), secrets)) as ReadonlyArray<WrittenPart>)
 
-/** A row with content, as it is stored. */
+/** A row with content as the database stores it. */
 export type Stored<Row extends AgentContent> = Omit<Row, keyof AgentContent> & StoredContent
 
-/** The rows, which must be the caller's alone, with their secrets back in place. */
+/** Puts the secrets back into the rows, which are modified in place. */
 export const openedRows = <Row extends Version & StoredContent, E, R>(rows: Effect.Effect<ReadonlyArray<Row>, E, R>) =>
   Effect.gen(function* () {
     const sealer = yield* Sealer
@@ -34,7 +34,7 @@ export const sealed = (sealer: Seals, version: Version, content: AgentContent): 
   return { ...rest, secrets: secrets.length === 0 ? "" : sealer.seal(placeOf(version), JSON.stringify(written(secrets))) }
 }
 
-/** The parts of one node of the definition, from the node on. */
+/** The secrets of one node of the definition, with paths relative to that node. */
 export const ofNode = (secrets: ReadonlyArray<SecretPart>, index: number): ReadonlyArray<SecretPart> =>
   secrets.flatMap(({ at, value }) => {
     const [document, list, place, ...rest] = at

@@ -1,10 +1,10 @@
-/** The secrets in a JSON document, taken out and put back. In the place of each stays a null. */
+/** Takes the secrets out of a JSON document, leaving a null in place of each, and puts them back. */
 import { isSecretName } from "#core/credential/secretHeader.ts"
 import { isObject, type JsonObject, withItems, withMembers } from "#core/Json.ts"
 import { isPlaceholder, isSecret } from "#core/model/ModelSecrets.ts"
 
 export interface SecretPart {
-  /** From the document's root. */
+  /** The path from the document's root. */
   readonly at: ReadonlyArray<string | number>
   readonly value: unknown
 }
@@ -14,11 +14,11 @@ interface TakenApart<Document> {
   readonly secrets: ReadonlyArray<SecretPart>
 }
 
-/** Longer texts are no addresses. */
+/** A longer text is not treated as a URL. */
 const longestAddress = 8192
 const keyParameters = ["key", "sig", "signature", "auth", "code"]
 
-/** An address with a password, or with a query that names a secret. */
+/** Whether a text is a URL with a password, or with a query parameter that names a secret. */
 const isSecretAddress = (text: string): boolean => {
   if (text.length > longestAddress || !/^\s*[a-z][a-z0-9+.-]*:\/\//i.test(text)) return false
   if (/^[^/?#]*:\/\/[^/?#\s]*@/.test(text.trimStart())) return true
@@ -27,13 +27,13 @@ const isSecretAddress = (text: string): boolean => {
   )
 }
 
-/** What is filled in during a call hides nothing, and neither does a switch. */
+/** Placeholders that are filled in during a call are no secrets, and neither are booleans. */
 const isWorthHiding = (value: unknown): boolean => {
   if (typeof value === "string") return value !== "" && !isPlaceholder(value)
   return typeof value === "number" || (typeof value === "object" && value !== null && Object.keys(value).length > 0)
 }
 
-/** A header stands in a list as `{key, value}` or `{name, value}`, or in an object by its name. */
+/** Whether a list row, `{key, value}` or `{name, value}`, holds a secret header; headers in an object go by their member name. */
 const isSecretRow = (part: JsonObject): boolean =>
   [part["key"], part["name"]].some((name) => typeof name === "string" && (isSecretName(name) || isSecret(name)))
 const isHeaders = (name: string | number | undefined): boolean => typeof name === "string" && /headers$/i.test(name)
@@ -61,13 +61,13 @@ export const takenApart = <Document extends JsonObject>(document: Document): Tak
     at.pop()
     return rest
   }
-  // The same names, with nulls for texts and numbers of which nothing but JSON is known.
+  // The cast holds because the members stay, and a null replaces only values that are not known to be more than JSON.
   return { rest: without(document) as Document, secrets }
 }
 
-/** A part as it is written down, after another: what their places have in common is written once, for a name may be as long as the document. */
+/** A part in its stored form. The common prefix with the previous part's path is stored once, because a name may be as long as the document. */
 export interface WrittenPart extends SecretPart {
-  /** How much of the place of the part before comes first; undefined: nothing. */
+  /** How many elements of the previous part's path come first; undefined: none. */
   readonly same?: number
 }
 
@@ -87,7 +87,7 @@ export const unwritten = (parts: ReadonlyArray<WrittenPart>): ReadonlyArray<Secr
   })
 }
 
-/** Writes into `rest`, which must be the caller's alone, such as what was just read. */
+/** Writes into `rest`, so the caller must own it. */
 export const putTogether = <Document>(rest: Document, secrets: ReadonlyArray<SecretPart>): Document => {
   for (const { at, value } of secrets) {
     const parent = at.slice(0, -1).reduce<unknown>((part, name) => (part instanceof Object ? Reflect.get(part, name) : undefined), rest)

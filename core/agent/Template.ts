@@ -1,10 +1,10 @@
 /**
  * `{{variables}}` in prompts, greetings and speeches: `{{ path }}`, `{{ path | default }}`, the older `{{ path | fallback:default }}`,
- * and `{{ path | fallback }}`, which says the path itself in words. A value is put in as it is: braces in it are not rendered again.
+ * and `{{ path | fallback }}`, which renders the path itself in words. Values are inserted verbatim: braces in them are not rendered again.
  */
 import { isTimeZone } from "#core/TimeZone.ts"
 
-/** What a template may use without any source of contacts having it. Retries alone have the last three. */
+/** Variables that the engine supplies, so no contact has to bring them. The last three exist only in retries. */
 export const systemVariables: ReadonlyArray<string> = [
   "campaign_id",
   "provider",
@@ -21,13 +21,13 @@ export const systemVariables: ReadonlyArray<string> = [
 const placeholder = /\{\{\s*([^\s|{}]+)\s*(?:\|([^{}]*))?\}\}/g
 const clock = /^current_(time|weekday)(?:_(.+))?$/
 
-/** More than anybody can say. */
+/** Longer than any text that can be spoken. */
 const longestText = 65_536
 
 /**
- * `now` in epoch milliseconds. `current_time` and `current_weekday` take precedence over the context; without a zone of their own they
- * are told in the first zone that the template names, else in UTC. What is missing becomes the empty string, and so does what comes after
- * 65,536 characters: a short template can ask for a long value many times over.
+ * Renders a template at `now`, in epoch milliseconds. `current_time` and `current_weekday` take precedence over the context; without a zone of
+ * their own they use the first zone that the template names, or else UTC. Missing values render as the empty string. Once the text reaches
+ * 65,536 characters nothing more is inserted, because a short template can ask for a long value many times.
  */
 export const render = (template: string, context: Context, now: number): string =>
   renderWithin(template, context, now, { left: longestText, clocks: new Map() })
@@ -35,12 +35,12 @@ export const render = (template: string, context: Context, now: number): string 
 type Context = Readonly<Record<string, unknown>>
 
 interface Budget {
-  /** So many characters may still be written; below zero it is over, and nothing more is put in. */
+  /** The characters that may still be written. Below zero, nothing more is inserted. */
   left: number
-  /** What the clock says, by path: to say it in a zone costs a hundred times what it costs to repeat it. */
+  /** The rendered clock texts by zone and path: formatting one costs a hundred times as much as reusing it. */
   readonly clocks: Map<string, string | undefined>
 }
-/** Ways of naming a clock, in one rendering. One more is a variable like any other. */
+/** The number of different clock variables in one rendering. Any further one is looked up like an ordinary variable. */
 const mostClocks = 16
 
 const renderWithin = (template: string, context: Context, now: number, budget: Budget): string => {
@@ -69,8 +69,8 @@ const writtenFor = (value: unknown, path: string, filter: string | undefined): s
 const deepest = 100
 
 /**
- * A JSON value with every text in it rendered, the names of members too; what is no text stays as it is. Undefined when that would take
- * more than `limit` characters or a hundred levels.
+ * Renders every string in a JSON value, including member names; other values stay as they are. Returns undefined when the result would exceed
+ * `limit` characters or a hundred levels.
  */
 export const renderJson = (template: unknown, context: Context, now: number, limit: number): { readonly value: unknown } | undefined => {
   const budget: Budget = { left: limit, clocks: new Map() }
@@ -87,7 +87,7 @@ export const renderJson = (template: unknown, context: Context, now: number, lim
   return budget.left < 0 ? undefined : { value }
 }
 
-/** The names that the contact itself must bring: no dotted path, no name with a fallback, none that the system supplies. First seen first. */
+/** The variables that each contact must bring, in order of appearance: no dotted path, none with a fallback, none that the engine supplies. */
 export const requiredVariables = (template: string): ReadonlyArray<string> => {
   const names = new Set<string>()
   for (const [, path = "", filter] of template.matchAll(placeholder)) {
@@ -111,7 +111,7 @@ const inWords = (path: string): string =>
     .join(" ")
     .trim()
 
-/** Dots walk objects, not arrays. `initial_context.x` is also plain `x`: the context is rendered with its own content as the root. */
+/** Dots descend into objects, not arrays. `initial_context.x` also finds plain `x`, because the context itself is the root. */
 const lookup = (context: Readonly<Record<string, unknown>>, path: string): unknown => {
   const found = walk(context, path.split("."))
   return found === undefined && path.startsWith("initial_context.") ? walk(context, path.split(".").slice(1)) : found
@@ -121,7 +121,7 @@ const walk = (root: unknown, names: ReadonlyArray<string>): unknown => names.red
 
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
-    ? // A non-null object that is no array can be read by name; `hasOwn` keeps prototypes out.
+    ? // The cast holds for a non-null object that is no array; `hasOwn` keeps prototypes out.
       (value as Readonly<Record<string, unknown>>)[name]
     : undefined
 
@@ -137,7 +137,7 @@ const firstZone = (template: string): string | undefined => {
   return undefined
 }
 
-/** Undefined when the path is no clock, or names no zone we know: then it is a variable like any other. */
+/** Returns undefined when the path is no clock or names an unknown zone; it is then an ordinary variable. */
 const clockWords = (path: string, defaultZone: string, now: number): string | undefined => {
   const [, kind, zone = defaultZone] = clock.exec(path) ?? []
   if (kind === undefined || !isTimeZone(zone)) return undefined
@@ -146,7 +146,7 @@ const clockWords = (path: string, defaultZone: string, now: number): string | un
 
 const weekdayIn = (timeZone: string, now: number): string => new Intl.DateTimeFormat("en-US", { timeZone, weekday: "long" }).format(now)
 
-/** `2026-03-08 09:30:00 EDT`; a zone without letters of its own in English shows as `GMT+5:30`. */
+/** Formats as `2026-03-08 09:30:00 EDT`; a zone without an English abbreviation shows as `GMT+5:30`. */
 const timeIn = (timeZone: string, now: number): string => {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone,

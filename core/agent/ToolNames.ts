@@ -1,4 +1,4 @@
-/** The names under which the language model of a call knows the tools of a node: no two may be the same, nor be an edge's. */
+/** Checks the names under which the language model knows a node's tools: they must differ from each other, and from those of its edges. */
 import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { toolNameOf as edgeToolName } from "./AgentGraph.ts"
@@ -21,12 +21,12 @@ const uuidsOf = (node: JsonObject): ReadonlyArray<string> => {
   return Array.isArray(uuids) ? uuids.filter((uuid) => typeof uuid === "string").map((uuid) => uuid.toLowerCase()) : []
 }
 
-/** Of all nodes, each once. */
+/** The tools of all nodes, without duplicates. */
 export const toolUuidsIn = (definition: JsonObject): ReadonlyArray<string> => [
   ...new Set(partsOf(definition["nodes"]).flatMap(uuidsOf).filter(isCanonicalUuid))
 ]
 
-/** Unlike an edge's name, with runs of `_` as one and none at the ends. */
+/** Unlike an edge's name, it merges runs of `_` and has none at either end. */
 const functionName = (name: string): string =>
   name
     .toLowerCase()
@@ -34,7 +34,7 @@ const functionName = (name: string): string =>
     .replaceAll(/_+/g, "_")
     .replaceAll(/^_|_$/g, "")
 
-/** `tools` are those of the organization that have a name of their own in a call. */
+/** `tools` are those of the organization that the language model calls under their own name. */
 export const toolProblems = (definition: JsonObject, tools: ReadonlyArray<NamedTool>): ReadonlyArray<GraphProblem> => {
   const nameOf = new Map(tools.map(({ name, uuid }) => [uuid, name]))
   const edgesFrom = Map.groupBy(partsOf(definition["edges"]), ({ source }) => source)

@@ -1,4 +1,4 @@
-/** The paths at which calls of an agent are asked for: the `trigger_path` of its API Trigger nodes. */
+/** The paths that request calls of an agent: the `trigger_path` of its API Trigger nodes. */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { GraphProblem } from "./Agent.ts"
@@ -43,7 +43,7 @@ const nodesOf = (definition: JsonObject): ReadonlyArray<unknown> => (Array.isArr
 
 export const hasTrigger = (definition: JsonObject): boolean => nodesOf(definition).some(isTrigger)
 
-/** Each trigger has a path: its own, else what the node of the same id had `before`, else a new UUID. */
+/** Gives each trigger a path: its own, else that of the node with the same id in `before`, else a new UUID. */
 export const withPaths = (definition: JsonObject, before: JsonObject) => {
   const known = new Map(
     nodesOf(before)
@@ -53,7 +53,7 @@ export const withPaths = (definition: JsonObject, before: JsonObject) => {
   return mapTriggers(definition, (node) => (isMissing(pathOf(node)) ? known.get(node["id"]) : pathOf(node)))
 }
 
-/** Each trigger has a path that nobody has yet. */
+/** Gives each trigger a new path. */
 export const withFreshPaths = (definition: JsonObject) => mapTriggers(definition, () => undefined)
 
 const mapTriggers = Effect.fnUntraced(function* (definition: JsonObject, pathFor: (node: JsonObject) => unknown) {

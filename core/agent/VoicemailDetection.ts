@@ -1,21 +1,21 @@
-/** What an agent wants done where a machine answers. Pure. */
+/** What an agent does when a machine answers. Pure. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 
-/** `continue`: the call goes on as with a person, and its run says who answered. */
+/** `continue`: the call goes on as with a person, and its run records that a machine answered. */
 export const machineActions = ["hangup", "leave_message", "continue"] as const
 export type MachineAction = (typeof machineActions)[number]
 
-/** Voicemails record two or three minutes. */
+/** Enough for the two or three minutes that voicemails record. */
 export const longestMessage = 2000
 
 interface VoicemailDetection {
   readonly isOn: boolean
   readonly action: MachineAction
-  /** The template of what is said after the beep. */
+  /** The template of the message spoken after the beep. */
   readonly message: string | undefined
 }
 
-/** Settings from before they were checked may be anything; what is not understood is what it always was: a machine is hung up on. */
+/** Settings stored before they were validated may hold anything. An unknown action falls back to `hangup`. */
 export const voicemailDetectionOf = (configurations: JsonObject): VoicemailDetection => {
   const set = configurations["voicemail_detection"]
   if (!isObject(set) || set["enabled"] !== true) return { isOn: false, action: "hangup", message: undefined }

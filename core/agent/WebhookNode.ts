@@ -1,4 +1,4 @@
-/** A webhook node as its definition has it. What calls run with was maybe never checked, so nothing in it is taken for granted. */
+/** A webhook node as read from a definition. The definitions of calls may never have been validated, so nothing is taken for granted. */
 import { isObject, type JsonObject } from "#core/Json.ts"
 
 export const webhookMethods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
@@ -7,13 +7,13 @@ export type WebhookMethod = (typeof webhookMethods)[number]
 export interface WebhookNode {
   readonly id: string
   readonly name: string
-  /** Undefined: none that there is. */
+  /** Undefined: unsupported method. */
   readonly method: WebhookMethod | undefined
-  /** Sent to as it is: no template. Empty when there is none. */
+  /** Used verbatim, not as a template. Empty when there is none. */
   readonly url: string
   readonly credentialUuid: string | undefined
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
-  /** A template: any JSON. */
+  /** A template: any JSON value. */
   readonly payload: unknown
 }
 
@@ -31,7 +31,7 @@ const headersOf = (rows: unknown): WebhookNode["headers"] =>
     .map((row) => [textIn(row, "key").trim(), textIn(row, "value")] as const)
     .filter(([name, value]) => name !== "" && value !== "")
 
-/** `node` is one of those in a definition. */
+/** `node` is an element of a definition's nodes. */
 export const webhookNodeOf = (node: unknown): WebhookNode | undefined => {
   if (!isObject(node) || node["type"] !== "webhook") return undefined
   const data = isObject(node["data"]) ? node["data"] : {}

@@ -1,4 +1,4 @@
-/** What the graphs of the templates are written with. */
+/** Builders for the graphs of the templates. */
 import type { JsonObject } from "#core/Json.ts"
 
 interface Extraction {
