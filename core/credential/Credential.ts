@@ -1,4 +1,4 @@
-/** What an agent's tools and webhooks prove themselves with. Its data is written and never read out. */
+/** How an agent's tools and webhooks authenticate. The secret can be written but never read back through the API. */
 import { Schema } from "effect"
 
 export const credentialTypes = ["none", "api_key", "bearer_token", "basic_auth", "custom_header"] as const
@@ -6,19 +6,19 @@ export type CredentialType = (typeof credentialTypes)[number]
 
 export type CredentialData = Readonly<Record<string, unknown>>
 
-/** Without the secret. */
+/** A credential without its secret. */
 export interface Credential {
   readonly uuid: string
   readonly name: string
   readonly description: string | null
   readonly credentialType: CredentialType
-  /** It is sent to no others. */
+  /** The only hosts that the credential may be sent to. */
   readonly allowedHosts: ReadonlyArray<string>
   readonly createdAt: Date
   readonly updatedAt: Date | null
 }
 
-/** Which text each type cannot do without. */
+/** The text fields that each type requires. */
 const neededData: { readonly [Type in CredentialType]: ReadonlyArray<string> } = {
   none: [],
   api_key: ["header_name", "api_key"],
@@ -27,13 +27,13 @@ const neededData: { readonly [Type in CredentialType]: ReadonlyArray<string> } =
   custom_header: ["header_name", "header_value"]
 }
 
-/** The first field that is not there, or is no text. */
+/** The first required field that is missing, empty or not a string. */
 export const missingField = (type: CredentialType, data: CredentialData): string | undefined =>
   neededData[type].find((field) => typeof data[field] !== "string" || data[field] === "")
 
 export class CredentialNotFound extends Schema.TaggedError<CredentialNotFound>()("CredentialNotFound", { uuid: Schema.String }) {}
 export class CredentialNameTaken extends Schema.TaggedError<CredentialNameTaken>()("CredentialNameTaken", { name: Schema.String }) {}
-/** The data lacks what the type needs. */
+/** The data lacks a field that the type requires. */
 export class CredentialDataRefused extends Schema.TaggedError<CredentialDataRefused>()("CredentialDataRefused", {
   credentialType: Schema.String,
   field: Schema.String

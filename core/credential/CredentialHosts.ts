@@ -1,17 +1,17 @@
 /**
- * The hosts that a credential may be sent to. An administrator who saves an agent or a tool puts the hosts that it names on the list; nobody
- * else can have a credential sent anywhere new. `crm.example.com` means https at port 443; any other port stands behind a colon.
+ * The hosts that a credential may be sent to. When an administrator saves an agent or a tool, the hosts that it names join the list; nobody
+ * else can have a credential sent to a new host. `crm.example.com` means HTTPS at port 443; any other port follows a colon.
  */
 import { Schema } from "effect"
 import { isObject, type JsonObject } from "#core/Json.ts"
 
-/** What an organization has an endpoint or two of, not a list of the internet. */
+/** Enough for an organization's own endpoints. */
 export const mostHosts = 100
 
 export class CredentialHostInvalid extends Schema.TaggedError<CredentialHostInvalid>()("CredentialHostInvalid", {
   host: Schema.String
 }) {}
-/** A tool would send its credential to a host that is not on the credential's list, and is not added to it. */
+/** A tool would send its credential to a host that is not on the credential's list and cannot join it. */
 export class CredentialHostRefused extends Schema.TaggedError<CredentialHostRefused>()("CredentialHostRefused", {
   reason: Schema.String,
   path: Schema.Array(Schema.String)
@@ -27,30 +27,30 @@ const entryOf = ({ hostname, port, protocol }: URL): string => {
   return protocol === "https:" ? hostname : `${hostname}:80`
 }
 
-/** As it stands on a list; undefined for what is no http or https address. */
+/** The entry that a list has for this URL; undefined if it is not HTTP or HTTPS. */
 const hostOfUrl = (text: string): string | undefined => {
   const url = URL.parse(text.trim())
   return url === null || (url.protocol !== "http:" && url.protocol !== "https:") || url.hostname === "" ? undefined : entryOf(url)
 }
 
-/** What somebody has put on a list, in the one way of writing it; undefined for what is no host. */
+/** Normalizes an entry that somebody put on a list; undefined if it is no host. */
 export const readHost = (text: string): string | undefined => {
-  // A wildcard would be taken for a host of that name.
+  // A wildcard would be read as a host of that name.
   const url = /[/\\?#@*\s]/.test(text) ? null : URL.parse(`https://${text}`)
   return url === null || url.hostname === "" ? undefined : entryOf(url)
 }
 
-/** Lists may have been made by a migration, which knows no other way of writing a host than the one that it found. */
+/** Entries are normalized before they are compared, because those written by a migration may not be. */
 export const mayBeSentTo = (allowedHosts: ReadonlyArray<string>, url: string): boolean => {
   const host = hostOfUrl(url)
   return host !== undefined && allowedHosts.some((allowed) => allowed === host || readHost(allowed) === host)
 }
 
-/** A credential that is named beside an address. */
+/** A credential that is named next to a URL. */
 export interface CredentialUse {
   readonly uuid: string
   readonly host: string
-  /** From the definition to the address. */
+  /** The path from the definition to the URL. */
   readonly path: ReadonlyArray<string | number>
 }
 
@@ -66,7 +66,7 @@ const inNode = ["credential_uuid", "endpoint_url"] as const
 const inFetch = ["pre_call_fetch_credential_uuid", "pre_call_fetch_url"] as const
 const inTool = ["credential_uuid", "url"] as const
 
-/** Whether a node is turned on makes no difference: a member can turn it on. */
+/** Includes nodes that are turned off, because a member can turn them on. */
 export const usesInAgent = (definition: JsonObject): ReadonlyArray<CredentialUse> => {
   const nodes: ReadonlyArray<unknown> = Array.isArray(definition["nodes"]) ? definition["nodes"] : []
   return nodes.flatMap((node, index) => {

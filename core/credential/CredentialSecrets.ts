@@ -1,4 +1,4 @@
-/** Credentials with their secrets, for what the engine asks of others. Read each time, and kept nowhere. */
+/** Credentials with their secrets, for the engine's own requests. They are read for every request and never cached. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -10,14 +10,14 @@ import { isUuid } from "#core/Uuid.ts"
 export interface FoundCredential {
   readonly credentialType: CredentialType
   readonly data: CredentialData
-  /** For `mayBeSentTo`, which whoever sends it has to ask. */
+  /** Before sending the credential, check these with `mayBeSentTo`. */
   readonly allowedHosts: ReadonlyArray<string>
 }
 
 export class CredentialSecrets extends Context.Service<
   CredentialSecrets,
   {
-    /** Undefined when the organization has none of that id. */
+    /** Undefined when the organization has no such credential. */
     readonly find: (organizationId: OrganizationId, uuid: string) => Effect.Effect<FoundCredential | undefined>
   }
 >()("core/credential/CredentialSecrets") {

@@ -25,7 +25,7 @@ const placeOf = (organizationId: OrganizationId, uuid: string): Place => ({
   id: uuid.toLowerCase()
 })
 
-/** The row with its data opened. */
+/** The row with its data decrypted. */
 const opened = <Row extends { readonly data: CredentialData | string }, E, R>(
   organizationId: OrganizationId,
   uuid: string,
@@ -55,7 +55,7 @@ export const find = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
     Effect.map((rows) => rows[0])
   )
 
-/** With the secret, to be shown to whom the credential is for. */
+/** Includes the secret, for requests to the service that the credential belongs to. */
 export const secretOf = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
   opened(
     organizationId,
@@ -65,7 +65,7 @@ export const secretOf = (sql: Sql, organizationId: OrganizationId, uuid: string)
       WHERE organization_id = ${organizationId} AND uuid = ${uuid}::uuid`
   )
 
-/** With the secret, and until the transaction ends nobody else changes it. */
+/** Includes the secret. Nobody else changes the credential before the transaction ends. */
 export const lock = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
   opened(
     organizationId,
@@ -90,7 +90,7 @@ export const remove = (sql: Sql, organizationId: OrganizationId, uuid: string) =
     Effect.map((rows) => rows[0])
   )
 
-/** How many of these, each named once, are the organization's. */
+/** How many of these UUIDs, which must be distinct, are the organization's. */
 export const count = (sql: Sql, organizationId: OrganizationId, uuids: ReadonlyArray<string>) =>
   sql<{ readonly count: number }>`
     SELECT count(*)::int AS count FROM credentials WHERE organization_id = ${organizationId} AND uuid = ANY(${uuids}::uuid[])`.pipe(

@@ -1,4 +1,4 @@
-/** The credentials of an organization. A tool may name one that is gone: its calls then go out without. */
+/** The credentials of an organization. A tool may name a deleted one: its requests are then sent without. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -26,13 +26,13 @@ export interface NewCredential {
   readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
 
-/** What is left out stays as it is. `data` is replaced as a whole. */
+/** Omitted fields stay unchanged. `data` is replaced as a whole. */
 export interface CredentialChanges {
   readonly name?: string | undefined
   readonly description?: string | undefined
   readonly credentialType?: CredentialType | undefined
   readonly data?: CredentialData | undefined
-  /** Replaced as a whole. */
+  /** The list is replaced as a whole. */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
 
@@ -43,7 +43,7 @@ export class Credentials extends Context.Service<
       organizationId: OrganizationId,
       credential: NewCredential
     ) => Effect.Effect<Credential, CredentialDataRefused | CredentialHostInvalid | CredentialNameTaken>
-    /** By name. */
+    /** Sorted by name. */
     readonly list: (organizationId: OrganizationId, page: Page) => Effect.Effect<ReadonlyArray<Credential>>
     readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Credential, CredentialNotFound>
     readonly update: (
@@ -92,7 +92,7 @@ const checked = ({ credentialType, data }: Pick<NewCredential, "credentialType" 
   return field === undefined ? Effect.void : Effect.fail(new CredentialDataRefused({ credentialType, field }))
 }
 
-/** As lists have them, each once. */
+/** The hosts in normalized form, without duplicates. */
 const listed = Effect.fnUntraced(function* (hosts: ReadonlyArray<string>) {
   const invalid = hosts.find((host) => readHost(host) === undefined)
   if (invalid !== undefined) return yield* new CredentialHostInvalid({ host: invalid })
@@ -119,7 +119,7 @@ const update = Effect.fnUntraced(
       description: changes.description ?? before.description,
       credentialType,
       allowedHosts: changes.allowedHosts === undefined ? before.allowedHosts : yield* listed(changes.allowedHosts),
-      // A secret of another type is of no use, and is not kept.
+      // A secret of another type is useless, and is dropped.
       data: changes.data ?? (credentialType === before.credentialType ? before.data : {})
     }
     yield* checked(after)

@@ -1,4 +1,4 @@
-/** How a credential shows itself in an HTTP request. */
+/** The HTTP header that carries a credential. */
 import { Base64 } from "effect/encoding"
 import type { CredentialData, CredentialType } from "./Credential.ts"
 
@@ -17,5 +17,5 @@ const shown: { readonly [Type in CredentialType]: (data: CredentialData) => Head
   custom_header: (data) => [text(data, "header_name"), text(data, "header_value")]
 }
 
-/** Undefined for a credential that is none. The name may be no name of a header: clients choose it. */
+/** Undefined for a credential of type `none`. The name may be an invalid header name, because clients choose it. */
 export const credentialHeader = (type: CredentialType, data: CredentialData): Header | undefined => shown[type](data)

@@ -1,4 +1,4 @@
-/** Holds what is about to be saved against the lists of the credentials that it names, and adds to these for those who may. */
+/** Checks the credentials named in what is about to be saved against their lists of hosts, and extends these for administrators. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -8,13 +8,13 @@ import { isUuid } from "#core/Uuid.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A use that is refused, and why, in words for whoever saves it. */
+/** A use that is refused, and why, as told to whoever saves it. */
 interface RefusedUse {
   readonly use: CredentialUse
   readonly reason: string
 }
 
-/** The uses that are refused; if there is none, the hosts of an administrator's are on the lists when this returns. */
+/** Returns the refused uses. If there are none, an administrator's new hosts are on the lists when this returns. */
 export const settle = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, uses: ReadonlyArray<CredentialUse>) {
   const named = uses.filter(({ uuid }) => isUuid(uuid))
   if (named.length === 0) return []
@@ -23,7 +23,7 @@ export const settle = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
     SELECT uuid, allowed_hosts FROM credentials
     WHERE organization_id = ${organizationId} AND uuid = ANY(${[...new Set(named.map(({ uuid }) => uuid))]}::uuid[])`
   const lists = new Map(rows.map(({ allowedHosts, uuid }) => [uuid, allowedHosts]))
-  // One that is not there is sent nowhere.
+  // A credential that does not exist is not sent at all, so it is not refused.
   return named
     .filter(({ host, uuid }) => !mayBeSentTo(lists.get(uuid) ?? [host], `https://${host}`))
     .map((use): RefusedUse => ({ use, reason: hostRefusedMessage(use.host) }))
@@ -35,7 +35,7 @@ interface FullList {
   readonly allowedHosts: ReadonlyArray<string>
 }
 
-/** All lists take what is new to them, or none does. Locked in the order of their ids, so that two who save at once never wait for each other. */
+/** Either all lists take their new hosts, or none does. Rows are locked in id order, so that two concurrent saves cannot deadlock. */
 const grant = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, uses: ReadonlyArray<CredentialUse>) {
   const full = yield* sql<FullList>`
     WITH wanted AS (

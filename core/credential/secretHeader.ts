@@ -1,7 +1,7 @@
-/** Headers whose name says that they carry a secret. They are neither kept nor sent: everybody who may see the agent could read them. */
+/** Headers whose names suggest a secret. They are neither stored nor sent: everybody who may see the agent could read them. */
 
 const secretWords = ["authorization", "apikey", "accesskey", "privatekey", "bearer", "cookie", "credential", "passw", "secret", "token"]
-/** No real header has a longer name. */
+/** Real header names are shorter. */
 const longestName = 256
 
 export const isSecretName = (text: string): boolean => {

@@ -1,4 +1,4 @@
-/** A file with what an agent should know. It is kept as it is, and given to the agent as a whole. */
+/** A file with what an agent should know. It is stored unchanged, and given to the agent as a whole. */
 import { Schema } from "effect"
 import type { DocumentId, OrganizationId } from "#core/Id.ts"
 
@@ -8,12 +8,12 @@ export interface Document {
   readonly organizationId: OrganizationId
   readonly fileName: string
   readonly sizeBytes: number
-  /** SHA-256, hexadecimal. */
+  /** The SHA-256 in hexadecimal. */
   readonly fileHash: string
   readonly mediaType: string
   readonly storageKey: string
   readonly customMetadata: Readonly<Record<string, unknown>>
-  /** Null when a key that belongs to no user made it. */
+  /** Null when it was created with a key that belongs to no user. */
   readonly createdBy: number | null
   readonly createdAt: Date
 }

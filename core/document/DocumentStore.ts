@@ -11,7 +11,7 @@ const columns = (sql: Sql) =>
     "id, document_uuid, organization_id, file_name, size_bytes, file_hash, media_type, storage_key, custom_metadata, created_by, created_at"
   )
 
-/** Made of an upload that is there, which is used up; no row where there is none. */
+/** Creates the document from a received upload, which is consumed. Returns no row when there is no such upload. */
 export const insert = (
   sql: Sql,
   organizationId: OrganizationId,

@@ -16,7 +16,7 @@ export interface DocumentTicket extends ResourceTicket {
 }
 
 export interface NewDocument {
-  /** Both as they were given with the upload's address. */
+  /** Both as they were issued with the upload URL. */
   readonly documentUuid: string
   readonly storageKey: string
   readonly createdBy?: UserId | undefined
@@ -30,7 +30,7 @@ export class Documents extends Context.Service<
     /** Newest first. */
     readonly list: (organizationId: OrganizationId, page: Page) => Effect.Effect<Part<Document>>
     readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Document, DocumentNotFound>
-    /** Its file is the caller's to remove. */
+    /** The caller must delete its file. */
     readonly remove: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Document, DocumentNotFound>
   }
 >()("core/document/Documents") {

@@ -1,21 +1,20 @@
 /**
- * Uploads of which nothing was made, and how their files go: `condemn`, remove each file, `forget`. A condemned upload has not been received
- * any more, so nothing can be made of it from then on; until it is forgotten it is found again. So a process that dies in between leaves
- * neither a file without a row nor a campaign without its file.
+ * Deletes uploads that nothing was made of: `condemn`, delete each file, then `forget`. A condemned upload counts as not received, so nothing
+ * can be made of it any more, and it is found again until it is forgotten. A process that dies in between leaves neither a file without a row
+ * nor a campaign without its file.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
 type Sql = SqlClient.SqlClient
 
-/** After its address has expired nothing is put there any more; a client may still be about to make something of it. */
+/** Nothing can be uploaded once the URL has expired, but a client may still be about to use the upload. */
 const keptAfterExpiry = "1 day"
 export const condemnedAtOnce = 100
 
 /**
- * Of all organizations, in the order of their keys, those after `after`. Whoever makes a campaign or a resource of one at the same moment
- * comes first, or finds that it is gone: both write the same row. That nothing names the file is true of every unused upload; it is asked
- * for what was written past the column that says so.
+ * Spans all organizations, in key order, starting after `after`. Creating a campaign or resource from one of these uploads writes the same row,
+ * so it either comes first or finds the upload gone. The NOT EXISTS checks protect uploads that were used without setting `used_at`.
  */
 export const condemn = (sql: Sql, after: string) =>
   sql<{ readonly key: string }>`
@@ -32,7 +31,7 @@ export const condemn = (sql: Sql, after: string) =>
     )
     SELECT key FROM condemned ORDER BY key`.pipe(Effect.map((rows) => rows.map(({ key }) => key)))
 
-/** Those whose files are gone; how many they were. */
+/** Forgets uploads whose files are deleted. Returns how many. */
 export const forget = (sql: Sql, keys: ReadonlyArray<string>) =>
   sql`DELETE FROM uploads WHERE key = ANY (${keys}::text[]) AND used_at IS NULL AND received_at IS NULL RETURNING key`.pipe(
     Effect.map((rows) => rows.length)

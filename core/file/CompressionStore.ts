@@ -1,4 +1,4 @@
-/** Recordings that are to be compressed, and what has become of them. A row that is marked stays until the WAV is gone: see 0083. */
+/** Recordings to be compressed, and their progress. A marked row stays until the WAV is deleted: see migration 0083. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId, RunId } from "#core/Id.ts"
@@ -6,25 +6,25 @@ import { compressedKey } from "./RecordingFormat.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** Recordings that are looked at together. */
+/** Recordings per batch. */
 export const atOnce = 50
 
 export interface Compression {
-  /** Of the WAV. */
+  /** The key of the WAV. */
   readonly key: string
   readonly organizationId: OrganizationId
   readonly runId: RunId
-  /** What the run names now: the WAV while it is not compressed, null once the recording was deleted. */
+  /** The key in the run: the WAV's while it is not compressed, null once the recording was deleted. */
   readonly recordingKey: string | null
 }
 
-/** After that key, of calls whose record is written. */
+/** The next marked recordings after that key, of calls whose record is complete. */
 export const due = (sql: Sql, after: string) => sql<Compression>`
   SELECT f.key, f.organization_id, r.id AS run_id, r.recording_key
   FROM stored_files f JOIN runs r ON r.id = substring(f.key FROM '/([0-9]+)-')::int AND r.organization_id = f.organization_id
   WHERE f.to_compress AND f.key > ${after} AND r.is_completed ORDER BY f.key LIMIT ${atOnce}`
 
-/** From now on the run names the compressed file. False: it does not name the WAV any more. */
+/** Points the run to the compressed file. False: the run no longer names the WAV. */
 export const publish = (sql: Sql, { key, organizationId, runId }: Compression, bytes: number) => {
   const compressed = compressedKey(key)
   return sql<{ readonly id: RunId }>`
@@ -38,10 +38,10 @@ export const publish = (sql: Sql, { key, organizationId, runId }: Compression, b
     SELECT id FROM named`.pipe(Effect.map((rows) => rows.length > 0))
 }
 
-/** The WAV is gone. */
+/** Forgets the WAV once it is deleted. */
 export const settle = (sql: Sql, { key, organizationId }: Compression) =>
   sql`DELETE FROM stored_files WHERE key = ${key} AND organization_id = ${organizationId}`
 
-/** The WAV stays as it is. */
+/** Gives up compressing: the WAV stays. */
 export const giveUp = (sql: Sql, { key, organizationId }: Compression) =>
   sql`UPDATE stored_files SET to_compress = false WHERE key = ${key} AND organization_id = ${organizationId}`

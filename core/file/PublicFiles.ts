@@ -1,8 +1,8 @@
-/** Port: where whoever has no credential gets the files of a run. The addresses work for some days. */
+/** Port: links to a run's files that work without a credential. They expire after some days. */
 import { Context, type Effect } from "effect"
 import type { Run } from "#core/run/Run.ts"
 
-/** Undefined: there is no such file. */
+/** Undefined when there is no such file. */
 export interface PublicAddresses {
   readonly transcript: string | undefined
   readonly recording: string | undefined

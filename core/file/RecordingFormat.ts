@@ -1,19 +1,19 @@
 /**
- * In which format the recording of a call is kept. Every call is recorded as WAV; where Opus is wanted, that is made of it after the call. The
- * two names of one recording differ in their ending only, so whoever has an earlier name finds the file under the later one.
+ * The format in which a call's recording is stored. Every call is recorded as WAV; if Opus is wanted, it is encoded from that after the call.
+ * The two keys of a recording differ only in their extension, so a client with the earlier key finds the file under the later one.
  */
 import { Context } from "effect"
 
 export const recordingFormats = ["wav", "opus"] as const
 export type RecordingFormat = (typeof recordingFormats)[number]
 
-/** For organizations that have not chosen. */
+/** Applies to organizations that have not chosen a format. */
 export const DefaultRecordingFormat = Context.Reference<RecordingFormat>("core/file/DefaultRecordingFormat", { defaultValue: () => "wav" })
 
-/** The name of a recording once it is compressed; of anything else, its own. */
+/** The key of a recording once it is compressed; any other key is returned unchanged. */
 export const compressedKey = (key: string): string => key.replace(/\.wav$/, ".opus")
 
-/** Where the sound of a recording may lie: while it is being compressed, under both names. */
+/** All keys under which a recording may be stored: while it is being compressed, it exists under both. */
 export const filesOfRecording = (key: string): ReadonlyArray<string> => {
   const [, name] = /^(.*)\.(?:wav|opus)$/.exec(key) ?? []
   return name === undefined ? [key] : [`${name}.wav`, `${name}.opus`]

@@ -1,6 +1,6 @@
 /**
- * The way of a file into a recording or a document: an address is asked for, the bytes are put there, and then the resource is made of
- * them, which uses the upload up. The bytes go past this: `receive`, write them to a draft, `complete`, which has it renamed to the key.
+ * How a file becomes a recording or a document: the client requests an upload URL, sends the bytes there, and then creates the resource, which
+ * consumes the upload. This module keeps only the records. The bytes take another path: `receive`, write a draft, then `complete` renames it.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -12,10 +12,10 @@ import { hasRoom } from "#core/organization/QuotaStore.ts"
 import { hashOf, newSecret } from "#core/organization/Secret.ts"
 
 const expiresInSeconds = 1800
-/** The tail of a long name is kept, because it holds the extension. */
+/** A long name keeps its end, because that has the extension. */
 const keptOfName = 180
 
-/** Nothing lies there that a resource could be made of; it may have been made already. */
+/** There is no received upload with this key; it may have been used already. */
 export class UploadMissing extends Schema.TaggedError<UploadMissing>()("UploadMissing", { key: Schema.String }) {}
 
 export interface ResourceFile {
@@ -27,7 +27,7 @@ export interface ResourceFile {
 
 export interface ResourceTicket {
   readonly key: string
-  /** Belongs into the upload address; only its hash is kept. */
+  /** The token goes into the upload URL; only its hash is stored. */
   readonly token: string
   readonly expiresInSeconds: number
 }
@@ -35,11 +35,11 @@ export interface ResourceTicket {
 export class ResourceUploads extends Context.Service<
   ResourceUploads,
   {
-    /** For a file in `folder`, such as `recordings/1/r0123abcd`. */
+    /** Issues an upload URL for a file in `folder`, such as `recordings/1/r0123abcd`. */
     readonly request: (organizationId: OrganizationId, folder: string, file: ResourceFile) => Effect.Effect<ResourceTicket, QuotaFull>
-    /** Before the first byte. */
+    /** Checks the token before the first byte is accepted. */
     readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
-    /** The bytes are here; `keep` puts them under their key, unless the same ones lie there. */
+    /** Called once all bytes are here. `keep` renames them to their key; it does not run if the same bytes are there already. */
     readonly complete: (
       key: string,
       sent: Stored,
@@ -63,7 +63,7 @@ export class ResourceUploads extends Context.Service<
   ).pipe(Layer.provide([Digest.layerWebCrypto, SecureRandom.layerWebCrypto]))
 }
 
-/** Fit to be the last part of a key: no hidden file, no option of some command line. */
+/** Makes a name safe as the last part of a key: no hidden file, and nothing that a command line takes for an option. */
 const safeName = (fileName: string): string => {
   const kept = fileName.replace(/[^A-Za-z0-9._-]/g, "_").slice(-keptOfName)
   return /^[A-Za-z0-9_]/.test(kept) ? kept : `_${kept}`

@@ -1,14 +1,14 @@
-/** How long an organization keeps what its calls leave behind, and in which format. */
+/** How long, and in which format, an organization keeps the recordings and transcripts of its calls. */
 import { Schema } from "effect"
 import type { RecordingFormat } from "./RecordingFormat.ts"
 
 export interface Retention {
-  /** Null: for ever. */
+  /** Null: forever. */
   readonly recordingsDays: number | null
   readonly transcriptsDays: number | null
-  /** Of calls that are yet to end. Null: the operator's. */
+  /** Applies to calls that have not ended yet. Null: the operator's default. */
   readonly recordingFormat: RecordingFormat | null
 }
 
-/** Its recording is being written still. */
+/** The run's recording is still being written. */
 export class RunNotCompleted extends Schema.TaggedError<RunNotCompleted>()("RunNotCompleted", { id: Schema.Int }) {}

@@ -1,4 +1,4 @@
-/** What of a call an organization keeps for how long, and the records of calls that have lost it. */
+/** The retention settings of organizations, and the runs whose files have expired. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId, RunId } from "#core/Id.ts"
@@ -9,7 +9,7 @@ type Sql = SqlClient.SqlClient
 export const artifactKinds = ["recording", "transcript"] as const
 export type ArtifactKind = (typeof artifactKinds)[number]
 
-/** Runs that are looked through at once. */
+/** Runs per batch. */
 export const atOnce = 200
 const organizationsAtOnce = 10_000
 
@@ -18,7 +18,7 @@ export const find = (sql: Sql, id: OrganizationId) =>
     Effect.map(([row]): Retention => row ?? { recordingsDays: null, transcriptsDays: null, recordingFormat: null })
   )
 
-/** Undefined: stays as it is. */
+/** Undefined fields stay unchanged. */
 export const put = (sql: Sql, id: OrganizationId, { recordingFormat, recordingsDays, transcriptsDays }: Partial<Retention>) => sql`
   INSERT INTO retention AS r (organization_id, recordings_days, transcripts_days, recording_format)
   VALUES (${id}, ${recordingsDays ?? null}::int, ${transcriptsDays ?? null}::int, ${recordingFormat ?? null}::text)
@@ -27,7 +27,7 @@ export const put = (sql: Sql, id: OrganizationId, { recordingFormat, recordingsD
     transcripts_days = CASE WHEN ${transcriptsDays === undefined} THEN r.transcripts_days ELSE excluded.transcripts_days END,
     recording_format = CASE WHEN ${recordingFormat === undefined} THEN r.recording_format ELSE excluded.recording_format END`
 
-/** Of all organizations, those that do not keep everything. */
+/** All organizations with a limit for this kind. */
 export const limited = (sql: Sql, kind: ArtifactKind) =>
   sql<{ readonly organizationId: OrganizationId }>`
     SELECT organization_id FROM retention WHERE ${sql.literal(`${kind}s_days`)} IS NOT NULL ORDER BY organization_id LIMIT ${organizationsAtOnce}`.pipe(
@@ -36,11 +36,11 @@ export const limited = (sql: Sql, kind: ArtifactKind) =>
 
 interface ExpiredRun {
   readonly id: RunId
-  /** Null when there is no such file, or it is gone already. */
+  /** Null when there is no such file, or it is deleted already. */
   readonly key: string | null
 }
 
-/** The oldest runs that nobody has seen to, and that are older than the organization keeps it; none after one that is not over yet. */
+/** The oldest unprocessed runs beyond the retention period. The list ends before the first run that is not completed yet. */
 export const expired = (sql: Sql, id: OrganizationId, kind: ArtifactKind) =>
   sql<ExpiredRun & { readonly isCompleted: boolean }>`
     SELECT r.id, ${sql.literal(`r.${kind}_key`)} AS key, r.is_completed
@@ -54,7 +54,7 @@ export const expired = (sql: Sql, id: OrganizationId, kind: ArtifactKind) =>
     })
   )
 
-/** Their files are gone: nothing tells of them any more. With a transcript goes what the record itself quotes of the call. */
+/** Removes deleted files from their runs. Together with a transcript, the run loses the feedback events, which quote it. */
 export const forget = (sql: Sql, id: OrganizationId, kind: ArtifactKind, runs: ReadonlyArray<RunId>) =>
   kind === "recording"
     ? sql`UPDATE runs SET recording_key = NULL WHERE organization_id = ${id} AND id = ANY(${runs}::int[]) AND recording_key IS NOT NULL`
@@ -64,7 +64,7 @@ export const forget = (sql: Sql, id: OrganizationId, kind: ArtifactKind, runs: R
         WHERE organization_id = ${id} AND id = ANY(${runs}::int[])
           AND (transcript_key IS NOT NULL OR jsonb_exists(logs, 'realtime_feedback_events'))`
 
-/** All runs up to this one have been seen to. */
+/** Records that all runs up to this one have been processed. */
 export const advance = (sql: Sql, id: OrganizationId, kind: ArtifactKind, run: RunId) => sql`
   UPDATE retention SET (${sql.literal(`${kind}s_until, ${kind}s_run`)}) = (SELECT created_at, id FROM runs WHERE organization_id = ${id} AND id = ${run})
   WHERE organization_id = ${id}`

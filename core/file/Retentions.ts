@@ -1,4 +1,4 @@
-/** How long, and in which format, an organization keeps what its calls leave behind, and taking it away before that. The record of a call stays. */
+/** How long and in which format an organization keeps recordings and transcripts, and their deletion on request. The run itself stays. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "#core/Id.ts"
@@ -12,9 +12,9 @@ export class Retentions extends Context.Service<
   Retentions,
   {
     readonly get: (id: OrganizationId) => Effect.Effect<Retention>
-    /** What is undefined stays as it is. */
+    /** Undefined fields stay unchanged. */
     readonly set: (id: OrganizationId, changes: Partial<Retention>) => Effect.Effect<Retention>
-    /** The recording and the transcript of a call. `remove` takes a file away; where that fails, the next time finds it again. */
+    /** Deletes the recording and transcript of a call with `remove`. If that fails, the run still names its files, and the operation can be repeated. */
     readonly removeArtifacts: (
       run: { readonly organizationId: OrganizationId; readonly agentId: AgentId; readonly id: RunId },
       remove: (key: string) => Effect.Effect<void>

@@ -1,4 +1,4 @@
-/** How large the files are that are kept for organizations. What frees them is in the tables that name them: see 0062. */
+/** The sizes of the files stored for organizations. Triggers on the tables that name a file free its space: see migration 0062. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId, RunId } from "#core/Id.ts"
@@ -13,7 +13,7 @@ export interface StoredFile {
   readonly bytes: number
 }
 
-/** Those that are counted already are not counted again. A call's recording is marked if its organization wants it compressed. */
+/** Files that are counted already are skipped. A call's recording is marked if its organization wants it compressed. */
 export const add = Effect.fnUntraced(function* (sql: Sql, files: ReadonlyArray<StoredFile>) {
   const rows = JSON.stringify(files.map(({ bytes, key, organizationId }) => ({ key, organization_id: organizationId, bytes })))
   yield* sql`
@@ -30,16 +30,16 @@ interface FullStorage {
   readonly used: number
 }
 
-/** Organizations that keep as much as they may. */
+/** Organizations that have used up their storage quota. */
 export const full = (sql: Sql) => sql<FullStorage>`
   SELECT organization_id, used FROM quotas WHERE name = 'storage_bytes'
     AND used >= least(coalesce(allowed, ${defaultQuotas.storage_bytes}::bigint), own)`
 
-/** For those who follow the organization's events. */
+/** Notifies those who follow the organization's events. */
 export const tellFull = (sql: Sql, { organizationId, used }: FullStorage) => sql`
   SELECT add_event(${organizationId}::int, 'storage.full', 'organization', jsonb_build_object('used_bytes', ${used}::bigint))`
 
-/** Runs that are looked through at once, by their ids. */
+/** Runs per batch, in id order. */
 const runsAtOnce = 2000
 const resourcesAtOnce = 200
 
@@ -48,7 +48,7 @@ export interface NamedFile {
   readonly key: string
 }
 
-/** Files of the runs after `after` that are not counted, and the run up to which they are; undefined: there are no more. */
+/** The uncounted files of the next batch of runs after `after`, and the last run of that batch; undefined if there are no more runs. */
 export const uncountedOfRuns = Effect.fnUntraced(function* (sql: Sql, after: number) {
   const [last] = yield* sql<{ readonly id: RunId | null; readonly count: number }>`
     SELECT max(id) AS id, count(*)::int AS count FROM (SELECT id FROM runs WHERE id > ${after}::int ORDER BY id LIMIT ${runsAtOnce}::int) AS part`
@@ -61,12 +61,12 @@ export const uncountedOfRuns = Effect.fnUntraced(function* (sql: Sql, after: num
   return { files, until, isLast: last?.count !== runsAtOnce }
 })
 
-/** The same of recordings that agents play, whose size nobody knew before it was counted. */
+/** The same for recordings that agents play, for those stored before sizes were counted. */
 export const uncountedRecordings = (sql: Sql, after: number) => sql<NamedFile & { readonly id: number }>`
   SELECT id, organization_id, storage_key AS key FROM recordings r
   WHERE id > ${after}::int AND NOT EXISTS (SELECT FROM stored_files f WHERE f.key = r.storage_key) ORDER BY id LIMIT ${resourcesAtOnce}::int`
 
-/** Counted files of calls whose run names them no more: they were taken away while their size was on its way here. How many they were. */
+/** Forgets counted files that their run no longer names: they were deleted before their size was counted. Returns how many. */
 export const forgetUnnamed = (sql: Sql) =>
   sql`
     DELETE FROM stored_files f USING runs r

@@ -1,6 +1,6 @@
 /**
- * The end of an upload. An address serves until the bytes are there: the same ones again get the same answer, since an answer may be lost;
- * others come too late, for something may have been made of the first already.
+ * The end of an upload. A URL accepts bytes until an upload is complete. Sending the same bytes again succeeds, because the first answer may
+ * have been lost; other bytes are refused, because the first may be in use already.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -10,13 +10,13 @@ import * as storedFiles from "./StoredFiles.ts"
 
 export interface Stored {
   readonly sizeBytes: number
-  /** SHA-256, hexadecimal. Null for what was uploaded before it was kept. */
+  /** The SHA-256 in hexadecimal. Null for uploads from before hashes were stored. */
   readonly fileHash: string | null
 }
 
-/** Other bytes lie there already. */
+/** Other bytes have been received already. */
 export class UploadComplete extends Schema.TaggedError<UploadComplete>()("UploadComplete", {}) {}
-/** No such upload, a wrong token, or one that has expired. */
+/** The upload is unknown or expired, or the token is wrong. */
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", {}) {}
 
 interface UploadRow {
@@ -26,7 +26,7 @@ interface UploadRow {
   readonly organizationId: OrganizationId
 }
 
-/** `keep` puts the bytes where they belong. Of two that arrive at once, the second finds what the first has left. */
+/** `keep` moves the bytes to their key. The row lock makes the second of two concurrent uploads see the result of the first. */
 export const completed = Effect.fnUntraced(
   function* (sql: SqlClient.SqlClient, key: string, sent: Stored, keep: Effect.Effect<void>) {
     const [upload] = yield* sql<UploadRow>`
@@ -38,7 +38,7 @@ export const completed = Effect.fnUntraced(
     }
     yield* storedFiles.add(sql, [{ organizationId: upload.organizationId, key, bytes: sent.sizeBytes }])
     yield* within(sql, upload.organizationId, "storage_bytes", sent.sizeBytes)
-    // A process that dies after this leaves bytes that are not received: the next upload takes their place.
+    // If the process dies after this, the bytes are there but not received: the next upload replaces them.
     yield* keep
     yield* sql`UPDATE uploads SET size_bytes = ${sent.sizeBytes}, file_hash = ${sent.fileHash}, received_at = now() WHERE key = ${key}`
   },

@@ -1,5 +1,5 @@
 /**
- * The records of uploaded files. The bytes go past them: `receive`, write to a draft, `complete`, which has it renamed to the key.
+ * The records of uploaded contact lists. The bytes take another path: `receive`, write a draft, then `complete` renames it to the key.
  */
 import { Context, Effect, Layer } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -13,14 +13,14 @@ import { completed, type Stored, type UploadComplete, UploadRefused } from "./Up
 import { SourceNotFound } from "#core/contact/ContactSource.ts"
 
 const expiresInSeconds = 900
-/** The tail of a long name is kept, because it holds the extension. */
+/** A long name keeps its end, because that has the extension. */
 const keptOfName = 180
 const keyPattern = /^campaigns\/\d+\/[A-Za-z0-9._-]+$/
 
 export interface UploadTicket {
-  /** Opaque to clients; given back as a campaign's `source_id`. */
+  /** Opaque to clients, who send it back as a campaign's `source_id`. */
   readonly key: string
-  /** Belongs into the upload address; only its hash is kept. */
+  /** The token goes into the upload URL; only its hash is stored. */
   readonly token: string
   readonly expiresInSeconds: number
 }
@@ -39,17 +39,17 @@ export class Uploads extends Context.Service<
       organizationId: OrganizationId,
       file: { readonly fileName: string; readonly fileSize: number; readonly contentType: string }
     ) => Effect.Effect<UploadTicket, QuotaFull>
-    /** Before the first byte. */
+    /** Checks the token before the first byte is accepted. */
     readonly receive: (key: string, token: string) => Effect.Effect<{ readonly key: string; readonly maxBytes: number }, UploadRefused>
-    /** The bytes are here; `keep` puts them under their key, unless the same ones lie there. */
+    /** Called once all bytes are here. `keep` renames them to their key; it does not run if the same bytes are there already. */
     readonly complete: (
       key: string,
       sent: Stored,
       keep: Effect.Effect<void>
     ) => Effect.Effect<void, QuotaFull | UploadComplete | UploadRefused>
-    /** A file whose bytes are there. */
+    /** Finds an upload that has been received. */
     readonly find: (organizationId: OrganizationId, key: string) => Effect.Effect<Upload, SourceNotFound>
-    /** From the end of the transaction on, the file stays. Last in it, since others who use the file wait for that end. */
+    /** Protects the file from deletion once the transaction commits. Call it last, because others who use the file wait for the commit. */
     readonly use: (organizationId: OrganizationId, key: string) => Effect.Effect<void, SourceNotFound>
   }
 >()("core/file/Uploads") {
@@ -82,7 +82,7 @@ const request = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizat
   const safeName = fileName.replace(/[^A-Za-z0-9._-]/g, "_").slice(-keptOfName)
   const key = `campaigns/${organizationId}/${yield* random.uuidV4()}_${safeName}`
   const token = yield* newSecret()
-  // Not waited for until it is on disk, so that no call's commit queues behind it: the commit that counts is the one once the bytes are there.
+  // Commits without waiting for the disk, so that the commits of calls do not queue behind it; the commit that matters is that of `complete`.
   yield* Effect.orDie(sql`
     WITH light AS (SELECT set_config('synchronous_commit', 'off', true))
     INSERT INTO uploads (key, organization_id, file_name, token_hash, expires_at)
@@ -97,7 +97,7 @@ const find = (sql: SqlClient.SqlClient, organizationId: OrganizationId, key: str
     SELECT key, organization_id, file_name, size_bytes FROM uploads
     WHERE organization_id = ${organizationId} AND key = ${key} AND received_at IS NOT NULL`.pipe(Effect.map((rows) => rows[0]))
 
-/** False when it has been given up in the meantime. */
+/** Returns false when the upload has been condemned. */
 const use = (sql: SqlClient.SqlClient, organizationId: OrganizationId, key: string) =>
   sql`
     UPDATE uploads SET used_at = coalesce(used_at, now())

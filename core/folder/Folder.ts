@@ -1,4 +1,4 @@
-/** A folder of agents. An agent lies in one folder or in none. */
+/** A folder of agents. An agent is in at most one folder. */
 import { Schema } from "effect"
 
 export const FolderId = Schema.Int.pipe(Schema.brand("FolderId"))

@@ -15,6 +15,6 @@ export const insert = (sql: Sql, organizationId: OrganizationId, name: string) =
 export const rename = (sql: Sql, organizationId: OrganizationId, id: FolderId, name: string) => sql<Folder>`
   UPDATE folders SET name = ${name} WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id, name, created_at`
 
-/** Its agents stay, in no folder. */
+/** The folder's agents stay, without a folder. */
 export const remove = (sql: Sql, organizationId: OrganizationId, id: FolderId) =>
   sql`DELETE FROM folders WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))

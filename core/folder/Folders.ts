@@ -1,4 +1,4 @@
-/** The folders of an organization. Their names are unique in it. */
+/** The folders of an organization. Names are unique within it. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -10,11 +10,11 @@ import * as store from "./FolderStore.ts"
 export class Folders extends Context.Service<
   Folders,
   {
-    /** By name. */
+    /** Sorted by name. */
     readonly list: (organizationId: OrganizationId, page: Page) => Effect.Effect<ReadonlyArray<Folder>>
     readonly create: (organizationId: OrganizationId, name: string) => Effect.Effect<Folder, FolderNameTaken>
     readonly rename: (organizationId: OrganizationId, id: FolderId, name: string) => Effect.Effect<Folder, FolderNotFound | FolderNameTaken>
-    /** The agents in it stay, in no folder. */
+    /** The folder's agents stay, without a folder. */
     readonly remove: (organizationId: OrganizationId, id: FolderId) => Effect.Effect<void, FolderNotFound>
   }
 >()("core/folder/Folders") {

@@ -1,22 +1,22 @@
 /**
- * The speech and language services that an organization has set up, one by one, as its clients wrote them: that a service is named here
- * does not mean that the engine has it, or that its key is good. They are kept in a ModelDocument.
+ * The speech and language services that an organization has configured, as its clients sent them: a service named here need not exist in the
+ * engine, and its key need not be valid. They are stored in a ModelDocument.
  */
 import { Schema } from "effect"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { isAnothers, isNamed, isSecret, stillMasked, unmasked } from "./ModelSecrets.ts"
 import { type ServiceKind, serviceKinds, voiceServices } from "./VoiceServices.ts"
 
-/** Secrets included. */
+/** Includes the secrets. */
 export type ModelConfiguration = { readonly [Kind in ServiceKind]: JsonObject | null } & {
-  /** One model hears and speaks: `realtime` in the place of `stt` and `tts`. */
+  /** One model listens and speaks: `realtime` replaces `stt` and `tts`. */
   readonly isRealtime: boolean
 }
 
-/** What is left out stays as it is; `{}` takes a service away. */
+/** Omitted fields stay unchanged; `{}` removes a service. */
 export type ModelChanges = { readonly [Kind in ServiceKind]?: JsonObject | undefined } & { readonly isRealtime?: boolean | undefined }
 
-/** A mask was sent that stands for nothing: there is no such secret, or it is another provider's. */
+/** A client sent a mask that stands for no stored secret, or for another provider's. */
 export class ModelSecretMasked extends Schema.TaggedError<ModelSecretMasked>()("ModelSecretMasked", {
   kind: Schema.String,
   name: Schema.String
@@ -24,7 +24,7 @@ export class ModelSecretMasked extends Schema.TaggedError<ModelSecretMasked>()("
 
 const ModelProblem = Schema.Struct({ kind: Schema.Literals(serviceKinds), message: Schema.String })
 type ModelProblem = typeof ModelProblem.Type
-/** What is set up is not what this engine has. */
+/** Services are configured that this engine does not have. */
 export class ModelsMissing extends Schema.TaggedError<ModelsMissing>()("ModelsMissing", { problems: Schema.Array(ModelProblem) }) {}
 
 export const noModels: ModelConfiguration = { llm: null, tts: null, stt: null, embeddings: null, realtime: null, isRealtime: false }
@@ -48,14 +48,14 @@ export const changed = (before: ModelConfiguration, changes: ModelChanges): Mode
   }
 }
 
-/** A secret that was left out, or came as its mask, stays as it is: unless the provider is another one, who must not get it. */
+/** A secret that is omitted or sent as its mask stays unchanged, unless the provider changed: the new one must not get it. */
 export const withSecrets = (sent: JsonObject, stored: JsonObject): JsonObject => {
   if (isAnothers(sent, stored)) return sent
   const kept = Object.entries(stored).filter(([name]) => isSecret(name) && !isNamed(Object.hasOwn(sent, name) ? sent[name] : undefined))
   return { ...unmasked(sent, stored), ...Object.fromEntries(kept) }
 }
 
-/** Why it cannot be stored. */
+/** Says why the configuration cannot be stored. */
 export const faultOf = (configuration: ModelConfiguration): ModelSecretMasked | undefined => {
   for (const kind of serviceKinds) {
     const [masked] = stillMasked(configuration[kind] ?? {})
@@ -64,11 +64,11 @@ export const faultOf = (configuration: ModelConfiguration): ModelSecretMasked | 
   return undefined
 }
 
-/** Which services count: the others are only kept. */
+/** The services that are in use; the others are only stored. */
 export const kindsInUse = ({ isRealtime }: ModelConfiguration): ReadonlyArray<ServiceKind> =>
   isRealtime ? ["llm", "realtime", "embeddings"] : ["llm", "tts", "stt", "embeddings"]
 
-/** What is set up and cannot be used here. Nothing has to be set up: agents speak with the engine's own voice. */
+/** The configured services that cannot be used here. None has to be configured: agents speak with the engine's own voice. */
 export const problemsOf = (configuration: ModelConfiguration): ReadonlyArray<ModelProblem> => {
   const problems = kindsInUse(configuration).flatMap((kind) => {
     const service = configuration[kind]

@@ -14,7 +14,7 @@ export const find = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId) {
   return row === undefined ? undefined : openedJson(yield* Sealer, placeOf(id), row.configuration)
 })
 
-/** Until the transaction ends nobody else changes it, nor the organization's preferences. */
+/** Nobody else changes the configuration or the organization's preferences before the transaction ends. */
 export const lock = (sql: Sql, id: OrganizationId) => sql`SELECT 1 FROM organizations WHERE id = ${id} FOR NO KEY UPDATE`
 
 export const put = Effect.fnUntraced(function* (sql: Sql, id: OrganizationId, configuration: ModelDocument) {

@@ -1,4 +1,4 @@
-/** What an organization has set up of speech and language services, with the preferences that clients read and write beside it. */
+/** The speech and language services of an organization, together with the preferences that clients read and write with them. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -27,16 +27,16 @@ import * as store from "./ModelConfigurationStore.ts"
 import type { Preferences } from "#core/organization/Organization.ts"
 import * as settings from "#core/organization/OrganizationSettingsStore.ts"
 
-/** The preferences are the organization's own: whoever changes them there changes them here. */
+/** The preferences are those of OrganizationSettings: a change there shows here. */
 export interface UserConfiguration {
-  /** Undefined: nothing is set up. */
+  /** Undefined: nothing is configured. */
   readonly document: ModelDocument | undefined
-  /** The services in it. */
+  /** The services in the document. */
   readonly models: ModelConfiguration
   readonly preferences: Preferences
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export interface UserConfigurationChanges {
   readonly models: ModelChanges
   readonly preferences: Partial<Pick<Preferences, "testPhoneNumber" | "timezone">>
@@ -55,7 +55,7 @@ export class ModelConfigurations extends Context.Service<
       id: OrganizationId,
       document: ModelDocument
     ) => Effect.Effect<UserConfiguration, ModelDocumentTooLarge | ModelDocumentRefused>
-    /** Fails when a service is set up that this engine does not have. Keys are not tried: there is nothing here that takes one. */
+    /** Fails when a configured service does not exist in this engine. Keys are not verified, because no service here uses one. */
     readonly check: (id: OrganizationId) => Effect.Effect<void, ModelsMissing>
   }
 >()("core/model/ModelConfigurations") {

@@ -1,7 +1,7 @@
 /**
- * What is stored of an organization's speech and language services. Clients know it in two shapes: service by service, the
- * ModelConfiguration, and as this document, in which a mode says which services count. Both are read from it and written into it, so that
- * they cannot contradict each other.
+ * The stored form of an organization's speech and language services. Clients see two views of it: the ModelConfiguration, service by service,
+ * and this document, whose mode says which services are in use. Both are read from and written to this document, so they cannot contradict each
+ * other.
  */
 import { Equal, Schema } from "effect"
 import type { JsonObject } from "#core/Json.ts"
@@ -12,13 +12,13 @@ import { type ModelConfiguration, noModels, withSecrets } from "./ModelConfigura
 
 type Services<Kind extends ServiceKind> = { readonly [One in Kind]: JsonObject | null }
 
-/** Secrets included. What one mode does not use is kept for the other. */
+/** Includes the secrets. Services that only the other mode uses are kept for it. */
 export type ModelDocument = {
   readonly version: 2
   readonly mode: "dograh" | "byok"
-  /** The models that the existing product hosts: one key, a voice, a speed and a language stand for all of them. */
+  /** The models that the existing product hosts: one key, voice, speed and language for all of them. */
   readonly dograh: JsonObject | null
-  /** Each service with a key of its own. */
+  /** Services that each have a key of their own. */
   readonly byok: {
     readonly mode: "pipeline" | "realtime"
     readonly pipeline: Services<"llm" | "tts" | "stt" | "embeddings"> | null
@@ -26,7 +26,7 @@ export type ModelDocument = {
   } | null
 }
 
-/** Bytes of JSON. */
+/** In bytes of JSON. */
 export const maxModelDocumentSize = 65_536
 
 export class ModelDocumentTooLarge extends Schema.TaggedError<ModelDocumentTooLarge>()("ModelDocumentTooLarge", {}) {}
@@ -37,7 +37,7 @@ export class ModelDocumentRefused extends Schema.TaggedError<ModelDocumentRefuse
 export const isTooLarge = (document: ModelDocument): boolean =>
   new TextEncoder().encode(JSON.stringify(document)).length > maxModelDocumentSize
 
-/** Service by service. */
+/** The view of the document service by service. */
 export const servicesOf = (document: ModelDocument | undefined): ModelConfiguration => {
   if (document === undefined) return noModels
   const { byok, dograh, mode } = document
@@ -55,7 +55,7 @@ export const servicesOf = (document: ModelDocument | undefined): ModelConfigurat
   }
 }
 
-/** In the words in which clients know them as services. */
+/** The hosted models, in the form of single services. */
 const hosted = ({ api_key, language, speed, voice }: JsonObject): Services<"llm" | "tts" | "stt" | "embeddings"> => {
   const service = { provider: "dograh", api_key, model: "default" }
   return {
@@ -66,13 +66,13 @@ const hosted = ({ api_key, language, speed, voice }: JsonObject): Services<"llm"
   }
 }
 
-/** With these services, of which `servicesOf` then tells. */
+/** The document with these services, which `servicesOf` then returns. */
 export const withServices = (document: ModelDocument | undefined, services: ModelConfiguration): ModelDocument | undefined => {
   if (Equal.equals(services, servicesOf(document))) return document
   const { embeddings, isRealtime, llm, realtime, stt, tts } = services
   const mode = isRealtime ? "realtime" : "pipeline"
   const before = document?.byok ?? null
-  // What the mode that is not in use has of these two is its own, but was in use itself when the mode has just changed.
+  // `llm` and `embeddings` of the unused mode are its own, unless the mode has just changed: then they were in use, and move to the new mode.
   const unused = before?.mode === mode ? (isRealtime ? before.pipeline : before.realtime) : null
   const [ofPipeline, ofRealtime] = isRealtime ? [unused, { embeddings, llm }] : [{ embeddings, llm }, unused]
   return {
@@ -90,7 +90,7 @@ export const withServices = (document: ModelDocument | undefined, services: Mode
 const unlessEmpty = <Section extends object>(section: Section): Section | null =>
   Object.values(section).every((service) => service === null) ? null : section
 
-/** What a client sent, with the secrets that it left out or sent masked, where they are those of the same provider. */
+/** What a client sent, with omitted or masked secrets taken from the stored document where the provider is the same. */
 export const withStoredSecrets = (sent: ModelDocument, before: ModelDocument | undefined): ModelDocument => {
   const known = servicesOf(before)
   const service = (kind: ServiceKind, given: JsonObject | null, stored: JsonObject | null | undefined): JsonObject | null =>
@@ -116,7 +116,7 @@ export const withStoredSecrets = (sent: ModelDocument, before: ModelDocument | u
 
 type Place = ReadonlyArray<string>
 
-/** What its mode needs and it does not have. */
+/** The places that the document's mode requires and that are empty. */
 const missingFrom = ({ byok, dograh, mode }: ModelDocument): ReadonlyArray<Place> => {
   if (mode === "dograh") return dograh === null ? [["dograh"]] : []
   if (byok === null) return [["byok"]]
@@ -126,10 +126,10 @@ const missingFrom = ({ byok, dograh, mode }: ModelDocument): ReadonlyArray<Place
   return Object.entries(section).flatMap(([kind, service]) => (service === null && kind !== "embeddings" ? [[...at, kind]] : []))
 }
 
-/** Whether clients that know nothing but documents can make sense of it: one that was written service by service may lack some. */
+/** Whether clients that read only documents can use it: one that was written service by service may be incomplete. */
 export const isComplete = (document: ModelDocument): boolean => missingFrom(document).length === 0
 
-/** Why a document that a client sent cannot be stored. */
+/** Says why a document that a client sent cannot be stored. */
 export const problemsIn = (document: ModelDocument): ReadonlyArray<ConfigurationProblem> => [
   ...missingFrom(document).map((path) => ({ path, message: missingMessage })),
   ...stillMasked(document).map(({ name, path }) => ({ path, message: maskedMessage(name) }))

@@ -1,6 +1,6 @@
 /**
- * Keys of other services that clients put into agents and into an organization's configurations. They leave the engine masked, and a mask
- * that comes back stands for what it hides: unless it comes back beside another provider, who must not get the key.
+ * The API keys of other services, which clients put into agents and configurations. Clients read them masked, and a mask that a client sends
+ * back stands for the stored key, unless the provider beside it has changed: the new one must not get the key.
  */
 import { mask } from "#core/provider/Credential.ts"
 import { isObject, type JsonObject, withItems, withMembers } from "#core/Json.ts"
@@ -9,29 +9,29 @@ import { mostProblems } from "#core/Problem.ts"
 const secretName = /(^|_)((api|access|secret|private|service|subscription)_?keys?|secrets?|passwords?|passphrase|token|credentials)$/
 const providerName = /(^|_)provider$/
 const addressName = /(^|_)(url|uri|endpoint|host|api_base)$/
-/** Names are as long as a client makes them; those that mean something are shorter than this. */
+/** A name may be of any length, but only this many characters at its start and end are examined. */
 const longestWord = 64
-/** What no name that means something ends in tells most of them apart without a pattern. */
+/** The last letters of all names that match one of the patterns, to reject most others without them. */
 const meaningfulEnd = /[sydnetrli]$/i
 const snake = (name: string): string =>
   /[A-Z]/.test(name) ? name.replaceAll(/([a-z\d])(?=[A-Z])/g, "$1_").toLowerCase() : name.toLowerCase()
 
-/** What the end of a name says. */
+/** The meaning of a member name, read from its end. */
 interface Meaning {
   readonly isSecret: boolean
-  /** Whose secrets it tells the provider of. `""`: whatever is beside it. `qa`, by `qa_provider`: whatever begins with `qa_`. */
+  /** Whose provider it names. `""`: that of all secrets beside it. `qa`, from `qa_provider`: that of secrets whose names begin with `qa_`. */
   readonly providerOf: string | undefined
-  /** It says where secrets are sent. */
+  /** The name is that of a URL or host that secrets are sent to. */
   readonly isAddress: boolean
 }
 
-// The same few names come back at every node of every graph, and all those of one graph whenever it is looked through.
+// Cached, because the same few names recur at every node of every graph, and every time a graph is checked.
 const meanings = new Map<string, Meaning>()
 const meaningsKept = 20_000
 
 const nothing: Meaning = { isSecret: false, providerOf: undefined, isAddress: false }
 
-/** `qa` of `qa_api_key`. */
+/** Returns `qa` for `qa_api_key`. */
 const firstWordOf = (name: string): string => snake(name.slice(0, longestWord)).split("_", 1)[0] ?? ""
 
 const meaningOf = (name: string): Meaning => {
@@ -48,12 +48,12 @@ const meaningOf = (name: string): Meaning => {
 }
 export const isSecret = (name: string): boolean => meaningOf(name).isSecret
 
-/** What is filled in during a call hides nothing, and an editor must be able to change it. */
+/** A placeholder that is filled in during a call is no secret, and an editor must be able to change it. */
 export const isPlaceholder = (text: string): boolean => /^\s*\{\{[^{}]*\}\}\s*$/.test(text)
 const maskOf = (value: string | number): string => (isPlaceholder(String(value)) ? String(value) : mask(String(value)))
 const isHidden = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number"
 
-/** As a client may read it. */
+/** The content as a client may read it. */
 export const masked = (content: JsonObject): JsonObject =>
   withMembers(content, (name, value) => (isSecret(name) ? maskedSecret(value) : maskedPart(value)))
 
@@ -62,7 +62,7 @@ const maskedPart = (value: unknown): unknown => {
   return isObject(value) ? masked(value) : value
 }
 
-/** Several keys, to take turns, stand in a list. Whatever is inside of a secret is one too. */
+/** A list holds several keys used in turn. Everything inside a secret is secret. */
 const maskedSecret = (value: unknown): unknown => {
   if (isHidden(value)) return maskOf(value)
   if (Array.isArray(value)) return value.map(maskedSecret)
@@ -71,17 +71,17 @@ const maskedSecret = (value: unknown): unknown => {
 
 const own = (stored: JsonObject, name: string): unknown => (Object.hasOwn(stored, name) ? stored[name] : undefined)
 
-/** A provider is left out, or null, by those who change something else. */
+/** Clients that change something else omit the provider or send null. */
 export const isNamed = (value: unknown): boolean => value !== undefined && value !== null
 
-/** Whose secrets are another's now, or would go elsewhere, in the words of `providerOf`. */
+/** Whose provider or address has changed, in terms of `providerOf`. */
 const changedProviders = (sent: JsonObject, stored: JsonObject): ReadonlySet<string> => {
   const changed = new Set<string>()
   let owners: ReadonlySet<string> | undefined
   for (const name of Object.keys(sent)) {
     const { isAddress, providerOf } = meaningOf(name)
     if ((providerOf === undefined && !isAddress) || !isNamed(sent[name]) || sent[name] === own(stored, name)) continue
-    // The address of secrets that are called as it is, or else of all that are beside it.
+    // The address belongs to the secrets that share its first word, or else to all secrets beside it.
     owners ??= secretOwners(stored)
     const firstWord = firstWordOf(name)
     changed.add(providerOf ?? (owners.has(firstWord) ? firstWord : ""))
@@ -91,13 +91,13 @@ const changedProviders = (sent: JsonObject, stored: JsonObject): ReadonlySet<str
 
 const secretOwners = (stored: JsonObject): ReadonlySet<string> => new Set(Object.keys(stored).filter(isSecret).map(firstWordOf))
 
-/** Whether `sent` names another provider than `stored` does, if that names any, or another address. */
+/** Whether `sent` names another provider or address than `stored`. */
 export const isAnothers = (sent: JsonObject, stored: JsonObject): boolean => changedProviders(sent, stored).has("")
 
-/** What a client sent, with the masks in it replaced by what `stored` has at the same place, as far as the provider is the same. */
+/** What a client sent, with each mask replaced by the stored value at the same place, unless the provider has changed. */
 export const unmasked = (sent: JsonObject, stored: JsonObject): JsonObject => restored(sent, stored, changedProviders)
 
-/** `changes`: whose secrets to keep back. */
+/** `changes` returns whose secrets to withhold. */
 const restored = (sent: JsonObject, stored: JsonObject, changes: typeof changedProviders): JsonObject => {
   if (Object.keys(stored).length === 0) return sent
   const others = changes(sent, stored)
@@ -118,7 +118,7 @@ const restoredPart = (sent: unknown, stored: unknown, changes: typeof changedPro
   return isObject(sent) && isObject(stored) ? restored(sent, stored, changes) : sent
 }
 
-/** Nodes may have changed their order: what has an id is found by it. */
+/** Nodes may have been reordered, so an element with an id is matched by its id. */
 const sameIn = (stored: ReadonlyArray<unknown>) => {
   const byId = new Map<unknown, unknown>()
   for (const one of stored) if (isObject(one) && !byId.has(one["id"])) byId.set(one["id"], one)
@@ -134,7 +134,7 @@ const restoredSecret = (sent: unknown, stored: unknown): unknown => {
     return Object.fromEntries(Object.entries(sent).map(([name, part]) => [name, restoredSecret(part, own(before, name))]))
   }
   const hidden = Map.groupBy((Array.isArray(stored) ? stored : [stored]).filter(isHidden).toReversed(), maskOf)
-  // Two keys may look the same once masked: each of them is taken once, the first one first.
+  // Two keys may have the same mask, so each stored key is used once, in order.
   const restoredOne = (shown: unknown) => (typeof shown === "string" ? hidden.get(shown)?.pop() : undefined) ?? shown
   if (!Array.isArray(sent)) return restoredOne(sent)
   const before = Array.isArray(stored) ? stored : []
@@ -143,17 +143,17 @@ const restoredSecret = (sent: unknown, stored: unknown): unknown => {
 
 type Place = ReadonlyArray<string | number>
 
-/** A secret that is a mask still. */
+/** A secret that is still a mask. */
 interface Masked {
   readonly name: string
-  /** From the root of what was looked through to the secret. */
+  /** The path from the root of the content to the secret. */
   readonly path: Place
 }
 
-/** The first hundred secrets that are masks still: nothing was stored for them to stand for, or it is another provider's. */
+/** The first hundred secrets that are still masks: there is no stored value for them, or it is another provider's. */
 export const stillMasked = (content: JsonObject): ReadonlyArray<Masked> => maskedIn(content, () => true)
 
-/** Of those that `counts`. */
+/** Only masks whose path satisfies `counts`. */
 const maskedIn = (content: JsonObject, counts: (path: Place) => boolean): ReadonlyArray<Masked> => {
   const found: Array<Masked> = []
   const at: Array<string | number> = []
@@ -180,7 +180,7 @@ const looksMasked = (value: unknown): boolean => {
   return typeof value === "object" && value !== null && Object.values(value).some(looksMasked)
 }
 
-/** As `unmasked`, with the masks that stand for secrets of `stored` and were kept from another provider. */
+/** Like `unmasked`, and also returns the masks of stored secrets that were withheld from another provider. */
 export const drawnFrom = (
   sent: JsonObject,
   stored: JsonObject

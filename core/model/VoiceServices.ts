@@ -1,4 +1,4 @@
-/** The speech and language services that this engine has, by their kind and the provider's name. */
+/** The speech and language services of this engine, by kind and provider name. */
 
 export const serviceKinds = ["llm", "tts", "stt", "embeddings", "realtime"] as const
 export type ServiceKind = (typeof serviceKinds)[number]
@@ -6,14 +6,14 @@ export type ServiceKind = (typeof serviceKinds)[number]
 export interface ServiceProvider {
   readonly title: string
   readonly description: string
-  /** None: there is nothing to choose. */
+  /** An empty list means that there is no choice. */
   readonly voices: ReadonlyArray<string>
 }
 
-/** The voice with which every agent speaks. */
+/** The voice of every agent. */
 export const offlineVoice = { engine: "flite", voice: "slt" } as const
 
-/** What can be set up in the place of a model, so that a form that asks for one can be saved. */
+/** Can be selected in place of a model, so that a form that requires one can be saved. */
 const noModel = {
   none: { title: "None", description: "No model: agents say their greeting, and record what is answered.", voices: [] }
 } as const

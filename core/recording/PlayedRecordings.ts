@@ -1,4 +1,4 @@
-/** The recordings that calls play, for the engine: remembered for a while, because a campaign's calls all open with the same one. */
+/** The recordings that calls play, cached for a while, because all calls of a campaign open with the same one. */
 import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -8,16 +8,16 @@ import type { RecordingName } from "#core/agent/RecordingName.ts"
 import * as store from "./RecordingStore.ts"
 
 const remembered = 1000
-/** So long a recording is played on that was deleted, or is told of with its former transcript. */
+/** How long a deleted recording may still be played, and an old transcript still be used. */
 const rememberedFor = Duration.minutes(1)
 
-/** What lies under a storage key never changes. */
+/** The bytes under a storage key never change. */
 type PlayedRecording = Pick<Recording, "recordingId" | "storageKey" | "transcript">
 
 export class PlayedRecordings extends Context.Service<
   PlayedRecordings,
   {
-    /** Undefined: the organization has none of that name. */
+    /** Undefined when the organization has no recording of that name. */
     readonly find: (organizationId: OrganizationId, name: RecordingName) => Effect.Effect<PlayedRecording | undefined>
   }
 >()("core/recording/PlayedRecordings") {
@@ -30,7 +30,7 @@ export class PlayedRecordings extends Context.Service<
           Effect.orDie(store.find(sql, organizationId, name)),
         {
           capacity: remembered,
-          // What is missing may be uploaded any moment, and a database that is away comes back.
+          // Nothing else is cached: a missing recording may be uploaded at any moment, and the database may come back.
           timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? rememberedFor : Duration.zero)
         }
       )

@@ -4,7 +4,7 @@ import type { AgentId, OrganizationId, RecordingId } from "#core/Id.ts"
 
 export interface Recording {
   readonly id: RecordingId
-  /** The short name under which prompts and contacts refer to it; one of its kind in the organization. */
+  /** The short name that prompts and contacts use; unique within the organization. */
   readonly recordingId: string
   readonly organizationId: OrganizationId
   readonly agentId: AgentId | null
@@ -14,11 +14,11 @@ export interface Recording {
   readonly transcript: string
   readonly storageKey: string
   readonly metadata: Readonly<Record<string, unknown>>
-  /** Null when a key that belongs to no user made it. */
+  /** Null when it was created with a key that belongs to no user. */
   readonly createdBy: number | null
   readonly createdAt: Date
 }
 
-/** `id` is what the client called it. */
+/** `id` is the name as the client sent it. */
 export class RecordingNotFound extends Schema.TaggedError<RecordingNotFound>()("RecordingNotFound", { id: Schema.String }) {}
 export class RecordingIdTaken extends Schema.TaggedError<RecordingIdTaken>()("RecordingIdTaken", { recordingId: Schema.String }) {}

@@ -23,7 +23,7 @@ interface RecordingValues {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** Made of an upload that is there, which is used up; no row where there is none. */
+/** Creates the recording from a received upload, which is consumed. Returns no row when there is no such upload. */
 export const insert = (
   sql: Sql,
   organizationId: OrganizationId,
@@ -63,7 +63,7 @@ export const find = (sql: Sql, organizationId: OrganizationId, name: RecordingNa
     Effect.map((rows) => rows[0])
   )
 
-/** Until the transaction ends nobody else changes it. */
+/** Nobody else changes the recording before the transaction ends. */
 export const lock = (sql: Sql, organizationId: OrganizationId, name: RecordingName) =>
   sql<Recording>`
     SELECT ${columns(sql)} FROM recordings WHERE organization_id = ${organizationId} AND ${named(sql, name)} FOR UPDATE`.pipe(

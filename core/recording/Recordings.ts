@@ -23,13 +23,13 @@ interface RecordingDetails {
 
 export interface NewRecording extends RecordingDetails {
   readonly recordingId: string
-  /** Both as they were given with the upload's address. */
+  /** The key that was issued with the upload URL, together with the `recordingId`. */
   readonly storageKey: string
   readonly transcript: string
   readonly createdBy?: UserId | undefined
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export interface RecordingChanges extends RecordingDetails {
   readonly recordingId?: string | undefined
   readonly transcript?: string | undefined
@@ -53,7 +53,7 @@ export class Recordings extends Context.Service<
       organizationId: OrganizationId,
       recording: NewRecording
     ) => Effect.Effect<Recording, AgentNotFound | RecordingIdTaken | UploadMissing>
-    /** All of them or none. */
+    /** Creates either all of them or none. */
     readonly createAll: (
       organizationId: OrganizationId,
       recordings: ReadonlyArray<NewRecording>
@@ -66,7 +66,7 @@ export class Recordings extends Context.Service<
       name: string,
       changes: RecordingChanges
     ) => Effect.Effect<Recording, AgentNotFound | RecordingIdTaken | RecordingNotFound>
-    /** Its file is the caller's to remove. */
+    /** The caller must delete its file. */
     readonly remove: (organizationId: OrganizationId, name: string) => Effect.Effect<Recording, RecordingNotFound>
   }
 >()("core/recording/Recordings") {
@@ -79,7 +79,7 @@ export class Recordings extends Context.Service<
       return Recordings.of({
         requestUpload: Effect.fn("Recordings.requestUpload")(function* (organizationId, file, agentId) {
           yield* knows(sql, organizationId, agentId)
-          // Begins with a letter, so that it is never taken for an id.
+          // It begins with a letter, so that it is never taken for a number.
           const recordingId = `r${(yield* random.uuidV4()).slice(0, 8)}`
           const ticket = yield* uploads.request(organizationId, folderOf(organizationId, recordingId), file)
           return { ...ticket, recordingId }

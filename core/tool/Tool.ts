@@ -1,4 +1,4 @@
-/** Something an agent can do in a call besides talking: ask another service, transfer, hang up, calculate. */
+/** Something an agent can do in a call besides talking: call another service, transfer, hang up, calculate. */
 import { Schema } from "effect"
 import type { ToolId } from "#core/Id.ts"
 
@@ -8,11 +8,11 @@ export type ToolStatus = (typeof toolStatuses)[number]
 export const toolTypes = ["http_api", "end_call", "transfer_call", "calculator", "mcp"] as const
 type ToolType = (typeof toolTypes)[number]
 
-/** Older products knew two more; tools of these can be asked for, and there are none. */
+/** Includes two categories of older products; clients may filter by them, but no tool has one. */
 export const toolCategories = ["http_api", "end_call", "transfer_call", "calculator", "native", "integration", "mcp"] as const
 export type ToolCategory = (typeof toolCategories)[number]
 
-/** As the client sent it, checked for what its type needs. */
+/** The definition as the client sent it, validated for its type. */
 export interface ToolDefinition {
   readonly schema_version: number
   readonly type: ToolType
@@ -24,7 +24,7 @@ export interface Tool {
   readonly toolUuid: string
   readonly name: string
   readonly description: string | null
-  /** The type of its definition. */
+  /** Equals the type of the definition. */
   readonly category: ToolType
   readonly icon: string | null
   readonly iconColor: string | null
@@ -32,7 +32,7 @@ export interface Tool {
   readonly definition: ToolDefinition
   readonly createdAt: Date
   readonly updatedAt: Date | null
-  /** Null when a key that belongs to no user made it. */
+  /** Null when it was created with a key that belongs to no user. */
   readonly createdBy: number | null
   readonly creatorProviderId: string | null
 }
@@ -46,7 +46,7 @@ export const credentialsIn = ({ config = {} }: ToolDefinition): ReadonlyArray<st
     .filter((uuid) => typeof uuid === "string" && uuid !== "")
     .map(String)
 
-/** A tool may be made before it is known where it asks. */
+/** Whether the tool can be used: an HTTP tool may be created before its URL is known. */
 export const isReady = ({ config = {}, type }: ToolDefinition): boolean => {
   const { url } = config
   return type !== "http_api" || (typeof url === "string" && url.trim() !== "")

@@ -14,7 +14,7 @@ const columns = (sql: Sql) =>
       "t.created_by, u.provider_id AS creator_provider_id"
   )
 
-/** The definition sealed: headers, addresses and parameters of a tool may all hold a secret. */
+/** A row with a sealed definition, because headers, URLs and parameters may all hold a secret. */
 type Stored = Omit<Tool, "definition"> & { readonly definition: ToolDefinition | string }
 
 const placeOf = (organizationId: OrganizationId, uuid: string): Place => ({ of: "tools", organizationId, id: uuid.toLowerCase() })
@@ -70,7 +70,7 @@ export const find = (sql: Sql, organizationId: OrganizationId, uuid: string) =>
       WHERE t.organization_id = ${organizationId} AND t.tool_uuid = ${uuid}::uuid`
   ).pipe(Effect.map((rows) => rows[0]))
 
-/** What is null stays as it is. */
+/** Null fields stay unchanged. */
 export const update = Effect.fnUntraced(function* (
   sql: Sql,
   organizationId: OrganizationId,

@@ -1,4 +1,4 @@
-/** The tools of an organization. None is ever deleted: agents may still refer to it. */
+/** The tools of an organization. Tools are never deleted, because agents may still refer to them. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
@@ -22,7 +22,7 @@ export interface NewTool {
   readonly createdBy?: UserId | undefined
 }
 
-/** What is left out stays as it is. With another definition comes its category. */
+/** Omitted fields stay unchanged. The category follows the definition. */
 export interface ToolChanges {
   readonly name?: string | undefined
   readonly description?: string | undefined
@@ -33,7 +33,7 @@ export interface ToolChanges {
 }
 
 export interface ToolFilter {
-  /** Left out: all but the archived. */
+  /** Omitted: all but archived tools. */
   readonly statuses?: ReadonlyArray<ToolStatus> | undefined
   readonly category?: ToolCategory | undefined
 }
@@ -43,9 +43,9 @@ const shownUnasked: ReadonlyArray<ToolStatus> = ["active", "draft"]
 export class Tools extends Context.Service<
   Tools,
   {
-    /** Fails when the definition names a credential that is not the organization's, or would send it where it may not go. */
+    /** Fails when the definition names a credential that is not the organization's, or sends it to a host that is not allowed. */
     readonly create: (organizationId: OrganizationId, tool: NewTool) => Effect.Effect<Tool, CredentialHostRefused | CredentialNotFound>
-    /** By name. */
+    /** Sorted by name. */
     readonly list: (organizationId: OrganizationId, filter: ToolFilter, page: Page) => Effect.Effect<Part<Tool>>
     readonly get: (organizationId: OrganizationId, uuid: string) => Effect.Effect<Tool, ToolNotFound>
     readonly update: (
@@ -67,7 +67,7 @@ export class Tools extends Context.Service<
         const found = isUuid(uuid) ? yield* sealing(Effect.orDie(store.find(sql, organizationId, uuid))) : undefined
         return found ?? (yield* new ToolNotFound({ uuid }))
       })
-      /** Before it is stored; whoever sends the credential asks again. */
+      /** Checks the credentials before the tool is stored; they are checked again whenever they are sent. */
       const settled = Effect.fnUntraced(function* (organizationId: OrganizationId, definition: ToolDefinition) {
         yield* credentials.mustHave(organizationId, credentialsIn(definition))
         const [refused] = yield* Effect.orDie(settle(sql, organizationId, usesInTool(definition)))
