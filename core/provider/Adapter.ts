@@ -1,6 +1,6 @@
 /**
- * The plugin contract: all that a provider adapter has to know of the engine, and the engine of it. An adapter turns the provider's own
- * words into `TrunkEvent`s and carries out four verbs. It keeps no business rule, retries nothing and reads no environment.
+ * The plugin contract: all that a provider adapter and the engine must know of each other. An adapter translates the provider's events into
+ * `TrunkEvent`s and carries out four verbs. It has no business rules, retries nothing and reads no environment.
  */
 import { type Effect, Schema, type Scope } from "effect"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
@@ -10,43 +10,43 @@ import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { complete, type ConfigOf, type CredentialFields } from "./Credential.ts"
 
 export interface OriginateRequest {
-  /** Ours, chosen before the request: a provider that takes an id of the client is given this one. */
+  /** Chosen by the engine before the request. A provider that accepts a client's id is given this one. */
   readonly callId: CallId
-  /** E.164 with `+`; or an extension, without one, where the configuration lists those (`extensionsField`). */
+  /** E.164 with `+`, or an extension without one, where the configuration lists extensions (`extensionsField`). */
   readonly to: string
   readonly from: string | undefined
-  /** How long the callee's phone may ring. The provider is told, and ends the call itself. */
+  /** How long the callee's phone may ring. The provider is given this limit, and ends the call itself. */
   readonly ringTimeoutSeconds: number
-  /** What is known of the callee, by name: for a list, its columns. An adapter sends on what its configuration names, and nothing else. */
+  /** The callee's data by name; for a contact list, its columns. An adapter sends only what its configuration names. */
   readonly context?: Readonly<Record<string, unknown>>
   /**
-   * Whether the request may still leave. Asked once, when the connection stands, and the first byte follows in the same turn of the event
-   * loop: from then on the phone may ring. False: nothing is written, and the originate is refused with `permit_lapsed`. Never throws.
-   * The engine asks for an adapter from a package until that has asked itself, and again after it has not.
-   * `endpoint`: where it goes, for a trunk that has several endpoints. The engine remembers it, also over a restart.
+   * Whether the request may still leave. Ask exactly once, when the connection stands; the first byte must follow in the same turn of the event
+   * loop, because from then on the phone may ring. False: write nothing, and refuse the originate with `permit_lapsed`. Never throws.
+   * The engine asks on behalf of an adapter from a package until that has asked itself, and again after it has not.
+   * `endpoint` is where the request goes, for a trunk with several endpoints. The engine stores it, so that it survives a restart.
    */
   readonly leave: (endpoint?: string) => boolean
 }
 
 /**
- * What a provider reports of one call, in our words. May come twice, late, or before the originate's own reply. `at` is the provider's own
- * time of it, in epoch milliseconds, where the provider tells one: only the differences between events of one call are used, never the time
- * itself, because its clock is not ours.
+ * What a provider reports of one call, in the engine's terms. Events may be repeated, late, or precede the reply to the originate. `at` is the
+ * provider's own timestamp in epoch milliseconds, if it sends one. Only differences between events of the same call are used, because the
+ * provider's clock is not ours.
  */
 export type TrunkEvent =
   /** The call exists; nothing is known about a phone yet. */
   | { readonly _tag: "Placed" }
   | { readonly _tag: "Rang" }
   /**
-   * `isElsewhere`: what the provider's side does with answered calls, such as a dialplan, has it first. Another one without this follows when its
-   * audio can be opened; or its end.
+   * `isElsewhere`: the provider's side, such as a dialplan, handles the answered call first. Either a second `Answered` without it follows, once
+   * the call's audio can be opened, or the call ends.
    */
   | { readonly _tag: "Answered"; readonly at?: number; readonly isElsewhere?: true }
-  /** A cause that may hide an answer (`mayHideAnswer`) only where the answer could have been heard; otherwise `trunk_lost`. */
+  /** A cause that may hide an answer (`mayHideAnswer`) is reported only if an answer would have been heard; otherwise it is `trunk_lost`. */
   | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
   | { readonly _tag: "Dtmf"; readonly digit: string }
   | { readonly _tag: "MachineDetected" }
-  /** What the provider's side has found out about the call, by name, for its run. No phone number. */
+  /** What the provider's side found out about the call, by name, for its run. Must not hold a phone number. */
   | { readonly _tag: "Gathered"; readonly values: Readonly<Record<string, string>> }
 
 /** Whether the trunk can carry calls. `auth`: the provider rejects our credentials. `replaced`: another client took our place. */
@@ -57,20 +57,20 @@ export type TrunkStatus =
 
 /**
  * The provider certainly did not place the call.
- * - `number_refused`: this number will never do; the contact fails.
+ * - `number_refused`: this number can never be called; the contact fails.
  * - `unreachable`: the request never left, or the provider could not begin; wait and try the same contact again.
- * - `permit_lapsed`: `leave` said no, or the originate was interrupted before it could be asked; says nothing about the trunk.
- * - `rate_limited`: as above, not before `retryAfterMillis`.
- * - `auth_refused`, `no_credit`, `misconfigured`: nothing can be dialed on this trunk until a person repairs it.
+ * - `permit_lapsed`: `leave` returned false, or the originate was interrupted before it could be asked; says nothing about the trunk.
+ * - `rate_limited`: like `unreachable`, but wait for `retryAfterMillis`.
+ * - `auth_refused`, `no_credit`, `misconfigured`: nothing can be dialed on this trunk until a person fixes it.
  */
 export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("OriginateRefused", {
   reason: Schema.Literals(["number_refused", "unreachable", "permit_lapsed", "rate_limited", "auth_refused", "no_credit", "misconfigured"]),
-  /** For `number_refused`: why, as the call's hangup cause. */
+  /** Set for `number_refused`: the reason as a hangup cause. */
   cause: Schema.optionalKey(HangupCause),
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
-  /** One endpoint of several refused it, and others take calls: says nothing of the trunk. Its reason is `unreachable` then. */
+  /** One of several endpoints refused the call while others take calls; says nothing about the trunk. The reason is then `unreachable`. */
   elsewhere: Schema.optionalKey(Schema.Boolean),
-  /** For the operator: no phone number, no credential. */
+  /** For the operator. Must not hold a phone number or a credential. */
   detail: Schema.String
 }) {
   override get message(): string {
@@ -78,15 +78,15 @@ export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("Or
   }
 }
 
-/** The request may have reached the provider, and nothing proves that no call came of it: the phone may be ringing. Never repeated. */
+/** The request may have reached the provider, and nothing proves that no call resulted: the phone may be ringing. It is never repeated. */
 export class OriginateDoubtful extends Schema.TaggedError<OriginateDoubtful>()("OriginateDoubtful", {
-  /** An error came back that proves nothing, such as the 503 of an ingress: its HTTP status. Left out when nothing came back. */
+  /** The HTTP status of an error that proves nothing, such as the 503 of an ingress. Absent when no reply came. */
   status: Schema.optionalKey(Schema.Int),
-  /** How long the trunk is to be left alone, where the error says so. */
+  /** How long the trunk must be left alone, if the error says so. */
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
-  /** It went to one endpoint of several, and others take calls: says nothing of the trunk. */
+  /** The request went to one of several endpoints while others take calls; says nothing about the trunk. */
   elsewhere: Schema.optionalKey(Schema.Boolean),
-  /** For the operator: no phone number, no credential. */
+  /** For the operator. Must not hold a phone number or a credential. */
   detail: Schema.String
 }) {
   override get message(): string {
@@ -97,7 +97,7 @@ export class OriginateDoubtful extends Schema.TaggedError<OriginateDoubtful>()("
 export class ProviderError extends Schema.TaggedError<ProviderError>()("ProviderError", {
   provider: Schema.String,
   operation: Schema.String,
-  /** For the operator: no phone number, no credential. */
+  /** For the operator. Must not hold a phone number or a credential. */
   detail: Schema.String
 }) {
   override get message(): string {
@@ -106,144 +106,145 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
 }
 
 /**
- * Where a call stands at the provider. `never_placed` only when the adapter can prove it: no trace of the call now, and no event of it
- * can have been missed since before the request. `gone` says no more than that it is not there now.
+ * A call's state at the provider. `never_placed` needs proof: there is no trace of the call now, and no event of it can have been missed since
+ * before the request. `gone` says only that the call is not there now.
  */
 export type Presence = "ringing" | "up" | "gone" | "never_placed"
 
-/** An originate whose call has never been seen. The adapter may not know it: a former process may have sent it. */
+/** An originate whose call has never been seen. The adapter may not know it, because an earlier process may have sent it. */
 export interface UnseenRequest {
   readonly callId: CallId
   /** How long ago the request left. */
   readonly ageMillis: number
   readonly ringTimeoutSeconds: number
-  /** Where it went, as `leave` was told; undefined when nobody knows. */
+  /** Where the request went, as passed to `leave`; undefined if that is not known. */
   readonly endpoint?: string | undefined
 }
 
-/** One of the places that a trunk's calls go through. */
+/** One of the servers that a trunk's calls go through. */
 export interface Endpoint {
-  /** Unique in its trunk, and the same after a restart: printable ASCII without blanks, at most 300 characters, no credential. */
+  /** Unique within its trunk and the same after a restart: printable ASCII without spaces, at most 300 characters, no credential. */
   readonly name: string
   readonly status: TrunkStatus
-  /** What calls fail with there while it is connected, in the provider's own words where it had any; undefined while it takes them. */
+  /** What calls there fail with although it is connected, in the provider's own words if it sent any; undefined while it takes calls. */
   readonly trouble: string | undefined
 }
 
-/** Hands a call that is up to somebody else. */
+/** Transfers a live call to somebody else. */
 export interface TransferRequest {
-  /** Digits, with or without a plus: a number, an extension or a queue, as the configuration lets it be dialed. */
+  /** Digits, with or without a plus: a number, an extension or a queue that the configuration allows to be dialed. */
   readonly to: string
-  /** The number that the destination is shown. Undefined: whatever the provider shows. */
+  /** The number shown to the destination. Undefined: whatever the provider shows. */
   readonly from?: string
-  /** `blind`: the call goes on wherever it was sent to, whatever becomes of it there. `attended`: only once the destination has answered. */
+  /** `blind`: the call goes to the destination whether it answers or not. `attended`: only once the destination has answered. */
   readonly kind: "blind" | "attended"
-  /** Of an attended one: how long the destination may ring. */
+  /** How long the destination of an attended transfer may ring. */
   readonly timeoutSeconds: number
 }
 
-/** What came of a transfer. After `Declined` the callee is with the agent again, as before; the cause is the destination's. */
+/** The result of a transfer. After `Declined` the callee is back with the agent; the cause is that of the destination. */
 export type TransferOutcome =
-  /** Attended: the callee and the destination talk to each other. The call ends when either of them hangs up. */
+  /** The callee and the destination of an attended transfer are talking. The call ends when either of them hangs up. */
   | { readonly _tag: "Connected" }
-  /** Blind: the call is out of our hands, and its end is told as ever. */
+  /** A blind transfer: the call is out of our hands, but its end is still reported. */
   | { readonly _tag: "HandedOver" }
   | { readonly _tag: "Declined"; readonly cause: HangupCause }
-  /** The callee hung up meanwhile. */
+  /** The callee hung up in the meantime. */
   | { readonly _tag: "CalleeGone" }
 
 /** A live session with a provider under one telephony configuration. */
 export interface Trunk {
   /**
-   * Places the call. Succeeds with the provider's own id of it once the provider has accepted the request. Interrupted before the first
-   * byte was written, it drops the request at once; later, it only stops waiting.
+   * Places the call. Succeeds with the provider's own id once the provider has accepted the request. If it is interrupted before the first byte
+   * is written, it drops the request at once; later, it only stops waiting.
    */
   readonly originate: (
     request: OriginateRequest
   ) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
-  /** Ends the call, at whatever stage. Succeeds when there is no such call any more. */
+  /** Ends the call in any state. Succeeds if there is no such call any more. */
   readonly hangup: (callId: CallId, cause: HangupCause) => Effect.Effect<void, ProviderError>
   readonly lookup: (callId: CallId) => Effect.Effect<Presence, ProviderError>
-  /** The audio of an answered call. Closing the scope ends the audio, not the call. */
+  /** Opens the audio of an answered call. Closing the scope ends the audio, not the call. */
   readonly openMedia: (callId: CallId) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
   readonly sendDtmf: (callId: CallId, digits: string) => Effect.Effect<void, ProviderError>
   /**
-   * One at a time for each call, and only to where the configuration allows. Interrupted before the destination has answered, it is called off.
-   * Left out: this provider cannot. An error: it was not begun, or nobody knows whether a blind one was.
+   * Transfers a call, one transfer at a time per call, and only to destinations that the configuration allows. Interrupting it before the
+   * destination has answered cancels it. Omit it if the provider cannot transfer. An error means that it was not begun, or, for a blind one, that
+   * nobody knows whether it was.
    */
   readonly transfer?: (callId: CallId, request: TransferRequest) => Effect.Effect<TransferOutcome, ProviderError>
   /**
-   * Calls placed before a restart of the engine or before the trunk's session was replaced, whose events are wanted again, and which are listed
-   * again after a reconnect. `endpoint`: where its request went, if that is known.
+   * Follows a call that this session did not place: one from before a restart of the engine, or from the session that this one replaces. Its
+   * events are reported, and it is listed again after a reconnect. `endpoint` is where its request went, if that is known.
    */
   readonly adopt: (callId: CallId, endpoint?: string) => void
   /**
-   * Whether a call that was requested and is nowhere to be seen may still appear. False only when the adapter can rule it out: the provider
-   * was restarted since the request, for instance. Answers from memory. Left out, or true: the engine waits ten minutes from the request.
+   * Whether a requested call that cannot be found may still appear. False only if the adapter can rule it out, for instance because the provider
+   * was restarted after the request. Answers from memory. If omitted, or true, the engine waits ten minutes from the request.
    */
   readonly mayAppear?: (request: UnseenRequest) => boolean
-  /** What keeps a trunk down may have been repaired: it tries now, not in a while, and `onStatus` tells anew what comes of it. */
+  /** The cause of an outage may have been fixed: reconnect now instead of waiting, and report the result to `onStatus`. */
   readonly reconnect?: () => void
-  /** Its endpoints, where it can have several. A call belongs to the one that it left through, for ever. */
+  /** The trunk's endpoints, if it can have several. A call belongs to the endpoint that it left through for good. */
   readonly endpoints?: () => ReadonlyArray<Endpoint>
-  /** Of what this call's events come over. Left out: the trunk's own. */
+  /** The status of the connection that carries this call's events. If omitted, the trunk's own status counts. */
   readonly statusOf?: (callId: CallId) => TrunkStatus
-  /** Another session is about to take its place: an endpoint that is not connected now must not come back. */
+  /** Another session is about to replace this one: an endpoint that is not connected now must not come back. */
   readonly retire?: Effect.Effect<void>
 }
 
 export interface TrunkContext {
   readonly configurationId: TelephonyConfigId
-  /** Name of this engine node, stable over restarts: `[a-z0-9-]`, at most 32 characters. */
+  /** The name of this engine node, stable across restarts: `[a-z0-9-]`, at most 32 characters. */
   readonly node: string
   /**
-   * Never blocks, never throws. Also takes the events of calls that the trunk does not follow, and what a list of the provider's calls shows
-   * of them (at connect, at a reconnect, in a slow sweep), as `Placed`, `Rang` or `Answered`: of everything that has the form of our ids.
-   * The engine knows which of them are its own and hangs up those that nobody follows any more; it never touches the others.
+   * Never blocks, never throws. It also takes events of calls that the trunk does not follow, and what a list of the provider's calls shows of
+   * them (on connect, on reconnect, in a slow sweep) as `Placed`, `Rang` or `Answered`, for every id in the form of ours. The engine knows
+   * which of them are its own and hangs up those that nobody follows any more; it never touches the others.
    */
   readonly onEvent: (callId: string, event: TrunkEvent) => void
-  /** A trunk with several endpoints is up while one of them is, and tells so again when another one comes or goes. */
+  /** A trunk with several endpoints is up while any of them is, and reports so again when another one comes or goes. */
   readonly onStatus: (status: TrunkStatus) => void
   /**
-   * What may be connected to for the organization whose configuration this is. The engine has judged the fields that are addresses, as far as
-   * they are IP literals. An adapter asks it of every address, gives `lookup` to its sockets, and follows no redirects.
+   * What may be connected to for the organization that owns this configuration. The engine has checked the address fields as far as they are IP
+   * literals. An adapter must check every address with it, pass `lookup` to its sockets, and follow no redirects.
    */
   readonly egress: Egress
 }
 
 export interface Manifest {
-  /** Version of this contract. */
+  /** The version of this contract. */
   readonly contract: 1
-  /** The API's word for the provider: `[a-z0-9_]`. */
+  /** The provider's name in the API: `[a-z0-9_]`. */
   readonly provider: string
   readonly displayName: string
   readonly docsUrl: string
-  /** Dial requests per second that one configuration may send, unless the operator says otherwise. */
+  /** Originate requests per second for one configuration, unless the operator overrides it. */
   readonly callsPerSecond: number
-  /** Originate requests that may wait for their reply at once. */
+  /** How many originate requests may wait for a reply at once. */
   readonly originatesInFlight: number
-  /** No call goes out without a number to show: a request always has its `from`. Left out: the provider has one of its own. */
+  /** Calls need a caller ID, so every request has a `from`. If omitted, the provider has a caller ID of its own. */
   readonly needsCallerId?: boolean
-  /** The field that names the account: by account and number called, the provider's inbound calls are told apart. */
+  /** The field that names the account: inbound calls of this provider are told apart by account and called number. */
   readonly accountField?: string
-  /** The field that lists the extensions which may be called, as `Extensions` has them. Left out: there are none. */
+  /** The field that lists the extensions that may be called, see `Extensions`. If omitted, there are none. */
   readonly extensionsField?: string
 }
 
-/** One thing that was looked at while a configuration was tried. */
+/** One result of testing a configuration. */
 export interface Check {
-  /** `[a-z_]`: `connection`, `credentials`, `rights`, `version`, or whatever else there is to look at. */
+  /** `[a-z_]`: `connection`, `credentials`, `rights`, `version`, or whatever else is tested. */
   readonly name: string
-  /** `warning`: calls can be placed, but not all is as it should be. */
+  /** `warning`: calls can be placed, but something is not as it should be. */
   readonly result: "passed" | "warning" | "failed"
-  /** What was found, in a sentence for the operator: no credential, no phone number. */
+  /** The result in a sentence for the operator. Must not hold a credential or a phone number. */
   readonly message: string
   /** What to do about it. */
   readonly advice?: string
 }
 
 export interface VerifyContext extends Pick<TrunkContext, "configurationId" | "node" | "egress"> {
-  /** At once, so that what was found is known even if the rest takes too long. Never throws. */
+  /** Reports a result at once, so that it is known even if the rest takes too long. Never throws. */
   readonly report: (check: Check) => void
 }
 
@@ -251,19 +252,19 @@ export interface Adapter {
   readonly manifest: Manifest
   readonly fields: CredentialFields
   /**
-   * Opens the trunk and returns at once; `onStatus` tells when it can carry calls, and whenever that changes. The trunk reconnects by
-   * itself for as long as the scope is open.
+   * Opens the trunk and returns at once; `onStatus` reports whether it can carry calls, and every change of that. The trunk reconnects by itself
+   * for as long as the scope is open.
    */
   readonly connect: (config: Readonly<Record<string, unknown>>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
   /**
-   * Tries a configuration out on connections of its own, and ends by itself after the first check that makes the others pointless. Places no
-   * call, changes nothing at the provider, and leaves a live trunk of the same configuration alone. The engine interrupts it after 15 s.
-   * Left out: the engine knows of the live trunk only.
+   * Tests a configuration over connections of its own, and stops after the first check that makes the others pointless. It places no call,
+   * changes nothing at the provider, and does not disturb a live trunk with the same configuration. The engine interrupts it after 15 s. If
+   * omitted, only the state of the live trunk can be shown.
    */
   readonly verify?: (config: Readonly<Record<string, unknown>>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }
 
-/** Ties the type of `config` to the fields that were checked before `connect` sees them. */
+/** Derives the type of `config` from the fields, which are validated before `connect` gets it. */
 export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly manifest: Manifest
   readonly fields: Fields
@@ -271,7 +272,7 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly verify?: (config: ConfigOf<Fields>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }): Adapter => {
   const { connect, fields, manifest, verify } = adapter
-  // The gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
+  // The cast holds because the gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
   const typed = (config: Readonly<Record<string, unknown>>) => complete(fields, config) as ConfigOf<Fields>
   return {
     manifest,

@@ -1,6 +1,6 @@
 /**
- * The fields of a provider's configuration, as plain data. From them follow the type that an adapter's `connect` gets, the check of what
- * a client sends, what the metadata endpoint lists, and what is masked when read back.
+ * The fields of a provider's configuration, as plain data. They determine the type that an adapter's `connect` gets, the validation of what a
+ * client sends, what the metadata endpoint lists, and what is masked when read back.
  */
 export interface CredentialField {
   readonly label: string
@@ -9,13 +9,13 @@ export interface CredentialField {
   readonly placeholder: string
   readonly required: boolean
   readonly sensitive: boolean
-  /** What an optional field holds when it was left out. */
+  /** The value of an optional field that is omitted. */
   readonly default?: string
-  /** Where the provider is: a URL, or a host with or without its port, or a list of them. Secrets that are shown masked stay with it. */
+  /** The field holds the provider's address: a URL, a host with or without a port, or a list of them. With a new address, secrets must be sent unmasked. */
   readonly isAddress?: boolean
-  /** A regular expression that the text, or each item of a list, matches. */
+  /** A regular expression that the text, or each item of a list, must match. */
   readonly pattern?: string
-  /** How many items a list may have. */
+  /** The maximum number of items in a list. */
   readonly most?: number
 }
 export type CredentialFields = Readonly<Record<string, CredentialField>>
@@ -25,14 +25,14 @@ type ValueOf<Field extends CredentialField> = Field["type"] extends "boolean"
   : Field["type"] extends "string-array"
     ? ReadonlyArray<string>
     : string
-/** Every field is there: an optional one that was left out holds its default, or else `""`, `false` or `[]`. */
+/** Every field has a value: an omitted optional field holds its default, or else `""`, `false` or `[]`. */
 export type ConfigOf<Fields extends CredentialFields> = { readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }
 
-/** What an optional field holds that was left out, or that is younger than the configuration. */
+/** The value of an optional field that was omitted, or did not exist when the configuration was stored. */
 export const absent = (field: CredentialField): string | boolean | ReadonlyArray<string> =>
   field.type === "boolean" ? false : field.type === "string-array" ? [] : (field.default ?? "")
 
-/** Every field is there. */
+/** Adds the missing fields. */
 export const complete = (fields: CredentialFields, config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries([...Object.entries(config), ...Object.entries(fields).map(([name, field]) => [name, config[name] ?? absent(field)])])
 
@@ -70,10 +70,10 @@ export const optionalList = (words: Words & { readonly pattern?: string; readonl
   ...(words.most === undefined ? {} : { most: words.most })
 })
 
-/** Addresses, each with words of the adapter's own behind a blank. */
+/** A list of addresses, each optionally followed by a space and words that only the adapter reads. */
 export const optionalAddresses = (words: Parameters<typeof optionalList>[0]) => ({ ...optionalList(words), isAddress: true })
 
-/** All but the last four characters become `*`; four or fewer, all. */
+/** Replaces all but the last four characters by `*`, or all if there are at most four. */
 export const mask = (value: string): string =>
   value.length <= 4 ? "*".repeat(value.length) : "*".repeat(value.length - 4) + value.slice(-4)
 
@@ -86,7 +86,7 @@ export const masked = (fields: CredentialFields, config: Readonly<Record<string,
     })
   )
 
-/** What a client sent back: a secret that is still as `masked` has shown it is the stored one. */
+/** What a client sent, where a secret that equals the mask from `masked` is replaced by the stored one. */
 export const unmasked = (
   fields: CredentialFields,
   given: Readonly<Record<string, unknown>>,
@@ -101,7 +101,7 @@ export const unmasked = (
   )
 }
 
-/** A secret that came back as its mask although an address is another one: it would go to whoever listens there. */
+/** The name of a secret that was sent as its mask together with a new address: the stored secret would go to whoever listens there. */
 export const strayingSecret = (
   fields: CredentialFields,
   given: Readonly<Record<string, unknown>>,
@@ -110,7 +110,7 @@ export const strayingSecret = (
   const addresses = Object.entries(fields).filter(([, { isAddress }]) => isAddress === true)
   const known = new Set(addresses.flatMap(([name]) => addressesOf(stored[name]).map(placeOf)))
   const isElsewhere = addresses.some(([name, { type }]) =>
-    // To leave one of a list out sends nothing to anybody new.
+    // Removing an address from a list sends nothing to a new host.
     type === "string-array"
       ? addressesOf(given[name]).some((address) => !known.has(placeOf(address)))
       : placeOf(given[name]) !== placeOf(stored[name])
@@ -125,20 +125,20 @@ const placeOf = (value: unknown) => {
   return url === undefined ? value : `${url.protocol}//${url.host}`
 }
 
-/** What a field holds, without the words behind each address of a list. */
+/** The addresses in a field, without the words that may follow each one in a list. */
 export const addressesOf = (value: unknown): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) return value.map((item: unknown) => (typeof item === "string" ? item.trim().split(/\s/, 1)[0] : item))
   return value === undefined || value === null ? [] : [value]
 }
 
-/** Where a field leads to; undefined for what is no address. */
+/** The address in a field as a URL; undefined if it is no address. */
 export const addressIn = (value: unknown): URL | undefined => {
   if (typeof value !== "string" || value.trim() === "") return undefined
   const text = value.trim()
   return (text.includes("://") ? URL.parse(text) : URL.parse(`https://${text}`)) ?? undefined
 }
 
-/** The names of the fields that are addresses, and where they lead to. */
+/** The names of the address fields, with their URLs. */
 export const addressesIn = (
   fields: CredentialFields,
   config: Readonly<Record<string, unknown>>

@@ -1,54 +1,54 @@
 /**
- * How many calls with audio a node can carry: found by how late their audio leaves, remembered, and raised again a little at a time. A late
- * frame is heard as one that came in time; a lost one is not, so that the limit is found before sound is lost. Pure.
+ * How many calls with audio a node can carry. The limit is found from how late their audio leaves, kept, and raised again in small steps. A
+ * callee does not notice a late frame but a lost one, so the limit is found before audio is lost. Pure.
  */
 
-/** What became of the frames of about a second. */
+/** The frames of about one second. */
 export interface MediaLoad {
-  /** Calls whose audio flowed. */
+  /** Calls with audio. */
   readonly streams: number
   /** Frames that were due. */
   readonly due: number
-  /** Of those, frames that left more than `lateMillis` after their moment, or never. */
+  /** Of those, frames that left more than `lateMillis` after they were due, or never. */
   readonly late: number
 }
 
 export interface MediaLimit {
-  /** Calls that may be placed, those that still ring included. Infinite until it has been found. */
+  /** How many calls may be placed, including ringing ones. Infinite until a limit has been found. */
   readonly limit: number
-  /** Streams that were late when it was found. */
+  /** The number of streams that were late when the limit was found. */
   readonly tooMany: number
-  /** Of the latest loads, the newest last: whether there were many streams, and late ones. */
+  /** Whether each of the latest loads had many streams and late frames; newest last. */
   readonly strained: ReadonlyArray<boolean>
-  /** How many loads in a row were in time. */
+  /** The number of consecutive loads without lateness. */
   readonly calm: number
 }
 
-/** A frame that leaves later than this is late; twice that, and frames begin to be lost. */
+/** A frame that leaves later than this is late; at twice that, frames begin to be lost. */
 export const lateMillis = 30
-/** The garbage collector of a busy second is late with fewer; a stall in which frames are lost, with more. */
+/** Above what garbage collection causes in a busy second, below what a stall that loses frames causes. */
 const lateShare = 0.05
-/** Whatever makes fewer streams late, it is not their number: this is also the least that the limit can be. */
+/** With fewer streams, their number is not what makes them late. This is also the lowest possible limit. */
 export const fewestStreams = 20
-/** One hiccup is no sign of too many streams: it takes three late seconds of five. */
+/** A single hiccup is no sign of too many streams: it takes three strained loads out of five. */
 const lookedAt = 5
 const strainedOf = 3
-/** What is left of as many streams as were too many. */
+/** The new limit, as a share of the streams that were too many. */
 const lowered = 0.9
-/** As many loads in time in a row as it takes for the limit to be raised, where it is what holds calls back. */
+/** The limit is raised after this many loads in a row without lateness, while it is what holds calls back. */
 const calmEnough = 10
 const raised = 0.02
-/** Past what was too many, something else had made it late, or fewer answer than before. */
+/** Beyond `tooMany` the limit rises faster: something else caused the lateness then, or fewer callees answer now. */
 const raisedBeyond = 0.2
 
 export const unlimited: MediaLimit = { limit: Number.POSITIVE_INFINITY, tooMany: Number.POSITIVE_INFINITY, strained: [], calm: 0 }
 
-/** `placed`: calls with audio, those that still ring included. */
+/** `placed`: the calls with audio, including ringing ones. */
 export const judge = (before: MediaLimit, { due, late, streams }: MediaLoad, placed: number): MediaLimit => {
   const isLate = late > lateShare * due
   const strained = [...before.strained, isLate && streams >= fewestStreams].slice(-lookedAt)
   if (strained.filter((one) => one).length >= strainedOf) {
-    // Each call that rings may become a stream: counted are the calls, and measured the streams.
+    // The limit counts calls, because each ringing call may become a stream; the load counts streams.
     const found = Math.max(fewestStreams, Math.floor(streams * lowered))
     return { limit: Math.min(before.limit, found), tooMany: streams, strained: [], calm: 0 }
   }

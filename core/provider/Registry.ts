@@ -1,4 +1,4 @@
-/** The adapters of this engine, by provider name. Which ones there are is decided at start. */
+/** The adapters of this engine by provider name. They are fixed at start-up. */
 import { Context, Layer } from "effect"
 import type { Adapter } from "./Adapter.ts"
 

@@ -1,4 +1,4 @@
-/** What the author of an adapter imports as `trunkline/adapter`. The built-in adapters import the same files directly. */
+/** The exports of `trunkline/adapter`, for authors of adapters. The built-in adapters import the same files directly. */
 export * from "#core/outcome/HangupCause.ts"
 export type { MediaStream } from "./Media.ts"
 export * from "#core/egress/Egress.ts"

@@ -1,20 +1,20 @@
-/** Which number a call shows to the callee. */
+/** Chooses the number that a call shows to the callee. */
 
-/** The numbers of a configuration that calls may show: active ones of digits. */
+/** The numbers of a configuration that calls may show: active ones that consist of digits. */
 export interface CallerIds {
   readonly preferred: string | undefined
   readonly all: ReadonlyArray<string>
-  /** How many calls may show a number at once, for numbers that have such a limit. */
+  /** How many calls may show a number at once, for numbers with such a limit. */
   readonly limits?: ReadonlyMap<string, number>
 }
 
-/** A callee's phone cannot show anything else. */
+/** A callee's phone can show nothing else. */
 const presentable = /^\+?\d{1,20}$/
 export const isPresentable = (address: string): boolean => presentable.test(address)
 
 /**
- * What a single call shows: the default, or else one of the others: callees are spread evenly over them, and each one sees the same number again as long as that is
- * there, whatever becomes of the rest. Undefined when there is none.
+ * The number that a single call shows: the default, or else one of the others, chosen by rendezvous hashing. Callees are spread evenly over
+ * them, and each callee keeps seeing the same number for as long as it exists, whatever happens to the others. Undefined when there is none.
  */
 export const callerIdFor = ({ all, preferred }: CallerIds, to: string): string | undefined => {
   if (preferred !== undefined || all.length < 2) return preferred ?? all[0]
@@ -30,7 +30,7 @@ export const callerIdFor = ({ all, preferred }: CallerIds, to: string): string |
   return best
 }
 
-/** FNV-1a, with the bits mixed at the end: numbers that differ in their last digit only must not end up close to each other. */
+/** FNV-1a with a final mix, so that numbers that differ only in the last digit do not end up close to each other. */
 const hash = (text: string): number => {
   let value = 0x811c9dc5
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193)

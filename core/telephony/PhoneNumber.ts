@@ -1,4 +1,4 @@
-/** A phone number of a telephony configuration: calls show it to the callee, and calls to it are answered by its agent. */
+/** A phone number of a telephony configuration: its calls show it to the callee, and its agent answers calls to it. */
 import { Schema } from "effect"
 import type { AgentId, PhoneNumberId, TelephonyConfigId } from "#core/Id.ts"
 import type { PhoneAddressType } from "./PhoneAddress.ts"
@@ -6,13 +6,13 @@ import type { PhoneAddressType } from "./PhoneAddress.ts"
 export interface PhoneNumber {
   readonly id: PhoneNumberId
   readonly telephonyConfigurationId: TelephonyConfigId
-  /** As the client wrote it. */
+  /** The address as the client sent it. */
   readonly address: string
   readonly addressNormalized: string
   readonly addressType: PhoneAddressType
   readonly countryCode: string | undefined
   readonly label: string | undefined
-  /** Who answers calls to it. */
+  /** The agent that answers calls to it. */
   readonly inboundAgentId: AgentId | undefined
   readonly inboundAgentName: string | undefined
   readonly isActive: boolean
@@ -24,15 +24,15 @@ export interface PhoneNumber {
   readonly updatedAt: Date
 }
 
-/** What a configuration holds at most. */
+/** The maximum per configuration. */
 export const maxPhoneNumbers = 1000
 
 export class PhoneNumberNotFound extends Schema.TaggedError<PhoneNumberNotFound>()("PhoneNumberNotFound", { id: Schema.Int }) {}
-/** `organization`: it is there already. `account`: another organization has it, under the same account at the provider. */
+/** `organization`: the organization has it already. `account`: another organization has it, under the same account at the provider. */
 export class PhoneNumberTaken extends Schema.TaggedError<PhoneNumberTaken>()("PhoneNumberTaken", {
   address: Schema.String,
   by: Schema.Literals(["organization", "account"])
 }) {}
 export class PhoneNumbersFull extends Schema.TaggedError<PhoneNumbersFull>()("PhoneNumbersFull", {}) {}
-/** A callee's phone shows digits only. */
+/** The number cannot be a caller ID: a callee's phone shows only digits. */
 export class CallerIdRefused extends Schema.TaggedError<CallerIdRefused>()("CallerIdRefused", {}) {}

@@ -37,7 +37,7 @@ export const count = (sql: Sql, organizationId: OrganizationId, configId: Teleph
     SELECT count(*)::int AS count FROM phone_numbers
     WHERE organization_id = ${organizationId} AND telephony_configuration_id = ${configId}`.pipe(Effect.map((rows) => rows[0]?.count ?? 0))
 
-/** It cannot be deleted before the transaction ends. */
+/** The agent cannot be deleted before the transaction ends. */
 export const holdAgent = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
   sql`SELECT id FROM agents WHERE organization_id = ${organizationId} AND id = ${id} FOR KEY SHARE`.pipe(
     Effect.map((rows) => rows.length > 0)
@@ -66,11 +66,11 @@ export const insert = (
       ${number.isDefaultCallerId}, ${number.maxConcurrent ?? null}::int, ${JSON.stringify(number.extraMetadata)}::text::jsonb, ${number.provider}, ${number.account ?? null}::text)
     RETURNING id`.pipe(Effect.map((rows) => rows[0]?.id))
 
-/** Undefined: stays as it is. */
+/** Undefined fields stay unchanged. */
 interface StoredChanges {
   readonly countryCode: string | undefined
   readonly label: string | undefined
-  /** Null: nobody. */
+  /** Null: no agent. */
   readonly inboundAgentId: AgentId | null | undefined
   readonly isActive: boolean | undefined
   /** Null: unlimited. */

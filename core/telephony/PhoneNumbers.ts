@@ -1,4 +1,4 @@
-/** The phone numbers of a telephony configuration. Whoever dials through it hears of each change after the commit. */
+/** The phone numbers of a telephony configuration. Each change is signalled after the commit, so that nodes dialing through it follow. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "#core/agent/Agent.ts"
@@ -24,7 +24,7 @@ import { TrunkSignals } from "./TrunkSignals.ts"
 
 export interface NewPhoneNumber {
   readonly address: string
-  /** What `parse` made of the address. */
+  /** The address as parsed by PhoneAddress. */
   readonly normal: PhoneAddress
   readonly countryCode?: string | undefined
   readonly label?: string | undefined
@@ -35,7 +35,7 @@ export interface NewPhoneNumber {
   readonly extraMetadata: Readonly<Record<string, unknown>>
 }
 
-/** What is left out stays as it is; the address always does. */
+/** Omitted fields stay unchanged; the address cannot be changed. */
 export interface PhoneNumberChanges {
   readonly countryCode?: string | undefined
   readonly label?: string | undefined
@@ -55,7 +55,7 @@ export class PhoneNumbers extends Context.Service<
       organizationId: OrganizationId,
       configId: TelephonyConfigId
     ) => Effect.Effect<ReadonlyArray<PhoneNumber>, TelephonyConfigNotFound>
-    /** A new default takes the place of the one before. */
+    /** A new default replaces the previous one. */
     readonly create: (
       organizationId: OrganizationId,
       configId: TelephonyConfigId,
@@ -72,7 +72,7 @@ export class PhoneNumbers extends Context.Service<
       id: PhoneNumberId,
       changes: PhoneNumberChanges
     ) => Effect.Effect<PhoneNumber, PhoneNumberNotFound | AgentNotFound>
-    /** What calls of the configuration show from now on. */
+    /** Makes it the number that calls of the configuration show. */
     readonly setDefaultCaller: (
       organizationId: OrganizationId,
       configId: TelephonyConfigId,
@@ -96,8 +96,8 @@ export class PhoneNumbers extends Context.Service<
         const number = yield* Effect.orDie(store.find(sql, organizationId, configId, id))
         return number ?? (yield* new PhoneNumberNotFound({ id }))
       })
-      /** A client that goes away must not leave calls behind that show a number of before. */
-      const told = <A, E>(configId: TelephonyConfigId, change: Effect.Effect<A, E>) =>
+      /** Uninterruptible: if the client disconnects, the nodes must still be signalled, or calls would keep showing an old number. */
+      const signalled = <A, E>(configId: TelephonyConfigId, change: Effect.Effect<A, E>) =>
         Effect.uninterruptible(Effect.tap(change, () => signals.numbersChanged(configId)))
 
       return PhoneNumbers.of({
@@ -107,20 +107,20 @@ export class PhoneNumbers extends Context.Service<
           return yield* Effect.orDie(store.list(sql, organizationId, configId))
         }),
         create: Effect.fn("PhoneNumbers.create")(function* (organizationId, configId, number) {
-          const id = yield* told(configId, sealing(create(sql, registry, organizationId, configId, number)))
+          const id = yield* signalled(configId, sealing(create(sql, registry, organizationId, configId, number)))
           return yield* Effect.orDie(get(organizationId, configId, id))
         }),
         get: Effect.fn("PhoneNumbers.get")(get),
         update: Effect.fn("PhoneNumbers.update")(function* (organizationId, configId, id, changes) {
-          yield* told(configId, update(sql, { organizationId, configId, id }, changes))
+          yield* signalled(configId, update(sql, { organizationId, configId, id }, changes))
           return yield* get(organizationId, configId, id)
         }),
         setDefaultCaller: Effect.fn("PhoneNumbers.setDefaultCaller")(function* (organizationId, configId, id) {
-          yield* told(configId, sealing(setDefaultCaller(sql, { organizationId, configId, id })))
+          yield* signalled(configId, sealing(setDefaultCaller(sql, { organizationId, configId, id })))
           return yield* get(organizationId, configId, id)
         }),
         remove: Effect.fn("PhoneNumbers.remove")((organizationId, configId, id) =>
-          told(configId, remove(sql, { organizationId, configId, id }))
+          signalled(configId, remove(sql, { organizationId, configId, id }))
         )
       })
     })
@@ -184,7 +184,7 @@ const update = Effect.fnUntraced(
 
 const setDefaultCaller = Effect.fnUntraced(
   function* (sql: Sql, { configId, id, organizationId }: Which) {
-    // Whoever makes another one the default waits here: there is never a second one.
+    // Concurrent changes of the default wait here, so that there is never a second one.
     yield* configStore.lock(sql, organizationId, configId)
     const number = yield* store.find(sql, organizationId, configId, id)
     if (number === undefined) return yield* new PhoneNumberNotFound({ id })

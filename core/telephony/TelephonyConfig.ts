@@ -1,4 +1,4 @@
-/** A telephony configuration: the account at a provider through which calls go. Its credentials leave the engine only masked. */
+/** A telephony configuration: the provider account that calls go through. Its credentials leave the engine only masked. */
 import { Effect, Schema } from "effect"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Extensions } from "./Extensions.ts"
@@ -9,17 +9,17 @@ export interface TelephonyConfig {
   readonly name: string
   readonly provider: string
   readonly isDefaultOutbound: boolean
-  /** Calls that may be up through it at once. */
+  /** How many calls may be live through it at once. */
   readonly maxConcurrentCalls: number | undefined
-  /** Active ones. */
+  /** Counts active numbers. */
   readonly phoneNumberCount: number
-  /** Why no call can go out through it, for the operator; undefined when one can. */
+  /** For the operator: why no call can go out through it; undefined when calls can. */
   readonly outboundBlockedReason: string | undefined
-  /** That calls through it may go to. */
+  /** The extensions that calls through it may go to. */
   readonly extensions: Extensions
   readonly createdAt: Date
   readonly updatedAt: Date
-  /** What the adapter calls sensitive is masked. */
+  /** Fields that the adapter marks as sensitive are masked. */
   readonly credentials: Readonly<Record<string, unknown>>
 }
 
@@ -27,9 +27,9 @@ export class TelephonyConfigNotFound extends Schema.TaggedError<TelephonyConfigN
 export class TelephonyConfigNameTaken extends Schema.TaggedError<TelephonyConfigNameTaken>()("TelephonyConfigNameTaken", {
   name: Schema.String
 }) {}
-/** None was named, none is the default, and there is not exactly one. */
+/** No configuration was named, none is the default, and there is not exactly one. */
 export class TelephonyNotConfigured extends Schema.TaggedError<TelephonyNotConfigured>()("TelephonyNotConfigured", {}) {}
-/** No call can go out through it, for a reason that the operator can mend. */
+/** No call can go out through it, for a reason that the operator can fix. */
 export class TelephonyNotReady extends Schema.TaggedError<TelephonyNotReady>()("TelephonyNotReady", {
   name: Schema.String,
   reason: Schema.String
@@ -39,19 +39,19 @@ export class TelephonyConfigInUse extends Schema.TaggedError<TelephonyConfigInUs
   id: Schema.Int,
   by: Schema.Literals(["campaigns", "calls"])
 }) {}
-/** The engine does not connect there on behalf of this organization. */
+/** The engine must not connect to that address on behalf of this organization. */
 export class TelephonyAddressRefused extends Schema.TaggedError<TelephonyAddressRefused>()("TelephonyAddressRefused", {
   provider: Schema.String,
   field: Schema.String
 }) {}
-/** The address is another one, and the secret came back as its mask: whoever listens there must not get the stored one. */
+/** The address changed, but the secret was sent as its mask: the stored secret must not go to a new address. */
 export class TelephonySecretMasked extends Schema.TaggedError<TelephonySecretMasked>()("TelephonySecretMasked", {
   field: Schema.String
 }) {}
-/** With the account that was given, a number of the configuration would belong to two organizations. */
+/** With the new account, a number of the configuration would belong to two organizations. */
 export class TelephonyAccountTaken extends Schema.TaggedError<TelephonyAccountTaken>()("TelephonyAccountTaken", {}) {}
 
-/** For whoever is about to have calls go out through it. */
+/** Fails unless calls can go out through the configuration. */
 export const ready = (config: TelephonyConfig): Effect.Effect<TelephonyConfig, TelephonyNotReady> =>
   config.outboundBlockedReason === undefined
     ? Effect.succeed(config)

@@ -20,7 +20,7 @@ export interface TelephonyConfigRow {
 }
 
 type Credentials = TelephonyConfigRow["credentials"]
-/** The credentials sealed. */
+/** A row with sealed credentials. */
 export type StoredTelephony<Row extends { readonly credentials: Credentials }> = Omit<Row, "credentials"> & {
   readonly credentials: Credentials | string
 }
@@ -31,7 +31,7 @@ const placeOf = (organizationId: OrganizationId, id: TelephonyConfigId): Place =
   id
 })
 
-/** The rows with their credentials opened. */
+/** The rows with their credentials decrypted. */
 export const opened = <Row extends StoredTelephony<Pick<TelephonyConfigRow, "id" | "organizationId" | "credentials">>, E, R>(
   rows: Effect.Effect<ReadonlyArray<Row>, E, R>
 ) =>
@@ -49,7 +49,7 @@ const columns = (sql: Sql) =>
   sql.literal(`id, organization_id, name, provider, credentials, is_default_outbound, max_concurrent_calls, created_at, updated_at,
     (SELECT count(*)::int FROM phone_numbers n WHERE n.telephony_configuration_id = telephony_configurations.id AND n.is_active) AS phone_number_count`)
 
-/** Whoever makes a default waits here for the one before him: there is never a second default. */
+/** Concurrent changes of the default wait here, so that there is never a second one. */
 export const lockDefault = (sql: Sql, organizationId: OrganizationId) => sql`
   SELECT id FROM organizations WHERE id = ${organizationId} FOR NO KEY UPDATE`
 
@@ -94,20 +94,20 @@ export const hold = (sql: Sql, organizationId: OrganizationId, id: TelephonyConf
     SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}
     FOR KEY SHARE`.pipe(first)
 
-/** The one to call through when none is named. */
+/** Finds the configuration to call through when none is named. It cannot be deleted before the transaction ends. */
 export const holdDefault = (sql: Sql, organizationId: OrganizationId) =>
   sql<Stored>`
     SELECT ${columns(sql)} FROM telephony_configurations
     WHERE organization_id = ${organizationId} AND id = ${sql.literal(defaultConfiguration("telephony_configurations.organization_id"))}
     FOR KEY SHARE`.pipe(first)
 
-/** Changes of it and of its numbers wait for each other. */
+/** Serializes changes of the configuration and of its numbers. */
 export const lock = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) =>
   sql<Stored>`
     SELECT ${columns(sql)} FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id}
     FOR NO KEY UPDATE`.pipe(first)
 
-/** Undefined: stays as it is. Without a limit: null. */
+/** Undefined fields stay unchanged. A null limit means no limit. */
 interface StoredChanges {
   readonly name: string | undefined
   readonly credentials: Readonly<Record<string, unknown>> | undefined
@@ -133,7 +133,7 @@ export const setDefault = (sql: Sql, organizationId: OrganizationId, id: Telepho
     UPDATE telephony_configurations SET is_default_outbound = true, updated_at = now()
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(first)
 
-/** Whoever is about to refer to it has done so when this returns, or finds it gone. */
+/** Waits for transactions that hold the configuration: those that come later find it gone. */
 export const lockForDeletion = (sql: Sql, organizationId: OrganizationId, id: TelephonyConfigId) =>
   sql`
     SELECT id FROM telephony_configurations WHERE organization_id = ${organizationId} AND id = ${id} FOR UPDATE`.pipe(

@@ -1,4 +1,4 @@
-/** The telephony configurations of an organization, and which of them a call goes through when none was named. */
+/** The telephony configurations of an organization, and the default for calls that name none. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
@@ -23,7 +23,7 @@ import {
 import * as store from "./TelephonyConfigStore.ts"
 import { TrunkSignals } from "./TrunkSignals.ts"
 
-/** Checked against the adapter's fields, and complete. */
+/** Credentials that were validated against the adapter's fields, with all fields present. */
 export interface ProviderCredentials {
   readonly provider: string
   readonly credentials: Readonly<Record<string, unknown>>
@@ -35,16 +35,16 @@ export interface NewTelephonyConfig extends ProviderCredentials {
   readonly maxConcurrentCalls?: number | undefined
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export interface TelephonyConfigChanges {
   readonly name?: string | undefined
-  /** All of them. A secret that is given as it is shown, masked, stays as it is. */
+  /** All fields. A secret sent as its mask stays unchanged. */
   readonly config?: ProviderCredentials | undefined
   /** Null: no limit. */
   readonly maxConcurrentCalls?: number | null | undefined
 }
 
-/** How many configurations lack what their provider's callbacks are checked with. */
+/** How many configurations lack the key that verifies their provider's callbacks. */
 export interface TelephonyWarnings {
   readonly telnyxKeys: number
   readonly vonageSecrets: number
@@ -53,7 +53,7 @@ export interface TelephonyWarnings {
 export class TelephonyConfigs extends Context.Service<
   TelephonyConfigs,
   {
-    /** A new default takes the place of the one before. */
+    /** A new default replaces the previous one. */
     readonly create: (
       organizationId: OrganizationId,
       config: NewTelephonyConfig
@@ -62,13 +62,13 @@ export class TelephonyConfigs extends Context.Service<
     readonly list: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<TelephonyConfig>>
     readonly get: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
     /**
-     * The one named; without a name the default, or else the only one there is. Inside a transaction: it is not deleted before that ends.
+     * Finds the named configuration; without a name, the default or else the only one. Inside a transaction, it is not deleted before that ends.
      */
     readonly resolve: (
       organizationId: OrganizationId,
       id: TelephonyConfigId | undefined
     ) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound | TelephonyNotConfigured>
-    /** Calls that are dialed after this go out under the new settings; those that are up go on. */
+    /** Later calls use the new settings; live calls continue. */
     readonly update: (
       organizationId: OrganizationId,
       id: TelephonyConfigId,
@@ -83,7 +83,7 @@ export class TelephonyConfigs extends Context.Service<
       | TelephonySecretMasked
     >
     readonly setDefault: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<TelephonyConfig, TelephonyConfigNotFound>
-    /** With its phone numbers. */
+    /** Also removes its phone numbers. */
     readonly remove: (
       organizationId: OrganizationId,
       id: TelephonyConfigId
@@ -99,7 +99,7 @@ export class TelephonyConfigs extends Context.Service<
       const registry = yield* Registry
       const signals = yield* TrunkSignals
       const policy = yield* EgressPolicy
-      /** Names are judged when they are connected to. */
+      /** Checks IP addresses only; host names are checked when they are connected to. */
       const reachable = Effect.fnUntraced(function* (organizationId: OrganizationId, { credentials, provider }: ProviderCredentials) {
         const egress = yield* policy.trunksOf(organizationId)
         const refused = addressesIn(registry.find(provider)?.fields ?? {}, credentials).find(([, url]) => refusesUrl(egress, url))
@@ -127,7 +127,7 @@ export class TelephonyConfigs extends Context.Service<
         }),
         update: Effect.fn("TelephonyConfigs.update")(function* (organizationId, id, changes) {
           if (changes.config !== undefined) yield* reachable(organizationId, changes.config)
-          // A client that goes away must not leave a trunk behind that knows the old settings only.
+          // Uninterruptible: if the client disconnects, the trunk must still learn of the new settings.
           const changed = Effect.tap(sealing(update(sql, registry, organizationId, id, changes)), () => signals.configurationChanged(id))
           return shown(yield* Effect.uninterruptible(changed))
         }),
@@ -203,7 +203,7 @@ const remove = Effect.fnUntraced(
   (remove, sql) => Effect.catchTag(sql.withTransaction(remove), "SqlError", Effect.die)
 )
 
-/** The account that a number of the configuration belongs to, where its provider tells inbound calls by it. */
+/** The account that a configuration's numbers belong to, if its provider identifies inbound calls by account. */
 export const accountOf = (adapter: Adapter | undefined, credentials: Readonly<Record<string, unknown>>): string | undefined => {
   const account = credentials[adapter?.manifest.accountField ?? ""]
   return typeof account === "string" && account !== "" ? account : undefined
@@ -231,7 +231,7 @@ const blockedReason = (adapter: Adapter | undefined, { phoneNumberCount, provide
     : undefined
 }
 
-/** The adapter may be gone: nobody then knows what is sensitive. */
+/** Without its adapter nobody knows which fields are sensitive, so every text is masked. */
 const maskedOf = (adapter: Adapter | undefined, credentials: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   if (adapter !== undefined) return masked(adapter.fields, credentials)
   return Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name, typeof value === "string" ? mask(value) : value]))

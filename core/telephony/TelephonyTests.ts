@@ -1,4 +1,4 @@
-/** Port: try a telephony configuration out, and what came of it the last time. Places no call. */
+/** Port: tests a telephony configuration, and returns the latest result. Places no call. */
 import { Context, type Effect, Schema } from "effect"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Check } from "#core/provider/Adapter.ts"
@@ -7,12 +7,12 @@ import type { TelephonyConfigNotFound } from "./TelephonyConfig.ts"
 export interface TelephonyTest {
   /** Epoch milliseconds. */
   readonly at: number
-  /** Nothing failed. */
+  /** True unless a check failed. */
   readonly passed: boolean
   readonly checks: ReadonlyArray<Check>
 }
 
-/** Each test connects to an address that the organization chose. */
+/** Tests are limited because each one connects to an address that the organization chose. */
 export class TooManyTelephonyTests extends Schema.TaggedError<TooManyTelephonyTests>()("TooManyTelephonyTests", {
   retryAfterSeconds: Schema.Int
 }) {}
@@ -20,14 +20,14 @@ export class TooManyTelephonyTests extends Schema.TaggedError<TooManyTelephonyTe
 export class TelephonyTests extends Context.Service<
   TelephonyTests,
   {
-    /** Takes some seconds, twenty at most. */
+    /** Takes a few seconds, at most twenty. */
     readonly run: (
       organizationId: OrganizationId,
       id: TelephonyConfigId
     ) => Effect.Effect<TelephonyTest, TelephonyConfigNotFound | TooManyTelephonyTests>
-    /** The same in the background, when there is room; not at all if too many wait. What was known of the configuration is forgotten. */
+    /** Runs the test in the background once there is room, or not at all if too many wait. Drops the previous result. */
     readonly runSoon: (organizationId: OrganizationId, id: TelephonyConfigId) => Effect.Effect<void>
-    /** Of this node, since its start: one for each configuration that was tried. */
+    /** The latest results on this node since its start, for configurations that were tested. */
     readonly last: (ids: ReadonlyArray<TelephonyConfigId>) => Effect.Effect<ReadonlyMap<TelephonyConfigId, TelephonyTest>>
   }
 >()("core/telephony/TelephonyTests") {}

@@ -1,16 +1,16 @@
 /**
- * Outages of trunks, until the logs of the campaigns that they concerned have told of them: those that had contacts to call meanwhile, and
- * those whose calls were cut. An outage that begins anew before it was told of goes on. Where a trunk has several endpoints, the outage of one
- * tells of that one's calls, and that of the trunk only of whom it held up.
+ * Outages of trunks, kept until they are written to the logs of the campaigns that were affected: those that had contacts to call at the time,
+ * and those whose calls were cut. An outage that begins again before it is logged continues. Where a trunk has several endpoints, the outage of
+ * an endpoint covers that endpoint's calls, and the outage of the trunk covers only the campaigns that it held up.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 
-/** A call that is up this long after its trunk came back has outlived the outage. */
+/** A call that is still up this long after its trunk came back has survived the outage. */
 const OUTLIVED_SECONDS = 30
-/** A provider that is being stopped ends its calls before its connections break. */
+/** A provider that is shutting down ends its calls before its connections break. */
 const CUT_BEFORE_SECONDS = 10
 
 interface ToldOutage {
@@ -18,25 +18,25 @@ interface ToldOutage {
   readonly message: string
 }
 
-/** Whatever was away: an endpoint of the trunk, or `""`, the trunk as a whole. */
+/** What is down: one endpoint of the trunk, or the trunk as a whole if `endpoint` is `""`. */
 export interface Away {
   readonly id: TelephonyConfigId
   readonly endpoint: string
 }
 
-/** Times are epoch milliseconds. */
+/** Outages of trunks. Times are epoch milliseconds. */
 export class TrunkOutages extends Context.Service<
   TrunkOutages,
   {
-    /** The trunk is away. Adds the campaigns that it holds up; may be repeated. */
+    /** Records that the trunk is down, and adds the campaigns that it holds up. May be repeated. */
     readonly began: (away: Away, at: number, heldUp: ReadonlyArray<CampaignId>) => Effect.Effect<void>
-    /** It is back. Changes nothing where no outage is known. */
+    /** Records that it is back. Does nothing if no outage is recorded. */
     readonly ended: (away: Away, at: number) => Effect.Effect<void>
-    /** Writes the entries once every call that was under way is settled. `isPending`: that is not so yet. */
+    /** Writes the log entries once every call that was under way is settled. `isPending`: that is not the case yet. */
     readonly tell: (away: Away, now: number) => Effect.Effect<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>
-    /** Configurations with an outage that has not been told of. */
+    /** Configurations with an outage that is not logged yet. */
     readonly untold: Effect.Effect<ReadonlyArray<TelephonyConfigId>>
-    /** The trunk has these endpoints; of others nobody will ever tell. */
+    /** Forgets outages of endpoints that the trunk no longer has: they would never be logged. */
     readonly keepFor: (id: TelephonyConfigId, endpoints: ReadonlyArray<string>) => Effect.Effect<void>
   }
 >()("core/telephony/TrunkOutages") {
@@ -83,8 +83,8 @@ const untold = (sql: Sql) =>
     Effect.map((rows) => rows.map(({ id }) => id))
   )
 
-// What is told of is forgotten in the same statement, so each outage is told of once. Where a call that has not ended has left is known only when it
-// has been answered. A call through an endpoint that was away itself is told of by that one's outage.
+// An outage is logged and forgotten in one statement, so it is logged once. The endpoint of a call that has not ended is stored only once it has
+// been answered. The outage of the trunk leaves out calls through an endpoint that was itself down: they belong to that endpoint's outage.
 const tell = (sql: Sql, { endpoint, id }: Away, now: number) =>
   sql<{ readonly told: ReadonlyArray<ToldOutage>; readonly isPending: boolean }>`
     WITH over AS MATERIALIZED (
@@ -132,7 +132,7 @@ const tell = (sql: Sql, { endpoint, id }: Away, now: number) =>
 const iso = (sql: Sql, column: "began_at" | "ended_at") =>
   sql.literal(`to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
 
-/** For each campaign concerned by an outage that is over. */
+/** One entry per campaign affected by an outage that is over. */
 const outageEntry = (sql: Sql) =>
   logEntry(sql, {
     level: sql.literal("CASE calls WHEN 0 THEN 'info' ELSE 'warning' END"),

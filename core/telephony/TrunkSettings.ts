@@ -1,4 +1,4 @@
-/** All that a live trunk has to know of its telephony configuration. For the engine only: credentials are unmasked. */
+/** What a live trunk needs of its telephony configuration. For the engine only, because the credentials are unmasked. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
@@ -11,7 +11,7 @@ export interface TrunkSetting {
   readonly organizationId: OrganizationId
   readonly provider: string
   readonly credentials: Readonly<Record<string, unknown>>
-  /** Calls that the trunk carries at once. */
+  /** How many calls the trunk may carry at once. */
   readonly maxConcurrentCalls: number | undefined
   readonly callerIds: CallerIds
 }
@@ -19,7 +19,7 @@ export interface TrunkSetting {
 export class TrunkSettings extends Context.Service<
   TrunkSettings,
   {
-    /** Not a tenant's query: the id comes from our own rows. Undefined: the configuration is gone. */
+    /** Not restricted to a tenant: the id comes from the engine's own rows. Undefined: the configuration is gone. */
     readonly find: (id: TelephonyConfigId) => Effect.Effect<TrunkSetting | undefined>
   }
 >()("core/telephony/TrunkSettings") {

@@ -1,6 +1,6 @@
 /**
- * Port: tell every node with a live trunk under a telephony configuration to look at its row again. A signal carries nothing; it is sent
- * after the commit, and never fails the change that it tells of.
+ * Port: tells every node with a live trunk under a telephony configuration to read its row again. A signal carries no data; it is sent after
+ * the commit, and never fails the change that it announces.
  */
 import { Context, type Effect } from "effect"
 import type { TelephonyConfigId } from "#core/Id.ts"
@@ -8,9 +8,9 @@ import type { TelephonyConfigId } from "#core/Id.ts"
 export class TrunkSignals extends Context.Service<
   TrunkSignals,
   {
-    /** Credentials or limits are others, or the configuration is gone. What keeps its trunk down may have been repaired. */
+    /** The credentials or limits changed, or the configuration is gone. Also makes a trunk that is down retry. */
     readonly configurationChanged: (id: TelephonyConfigId) => Effect.Effect<void>
-    /** Calls may show other numbers than before. */
+    /** The numbers that calls may show changed. */
     readonly numbersChanged: (id: TelephonyConfigId) => Effect.Effect<void>
   }
 >()("core/telephony/TrunkSignals") {}
