@@ -16,23 +16,23 @@ const interruptible = (isOn: boolean): Property =>
 const withGlobalPrompt = (isOn: boolean): Property =>
   flag("add_global_prompt", isOn, {
     displayName: "Add Global Prompt",
-    description: "Whether the prompt of the Global Node, if there is one, stands before this node's own."
+    description: "Whether the prompt of the Global Node, if there is one, precedes this node's own."
   })
 
 const extraction: ReadonlyArray<Property> = [
   flag("extraction_enabled", false, {
     displayName: "Extract Variables",
-    description: "Whether variables are read out of what was said in this node."
+    description: "Whether variables are extracted from what was said in this node."
   }),
   property("string", "extraction_prompt", {
     displayName: "Extraction Prompt",
-    description: "What to keep in mind when the variables are read out.",
+    description: "Instructions for extracting the variables.",
     editor: "textarea",
     shownWhen: { extraction_enabled: [true] }
   }),
   property("fixed_collection", "extraction_variables", {
     displayName: "Variables",
-    description: "The variables to read out: name, type and what to look for.",
+    description: "The variables to extract: name, type and what to look for.",
     shownWhen: { extraction_enabled: [true] },
     properties: [
       property("string", "name", {
@@ -98,7 +98,7 @@ const greeting: ReadonlyArray<Property> = [
 const delay: ReadonlyArray<Property> = [
   flag("delayed_start", false, {
     displayName: "Delayed Start",
-    description: "Whether the agent waits after the callee has picked up."
+    description: "Whether the agent waits after the callee has answered."
   }),
   property("number", "delayed_start_duration", {
     displayName: "Delay",
@@ -114,7 +114,7 @@ const fetchedWhen = { pre_call_fetch_mode: ["always", "inbound", "outbound"] }
 const preCallFetch: ReadonlyArray<Property> = [
   property("options", "pre_call_fetch_mode", {
     displayName: "Fetch Before the Call",
-    description: "For which calls variables are fetched from an address of yours before the conversation begins.",
+    description: "For which calls variables are fetched from a URL of yours before the conversation begins.",
     default: "disabled",
     options: [
       { value: "disabled", label: "No calls" },
@@ -125,7 +125,7 @@ const preCallFetch: ReadonlyArray<Property> = [
   }),
   property("url", "pre_call_fetch_url", {
     displayName: "Address",
-    description: "Where the request goes that fetches them.",
+    description: "The URL that they are fetched from.",
     placeholder: "https://crm.example.com/contacts",
     shownWhen: fetchedWhen
   }),
@@ -148,7 +148,7 @@ const startCall: NodeType = {
   properties: [
     nameOf("Start Call", "The node's name in the editor and in the log of a call."),
     ...greeting,
-    prompt("What the agent is to do first, with {{variables}}."),
+    prompt("What the agent does first, with {{variables}}."),
     interruptible(false),
     withGlobalPrompt(true),
     ...delay,
@@ -175,13 +175,13 @@ const agentNode: NodeType = {
   name: "agentNode",
   displayName: "Agent Node",
   description: "One step of the conversation, with its own prompt, tools and documents.",
-  hint: "The edges that leave it say when the conversation goes on, and where.",
+  hint: "The edges that leave it decide when the conversation moves on, and where.",
   category: "call_node",
   icon: "Headset",
   promptedAs: "agent",
   properties: [
     nameOf("Agent", "The step's name in the editor and in the log of a call."),
-    prompt("What the agent is to do in this step, with {{variables}}."),
+    prompt("What the agent does in this step, with {{variables}}."),
     interruptible(true),
     withGlobalPrompt(true),
     ...extraction,
@@ -206,7 +206,7 @@ const endCall: NodeType = {
   name: "endCall",
   displayName: "End Call",
   description: "Says goodbye and hangs up.",
-  hint: "An agent may have several, each for another way to end.",
+  hint: "An agent may have several, one for each way to end.",
   category: "call_node",
   icon: "OctagonX",
   promptedAs: "end",
@@ -228,13 +228,13 @@ const globalNode: NodeType = {
   name: "globalNode",
   displayName: "Global Node",
   description: "Who the agent is and how it speaks, for all nodes that add the global prompt.",
-  hint: "At most one, joined to nothing.",
+  hint: "At most one, not joined to other nodes.",
   category: "global_node",
   icon: "Globe",
   promptedAs: "global",
   properties: [
     nameOf("Global Node", "The node's name in the editor."),
-    { ...prompt("What stands before the prompts of the other nodes, with {{variables}}."), default: persona }
+    { ...prompt("The text that precedes the prompts of the other nodes, with {{variables}}."), default: persona }
   ],
   examples: [{ name: "Persona", data: { name: "Global Node", prompt: persona } }],
   limits: { ...isolated, maxInstances: 1 }

@@ -8,7 +8,7 @@ export const longestTriggerPath = 36
 const trigger: NodeType = {
   name: "trigger",
   displayName: "API Trigger",
-  description: "An address of its own at which calls of this agent are asked for.",
+  description: "A URL of its own through which calls of this agent are requested.",
   hint:
     "POST /api/v1/public/agent/{trigger_path} calls with the published version, /api/v1/public/agent/test/{trigger_path} with the draft. " +
     "Both take an API key in X-API-Key and a body with phone_number and, if wanted, initial_context and telephony_configuration_id.",
@@ -16,10 +16,10 @@ const trigger: NodeType = {
   icon: "Webhook",
   properties: [
     nameOf("API Trigger", "The node's name in the editor."),
-    flag("enabled", true, { displayName: "Enabled", description: "Whether calls may be asked for at this address." }),
+    flag("enabled", true, { displayName: "Enabled", description: "Whether calls can be requested at this URL." }),
     property("string", "trigger_path", {
       displayName: "Path",
-      description: "The last part of the address. Left empty, it becomes a UUID.",
+      description: "The last part of the URL. If left empty, it becomes a UUID.",
       maxLength: longestTriggerPath,
       pattern: triggerPathPattern,
       placeholder: "spring-reminder"
@@ -32,8 +32,8 @@ const trigger: NodeType = {
 const webhook: NodeType = {
   name: "webhook",
   displayName: "Webhook",
-  description: "A request to an address of yours once the call is over.",
-  hint: "Joined to nothing; an agent may have several, of which the first hundred send.",
+  description: "A request to a URL of yours after the call.",
+  hint: "Not joined to other nodes; an agent may have several, of which the first hundred are sent.",
   category: "integration",
   icon: "Link2",
   properties: [
@@ -57,7 +57,7 @@ const webhook: NodeType = {
     }),
     property("fixed_collection", "custom_headers", {
       displayName: "Headers",
-      description: "Further headers of the request. One that is named like a secret is not sent: a credential is the place for secrets.",
+      description: "Additional headers of the request. A header with a name like a secret's is not sent: use a credential instead.",
       properties: [
         property("string", "key", { displayName: "Name", description: "The header's name.", required: true, placeholder: "X-Source" }),
         property("string", "value", { displayName: "Value", description: "The header's value, with {{variables}}.", required: true })
@@ -76,7 +76,7 @@ const webhook: NodeType = {
   ],
   examples: [
     {
-      name: "Tell the CRM",
+      name: "Notify the CRM",
       data: {
         name: "CRM",
         enabled: true,
@@ -99,8 +99,8 @@ const ownModel = { qa_use_workflow_llm: [false] }
 const qa: NodeType = {
   name: "qa",
   displayName: "QA Analysis",
-  description: "A language model's review of the transcript once the call is over.",
-  hint: "Joined to nothing; an agent may have several.",
+  description: "A language model's review of the transcript after the call.",
+  hint: "Not joined to other nodes; an agent may have several.",
   category: "integration",
   icon: "ClipboardCheck",
   switch: "qa_enabled",
@@ -109,31 +109,31 @@ const qa: NodeType = {
     flag("qa_enabled", true, { displayName: "Enabled", description: "Whether calls are reviewed." }),
     property("string", "qa_system_prompt", {
       displayName: "Instructions",
-      description: "What the review is to look at.",
+      description: "What the review focuses on.",
       default: qaPrompt,
       editor: "textarea"
     }),
     property("number", "qa_min_call_duration", {
       displayName: "Shortest Call",
-      description: "Calls of fewer seconds are not reviewed.",
+      description: "Calls shorter than this many seconds are not reviewed.",
       default: 15,
       min: 0
     }),
     flag("qa_voicemail_calls", false, { displayName: "Voicemail", description: "Whether calls that reached a voicemail are reviewed." }),
     property("number", "qa_sample_rate", {
       displayName: "Sample",
-      description: "How many of a hundred calls are reviewed.",
+      description: "The percentage of calls that are reviewed.",
       default: 100,
       min: 1,
       max: 100
     }),
     flag("qa_use_workflow_llm", true, {
       displayName: "The Agent's Model",
-      description: "Whether the language model of the agent itself does the review."
+      description: "Whether the agent's own language model does the review."
     }),
     property("options", "qa_provider", {
       displayName: "Provider",
-      description: "Whose language model does the review.",
+      description: "The provider whose language model does the review.",
       shownWhen: ownModel,
       options: [
         { value: "openai", label: "OpenAI" },
@@ -167,8 +167,8 @@ const qa: NodeType = {
 const vendor = (name: string, displayName: string, icon: string, properties: ReadonlyArray<Property>): NodeType => ({
   name,
   displayName,
-  description: `What ${displayName} needs to know of this agent. Kept for it; the engine sends nothing to it.`,
-  hint: "Joined to nothing; at most one.",
+  description: `Settings for ${displayName}. They are stored for it; the engine sends nothing to it.`,
+  hint: "Not joined to other nodes; at most one.",
   category: "integration",
   icon,
   switch: `${name}_enabled`,
@@ -205,7 +205,7 @@ const tuner = vendor("tuner", "Tuner", "Gauge", [
     required: true,
     min: 1
   }),
-  flag("cost_calculation_enabled", false, { displayName: "Costs", description: "Whether the costs of a call are worked out." }),
+  flag("cost_calculation_enabled", false, { displayName: "Costs", description: "Whether the costs of a call are calculated." }),
   rate("cost_llm_input_rate", "Model Input", "million tokens", 1000),
   rate("cost_llm_cached_input_rate", "Cached Model Input", "million tokens", 1000),
   rate("cost_llm_output_rate", "Model Output", "million tokens", 1000),
@@ -217,7 +217,7 @@ const tuner = vendor("tuner", "Tuner", "Gauge", [
 const noveum = vendor("noveum", "Noveum", "Activity", [
   required("noveum_project", "Project", "The project's name at Noveum."),
   property("string", "noveum_environment", { displayName: "Environment", description: "The environment's name at Noveum." }),
-  property("boolean", "noveum_record_audio", { displayName: "Audio", description: "Whether recordings are passed on." })
+  property("boolean", "noveum_record_audio", { displayName: "Audio", description: "Whether recordings are sent." })
 ])
 
 const paygent = vendor("paygent", "Paygent", "Wallet", [
