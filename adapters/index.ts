@@ -1,4 +1,4 @@
-/** The built-in adapters, a line each. */
+/** The built-in adapters, one line each. */
 import type { Adapter } from "#core/provider/Adapter.ts"
 import ari from "./ari/ari.ts"
 

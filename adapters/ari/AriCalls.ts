@@ -1,9 +1,9 @@
 /**
  * The calls this node has placed, and what Asterisk's events mean for them. An id is registered before its request is sent, because events can
  * overtake the reply. `StasisStart` is the answer, although the channel is `Up` a moment earlier: only then can it be bridged. A call that runs
- * through the dialplan first (`AriDialplan`) has two: the answer, and the one with which it is ours.
- * `ChannelDestroyed` is the only end; if it falls into a gap of the connection, `absent` ends the call. Events of a channel that nobody here
- * follows, but whose id has the form of a call's, are passed on unchanged: the engine knows whose call it is.
+ * through the dialplan first (`AriDialplan`) has two of them: one for the answer, and one when the dialplan hands it over to us.
+ * `ChannelDestroyed` is the only end; if it falls into a gap of the connection, `absent` ends the call. Events of a channel that is not followed
+ * here, but whose id has the form of a call's, are passed on unchanged: the engine knows whose call it is.
  */
 import { Schema } from "effect"
 import { fromQ850, type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
@@ -14,40 +14,40 @@ import { type Dialplan, foundIn, noted, placeIn, plain } from "./DialplanPlace.t
 import type { ChannelEvent } from "./AriEvents.ts"
 
 export interface Call {
-  /** Events of it may have been missed, and with them its answer. */
+  /** Its events may have been missed, and with them its answer. */
   gap: boolean
-  /** Steady time, as all times here. */
+  /** When the call was added. All times here are steady. */
   readonly requestedAt: number
-  /** When the first byte of the request was written; undefined until then, and for a call of a former process. */
+  /** When the first byte of the request was written; undefined until then, and for a call of an earlier process. */
   leftAt: number | undefined
   readonly timeoutMillis: number
   /** `accepted`: Asterisk certainly had the channel. `refused`: it certainly never did. */
   request: "pending" | "lost" | "accepted" | "refused"
   rang: boolean
   answered: boolean
-  /** `inside`: answered, and in the dialplan or on its way there. `over`: handed over by it. */
+  /** `inside`: answered, and in the dialplan or on its way there. `over`: the dialplan has handed it over to us. */
   dialplan: "none" | "inside" | "over"
-  /** It is being sent into the dialplan, or has been: a second time would take it away from whoever has it by then. */
+  /** It has been sent into the dialplan, or is being sent. A second time would take it away from whoever has it by then. */
   isSentOn: boolean
-  /** The dialplan has found a machine. */
+  /** AMD() in the dialplan has detected a machine. */
   isMachine: boolean
-  /** Why we hang up, once we do. */
+  /** The cause of our own hangup, once we have requested one. */
   asked: HangupCause | undefined
-  /** What the far end gave as the reason. */
+  /** The reason that the far end gave. */
   network: { readonly cause: number; readonly sipStatus: number | undefined } | undefined
   /** The hangup was requested inside Asterisk. */
   soft: boolean
   stopping: boolean
-  /** Asterisk has been restarted since, and no call outlives that. */
+  /** Asterisk has been restarted since the call was placed, and no call survives that. */
   outlived: boolean
 }
 
-/** A flag of `ChannelHangupRequest`: Asterisk itself is stopping. */
+/** A flag of `ChannelHangupRequest`: Asterisk itself is shutting down. */
 const SOFT_HANGUP_SHUTDOWN = 4
-/** Asterisk's time-out starts a little earlier or later than ours. */
+/** Asterisk's ring timeout may start slightly earlier or later than ours. */
 const TIMEOUT_SLACK_MILLIS = 1_000
 const NORMAL_CLEARING = 16
-/** Of AMD(). */
+/** The value of `AMDSTATUS` for a machine. */
 const MACHINE = "MACHINE"
 const NO_ANSWER = 19
 /** How many ended calls are remembered, so that repeated and late events are recognized. */
@@ -56,15 +56,15 @@ const MAX_ENDED = 1_000
 export const isCallId = Schema.is(CallId)
 
 interface ThroughDialplan {
-  /** Calls that are placed now do. */
+  /** Whether calls that are placed now run through the dialplan first. */
   readonly isUsed: boolean
-  /** Sends an answered call on its way. */
+  /** Sends an answered call into the dialplan. */
   readonly enter: (callId: CallId, place: Dialplan) => void
 }
 
 export class AriCalls {
   readonly #calls = new Map<string, Call>()
-  /** Calls whose `ChannelDestroyed` was heard, newest last. */
+  /** Calls whose `ChannelDestroyed` has arrived, newest last. */
   readonly #ended = new Map<string, Call>()
   readonly #emit: (callId: string, event: TrunkEvent) => void
   readonly #now: () => number
@@ -90,7 +90,7 @@ export class AriCalls {
     return this.#calls.get(callId)
   }
 
-  /** `pending`: its request follows. `lost`: a former process or trunk has sent it, and nobody has heard its events since. */
+  /** `pending`: its request follows. `lost`: an earlier process or trunk has sent it, and its events since then were missed. */
   add(callId: string, timeoutSeconds: number, request: "pending" | "lost"): Call {
     const call: Call = {
       gap: request === "lost",
@@ -113,7 +113,7 @@ export class AriCalls {
     return call
   }
 
-  /** For a call of which nothing more is expected. */
+  /** Forgets a call of which nothing more is expected. */
   forget(callId: string): void {
     this.#calls.delete(callId)
   }
@@ -137,14 +137,14 @@ export class AriCalls {
         call.soft = event.soft
         return
       case "ChannelDtmfReceived":
-        // A menu of the dialplan's, or a code for it, is nothing that was said to us.
+        // Digits in a menu of the dialplan are not meant for us.
         return call.dialplan === "inside" ? undefined : this.#emit(event.id, { _tag: "Dtmf", digit: event.digit })
       case "ChannelDestroyed":
         return this.#destroyed(event.id, call, event)
     }
   }
 
-  /** The call has ended, or nobody here follows it: it was forgotten in doubt, or another process placed it. */
+  /** The call has ended, or is not followed here: it was forgotten while in doubt, or another process placed it. */
   #handleUnfollowed(event: ChannelEvent): void {
     const ended = this.#ended.get(event.id)
     if (ended !== undefined) {
@@ -154,7 +154,7 @@ export class AriCalls {
     }
   }
 
-  /** Seen among Asterisk's channels. `afterGap`: events of it may have been missed. */
+  /** A list or a lookup shows the channel. `afterGap`: its events may have been missed. */
   present(callId: string, channel: Listed, afterGap: boolean): void {
     const call = this.#calls.get(callId)
     if (call === undefined) {
@@ -175,32 +175,32 @@ export class AriCalls {
     if (inStasis !== false) this.#answered(callId, call)
   }
 
-  /** The calls that Asterisk has, as far as we know. One that a list requested from now on does not show has ended. */
+  /** The calls that Asterisk has, as far as we know. Any of them that a list requested later does not show has ended. */
   accepted(): ReadonlyArray<string> {
     const accepted: Array<string> = []
     for (const [callId, call] of this.#calls) if (call.request === "accepted") accepted.push(callId)
     return accepted
   }
 
-  /** No event was heard for a while. */
+  /** The events were interrupted for a while. */
   noteGap(): void {
     this.#gaps++
     for (const call of this.#calls.values()) call.gap = true
   }
 
-  /** A list that was asked for after gap number `gaps` shows this channel: what befalls it from now on is heard. */
+  /** A list that was requested after gap number `gaps` shows this channel: from now on all its events arrive. */
   closeGap(callId: string, { state }: Listed, gaps: number): void {
     const call = this.#calls.get(callId)
-    // One that is up may have been answered before, while nobody listened: Asterisk is letting it go at this moment.
+    // A call that is up may have been answered during the gap, in which case Asterisk is dropping it at this moment.
     if (call !== undefined && gaps === this.#gaps && state !== "Up") call.gap = false
   }
 
-  /** Asterisk has been restarted: none of these calls is up any more. */
+  /** Asterisk has been restarted: none of these calls exists any more. */
   outlive(): void {
     for (const call of this.#calls.values()) call.outlived = true
   }
 
-  /** It is not in the list and its end was not heard: it ends now, with the cause that follows from what is known. */
+  /** The call is not in the list and its end was missed: it ends now, with a cause inferred from what is known. */
   absent(callId: string): void {
     const call = this.#calls.get(callId)
     if (call === undefined || call.request !== "accepted") return
@@ -212,7 +212,7 @@ export class AriCalls {
     if (call.network !== undefined) return this.#causeOf(call, call.network.cause, call.network.sipStatus)
     if (call.asked !== undefined) return call.asked
     if (this.#isLeftWithMachine(call) && !call.outlived && !call.stopping) return "machine_detected"
-    // The same Asterisk had this conversation and has it no more: somebody hung up. Whether one that only rang was answered, nobody knows.
+    // The same Asterisk had this conversation and no longer does: somebody hung up. Whether a ringing call was answered, nobody knows.
     return call.answered && !call.outlived && !call.stopping ? "normal_clearing" : "trunk_lost"
   }
 
@@ -237,7 +237,7 @@ export class AriCalls {
       return this.#dialplan.enter(callId, place)
     }
     const found = foundIn(args)
-    // Of a call that another session sent there, nothing is known but what it brings along.
+    // For a call that another session sent there, only these arguments tell that it is back.
     const isBack = call.dialplan === "inside" || (call.dialplan === "none" && Object.keys(found).length > 0)
     if (isBack) this.#handedOver(callId, call, found, at)
     else this.#answered(callId, call, at)
@@ -257,7 +257,7 @@ export class AriCalls {
     this.#emit(callId, { _tag: "Gathered", values: { [variable]: plain(value) } })
   }
 
-  /** What a machine's verdict does is up to the agent from now on. */
+  /** Takes over a call from the dialplan. From now on the agent decides what to do about a machine. */
   #handedOver(callId: string, call: Call, found: Readonly<Record<string, string>>, at?: number): void {
     call.dialplan = "over"
     call.answered = true
@@ -267,7 +267,7 @@ export class AriCalls {
     this.#emit(callId, { _tag: "Answered", ...(at === undefined ? {} : { at }) })
   }
 
-  /** The dialplan has found a machine and kept the call. */
+  /** The dialplan has detected a machine and kept the call. */
   #isLeftWithMachine({ dialplan, isMachine }: Call): boolean {
     return dialplan === "inside" && isMachine
   }
@@ -284,16 +284,16 @@ export class AriCalls {
     if (call.asked !== undefined && call.network === undefined) return call.asked
     if (cause === 0 && call.stopping) return "trunk_lost"
     if (this.#isLeftWithMachine(call)) return "machine_detected"
-    // Most telephones say goodbye without a reason, which arrives as 0.
+    // Most phones hang up without a reason, which arrives as 0.
     if (call.answered) return fromQ850(cause === 0 ? NORMAL_CLEARING : cause)
     if (this.#timedOut(call, cause)) return "ring_timeout"
     const told = fromQ850(cause, sipStatus)
-    // Whoever answers while nobody listens is let go at once, and for the same cause.
+    // A callee who answers while the events are interrupted is dropped at once, with the same cause.
     return call.gap && mayHideAnswer(told) ? "trunk_lost" : told
   }
 
   /**
-   * Asterisk ends a call at our own time-out without a hang-up request, with cause 19 and SIP status 480 as if somebody had sent it;
+   * At our own ring timeout, Asterisk ends a call without a hangup request, with cause 19 and SIP status 480 as if the far end had sent them;
    * versions before 20.18 and 22.8 with cause 0.
    */
   #timedOut(call: Call, cause: number): boolean {
@@ -307,7 +307,7 @@ const tagOf = ({ inStasis, state }: Listed) => {
   return state === "Ringing" ? "Rang" : "Placed"
 }
 
-/** What an event means when nothing is known about its call. */
+/** What an event means if nothing is known about its call. */
 const signOf = (event: ChannelEvent): TrunkEvent => {
   const at = "at" in event && event.at !== undefined ? { at: event.at } : {}
   switch (event.type) {

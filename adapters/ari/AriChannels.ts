@@ -1,17 +1,17 @@
 /**
- * What Asterisk says about channels: all of them, or one. Looks for single channels that are asked for together, as after a start with many
- * calls left behind, are answered by one list.
+ * What Asterisk says about channels: all of them, or one. Lookups of single channels that come close together, as after a start with many calls
+ * left behind, share one list.
  */
 import { Deferred, Effect } from "effect"
 import { textAt } from "./AriJson.ts"
 import type { ChannelList, Listed, Looking } from "./AriListing.ts"
 import { ask, type Asterisk, channelPath, isNoChannel, providerError } from "./Asterisk.ts"
 
-/** Looks that begin within such a time are asked for together. */
+/** Lookups that begin within this time are answered together. */
 const TOGETHER = "20 millis"
-/** A list of thousands of channels is dear; for more looks than these it is cheaper than a request for each. */
+/** A list of thousands of channels is expensive: up to this many lookups, one request for each is cheaper. */
 const FEW = 3
-/** Room for some forty thousand channels. */
+/** Enough for some forty thousand channels. */
 const MAX_LIST_BYTES = 32 * 1024 * 1024
 
 export const listChannels = Effect.fnUntraced(function* (asterisk: Asterisk, operation: string) {
@@ -21,7 +21,7 @@ export const listChannels = Effect.fnUntraced(function* (asterisk: Asterisk, ope
   return list
 })
 
-/** Undefined: Asterisk itself says that there is no such channel. */
+/** Undefined only if Asterisk itself says that there is no such channel. */
 export const findChannel = Effect.fnUntraced(function* (asterisk: Asterisk, operation: string, callId: string) {
   const looking = asterisk.looking ?? beginLooking(asterisk)
   looking.asked += 1
@@ -40,7 +40,7 @@ const beginLooking = (asterisk: Asterisk): Looking => {
   const looking: Looking = { asked: 0, list: Deferred.makeUnsafe() }
   asterisk.looking = looking
   const answer = Effect.suspend(() => {
-    // Whoever asks from now on wants a newer list.
+    // Lookups from now on need a newer list.
     asterisk.looking = undefined
     return looking.asked <= FEW ? Effect.undefined : listChannels(asterisk, "lookup")
   })

@@ -1,19 +1,19 @@
 /**
- * When a request without an answer can no longer become a call: the Asterisk process that it went to is gone, or Asterisk answered a later
- * request so long ago that it must have got over whatever delayed this one. All times are steady.
+ * When a request without a reply can no longer become a call: the Asterisk process that it went to is gone, or Asterisk answered a later request
+ * so long ago that it must have got over whatever delayed this one. All times are steady.
  */
 
 /** How late Asterisk may carry out a request that it has not lost. */
 const SLACK_MILLIS = 30_000
 /** Longer than the longest ring timeout and its slack together. */
 const MEMORY_MILLIS = 660_000
-/** Answers closer together than this are remembered as one. */
+/** Replies closer together than this are stored as one. */
 const GRAIN_MILLIS = 1_000
 
 interface Answered {
   readonly since: number
   at: number
-  /** When the last request left that had been answered by then. */
+  /** The latest departure of the requests that were answered by then. */
   left: number
 }
 
@@ -24,7 +24,7 @@ export class AriDoubt {
   #restartedAfter = Number.NEGATIVE_INFINITY
   #lastLeft = Number.NEGATIVE_INFINITY
   #restUntil = Number.NEGATIVE_INFINITY
-  /** In order. */
+  /** Sorted by time. */
   #answers: Array<Answered> = []
 
   /** Asterisk has answered something that was asked at `askedAt`. */
@@ -32,7 +32,7 @@ export class AriDoubt {
     this.#aliveAt = Math.max(this.#aliveAt, askedAt)
   }
 
-  /** The start time that Asterisk reported when asked at `askedAt`. True: it is not the process that it was before. */
+  /** Records the start time that Asterisk reported when asked at `askedAt`. True: Asterisk was restarted. */
   started(startedAt: string, askedAt: number): boolean {
     const isOther = this.#startedAt !== undefined && this.#startedAt !== startedAt
     if (isOther) this.#restartedAfter = this.#aliveAt
@@ -41,7 +41,7 @@ export class AriDoubt {
     return isOther
   }
 
-  /** A request was answered by Asterisk itself, with whatever result. */
+  /** Asterisk itself has answered a request, with any result. */
   answered(leftAt: number, at: number): void {
     const last = this.#answers.at(-1)
     const left = Math.max(leftAt, last?.left ?? leftAt)
@@ -59,12 +59,12 @@ export class AriDoubt {
     this.#lastLeft = at
   }
 
-  /** Whoever answers there wants no requests before then. */
+  /** Asterisk, or a proxy, asked for no requests before then. */
   restUntil(at: number): void {
     this.#restUntil = Math.max(this.#restUntil, at)
   }
 
-  /** No later request was answered and no restart was seen, so that time alone proves nothing; and none has left for `quietMillis`. */
+  /** Whether a later request is needed as proof: none was answered, no restart was seen, and none has left for `quietMillis`. */
   needsOvertaking(leftAt: number, now: number, quietMillis: number): boolean {
     const isOvertaken = (this.#answers.at(-1)?.left ?? Number.NEGATIVE_INFINITY) > leftAt
     return !isOvertaken && leftAt >= this.#restartedAfter && this.#lastLeft <= now - quietMillis && this.#restUntil <= now

@@ -1,4 +1,4 @@
-/** The receiving half of a media stream: frames of 160 bytes, whatever pieces they came in, and one word at the end. */
+/** The receiving half of a media stream: reassembles frames of 160 bytes from pieces of any size, and reports the end once. */
 import type { MediaStream } from "#core/provider/Media.ts"
 
 type Listener = Parameters<MediaStream["listen"]>[0]
@@ -16,7 +16,7 @@ export class AriEar {
     if (this.#closed !== undefined) listener.closed(this.#closed)
   }
 
-  /** What comes before there is a listener is not kept. */
+  /** Audio that arrives before there is a listener is dropped. */
   hear(audio: Uint8Array): void {
     if (this.#filled === 0 && audio.length === FRAME_BYTES) {
       this.#listener?.frame(audio)

@@ -1,6 +1,6 @@
 /**
- * One of several Asterisks behind a configuration: its trunk, how it is doing, and a call's way through it. An Asterisk that fails rests, and
- * is tried again with one call at a time, as a trunk is that has no other (`TrunkHealth`).
+ * One of several Asterisks behind a configuration: its trunk, its health, and the path of a call through it. An Asterisk that fails is left
+ * alone for a while and then tried with one call at a time, like a trunk with a single Asterisk (`TrunkHealth`).
  */
 import { Clock, Effect, Exit, Scope } from "effect"
 import type { CallId } from "#core/Id.ts"
@@ -18,9 +18,9 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { openTrunk, type TrunkSettings } from "./AriTrunk.ts"
 import { nameOf } from "./Asterisk.ts"
 
-/** Requests without a reply through one Asterisk, while another could take the next. */
+/** How many requests may wait for a reply here while another Asterisk could take the next one. */
 const MOST_WAITING = 12
-/** A request has waited so long for its reply that the next had better go elsewhere. */
+/** Once a request has waited this long for its reply, the next one should go elsewhere. */
 const SLOW_MILLIS = 2000
 /** How long a connection may take while another Asterisk could take the call. */
 const CONNECT_MILLIS = 3000
@@ -36,12 +36,12 @@ export interface AriEndpoint {
   readonly weight: number
   readonly trunk: Trunk
   readonly health: TrunkHealth
-  /** Of the process that this is. */
+  /** Steady time of this process. */
   readonly now: () => SteadyTime.SteadyMillis
   readonly close: Effect.Effect<void>
-  /** Requests that wait for their reply, and since when; oldest first. */
+  /** Requests that wait for a reply, with when they left; oldest first. */
   readonly waiting: Map<CallId, SteadyTime.SteadyMillis>
-  /** What it is owed of the calls that are shared out. */
+  /** Its balance in the weighted round-robin. */
   credit: number
 }
 
@@ -84,28 +84,28 @@ const open = Effect.fnUntraced(function* ({ settings, weight }: EndpointSettings
 
 export const isUp = ({ health }: AriEndpoint): boolean => health.status()._tag === "Up"
 
-/** A call may leave through it now, as far as can be known before. */
+/** Whether a call may leave through it now, as far as that is known beforehand. */
 export const takesCalls = (endpoint: AriEndpoint): boolean => endpoint.weight > 0 && isUp(endpoint) && endpoint.health.admits()
 
-/** It is busy with requests, or does not answer them: the next goes elsewhere if it can. */
+/** It has many requests waiting, or does not answer them: the next one should go elsewhere. */
 export const isSlow = ({ now, waiting }: AriEndpoint): boolean => {
   const [since = Number.POSITIVE_INFINITY] = waiting.values()
   return waiting.size >= MOST_WAITING || now() - since >= SLOW_MILLIS
 }
 
-/** `Unsent`: nothing left, so another may take the call. `Failed`: it left, or is not to leave at all. */
+/** `Unsent`: nothing left, so another Asterisk may take the call. `Failed`: the request left, or must not leave at all. */
 export type Passage =
   | { readonly _tag: "Placed"; readonly providerCallId: string }
   | { readonly _tag: "Unsent"; readonly refusal: OriginateRefused }
   | { readonly _tag: "Failed"; readonly error: OriginateRefused | OriginateDoubtful; readonly hasLeft: boolean }
 
 interface Way {
-  /** Called when the first byte is about to be written. */
+  /** Called right before the first byte is written. */
   readonly left: () => void
   readonly hasAnother: () => boolean
 }
 
-/** Once this has returned, or was interrupted, the request does not leave here any more, unless it has. */
+/** Once this has returned or was interrupted, the request does not leave here any more, unless it has left already. */
 export const placeThrough = Effect.fnUntraced(function* (endpoint: AriEndpoint, request: OriginateRequest, way: Way) {
   const { health, name, now, trunk, waiting } = endpoint
   const { callId } = request
@@ -113,7 +113,7 @@ export const placeThrough = Effect.fnUntraced(function* (endpoint: AriEndpoint, 
   health.admit(callId)
   const leave = () => {
     if (journey.step !== "waiting") return false
-    // It has failed others while this one waited for a connection.
+    // It may have failed other calls while this one waited for a connection.
     journey.isHeldBack = !health.mayLeave(callId)
     if (journey.isHeldBack || !request.leave(name)) return false
     journey.step = "left"
@@ -122,7 +122,7 @@ export const placeThrough = Effect.fnUntraced(function* (endpoint: AriEndpoint, 
     waiting.set(callId, now())
     return true
   }
-  // In one step with the decision, because the connection may stand in the next moment.
+  // Deciding and failing are one step, because the connection may be established at the next moment.
   const impatience = Effect.suspend(() => {
     if (journey.step !== "waiting" || !way.hasAnother()) return Effect.never
     journey.step = "over"
@@ -175,12 +175,12 @@ const afterLeaving = ({ health }: AriEndpoint, callId: CallId, error: OriginateR
   if (error._tag === "OriginateDoubtful") health.doubted(callId, { answered: error.status !== undefined, detail, retryAfterMillis })
   else if (error.reason === "number_refused") health.reached(callId)
   else if (error.reason === "rate_limited") health.rateLimited(callId, retryAfterMillis, detail)
-  // Whatever only a person can repair there says nothing of the others.
+  // An error that only a person can fix says nothing about the other endpoints.
   else health.unreachable(callId, detail)
   return { _tag: "Failed", error, hasLeft: true }
 }
 
-/** While a trunk has another endpoint, its own log says nothing of this one. */
+/** Logs the changes of one endpoint: while another one is up, the trunk's own log does not mention them. */
 const logChanges = Effect.fnUntraced(function* (health: TrunkHealth) {
   const log = Effect.runForkWith(yield* Effect.context())
   let told = ""

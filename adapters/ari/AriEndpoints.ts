@@ -1,8 +1,8 @@
 /**
- * Several Asterisks behind one configuration, as one trunk. New calls are shared out by weight among those that are up and take calls. A call
- * belongs to the one that it left through, for ever: it is looked for, heard and hung up there, and nowhere else. What certainly has not left
- * is tried through another at once; what has left never is. Where nobody knows any more through which one a call left, it is looked for
- * through all, and is gone only if all of them say so: one that does not answer leaves it in doubt.
+ * Several Asterisks behind one configuration, as one trunk. New calls are distributed by weight among those that are up and take calls. A call
+ * belongs for good to the one that it left through: only that one is asked for it, reports its events and hangs it up. A request that certainly
+ * has not left is tried through another one at once; a request that has left never is. If it is not known which one a call left through, it is
+ * looked for through all of them, and is gone only if all of them say so: one that does not answer leaves it in doubt.
  */
 import { Effect } from "effect"
 import type { CallId } from "#core/Id.ts"
@@ -31,7 +31,7 @@ import {
 import { AriPlaces } from "./AriPlaces.ts"
 import { providerError } from "./Asterisk.ts"
 
-/** It left through an Asterisk that the configuration does not name any more. */
+/** The call left through an Asterisk that the configuration no longer names. */
 interface Former {
   readonly name: string
   readonly trunk: undefined
@@ -96,7 +96,7 @@ const trunkOf = (fleet: Fleet): Trunk => {
 
 const shown = ({ health, name }: AriEndpoint): Endpoint => ({ name, status: health.status(), trouble: health.trouble()?.detail })
 
-/** Up while one of them is. */
+/** The trunk is up while any of them is. */
 const statusOfAll = (endpoints: ReadonlyArray<AriEndpoint>): TrunkStatus => {
   if (endpoints.some(isUp)) return { _tag: "Up" }
   const downs = endpoints.flatMap(({ health, name }) => {
@@ -109,19 +109,19 @@ const statusOfAll = (endpoints: ReadonlyArray<AriEndpoint>): TrunkStatus => {
   return { _tag: "Down", reason: isOneReason ? first.reason : "unreachable", detail: downs.map(({ detail }) => detail).join("; ") }
 }
 
-/** False: it shows a call by an id that belongs to another endpoint's call. */
+/** Returns false if the event is for an id that belongs to another endpoint's call. */
 const hear = ({ places }: Fleet, endpoint: AriEndpoint, callId: string, event: TrunkEvent): boolean => {
   const place = places.get(callId)
   if (place?.trunk !== undefined && place !== endpoint) return false
   if (place === undefined) places.seen(callId, endpoint)
-  // The same Asterisk by another name, as it seems.
+  // It left through an endpoint that is no longer configured: this seems to be the same Asterisk under another name.
   else if (place !== endpoint) places.put(callId, endpoint)
   if (event._tag === "HungUp") places.ended(callId)
   endpoint.health.heard(callId, event)
   return true
 }
 
-/** Where a former process, or a former session, says that it left. */
+/** Records where an earlier process or session says that the call left. */
 const learn = ({ endpoints, places }: Fleet, callId: CallId, name: string): Place => {
   const known = places.get(callId)
   if (known?.trunk !== undefined) return known
@@ -162,7 +162,7 @@ const noneTakesCalls = ({ endpoints }: Fleet): OriginateRefused => {
   return new OriginateRefused({ reason: "unreachable", detail: ["no ARI endpoint takes calls", ...troubles].join("; ") })
 }
 
-/** Whoever is owed most of those that have been shared out so far, and then owes to the others what they were passed over for. */
+/** Smooth weighted round-robin: each able endpoint earns its weight, the one with the most credit takes the call and pays for all. */
 const choose = ({ endpoints }: Fleet, tried: ReadonlySet<AriEndpoint>): AriEndpoint | undefined => {
   const able = endpoints.filter((endpoint) => !tried.has(endpoint) && takesCalls(endpoint))
   const quick = able.filter((endpoint) => !isSlow(endpoint))
@@ -176,7 +176,7 @@ const choose = ({ endpoints }: Fleet, tried: ReadonlySet<AriEndpoint>): AriEndpo
   return chosen
 }
 
-/** The trunk is none the worse for it while another endpoint is well. */
+/** The failure as reported for the trunk: it says nothing about the trunk while another endpoint is healthy. */
 const failure = (
   { endpoints, places }: Fleet,
   endpoint: AriEndpoint,
@@ -201,7 +201,7 @@ const lookup = Effect.fnUntraced(function* (fleet: Fleet, callId: CallId) {
   return found?.presence ?? ("gone" satisfies Presence)
 })
 
-/** Undefined: it is nowhere. */
+/** Undefined: no endpoint has the call. */
 const locate = (fleet: Fleet, operation: string, callId: CallId) =>
   Effect.suspend(() => {
     const holder = holderOf(fleet, callId)
@@ -213,7 +213,7 @@ const located = (fleet: Fleet, operation: string, callId: CallId) =>
     found === undefined ? Effect.fail(providerError(operation, "no endpoint has this call")) : Effect.succeed(found)
   )
 
-/** Undefined only if all of them say that it is not there. */
+/** Returns undefined only if all of them say that the call is not there. */
 const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operation: string, callId: CallId) {
   const looks = yield* Effect.forEach(
     endpoints,
@@ -237,6 +237,6 @@ const mayAppear = (fleet: Fleet, request: UnseenRequest): boolean => {
   const { callId, endpoint } = request
   const place = endpoint === undefined ? fleet.places.get(callId) : learn(fleet, callId, endpoint)
   if (place !== undefined) return place.trunk?.mayAppear?.(request) ?? true
-  // Each is asked, because each may have to do something for its answer.
+  // All of them are asked, because asking may make an endpoint send the request that settles the doubt.
   return fleet.endpoints.map(({ trunk }) => trunk.mayAppear?.(request) ?? true).includes(true)
 }

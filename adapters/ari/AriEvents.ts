@@ -1,6 +1,6 @@
 /**
- * The events' websocket: kept connected, watched, and read into the few events this adapter lives on. Whatever comes while it is down
- * is lost for ever, so each new connection begins with `prepare`, which compares what we know with what is.
+ * The event WebSocket: kept connected, monitored, and decoded into the few events that this adapter needs. Events that occur while it is down
+ * are lost for good, so each new connection begins with `prepare`, which compares what we know with what Asterisk has.
  */
 import { Deferred, Effect, type Latch, Random, type Scope } from "effect"
 import WebSocket from "ws"
@@ -12,9 +12,9 @@ import { whyFailed } from "./whyFailed.ts"
 
 export type AriEvent =
   | { readonly type: "Dial"; readonly id: string; readonly status: string }
-  /** `at`: by Asterisk's clock. */
+  /** `at` is in Asterisk's own time. */
   | { readonly type: "StasisStart"; readonly id: string; readonly args?: ReadonlyArray<string>; readonly at?: number }
-  /** `soft`: `cause` is no Q.850 code but Asterisk's flags for who inside of it asked. */
+  /** `soft`: `cause` is no Q.850 code but Asterisk's flags, which say what inside it requested the hangup. */
   | {
       readonly type: "ChannelHangupRequest"
       readonly id: string
@@ -35,7 +35,7 @@ export type AriEvent =
 
 export type ChannelEvent = Exclude<AriEvent, { readonly type: "ApplicationReplaced" }>
 
-/** All that Asterisk shall send: an unfiltered call makes twice as many events, and costs it a tenth more. */
+/** The events that Asterisk sends. Without a filter, a call causes twice as many events, and costs Asterisk a tenth more. */
 export const eventTypes: ReadonlyArray<AriEvent["type"]> = [
   "Dial",
   "StasisStart",
@@ -45,10 +45,10 @@ export const eventTypes: ReadonlyArray<AriEvent["type"]> = [
   "ApplicationReplaced"
 ]
 
-/** The same where answered calls run through the dialplan, whose findings are variables. */
+/** Includes variables, in which a dialplan that answered calls run through leaves its results. */
 export const dialplanEventTypes: ReadonlyArray<AriEvent["type"]> = [...eventTypes, "ChannelVarset"]
 
-/** Undefined for what we do not know or cannot use. */
+/** Undefined for an event that is unknown or unusable. */
 export const decode = (text: string): AriEvent | undefined => {
   const event = parse(text)
   const type = textAt(event, "type")
@@ -80,7 +80,7 @@ const argsIn = (event: unknown): { readonly args?: ReadonlyArray<string> } => {
   return Array.isArray(args) && args.length > 0 ? { args: args.filter((arg) => typeof arg === "string") } : {}
 }
 
-/** As in `2026-11-22T01:14:48.123+0000`. */
+/** Parses a time such as `2026-11-22T01:14:48.123+0000`. */
 const timeOf = (event: unknown): { readonly at?: number } => {
   const at = Date.parse(textAt(event, "timestamp") ?? "")
   return Number.isNaN(at) ? {} : { at }
@@ -89,13 +89,13 @@ const timeOf = (event: unknown): { readonly at?: number } => {
 export type Ended = Extract<TrunkStatus, { readonly _tag: "Down" }>
 export const down = (reason: Ended["reason"], detail: string): Ended => ({ _tag: "Down", reason, detail })
 
-/** One connection, while it lasts. */
+/** One connection while it lasts. */
 export interface EventSocket {
-  /** Where the connection begins, as far as this machine knows. */
+  /** The local address of the connection, as far as this machine knows. */
   readonly localAddress: () => string
-  /** Where it ends: Asterisk, or what stands before it. */
+  /** The remote address: Asterisk, or what stands in front of it. */
   readonly remoteAddress: () => string
-  /** True once Asterisk answers, and then every event it had sent before has been heard. */
+  /** True once Asterisk answers; every event that it had sent before has then been handled. */
   readonly roundTrip: Effect.Effect<boolean>
 }
 
@@ -105,13 +105,13 @@ interface EventLink {
   readonly lookup: Lookup
   readonly onEvent: (event: ChannelEvent) => void
   readonly onStatus: (status: TrunkStatus) => void
-  /** After each connect, while events already come; fails when this connection is of no use. */
+  /** Runs after each connect, while events already arrive; fails if this connection is of no use. */
   readonly prepare: (socket: EventSocket) => Effect.Effect<void, Ended, Scope.Scope>
-  /** Asterisk has answered, on the connection that is up, to something that was asked at this moment of steady time. */
+  /** Asterisk has answered, on the connection that is up, something that was asked at this moment of steady time. */
   readonly onAlive: (askedAt: number) => void
-  /** Called before `onStatus` tells of it. */
+  /** Called before `onStatus` reports the loss. */
   readonly onLost: () => void
-  /** Opened when the next attempt is wanted now. */
+  /** Opened to make the next attempt start now. */
   readonly hurry: Latch.Latch
 }
 
@@ -121,10 +121,10 @@ const LIVENESS_MILLIS = 10_000
 const PONG_TIMEOUT_MILLIS = 5_000
 const FIRST_RETRY_MILLIS = 250
 const LAST_RETRY_MILLIS = 10_000
-/** Wrong credentials do not become right by asking often. */
+/** Wrong credentials do not become right by retrying often. */
 const AUTH_RETRY_MILLIS = 30_000
 
-/** Ends only when another client has taken our application. */
+/** Returns only when another client has taken our application. */
 export const keepConnected = Effect.fnUntraced(function* (link: EventLink) {
   link.onStatus({ _tag: "Connecting" })
   let retries = 0
@@ -139,13 +139,13 @@ export const keepConnected = Effect.fnUntraced(function* (link: EventLink) {
     if (ended.reason === "replaced") return
     const wait = ended.reason === "auth" ? AUTH_RETRY_MILLIS : Math.min(FIRST_RETRY_MILLIS * 2 ** retries, LAST_RETRY_MILLIS)
     retries += 1
-    // From half to one and a half times as long, so that the nodes of a cluster do not all come back at once.
+    // The jitter, half to one and a half times the delay, keeps the nodes of a cluster from all coming back at once.
     yield* Effect.timeoutOption(link.hurry.await, wait * (0.5 + (yield* Random.next)))
     link.hurry.closeUnsafe()
   }
 })
 
-/** Never fails: how it ended is its result. */
+/** Never fails: the result says how the session ended. */
 const session = (link: EventLink, onUp: () => void): Effect.Effect<Ended, never, Scope.Scope> =>
   Effect.gen(function* () {
     const connection = yield* Effect.acquireRelease(
@@ -181,7 +181,7 @@ interface Connection {
   remoteAddress: string
 }
 
-/** A dead peer is noticed only by asking: Asterisk answers pings and sends none. */
+/** A dead peer is noticed only by pinging: Asterisk answers pings and sends none. */
 const watch = Effect.fnUntraced(function* (socket: EventSocket, connection: Connection, onAlive: (askedAt: number) => void) {
   for (let askedAt = yield* SteadyTime.now; yield* socket.roundTrip; askedAt = yield* SteadyTime.now) {
     onAlive(askedAt)
@@ -198,7 +198,7 @@ const roundTrip = (socket: WebSocket): Effect.Effect<boolean> =>
     return Effect.sync(() => socket.off("pong", heard))
   }).pipe(Effect.timeoutOrElse({ duration: PONG_TIMEOUT_MILLIS, orElse: () => Effect.succeed(false) }))
 
-/** Listens from the first moment: events may come in the same packet as the handshake. */
+/** Listens from the start, because events may arrive in the same packet as the handshake. */
 const dial = (link: EventLink): Connection => {
   const socket = new WebSocket(link.url, {
     headers: { authorization: link.authorization },

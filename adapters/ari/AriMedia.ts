@@ -1,7 +1,7 @@
 /**
- * The audio of a call: a media channel beside it, both in a bridge that passes frames through. The media channel is a websocket that we
- * open to Asterisk, which paces what we send; or RTP, where Asterisk has no such channel. Asterisk removes neither the media channel nor
- * the bridge when the callee hangs up: the scope does.
+ * The audio of a call: a media channel beside it, both in a bridge that passes frames through. The media channel is a WebSocket that we open to
+ * Asterisk, which paces what we send, or RTP if Asterisk has no such channel. Asterisk removes neither the media channel nor the bridge when the
+ * callee hangs up: closing the scope does.
  */
 import { randomUUID } from "node:crypto"
 import { Deferred, Effect, type Scope } from "effect"
@@ -13,12 +13,12 @@ import type { Reply } from "./AriRest.ts"
 import { ask, type Asterisk, channelPath, isSuccess, type Leg, providerError } from "./Asterisk.ts"
 
 const STARTED_TIMEOUT_MILLIS = 5_000
-/** Asterisk may have been given the module, or been replaced by a newer one, without a gap in its events. */
+/** Asterisk may have loaded the module, or been upgraded, without a gap in its events. */
 const NO_MEDIA_SOCKET_MILLIS = 600_000
 
 export const openMedia = Effect.fn("ari.openMedia")(function* (asterisk: Asterisk, callId: CallId) {
   const bridgeId = randomUUID()
-  // In no way like a call's id, so that nobody ever takes it for a call that nobody follows.
+  // Looks nothing like a call's id, so that it is never taken for a call that nobody follows.
   const mediaId = `media-${randomUUID()}`
   const leg = yield* watch(asterisk, mediaId)
   yield* Effect.addFinalizer(() => remove(asterisk, bridgeId, mediaId))
@@ -55,12 +55,12 @@ const watch = (asterisk: Asterisk, mediaId: string): Effect.Effect<Leg, never, S
     () => Effect.sync(() => asterisk.media.delete(mediaId))
   )
 
-/** Not interrupted: what is made after its removal was asked for would stay. */
+/** Uninterruptible: anything created after its removal was requested would stay. */
 const make = (asterisk: Asterisk, path: string, query: Readonly<Record<string, string>>, isTolerated?: (reply: Reply) => boolean) =>
   Effect.uninterruptible(ask(asterisk, "openMedia", { method: "POST", path, query }, isTolerated))
 
 const createBridge = (asterisk: Asterisk, bridgeId: string) =>
-  // The name tells whose it is when nobody knows the id any more.
+  // The name tells whose bridge it is when nobody knows the id any more.
   make(asterisk, "/bridges", { type: "mixing", bridgeId, name: asterisk.application })
 
 const openLeg = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId, mediaId: string, leg: Leg) {
@@ -77,15 +77,15 @@ const openLeg = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId,
   )
 })
 
-/** The address of Asterisk itself has been judged when the socket was connected to it. */
+/** The address of Asterisk itself was checked when the event WebSocket connected to it. */
 const mayHear = (asterisk: Asterisk) => {
   const host = asterisk.socket?.remoteAddress()
   return (address: string): boolean => address === host || asterisk.egress.maySendTo(address)
 }
 
 /**
- * What an Asterisk says that has no websocket channel: which of them depends on its version. A 500 may mean that the module is not loaded,
- * or a failure of this one channel: it is not held against the next.
+ * The replies of an Asterisk without WebSocket channels, which depend on its version. A 500 may mean that the module is not loaded, or that only
+ * this channel failed, so it does not count for the next one.
  */
 const isNoMediaSocket = ({ body, status }: Reply): boolean => [400, 404, 500, 501].includes(status) && complaint(body) !== ""
 

@@ -1,4 +1,4 @@
-/** Audio over RTP, for an Asterisk without websocket channels. It must be able to reach this machine's UDP ports. */
+/** Audio over RTP, for an Asterisk without WebSocket channels. It must be able to reach this machine's UDP ports. */
 import { randomInt } from "node:crypto"
 import { createSocket, type Socket } from "node:dgram"
 import { isIP } from "node:net"
@@ -15,12 +15,12 @@ const HEADER_BYTES = 12
 const FRAME_BYTES = 160
 const VERSION_2 = 0x80
 const PCMU = 0
-/** Says that the audio does not go on from the packet before (RFC 3551, 4.1): a receiver sets its jitter buffer anew. */
+/** Marks a packet that does not continue the previous one (RFC 3551, 4.1): a receiver resets its jitter buffer. */
 const MARKER = 0x80
 
 /**
- * `create` makes the channel that sends to and hears from the given host and port. Where our own audio goes is for the far end to say, and
- * for `maySendTo` to judge.
+ * `create` makes the channel that sends to and receives from the given host and port. Asterisk says where our own audio must go, and
+ * `maySendTo` decides whether it may go there.
  */
 export const openRtp = Effect.fnUntraced(function* (
   leg: Leg,
@@ -66,12 +66,12 @@ const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
     if (audio === undefined) return
     const sequence = packet.readUInt16BE(2)
     const ahead = last === undefined ? 1 : (sequence - last) & 0xffff
-    // Repeated or late: half of the circle of numbers lies behind us.
+    // Repeated or late: sequence numbers up to half the range behind the last one are old.
     if (ahead === 0 || ahead > 0x7fff) return
     last = sequence
     ear.hear(audio)
   })
-  // Random at the start (RFC 3550, 5.1). The sequence counts packets, the timestamp what time has brought, sent or not.
+  // Random at the start (RFC 3550, 5.1). The sequence counts packets; the timestamp counts elapsed samples, sent or not.
   let sequence = randomInt(2 ** 16)
   let timestamp = randomInt(2 ** 32)
   let marker = MARKER
@@ -101,7 +101,7 @@ const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
   }
 }
 
-/** The payload of a PCMU packet: after the fixed header come contributing sources and an extension, if there are any. */
+/** The payload of a PCMU packet: skips contributing sources and a header extension, if there are any. */
 const audioOf = (packet: Buffer): Buffer | undefined => {
   if (packet.length < HEADER_BYTES || (packet.readUInt8(0) & 0xc0) !== VERSION_2 || (packet.readUInt8(1) & 0x7f) !== PCMU) return undefined
   const first = packet.readUInt8(0)

@@ -1,6 +1,6 @@
 /**
- * Audio over Asterisk's websocket channel. We connect to it: an Asterisk that connects to a client which is slow to answer stops making
- * channels altogether until it does.
+ * Audio over Asterisk's WebSocket channel. We connect to it: an Asterisk that connects to a client which is slow to answer stops creating any
+ * channels until it does.
  */
 import { Effect } from "effect"
 import WebSocket from "ws"
@@ -11,10 +11,10 @@ import { type Asterisk, providerError, webSocketUrl } from "./Asterisk.ts"
 import { whyFailed } from "./whyFailed.ts"
 
 const HANDSHAKE_TIMEOUT_MILLIS = 5_000
-/** After so long without a word we ask, and after so long again the connection is dead. */
+/** After this long without data we ping; after as long again without a reply the connection is dead. */
 const LIVENESS_MILLIS = 5_000
 const MAX_MESSAGE_BYTES = 64 * 1024
-/** Two seconds of audio: a connection that is so far behind gets no more. */
+/** Two seconds of audio: a connection that is this far behind gets no more. */
 const MAX_BUFFERED_BYTES = 16_000
 
 export const openSocket = Effect.fnUntraced(function* (asterisk: Asterisk, connectionId: string) {
@@ -24,7 +24,7 @@ export const openSocket = Effect.fnUntraced(function* (asterisk: Asterisk, conne
     Effect.sync(() => dial(asterisk, connectionId)),
     (socket) =>
       Effect.sync(() => {
-        // Closed by ourselves: nobody is told.
+        // We close it ourselves, so nobody is notified.
         socket.removeAllListeners("close")
         socket.terminate()
       })
@@ -37,11 +37,11 @@ export const openSocket = Effect.fnUntraced(function* (asterisk: Asterisk, conne
 })
 
 interface Line {
-  /** Anything has come since it was last looked at. */
+  /** Something has arrived since it was last checked. */
   heard: boolean
 }
 
-/** A callee may be silent for long, so a frozen connection shows only by asking. */
+/** A callee may be silent for long, so a frozen connection is noticed only by pinging. */
 const watch = Effect.fnUntraced(function* (socket: WebSocket, ear: AriEar, line: Line) {
   socket.on("pong", () => {
     line.heard = true
@@ -78,11 +78,11 @@ const opened = (socket: WebSocket) =>
   })
 
 const streamOver = (socket: WebSocket, ear: AriEar, line: Line): MediaStream => {
-  // Asterisk holds 20 s of audio; above 18 s it asks us to stop, and what then comes too much is lost.
+  // Asterisk buffers 20 s of audio; above 18 s it asks us to stop, and drops what exceeds its buffer.
   let isFull = false
   socket.on("message", (data, isBinary) => {
     line.heard = true
-    // One message is one Buffer, by the socket's default binaryType.
+    // With the socket's default binaryType, one message is one Buffer.
     if (isBinary) return ear.hear(data as Buffer)
     const text = data.toString()
     if (text.startsWith("MEDIA_XOFF")) isFull = true
@@ -95,7 +95,7 @@ const streamOver = (socket: WebSocket, ear: AriEar, line: Line): MediaStream => 
       socket.send(frame)
       return true
     },
-    // Asterisk keeps the time of what it plays.
+    // Asterisk itself keeps the timing of what it plays.
     skip: () => {},
     clear: () => {
       if (socket.readyState !== WebSocket.OPEN) return

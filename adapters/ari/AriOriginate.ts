@@ -1,7 +1,7 @@
 /**
- * The money rule. An originate is refused only when it is certain that no call came of it; it is sent once; and that a call was never
- * placed is said only on proof. Proof is Asterisk's own word and nothing else: a proxy on the way may answer 503 or 504, or cut the
- * connection, after it has passed the request on, and even its 403 may be the verdict on Asterisk's answer.
+ * The money rule. An originate is refused only if it is certain that no call resulted; it is sent once; and a call is reported as never placed
+ * only on proof. Only Asterisk's own reply is proof: a proxy on the way may answer 503 or 504, or cut the connection, after it has forwarded the
+ * request, and even its 403 may be a reaction to Asterisk's reply.
  */
 import { Effect } from "effect"
 import { OriginateDoubtful, OriginateRefused, type OriginateRequest } from "#core/provider/Adapter.ts"
@@ -14,28 +14,28 @@ import { NotSent, type Outcome, type Reply } from "./AriRest.ts"
 import { callerIdOf, type OriginateExtras, variablesOf } from "./AriVariables.ts"
 import { type Asterisk, isFromAsterisk, isSuccess } from "./Asterisk.ts"
 
-/** How long a call is remembered of which there is no sign. */
+/** How long a call without any sign of life is remembered. */
 const DOUBT_MILLIS = 600_000
-/** Asterisk has no 429 of its own; should it learn to send one without a time. */
+/** Asterisk has no 429 of its own; this is for one without a `Retry-After`. */
 const RATE_LIMIT_RETRY_MILLIS = 1_000
 
 const refused = (reason: OriginateRefused["reason"], detail: string) => new OriginateRefused({ reason, detail })
 const noEvents = refused("unreachable", "no events' websocket")
 
-/** What the configuration says of every call. */
+/** What the configuration says about every call. */
 export interface Dialing {
   readonly dialString: string
-  /** The only numbers without a plus that are called. */
+  /** The only numbers without a plus that may be called. */
   readonly extensions: Extensions
   readonly extras: OriginateExtras
-  /** What answered calls run through before they are ours. */
+  /** Where answered calls go before they are ours. */
   readonly dialplan: Dialplan | undefined
 }
 
-/** The parameters, or why there cannot be any. Only digits and a plus reach the dial string: a number may name no other endpoint. */
+/** The parameters, or why there can be none. Only digits and a plus reach the dial string, so that a number cannot name another endpoint. */
 const parametersOf = (asterisk: Asterisk, { dialplan, dialString, extensions, extras }: Dialing, request: OriginateRequest) => {
   if (!isCallId(request.callId)) return refused("misconfigured", "not a call id")
-  // The list was changed since: that is for a person to repair, and not the contact's fault.
+  // The list of extensions has changed since: a person must fix that, and it is not the contact's fault.
   if (/^[0-9]{2,8}$/.test(request.to) && !extensions.has(request.to))
     return refused("misconfigured", "the number is no extension that the telephony configuration lists")
   if (!/^\+?[0-9]{2,20}$/.test(request.to)) {
@@ -65,7 +65,7 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
   const { callId } = request
   const query = parametersOf(asterisk, dialing, request)
   if (query instanceof OriginateRefused) return yield* query
-  // A call answered while nobody listens to its events is dropped by Asterisk.
+  // Asterisk drops a call that is answered while nobody listens to its events.
   if (asterisk.status._tag !== "Up") return yield* noEvents
   const known = asterisk.calls.get(callId)
   if (known !== undefined)
@@ -91,7 +91,7 @@ export const originate = Effect.fn("ari.originate")(function* (asterisk: Asteris
       Effect.catch((failure) => Effect.succeed(failure)),
       Effect.onInterrupt(() => Effect.sync(() => forgetUnlessSeen(asterisk, callId, call)))
     )
-  // An event of it is as good as a reply.
+  // An event of the call is as good as a reply.
   if (call.request === "accepted") return { providerCallId: callId }
   if (call.request === "pending") call.request = "lost"
   const refusal = isDeaf ? noEvents : refusalOf(outcome, dialing.dialString)
@@ -113,11 +113,11 @@ const doubtOf = (outcome: Outcome): OriginateDoubtful => {
   })
 }
 
-/** The reply shows the channel, or says that its id is taken: by itself, for the id is new with each request. */
+/** The reply shows the channel, or says that its id is taken: by this call, because the id is new with each request. */
 const isPlaced = (reply: Reply, callId: string): boolean =>
   isSuccess(reply) ? textAt(reply.body, "id") === callId : reply.status === 409 && isFromAsterisk(reply)
 
-/** What an outcome proves, however late it comes. Evidence that the call exists outweighs any of it. */
+/** Records what an outcome proves, however late it arrives. Evidence that the call exists outweighs it. */
 const note = (asterisk: Asterisk, callId: string, call: Call, outcome: Outcome): void => {
   const placed = "status" in outcome && isPlaced(outcome, callId)
   const refusal = refusalOf(outcome)
@@ -127,14 +127,14 @@ const note = (asterisk: Asterisk, callId: string, call: Call, outcome: Outcome):
   if (call.request === "accepted") return
   if (placed) {
     call.request = "accepted"
-    // The connection was lost in between, and with it perhaps an event: compared anew.
+    // The connection was lost in between, and with it perhaps an event, so the call is looked up.
     if (call.gap) asterisk.background(recheck(asterisk, callId))
   } else if (refusal !== undefined) {
     call.request = "refused"
   }
 }
 
-/** Only where it is certain that there was no call; undefined is doubt. `dialString` names the endpoint to the operator, without the number. */
+/** Returns a refusal only if it is certain that there was no call. `dialString` names the endpoint to the operator, without the number. */
 const refusalOf = (outcome: Outcome, dialString = ""): OriginateRefused | undefined => {
   if (outcome instanceof NotSent) return refused(outcome.withdrawn ? "permit_lapsed" : "unreachable", outcome.detail)
   if (!("status" in outcome) || !isFromAsterisk(outcome)) return undefined
@@ -143,7 +143,7 @@ const refusalOf = (outcome: Outcome, dialString = ""): OriginateRefused | undefi
   if (status === 401 || status === 403) return refused("auth_refused", detail)
   if (status === 429) return new OriginateRefused({ reason: "rate_limited", retryAfterMillis, detail })
   if (status >= 400 && status < 500 && status !== 409) return refused("misconfigured", detail)
-  // No channel could be made: an unknown or unregistered trunk, or Asterisk is stopping.
+  // No channel could be created: an unknown or unregistered trunk, or Asterisk is shutting down.
   if (status === 500 && textAt(body, "error") === "Allocation failed") return refused("unreachable", `${detail} ${dialString}`.trim())
   return undefined
 }

@@ -1,23 +1,23 @@
 /**
- * What became of a request without an answer is settled by a later one: once Asterisk has answered that, and time enough has passed, nothing
- * will come of the earlier one (`AriDoubt`). Where calls in doubt hold every slot, or nothing is left to dial, no later call is requested. A
- * request that cannot become a call takes its part then.
+ * A later request settles the fate of one without a reply: once Asterisk has answered the later one, and enough time has passed, nothing will
+ * come of the earlier one (`AriDoubt`). But while calls in doubt hold every slot, or nothing is left to dial, no later call is requested. Then a
+ * request that cannot become a call takes its place.
  */
 import { randomUUID } from "node:crypto"
 import { Effect } from "effect"
 import type { Outcome } from "./AriRest.ts"
 import { ask, type Asterisk, channelPath, isFromAsterisk, isNoChannel, isSuccess, nobody } from "./Asterisk.ts"
 
-/** While anything is dialed, even by a trunk that rests between its probes, a call leaves at least this often. */
+/** While anything is being dialed, even by a trunk that pauses between probes, a call leaves at least this often. */
 const QUIET_MILLIS = 65_000
 
 /**
- * Takes the way of the calls as far as it goes: PJSIP's own request fails on an endpoint that it does not have, any other driver's on a
- * technology that nobody has. Asterisk answers both with `500 Allocation failed`, makes no channel and calls nobody (22.10).
+ * Takes the same path as a call as far as possible: with PJSIP, the request fails on an endpoint that it does not have; with any other driver, on
+ * a technology that does not exist. Asterisk answers both with `500 Allocation failed`, creates no channel and calls nobody (22.10).
  */
 const endpointOf = (dialString: string): string => (/^pjsip\//i.test(dialString) ? `PJSIP/${nobody}` : "Trunkline/nobody")
 
-/** What is returned is called for each request in doubt, as often as anybody asks. `leftAt`: when it left, in steady time. */
+/** Returns a function to be called for a request in doubt, as often as anybody asks. `leftAt`: when that request left, in steady time. */
 export const makeOvertaking = (asterisk: Asterisk, dialString: string) => {
   const { doubt } = asterisk
   const query = { endpoint: endpointOf(dialString), app: asterisk.application }
@@ -49,7 +49,7 @@ export const makeOvertaking = (asterisk: Asterisk, dialString: string) => {
   }
 }
 
-/** Somebody has given an endpoint this name. */
+/** An endpoint with the reserved name exists, so the request created a channel: hangs it up. */
 const end = (asterisk: Asterisk, channelId: string) =>
   Effect.logError("the endpoint that nobody is to have exists: an originate to it made a channel").pipe(
     Effect.andThen(ask(asterisk, "hangup", { method: "DELETE", path: channelPath(channelId) }, isNoChannel)),

@@ -1,8 +1,8 @@
-/** Which endpoint each call left through. A call that is not remembered any more is looked for everywhere, so forgetting one costs time, not truth. */
+/** The endpoint that each call left through. A call that is forgotten is looked for everywhere, so forgetting costs time, not correctness. */
 
-/** Calls that are under way, or that nobody has heard the end of. */
+/** Limit for calls that are live, or whose end has not been seen. */
 const MOST_LIVE = 200_000
-/** Calls that have ended, and channels that may be anybody's: late words of them are still for the same endpoint. */
+/** Limit for ended calls and for channels of unknown origin: late events about them still belong to the same endpoint. */
 const MOST_OVER = 20_000
 
 export class AriPlaces<Place> {
@@ -13,13 +13,13 @@ export class AriPlaces<Place> {
     return this.#live.get(callId) ?? this.#over.get(callId)
   }
 
-  /** It leaves there, or has left there. */
+  /** The call is leaving through this endpoint, or has left through it. */
   put(callId: string, place: Place): void {
     this.#over.delete(callId)
     keep(this.#live, callId, place, MOST_LIVE)
   }
 
-  /** It has shown itself there, whosever it is. */
+  /** A channel with this id was seen there, whoever it belongs to. */
   seen(callId: string, place: Place): void {
     keep(this.#over, callId, place, MOST_OVER)
   }

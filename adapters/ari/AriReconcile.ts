@@ -1,24 +1,24 @@
-/** What we know is compared with what Asterisk has: after each gap in the events, and now and then without one. */
+/** Compares what we know with what Asterisk has: after each gap in the events, and periodically without one. */
 import { Effect } from "effect"
 import { findChannel, listChannels } from "./AriChannels.ts"
 import { at, textAt } from "./AriJson.ts"
 import { connectedLegs, settleLegs } from "./AriTransfer.ts"
 import { ask, type Asterisk, providerError } from "./Asterisk.ts"
 
-/** Room for some forty thousand bridges. */
+/** Enough for some forty thousand bridges. */
 const MAX_LIST_BYTES = 32 * 1024 * 1024
-/** A channel that is not in the list may have ended a moment ago: its last event gets so long to come. */
+/** A channel that is missing from the list may have just ended: its last event gets this long to arrive. */
 const LAST_EVENT_MILLIS = 250
 
-/** Settles every call that we know against the channels that there are, and passes on the others that may be calls. */
+/** Settles every known call against the list of channels, and passes on others that may be calls. */
 export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterGap: boolean) {
   const askedAt = asterisk.now()
   const { gaps } = asterisk.calls
-  // A call that Asterisk accepts while it answers may be in the list or not.
+  // Only calls accepted before the list is requested: one that is accepted in the meantime may or may not be in it.
   const accepted = asterisk.calls.accepted()
   const legs = connectedLegs(asterisk)
   const present = yield* listChannels(asterisk, "reconcile")
-  // Asked after the list: it cannot be that of an Asterisk which was started later than this one says.
+  // Requested after the list, so that the list is not from an Asterisk that started later than this reply says.
   const info = yield* ask(asterisk, "reconcile", { method: "GET", path: "/asterisk/info", query: { only: "status" } })
   const startedAt = textAt(info.body, "status", "startup_time")
   if (startedAt === undefined) return yield* providerError("reconcile", "Asterisk does not say when it was started")
@@ -34,14 +34,14 @@ export const reconcile = Effect.fnUntraced(function* (asterisk: Asterisk, afterG
   const missing = accepted.filter((callId) => !present.has(callId) && asterisk.calls.get(callId) !== undefined)
   const missedBefore = asterisk.missing
   asterisk.missing = new Set(missing)
-  // Without a gap its end is on its way, and under full load late: only what no second list shows has ended unheard.
+  // Without a gap the end is on its way, and late under full load: only a call that two lists in a row do not show has ended unnoticed.
   const over = afterGap ? missing : missing.filter((callId) => missedBefore.has(callId))
   if (over.length === 0) return
   yield* lastEvents(asterisk)
   for (const callId of over) asterisk.calls.absent(callId)
 })
 
-/** What Asterisk has sent by now has been heard after this, unless the connection is lost. */
+/** Everything that Asterisk has sent by now is handled once this returns, unless the connection is lost. */
 const lastEvents = Effect.fnUntraced(function* ({ socket }: Asterisk) {
   yield* Effect.sleep(LAST_EVENT_MILLIS)
   if (socket !== undefined) yield* socket.roundTrip
@@ -62,7 +62,7 @@ export const recheck = Effect.fnUntraced(
   (checking) => Effect.ignore(checking)
 )
 
-/** Empty bridges of ours that nobody uses: of a process that was killed, or whose deletion did not get through. */
+/** Deletes our empty bridges that are not in use: a killed process left them, or their deletion did not get through. */
 export const sweepBridges = Effect.fnUntraced(function* (asterisk: Asterisk) {
   const { body } = yield* ask(asterisk, "sweepBridges", { method: "GET", path: "/bridges", maxBytes: MAX_LIST_BYTES })
   for (const bridge of Array.isArray(body) ? body : []) {

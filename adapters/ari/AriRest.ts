@@ -1,6 +1,6 @@
 /**
- * ARI over HTTP. What matters here is what a failure proves: whether the request can have reached Asterisk or not. Nothing is repeated,
- * no redirect is followed, and no error holds a URL, for phone numbers stand in it.
+ * ARI over HTTP. What matters is what a failure proves: whether the request can have reached Asterisk or not. Nothing is retried, no redirect is
+ * followed, and no error contains a URL, because URLs contain phone numbers.
  */
 import { writeSync } from "node:fs"
 import * as http from "node:http"
@@ -15,23 +15,23 @@ import { whyFailed } from "./whyFailed.ts"
 
 /** No byte of the request was written. `withdrawn`: because its sender no longer wanted it. */
 export class NotSent extends Schema.TaggedError<NotSent>()("NotSent", { withdrawn: Schema.Boolean, detail: Schema.String }) {}
-/** The request was written, at least in part, and no reply came: the connection ended, or we stopped waiting. */
+/** At least part of the request was written, and no reply came: the connection ended, or we stopped waiting. */
 class ReplyLost extends Schema.TaggedError<ReplyLost>()("ReplyLost", { detail: Schema.String }) {}
 
 export interface Reply {
   readonly status: number
-  /** The parsed body, `undefined` when there is none or it is no JSON. */
+  /** The parsed body; `undefined` if there is none or it is not JSON. */
   readonly body: unknown
-  /** The `Server` header. */
+  /** The value of the `Server` header. */
   readonly server: string
-  /** From `Retry-After`, if there is one. */
+  /** The value of `Retry-After`, if there is one. */
   readonly retryAfterMillis: number | undefined
 }
 export type Outcome = Reply | NotSent | ReplyLost
 
 export interface AriRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE"
-  /** Below `/ari`. */
+  /** The path below `/ari`. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
@@ -43,35 +43,35 @@ export interface AriRequest {
 export interface AriRest {
   readonly send: (request: AriRequest) => Effect.Effect<Reply, NotSent | ReplyLost>
   /**
-   * For requests that must not be repeated. After a `ReplyLost` for lack of a reply in time, a late reply is still waited for: `settled` is
-   * called once, with the final outcome. Interrupted before it was written, the request is destroyed. Uses connections of its own, because
-   * requests that hang would block others.
+   * For requests that must not be repeated. After a `ReplyLost` because no reply came in time, it still waits for a late reply: `settled` is called
+   * once, with the final outcome. If interrupted before it was written, the request is destroyed. Uses separate connections, because requests that
+   * hang would block others.
    */
   readonly place: (request: AriRequest, settled: (outcome: Outcome) => void) => Effect.Effect<Reply, NotSent | ReplyLost>
-  /** Requests that follow get new connections. */
+  /** Makes later requests use new connections. */
   readonly renewConnections: () => void
 }
 
 interface Patience {
-  /** From the first byte of the request. */
+  /** Counted from the first byte of the request. */
   readonly replyMillis: number
-  /** After that, for a request that was written. */
+  /** Additional time after that for a request that was written. */
   readonly lateMillis: number
 }
 const sendPatience: Patience = { replyMillis: 10_000, lateMillis: 0 }
 const placePatience: Patience = { replyMillis: 15_000, lateMillis: 30_000 }
 
-/** For a connection, from the wait for a free one to the end of its handshake. */
+/** The limit for a connection, from the wait for a free one to the end of its handshake. */
 const CONNECT_MILLIS = 10_000
-/** Asterisk answers within milliseconds, under full load within seconds. After this long, idle connections are no longer trusted. */
+/** Asterisk answers within milliseconds, or seconds under full load. After this long, idle connections are no longer trusted. */
 const SILENCE_MILLIS = 3_000
-/** Asterisk closes an idle connection after 15 s without a word; a request written at that moment would be lost. */
+/** Asterisk closes a connection after it was idle for 15 s; a request written at that moment would be lost. */
 const IDLE_SOCKET_MILLIS = 5_000
-/** Each counts against Asterisk's `sessionlimit`, 100 by default. */
+/** Each connection counts against Asterisk's `sessionlimit`, 100 by default. */
 const MAX_SOCKETS = 32
 const MAX_REPLY_BYTES = 1024 * 1024
 
-/** A longer `Retry-After` is not believed. */
+/** A longer `Retry-After` is cut to this. */
 const MAX_RETRY_AFTER_MILLIS = 3_600_000
 
 const agentOptions: http.AgentOptions = {
@@ -82,7 +82,7 @@ const agentOptions: http.AgentOptions = {
   timeout: IDLE_SOCKET_MILLIS
 }
 
-/** `base`: the address of Asterisk's HTTP server, with its prefix if it has one. */
+/** `base`: the URL of Asterisk's HTTP server, with its prefix if it has one. */
 export const make = (base: URL, authorization: string, egress: Egress): Effect.Effect<AriRest, never, Scope.Scope> =>
   Effect.gen(function* () {
     const secure = base.protocol === "https:"
@@ -127,16 +127,16 @@ interface Start {
   readonly request: AriRequest
   readonly secure: boolean
   readonly patience: Patience
-  /** Ends the wait: with the outcome, or because there was none in time. */
+  /** Ends the wait, with the outcome or because there was none in time. */
   readonly answer: (outcome: Outcome) => void
-  /** Before `answer`, unless it comes late. */
+  /** Called before `answer`, unless the outcome comes late. */
   readonly settled: (outcome: Outcome) => void
 }
 
 interface Exchange {
-  /** Stops, whether it was written or not. */
+  /** Stops the request, whether it was written or not. */
   readonly giveUp: () => void
-  /** Stops a request that was not written yet. */
+  /** Stops the request only if it was not written yet. */
   readonly withdraw: () => void
 }
 
@@ -152,7 +152,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
   }
   const failure = (detail: string) => (sent ? new ReplyLost({ detail }) : new NotSent({ withdrawn: false, detail }))
   const stop = (outcome: Outcome) => {
-    // The connection of a request that is over may already carry the next one.
+    // The connection of a finished request may already carry the next one.
     if (!open) return
     settle(outcome)
     outgoing.destroy()
@@ -174,7 +174,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
 
   const outgoing = begin({ agent, authorization, base, request, secure })
   const leave = (socket: Socket) => {
-    // The connection broke while the request waited; its error follows.
+    // The connection broke while the request waited; an error event follows.
     if (!open || !socket.writable) return
     beforeNextWrite(socket, () => {
       clearTimeout(timer)
@@ -195,20 +195,20 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
 }
 
 /**
- * Calls `mayWrite` once, right before the next bytes go to the kernel, or to TLS. False: they are dropped, and the socket is to be destroyed.
- * A kill between the note that a request leaves and its first byte puts a call in doubt that nobody received. At 100 calls a second each
- * hundredth of a millisecond in between there is one such kill in a thousand, so the bytes are ready before, and are written without the stream.
+ * Calls `mayWrite` once, right before the next bytes go to the kernel, or to TLS. False: they are dropped, and the socket must be destroyed.
+ * If the process is killed between the journal entry and the first byte, a call is in doubt that nobody received. At 100 calls per second, each
+ * hundredth of a millisecond in between makes that one kill in a thousand, so the bytes are prepared first, and written past the stream.
  */
 const beforeNextWrite = (socket: Socket, mayWrite: () => boolean): void => {
   const guarded = (bytes: Buffer, done: (error?: Error | null) => void): void => {
-    // The methods of its class are used again.
+    // Restores the methods of the class.
     Reflect.deleteProperty(socket, "_write")
     Reflect.deleteProperty(socket, "_writev")
     const fd = descriptorOf(socket)
     if (!mayWrite()) return done()
     const written = fd === undefined ? 0 : writeNow(fd, bytes)
     if (written === bytes.length) return done()
-    // "buffer" is what a stream passes here with bytes; the types know encodings of text alone.
+    // The cast holds because a stream passes "buffer" with bytes; the type lists only text encodings.
     socket._write(bytes.subarray(written), "buffer" as BufferEncoding, done)
   }
   socket._write = (chunk, encoding, done) => guarded(bytesOf({ chunk, encoding }), done)
@@ -218,7 +218,7 @@ const beforeNextWrite = (socket: Socket, mayWrite: () => boolean): void => {
 const bytesOf = ({ chunk, encoding }: { readonly chunk: string | Buffer; readonly encoding: BufferEncoding }): Buffer =>
   typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk
 
-/** Of plain TCP, and where the operating system has one. */
+/** Only for plain TCP, and only where the operating system has descriptors. */
 const descriptorOf = (socket: Socket): number | undefined => {
   if (socket instanceof TLSSocket || !("_handle" in socket)) return undefined
   const { _handle: handle } = socket
@@ -226,7 +226,7 @@ const descriptorOf = (socket: Socket): number | undefined => {
   return typeof fd === "number" && fd >= 0 ? fd : undefined
 }
 
-/** How many bytes the kernel took. None when it has no room, or when the connection is broken, which the stream finds out by itself. */
+/** Returns how many bytes the kernel took: 0 if it has no room, or if the connection is broken, which the stream then finds out itself. */
 const writeNow = (fd: number, bytes: Buffer): number => {
   try {
     return writeSync(fd, bytes)
@@ -235,12 +235,12 @@ const writeNow = (fd: number, bytes: Buffer): number => {
   }
 }
 
-/** Closes idle connections: whatever has frozen one connection may have frozen them too. */
+/** Closes idle connections, because whatever froze one connection may have frozen them too. */
 const dropIdle = ({ freeSockets }: http.Agent): void => {
   for (const sockets of Object.values(freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }
 
-/** TLS connections whose handshake is over. A request may inherit one that is still shaking hands, from another that was withdrawn. */
+/** TLS connections whose handshake is complete. A request may inherit a connection from a withdrawn one before that. */
 const handshaken = new WeakSet<Duplex>()
 const isReady = (socket: Socket): boolean => !socket.connecting && (!(socket instanceof TLSSocket) || handshaken.has(socket))
 
@@ -254,7 +254,7 @@ class SecureAgent extends https.Agent {
 
 const bodyOf = ({ body }: AriRequest): string | undefined => (body === undefined ? undefined : JSON.stringify(body))
 
-/** Nothing is written before its `end`. */
+/** Nothing is written before `end` is called on the request. */
 const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "agent" | "authorization" | "base" | "request" | "secure">) => {
   const body = bodyOf(request)
   const query = request.query === undefined ? "" : `?${new URLSearchParams(request.query).toString()}`
@@ -272,7 +272,7 @@ const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "age
   })
 }
 
-/** A reply whose body breaks off or is too long still has its status. */
+/** A reply whose body is cut off or too long still has its status. */
 const collect = (response: http.IncomingMessage, maxBytes: number, settle: (reply: Reply) => void): void => {
   const head = {
     status: response.statusCode ?? 0,
@@ -291,7 +291,7 @@ const collect = (response: http.IncomingMessage, maxBytes: number, settle: (repl
   response.on("close", () => settle({ ...head, body: undefined }))
 }
 
-/** `Retry-After` holds seconds, or a date by the clock of whoever answers. */
+/** `Retry-After` holds seconds, or a date, which is relative to the reply's own `Date`. */
 const retryAfterOf = ({ date, "retry-after": retryAfter }: http.IncomingHttpHeaders): number | undefined => {
   if (retryAfter === undefined) return undefined
   const millis = /^[0-9]{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.parse(date ?? "")

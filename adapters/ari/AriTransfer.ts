@@ -1,11 +1,11 @@
 /**
- * Transfers of a call that is up. Blind: the callee's channel goes on in the dialplan, which the configuration names a context of. Attended: the
- * destination is dialed as a second channel while the callee waits, and takes the agent's place in the bridge when it answers; until then,
- * and if it does not, the agent has the callee.
+ * Transfers of a live call. Blind: the callee's channel continues in a dialplan context that the configuration names. Attended: the destination
+ * is dialed as a second channel while the callee waits, and takes the agent's place in the bridge when it answers; until then, or if it does
+ * not, the callee stays with the agent.
  *
- * The id of a second channel names its call and our application, and has not the form of a call's: it is told from calls, and found again, as after a
- * crash of the engine. Then one that rings is hung up, and one that was answered stays with the callee until either of them goes, or the
- * engine ends the call, as it does with calls that it has lost sight of.
+ * The id of a second channel contains its call and our application, and does not have the form of a call's id, so that it is not taken for a
+ * call and can be found after a crash of the engine. A second channel that still rings then is hung up, and one that was answered stays with
+ * the callee until either of them hangs up, or the engine ends the call, as it does with calls that it has lost track of.
  */
 import { createHash, randomUUID } from "node:crypto"
 import { Deferred, Effect } from "effect"
@@ -27,15 +27,15 @@ import {
   type Transfer
 } from "./Asterisk.ts"
 
-/** Where calls may be transferred to. Empty: not in this way. */
+/** Where calls may be transferred to. An empty value disables that kind of transfer. */
 export interface Destinations {
-  /** Of attended transfers, with `{number}` or `{digits}`. */
+  /** For attended transfers, with `{number}` or `{digits}`. */
   readonly dialString: string
-  /** Of blind ones. */
+  /** For blind transfers. */
   readonly context: string
 }
 
-/** Asterisk ends the ringing itself; should it not be heard of. */
+/** Asterisk ends the ringing itself; this covers the case that its event is missed. */
 const SLACK_MILLIS = 5_000
 const NORMAL_CLEARING = 16
 const callIdLength = 36
@@ -54,7 +54,7 @@ export const transfer = Effect.fn("ari.transfer")(function* (
   callId: CallId,
   request: TransferRequest
 ) {
-  // A destination may name no other endpoint, context or option of a dial string.
+  // A destination must not be able to name another endpoint or context, or an option of a dial string.
   if (!/^\+?[0-9]{1,20}$/.test(request.to)) return yield* failed("the destination is not a number")
   if (request.from !== undefined && !/^\+?[0-9]{1,20}$/.test(request.from)) return yield* failed("the caller id is not a number")
   if (asterisk.calls.get(callId)?.answered !== true) return yield* failed("the call is not up")
@@ -68,11 +68,11 @@ const handOver = Effect.fnUntraced(function* (asterisk: Asterisk, { context }: D
   if (context === "") return yield* failed("the telephony configuration names no context for blind transfers")
   const variable = `DIALPLAN_EXISTS(${context},${to},1)`
   const look = { method: "GET", path: `${channelPath(callId)}/variable`, query: { variable } } as const
-  // Without func_dialplan.so nobody knows.
+  // Without func_dialplan.so the answer is unknown.
   const exists = yield* ask(asterisk, "transfer", look, () => true)
   // Asterisk would hang up.
   if (textAt(exists.body, "value") === "0") return declined("no_route")
-  // So that it goes on telling us of the channel: see `AriDialplan`.
+  // Keeps Asterisk reporting events of the channel: see `AriDialplan`.
   const application = encodeURIComponent(asterisk.application)
   yield* tell(asterisk, "POST", `/applications/${application}/subscription`, { eventSource: `channel:${callId}` })
   const query = { context, extension: to, priority: "1" }
@@ -107,7 +107,7 @@ const connect = Effect.fnUntraced(function* (asterisk: Asterisk, { dialString }:
   })
 })
 
-/** Hears of both ends from before the second channel exists. */
+/** Follows both ends from before the second channel exists. */
 const begin = (asterisk: Asterisk, callId: string, legId: string): Transfer => {
   const one: Transfer = { legId, settled: Deferred.makeUnsafe(), isConnected: false }
   asterisk.transfers.set(callId, one)
@@ -120,7 +120,7 @@ const begin = (asterisk: Asterisk, callId: string, legId: string): Transfer => {
 
 const causeOf = ({ cause, sipStatus }: ChannelEvent & { readonly type: "ChannelDestroyed" }): HangupCause => {
   const told = fromQ850(cause, sipStatus)
-  // Asterisk's word for its own time-out, according to its version.
+  // Depending on its version, Asterisk reports its own ring timeout as 0.
   return cause === 0 ? "ring_timeout" : told
 }
 
@@ -136,7 +136,7 @@ const dial = (asterisk: Asterisk, callId: CallId, one: Transfer, endpoint: strin
     ...(/^local\//i.test(endpoint) ? { formats: "ulaw" } : {})
   }
   const settle = (outcome: TransferOutcome) => Deferred.doneUnsafe(one.settled, Effect.succeed(outcome))
-  // Not interrupted: what is dialed after it was hung up would ring. Without a reply, what happens tells whether it was.
+  // Uninterruptible: a channel dialed after it was hung up would ring. If the reply is lost, events tell whether it was dialed.
   return asterisk.rest.send({ method: "POST", path: "/channels", query }).pipe(
     Effect.map((reply) => (!isSuccess(reply) && isFromAsterisk(reply) ? settle(declined("no_route")) : undefined)),
     Effect.catchTag("NotSent", () => Effect.sync(() => settle(declined("temporary_failure")))),
@@ -152,7 +152,7 @@ const join = Effect.fnUntraced(function* (asterisk: Asterisk, callId: CallId, on
   )
   if (asterisk.calls.get(callId) === undefined) return calleeGone
   if (added._tag === "Failure") return declined("temporary_failure")
-  // It may have gone in between.
+  // The destination may have hung up in between.
   if (!asterisk.media.has(one.legId)) return declined("normal_clearing")
   one.isConnected = true
   return connected
@@ -172,7 +172,7 @@ const legGone = (asterisk: Asterisk, callId: string, one: Transfer, cause: Hangu
   asterisk.background(hangUp(asterisk, callId))
 }
 
-/** The call has ended, and with it whatever it was transferred to. */
+/** The call has ended, and with it its transfer. */
 export const callGone = (asterisk: Asterisk, callId: string): void => {
   const one = asterisk.transfers.get(callId)
   if (one === undefined) return
@@ -182,11 +182,11 @@ export const callGone = (asterisk: Asterisk, callId: string): void => {
   asterisk.background(hangUp(asterisk, one.legId))
 }
 
-/** Those whose parties talk, by call: a list of channels that is asked for after this shows them, unless they have ended. */
+/** The transfers whose parties are talking, by call. A list of channels requested later shows their channels, unless they have ended. */
 export const connectedLegs = ({ transfers }: Asterisk): ReadonlyArray<readonly [callId: string, Transfer]> =>
   [...transfers].filter(([, one]) => one.isConnected)
 
-/** What a list of channels shows: second channels that nobody follows, and some that have ended unheard. */
+/** Settles transfers against a list of channels: some second channels have ended unnoticed, and others are followed by nobody. */
 export const settleLegs = (asterisk: Asterisk, before: ReturnType<typeof connectedLegs>, present: ChannelList): void => {
   for (const [callId, one] of before) if (!present.has(one.legId)) legGone(asterisk, callId, one, "normal_clearing")
   const prefix = prefixOf(asterisk)
@@ -194,13 +194,13 @@ export const settleLegs = (asterisk: Asterisk, before: ReturnType<typeof connect
   for (const [id, { state }] of present) {
     if (!id.startsWith(prefix) || followed.has(id)) continue
     const callId = id.slice(prefix.length, prefix.length + callIdLength)
-    // Whoever has dialed it is gone, so if nobody talks there, nobody will.
+    // The process that dialed it is gone: a channel without a partner will never get one.
     if (state === "Up" && present.has(callId) && !asterisk.transfers.has(callId)) begin(asterisk, callId, id).isConnected = true
     else asterisk.background(hangUp(asterisk, id))
   }
 }
 
-/** The callee alone in the bridge, with music if Asterisk has some. */
+/** Leaves the callee alone in the bridge, with music on hold if Asterisk has some. */
 const putOnHold = (asterisk: Asterisk, { bridgeId, mediaId }: AgentLine) =>
   Effect.andThen(
     tell(asterisk, "POST", `/bridges/${bridgeId}/removeChannel`, { channel: mediaId }),
@@ -215,6 +215,6 @@ const takeBack = (asterisk: Asterisk, { bridgeId, mediaId }: AgentLine) =>
 
 const hangUp = (asterisk: Asterisk, id: string) => tell(asterisk, "DELETE", channelPath(id), { reason_code: String(NORMAL_CLEARING) })
 
-/** Whatever comes of it. */
+/** Sends a request whose result does not matter. */
 const tell = (asterisk: Asterisk, method: "POST" | "DELETE", path: string, query: Readonly<Record<string, string>> = {}) =>
   Effect.ignore(ask(asterisk, "transfer", { method, path, query }))

@@ -1,4 +1,4 @@
-/** Keeps the calls of one trunk true: follows the events, and after each gap in them compares what we know with Asterisk's channels. */
+/** Keeps the calls of one trunk in step with Asterisk: follows the events, and after each gap in them compares what we know with its channels. */
 import { Clock, Effect, Latch, Schedule, type Scope } from "effect"
 import { type HangupCause, q850Of } from "#core/outcome/HangupCause.ts"
 import { portOf } from "#core/egress/Egress.ts"
@@ -35,8 +35,8 @@ export interface TrunkSettings extends Dialing {
 
 const BRIDGE_SWEEP_MILLIS = 600_000
 /**
- * How often the channels are looked through although the events have come without a gap; while another client has our application, calls
- * are followed by nothing else.
+ * How often all channels are checked although there was no gap in the events. While another client has our application, this is the only way in
+ * which calls are followed.
  */
 const SWEEP_MILLIS = 30_000
 const NORMAL_CLEARING = 16
@@ -59,7 +59,7 @@ export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, c
   return trunk
 })
 
-/** Where the configuration itself is wrong: says so, whatever is asked. */
+/** A trunk for an invalid configuration, which says so whatever it is asked to do. */
 export const unusableTrunk = (context: TrunkContext, detail: string): Trunk => {
   context.onStatus(down("unreachable", detail))
   return {
@@ -124,14 +124,14 @@ const follow = Effect.fnUntraced(function* (asterisk: Asterisk, { dialplan }: Tr
     onStatus: (status: TrunkStatus) => {
       const before = asterisk.status
       asterisk.status = status
-      // Each vain attempt to reconnect says the same.
+      // Each failed attempt to reconnect reports the same status.
       if (status._tag === "Down" && before._tag === "Down" && status.detail === before.detail) return
       context.onStatus(status)
     },
     onAlive: (askedAt) => asterisk.doubt.alive(askedAt),
     onLost: () => {
       asterisk.socket = undefined
-      // Whatever has ended this connection may have ended, or frozen, those of the requests.
+      // Whatever ended this connection may have ended or frozen the request connections too.
       asterisk.rest.renewConnections()
     },
     hurry: asterisk.hurry,
@@ -164,7 +164,7 @@ const route = ({ calls, media }: Asterisk, event: ChannelEvent): void => {
   else if (event.type === "ChannelDestroyed") watcher.gone(event)
 }
 
-/** The filter belongs to the application, which a restart of Asterisk forgets. Old versions have none. */
+/** The filter belongs to the application, which a restart of Asterisk forgets. Old versions do not support it. */
 const filterEvents = Effect.fnUntraced(function* (asterisk: Asterisk, types: typeof eventTypes) {
   const { status } = yield* asterisk.rest
     .send({
@@ -194,7 +194,7 @@ const hangup = Effect.fn("ari.hangup")(function* (asterisk: Asterisk, callId: Ca
 const lookup = Effect.fn("ari.lookup")(function* (asterisk: Asterisk, callId: CallId) {
   const channel = yield* findChannel(asterisk, "lookup", callId)
   const call = asterisk.calls.get(callId)
-  // Only a refusal that came late is proof. What a broken connection has left behind may appear when Asterisk gets round to it.
+  // Only a late refusal is proof. A request left behind by a broken connection may still be carried out later.
   const gone: Presence = call?.request === "refused" ? "never_placed" : "gone"
   if (channel === undefined) return gone
   if (call !== undefined) call.request = "accepted"
@@ -209,7 +209,7 @@ const mayAppear = (
 ): boolean => {
   const call = asterisk.calls.get(callId)
   if (call?.request === "refused") return false
-  // It left for another Asterisk, which the configuration has named before.
+  // It left for another Asterisk, which the configuration named before.
   if (endpoint !== asterisk.name) return true
   const now = asterisk.now()
   const leftAt = call?.leftAt ?? now - ageMillis
@@ -226,7 +226,7 @@ const sendDtmf = Effect.fn("ari.sendDtmf")(function* (asterisk: Asterisk, callId
   })
 })
 
-/** Whether such a call exists is not known: its absence ends nothing. */
+/** Whether the call exists is unknown, so its absence from a list ends nothing. */
 const adopt = (asterisk: Asterisk, callId: CallId): void => {
   if (asterisk.calls.get(callId) !== undefined) return
   const call = asterisk.calls.add(callId, Number.POSITIVE_INFINITY, "lost")

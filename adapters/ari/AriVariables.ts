@@ -1,33 +1,33 @@
 /**
  * What an originate carries for the dialplan, billing and the far end: channel variables from the contact's columns, an account code, SIP
- * headers. Only what the configuration names leaves, and whatever a contact brings is a value: it cannot name a variable, call a function of
- * the dialplan, or begin another header.
+ * headers. Only what the configuration names is sent, and a contact supplies only values: it cannot name a variable, call a dialplan function, or
+ * begin another header.
  */
 
 export interface OriginateExtras {
   readonly accountCode: string
   readonly callerName: string
-  /** Columns; each becomes the variable of its name. */
+  /** Columns; each one becomes the channel variable of that name. */
   readonly channelVariables: ReadonlyArray<string>
-  /** `Name: value`, in which `{column}` is the contact's. */
+  /** Lines of the form `Name: value`, in which `{column}` is replaced by the contact's value. */
   readonly sipHeaders: ReadonlyArray<string>
 }
 
-/** Lower case: all names that mean something to Asterisk, functions too, are upper case. */
+/** Lower case only: every name with a meaning in Asterisk, including functions, is upper case. */
 export const variableName = "^[a-z][a-z0-9_]{0,63}$"
-/** No header that SIP itself, or a provider's trust, goes by. */
+/** Excludes headers that SIP itself, or a provider's trust, depends on. */
 export const sipHeader = "^X-[A-Za-z0-9-]{1,40}: [ -~]{1,200}$"
 export const accountCode = "^[A-Za-z0-9_.-]{0,40}$"
-/** Nothing that ends a quoted name. */
+/** Excludes whatever would end a quoted name. */
 export const callerName = '^[^"<>\\\\\\u0000-\\u001f\\u007f]{0,64}$'
 
 export const mostVariables = 24
 export const mostHeaders = 8
-/** Of one value, in characters of up to four bytes. All of them together stay below the 40 KB that Asterisk takes. */
+/** The limit of one value, in characters of up to four bytes. All of them together stay below the 40 KB that Asterisk accepts. */
 const longestValue = 256
 type Context = Readonly<Record<string, unknown>>
 
-/** In one line, whatever the contact's cell holds. */
+/** The value in one line, whatever the contact's cell holds. */
 const cellOf = (context: Context, column: string): string | undefined => {
   const value = Object.hasOwn(context, column) ? context[column] : undefined
   if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return undefined
@@ -38,7 +38,7 @@ const oneLine = (text: string): string =>
     .slice(0, longestValue)
     .join("")
 
-/** Undefined where there is nothing to carry. */
+/** Undefined if there is nothing to carry. */
 export const variablesOf = (
   { accountCode, channelVariables, sipHeaders }: OriginateExtras,
   context: Context
@@ -57,6 +57,6 @@ export const variablesOf = (
   return Object.keys(variables).length === 0 ? undefined : variables
 }
 
-/** What the callee's display shows: the number alone, or with a name. */
+/** The caller ID that the callee sees: the number alone, or with a name. */
 export const callerIdOf = ({ callerName }: OriginateExtras, from: string): string =>
   callerName === "" ? from : `"${callerName}" <${from}>`

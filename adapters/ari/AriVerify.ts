@@ -1,6 +1,6 @@
 /**
- * Whether calls could be placed through an Asterisk, one question at a time: is it there, does it let us in, may we act, does it tell events,
- * has it the modules, knows it the trunk. Under a Stasis application of its own, so that a live trunk keeps its events.
+ * Tests whether calls could be placed through an Asterisk, step by step: does it answer, does it accept the credentials, may the user act, does it
+ * send events, does it have the modules and the trunk. It uses a Stasis application of its own, so that a live trunk keeps its events.
  */
 import { Effect, type Scope } from "effect"
 import WebSocket from "ws"
@@ -16,7 +16,7 @@ import { whyFailed } from "./whyFailed.ts"
 
 const OLDEST_MAJOR = 20
 const HANDSHAKE_TIMEOUT_MILLIS = 5000
-/** Without these no call is placed, followed or bridged. */
+/** Modules without which no call can be placed, followed or bridged. */
 const neededModules = [
   "app_stasis.so",
   "res_stasis.so",
@@ -30,10 +30,10 @@ const passed = (name: string, message: string): Check => ({ name, result: "passe
 const warning = (name: string, message: string, advice: string): Check => ({ name, result: "warning", message, advice })
 const failed = (name: string, message: string, advice: string): Check => ({ name, result: "failed", message, advice })
 
-/** Undefined: no reply, or none that means anything here. */
+/** Undefined: there was no reply. */
 type Ask = (request: AriRequest) => Effect.Effect<Reply | undefined>
 
-/** Each of them, by its name where there are several. */
+/** Tests all endpoints; if there are several, each message begins with the endpoint's name. */
 export const verifyAll = (all: ReadonlyArray<EndpointSettings>, context: VerifyContext) =>
   Effect.forEach(
     all,
@@ -100,7 +100,7 @@ const versionOf = ({ body }: Reply): Check => {
     : failed("version", `Asterisk ${version} is too old.`, `Asterisk ${OLDEST_MAJOR} or later is needed.`)
 }
 
-/** A channel that cannot exist was asked to end: whoever may act is told that it does not. */
+/** The request was to end a channel that cannot exist: a user who may act is told that it does not. */
 const rightsOf = (user: string, reply: Reply | undefined): Check => {
   if (reply !== undefined && isNoChannel(reply)) return passed("rights", "The ARI user may place and end calls.")
   return reply?.status === 401 || reply?.status === 403
@@ -111,8 +111,8 @@ const rightsOf = (user: string, reply: Reply | undefined): Check => {
       )
     : failed(
         "rights",
-        `It could not be found out whether the ARI user may act (${reply === undefined ? "no answer" : `HTTP ${reply.status}`}).`,
-        "If there is a proxy before Asterisk, let it pass every method and every answer on unchanged."
+        `Could not determine whether the ARI user may act (${reply === undefined ? "no answer" : `HTTP ${reply.status}`}).`,
+        "If there is a proxy in front of Asterisk, let it forward every method and every reply unchanged."
       )
 }
 
@@ -135,7 +135,7 @@ const events = (settings: TrunkSettings, lookup: ReturnType<VerifyContext["egres
         failed(
           "events",
           `Asterisk opens no websocket for events (${why}).`,
-          "Load res_http_websocket.so and res_ari_events.so, and let a proxy before Asterisk pass websockets on; http.conf's `session_limit` may be reached."
+          "Load res_http_websocket.so and res_ari_events.so, and let a proxy in front of Asterisk forward websockets; http.conf's `session_limit` may be reached."
         )
       )
     socket.on("open", () => end(passed("events", "Asterisk opens a websocket for events.")))
@@ -143,7 +143,7 @@ const events = (settings: TrunkSettings, lookup: ReturnType<VerifyContext["egres
       none(`HTTP ${statusCode}`)
       request.destroy()
     })
-    // Also what follows from ending it before it is open.
+    // Terminating the socket before it is open causes an error event too.
     socket.on("error", (error: NodeJS.ErrnoException) => none(whyFailed(error, "the websocket broke")))
     return Effect.sync(() => socket.terminate())
   })
@@ -164,17 +164,17 @@ const modulesOf = (reply: Reply | undefined): ReadonlyArray<Check> => {
 const runningIn = (body: ReadonlyArray<unknown>): ReadonlySet<string | undefined> =>
   new Set(body.filter((one) => at(one, "status") === "Running").map((one) => textAt(one, "name")))
 
-/** The dialplan itself can be asked about only with a call in hand. */
+/** The dialplan itself can only be queried with a channel. */
 const dialplanOf = ({ context }: Dialplan, modules: Reply | undefined): Check => {
   const running = modules !== undefined && Array.isArray(modules.body) ? runningIn(modules.body) : undefined
   return running?.has("func_dialplan.so") === true
     ? passed(
         "dialplan",
-        `Answered calls enter the context '${context}' first; each one is asked whether it is there. A test call tries it.`
+        `Answered calls enter the context '${context}' first; Asterisk is asked for it on each call. Place a test call to try it.`
       )
     : warning(
         "dialplan",
-        `Answered calls enter the context '${context}' first, and Asterisk cannot be asked whether it is there: without it, everybody who answers is hung up on.`,
+        `Answered calls enter the context '${context}' first, and Asterisk cannot be asked whether it exists: if it does not, every call is hung up when it is answered.`,
         "Load func_dialplan.so, and place a test call."
       )
 }
@@ -190,7 +190,7 @@ const mediaOf = (running: ReadonlySet<string | undefined>): Check => {
     : failed("media", "Asterisk has neither chan_websocket.so nor chan_rtp.so: calls would be silent.", "Load one of them in modules.conf.")
 }
 
-/** Of the dial string: what stands behind the @ of PJSIP. */
+/** The PJSIP endpoint in the dial string: what follows the @. */
 const endpointIn = (dialString: string): string | undefined => /^PJSIP\/[^@]*@([^@/{}]+)$/i.exec(dialString.trim())?.[1]
 
 const endpointOf = (name: string, reply: Reply | undefined): Check => {
@@ -215,6 +215,6 @@ const endpointOf = (name: string, reply: Reply | undefined): Check => {
     : passed("endpoint", `Asterisk has the PJSIP endpoint '${name}'.`)
 }
 
-/** For an address that is none. */
+/** Reports that the configured address is not usable. */
 export const notAnAddress = (context: VerifyContext, detail: string): Effect.Effect<void, never, Scope.Scope> =>
   Effect.sync(() => context.report(failed("connection", `${detail[0]?.toUpperCase()}${detail.slice(1)}.`, "Correct `ari_endpoint`.")))

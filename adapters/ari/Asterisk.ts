@@ -1,4 +1,4 @@
-/** One Asterisk as this trunk knows it: shared by what places calls (`AriTrunk`) and what carries their audio (`AriMedia`). */
+/** The state of one Asterisk, shared by the code that places calls (`AriTrunk`) and the code that carries their audio (`AriMedia`). */
 import { type Deferred, Effect, type Latch } from "effect"
 import type { Egress } from "#core/egress/Egress.ts"
 import { ProviderError, type TransferOutcome, type TrunkStatus } from "#core/provider/Adapter.ts"
@@ -9,26 +9,26 @@ import { complaint, textAt } from "./AriJson.ts"
 import type { Looking } from "./AriListing.ts"
 import { type AriRequest, type AriRest, pathUnder, type Reply } from "./AriRest.ts"
 
-/** Hears of a channel that is no call: of its audio, or of whom it is transferred to. */
+/** Gets the events of a channel that is no call: a media channel, or the destination of a transfer. */
 interface Watcher {
   readonly started: () => void
   readonly gone: (event: ChannelEvent & { readonly type: "ChannelDestroyed" }) => void
 }
 
-/** What becomes of a media channel, from before it exists. */
+/** Reports the fate of a media channel, from before it exists. */
 export interface Leg {
   readonly started: Deferred.Deferred<void, ProviderError>
   /** Called when Asterisk has removed the channel. */
   onGone: () => void
 }
 
-/** The bridge of a call, and the channel of its agent in it. */
+/** The bridge of a call, and its agent's channel in it. */
 export interface AgentLine {
   readonly bridgeId: string
   readonly mediaId: string
 }
 
-/** One that is under way, or whose parties talk to each other. */
+/** A transfer that is under way, or whose parties are talking. */
 export interface Transfer {
   readonly legId: string
   readonly settled: Deferred.Deferred<TransferOutcome>
@@ -36,48 +36,48 @@ export interface Transfer {
 }
 
 export interface Asterisk {
-  /** Of its HTTP server, with the prefix if it has one. */
+  /** The URL of its HTTP server, with the prefix if it has one. */
   readonly base: URL
-  /** The endpoint, for people and for the record. */
+  /** The endpoint's name, for people and for the record. */
   readonly name: string
   readonly authorization: string
   /** What this trunk may connect to. */
   readonly egress: Egress
-  /** Our Stasis application: of this node alone. */
+  /** Our Stasis application, which only this node uses. */
   readonly application: string
   readonly rest: AriRest
   readonly calls: AriCalls
-  /** By channel id. */
+  /** The watchers by channel id. */
   readonly media: Map<string, Watcher>
-  /** By call. */
+  /** Lines by call id. */
   readonly lines: Map<string, AgentLine>
-  /** By call. */
+  /** Transfers by call id. */
   readonly transfers: Map<string, Transfer>
-  /** Ids of the bridges in use. */
+  /** The ids of bridges in use. */
   readonly bridges: Set<string>
   readonly doubt: AriDoubt
   /** Steady time. */
   readonly now: () => number
-  /** Lives as long as the trunk at most. */
+  /** Runs an effect for at most as long as the trunk lives. */
   readonly background: (effect: Effect.Effect<unknown>) => void
-  /** Open: the next attempt to connect is wanted now. */
+  /** Opened to make the next attempt to connect start now. */
   readonly hurry: Latch.Latch
   status: TrunkStatus
-  /** Undefined while there is none. */
+  /** Undefined while there is no connection. */
   socket: EventSocket | undefined
   /** Calls that the last list of channels did not show. */
   missing: ReadonlySet<string>
-  /** Looks that wait to be asked for together. */
+  /** Lookups that wait to be answered together. */
   looking: Looking | undefined
-  /** This Asterisk has turned out to have no websocket channel; it is not asked for one again before then. */
+  /** This Asterisk has no WebSocket channel; it is not asked for one again before this time. */
   noMediaSocketUntil: number
-  /** The dialplan that answered calls are to run through has turned out not to be there; nothing is dialed before then. */
+  /** The dialplan lacks the place for answered calls; nothing is dialed before this time. */
   noDialplanUntil: number
 }
 
 export const providerError = (operation: string, detail: string) => new ProviderError({ provider: "ari", operation, detail })
 
-/** `isTolerated`: what beside the 2xx is as good as success. */
+/** `isTolerated`: which replies count as success besides 2xx. */
 export const ask = (
   asterisk: Asterisk,
   operation: string,
@@ -94,24 +94,24 @@ export const ask = (
 
 export const isSuccess = ({ status }: Reply): boolean => status >= 200 && status < 300
 
-/** An error in Asterisk's own words: with its name, which others on the way do not bear, and in its JSON. */
+/** An error from Asterisk itself: its `Server` header names Asterisk, which proxies do not claim, and its JSON holds a message. */
 export const isFromAsterisk = ({ body, server }: Reply): boolean => /^asterisk/i.test(server) && complaint(body) !== ""
 
-/** Proof that there is no such channel. A proxy's 404 says no more than that the proxy has no way to Asterisk. */
+/** Proof that there is no such channel. A proxy's 404 only says that the proxy has no route to Asterisk. */
 export const isNoChannel = ({ body, status }: Reply): boolean => status === 404 && textAt(body, "message") === "Channel not found"
 
-/** An endpoint, and a channel, that there never is: to ask something of it does nothing, and whoever reads Asterisk's log sees whose it is. */
+/** The name of an endpoint, and of a channel, that never exists: requests for it do nothing, and Asterisk's log shows who sent them. */
 export const nobody = "trunkline-nobody"
 
 export const channelPath = (id: string): string => `/channels/${encodeURIComponent(id)}`
 
-/** What stands for an endpoint wherever it is named: nothing of it is secret. */
+/** The name of an endpoint wherever it is shown; it holds nothing secret. */
 export const nameOf = (base: URL): string => `${base.protocol}//${base.host}${base.pathname.replace(/\/$/, "")}`
 
-/** The address of a websocket there. */
+/** The URL of a WebSocket on that server. */
 export const webSocketUrl = (base: URL, path: string): string =>
   `${base.protocol === "https:" ? "wss:" : "ws:"}//${base.host}${pathUnder(base, path)}`
 
-/** HTTP's basic authentication, on requests and websockets alike. */
+/** HTTP basic authentication, for requests and WebSockets alike. */
 export const authorizationOf = ({ password, user }: { readonly password: string; readonly user: string }): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`

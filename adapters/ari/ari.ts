@@ -1,4 +1,4 @@
-/** Asterisk, through its REST interface: calls over HTTP, events and audio over websockets that we open. */
+/** Asterisk through its REST interface: calls over HTTP; events and audio over WebSockets that we open. */
 import { Effect } from "effect"
 import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
 import { defineAdapter, type TrunkContext } from "#core/provider/Adapter.ts"
@@ -12,7 +12,7 @@ import { openTrunk, unusableTrunk } from "./AriTrunk.ts"
 import { notAnAddress, verifyAll } from "./AriVerify.ts"
 import { nameOf } from "./Asterisk.ts"
 
-/** The address of Asterisk's HTTP server; an `/ari` at its end is forgiven. */
+/** The URL of Asterisk's HTTP server; a trailing `/ari` is accepted and dropped. */
 const endpointOf = (text: string): URL | undefined => {
   const url = URL.parse(text.trim())
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined
@@ -20,14 +20,14 @@ const endpointOf = (text: string): URL | undefined => {
   return url
 }
 
-/** At its end. Not by a pattern, which would begin anew at each of a long row of slashes. */
+/** Removes trailing slashes. Not by a regular expression, which would restart at each of a long run of slashes. */
 const withoutSlashes = (path: string): string => {
   let end = path.length
   while (path[end - 1] === "/") end--
   return path.slice(0, end)
 }
 
-/** Or nothing: no transfers. */
+/** May be empty: no transfers. */
 const dialTemplate = "^([A-Za-z0-9]{1,20}/[!-~]{0,200}[{](number|digits)[}][!-~]{0,200})?$"
 
 interface AriConfig {
@@ -48,7 +48,7 @@ interface AriConfig {
   readonly sip_headers: ReadonlyArray<string>
 }
 
-/** Or why there can be no trunk. */
+/** Returns the settings of each endpoint, or why there can be no trunk. */
 const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<TrunkContext, "configurationId" | "egress" | "node">) => {
   const weights = weightsOf(config)
   if (weights === undefined) return "an ARI endpoint is not an http or https URL, or too long"
@@ -56,7 +56,7 @@ const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<T
   const common = {
     user: config.app_name,
     password: config.app_password,
-    // With the configuration, because two of them may share a user, and an application has one owner only.
+    // Includes the configuration, because two configurations may share a user, and an application has only one owner.
     application: `${config.app_name}.${node}.${configurationId}`,
     dialString: config.dial_string,
     extensions: extensionsOf(config.allow_extensions),
@@ -72,23 +72,23 @@ const settingsOf = (config: AriConfig, { configurationId, egress, node }: Pick<T
   return weights.map(({ base, weight }): EndpointSettings => ({ settings: { base, ...common }, weight }))
 }
 
-/** Of each endpoint, once. Undefined: one of them is no address. */
+/** The endpoints without duplicates, with their weights. Undefined: one of them is no valid address. */
 const weightsOf = ({ ari_endpoint, ari_endpoints }: Pick<AriConfig, "ari_endpoint" | "ari_endpoints">) => {
   const weights = new Map<string, { readonly base: URL; readonly weight: number }>()
   for (const item of [ari_endpoint, ...ari_endpoints]) {
     const [address = "", word = "weight=1"] = item.trim().split(/\s+/)
     const base = endpointOf(address)
     if (base === undefined || nameOf(base).length > longestName) return undefined
-    // The word behind a later mention holds: so `ari_endpoint` gets another weight than 1.
+    // A later mention overrides an earlier one, so listing `ari_endpoint` again gives it another weight than 1.
     weights.set(nameOf(base), { base, weight: Number(word.slice("weight=".length)) })
   }
   return [...weights.values()]
 }
 
-/** An item of `ari_endpoints`. */
+/** The form of an item of `ari_endpoints`. */
 const addressAndWeight = "^https?://[!-?A-~]{1,250}( weight=(0|[1-9][0-9]{0,2}))?$"
 const mostEndpoints = 7
-/** It is written down with each attempt. */
+/** The name is stored with each attempt. */
 const longestName = 300
 
 export default defineAdapter({
@@ -132,35 +132,34 @@ export default defineAdapter({
     allow_extensions: Credential.optionalList({
       label: "Extensions",
       description:
-        "Numbers of 2 to 8 digits, without a plus, that may be called: one by one (`1000`) or as ranges (`1000-1999`). Ranges cover no number of an emergency service",
+        "Numbers of 2 to 8 digits, without a plus, that may be called: one by one (`1000`) or as ranges (`1000-1999`). Ranges never cover numbers of emergency services",
       placeholder: "1000-1999",
       pattern: extensionItem,
       most: mostExtensions
     }),
     context: Credential.optionalText({
       label: "Context",
-      description:
-        "Context of the dialplan that answered calls run through first, until it hands them over. Left out: they are handed over at once",
+      description: "Dialplan context that answered calls run through before it hands them over. If omitted, they are handed over at once",
       placeholder: "trunkline-answered",
       pattern: contextName
     }),
     extension: Credential.optionalText({
       label: "Extension",
-      description: "Where they enter that context; {number} and {digits} as in the dial string",
+      description: "Extension at which they enter that context; {number} and {digits} as in the dial string",
       placeholder: "{number}",
       default: "{number}",
       pattern: extensionName
     }),
     priority: Credential.optionalText({
       label: "Priority",
-      description: "At which they enter it",
+      description: "Priority at which they enter that context",
       placeholder: "1",
       default: "1",
       pattern: priorityNumber
     }),
     channel_variables: Credential.optionalList({
       label: "Channel Variables",
-      description: "Columns of the contact that are set as channel variables of the same name, in lower case; no others are",
+      description: "Contact columns that are set as channel variables of the same name, in lower case; other columns are not sent",
       placeholder: "customer_id",
       pattern: variables.variableName,
       most: variables.mostVariables
@@ -173,7 +172,7 @@ export default defineAdapter({
     }),
     sip_headers: Credential.optionalList({
       label: "SIP Headers",
-      description: "Headers of the INVITE, which begin with X-; {column} becomes what the contact has there. Not with Local/ dial strings",
+      description: "Headers of the INVITE, beginning with X-; {column} becomes the contact's value. Not with Local/ dial strings",
       placeholder: "X-Customer: {customer_id}",
       pattern: variables.sipHeader,
       most: variables.mostHeaders
@@ -187,14 +186,14 @@ export default defineAdapter({
     transfer_dial_string: Credential.optionalText({
       label: "Transfer Dial String",
       description:
-        "How the destination of an attended transfer is dialed, with {number} or {digits}, such as Local/{digits}@from-internal for extensions and queues. Without it there are none",
+        "How the destination of an attended transfer is dialed, with {number} or {digits}, such as Local/{digits}@from-internal for extensions and queues. If omitted, there are no attended transfers",
       placeholder: "PJSIP/{number}@trunk",
       pattern: dialTemplate
     }),
     transfer_context: Credential.optionalText({
       label: "Transfer Context",
       description:
-        "Context of the dialplan in which blind transfers go on, at the extension that is the destination. Without it there are none",
+        "Dialplan context where blind transfers continue, with the destination as the extension. If omitted, there are no blind transfers",
       placeholder: "from-internal",
       pattern: contextName
     })
