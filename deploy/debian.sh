@@ -1,12 +1,12 @@
-# Unpacks programs from Debian packages into a cache folder, from the Debian mirror that this machine's apt is set up with. Nothing is
-# installed on the host, no root is needed, and a second run does nothing. Sourced by `install` scripts, never run.
+# Unpacks programs from Debian packages into a cache folder, using the Debian mirror that this machine's apt is configured with. Nothing is
+# installed on the host, root is not needed, and a second run does nothing. Sourced by `install` scripts, never run directly.
 #
-# The script sets `name` (what the messages call it), `cache`, `root` (a folder in `cache`), `suites`, `packages` and `assumed` (what the
-# dependencies name for the sake of a whole Debian system: it counts as installed, since no maintainer script runs here), and defines
-# `fail MESSAGE [STATUS]`, `works` (whether what is in `root` runs on this machine) and `finish FOLDER` (what is left to do there).
+# The script sets `name` (its name in messages), `cache`, `root` (a folder in `cache`), `suites`, `packages` and `assumed` (dependencies that
+# only a whole Debian system needs: they count as installed, because no maintainer script runs here), and defines `fail MESSAGE [STATUS]`,
+# `works` (whether the programs in `root` run on this machine) and `finish FOLDER` (the remaining steps in that folder).
 #
-# Exit status: 0 it is there; 75 this machine cannot have Debian's packages, the last line of standard error says why; anything else is a
-# fault.
+# Exit status: 0, the programs are there; 75, this machine cannot use Debian's packages, and the last line of standard error says why;
+# anything else is a fault.
 
 unavailable() { fail "$1" 75; }
 
@@ -20,7 +20,7 @@ apt() {
 		-o Acquire::Languages=none -o Acquire::Retries=3 -o Acquire::http::Timeout=60 "$@" >>"$log" 2>&1 9>&-
 }
 
-download() { # MIRROR SUITE: the packages, into $work/cache/archives
+download() { # MIRROR SUITE: downloads the packages into $work/cache/archives
 	rm -rf "$work"
 	mkdir -p "$work"/{lists/partial,cache/archives/partial,sources,none}
 	local keys=/usr/share/keyrings/debian-archive-keyring
@@ -53,9 +53,9 @@ bring_packages() {
 	for command in apt-get apt-cache dpkg-deb flock; do
 		command -v "$command" >/dev/null || unavailable "$name comes from Debian packages, and this machine has no $command"
 	done
-	# One mirror a line; security and third-party archives do not carry the suites asked for.
+	# One mirror per line; security and third-party archives do not have these suites.
 	mirrors=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sed 's#/*$#/#' | grep '/debian/$' | awk '!seen[$0]++' || true)
-	[ -n "$mirrors" ] || unavailable "apt is not set up with a Debian mirror on this machine"
+	[ -n "$mirrors" ] || unavailable "apt is not configured with a Debian mirror on this machine"
 
 	mkdir -p "$cache"
 	exec 9>"$cache/lock"
@@ -72,12 +72,12 @@ bring_packages() {
 			if ! download "$mirror" "$suite"; then continue; fi
 			target=$root
 			root=$work/root
-			unpack "$root" || fail "the packages of $suite do not unpack, see $log"
+			unpack "$root" || fail "the packages of $suite could not be unpacked, see $log"
 			works || fail "the $name of $suite does not run on this machine, see $log"
 			rm -rf "$target"
 			mv "$root" "$target"
 			exit 0
 		done
 	done
-	unavailable "no Debian mirror of this machine gave $name from the suites $suites, see $log"
+	unavailable "no Debian mirror of this machine has $name in the suites $suites, see $log"
 }

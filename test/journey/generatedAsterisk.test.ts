@@ -230,7 +230,7 @@ t.test("given the generator", async (t) => {
   t.match(await readFile(join(one, "telephony-config.json"), "utf8"), await passwordIn(one), "and which the engine is told")
 
   const before = await passwordIn(one)
-  t.match(await generate([one]), { status: 1, stderr: /is there already/ }, "then a password in use is not written over")
+  t.match(await generate([one]), { status: 1, stderr: /already exists/ }, "then a password in use is not written over")
   t.equal(await passwordIn(one), before)
   const wrong = [
     ["--user", "a]\nread_only = no"],

@@ -1,14 +1,14 @@
 /**
- * Prints the SIPp scenario behind `PJSIP/<number>@sipp`. The last three digits of the number choose what the
- * callee does: the table heads conf/extensions.conf. Every INVITE, and every BYE or CANCEL that ends a call, is logged
- * as `<time> <what> <number> <Call-ID>`, so that the callee is the judge of who was called, how often and when.
+ * Prints the SIPp scenario behind `PJSIP/<number>@sipp`. The last three digits of the number select what the callee does; the table is at the
+ * top of conf/extensions.conf. Every INVITE, and every BYE or CANCEL that ends a call, is logged as `<time> <what> <number> <Call-ID>`, so that
+ * this log proves who was called, how often and when.
  */
 const common = `[last_Via:]
 [last_From:]
 [last_To:];tag=[pid]C[call_number]
 [last_Call-ID:]`
 const contact = "Contact: <sip:callee@[local_ip]:[local_port];transport=[transport]>"
-/** Names the INVITE also after another request, such as a CANCEL, has come in. */
+/** Refers to the INVITE even after another request, such as a CANCEL, has arrived. */
 const inviteSequence = "CSeq: [$sequence] INVITE"
 
 const send = (message: string, attributes = "") => `<send${attributes}><![CDATA[\n${message}\n]]></send>`
@@ -23,7 +23,7 @@ const final = (status: string) =>
     '<recv request="ACK" />'
   ].join("\n")
 
-/** SIPp echoes what arrives at its media port; what it plays comes from a stream port, one for each call. */
+/** SIPp echoes audio that arrives at its media port; what it plays comes from a stream port, one per call. */
 type Port = "media_port" | "rtpstream_audio_port"
 const withSdp = (status: string, port: Port, attributes = "") =>
   send(
@@ -49,7 +49,7 @@ a=ptime:20
   )
 
 let labels = 0
-/** Waits while nothing comes; a request of this kind ends the wait and the scenario goes on at `next`. */
+/** Waits for a request of this kind, which continues the scenario at `next`. */
 const wait = (request: "BYE" | "CANCEL", millis: number, next: string) => {
   labels += 1
   return `<recv request="${request}" timeout="${millis}" ontimeout="after${labels}" next="${next}" />\n${label(`after${labels}`)}`
@@ -60,11 +60,11 @@ const talk = (millis: number) => wait("BYE", millis, "bye")
 const stay = () => talk(hour)
 const stream = (argument: string) => `<action><exec rtp_stream="${argument}" /></action>`
 const play = (sound: string, times = 1) => stream(`${sound}.ulaw,${times},0,PCMU/8000`)
-/** `action` starts with the ACK itself: in a step of its own, a BYE right behind the ACK would find SIPp between steps. */
+/** `action` runs with the ACK: as a step of its own, a BYE right after the ACK would find SIPp between two steps. */
 const answer = (action = "", port: Port = "rtpstream_audio_port") =>
   [
     withSdp("200 OK", port, ' retrans="500"'),
-    // A CANCEL that crosses our answer: the caller acknowledges the answer and sends a BYE.
+    // If a CANCEL crosses our answer, the caller acknowledges the answer and sends a BYE.
     '<recv request="CANCEL" optional="true" next="crossed" />',
     `<recv request="ACK">${action}</recv>`
   ].join("\n")
@@ -86,7 +86,7 @@ const hangUp = (reason = 'Reason: Q.850;cause=16;text="Normal Clearing"\n') =>
   [request("BYE", 9, `${reason}Content-Length: 0`), '<recv request="BYE" optional="true" next="bye" />', '<recv response="200" />'].join(
     "\n"
   )
-/** Digits as SIP INFO: SIPp cannot send those of RTP without raw sockets, and so root. */
+/** Sends digits as SIP INFO, because SIPp needs raw sockets, and so root, to send them over RTP. */
 const sendDigits = (digits: string) =>
   Array.from(digits, (digit, index) =>
     [
@@ -173,7 +173,7 @@ console.log(
     ...endings.map((digits) => `<test assign_to="is${digits}" variable="ending" compare="equal" value="${digits}" />`),
     log("invite"),
     "</action></recv>",
-    // SIPp takes a variable that is named once for a mistake.
+    // SIPp treats a variable that is used only once as an error, so these two are referenced.
     '<Reference variables="line,start" />',
     ...endings.map((digits) => `<nop next="number${digits}" test="is${digits}" />`),
     go("number404"),

@@ -1,6 +1,6 @@
 /**
- * `sounds.ts FROM TO`: writes what the far ends play into the folder TO as raw 8 kHz mu-law, which Asterisk and SIPp
- * both play as it is. The spoken ones are made from Asterisk's own English recordings in the folder FROM.
+ * `sounds.ts FROM TO` writes the far ends' audio to the folder TO as raw 8 kHz mu-law, which both Asterisk and SIPp can play. Speech is
+ * converted from Asterisk's own English recordings in the folder FROM.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -8,7 +8,7 @@ import { join } from "node:path"
 const [from = "", to = ""] = process.argv.slice(2)
 const sampleRate = 8_000
 
-/** ITU-T G.711 mu-law of one 16-bit sample. */
+/** Encodes a 16-bit sample as ITU-T G.711 mu-law. */
 const toMuLaw = (sample: number): number => {
   const magnitude = Math.min(Math.abs(Math.round(sample)), 32_635) + 132
   const exponent = 24 - Math.clz32(magnitude)
@@ -20,7 +20,7 @@ const tone = (hertz: number, seconds: number) =>
 
 const silence = (seconds: number) => Array.from({ length: sampleRate * seconds }, () => 0)
 
-/** The samples of a 16-bit mono WAV file. */
+/** Reads the samples of a 16-bit mono WAV file. */
 const recording = (name: string): ReadonlyArray<number> => {
   const bytes = readFileSync(join(from, `${name}.wav`))
   const data = bytes.indexOf("data") + 8
