@@ -1,4 +1,4 @@
-/** What is known of a campaign that went through chaos, from those who saw it: the callees, the proxies, the database, the operator. */
+/** What is known of a campaign that went through chaos, from the witnesses: the callees, the proxies, the database, the operator. */
 import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
 
 /** All times are milliseconds since the epoch on the clock of the callees' log. */
@@ -10,36 +10,36 @@ export interface Named extends Span {
   readonly name: string
 }
 
-/** A call of the campaigns as the callee saw it: from the originate on. */
+/** A call of the campaigns as the callee saw it, from the originate on. */
 export interface SeenCall extends Span {
   readonly id: string
   readonly number: string
   readonly answeredAt: number | undefined
-  /** Who ended it; undefined while it is up, and when Asterisk itself let go of it. */
+  /** Who ended it; undefined while it is up, and if Asterisk itself dropped it. */
   readonly by: CalleeEntry["by"]
   readonly isOver: boolean
 }
 
-/** A row of `attempts`, in the end. */
+/** The final state of a row of `attempts`. */
 export interface Recorded {
   readonly id: string
   readonly campaignId: number
   readonly number: string
   readonly state: string
   readonly outcome: string | null
-  /** When it was written, when it became `ended` or `void`. */
+  /** When it was inserted, and when it became `ended` or `void`. */
   readonly beganAt: number
   readonly overAt: number | undefined
 }
 
-/** An originate request, as it was seen on its way. */
+/** An originate request as the proxy saw it. */
 export interface Request {
   readonly id: string
   /** When the engine wrote it. */
   readonly at: number
-  /** What the proxy did to it; undefined when it did not get that far. */
+  /** What the proxy did to it; undefined if it did not get that far. */
   readonly fate: string | undefined
-  /** Asterisk's own status, once it was given to the engine unchanged. */
+  /** Asterisk's own status, if the engine got it unchanged. */
   readonly told: number | undefined
 }
 
@@ -50,9 +50,9 @@ export interface CampaignFacts {
   readonly contacts: ReadonlyArray<{ readonly number: string; readonly state: string }>
   readonly shown: object
   readonly recounted: object
-  /** From the confirmation of each pause until a resume was asked for. */
+  /** From the confirmation of each pause until a resume was requested. */
   readonly pauses: ReadonlyArray<Span>
-  /** Outside of its window, by the engine's own wall clock. */
+  /** When its window was closed, by the engine's own wall clock. */
   readonly closed: ReadonlyArray<Span>
 }
 
@@ -62,15 +62,15 @@ export interface Evidence {
   readonly attempts: ReadonlyArray<Recorded>
   readonly requests: ReadonlyArray<Request>
   readonly organizationCap: number
-  /** When no event could reach the engine, and no list: it did not run, or stood still, or had no connection, or the network was silent. */
+  /** When no event or list could reach the engine: it was down, stopped or disconnected, or the network was silent. */
   readonly deaf: ReadonlyArray<Named>
-  /** When the database was away, or the machine had other things to do: what the engine heard it could not act upon. */
+  /** When the database was away or the machine was overloaded: the engine could not act on what it heard. */
   readonly busy: ReadonlyArray<Named>
   /** When each process of the engine was killed. */
   readonly kills: ReadonlyArray<number>
-  /** When connections were cut with what was under way on them. */
+  /** When connections were cut, with whatever was in transit on them. */
   readonly cuts: ReadonlyArray<number>
-  /** How late a proxy may note what the engine wrote. */
+  /** How late a proxy may record what the engine wrote. */
   readonly lateMillis: number
 }
 
@@ -97,7 +97,7 @@ export const seenCalls = (log: ReadonlyArray<CalleeEntry>): ReadonlyArray<SeenCa
     if (kind === "originate") {
       const call = { answeredAt: undefined, by: undefined, from: at, id: channelId, isOver: false, number, until: Number.POSITIVE_INFINITY }
       open.set(channelId, call)
-      // The same id twice is two calls, and a finding.
+      // The same id twice counts as two calls, which is a finding.
       calls.set(`${channelId} ${at}`, call)
     } else if (known !== undefined && kind === "answered") replace(known, { answeredAt: at })
     else if (known !== undefined && kind === "ended") replace(known, { by, isOver: true, until: at })

@@ -1,4 +1,4 @@
-/** What is done to the engine and to its ways to the world, one thing at a time; each leaves the sky clear. */
+/** The faults: what is done to the engine and its connections, one at a time. Each leaves no fault active. */
 import { fates, type Fate } from "#test/support/HttpProxy.ts"
 import type { Connection } from "#test/support/TcpProxy.ts"
 import { nowMillis, until, untilTrue } from "#test/support/until.ts"
@@ -6,7 +6,7 @@ import type { Stage } from "./Stage.ts"
 
 export interface Fault {
   readonly name: string
-  /** What it befalls. */
+  /** What the fault affects. */
   readonly of: "the engine" | "its clock" | "a request" | "the way to Asterisk" | "the database" | "a campaign"
   readonly run: (stage: Stage) => Promise<void>
 }
@@ -40,7 +40,7 @@ const down = async (stage: Stage, signal: "SIGKILL" | "SIGTERM", between: () => 
   })
 }
 
-/** Killed as it starts. */
+/** Kills an engine while it starts. */
 const stillborn = async (stage: Stage) => {
   const life = stage.world.spawn()
   const moment = stage.between(500, 4000)
@@ -249,8 +249,8 @@ const pause: Fault = {
 }
 
 /**
- * Longer than an attempt is waited for: such a call comes up when it has been written off. In the short form the doubt in it is not over by
- * then, because the engine has been killed since: its number is not free yet.
+ * Longer than an attempt is waited for: the call appears after it was written off. In the short form the doubt about it outlives the story,
+ * because the engine is killed in the meantime, so its number stays blocked.
  */
 const heldForLong = toRequests(fates.hold(54_000))
 const everyFault: ReadonlyArray<Fault> = [
@@ -284,7 +284,7 @@ const everyFault: ReadonlyArray<Fault> = [
   }
 ]
 
-/** All of them, in an order of chance. */
+/** All of them in random order. */
 export const shuffled = (chance: () => number, faults = everyFault): ReadonlyArray<Fault> =>
   faults
     .map((fault) => ({ fault, place: chance() }))
@@ -292,7 +292,7 @@ export const shuffled = (chance: () => number, faults = everyFault): ReadonlyArr
     .map(({ fault }) => fault)
 
 const named = (...names: ReadonlyArray<string>) => everyFault.filter(({ name }) => names.includes(name))
-/** One or two of each kind; what takes longest to settle comes first. */
+/** One or two of each kind, beginning with the one that takes longest to settle. */
 export const few = (chance: () => number): ReadonlyArray<Fault> => [
   heldForLong,
   ...shuffled(chance, [

@@ -1,6 +1,6 @@
 /**
  * Judges a campaign that went through chaos. The callee's log is the witness; what the engine recorded is compared with it, never trusted.
- * Pure, so that its own tests can show for each rule a story that breaks it.
+ * Pure, so that its own tests can show, for each rule, a story that breaks it.
  */
 import {
   type CampaignFacts,
@@ -36,17 +36,17 @@ interface Finding {
 }
 export interface Verdict {
   readonly findings: ReadonlyArray<Finding>
-  /** How many attempts became `unknown`, by what explains it. */
+  /** How many attempts became `unknown`, by explanation. */
   readonly explained: Readonly<Record<string, number>>
   /** Calls that appeared after they had been written off. */
   readonly late: number
 }
 
-/** What an actor may take to hang up what it should not have. */
+/** How long an actor may take to hang up a call that should not be there. */
 const hangUpMillis = 5_000
-/** An event that had so long to reach the engine has reached it. */
+/** An event that had this long to reach the engine has reached it. */
 const toldMillis = 2_000
-/** Between the mark that a request leaves and its first byte, a kill leaves an attempt that nobody can tell from one that left. */
+/** A kill between the mark that a request leaves and its first byte leaves an attempt that looks as if the request had left. */
 const killedInTheActMillis = 2_000
 
 interface Case extends Evidence {
@@ -56,7 +56,7 @@ interface Case extends Evidence {
 }
 type Inspect = (facts: Case) => ReadonlyArray<string>
 
-/** A call that came up after its attempt had been written off. */
+/** A call that appeared after its attempt had been written off. */
 const isLate = ({ byId }: Case, call: SeenCall) => (byId.get(call.id)?.overAt ?? Number.POSITIVE_INFINITY) < call.from
 const short = (id: string) => id.slice(-12)
 const seconds = (millis: number) => `${(millis / 1000).toFixed(2)} s`
@@ -80,7 +80,7 @@ const oneAtOnce: Inspect = (facts) =>
     )
   )
 
-/** Certainly without consequences: it never left, Asterisk itself refused it, or its call has been and gone. */
+/** Whether a request certainly has no further consequences: it never left, Asterisk itself refused it, or its call has ended. */
 const isSettledBefore = ({ calls, requestOf }: Case, id: string, at: number): boolean => {
   const request = requestOf.get(id)
   const call = calls.find((each) => each.id === id)
@@ -108,7 +108,7 @@ const answeredOnce: Inspect = (facts) =>
     })
   )
 
-/** From when on nobody attended to a call: it was over by our own record, or was answered under a process that was killed. */
+/** When a call was first unattended: when our record said that it was over, or when the process that had answered it was killed. */
 const leftAt = (facts: Case, { answeredAt, from, id, until }: SeenCall): number => {
   const overAt = facts.byId.get(id)?.overAt ?? Number.POSITIVE_INFINITY
   const killed = facts.kills.find((at) => answeredAt !== undefined && at > answeredAt && at < until)
@@ -121,7 +121,7 @@ const noneUnattended: Inspect = (facts) =>
     return millis > hangUpMillis ? [`${short(call.id)} went on for ${seconds(millis)} with nobody there`] : []
   })
 
-/** The most calls at once, of those that count. */
+/** The largest number of simultaneous calls. */
 const mostAtOnce = (calls: ReadonlyArray<SeenCall>): number => {
   const steps = calls.flatMap(({ from, until }) => [
     { at: from, change: 1 },
@@ -133,7 +133,7 @@ const mostAtOnce = (calls: ReadonlyArray<SeenCall>): number => {
   for (const { change } of steps.toSorted((a, b) => a.at - b.at || a.change - b.change)) most = Math.max(most, (live += change))
   return most
 }
-/** The most calls that the organization and each of its campaigns had at once, beside how many they may have. Late calls do not count. */
+/** The largest number of simultaneous calls of the organization and of each campaign, next to the cap. Late calls do not count. */
 const loadsOf = (facts: Case) => {
   const counted = facts.calls.filter((call) => !isLate(facts, call))
   const ofCampaign = (id: number) => counted.filter((call) => facts.byId.get(call.id)?.campaignId === id)
@@ -145,7 +145,7 @@ const loadsOf = (facts: Case) => {
 const capsHold: Inspect = (facts) =>
   loadsOf(facts).flatMap(({ cap, most, who }) => (most > cap ? [`${who}: ${most} calls at once, ${cap} allowed`] : []))
 
-/** When the engine dialed: as its request was written, or as the callee saw it where nobody watched. */
+/** When the engine dialed: when its request was written, or, if no proxy saw that, when the callee saw the call. */
 const dialsOf = ({ byId, calls, requests }: Case, campaignId: number) => {
   const written = new Set(requests.map(({ id }) => id))
   return [
@@ -175,12 +175,12 @@ const allFinal: Inspect = ({ attempts, calls, campaigns }) => [
 
 const isNear = (moments: ReadonlyArray<number>, { from, until }: Span) =>
   moments.find((at) => at >= from - killedInTheActMillis && at <= until + killedInTheActMillis) !== undefined
-/** Of several reasons, the one that came closest to this moment is the likeliest. */
+/** The reason closest to this moment is the likeliest. */
 const nearestTo = (at: number, reasons: ReadonlyArray<Named>): Named | undefined => {
   const away = ({ from, until }: Span) => Math.max(0, from - at, at - until)
   return reasons.toSorted((a, b) => away(a) - away(b))[0]
 }
-/** Fates of which the engine is told the truth, however late. */
+/** Fates after which the engine still learns the truth, however late. */
 const harmless = /^(pass|held)/
 /** Why nobody can know what became of it; or, after `!`, why the engine should have known. */
 const explanationOf = (facts: Case, { beganAt, id, overAt = Number.POSITIVE_INFINITY }: Recorded): string => {
@@ -240,7 +240,7 @@ const caseOf = (evidence: Evidence): Case => ({
   requestOf: new Map(evidence.requests.map((request) => [request.id, request]))
 })
 
-/** What each rule is judged by: one that nothing could have been held against has shown nothing. */
+/** How much evidence each rule was judged on: a rule without any has proved nothing. */
 export const figuresOf = (evidence: Evidence): { readonly [rule in Rule]: string } => {
   const facts = caseOf(evidence)
   const { attempts, calls, campaigns } = facts

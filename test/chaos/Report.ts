@@ -1,24 +1,24 @@
-/** What an operator reads when a chaos is over: what was done to the engine, and what came of it. With a line for each rule it fits a screen. */
+/** The report after a chaos run: what was done to the engine, and the result. Including a line for each rule it fits on one screen. */
 import { type Evidence, seenCalls } from "./Evidence.ts"
 import type { Verdict } from "./Judge.ts"
 
-/** How the chaos went, as its stage knows it. */
+/** How the chaos run went, as recorded by its stage. */
 interface Course {
-  /** What each fault befell. */
+  /** What each fault affected. */
   readonly faults: ReadonlyArray<string>
-  /** How often the engine was stopped in order. */
+  /** How often the engine was stopped in an orderly way. */
   readonly stops: number
   /** From the first start of a campaign to the end of the last fault. */
   readonly chaosMillis: number
-  /** From there until all was over. */
+  /** From then until all campaigns were over. */
   readonly settlingMillis: number
-  /** Everything that the processes of the engine have written. */
+  /** The output of all processes of the engine. */
   readonly output: string
 }
 
 const seconds = (millis: number) => `${Math.round(millis / 1000)} s`
 
-/** How often each occurs, the most frequent first. */
+/** The number of occurrences of each value, most frequent first. */
 const tally = (values: ReadonlyArray<string>): ReadonlyArray<readonly [string, number]> =>
   [...Map.groupBy(values, (value) => value)].map(([value, all]) => [value, all.length] as const).toSorted(([, a], [, b]) => b - a)
 const listed = (values: ReadonlyArray<string>) =>
@@ -27,7 +27,7 @@ const listed = (values: ReadonlyArray<string>) =>
     .join(", ")
 const indented = ([what, count]: readonly [string, number]) => `${String(count).padStart(6)}  ${what}`
 
-/** Stands before the rules. */
+/** Printed before the rules. */
 export const summary = ({ attempts, kills, log }: Evidence, course: Course): ReadonlyArray<string> => [
   `${course.faults.length} faults in ${seconds(course.chaosMillis)}; ${seconds(course.settlingMillis)} later all was settled`,
   `faults by what they befell: ${listed(course.faults)}`,
@@ -36,13 +36,13 @@ export const summary = ({ attempts, kills, log }: Evidence, course: Course): Rea
   `${seenCalls(log).length} calls by the callees' log`
 ]
 
-/** What the engine has complained of, in the order in which it did. */
+/** The errors that the engine logged, in order. */
 export const errorsIn = (output: string) =>
   (output.match(/"level":"(?:Error|Fatal)"[^\n]*/g) ?? []).map(
     (line) => /"message":"([^"\n]*)/.exec(line)?.[1] ?? "an error without a message"
   )
 
-/** Stands after the rules: the attempts of which nobody knows what became of them, by the cause; and what the engine complained of. */
+/** Printed after the rules: the attempts with an unknown outcome, by cause, and the errors that the engine logged. */
 export const explanations = ({ explained }: Verdict, { output }: Course): ReadonlyArray<string> => {
   const causes = Object.entries(explained).toSorted(([, a], [, b]) => b - a)
   const errors = tally(errorsIn(output))

@@ -1,6 +1,6 @@
 /**
- * The stage of a chaos story: an engine, an emulated Asterisk and a database with a proxy before each, two campaigns that share phones, and
- * a record of all that was done to them.
+ * The stage of a chaos story: an engine, an emulated Asterisk and a database, with a proxy in front of each, two campaigns that share phone
+ * numbers, and a record of everything that was done to them.
  */
 import type { Test } from "tap"
 import { type Campaign, numbersOf, World } from "#test/support/engine.ts"
@@ -13,23 +13,23 @@ export interface ChaosOptions {
   readonly seed: number
   readonly contacts: number
   readonly minutes: number
-  /** Told of everything that happens, as it does. */
+  /** Gets every event of the story as it happens. */
   readonly say?: (line: string) => void
 }
 
-/** Talkers, people who hang up on us, who are busy or away, machines of the line; see the emulator's `Callee.ts`. */
+/** People who talk, who hang up, who are busy or absent, and lost lines; see the emulator's `Callee.ts`. */
 const endings = ["01", "01", "02", "10", "06", "01", "13", "12", "01", "05"]
 const caps = { big: 12, organization: 15, small: 5 }
-/** Part of the contacts that is in the small campaign; half of those phones are in the big one as well. */
+/** The share of the contacts in the small campaign; half of those numbers are in the big one as well. */
 const smallPart = 0.2
-/** Part of the time in which the contacts are dialed if nothing goes wrong. */
+/** The share of the time in which the contacts are dialed if nothing goes wrong. */
 const busyPart = 0.2
-/** A closed window of the big campaign, so long ago: only a clock that is set back gets there. */
+/** A closed window of the big campaign in the past: only a clock that is set back gets there. */
 const closedAgo = { fromMinutes: 40, untilMinutes: 30 }
 const beatMillis = 100
-/** A beat that comes so much later means that the machine had other things to do. */
+/** A beat that comes this much later means that the machine was busy. */
 const stallMillis = 250
-/** For an engine that does not answer because of what is done to it. */
+/** Generous, because what is done to the engine may keep it from answering. */
 const askMillis = 120_000
 
 /** mulberry32 */
@@ -76,9 +76,9 @@ export class Stage {
   readonly stalls: Array<Named> = []
   readonly kills: Array<number> = []
   readonly cuts: Array<number> = []
-  /** How often the engine was stopped in order. */
+  /** How often the engine was stopped in an orderly way. */
   stops = 0
-  /** Everything that happened, as it is said. */
+  /** Everything that happened, in the words of the report. */
   readonly diary: Array<string> = []
   readonly #say: (line: string) => void
   readonly #began = nowMillis()
@@ -104,37 +104,37 @@ export class Stage {
     this.#say(entry)
   }
 
-  /** Between two numbers, by chance. */
+  /** A random number between the two. */
   between(least: number, most: number): number {
     return Math.round(least + this.chance() * (most - least))
   }
 
-  /** Runs what keeps the engine from hearing anything; `name` is what it explains. */
+  /** Runs something that keeps the engine from hearing anything; `name` is what it explains. */
   async deafened(name: string, run: () => Promise<unknown>): Promise<void> {
     const from = nowMillis()
     await run()
     this.deaf.push({ from, name, until: nowMillis() })
   }
-  /** As `deafened`, for the database: calls go on, but nobody can look up whose they are. */
+  /** The same for the database: calls continue, but nobody can look up whose they are. */
   async unrecorded(name: string, run: () => Promise<unknown>): Promise<void> {
     const from = nowMillis()
     await run()
     this.stalls.push({ from, name, until: nowMillis() })
   }
 
-  /** Settled when the callees have noted so much more, or so much time has gone by without. */
+  /** Resolves when the callees' log has this many more entries, or after this much time. */
   async progress(entries: number, millis: number): Promise<void> {
     const { log } = this.world.emulator
     const goal = log.entries.length + entries
     await untilTrue("progress", () => log.entries.length >= goal, millis).catch(() => {})
   }
 
-  /** What becomes of the next originates. */
+  /** Applies a fate to the next originates. */
   befall(fate: Fate, count: number): void {
     this.asterisk.befall(fate, ({ method, path }) => method === "POST" && path.startsWith("/ari/channels?"), count)
   }
 
-  /** No fault is active any more. */
+  /** Ends all faults. */
   async clearSky(): Promise<void> {
     const { asterisk, database, world } = this
     asterisk.fateOf = () => fates.pass
@@ -148,12 +148,12 @@ export class Stage {
     }
   }
 
-  /** Asks until there is an answer: what is done to the engine may keep it from giving one. */
+  /** Repeats a request until it is answered: what is done to the engine may keep it from answering. */
   async insist<A>(what: string, ask: () => Promise<A | undefined>): Promise<A> {
     return await until(what, () => ask().catch(() => undefined), askMillis)
   }
 
-  /** Confirmed, or not running any more. */
+  /** Returns the index of the pause, or undefined if the campaign no longer runs. */
   async pause({ id, pauses }: Member): Promise<number | undefined> {
     const status = await this.insist("answer to a pause", async () => {
       const answer = await this.world.api.ask("POST", `/campaign/${id}/pause`)
@@ -171,7 +171,7 @@ export class Stage {
     })
   }
 
-  /** A campaign that was paused by the engine itself goes on, as an operator would have it. How many have completed. */
+  /** Resumes campaigns that the engine itself paused, as an operator would. Returns how many have completed. */
   async tend(): Promise<number> {
     let completed = 0
     for (const { id } of this.campaigns) {
@@ -184,7 +184,7 @@ export class Stage {
     return completed
   }
 
-  /** How often the log of a campaign says each thing; the API shows its newest entries alone. */
+  /** How often each event is in the log of a campaign; the API shows only the newest entries. */
   async eventsOf(id: number): Promise<Readonly<Record<string, number>>> {
     const rows = await this.world.sql<Array<{ event: string; count: number }>>`
       SELECT event, count(*)::int FROM campaign_log WHERE campaign_id = ${id} GROUP BY event ORDER BY min(id)`
@@ -198,7 +198,7 @@ export class Stage {
     return await Promise.all(lines)
   }
 
-  /** How far back the middle of the closed window lies. */
+  /** How far back the middle of the closed window is. */
   sinceClosedMillis(): number {
     const { fromMinutes, untilMinutes } = closedAgo
     return Math.round(nowMillis() - this.#began) + ((fromMinutes + untilMinutes) / 2) * 60_000
@@ -206,7 +206,7 @@ export class Stage {
 
   async #prepare({ contacts, minutes }: ChaosOptions): Promise<void> {
     const { sql } = this.world
-    // The database's own clock notes when attempts begin and end: the engine's will be set forward and back.
+    // The database's own clock records when attempts begin and end, because the engine's is set forward and back.
     await sql.unsafe(`
       CREATE TABLE chaos_changes (id uuid, state text, at timestamptz);
       CREATE FUNCTION chaos_note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -214,7 +214,7 @@ export class Stage {
       CREATE TRIGGER chaos_note AFTER INSERT OR UPDATE OF state ON attempts FOR EACH ROW EXECUTE FUNCTION chaos_note();`)
     const small = Math.round(contacts * smallPart)
     const big = numbersOf(contacts - small, endings)
-    // The same phones for one half, others for the other.
+    // Half of the small campaign's numbers are in the big one too, the other half are not.
     const shared = big.filter((_, index) => index % Math.ceil((2 * big.length) / small) === 0).slice(0, small / 2)
     const perSecond = contacts / (minutes * 60 * busyPart)
     const members = [
@@ -229,7 +229,7 @@ export class Stage {
   }
 }
 
-/** Open all week but for ten minutes of each day. */
+/** Open all week except for ten minutes of each day. */
 const closedWindow = (now: number) => {
   const minuteOf = (ago: number) => Math.floor((now / 60_000 - ago) % 1440)
   const time = (minute: number) => `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`

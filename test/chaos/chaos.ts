@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- --seed N --contacts N --minutes N`: campaigns go through every fault, in an order of chance, again and again. With
- * `--verbose`, everything that happens is said as it does.
+ * `npm run chaos -- --seed N --contacts N --minutes N`: campaigns go through all faults in random order, again and again. `--verbose` prints
+ * every event as it happens.
  */
 import { parseArgs } from "node:util"
 import t from "tap"
@@ -14,9 +14,9 @@ const { values } = parseArgs({
     verbose: { default: false, type: "boolean" }
   }
 })
-/** A sign of life on a terminal, which the next one replaces. */
+/** A progress line on a terminal, replaced by the next one. */
 const show = (line: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${line}`)
-// On a busy machine two thousand calls take their time. The story ends by itself once nothing moves any more.
+// On a busy machine two thousand calls take a while. The story ends by itself once nothing moves any more.
 t.setTimeout(0)
 t.test("given campaigns that share phones, when they go through chaos", { timeout: 0 }, (t) => {
   const say = values.verbose ? (line: string) => t.comment(line) : show

@@ -1,4 +1,4 @@
-/** A judge that cannot find anything wrong is worth nothing: for every rule, a story that breaks it, and that one alone. */
+/** A judge that never finds anything is worthless: for every rule, there is a story that breaks that rule alone. */
 import t from "tap"
 import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
 import { type CampaignFacts, clearMillis, type Evidence, type Recorded, type Request } from "./Evidence.ts"
@@ -7,7 +7,7 @@ import { phaseOf } from "./killStory.ts"
 import { explanations, summary } from "./Report.ts"
 
 const number = "+15550000101"
-/** A call from `from` to `until`; picked up unless `answeredAt` says otherwise. */
+/** A call from `from` to `until`; answered after 100 ms unless `answeredAt` says otherwise. */
 const call = (id: string, from: number, until: number | undefined, more: { answeredAt?: number | null; number?: string } = {}) => {
   const entry = (kind: CalleeEntry["kind"], at: number): CalleeEntry => ({ at, channelId: id, kind, number: more.number ?? number })
   const answeredAt = more.answeredAt === undefined ? from + 100 : more.answeredAt
@@ -61,7 +61,7 @@ t.test("given a campaign in which all went well, then nothing is found", async (
 const other = "+15550000202"
 const unknown = { outcome: "unknown", overAt: 60_000 }
 const missed = { outcome: "no_answer" }
-/** Two attempts of one contact, the second after the first. */
+/** Two attempts for one contact, the second after the first. */
 const again = (first: Partial<Recorded>) => [attempt("a", 1000, first), attempt("b", 5000)]
 
 const broken: { readonly [rule in Rule]: ReadonlyArray<readonly [string, Partial<Evidence>]> } = {

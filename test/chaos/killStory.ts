@@ -1,4 +1,4 @@
-/** Campaigns that share a fast trunk, whose engine is killed time and again: nobody is failed by a call that never left. */
+/** Campaigns share a fast trunk while the engine is killed repeatedly: no contact fails because of a call that never left. */
 import type { Test } from "tap"
 import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
 import { attemptsOf, judge, nowMillis, numbersOf, until, World } from "#test/support/engine.ts"
@@ -6,20 +6,20 @@ import { dialsOf, wrongedBy } from "#test/support/neverLeft.ts"
 
 interface KillOptions {
   readonly campaigns: number
-  /** Of each campaign. */
+  /** Contacts per campaign. */
   readonly contacts: number
   readonly kills: number
-  /** Dials from one kill to the next, by the callees' log. */
+  /** Dials between two kills, by the callees' log. */
   readonly dialsBetween: number
   readonly seed: number
 }
 
 const cap = 100
-/** A machine with other things to do takes its time. */
+/** Generous, for a busy machine. */
 const deathMillis = 120_000
 const endMillis = 300_000
 
-/** Phones that were called while they were still in a call of ours. */
+/** Numbers that were called while they were still in a call of ours. */
 const calledTwiceAtOnce = ({ emulator }: World): ReadonlyArray<string> => {
   const live = new Map<string, number>()
   return emulator.log.entries.flatMap(({ kind, number }) => {
@@ -35,9 +35,9 @@ interface Absence {
   readonly backAt: number
 }
 
-/** What had so long to reach the engine has reached it, on a busy machine too. */
+/** An event that had this long to reach the engine has reached it, even on a busy machine. */
 const heardMillis = 1000
-/** How far its callee saw a call come until the engine died, if it was over when the engine was back. After `!`: why it should be known. */
+/** How far a call had come when the engine died, if it was over when the engine was back. After `!`: why the engine should know of it. */
 export const phaseOf = (seen: ReadonlyArray<CalleeEntry>, absences: ReadonlyArray<Absence>): string => {
   const at = (kind: CalleeEntry["kind"]) => seen.find((entry) => entry.kind === kind)?.at ?? Number.POSITIVE_INFINITY
   const absence = absences.find(({ backAt, killedAt }) => at("ended") > killedAt - heardMillis && at("ended") < backAt)

@@ -1,4 +1,4 @@
-/** `npm run kills -- --seed N`: 30 campaigns of 150 contacts on a trunk of 100 calls a second, through 20 kills of the engine. */
+/** `npm run kills -- --seed N`: 30 campaigns of 150 contacts on a trunk of 100 calls per second, through 20 kills of the engine. */
 import { parseArgs } from "node:util"
 import t from "tap"
 import { killStory } from "./killStory.ts"

@@ -1,4 +1,4 @@
-/** A campaign goes through chaos, and is judged by the callee's log. */
+/** A story in which campaigns go through chaos and are judged by the callees' log. */
 import { mkdtemp, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -13,14 +13,14 @@ import { figuresOf, judge, rules } from "./Judge.ts"
 import { errorsIn, explanations, summary } from "./Report.ts"
 
 /**
- * While anything moves there is no hurry. A contact may wait for a number in doubt, and nothing moves until that doubt is over; so long
- * without a sign, and the campaigns have come to a stop.
+ * The story takes as long as anything moves. A contact may wait for a number in doubt, and nothing moves until that doubt is over; after this
+ * long without any sign, the campaigns have stalled.
  */
 const stoppedMillis = LONGEST_DOUBT_MILLIS + 120_000
-/** How much later than the engine wrote it a proxy may see a request, on a machine with other things to do. */
+/** How much later than the engine wrote it a proxy may see a request on a busy machine. */
 const lateMillis = 250
 
-/** When there was no websocket for events: nothing of a call could reach the engine. */
+/** When there was no event WebSocket, so that no event of a call could reach the engine. */
 const unconnected = (stage: Stage): ReadonlyArray<Named> => {
   const open = stage.asterisk.sockets.filter(({ path }) => path.startsWith("/ari/events"))
   const ends = open.map(({ until = Number.POSITIVE_INFINITY }) => until)
@@ -71,7 +71,7 @@ const evidenceOf = async (stage: Stage): Promise<Evidence> => {
     busy: stage.stalls,
     campaigns,
     cuts: stage.cuts,
-    // What has a name of its own comes first.
+    // Spans with a specific name come first.
     deaf: [...stage.deaf, ...unconnected(stage)],
     kills: stage.kills,
     lateMillis,
@@ -83,7 +83,7 @@ const evidenceOf = async (stage: Stage): Promise<Evidence> => {
 
 const isDone = async (stage: Stage) => (await stage.tend()) === stage.campaigns.length
 
-/** Whatever moves changes one of these: what the callees have seen, and the attempts of the database. */
+/** Changes whenever anything moves: the callees' log and the attempts in the database. */
 const signsOf = async ({ world: { emulator, sql } }: Stage): Promise<string> => {
   const [changes] = await sql<Array<{ count: number }>>`SELECT count(*)::int FROM chaos_changes`
   return `${emulator.log.entries.length} ${changes?.count}`
@@ -100,7 +100,7 @@ const comesToAnEnd = async (stage: Stage): Promise<boolean> => {
   return true
 }
 
-/** Every fault in turn, for as long as there is time and somebody left to call. */
+/** Applies the faults in turn while there is time and somebody left to call. */
 const goThrough = async (stage: Stage, { minutes }: ChaosOptions, isShort: boolean): Promise<ReadonlyArray<Fault>> => {
   const latest = nowMillis() + minutes * 60_000
   const done: Array<Fault> = []
@@ -117,7 +117,7 @@ const goThrough = async (stage: Stage, { minutes }: ChaosOptions, isShort: boole
   return done
 }
 
-/** For whoever looks for the reason: what happened, what the processes of the engine have written, and the evidence. Says where. */
+/** Saves what helps to find the cause: the diary, the output of the engine's processes, and the evidence. Returns the folder. */
 const keep = async ({ diary, world }: Stage, evidence: Evidence): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-chaos-"))
   await writeFile(join(folder, "diary.txt"), `${diary.join("\n")}\n`)
@@ -126,7 +126,7 @@ const keep = async ({ diary, world }: Stage, evidence: Evidence): Promise<string
   return folder
 }
 
-/** `isShort`: a few faults, each once. */
+/** `isShort`: a few faults, once each. */
 export const story = async (t: Test, options: ChaosOptions, isShort: boolean): Promise<void> => {
   const { contacts, minutes, seed } = options
   t.comment(`the same again: npm run chaos -- --seed ${seed} --contacts ${contacts} --minutes ${minutes}`)
