@@ -5,7 +5,7 @@ import { WebSocket } from "ws"
 import { type AriEvent, credentials, listen, number, originate, rest, start, until } from "./ari/bareClient.ts"
 import type { AriEmulator } from "./ari/AriEmulator.ts"
 
-/** An event as the table of outcomes words it. */
+/** An event in the words of the table of outcomes. */
 const worded = (event: AriEvent): string => {
   if (event.type === "Dial") return `Dial ${event.dialstatus}`.trim()
   if (event.type === "ChannelStateChange") return event.channel?.state ?? ""

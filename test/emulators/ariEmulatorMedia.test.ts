@@ -39,7 +39,7 @@ const talking = async (emulator: AriEmulator, lastThree: string, more = "") => {
   return { client, connectionId, ...media }
 }
 
-/** Root mean square of each frame. */
+/** The root mean square of each frame. */
 const loudness = (audio: ReadonlyArray<Buffer>): ReadonlyArray<number> =>
   audio.map((frame) => Math.sqrt(frame.reduce((sum, byte) => sum + fromMulaw(byte) ** 2, 0) / frame.length))
 
@@ -239,7 +239,7 @@ type AriClientModule = { connect(url: string, user: string, password: string): P
 
 t.test("given the npm client for Asterisk, then it reads, originates, hears and hangs up as it does with Asterisk", async (t) => {
   const emulator = await start(t)
-  // It comes without types; only what is used here is described above.
+  // The package has no types; only what is used here is declared above.
   const { connect }: AriClientModule = createRequire(import.meta.url)("ari-client")
   const { log } = console
   console.log = () => {} // it complains of Swagger 1.1, with Asterisk as with the emulator

@@ -1,4 +1,4 @@
-/** The API documents, Swagger 1.1 as Asterisk serves them: made from the routes, so that a generic client can build itself from them. */
+/** The API documents in Swagger 1.1, as Asterisk serves them: generated from the routes, so that generic clients can build on them. */
 import type { Route } from "./Route.ts"
 
 const bodies: { readonly [model: string]: Readonly<Record<string, string>> } = {

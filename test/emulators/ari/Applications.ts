@@ -1,13 +1,13 @@
 /**
- * The Stasis applications: who listens, to what, and what of it passes the filter. One client owns an application; events for which
- * nobody is there are gone, for Asterisk queues nothing.
+ * The Stasis applications: who is connected, what they subscribe to, and what passes their filter. One client owns an application. Events for
+ * an application without a client are lost, because Asterisk does not queue them.
  */
 import type { WebSocket } from "ws"
 import { type Channel, timestamp } from "./Channel.ts"
 
 export const asteriskId = "02:00:00:00:00:01"
 
-/** Asterisk cuts off a client that leaves this much unread. */
+/** Asterisk disconnects a client that leaves this much unread. */
 const unreadLimitBytes = 4_000_000
 
 export class Application {
@@ -29,7 +29,7 @@ export class Application {
 export class Applications {
   delayMillis = 0
   #apps = new Map<string, Application>()
-  /** Only apps that asked for everything; a list of its own keeps the usual event cheap. */
+  /** Only applications that asked for everything; a separate list keeps the usual event cheap. */
   #greedy: Array<string> = []
   #outbox: Array<{ readonly due: number; readonly socket: WebSocket; readonly text: string }> = []
   #postman: NodeJS.Timeout | undefined
@@ -46,7 +46,7 @@ export class Applications {
     return this.#apps.get(name)?.socket !== undefined
   }
 
-  /** The newcomer takes the application over; who had it hears so once, keeps an open socket, and never gets the application back. */
+  /** A new client takes the application over; the previous one is told once, keeps an open socket, and never gets the application back. */
   connect(names: ReadonlyArray<string>, socket: WebSocket, subscribeAll: boolean): void {
     for (const name of names) {
       const app = this.#apps.get(name) ?? new Application(name)
@@ -66,7 +66,7 @@ export class Applications {
     })
   }
 
-  /** Tells a channel's applications. `body` is asked for only when somebody will hear it. */
+  /** Sends an event to a channel's applications. `body` is called only if somebody receives it. */
   about(channel: Channel, type: string, body: () => object): void {
     if (channel.disorder !== undefined) {
       channel.disorder.add({ type, body: JSON.parse(JSON.stringify(body())) })
@@ -80,7 +80,7 @@ export class Applications {
     for (const name of this.#greedy) if (!names.includes(name)) this.#tellOne(name, type, body)
   }
 
-  /** Answers on the very socket that asked, if the filter lets it. */
+  /** Answers on the socket that asked, if the filter allows it. */
   reply(names: ReadonlyArray<string>, socket: WebSocket, type: string, body: object): void {
     const app = this.#apps.get(names[0] ?? "")
     if (app?.lets(type)) this.#post(socket, JSON.stringify({ type, timestamp: timestamp(), ...body, asterisk_id: asteriskId }))

@@ -1,6 +1,6 @@
 /**
- * An Asterisk 22 for those who only know its wire: REST, events and audio on a real port of the loopback. Whom one reaches, the number
- * decides (`Callee.ts`); what the callees saw, the log knows (`CalleeLog.ts`); what goes wrong in between, the methods here.
+ * An Asterisk 22 as seen from the wire: REST, events and audio on a real port of the loopback interface. The number that is dialed selects the
+ * callee (`Callee.ts`), `CalleeLog.ts` records what the callees saw, and the methods here cause faults in between.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -24,30 +24,30 @@ export type AriEmulatorOptions = {
   readonly port?: number
   readonly user?: string
   readonly password?: string
-  /** 0.1 is ten times faster: ringing, talking, time-outs. Audio keeps real time. */
+  /** 0.1 is ten times faster for ringing, talking and timeouts. Audio stays in real time. */
   readonly timeScale?: number
   /** From the originate to the answer. */
   readonly ringMillis?: number
   /** From the answer until the callee hangs up. */
   readonly talkMillis?: number
-  /** Counts that from the first word that the callee hears, so that however slow the machine, everybody is greeted. */
+  /** Counts `talkMillis` from the first word that the callee hears, so that everybody is greeted on any machine, however slow. */
   readonly talkOnceHeard?: boolean
-  /** Lets ringing and talking vary, half to one and a half times as long, the same way for the same seed. */
+  /** Varies ringing and talking between half and one and a half times as long, in the same way for the same seed. */
   readonly seed?: number
-  /** False: callees say nothing. Audio sent to them is counted all the same. */
+  /** False: callees are silent. Audio sent to them is counted all the same. */
   readonly media?: boolean
   readonly asteriskVersion?: string
-  /** It has no websocket for audio, and says that it hears RTP there, whoever that is. */
+  /** This Asterisk has no WebSocket for audio, and names this RTP address, whoever listens there. */
   readonly namesRtpAt?: { readonly address: string; readonly port: number }
-  /** Every other trunk is refused with 500 "Allocation failed"; by default only those with `unknown` or `nobody` in their name. */
+  /** All other trunks are refused with 500 "Allocation failed"; by default only those with `unknown` or `nobody` in their name. */
   readonly trunks?: ReadonlyArray<string>
-  /** Where calls can be sent on to. */
+  /** The contexts that calls can continue in. */
   readonly dialplan?: Contexts
 }
 
 /**
- * What befalls originates: the call placed or not, the response lost, or an error in its place. Asterisk's own are "allocation-failed", when
- * no channel could be made, and 500, of which nobody knows what it means; 503 and 429 are those of a proxy before it.
+ * Faults of originates: the call is placed or not, and the response is lost or replaced by an error. Asterisk's own errors are
+ * "allocation-failed", when no channel could be created, and 500, whose meaning is unknown; 503 and 429 come from a proxy in front of it.
  */
 export type ResponseFault =
   | "none"
@@ -62,7 +62,7 @@ export type ResponseFault =
   | "400"
 
 interface OriginateAsked {
-  /** As `preciseNow` tells it. */
+  /** On the clock of `preciseNow`. */
   readonly at: number
   readonly channelId: string
   /** What was to be dialed. */
@@ -71,38 +71,38 @@ interface OriginateAsked {
 }
 
 export interface AriEmulator {
-  /** Without `/ari`. */
+  /** The URL without `/ari`. */
   readonly url: string
   readonly user: string
   readonly password: string
   readonly log: CalleeLog
-  /** Calls that are dialled and not yet ended. */
+  /** Calls that were dialed and have not ended. */
   live(): number
-  /** Closes the events' sockets; calls live on. */
+  /** Closes the event sockets; calls continue. */
   dropSockets(): void
-  /** Closes the audio sockets: their channels end, the calls they served live on. */
+  /** Closes the audio sockets: their channels end, but the calls they served continue. */
   dropMediaSockets(): void
-  /** On: new connections get ECONNREFUSED and HTTP ones are closed; open sockets stay. Off: the same port again. */
+  /** On: new connections get ECONNREFUSED and HTTP connections are closed; open sockets stay. Off: listens on the same port again. */
   refuseConnections(on: boolean): Promise<void>
-  /** As `kill -9` and an instant restart: every connection breaks, every call, filter and subscription is forgotten. */
+  /** Like `kill -9` and an instant restart: every connection breaks; every call, filter and subscription is forgotten. */
   crash(): void
-  /** For requests from now on. */
+  /** Applies to later requests. */
   setPassword(password: string): void
-  /** For the next `count` originates, or until it is set anew. Errors of the proxy bear `Retry-After` if it is given. */
+  /** Applies to the next `count` originates, or until it is set again. Errors of the proxy carry `Retry-After` if it is given. */
   setResponseFault(fault: ResponseFault, count?: number, retryAfterSeconds?: number): void
-  /** Every request for a call, those that a fault befell included, in order; which calls came of them, `log` knows. */
+  /** Every request for a call in order, including those with a fault; `log` says which calls resulted. */
   readonly requests: ReadonlyArray<OriginateAsked>
-  /** On: nobody picks up. Off: those whose time to pick up has come do so now. */
+  /** On: nobody answers. Off: callees whose time to answer has come do so now. */
   letRing(on: boolean): void
-  /** On: calls that are answered while nobody is connected stay for now, up and outside Stasis. Off: they are let go. */
+  /** On: calls that are answered while nobody is connected stay for now, up and outside Stasis. Off: they are dropped. */
   holdDropped(on: boolean): void
-  /** On: lists of channels are made when they are asked for, and told when it is off again. */
+  /** On: lists of channels are composed when they are requested, but sent only when it is off again. */
   holdLists(on: boolean): void
-  /** Lists of channels that are being held. */
+  /** The number of lists of channels being held. */
   heldLists(): number
-  /** Says this to everybody who listens to events, whatever it is. */
+  /** Sends this text to all event sockets, whatever it is. */
   say(text: string): void
-  /** Events come so much later, still in order. */
+  /** Delays all events by this much, without reordering them. */
   delayEvents(millis: number): void
   stop(): Promise<void>
 }
@@ -166,7 +166,7 @@ class AsteriskServer implements AriEmulator {
     }
     this.#rest = new Rest(this.#asterisk)
     this.#http = createServer({ keepAliveTimeout: keepAliveMillis }, (request, response) => {
-      // A request that breaks off in the middle.
+      // A request that breaks off midway.
       this.#serve(request, response).catch(() => response.destroy())
     })
     this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head))
@@ -294,7 +294,7 @@ class AsteriskServer implements AriEmulator {
     if (fault === "hang-after-placing") return
     if (fault === "reset-after-placing") return resetSocket(request.socket)
     if (this.#heldLists === undefined || method !== "GET" || path !== "/channels") return tell(answer)
-    // As it is now, however late it is told.
+    // The list as it is now, however late it is sent.
     const body: unknown = JSON.parse(JSON.stringify(answer.body))
     this.#heldLists.push(() => tell({ status: answer.status, body }))
   }
@@ -347,7 +347,7 @@ const turnAway = (socket: Duplex, status: string): void => {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
-/** mulberry32: small, and the same for the same seed. */
+/** mulberry32: small, and deterministic for a seed. */
 const seeded = (seed: number): (() => number) => {
   let state = seed
   return () => {

@@ -9,7 +9,7 @@ export class Bridge {
   readonly creationtime = timestamp()
   channels: Array<Channel> = []
   hasMusic = false
-  /** Applications whose channels have been in it, and those that subscribed. */
+  /** Applications whose channels have been in it, and applications that subscribed. */
   subscribers: Array<string> = []
 
   constructor(id: string, name: string, type: string) {
@@ -84,5 +84,5 @@ export class Bridges {
   }
 }
 
-/** Who a channel talks with. */
+/** The other channel in the bridge. */
 export const partnerOf = (channel: Channel): Channel | undefined => channel.bridge?.channels.find((other) => other !== channel)

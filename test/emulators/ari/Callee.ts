@@ -1,9 +1,9 @@
-/** Who picks up, and how: the last two digits of the number that is dialled choose the callee. */
+/** Who answers, and how: the last two digits of the dialed number select the callee. */
 
-/** Why a line ends: a Q.850 cause, the SIP status behind it when there was one, and what `Dial` says about it. */
+/** Why a line ends: a Q.850 cause, the SIP status behind it if there was one, and the `Dial` status. */
 export type Ending = { readonly cause: number; readonly sipStatus?: number; readonly dialStatus?: "BUSY" | "CONGESTION" | "NOANSWER" }
 
-/** How a call that was answered ends, as far as the callee decides it. */
+/** How an answered call ends, as far as the callee decides it. */
 type Stay = "talks" | "until-hung-up" | "bounded" | "loses-the-line"
 
 export type Callee =
@@ -15,13 +15,13 @@ export type Callee =
       readonly stay: Stay
       readonly sound: "talk" | "hello" | "machine"
       readonly presses?: string
-      /** Events come repeated, in the wrong order, before the response, and all again after the end. */
+      /** Events come repeated, out of order and before the response, and all of them again after the end. */
       readonly disorderly?: true
     }
 
 const talks: Callee = { kind: "answers", stay: "talks", sound: "talk" }
 
-/** By the number modulo 100. Every other number talks and hangs up as `1` does. */
+/** By the number modulo 100. Every other number talks and hangs up like `1`. */
 const callees: { readonly [lastTwoDigits: number]: Callee } = {
   1: talks,
   2: { kind: "refuses", rings: false, ending: { cause: 17, sipStatus: 486, dialStatus: "BUSY" } },
@@ -39,10 +39,10 @@ const callees: { readonly [lastTwoDigits: number]: Callee } = {
   14: { kind: "never-answers", rings: false }
 }
 
-/** A machine records for no longer than this, then hangs up; but as its greeting keeps real time, never before the least. */
+/** A machine records for at most `most` and then hangs up; because its greeting is in real time, never before `least`. */
 export const machineMillis = { most: 120_000, least: 20_000 }
 
 export const calleeOf = (number: string): Callee => callees[Number(number.slice(-2))] ?? talks
 
-/** Numbers whose last three digits are 900 or more hang up as many SIP phones do: a BYE without a reason, which Asterisk reports as 0. */
+/** Numbers whose last three digits are 900 or more hang up like many SIP phones: a BYE without a reason, which Asterisk reports as 0. */
 export const goodbyeCause = (number: string): number => (number.at(-3) === "9" ? 0 : 16)

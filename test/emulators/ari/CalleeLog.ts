@@ -1,5 +1,5 @@
 /**
- * What the far end saw: every dial, ring, answer and end, in order. Tests judge by this and not by what the engine says of itself.
+ * What the far end saw: every dial, ring, answer and end, in order. Tests judge by this log and not by what the engine says about itself.
  * A call is live from the accepted originate to its end.
  */
 
@@ -7,15 +7,15 @@
 export const preciseNow = (): number => performance.timeOrigin + performance.now()
 
 export type CalleeEntry = {
-  /** As `preciseNow` tells it; an originate's is when the request came in. */
+  /** On the clock of `preciseNow`; for an originate, when the request arrived. */
   readonly at: number
   readonly channelId: string
   readonly number: string
   readonly kind: "originate" | "ringing" | "answered" | "ended"
   readonly cause?: number
-  /** The caller id of an originate, if it has one. */
+  /** The caller ID of an originate, if it has one. */
   readonly shown?: string
-  /** Absent when Asterisk itself let go of the call: it crashed, or nobody was there to take the answer. */
+  /** Absent when Asterisk itself dropped the call: it crashed, or nobody was connected to take the answer. */
   readonly by?: "us" | "callee" | "timeout"
 }
 
@@ -23,19 +23,19 @@ export type CalleeEntry = {
 type AudioCount = {
   received: number
   receivedBytes: number
-  /** Of those received, how many reached the callee: not flushed, not dropped over the queue's limit. */
+  /** Received frames that reached the callee: neither flushed nor dropped beyond the queue's limit. */
   played: number
   dropped: number
-  /** Ticks since the first frame that was played, at which there was none to play: the callee hears a gap. */
+  /** Ticks after the first played frame without a frame to play: the callee hears a gap. */
   missed: number
   flushes: number
   sent: number
   lastPlayedAt?: number
-  /** When the first frame was played that is louder than noise. */
+  /** When the first frame that is louder than noise was played. */
   spokenAt?: number
 }
 
-/** Of mu-law: from -38 dB of full scale on, three times as loud as the engine's noise ever is, and the beginning of a soft consonant. */
+/** For mu-law: above -38 dB of full scale, three times the engine's loudest noise, and the beginning of a soft consonant. */
 const isLoud = (frame: Buffer): boolean => frame.some((code) => (code & 0x7f) < 0x60)
 
 const keptFrames = 60 * 50
@@ -55,7 +55,7 @@ export class CalleeLog {
     this.entries.push({ at, ...entry })
   }
 
-  /** Forgets all but the calls that are live now. */
+  /** Forgets everything except the number of live calls. */
   clear(): void {
     this.entries = []
     this.#mostLive = this.#live
@@ -72,7 +72,7 @@ export class CalleeLog {
     return this.#mostLive
   }
 
-  /** One channel's or one number's entries. */
+  /** The entries of one channel or one number. */
   of(channelOrNumber: string): ReadonlyArray<CalleeEntry> {
     return this.entries.filter((entry) => entry.channelId === channelOrNumber || entry.number === channelOrNumber)
   }
@@ -87,7 +87,7 @@ export class CalleeLog {
     return dials
   }
 
-  /** For each end, in order, the milliseconds until the next originate that no earlier end has claimed: how long a freed slot lay idle. */
+  /** For each end, in order, the milliseconds until the next originate that no earlier end has claimed: how long a freed slot was idle. */
   turnaroundMillis(): ReadonlyArray<number> {
     const ends: Array<number> = []
     const gaps: Array<number> = []
@@ -103,7 +103,7 @@ export class CalleeLog {
     return gaps
   }
 
-  /** The most originates in any window of that length. */
+  /** The largest number of originates in any window of that length. */
   mostOriginatesIn(windowMillis = 1000): number {
     const at = this.entries.filter((entry) => entry.kind === "originate").map((entry) => entry.at)
     let most = 0
@@ -116,14 +116,14 @@ export class CalleeLog {
   }
 
   /**
-   * The most in a second, where a busy machine may have brought some closer together on their way by a fifth of one. The bench `rate` measures
-   * without that allowance.
+   * The largest number of originates in a second, with a tolerance: a busy machine may have moved some closer together by a fifth of a second.
+   * The bench `rate` measures without it.
    */
   mostInASecond(): number {
     return this.mostOriginatesIn(800)
   }
 
-  /** Counts of a call's audio, or of a media channel's that is in no bridge. */
+  /** The audio counters of a call, or of a media channel that is in no bridge. */
   audio(channelId: string): AudioCount {
     let count = this.#audio.get(channelId)
     if (count === undefined) {
@@ -133,12 +133,12 @@ export class CalleeLog {
     return count
   }
 
-  /** What the callee heard of us, mu-law: the first minute, of the latest hundred calls. */
+  /** What the callee heard from us, in mu-law: the first minute, for the latest hundred calls. */
   heard(channelId: string): Buffer {
     return Buffer.concat(this.#heard.get(channelId) ?? [])
   }
 
-  /** Frames of all calls that were played, and that were missed. */
+  /** The played and missed frames of all calls. */
   flow(): { readonly played: number; readonly missed: number } {
     const flow = { played: 0, missed: 0 }
     for (const { missed, played } of this.#audio.values()) {
@@ -148,7 +148,7 @@ export class CalleeLog {
     return flow
   }
 
-  /** When each callee first heard more than noise, as `preciseNow` tells it. */
+  /** When each callee first heard more than noise, on the clock of `preciseNow`. */
   firstSpoken(): ReadonlyArray<readonly [channelId: string, at: number]> {
     return [...this.#audio].flatMap(([channelId, { spokenAt }]) => (spokenAt === undefined ? [] : [[channelId, spokenAt] as const]))
   }

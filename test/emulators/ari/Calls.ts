@@ -1,7 +1,6 @@
 /**
- * The calls: they are dialled, ring, are answered and end here, and every event of theirs is told here, in Asterisk's order. What the
- * callee does is in `Callee.ts`. A call that fails never enters the application; `StasisStart` means answered, unless the channel was
- * only created.
+ * The calls: they are dialed, ring, are answered and end here, and all their events are sent from here, in Asterisk's order. `Callee.ts`
+ * describes the callees. A call that fails never enters the application; `StasisStart` means answered, unless the channel was only created.
  */
 import type { Applications } from "./Applications.ts"
 import type { Bridges } from "./Bridges.ts"
@@ -11,19 +10,19 @@ import { Channel, type Channels, type ChannelSettings } from "./Channel.ts"
 import { Disorder } from "./Disorder.ts"
 
 type Pace = {
-  /** 0.1 is ten times faster; audio always keeps real time. */
+  /** 0.1 is ten times faster; audio always stays in real time. */
   readonly scale: number
   readonly ringMillis: number
   readonly talkMillis: number
   /** Callees begin to talk when they first hear something, not when they answer. */
   readonly talkOnceHeard: boolean
-  /** Between 0 and 1; absent when all calls shall take equally long. */
+  /** Returns a number between 0 and 1; absent if all calls take equally long. */
   readonly chance?: () => number
 }
 
 type Ended = Ending & {
   readonly by?: NonNullable<CalleeEntry["by"]>
-  /** What `ChannelHangupRequest` says; without it, none is sent. */
+  /** The body of `ChannelHangupRequest`; without it, none is sent. */
   readonly hangupRequest?: object
 }
 
@@ -44,19 +43,19 @@ const causeTexts: { readonly [cause: number]: string } = {
   127: "Interworking, unspecified"
 }
 
-/** What the calls need of the audio: `Media` provides it. */
+/** What the calls need of the audio; `Media` provides it. */
 export type Line = {
   press(channel: Channel, digit: string): void
-  /** The network is gone: no goodbye on the socket. */
+  /** The network is gone: the socket closes without a handshake. */
   lose(channel: Channel): void
-  /** A channel has ended, and with it what audio it had. */
+  /** A channel has ended, and with it its audio. */
   closed(channel: Channel): void
 }
 
-/** Soft hang-up requests carry this in place of a cause. */
+/** Soft hangup requests carry this instead of a cause. */
 const softHangup = 32
 
-/** Part of the ringing time that passes before the far end says anything. */
+/** The share of the ringing time that passes before the far end sends anything. */
 const firstReply = 0.2
 
 export class Calls {
@@ -66,9 +65,9 @@ export class Calls {
   #channels: Channels
   #log: CalleeLog
   #pace: Pace
-  /** Those who would have picked up; undefined while everybody may. */
+  /** Callees who would have answered; undefined while everybody may answer. */
   #waiting: Array<() => void> | undefined
-  /** Calls that are being let go because nobody was connected; undefined while that takes no time. */
+  /** Calls being dropped because nobody was connected; undefined while they are dropped at once. */
   #dropping: Array<() => void> | undefined
 
   constructor(parts: { applications: Applications; bridges: Bridges; channels: Channels; log: CalleeLog; pace: Pace }) {
@@ -79,7 +78,7 @@ export class Calls {
     this.#pace = parts.pace
   }
 
-  /** A channel in state Down. Its application hears of it from now on, if anybody has ever been connected for it. */
+  /** Creates a channel in state Down. Its application gets its events from now on, if a client has ever connected for it. */
   create(settings: ChannelSettings): Channel {
     const channel = new Channel(settings)
     if (this.#applications.get(channel.app) !== undefined) channel.subscribers.push(channel.app)
@@ -90,7 +89,7 @@ export class Calls {
     return channel
   }
 
-  /** Settled when the response may go out: at once, but for the callee who lets events overtake it. */
+  /** Resolves when the response may be sent: at once, except for the callee whose events overtake it. */
   async dial(channel: Channel, timeoutSeconds: number, askedAt: number): Promise<void> {
     const callee = calleeOf(channel.number)
     channel.callee = callee
@@ -162,7 +161,7 @@ export class Calls {
     this.#tell(channel, "ChannelDestroyed", () => ({ cause: ended.cause, cause_txt, ...techCause, channel }))
   }
 
-  /** As when the process dies: nothing is told to anybody. */
+  /** Like the death of the process: nobody is told anything. */
   forgetAll(): void {
     for (const channel of this.#channels.all()) if (channel.dialled) this.#record(channel, "ended")
     this.#channels.clear()
@@ -214,7 +213,7 @@ export class Calls {
     if (channel.ended) return
     channel.clearTimers()
     this.#record(channel, "answered")
-    // The dialplan's Stasis() fails when nobody is connected, and the call is let go without a word.
+    // The dialplan's Stasis() fails when nobody is connected, and the call is dropped without an event.
     if (!channel.inStasis && !this.#applications.isActive(channel.app)) return this.#drop(channel)
     this.answer(channel)
     const talk = () => this.#talk(channel, callee)
@@ -243,7 +242,7 @@ export class Calls {
     this.end(channel, { cause: 38, by: "callee" })
   }
 
-  // At the caller's own time-out there is neither a Dial nor a hang-up request, and 480 is said though nobody sent one.
+  // At the caller's own timeout there is neither a Dial event nor a hangup request, and 480 is reported although nobody sent it.
   #timeOut(channel: Channel): void {
     this.end(channel, { cause: 19, sipStatus: 480, by: "timeout" })
   }

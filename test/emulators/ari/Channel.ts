@@ -1,4 +1,4 @@
-/** A channel as Asterisk shows it, and the list of those that live, with Asterisk's rule about which ids are taken. */
+/** A channel as Asterisk shows it, and the list of live channels with Asterisk's rule about taken ids. */
 import type { Bridge } from "./Bridges.ts"
 import type { Callee } from "./Callee.ts"
 import type { Disorder } from "./Disorder.ts"
@@ -17,17 +17,17 @@ export type ChannelSettings = {
   readonly number?: string
   readonly callerId?: string
   readonly variables?: Variables
-  /** Shown in the channel's JSON. */
+  /** Included in the channel's JSON. */
   readonly channelvars?: Variables
 }
 
 export class Channel {
   readonly id: string
   readonly name: string
-  /** With its arguments: what the channel has entered last. */
+  /** The application that the channel entered last, with its arguments. */
   app: string
   appArgs: string
-  /** Who is called; empty for a media channel. */
+  /** The called number; empty for a media channel. */
   readonly number: string
   readonly callerId: string
   readonly variables: Record<string, string>
@@ -36,7 +36,7 @@ export class Channel {
   readonly protocolId = `${Math.random().toString(36).slice(2)}@127.0.0.1`
   state: ChannelState = "Down"
   inStasis = false
-  /** In the dialplan; undefined before it has been there. */
+  /** Its place in the dialplan; undefined before it has been there. */
   place: { readonly context: string; readonly exten: string; readonly priority: number } | undefined
   dialled = false
   ended = false
@@ -45,7 +45,7 @@ export class Channel {
   callee: Callee | undefined
   disorder: Disorder | undefined
   bridge: Bridge | undefined
-  /** How far the callee has got in what it says, in frames. */
+  /** How many frames of its sound the callee has played. */
   spoken = 0
   #timers: Array<NodeJS.Timeout> = []
   #whenHeard: (() => void) | undefined
@@ -61,7 +61,7 @@ export class Channel {
     this.channelvars = settings.channelvars
   }
 
-  /** Forgotten when the channel ends. Node keeps one list per duration, so calls with equal timings are cheap. */
+  /** The timer is cleared when the channel ends. Node keeps one list per duration, so calls with equal timings are cheap. */
   after(millis: number, run: () => void): void {
     this.#timers.push(setTimeout(run, millis))
   }
@@ -82,7 +82,7 @@ export class Channel {
     this.#timers = []
   }
 
-  /** As it is at this moment. */
+  /** The channel as it is at this moment. */
   toJSON(): object {
     const [, name = "", number = this.callerId] = /^\s*"?([^"<]*?)"?\s*<([^>]*)>/.exec(this.callerId) ?? []
     return {
@@ -107,7 +107,7 @@ export class Channel {
 
 export class Channels {
   #byId = new Map<string, Channel>()
-  /** Lower case and sorted, so that the prefix rule costs a binary search and not a walk over all channels. */
+  /** In lower case and sorted, so that the prefix rule costs a binary search instead of a walk over all channels. */
   #ids: Array<string> = []
 
   get size(): number {
@@ -122,7 +122,7 @@ export class Channels {
     return [...this.#byId.values()]
   }
 
-  /** An id is taken while a living one begins with it, whatever the case: beside `abc1`, neither `ABC1` nor `ab` is free, but `abc12` is. */
+  /** An id is taken if a live one begins with it, ignoring case: next to `abc1`, neither `ABC1` nor `ab` is free, but `abc12` is. */
   isTaken(id: string): boolean {
     const wanted = id.toLowerCase()
     return this.#ids[this.#position(wanted)]?.startsWith(wanted) ?? false

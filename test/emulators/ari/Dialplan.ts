@@ -1,7 +1,7 @@
 /**
- * The dialplan, as far as it has to do with calls that an application sends there: contexts that take every extension, a step a priority.
- * Observed in Asterisk 22: an application that the originate named hears of the channel there too; `Stasis()` of an application without a
- * client fails, and the next step follows; a channel without a next step ends, with cause 0 where it never had one.
+ * The dialplan, as far as it concerns calls that an application sends there: contexts that accept every extension, with one step per priority.
+ * Observed in Asterisk 22: an application that the originate named gets the channel's events there too; `Stasis()` fails for an application
+ * without a client, and the next step follows; a channel without a next step ends, with cause 0 if it never had one.
  */
 import type { Applications } from "./Applications.ts"
 import type { Calls } from "./Calls.ts"
@@ -11,12 +11,12 @@ type Step =
   | { readonly set: string; readonly to: string }
   | { readonly wait: number }
   | { readonly hangup: number }
-  /** Arguments of `Stasis()`, from the variables of the channel. */
+  /** The arguments of `Stasis()`, from the channel's variables. */
   | { readonly stasis: (variable: (name: string) => string) => ReadonlyArray<string> }
 
 export type Contexts = Readonly<Record<string, ReadonlyArray<Step>>>
 
-/** Brings the call back, with what AMD() has found. */
+/** Brings the call back with the results of AMD(). */
 export const handOver: Step = {
   stasis: (variable) => [
     variable("TRUNKLINE_APP"),
@@ -41,7 +41,7 @@ export class Dialplan {
     return this.#contexts[context]?.[priority - 1] !== undefined
   }
 
-  /** From this priority on. */
+  /** Runs the steps from this priority on. */
   run(channel: Channel, context: string, exten: string, priority: number): void {
     if (channel.ended) return
     const step = this.#contexts[context]?.[priority - 1]

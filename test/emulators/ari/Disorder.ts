@@ -1,6 +1,6 @@
 /**
- * A call whose events come as no client wants them: what happened up to the answer backwards and then again, all of it before the
- * response to the originate; what happens during the call twice; the end first and twice; and after the end the whole story once more.
+ * A call whose events come as no client wants them: those up to the answer backwards and then again, all before the response to the originate;
+ * those during the call twice; the end first and twice; and after the end all events once more.
  */
 type Told = { readonly type: string; readonly body: object }
 
@@ -8,7 +8,7 @@ const replayMillis = 50
 const endings: ReadonlyArray<string> = ["ChannelHangupRequest", "StasisEnd", "ChannelDestroyed"]
 
 export class Disorder {
-  /** Settled when the response may go out at last. */
+  /** Resolves when the response may be sent at last. */
   readonly answered: Promise<void>
   #settle: () => void = () => {}
   #tell: (event: Told) => void

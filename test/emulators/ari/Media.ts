@@ -1,7 +1,7 @@
 /**
- * The audio, as chan_websocket carries it: frames both ways on a media socket, a queue of at most 20 s towards the callee, and commands
- * as text. Each channel has its beat from when it was opened, as in Asterisk, which has a timer for each; one ticker serves all, and runs only
- * while there is one. Audio keeps real time whatever the emulator's time scale.
+ * The audio, as chan_websocket carries it: frames both ways on a media socket, a queue of at most 20 s towards the callee, and text commands.
+ * Each channel ticks from when it was opened, as in Asterisk, which has a timer for each; one timer serves all of them here, and runs only while
+ * there is a channel. Audio is in real time, whatever the emulator's time scale.
  */
 import type { WebSocket } from "ws"
 import { partnerOf } from "./Bridges.ts"
@@ -13,7 +13,7 @@ import { frameBytes, scoreOf } from "./Sound.ts"
 
 const tickMillis = 20
 const lookMillis = 2
-/** Ticks made up for after a pause of the event loop; older ones are lost. */
+/** Ticks that are made up for after a pause of the event loop; older ones are lost. */
 const mostLateTicks = 10
 /** A client that does not read gets no more frames. */
 const unreadLimitBytes = 250_000
@@ -21,24 +21,24 @@ const unreadLimitBytes = 250_000
 const longestAudio = 65_500
 const longestCommand = 128
 
-/** Where the audio of one media channel goes and comes from. */
+/** The two ends of one media channel's audio. */
 type Leg = {
   readonly channel: Channel
   readonly queue: MediaQueue
-  /** In the process' milliseconds. */
+  /** On the process's monotonic clock. */
   tickedAt: number
   send(frame: Buffer): void
-  /** Told to whoever is at the other end of a WebSocket; RTP has no words. */
+  /** Sends an event to the other end of a WebSocket; RTP has none. */
   say(event: string, details?: Details): void
   close(): void
-  /** Without a goodbye. */
+  /** Closes without a handshake. */
   drop(): void
 }
 
 export const connectionIdVariable = "MEDIA_WEBSOCKET_CONNECTION_ID"
 
 export class Media implements Line {
-  /** Channels for which a client may come, or has come, by connection id. */
+  /** Channels that wait for a client, or have one, by connection id. */
   readonly awaited = new Map<string, { readonly channel: Channel; readonly json: boolean }>()
   #calls: Calls
   #log: CalleeLog
@@ -56,7 +56,7 @@ export class Media implements Line {
     return this.#legs.has(channel)
   }
 
-  /** The client has come for this channel: it is answered, and enters its application. */
+  /** The client of this channel has connected: the channel is answered and enters its application. */
   open(channel: Channel, socket: WebSocket, json: boolean, connectionId: string): void {
     const say: Leg["say"] = (event, details = {}) => socket.send(json ? asJson(channel, event, details) : asText(channel, event, details))
     const leg: Leg = {
@@ -92,7 +92,7 @@ export class Media implements Line {
     this.#calls.answer(channel)
   }
 
-  /** A leg without words: RTP. Returns what takes the audio that arrives. */
+  /** Opens a leg without events, for RTP. Returns the function that takes arriving audio. */
   openPlain(channel: Channel, port: { send(frame: Buffer): void; close(): void }): (audio: Buffer) => void {
     const leg: Leg = {
       channel,
@@ -202,7 +202,7 @@ export class Media implements Line {
 
 type Details = Readonly<Record<string, string | number | boolean>>
 
-/** Words differ in what they carry: an id alone, nothing, or named values, which begin with the channel only in these two. */
+/** Events carry an id alone, nothing, or named values, which begin with the channel only in these two. */
 const asText = (channel: Channel, event: string, details: Details): string => {
   const { correlation_id: id = "", ...named } = details
   const shown = event === "STATUS" || event === "ERROR" ? { channel_id: channel.id, ...named } : named

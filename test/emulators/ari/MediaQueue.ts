@@ -1,4 +1,4 @@
-/** What waits to be played to the callee: frames and marks in order, at most 1000 frames, with word to the sender when it fills up. */
+/** The queue of audio for the callee: frames and marks in order, at most 1000 frames; tells the sender when it fills up. */
 import { frameBytes } from "./Sound.ts"
 
 export type Command = { readonly command: string; readonly id: string }
@@ -24,7 +24,7 @@ export class MediaQueue {
     this.#say = say
   }
 
-  /** How many frames found no place. An odd remainder is kept only while buffering. */
+  /** Returns how many frames were dropped. A partial frame is kept only while buffering. */
   add(audio: Buffer): number {
     const bytes = this.#leftover.length === 0 ? audio : Buffer.concat([this.#leftover, audio])
     const whole = bytes.length - (bytes.length % frameBytes)
@@ -44,7 +44,7 @@ export class MediaQueue {
     return dropped
   }
 
-  /** The next frame to play, every 20 ms. */
+  /** Takes the next frame to play, every 20 ms. */
   take(): Buffer | undefined {
     if (this.#paused) return undefined
     if (this.#full && this.#frames < xonLevel) {
@@ -64,7 +64,7 @@ export class MediaQueue {
     return item
   }
 
-  /** False when there is no such command. */
+  /** Returns false when there is no such command. */
   obey(command: string, id: string): boolean {
     switch (command) {
       case "FLUSH_MEDIA":
@@ -106,14 +106,14 @@ export class MediaQueue {
     }
   }
 
-  // What is left over is filled up with silence to a whole frame.
+  // A partial frame is padded with silence.
   #stopBuffering(id: string): void {
     this.#buffering = false
     if (this.#leftover.length > 0) this.add(Buffer.alloc(frameBytes - this.#leftover.length, 0xff))
     this.#mark({ event: "MEDIA_BUFFERING_COMPLETED", id })
   }
 
-  /** Over the limit, marks are lost as frames are. */
+  /** Beyond the limit, marks are dropped as frames are. */
   #mark(mark: Mark): void {
     if (this.#frames < mostFrames) this.#items.push(mark)
   }

@@ -1,4 +1,4 @@
-/** The REST operations, asked over HTTP or over the events' own socket. */
+/** The REST operations, over HTTP or over the event socket. */
 import { STATUS_CODES } from "node:http"
 import { type Answer, AriRefusal, type Asterisk, matcher } from "./Route.ts"
 import { preciseNow } from "./CalleeLog.ts"
@@ -22,7 +22,7 @@ export class Rest {
     if (found === undefined) return { status: 404, body: { message: "Resource not found" } }
     const body = parsed(text)
     if (body === undefined) return { status: 400, body: { message: "Invalid body" } }
-    // Asterisk takes the other keys of a body for parameters.
+    // Asterisk treats the other members of a body as parameters.
     for (const [name, value] of Object.entries(body)) if (typeof value !== "object") query.set(name, String(value))
     const [id = "", secondId = ""] = found.ids
     try {
@@ -33,7 +33,7 @@ export class Rest {
     }
   }
 
-  /** Undefined for what is no request. */
+  /** Undefined for a message that is no request. */
   async answerOverSocket(text: string): Promise<object | undefined> {
     const request = parsed(text)
     if (request?.["type"] !== "RESTRequest") return undefined

@@ -1,6 +1,5 @@
 /**
- * ARI's operations as data: what is served is what the emulator's API documents say, from which other people's clients build their
- * methods.
+ * ARI's operations as data, so that what is served matches the emulator's API documents, from which generic clients build their methods.
  */
 import type { Applications } from "./Applications.ts"
 import type { Bridges } from "./Bridges.ts"
@@ -19,7 +18,7 @@ export type Asterisk = {
   readonly dialplan: Dialplan
   readonly log: CalleeLog
   readonly media: Media
-  /** Of an Asterisk without websockets for audio. */
+  /** Set for an Asterisk without WebSockets for audio. */
   readonly namesRtpAt: { readonly address: string; readonly port: number } | undefined
   readonly version: string
   readonly scale: number
@@ -28,13 +27,13 @@ export type Asterisk = {
 }
 
 export type AriRequest = {
-  /** From the path. */
+  /** The ids from the path. */
   readonly id: string
   readonly secondId: string
-  /** From the query, or from the body's other keys. */
+  /** The query parameters, and those in the body's other members. */
   readonly query: URLSearchParams
   readonly body: Readonly<Record<string, unknown>>
-  /** When it came in: milliseconds since the epoch, with fractions. */
+  /** When it arrived, in milliseconds since the epoch with fractions. */
   readonly receivedAt: number
 }
 
@@ -46,14 +45,14 @@ export type Route = {
   readonly nickname: string
   readonly query?: ReadonlyArray<string>
   readonly body?: string
-  /** The model that is answered; none for 204. */
+  /** The model of the answer; absent for 204. */
   readonly answers?: string
-  /** An originate: the faults an operator can set strike here. */
+  /** An originate: response faults apply to it. */
   readonly places?: true
   readonly handle: (asterisk: Asterisk, request: AriRequest) => Answer | Promise<Answer>
 }
 
-/** Thrown by handlers: answered as it is. */
+/** Thrown by handlers, and answered as it is. */
 export class AriRefusal extends Error {
   readonly status: number
   readonly body: object
@@ -79,7 +78,7 @@ export const stringsOf = (value: unknown): Readonly<Record<string, string>> =>
 
 type Match = { readonly route: Route; readonly ids: ReadonlyArray<string> }
 
-/** Fixed paths come before those with an id, as `/channels/create` before `/channels/{channelId}`. */
+/** Fixed paths come before those with an id, such as `/channels/create` before `/channels/{channelId}`. */
 export const matcher = (routes: ReadonlyArray<Route>): ((method: string, path: string) => Match | undefined) => {
   const byShape = new Map<string, Array<{ readonly route: Route; readonly parts: ReadonlyArray<string> }>>()
   for (const route of routes.toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)) {

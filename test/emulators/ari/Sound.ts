@@ -1,12 +1,12 @@
 /**
- * What callees say: synthesised once, in 20 ms frames of 8 kHz mu-law, and shared by all calls. The voice is a buzz through three
- * moving resonators, loud enough and enough like speech for detectors of speech.
+ * What callees say: synthesized once, in 20 ms frames of 8 kHz mu-law, and shared by all calls. The voice is a buzz through three moving
+ * resonators, loud enough and similar enough to speech for speech detectors.
  */
 
 export const frameBytes = 160
 const rate = 8000
 
-/** Played frame by frame; after the last one it goes on at `loopFrom`. */
+/** Played frame by frame; after the last one, playback continues at `loopFrom`. */
 type Score = { readonly frames: ReadonlyArray<Buffer>; readonly loopFrom: number }
 
 const bias = 132
@@ -24,7 +24,7 @@ export const fromMulaw = (byte: number): number => {
   return inverted & 0x80 ? bias - magnitude : magnitude - bias
 }
 
-/** First three formants, in Hz. */
+/** The first three formants, in Hz. */
 const vowels: ReadonlyArray<readonly [number, number, number]> = [
   [730, 1090, 2440],
   [270, 2290, 3010],
@@ -61,7 +61,7 @@ const speech = (seconds: number): ReadonlyArray<number> => {
       filter[0] = output
       sum += output / (index + 1)
     }
-    // Syllables swell and fade, and never fall silent.
+    // Syllables swell and fade but never fall silent.
     const loudness = 0.35 + 0.65 * Math.sin((Math.PI * (n % syllableSamples)) / syllableSamples)
     samples.push(sum * loudness)
   }
@@ -84,7 +84,7 @@ const framesOf = (samples: ReadonlyArray<number>): ReadonlyArray<Buffer> => {
 const said = (...parts: ReadonlyArray<ReadonlyArray<Buffer>>): ReadonlyArray<Buffer> => parts.flat()
 
 const composers = {
-  /** "Hello?", then nothing more. */
+  /** "Hello?", then silence. */
   hello: (): Score => {
     const frames = said(silence(0.2), framesOf(speech(0.6)), silence(1))
     return { frames, loopFrom: frames.length - 1 }
@@ -94,7 +94,7 @@ const composers = {
     const hello = said(silence(0.2), framesOf(speech(0.6)))
     return { frames: said(hello, silence(4), framesOf(speech(1.2))), loopFrom: hello.length }
   },
-  /** A greeting without a pause, the beep, and then it records. */
+  /** A greeting without a pause, the beep, and then silence while it records. */
   machine: (): Score => {
     const frames = said(silence(0.3), framesOf(speech(5.2)), silence(0.3), framesOf(tone(1000, 0.5)), silence(1))
     return { frames, loopFrom: frames.length - 1 }

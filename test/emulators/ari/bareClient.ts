@@ -1,4 +1,4 @@
-/** A client with nothing between it and the wire: what the emulator's tests, and tests that need a second opinion, ask it with. */
+/** A client with nothing between it and the wire, for the emulator's own tests and for tests that need a second opinion. */
 import { once } from "node:events"
 import { setTimeout as pause } from "node:timers/promises"
 import type { t } from "tap"

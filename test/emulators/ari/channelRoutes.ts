@@ -1,4 +1,4 @@
-/** /channels but for external media: originate, look, hang up, keys, playing, recording, variables. */
+/** All of /channels except external media: originate, list, hang up, DTMF, playback, recording, variables. */
 import { randomUUID } from "node:crypto"
 import type { Channel } from "./Channel.ts"
 import { type AriRequest, type Asterisk, AriRefusal, channelOf, nothing, ok, refuse, type Route, stringsOf } from "./Route.ts"
@@ -59,7 +59,7 @@ const newChannel = (asterisk: Asterisk, { body, id, query }: AriRequest): Channe
   })
 }
 
-// Zero and what is no number count as the default; below zero there is no limit.
+// Zero and anything that is no number mean the default; below zero there is no limit.
 const timeoutSeconds = (query: URLSearchParams): number => Number.parseInt(query.get("timeout") ?? "", 10) || defaultTimeoutSeconds
 
 const originate: Route["handle"] = async (asterisk, request) => {

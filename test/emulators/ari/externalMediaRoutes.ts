@@ -1,4 +1,4 @@
-/** /channels/externalMedia: a channel whose audio comes and goes by a WebSocket that the client opens, or by RTP. */
+/** /channels/externalMedia: a channel whose audio uses a WebSocket that the client opens, or RTP. */
 import { randomUUID } from "node:crypto"
 import { createSocket } from "node:dgram"
 import type { Channel } from "./Channel.ts"
@@ -7,7 +7,7 @@ import { connectionIdVariable } from "./Media.ts"
 import { type AriRequest, type Asterisk, ok, refuse, type Route } from "./Route.ts"
 import { frameBytes } from "./Sound.ts"
 
-/** Nobody came to the socket for so long: the channel goes. */
+/** If no client connects to the socket for this long, the channel ends. */
 const awaitedMillis = 30_000
 const rtpHeaderBytes = 12
 

@@ -1,8 +1,8 @@
-/** The emulator's dealings with node:http: who is asking, what is in the body, and the answer. */
+/** Authentication, request bodies and responses of the emulator's HTTP server. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Answer } from "./Route.ts"
 
-/** Basic credentials, or `api_key=user:password`. */
+/** Accepts basic credentials, or `api_key=user:password`. */
 export const isAllowed = (request: IncomingMessage, url: URL, { password, user }: { user: string; password: string }): boolean => {
   const { authorization } = request.headers
   const given = authorization?.startsWith("Basic ")
@@ -19,7 +19,7 @@ export const readBody = async (request: IncomingMessage): Promise<string> => {
 }
 
 export const respond = (response: ServerResponse, { body, status }: Answer, version: string): void => {
-  // Named here so that node:http does not add how long it keeps the connection, which Asterisk does not tell either.
+  // Set explicitly so that node:http does not add a keep-alive timeout, which Asterisk does not send.
   response.setHeader("connection", "keep-alive")
   response.setHeader("server", `Asterisk/${version}`)
   if (body === undefined) return void response.writeHead(status).end()
@@ -27,7 +27,7 @@ export const respond = (response: ServerResponse, { body, status }: Answer, vers
   response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) }).end(text)
 }
 
-/** What a proxy before Asterisk says by itself: in its own name, and no JSON. */
+/** A response of a proxy in front of Asterisk: with the proxy's own name, and not JSON. */
 export const respondAsIngress = (response: ServerResponse, status: number): void => {
   response.setHeader("server", "ingress")
   response.writeHead(status, { "content-type": "text/html" }).end(`<html><body>${status}</body></html>`)

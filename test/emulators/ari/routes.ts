@@ -1,4 +1,4 @@
-/** All that the emulator serves under /ari, but for events, audio and its own documents. */
+/** Everything that the emulator serves under /ari except events, audio and its API documents. */
 import { channelRoutes } from "./channelRoutes.ts"
 import { externalMediaRoutes } from "./externalMediaRoutes.ts"
 import type { Route } from "./Route.ts"

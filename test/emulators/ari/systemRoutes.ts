@@ -1,4 +1,4 @@
-/** /bridges, /applications and /asterisk. */
+/** /bridges, /applications, /asterisk and /endpoints. */
 import { randomUUID } from "node:crypto"
 import { type Application, asteriskId } from "./Applications.ts"
 import type { Bridge } from "./Bridges.ts"
@@ -180,7 +180,7 @@ const applicationRoutes: ReadonlyArray<Route> = [
   }
 ]
 
-/** Those that run. */
+/** The running modules. */
 const modules = [
   "app_stasis",
   "bridge_simple",
