@@ -1,39 +1,39 @@
-/** One process of the engine, on a clean environment of its own. */
+/** A process of the engine with a clean environment. */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { until } from "./until.ts"
 
 const main = fileURLToPath(new URL("./engineStart.js", import.meta.url))
-/** With two dozen others at work on the machine, reading the code alone takes half a minute. */
+/** With two dozen other processes running, reading the code alone takes half a minute. */
 const startMillis = 120_000
 
 export type Environment = Readonly<Record<string, string>>
 
 type Signal = "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT"
 
-/** One process of the engine, from its beginning to its end. */
+/** A process of the engine, from start to exit. */
 export interface EngineProcess {
-  /** Its address, once it has said that it is ready. Fails when it ends before that. */
+  /** Its URL, once it has printed that it is ready. Rejects if it exits before that. */
   readonly ready: Promise<string>
-  /** Everything it has written so far. */
+  /** Everything that it has written so far. */
   readonly output: () => string
-  /** Settled at the end of the process. */
+  /** Resolves when the process exits. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
   readonly kill: (signal: Signal) => void
-  /** Sets its wall clock forward, or back; that of the callees' log and of the database goes on as it was. */
+  /** Sets its wall clock forward or back; the clocks of the callees' log and of the database are not affected. */
   readonly stepClock: (millis: number) => void
-  /** Whether there is room on the disk for its local journal. */
+  /** Whether the disk has room for its local journal. */
   readonly setDisk: (state: "full" | "free") => void
 }
 
-/** One that is ready. */
+/** A process that is ready. */
 export interface Engine extends EngineProcess {
   readonly url: string
 }
 
 export const spawnEngine = (environment: Environment): EngineProcess => {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  // Through env, because tap has every Node it sees started report its coverage. Its input ends with us, and the engine with that.
+  // Through env, because tap makes every Node process that it sees report its coverage. Its input closes when we exit, and the engine then exits.
   const child = spawn("env", ["-i", ...variables, process.execPath, main], { stdio: ["pipe", "pipe", "pipe"] })
   let output = ""
   for (const stream of [child.stdout, child.stderr]) {
@@ -41,7 +41,7 @@ export const spawnEngine = (environment: Environment): EngineProcess => {
       output += chunk.toString()
     })
   }
-  // Killed while it is told something.
+  // It may be killed while something is written to it.
   child.stdin.on("error", () => {})
   const exited = new Promise<Awaited<EngineProcess["exited"]>>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal }))
@@ -56,7 +56,7 @@ export const spawnEngine = (environment: Environment): EngineProcess => {
     },
     startMillis
   )
-  // Whoever kills it as it starts does not wait for it.
+  // A test that kills it during its start does not wait for it.
   ready.catch(() => {})
   return {
     ready,

@@ -1,6 +1,6 @@
 /**
- * A reverse proxy that misbehaves as ingresses and load balancers do: it answers 503 for what it has forwarded, forwards what it has given
- * up, keeps replies to itself. Websockets pass. In front of it stands a `TcpProxy`, for what befalls connections.
+ * A reverse proxy that misbehaves as ingresses and load balancers do: it answers 503 to requests that it has forwarded, forwards requests that
+ * it has given up on, and withholds replies. WebSockets pass. A `TcpProxy` in front of it provides the faults of connections.
  */
 import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from "node:http"
 import { type AddressInfo, connect } from "node:net"
@@ -14,14 +14,14 @@ export interface ProxyAnswer {
   readonly body?: string
 }
 
-/** What becomes of one request. */
+/** What happens to one request. */
 export interface Fate {
   readonly name: string
-  /** Milliseconds until it is forwarded, or what that waits for; at once when absent. The client's going away does not stop it. */
+  /** Milliseconds until it is forwarded, or what that waits for; at once when absent. A client that disconnects does not stop it. */
   readonly forward?: number | Promise<unknown> | "never"
-  /** What the client gets: the server's reply when absent. */
+  /** What the client gets; the server's reply when absent. */
   readonly reply?: "theirs" | "reset" | "silence" | ProxyAnswer
-  /** When: milliseconds after the request came. When absent: as soon as the server has replied, or at once if it is not forwarded. */
+  /** Milliseconds after the request came. When absent: as soon as the server has replied, or at once if it is not forwarded. */
   readonly replyAfter?: number
 }
 
@@ -33,16 +33,16 @@ const ingress = (status: number, headers: Readonly<Record<string, string>> = {})
 
 export const fates = {
   pass: { name: "pass" },
-  /** An ingress's 5xx, after the server has done what it was asked for. */
+  /** A 5xx of the ingress, after the server has carried out the request. */
   errorAfterForwarding: (status = 503) => ({ name: `${status} after forwarding`, reply: ingress(status) }),
-  /** The ingress loses its patience; what it forwarded is carried out later. */
+  /** The ingress times out; what it forwarded is carried out later. */
   errorThenForwarded: (status: number, millis: number) => ({
     name: `${status}, forwarded ${millis} ms later`,
     forward: millis,
     reply: ingress(status),
     replyAfter: 0
   }),
-  /** No word of it reaches the server. */
+  /** The request never reaches the server. */
   error: (status: number, headers: Readonly<Record<string, string>> = {}) => ({
     name: `${status}, never forwarded`,
     forward: "never",
@@ -63,18 +63,18 @@ export const fates = {
   holdUntil: (released: Promise<unknown>) => ({ name: "held until it is released", forward: released })
 } satisfies Record<string, Fate | ((...given: ReadonlyArray<never>) => Fate)>
 
-/** One request, as the proxy saw it. Times are as `performance.timeOrigin + performance.now()` tells them. */
+/** One request, as the proxy saw it. Times are `performance.timeOrigin + performance.now()`. */
 interface Exchange {
   readonly at: number
   readonly method: string
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string
   readonly fate: string
   forwardedAt?: number
-  /** The server's status, and when it came. */
+  /** The server's status, and when it arrived. */
   status?: number
   answeredAt?: number
-  /** The status that was given to the client, or what it got instead. */
+  /** The status that the client got, or what it got instead. */
   given?: number | "reset"
   givenAt?: number
 }
@@ -91,7 +91,7 @@ const bodyOf = async (message: IncomingMessage): Promise<Buffer> => {
 }
 
 export class HttpProxy {
-  /** `server`: where it stands in for, `http://host:port`. */
+  /** `server`: the URL of the server behind it, `http://host:port`. */
   static async start(server: string): Promise<HttpProxy> {
     const proxy = new HttpProxy(new URL(server))
     await new Promise<void>((resolve) => proxy.#http.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () => resolve()))
@@ -100,12 +100,12 @@ export class HttpProxy {
     return proxy
   }
 
-  /** Decides each request's fate. */
+  /** Decides the fate of each request. */
   fateOf: (request: { readonly method: string; readonly path: string }) => Fate = () => fates.pass
   readonly exchanges: Array<Exchange> = []
-  /** The websockets, and until when they were open. */
+  /** The WebSockets, with when they were opened and closed. */
   readonly sockets: Array<{ readonly path: string; readonly from: number; until?: number }> = []
-  /** The first line of each request that a client has written, whether or not it got any further: `POST /ari/channels?... HTTP/1.1`. */
+  /** The first line of each request that a client has written, even if it got no further: `POST /ari/channels?... HTTP/1.1`. */
   readonly written: Array<{ readonly at: number; readonly line: string }> = []
   readonly #http: Server
   readonly #server: URL
@@ -115,23 +115,23 @@ export class HttpProxy {
   private constructor(server: URL) {
     this.#server = server
     this.#http = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-      // The client may have gone in the middle of its request.
+      // The client may disconnect in the middle of its request.
       this.#serve(request, response).catch(() => response.destroy())
     })
     this.#http.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head))
   }
 
-  /** The way to it, for faults of connections. */
+  /** The TCP proxy in front of it, for faults of connections. */
   get tcp(): TcpProxy {
     if (this.#tcp === undefined) throw new Error("the proxy has not been started")
     return this.#tcp
   }
-  /** Give this to the client in place of the server's address. */
+  /** The URL to give to the client in place of the server's. */
   get url(): string {
     return `http://127.0.0.1:${this.tcp.port}`
   }
 
-  /** The next `count` requests that match; the others pass. */
+  /** Applies a fate to the next `count` requests that match; the others pass. */
   befall(fate: Fate, matches: (request: { readonly method: string; readonly path: string }) => boolean, count = Infinity): void {
     let left = count
     this.fateOf = (request) => (matches(request) && left-- > 0 ? fate : fates.pass)
@@ -146,7 +146,7 @@ export class HttpProxy {
   }
 
   #see(chunk: Buffer): number {
-    // A client writes the head of a request in one, and our requests have hardly a body.
+    // A client writes the head of a request at once, and our requests have hardly any body.
     for (const [line] of chunk.toString("latin1").matchAll(requestLine)) this.written.push({ at: now(), line })
     return 0
   }
@@ -158,7 +158,7 @@ export class HttpProxy {
     this.exchanges.push(exchange)
     const body = await bodyOf(request)
     const theirs = fate.forward === "never" ? undefined : this.#forward(request, body, fate.forward ?? 0, exchange)
-    // Known to be handled, also when nobody waits for it.
+    // Marks the rejection as handled, even if nobody waits for it.
     theirs?.catch(() => {})
     if (fate.replyAfter !== undefined) await wait(fate.replyAfter - (now() - exchange.at))
     const isTheirs = fate.reply === undefined || fate.reply === "theirs"
@@ -177,7 +177,7 @@ export class HttpProxy {
     response.writeHead(reply.status, reply.headers).end(reply.body)
   }
 
-  /** A connection for each: an idle one that the server is just closing would be a fault that nobody asked for. */
+  /** Uses a new connection for each request: an idle one that the server is just closing would be an unintended fault. */
   async #forward(request: IncomingMessage, body: Buffer, after: number | Promise<unknown>, exchange: Exchange): Promise<Reply> {
     await (typeof after === "number" ? wait(after) : after)
     exchange.forwardedAt = now()

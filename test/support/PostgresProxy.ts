@@ -1,21 +1,20 @@
 /**
- * A slow or unreliable way to Postgres: a `TcpProxy` that knows enough of the wire protocol to tell which reply says that something was
- * committed. Without TLS.
+ * A slow or unreliable path to Postgres: a `TcpProxy` that knows enough of the wire protocol to recognize the replies to commits. Without TLS.
  */
 import { type Inspector, type Passage, TcpProxy } from "./TcpProxy.ts"
 
 export interface PostgresProxy {
   readonly tcp: TcpProxy
-  /** The database's address, by way of the proxy. */
+  /** The database's URL by way of the proxy. */
   readonly url: string
   /**
-   * The replies to commits come so much later, as from a slow disk or a synchronous replica. What is committed without waiting for the
-   * disk, by `set_config('synchronous_commit', 'off', ...)`, is not delayed.
+   * Delays the replies to commits, as a slow disk or a synchronous replica does. Commits that do not wait for the disk, because of
+   * `set_config('synchronous_commit', 'off', ...)`, are not delayed.
    */
   delayCommits(millis: number): void
-  /** Cuts the connections of the next `count` commits: `reply` once the server has committed, `request` before it has seen the last of it. */
+  /** Cuts the connections of the next `count` commits: `reply` once the server has committed, `request` before it has received all of it. */
   loseCommits(which: "reply" | "request", count: number): void
-  /** Commits that were replied to, delayed or lost. */
+  /** How many commits were answered, delayed or lost. */
   readonly commits: () => number
   stop(): Promise<void>
 }
@@ -25,10 +24,10 @@ const writes = /\b(insert|update|delete|merge|truncate|create|alter|drop)\b/i
 const waitsForNoDisk = /set_config\('synchronous_commit', 'off'/i
 const rollsBack = /^\s*rollback/i
 
-/** A stream of messages, cut into whole ones. */
+/** Splits a stream into whole messages. */
 class Messages {
   #rest: Buffer = Buffer.alloc(0)
-  /** The first message of a client has no type. */
+  /** False only before a client's first message, which has no type. */
   #isTyped: boolean
 
   constructor(isTyped: boolean) {
@@ -60,7 +59,7 @@ const stringsIn = (body: Buffer, count: number): ReadonlyArray<string> => {
   return found
 }
 
-/** What a statement does to its transaction. */
+/** The effect of a statement on its transaction. */
 type Effect = "reads" | "writes" | "rolls back"
 const effectOf = (statement: string): Effect => {
   if (rollsBack.test(statement)) return "rolls back"
@@ -79,7 +78,7 @@ const inspectorOf = (faults: Faults): Inspector => {
   const told = new Messages(true)
   const prepared = new Map<string, Effect>()
   let cycle: Effect = "reads"
-  /** Up to each `ReadyForQuery` that is to come. */
+  /** The effect of the statements up to each `ReadyForQuery` that is still to come. */
   const cycles: Array<Effect> = []
   let transactionWrites = false
   let isReplyLess = true
@@ -98,7 +97,7 @@ const inspectorOf = (faults: Faults): Inspector => {
     cycles.push(cycle)
     cycle = "reads"
   }
-  /** Whether it says that something was committed. */
+  /** Whether this `ReadyForQuery` reports a commit. */
   const isCommit = (transactionState: string): boolean => {
     const effect = cycles.shift() ?? "reads"
     if (effect === "rolls back") transactionWrites = false
@@ -121,7 +120,7 @@ const inspectorOf = (faults: Faults): Inspector => {
       return cycles.slice(before).includes("writes") && lose("request") ? "cut" : 0
     },
     fromServer: (chunk) => {
-      // The answer to a wish for TLS is one byte, and no message.
+      // The answer to a TLS request is one byte, not a message.
       if (isReplyLess && chunk.length === 1) return 0
       isReplyLess = false
       let passage: Passage = 0

@@ -1,14 +1,14 @@
 /**
- * A network that misbehaves: a TCP proxy on a port of its own, which cuts, delays, freezes and refuses. It always reads what is sent to it,
- * also when it passes nothing on: the sender notices nothing but silence, and a test can tell what was sent.
+ * An unreliable network: a TCP proxy on its own port that cuts, delays, freezes and refuses connections. It always reads what is sent to it,
+ * even if it passes nothing on: the sender notices only silence, and a test can tell what was sent.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import { resetSocket } from "./resetSocket.ts"
 
-/** What becomes of a chunk: passed on so many milliseconds late, with all that follows it waiting; or the connection is cut in its place. */
+/** What happens to a chunk: it is delayed by this many milliseconds, together with all that follows it, or the connection is cut instead. */
 export type Passage = number | "cut"
 
-/** Looks at what passes on one connection; see `PostgresProxy`. */
+/** Inspects what passes on one connection; see `PostgresProxy`. */
 export interface Inspector {
   readonly fromClient?: (chunk: Buffer) => Passage
   readonly fromServer?: (chunk: Buffer) => Passage
@@ -44,7 +44,7 @@ class Valve {
     this.#flow()
   }
 
-  /** Nothing passes any more. */
+  /** Stops everything for good. */
   shut(): void {
     clearTimeout(this.#timer)
     this.#waiting = []
@@ -58,7 +58,7 @@ class Valve {
       if (next === undefined) return
       const early = next.due - performance.now()
       if (early > 0) {
-        // Timers are cut down to whole milliseconds, and may come early.
+        // Timers are truncated to whole milliseconds, and may fire early.
         this.#timer = setTimeout(() => this.#flow(), Math.ceil(early))
         return
       }
@@ -97,7 +97,7 @@ class Pair implements Connection {
     this.#down.freeze(isFrozen)
   }
 
-  /** RST, both ways, whatever was still to pass. */
+  /** Sends RST both ways and drops whatever was still to pass. */
   cut(): void {
     this.#up.shut()
     this.#down.shut()
@@ -105,7 +105,7 @@ class Pair implements Connection {
     resetSocket(this.#server)
   }
 
-  /** FIN, both ways; what the client still sends is read, and goes nowhere. */
+  /** Sends FIN both ways; what the client still sends is read and dropped. */
   hangUp(): void {
     this.#up.shut()
     this.#down.shut()
@@ -120,7 +120,7 @@ class Pair implements Connection {
       else valve.push(this.#delayMillis() + passage, () => to.destroyed || to.write(chunk))
     })
     from.on("end", () => valve.push(this.#delayMillis(), () => to.end()))
-    // A reset, or a server that refuses: the other side gets a reset, when it is its turn.
+    // A reset, or a server that refuses: the other side gets a reset in its turn.
     from.on("error", () => valve.push(this.#delayMillis(), () => this.cut()))
   }
 }
@@ -132,7 +132,7 @@ export class TcpProxy {
     return proxy
   }
 
-  /** Milliseconds that all bytes take longer, each way. */
+  /** How many milliseconds all bytes are delayed, each way. */
   delayMillis = 0
   readonly #server: Server
   readonly #pairs = new Set<Pair>()
@@ -161,39 +161,39 @@ export class TcpProxy {
     return [...this.#pairs].filter(which).length
   }
 
-  /** RST on both sides of the connections that are open. */
+  /** Sends RST on both sides of open connections. */
   cut(which: (connection: Connection) => boolean = all): void {
     for (const pair of this.#pairs) if (which(pair)) pair.cut()
   }
 
-  /** FIN on both sides of the connections that are open. All that a client has written by the time it hears of it is still seen. */
+  /** Sends FIN on both sides of open connections. Everything that a client wrote before it notices is still inspected. */
   hangUp(which: (connection: Connection) => boolean = all): void {
     for (const pair of this.#pairs) if (which(pair)) pair.hangUp()
   }
 
-  /** From now on nothing passes on the connections that are open: no byte, no FIN, no RST. */
+  /** Stops everything on open connections: no byte, no FIN, no RST passes. */
   freeze(which: (connection: Connection) => boolean = all): void {
     for (const pair of this.#pairs) if (which(pair)) pair.freeze(true)
   }
 
-  /** As `freeze`, and connections made from now on are accepted into the same silence. */
+  /** Like `freeze`, and new connections are accepted but frozen too. */
   freezeAll(): void {
     this.#freezesNew = true
     this.freeze()
   }
 
-  /** Connections made from now on are as usual; whatever is silent stays so. */
+  /** Lets new connections work as usual; frozen ones stay frozen. */
   spareNew(): void {
     this.#freezesNew = false
   }
 
-  /** All that was held passes, in order. */
+  /** Lets everything that was held pass, in order. */
   thaw(): void {
     this.#freezesNew = false
     for (const pair of this.#pairs) pair.freeze(false)
   }
 
-  /** On: new connections get ECONNREFUSED; open ones stay. Off: the same port again. */
+  /** On: new connections get ECONNREFUSED; open ones stay. Off: listens on the same port again. */
   async refuse(on: boolean): Promise<void> {
     if (on === !this.#server.listening) return
     if (on) this.#server.close()

@@ -1,6 +1,6 @@
 /**
- * What pgbouncer does with `pool_mode = transaction`, as far as an engine can tell: a client has a session of the server for a transaction
- * only, and the next one may be another. Each client's own log-in opens one session, which then serves all. Without TLS.
+ * What pgbouncer does with `pool_mode = transaction`, as far as an engine can tell: a client has a server session only for one transaction,
+ * and the next may be on another. Each client's own login opens one session, which then serves all clients. Without TLS.
  */
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
@@ -14,7 +14,7 @@ interface Client {
   readonly waiting: Array<Buffer>
 }
 
-/** Whole messages of a stream. */
+/** Splits a stream into whole messages. */
 const framer = () => {
   let rest: Buffer = Buffer.alloc(0)
   return (chunk: Buffer): ReadonlyArray<Buffer> => {
@@ -34,7 +34,7 @@ const typeOf = (message: Buffer): string => String.fromCharCode(message[0] ?? 0)
 const readyIdle = (message: Buffer): boolean => typeOf(message) === "Z" && message[5] === 0x49
 
 export const startTransactionPooler = async (target: { readonly host: string; readonly port: number }) => {
-  // The session that was used last is used first.
+  // The session that was used last is reused first.
   const idle: Array<Session> = []
   const sockets = new Set<Socket>()
   let lastName = 0
@@ -56,7 +56,7 @@ export const startTransactionPooler = async (target: { readonly host: string; re
     session.socket.on("data", (chunk: Buffer) => {
       for (const message of fromServer(chunk)) {
         const named = Buffer.from(message)
-        // A pooler gives its clients names of its own, to cancel by.
+        // A pooler gives its clients process ids of its own, for cancel requests.
         if (typeOf(named) === "K") named.writeInt32BE(++lastName, 5)
         const served = session.client
         served?.socket.write(named)

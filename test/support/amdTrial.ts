@@ -1,4 +1,4 @@
-/** Answering machine detection, judged by those who answer. */
+/** Answering machine detection, run on recorded and synthesized answerers. */
 import { makeAmd } from "#runtime/voice/Amd.ts"
 import { frameMillis, frameSize } from "#runtime/voice/Mulaw.ts"
 import { type Answerer, answerers, babbleOf, type Half, type Line, type Rendition, rendition } from "./answerers.ts"
@@ -26,7 +26,7 @@ export const verdictOn = ({ heard }: Rendition): Pick<Judged, "millis" | "verdic
   return { verdict: "unknown", millis }
 }
 
-/** On each of the lines on which `isHeard` says so. */
+/** Runs each answerer on each line for which `isHeard` returns true. */
 export const trial = function* (
   half: Half,
   isHeard: (answerer: Answerer, line: Line) => boolean,
@@ -40,6 +40,6 @@ export const trial = function* (
 const soonMillis = 4000
 export const isFoundSoon = ({ millis, verdict }: Judged) => verdict === "machine" && millis <= soonMillis
 export const isTakenForMachine = ({ verdict }: Judged) => verdict === "machine"
-/** Of a hundred. */
+/** A percentage. */
 export const percent = (judged: ReadonlyArray<Judged>, isSo: (one: Judged) => boolean): number =>
   (100 * judged.filter(isSo).length) / Math.max(1, judged.length)

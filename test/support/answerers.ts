@@ -1,41 +1,41 @@
 /**
- * Who answers phones: people who say a word or two and wait, and machines that greet and beep. In two halves: what is tuned is tuned on one,
- * and what is reported was heard in the other. Neither a recording nor a text is in both, and noise is laid over it within its half.
+ * Those who answer: people who say a word or two and wait, and machines that greet and beep. In two halves: parameters are tuned on one, and
+ * results are reported on the other. No recording or text is in both, and noise comes from the same half.
  */
 import { createHash } from "node:crypto"
 import { encode, sampleRate } from "#runtime/voice/Mulaw.ts"
 import { asterisksBeep, type Clip, fliteClips, promptVoices, recordedClips } from "./prompts.ts"
 
 export type Half = "tuning" | "held out"
-/** `long person` speaks for longer than people do who only answer, but has neither the length nor the beep of a machine. */
+/** `long person` speaks for longer than people who only answer do, but has neither the length nor the beep of a machine. */
 export type Kind = "person" | "long person" | "machine"
 
 export interface Answerer {
   readonly kind: Kind
-  /** What is reported together. */
+  /** The group for the report. */
   readonly group: string
   readonly name: string
   readonly half: Half
   readonly sound: Int16Array
-  /** Where in the sound the beep begins, in milliseconds. */
+  /** When the beep begins, in milliseconds. */
   readonly beepAt?: number
 }
 
 const shortestSeconds = 0.2
-/** A clip of a person. */
+/** The longest clip of a person. */
 const longestHelloSeconds = 2.2
 const longestPersonSeconds = 3.5
-/** A clip that is a machine's greeting. */
+/** The shortest clip of a machine's greeting. */
 const shortestGreetingSeconds = 4
 
 const hashOf = (text: string): number => createHash("sha1").update(text).digest().readUInt32LE(0)
-/** Numbers from 0 to 1, the same for the same text. */
+/** Random numbers from 0 to 1, the same for the same text. */
 const chanceOf = (text: string): (() => number) => {
   let seed = hashOf(text)
   return () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32
 }
 
-/** The prompts of a voicemail are put together from several, so those of a voice are all in one half. */
+/** Voicemail greetings are composed of several prompts, so all of a voice's are in the same half. */
 const halfOf = ({ name, voice }: Pick<Clip, "name" | "voice">): Half => {
   const isOdd = name.startsWith("vm-")
     ? promptVoices().indexOf(voice) % 2 === 1
@@ -55,14 +55,14 @@ const joined = (...sounds: ReadonlyArray<Int16Array>): Int16Array => {
 }
 const secondsOf = (sound: Int16Array) => sound.length / sampleRate
 
-/** With ends that do not click. */
+/** A tone with soft edges, so that it does not click. */
 const tone = (hz: number, seconds: number, amplitude = 7000): Int16Array =>
   Int16Array.from({ length: seconds * sampleRate }, (_, at) => {
     const edge = Math.min(1, at / 40, (seconds * sampleRate - at) / 40)
     return edge * amplitude * Math.sin((2 * Math.PI * hz * at) / sampleRate)
   })
 
-/** Pitches and lengths of voicemails of networks, of answering machines at home, and the tones before an announcement of the network. */
+/** Beeps with the pitch and length of network voicemails and home answering machines, and the tones before a network announcement. */
 const beeps = (): ReadonlyArray<Int16Array> => [
   asterisksBeep(),
   tone(1000, 0.5),
@@ -122,7 +122,7 @@ const shortGreetings = [
   "No one is home."
 ]
 
-/** Milliseconds before the beep, as long as recorders take. */
+/** Seconds before the beep, as long as real recorders take. */
 const beforeBeep = (name: string) => 0.15 + 0.55 * chanceOf(`${name} pause`)()
 
 const machineOf = (group: string, half: Half, name: string, greeting: Int16Array): Answerer => {
@@ -143,7 +143,7 @@ const ofClip = (clip: Clip): Answerer | undefined => {
   return machineOf(`greeting, ${clip.voice}`, half, name, clip.samples)
 }
 
-/** What Asterisk's voicemail says: "the person at extension", four digits, "is unavailable", "please leave your message", or the last alone. */
+/** What Asterisk's voicemail says: "the person at extension", four digits, "is unavailable", "please leave your message", or only the last part. */
 const voicemailOf = function* (voice: string, clips: ReadonlyMap<string, Int16Array>): Generator<Answerer> {
   const half = halfOf({ name: "vm-intro", voice })
   const intro = clips.get("vm-intro")
@@ -173,7 +173,7 @@ const spoken = function* (half: Half): Generator<Answerer> {
   for (const clip of clipsOf(shortGreetings)) yield machineOf("short greeting and beep", half, `${clip.voice} ${clip.name}`, clip.samples)
 }
 
-/** All of a half. One at a time: all together are hundreds of megabytes. */
+/** All answerers of a half, one at a time, because all together are hundreds of megabytes. */
 export const answerers = function* (half: Half): Generator<Answerer> {
   const voicemails = new Map<string, Map<string, Int16Array>>()
   for (const clip of recordedClips()) {
@@ -187,7 +187,7 @@ export const answerers = function* (half: Half): Generator<Answerer> {
   for (let which = 0; which < beeps().length; which++) yield machineOf("beep alone", half, `${half} ${which}`, silenceOf(0))
 }
 
-/** What is said behind somebody's back: several long prompts of the half at once, for as long as a line lasts. */
+/** Background voices: several long prompts of the half at once, for as long as a line lasts. */
 export const babbleOf = (half: Half): Int16Array => {
   const behind: Array<Clip> = []
   for (const clip of recordedClips()) {
@@ -201,12 +201,12 @@ export const babbleOf = (half: Half): Int16Array => {
 
 export const lines = ["quiet", "hiss", "hum", "street", "voices"] as const
 export type Line = (typeof lines)[number]
-/** The noise lies so far below the voice; a quiet line's is nearly nothing. */
+/** How far the noise is below the voice; on a quiet line it is almost nothing. */
 const noiseDb: Readonly<Record<Line, number>> = { quiet: 55, hiss: 15, hum: 18, street: 15, voices: 18 }
 
 const rootMeanSquare = (sound: Int16Array) => Math.sqrt(sound.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, sound.length))
 
-/** Of root mean square 1, more or less. */
+/** Noise with a root mean square of about 1. */
 const noiseOf = (line: Line, chance: () => number, behind: Int16Array): ((at: number) => number) => {
   const white = () => (2 * chance() - 1) * Math.sqrt(3)
   const hertz = (hz: number, at: number) => Math.SQRT2 * Math.sin((2 * Math.PI * hz * at) / sampleRate)
@@ -228,7 +228,7 @@ const noiseOf = (line: Line, chance: () => number, behind: Int16Array): ((at: nu
 }
 
 export interface Rendition {
-  /** What is heard from the answer on, as it arrives. */
+  /** What is heard from the answer on. */
   readonly heard: Uint8Array
   /** When the answerer begins, in milliseconds. */
   readonly from: number
@@ -238,7 +238,7 @@ const leadSeconds = 0.1
 const leadSpread = 0.5
 const tailSeconds = 2.5
 
-/** `behind` is what other people say in the same room, for the line of that name. */
+/** `behind` is what other people in the room say, for the line `voices`. */
 export const rendition = ({ name, sound }: Answerer, line: Line, behind: Int16Array): Rendition => {
   const chance = chanceOf(`${name} ${line}`)
   const lead = Math.round((leadSeconds + leadSpread * chance()) * sampleRate)

@@ -1,6 +1,6 @@
 /**
- * A real Asterisk with its own callee for one test, from deploy/asterisk. What a number does stands in
- * deploy/asterisk/conf/extensions.conf. It ends with the process that started it, however that one ends.
+ * A real Asterisk with its own callee for one test, from deploy/asterisk; deploy/asterisk/conf/extensions.conf lists what each number does.
+ * It stops when the process that started it exits, in whatever way.
  */
 import { spawn } from "node:child_process"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
@@ -14,11 +14,11 @@ interface AsteriskOptions {
   readonly app?: string
   /** Where Asterisk connects for `external_host=media`. */
   readonly mediaUri?: string
-  /** How many ports to take; the default is enough for 300 calls at once. */
+  /** How many ports to use; the default is enough for 300 calls at once. */
   readonly ports?: number
 }
 
-/** What the callee was asked and did; `at` is in epoch milliseconds. Retransmissions are not counted. */
+/** What the callee received; `at` is in epoch milliseconds. Retransmissions are not counted. */
 type CalleeEvent = "invite" | "bye" | "cancel"
 interface CalleeRecord {
   readonly number: string
@@ -27,7 +27,7 @@ interface CalleeRecord {
 }
 
 export interface Asterisk {
-  /** With `/ari`, without a slash at its end. */
+  /** The URL with `/ari`, without a trailing slash. */
   readonly ariUrl: string
   readonly user: string
   readonly password: string
@@ -35,17 +35,17 @@ export interface Asterisk {
   readonly runFolder: string
   readonly pids: () => Promise<ReadonlyArray<number>>
   /**
-   * The calls that reached the SIPp callee, in order, across crashes of Asterisk; or those we hung up after (`bye`)
-   * or before (`cancel`) the answer.
+   * The calls that reached the SIPp callee, in order and across crashes of Asterisk; or those that we hung up after (`bye`) or before (`cancel`)
+   * the answer.
    */
   readonly sippLog: (what?: CalleeEvent) => Promise<Array<CalleeRecord>>
-  /** A command of Asterisk's console, and its answer. */
+  /** Runs a command on Asterisk's console and returns its output. */
   readonly ctl: (command: string) => Promise<string>
-  /** kill -9. The callee lives on, with its calls. */
+  /** Kills Asterisk with SIGKILL. The callee keeps running, with its calls. */
   readonly crash: () => Promise<void>
-  /** On the same ports. An Asterisk that still runs is killed first. */
+  /** Starts Asterisk again on the same ports; one that is still running is killed first. */
   readonly restart: () => Promise<void>
-  /** Removes the run folder, too. */
+  /** Stops everything and removes the run folder. */
   readonly stop: () => Promise<void>
 }
 
@@ -70,7 +70,7 @@ const must = async (...command: Parameters<typeof run>): Promise<string> => {
   return stdout
 }
 
-/** See `sippLog`; of the instance in this folder. */
+/** The log behind `sippLog`, for the instance in this folder. */
 export const calleeLog = async (runFolder: string, what: CalleeEvent): Promise<Array<CalleeRecord>> => {
   const lines = (await readFile(join(runFolder, "log/calls"), "utf8")).split("\n")
   return lines.flatMap((line) => {
@@ -82,7 +82,7 @@ export const calleeLog = async (runFolder: string, what: CalleeEvent): Promise<A
   })
 }
 
-/** As `unavailable` says, for Asterisk and its callee. */
+/** See `unavailable`; for Asterisk and its callee. */
 export const asteriskUnavailable = unavailable(script("install"))
 
 export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Asterisk> => {
@@ -95,7 +95,7 @@ export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Aste
   if (options.ports !== undefined) environment.ASTERISK_PORTS = String(options.ports)
   const command = (name: string, ...args: ReadonlyArray<string>) => must(name, args, environment, commandMillis)
 
-  // This pipe closes when we end, even by kill -9, and then the script stops the instance.
+  // This pipe closes when we exit, even by SIGKILL, and the script then stops the instance.
   const stopper = spawn(script("stop"), ["--at-end-of-input"], {
     env: { ...process.env, ...environment },
     stdio: ["pipe", "ignore", "ignore"],
@@ -111,7 +111,7 @@ export const startAsterisk = async (options: AsteriskOptions = {}): Promise<Aste
     await rm(runFolder, { recursive: true, force: true })
   }
 
-  // JSON of our own making, written by `start`.
+  // The cast holds because `start` writes this JSON.
   const instance = async () => JSON.parse(await readFile(join(runFolder, "instance.json"), "utf8")) as Instance
   try {
     await command("start")

@@ -1,4 +1,4 @@
-/** A client for ARI without any of the engine's code, for tests of the Asterisk that the project brings along. */
+/** An ARI client without any of the engine's code, for tests of the Asterisk in deploy/asterisk. */
 import { WebSocket } from "ws"
 import type { Asterisk } from "./asterisk.ts"
 
@@ -24,13 +24,13 @@ export interface Ending {
 export const app = "lab-test"
 export const eventMillis = 60_000
 let serial = 0
-/** One length for all: Asterisk takes an id for taken while it begins another. */
+/** All ids have the same length, because Asterisk treats an id as taken if another one begins with it. */
 export const newId = () => {
   serial += 1
   return `lab-${String(serial).padStart(6, "0")}`
 }
 
-/** Every event so far, and a bounded wait for one of them. */
+/** Collects all events, and waits for one of them with a timeout. */
 export const subscribe = async (asterisk: Asterisk, application: string) => {
   const seen: Array<AriEvent> = []
   const listeners = new Set<() => void>()

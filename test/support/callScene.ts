@@ -1,4 +1,4 @@
-/** A call on a turned clock: its actor among fakes of our own ports, and what its trunk was told. */
+/** A call on a test clock: its actor among fakes of our own ports, and a record of what its trunk was asked. */
 import { Deferred, type Duration, Effect, Fiber, Layer, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
@@ -15,23 +15,23 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { campaignId, configurationId, layerOf, organizationId, World } from "./fakes.ts"
 import { run } from "./run.ts"
 
-/** A word goes through several fibers until it is a deed. */
+/** Lets messages pass through all fibers involved. */
 export const settled = Effect.repeat(TestClock.adjust(0), { times: 10 })
 export const wait = (time: Duration.Input) => Effect.andThen(TestClock.adjust(time), settled)
 
 export const callId = CallId.make("01890000-0000-7000-8000-000000000001")
 
-/** A call that is about to be dialed at once, and whatever can happen to it. */
+/** A call that is about to be dialed, and whatever can happen to it. */
 export class Scene {
   readonly world = new World()
-  /** Claimed as `sent`. */
+  /** Whether the attempt is claimed as `sent` already. */
   marked = false
   readonly recorded: Array<Recorded> = []
-  /** An entry for each time that its callee is said to have heard nothing. */
+  /** One entry each time that the callee is reported to have heard nothing. */
   readonly missed: Array<true> = []
-  /** What its campaign makes of the record. */
+  /** What the campaign does with the record. */
   hearsRecord: (record: Recorded) => void = (record) => void this.recorded.push(record)
-  /** What the engine logs of it: the message and the annotations. */
+  /** What the engine logs about the call: the message and the annotations. */
   readonly logged: Array<readonly [unknown, Readonly<Record<string, unknown>>]> = []
   readonly logger = Logger.layer([
     Logger.make(({ fiber, message }) => {
@@ -40,20 +40,20 @@ export class Scene {
     })
   ])
   permitted: () => boolean = () => true
-  /** How the conversation was to go. */
+  /** The plan that the conversation was started with. */
   plan: VoicePlan | undefined
-  /** Of the contact. */
+  /** The contact's data. */
   context: Readonly<Record<string, unknown>> = {}
   hears: (event: VoiceEvent) => void = () => {}
-  /** How long after its audio is there the agent is first heard, in milliseconds. */
+  /** How long after the audio is attached the agent is first heard, in milliseconds. */
   firstAudioAfter: number | undefined = 0
   preparing: Effect.Effect<void> = Effect.void
-  /** For so long others' requests keep the trunk busy. */
+  /** While this runs, other requests keep the trunk busy. */
   crowded: Effect.Effect<void> = Effect.void
-  /** Of the trunk, and calls that have the next moments. */
+  /** The trunk's rate, and how many other calls have reserved the next departures. */
   rate = 2
   behind = 0
-  /** Theirs. */
+  /** The departures of those other calls. */
   readonly departures: Array<Departure> = []
   trunk: LiveTrunk | undefined
   readonly says = (event: TrunkEvent) =>
@@ -143,7 +143,7 @@ const dial = Effect.fnUntraced(function* (scene: Scene) {
   yield* settled
 })
 
-/** `arrange` comes before the call is dialed, `act` after. The engine is closed at the end, as if it stopped. */
+/** `arrange` runs before the call is dialed, `act` after it. At the end the engine is closed as if it stopped. */
 export const play = (arrange: (scene: Scene) => void, act: (scene: Scene) => Effect.Effect<unknown, never, CallSupervisor | Slots>) =>
   run(
     Effect.gen(function* () {
@@ -164,7 +164,7 @@ export const play = (arrange: (scene: Scene) => void, act: (scene: Scene) => Eff
     })
   )
 export const nothing = () => {}
-/** One after the other. */
+/** Runs effects one after the other. */
 export const steps = <R = never>(...all: ReadonlyArray<Effect.Effect<unknown, never, R>>) => Effect.all(all, { discard: true })
 export const accepted = ["sent", "originate +15551"]
 export const hungUp = (cause: "normal_clearing" | "user_busy" | "no_answer"): TrunkEvent => ({ _tag: "HungUp", cause })

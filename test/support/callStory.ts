@@ -1,11 +1,11 @@
-/** Stories of a call, told to its machine event by event. */
+/** Stories of a call, told to its state machine event by event. */
 import { CallEvent, type CallLimits, type Step } from "#core/call/Call.ts"
 import { dial, transition } from "#core/call/CallMachine.ts"
 
 const { Answered, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, Rang, Refused } = CallEvent.cases
 
 export const limits: CallLimits = { maxDurationSeconds: 300, ringTimeoutSeconds: 60 }
-/** Ring timeout, and half a minute of patience. */
+/** The ring timeout and half a minute of grace. */
 export const GIVE_UP = 90_000
 export const fresh = dial(limits, 0)
 

@@ -1,4 +1,4 @@
-/** A campaign on a turned clock: its owner among fakes of our own ports. */
+/** A campaign on a test clock: its owner among fakes of our own ports. */
 import { Deferred, type Duration, Effect, Fiber, type Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
@@ -10,10 +10,10 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { campaignId, layerOf, World } from "./fakes.ts"
 import { run } from "./run.ts"
 
-/** A word goes through several fibers until it is a deed. */
+/** Lets messages pass through all fibers involved. */
 export const settled = Effect.repeat(TestClock.adjust(0), { times: 30 })
 export const wait = (time: Duration.Input) => Effect.andThen(TestClock.adjust(time), settled)
-/** One after the other. */
+/** Runs effects one after the other. */
 export const steps = (...all: ReadonlyArray<Effect.Effect<unknown>>) => Effect.all(all, { discard: true })
 export const afterwards = (act: () => unknown) => Effect.andThen(Effect.sync(act), settled)
 
@@ -24,7 +24,7 @@ export interface Scene {
   readonly media: MediaRoom["Service"]
   readonly inboxes: CampaignInboxes["Service"]
   readonly owner: Fiber.Fiber<void>
-  /** One more owner, as after a resume. */
+  /** Starts another owner, as after a resume. */
   readonly own: Effect.Effect<Fiber.Fiber<void>>
   /** Ends the call that was dialed as number `index`. */
   readonly ends: (index: number, cause?: "no_answer" | "user_busy") => Effect.Effect<unknown>

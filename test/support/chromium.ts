@@ -1,4 +1,4 @@
-/** A real browser for one test: Debian's Chromium without a window, driven over the DevTools protocol. It ends with the process that started it. */
+/** A real browser for one test: Debian's headless Chromium, driven over the DevTools protocol. It exits with the process that started it. */
 import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
@@ -14,7 +14,7 @@ const script = (name: string) => fileURLToPath(new URL(`./chromium/${name}`, imp
 export const chromiumUnavailable = unavailable(script("install"))
 
 type Json = { readonly [Name in string]?: unknown }
-/** As the protocol defines them for each method: https://chromedevtools.github.io/devtools-protocol/ */
+/** The parameters and results of each method are defined at https://chromedevtools.github.io/devtools-protocol/ */
 interface Message {
   readonly id?: number
   readonly method?: string
@@ -23,7 +23,7 @@ interface Message {
   readonly error?: { readonly message: string }
 }
 
-/** Commands and events, each a line of JSON that ends in a zero byte. */
+/** Sends commands and receives events, each a JSON text that ends in a zero byte. */
 class DevTools {
   readonly #input: Writable
   readonly #pending = new Map<number, (message: Message) => void>()
@@ -59,7 +59,7 @@ class DevTools {
     return result ?? {}
   }
 
-  /** Everything from here on is about one page. */
+  /** Opens a page and attaches to it; all later commands are for this page. */
   async openPage(): Promise<void> {
     const { targetId } = await this.ask("Target.createTarget", { url: "about:blank" })
     const { sessionId } = await this.ask("Target.attachToTarget", { targetId, flatten: true })
@@ -78,13 +78,13 @@ interface PageRequest {
 }
 
 export class Page {
-  /** Every request that the page has made, in order. */
+  /** Every request of the page, in order. */
   readonly requests: Array<PageRequest> = []
-  /** What a developer would see in red: errors, exceptions, and what the content policy blocked. */
+  /** What a developer would see in red: errors, exceptions, and what the content security policy blocked. */
   readonly complaints: Array<string> = []
   readonly #devTools: DevTools
   readonly #byId = new Map<unknown, PageRequest>()
-  /** What the browser wanted from anywhere but this machine. */
+  /** What the browser requested from anywhere but this machine. */
   readonly elsewhere: ReadonlyArray<string>
 
   constructor(devTools: DevTools, elsewhere: ReadonlyArray<string>) {
@@ -96,7 +96,7 @@ export class Page {
   readonly #heard: { readonly [Method in string]?: (params: Json) => void } = {
     "Network.requestWillBeSent": ({ request, requestId }) => {
       const { method, url } = request as { method: string; url: string }
-      // An address that carries its own content asks nobody.
+      // A data URL makes no request.
       if (url.startsWith("data:")) return
       const made: PageRequest = { method, url }
       this.requests.push(made)
@@ -123,13 +123,13 @@ export class Page {
     }
   }
 
-  /** Settled when the page has asked for it; redirects are followed. */
+  /** Resolves when the page has been requested; redirects are followed. */
   async open(url: string): Promise<void> {
     const { errorText } = await this.#devTools.ask("Page.navigate", { url })
     if (errorText !== undefined) throw new Error(`${url}: ${String(errorText)}`)
   }
 
-  /** The value of a JavaScript expression in the page, a promise's when it has one. */
+  /** The value of a JavaScript expression in the page; promises are awaited. */
   async evaluate(expression: string): Promise<unknown> {
     const asked = { expression, awaitPromise: true, returnByValue: true, userGesture: true }
     const { exceptionDetails, result } = await this.#devTools.ask("Runtime.evaluate", asked)
@@ -137,7 +137,7 @@ export class Page {
     return (result as { value?: unknown }).value
   }
 
-  /** The text of what matches first, as a person sees it, once there is some. */
+  /** The visible text of the first matching element, once it matches `wanted`. */
   text(selector: string, wanted = /\S/): Promise<string> {
     return until(`text ${wanted} in ${selector}`, async () => {
       const text = String(await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ""`))
@@ -145,7 +145,7 @@ export class Page {
     })
   }
 
-  /** With the mouse, in the middle of it, once it is there and nothing lies over it. */
+  /** Clicks in the middle of the element, once it exists and nothing covers it. */
   async click(selector: string): Promise<void> {
     const found = `(() => {
       const element = document.querySelector(${JSON.stringify(selector)})
@@ -162,7 +162,7 @@ export class Page {
     await this.#devTools.ask("Input.dispatchMouseEvent", { ...press, type: "mouseReleased" })
   }
 
-  /** Instead of what stands in the field, as if typed, and then leaves it. */
+  /** Replaces the text in a field as if typed, and leaves the field. */
   async enter(selector: string, text: string): Promise<void> {
     await this.click(selector)
     await this.evaluate(`document.querySelector(${JSON.stringify(selector)}).select()`)
@@ -171,7 +171,7 @@ export class Page {
   }
 }
 
-/** Where requests to all other machines end: nobody is there, and they are written down. */
+/** The proxy for requests to all other machines: it records and drops them. */
 const nowhere = async (t: Test) => {
   const asked: Array<string> = []
   const server = createServer((socket) => {
@@ -188,7 +188,7 @@ const nowhere = async (t: Test) => {
   return { asked, proxy: `127.0.0.1:${address.port}` }
 }
 
-/** A page of a browser that reaches this machine and no other. */
+/** A page in a browser that can reach this machine only. */
 export const openPage = async (t: Test): Promise<Page> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-chromium-"))
   const { asked, proxy } = await nowhere(t)
@@ -199,7 +199,7 @@ export const openPage = async (t: Test): Promise<Page> => {
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--window-size=1280,1000",
     "--disable-gpu",
-    // It has none for root, and the pages are ours.
+    // Chromium has no sandbox for root, and the pages are ours.
     "--no-sandbox",
     // Containers have little shared memory.
     "--disable-dev-shm-usage"
@@ -211,7 +211,7 @@ export const openPage = async (t: Test): Promise<Page> => {
   errors.on("data", (chunk: Buffer) => {
     said += chunk.toString()
   })
-  // Its end of the pipe goes when it ends.
+  // The pipe breaks when Chromium exits.
   input.on("error", () => {})
   t.teardown(async () => {
     input.end()

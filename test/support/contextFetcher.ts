@@ -1,4 +1,4 @@
-/** What calls fetch with, among fakes of what that asks. */
+/** The context fetcher of calls, on fakes of the services that it uses. */
 import { Effect, Layer } from "effect"
 import { CredentialSecrets, type FoundCredential } from "#core/credential/CredentialSecrets.ts"
 import { ContextFetcher } from "#runtime/call/ContextFetcher.ts"

@@ -1,10 +1,10 @@
-/** The data folder of an engine that may have run its own Postgres, which outlives an engine that is killed. */
+/** The data folder of an engine that may have run its own Postgres, which survives an engine that is killed. */
 import { readFile, realpath, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { startOf } from "#runtime/process/FolderOwner.ts"
 import { untilTrue } from "./until.ts"
 
-/** Settled when it has ended. One that ends takes its file with it. */
+/** Resolves when Postgres has exited. One that exits removes its pid file. */
 export const stopPostgres = async (folder: string): Promise<void> => {
   const [pid = ""] = (await readFile(join(folder, "postgres", "cluster", "postmaster.pid"), "utf8").catch(() => "")).split("\n")
   if (startOf(Number(pid)) === undefined) return
@@ -12,7 +12,7 @@ export const stopPostgres = async (folder: string): Promise<void> => {
   await untilTrue("end of the Postgres", () => startOf(Number(pid)) === undefined)
 }
 
-/** With what Postgres keeps elsewhere, behind a link, for a user who may not enter the folder. */
+/** Also removes the folder behind the link where Postgres keeps its data if its user may not enter this one. */
 export const removeData = async (folder: string): Promise<void> => {
   await stopPostgres(folder)
   const postgres = join(folder, "postgres")

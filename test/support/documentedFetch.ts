@@ -1,7 +1,7 @@
 /**
- * `fetch` that holds every answer of an engine's API against the OpenAPI document: what is not documented (a status, a media type, a field)
- * rejects. To import this is to have it in the place of the global one, so that whatever speaks to the engine is held to it, a client of
- * others too. (The routes of `gatewayTest` are made up, and in no document.)
+ * A `fetch` that checks every answer of an engine's API against the OpenAPI document: an undocumented status, media type or field rejects.
+ * Importing this module replaces the global `fetch`, so that everything that talks to the engine is checked, including third-party clients.
+ * (The routes of `gatewayTest` are made up and not documented.)
  */
 import { builtIn } from "#adapters/index.ts"
 import { apiRoutes } from "#gateway/api.ts"
@@ -9,12 +9,12 @@ import { type Judge, judgeOf } from "#test/gateway/documented.ts"
 
 const plain = globalThis.fetch
 let judge: Judge | undefined
-/** The emulated callees are in this process: what held it up while calls are made would blur when they were called. */
+/** Prepared beforehand: the emulated callees run in this process, and anything that blocks it during calls would blur their timing. */
 const askedInStories = ["Calls", "Campaigns", "Runs"]
-/** Nobody but an engine has such addresses. */
+/** Only an engine has such URLs. */
 const isOfApi = ({ pathname }: URL): boolean => pathname.startsWith("/api/v1/")
 
-/** Stories do not wait for half a minute: `World` shortens retries past what the API allows, and that alone is let pass. */
+/** `World` shortens retry delays below what the API allows, so that stories need not wait for half a minute; only that is accepted. */
 const shortDelay = /("retry_delay_seconds":)[12]?\d\b/g
 
 const documentedFetch: typeof fetch = async (input, init) => {
@@ -24,7 +24,7 @@ const documentedFetch: typeof fetch = async (input, init) => {
   const method = response.redirected ? "GET" : (init?.method ?? (input instanceof Request ? input.method : "GET"))
   const headers = Object.fromEntries(response.headers)
   const isJson = headers["content-type"]?.startsWith("application/json") === true
-  // Whoever asked reads the answer itself; of what is no JSON nothing but the kind is documented, and it may have no end.
+  // The caller reads the answer itself. For anything but JSON only the media type is documented, and the body may never end.
   const text = isJson ? (await response.clone().text()).replaceAll(shortDelay, (_, name) => `${name}30`) : ""
   judge ??= judgeOf(apiRoutes(builtIn), askedInStories)
   const fault = judge(method, url.pathname, { status: response.status, headers, text, json: text === "" ? undefined : JSON.parse(text) })

@@ -1,4 +1,4 @@
-/** What tests may connect to. */
+/** Egress policies for tests. */
 import { Effect, Layer } from "effect"
 import { type Egress, EgressPolicy } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
@@ -7,14 +7,14 @@ import { OwnPlaces } from "#runtime/egress/OwnPlaces.ts"
 import * as policy from "#runtime/egress/policy.ts"
 
 interface Rules {
-  /** As `EGRESS_ALLOW` has it. */
+  /** In the format of `EGRESS_ALLOW`. */
   readonly allow?: string
   readonly privateWebhooks?: boolean
   readonly first?: OrganizationId
   readonly own?: Partial<OwnPlaces["Service"]>
 }
 
-/** The engine's own policy, of an engine that listens nowhere. */
+/** The engine's own policy, for an engine that listens nowhere. */
 export const egress = ({ allow, first, own, privateWebhooks = false }: Rules = {}) =>
   policy
     .layerOf({

@@ -1,6 +1,6 @@
 /**
- * The whole engine as a process of its own, on a database of its own, with an emulated Asterisk as its far end: what a story needs. A story
- * is judged by the log of the callees; what the database says is compared with it.
+ * The whole engine as a separate process on its own database, with an emulated Asterisk as its far end: the setting of a story. Stories are
+ * judged by the callees' log; what the database says is compared with it.
  */
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -35,7 +35,7 @@ export interface Answer {
 }
 type CampaignSettings = Readonly<Record<string, unknown>>
 
-/** The API, as far as the stories use it. */
+/** The part of the API that stories use. */
 export class Api {
   readonly #url: string
   readonly #key: string
@@ -46,14 +46,14 @@ export class Api {
   }
 
   async ask(method: string, path: string, body?: object): Promise<Answer> {
-    // A connection of its own: while a busy machine holds the test up, the engine closes those that are idle.
+    // A new connection for each request: while a busy machine delays the test, the engine closes idle ones.
     const headers = { "x-api-key": this.#key, "content-type": "application/json", connection: "close" }
     const content = body === undefined ? {} : { body: JSON.stringify(body) }
     const response = await fetch(this.#url + path, { method, headers, ...content, signal: AbortSignal.timeout(answerMillis) })
     return { status: response.status, body: await response.json() }
   }
 
-  /** The types that this is asked for are those that the service makes its answers from. */
+  /** Fails unless the answer is a 200. The cast holds because the service builds its answers from the same types. */
   async #must<Body>(method: string, path: string, body?: object): Promise<Body> {
     const answer = await this.ask(method, path, body)
     if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
@@ -85,7 +85,7 @@ export class Api {
     return file_key
   }
 
-  /** A draft, with one contact for each number. */
+  /** Creates a draft with one contact per number. */
   async createCampaign(agentId: number, numbers: ReadonlyArray<string>, settings: CampaignSettings = {}): Promise<Campaign> {
     const source_id = await this.upload(["phone_number,first_name", ...numbers.map((number) => `${number},Ada`), ""].join("\n"))
     return await this.#must<Campaign>("POST", "/campaign/create", {
@@ -97,7 +97,7 @@ export class Api {
     })
   }
 
-  /** Settled when the answer is there. */
+  /** Resolves when the answer has arrived. */
   start = (id: number) => this.#must<Campaign>("POST", `/campaign/${id}/start`)
   pause = (id: number) => this.#must<Campaign>("POST", `/campaign/${id}/pause`)
   resume = (id: number) => this.#must<Campaign>("POST", `/campaign/${id}/resume`)
@@ -127,7 +127,7 @@ export class Api {
     )
 }
 
-/** How often the log of a campaign says each thing. */
+/** How often each event is in a campaign's log. */
 export const eventsOf = (campaign: Campaign): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const { event } of campaign.logs) counts[event] = (counts[event] ?? 0) + 1
@@ -137,11 +137,11 @@ export const eventsOf = (campaign: Campaign): Readonly<Record<string, number>> =
 export interface WorldOptions {
   readonly emulator?: AriEmulatorOptions
   readonly environment?: Environment
-  /** Instead of the emulator's, an account at another Asterisk. */
+  /** An account at another Asterisk, instead of the emulator's. */
   readonly account?: Readonly<Record<string, unknown>>
   readonly greeting?: string
   readonly configurations?: object
-  /** What lies between the engine and the others: given an address, names the one that the engine is told. */
+  /** Proxies between the engine and the others: each takes a URL and returns the one that the engine is given. */
   readonly ways?: {
     readonly asterisk?: (url: string) => Promise<string>
     readonly database?: (url: string) => Promise<string>
@@ -199,7 +199,7 @@ export class World {
     }
   }
 
-  /** What another engine on the same database is started with. */
+  /** The environment for another engine on the same database. */
   get environment(): Environment {
     return this.#environment
   }
@@ -210,17 +210,17 @@ export class World {
   get api(): Api {
     return new Api(this.engine.url, this.apiKey)
   }
-  /** What all processes have written. */
+  /** The output of all processes so far. */
   output(): string {
     return this.#ended + (this.#engine?.output() ?? "")
   }
 
-  /** Another process on the same database and data, under the same name; the one before must have ended. */
+  /** Starts another process with the same database, data and name; the previous one must have exited. */
   async launch(environment: Environment = {}): Promise<void> {
     this.#ended = this.output()
     this.#engine = await startEngine({ ...this.#environment, ...environment })
   }
-  /** One that nobody waits for, to be killed as it starts; as with `launch`, the one before must have ended. */
+  /** Starts a process without waiting for it, to be killed during its start; as with `launch`, the previous one must have exited. */
   spawn(): EngineProcess {
     return spawnEngine(this.#environment)
   }
@@ -229,7 +229,7 @@ export class World {
     return await this.engine.exited
   }
 
-  /** A draft; `retry` is past what the API allows, so that a story need not wait for half a minute. */
+  /** Creates a draft; `retry` may go below what the API allows, so that a story need not wait for half a minute. */
   async campaign(
     numbers: ReadonlyArray<string>,
     settings: CampaignSettings & { readonly retry?: Partial<RetryConfig> } = {}
@@ -241,7 +241,7 @@ export class World {
     return campaign
   }
 
-  /** Settled when the callees have seen so many of these, counted from the beginning. */
+  /** Resolves when the callees have seen this many of these events in total. */
   seen(kind: "originate" | "ringing" | "answered" | "ended", count: number, millis?: number): Promise<true> {
     return untilTrue(`${kind} number ${count}`, () => this.emulator.log.count(kind) >= count, millis)
   }
@@ -263,7 +263,7 @@ export const shownCounters = async (api: Api, id: number) => {
 }
 type Counters = Awaited<ReturnType<typeof shownCounters>>
 
-/** The same by a full scan of contacts and attempts. */
+/** The same counters from a full scan of contacts and attempts. */
 export const recounted = async (sql: Witness, id: number): Promise<Counters> => {
   const [counters] = await sql<Array<Counters>>`
     SELECT c.*, a.*, c.total - a.processed AS pending
@@ -301,14 +301,14 @@ export const contactStates = async (sql: Witness, id: number): Promise<Readonly<
   return Object.fromEntries(rows.map(({ count, state }) => [state, count]))
 }
 
-/** Numbers of the callee with each ending in turn; what the endings mean is in the emulator's `Callee.ts`. */
+/** Numbers with each ending in turn; the emulator's `Callee.ts` says what the endings mean. */
 export const numbersOf = (count: number, endings: ReadonlyArray<string>, prefix = "+1555"): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => {
     const ending = endings[index % endings.length] ?? ""
     return `${prefix}${String(index + 1).padStart(7 - ending.length, "0")}${ending}`
   })
 
-/** What must hold of every campaign that is over, however it went: said of the callees, and then of our record of it. */
+/** What must hold for every finished campaign, however it went: first for the callees, then for our record of it. */
 export const judge = async (t: Test, world: World, id: number, cap: number): Promise<void> => {
   const {
     api,

@@ -1,8 +1,8 @@
 /**
- * The engine as a process of its own, for the tests that kill it: exactly `runtime/main.ts`, except that it ends itself with SIGKILL when
- * the dial protocol passes the point that CRASH_AT names, for the CRASH_AFTER-th time; and when its standard input ends, which it does
- * however the test ends. CLOCK_AHEAD sets its wall clock forward by so many milliseconds before it starts. A line `step <millis>` on its input sets its wall clock forward or back; `disk full` and `disk free` are said of the
- * disk with its journal.
+ * The engine as a separate process, for tests that kill it: exactly `runtime/main.ts`, except that it kills itself with SIGKILL when the dial
+ * protocol passes the point named by CRASH_AT for the CRASH_AFTER-th time, and when its standard input closes, which happens however the test
+ * ends. CLOCK_AHEAD sets its wall clock forward by that many milliseconds before the start. A line `step <millis>` on its input sets its wall
+ * clock forward or back; `disk full` and `disk free` simulate the state of the disk that holds its journal.
  */
 import { createInterface } from "node:readline"
 import { Layer } from "effect"

@@ -1,6 +1,6 @@
 /**
- * A world in memory for tests of actors: a provider that answers as it is told, and a database that keeps one campaign. All that the
- * actors do to either is in `log`, in order. The actors, the journal, the trunk pool and the slots are the real ones.
+ * An in-memory world for tests of actors: a provider that answers as it is told, and a database with one campaign. Everything that the actors
+ * do to either is in `log`, in order. The actors, the journal, the trunk pool and the slots are the real ones.
  */
 import { Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -55,14 +55,14 @@ interface Attempt {
 export class World {
   readonly log: Array<string> = []
   readonly dials: Array<{ readonly at: number; readonly to: string; readonly callId: CallId }> = []
-  /** What it takes until a request could leave. */
+  /** Runs before a request can leave, as connecting does. */
   connecting: Effect.Effect<void> = Effect.void
   /** The provider's answers. */
   originate: Effect.Effect<unknown, OriginateRefused | OriginateDoubtful> = Effect.void
   hangup: Effect.Effect<void, ProviderError> = Effect.void
   lookup: Effect.Effect<Presence, ProviderError> = Effect.succeed("gone")
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
-  /** The adapter is not known to ask whether a request may leave, so that somebody asks before it does. */
+  /** `leave` is also asked once on behalf of the adapter, as for a packaged adapter. */
   isAskedFor = false
   mayAppear = true
   provider: Partial<TrunkContext> = {}
@@ -78,20 +78,20 @@ export class World {
 
   isDown = false
   isDiskFull = false
-  /** What marking an attempt as sent takes. */
+  /** Runs when an attempt is marked as sent. */
   marking: Effect.Effect<void> = Effect.void
   claiming: Effect.Effect<void> = Effect.void
-  /** What finding the version of an agent takes. */
+  /** Runs when the version of an agent is looked up. */
   finding: Effect.Effect<void> = Effect.void
   definition: Readonly<Record<string, unknown>> = {}
   configurations: Readonly<Record<string, unknown>> = {}
-  /** What is there to be fetched for a call. */
+  /** What is fetched for a call. */
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
-  /** What the runs of late calls tell. */
+  /** What was recorded for the runs of late calls. */
   readonly annotated: Array<readonly [CallId, LateLife]> = []
-  /** What the local journal says of calls that have left. */
+  /** What the local journal recorded about calls that have left. */
   readonly journal: Array<string> = []
-  /** How calls were written down at their end. */
+  /** How calls were recorded at their end. */
   readonly ends: Array<AttemptEnd> = []
   state: "running" | "paused" | "completed" = "running"
   /** As in the campaign's row. */
@@ -125,7 +125,7 @@ export class World {
   change(plan: Partial<DialPlan>): void {
     this.plan = { ...this.plan, ...plan }
   }
-  /** As a pause does it: the row first, then the word. */
+  /** What a pause does to the row, before its signal. */
   pauseRow(): void {
     this.state = "paused"
     this.resumeTries = undefined
@@ -222,7 +222,7 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
   claim: (request) =>
     Effect.andThen(
       Effect.suspend(() => world.claiming),
-      // A claim waits for the disk, and what comes meanwhile it does not see.
+      // A claim waits for the disk, and does not see what happens in the meantime.
       Effect.tap(
         statement(world, "claim", () => claim(world, request)),
         () => Effect.suspend(() => world.marking)
@@ -284,7 +284,7 @@ const ownershipOf = (world: World): CampaignOwnership["Service"] => ({
     })
 })
 
-/** A disk that never fails, unless it is full. */
+/** A disk that never fails unless it is full. */
 const journalOf = (world: World): LocalJournal["Service"] => {
   const left = new Set<CallId>()
   const withheld = new Set<CallId>()
@@ -317,7 +317,7 @@ const journalOf = (world: World): LocalJournal["Service"] => {
   }
 }
 
-/** Whoever asks is told that no trunk was ever away. */
+/** Reports that no trunk was ever down. */
 export const noOutages = Layer.succeed(TrunkOutages, {
   began: () => Effect.void,
   ended: () => Effect.void,
@@ -326,7 +326,7 @@ export const noOutages = Layer.succeed(TrunkOutages, {
   untold: Effect.succeed([])
 })
 
-/** `environment` as the engine's own, and how the agent sounds. */
+/** `environment` is that of the engine; `voice` is the agent's voice. */
 export const layerOf = (
   world: World,
   environment: Readonly<Record<string, string>> = {},
@@ -338,10 +338,10 @@ export const layerOf = (
     Layer.succeed(LateCallStore, lateCallsOf(world)),
     Layer.succeed(CampaignOwnership, ownershipOf(world)),
     Layer.succeed(LocalJournal, journalOf(world)),
-    // The journal only brackets statements with it.
+    // The journal uses it only for transactions.
     Layer.succeed(SqlClient.SqlClient, { withTransaction: <A>(effect: A) => effect } as unknown as SqlClient.SqlClient),
     Layer.succeed(AgentVersions, {
-      // Of a version, the supervisor reads these.
+      // The supervisor reads only these fields of a version.
       get: () =>
         Effect.suspend(() =>
           Effect.as(world.finding, {
@@ -358,7 +358,7 @@ export const layerOf = (
     Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk) }),
     noOutages,
     Registry.layerOf([adapterOf(world)]),
-    // A bad value is a mistake in the test.
+    // An invalid value is a mistake in the test.
     Layer.orDie(Config.layerOf({ RECORDINGS: "off", ...environment })),
     voice
   )

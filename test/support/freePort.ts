@@ -1,4 +1,4 @@
-/** A port that nobody listens on just now. */
+/** A port that nobody listens on at the moment. */
 import { once } from "node:events"
 import { createServer } from "node:net"
 

@@ -1,4 +1,4 @@
-/** Programs that tests bring along, unpacked from Debian packages into the cache folder by a script that uses `deploy/debian.sh`. */
+/** Programs that tests need, unpacked from Debian packages into the cache folder by a script that uses `deploy/debian.sh`. */
 import { execFile } from "node:child_process"
 
 interface Outcome {
@@ -7,7 +7,7 @@ interface Outcome {
   readonly stderr: string
 }
 
-/** Settled when the script has ended, whatever its status. */
+/** Resolves when the script has exited, with any status. */
 export const runScript = (path: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>, timeout: number) =>
   new Promise<Outcome>((resolve, reject) => {
     execFile(path, args, { env: { ...process.env, ...environment }, timeout }, (error, stdout, stderr) => {
@@ -18,7 +18,7 @@ export const runScript = (path: string, args: ReadonlyArray<string>, environment
   })
 
 const installMillis = 1_200_000
-/** The exit status of `install` where Debian's packages cannot be had. */
+/** The exit status of `install` if Debian's packages are not available. */
 const notOnThisMachine = 75
 
 const install = async (script: string): Promise<string | undefined> => {
@@ -30,8 +30,8 @@ const install = async (script: string): Promise<string | undefined> => {
 }
 
 /**
- * Why this machine cannot have what the script installs, to skip a test with; undefined when it can, and then it is installed.
- * Where `CI` is "true", a machine without it is an error.
+ * Why this machine cannot have what the script installs, as the reason to skip a test; undefined once it is installed. With `CI` set to "true",
+ * a machine without it is an error.
  */
 export const unavailable = (script: string): (() => Promise<string | undefined>) => {
   let installed: Promise<string | undefined> | undefined

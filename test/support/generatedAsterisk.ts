@@ -1,6 +1,6 @@
 /**
- * A real Asterisk on the files that `deploy/asterisk/generate` writes, copied as they are over the configuration that its Debian package
- * brings. Its provider is the SIPp callee of another instance, whose ports it shares. It ends with the process that started it.
+ * A real Asterisk with the files that `deploy/asterisk/generate` writes, copied unchanged over the configuration of its Debian package. Its
+ * provider is the SIPp callee of another instance, whose ports it shares. It exits with the process that started it.
  */
 import { spawn } from "node:child_process"
 import { appendFile, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
@@ -18,18 +18,18 @@ const commandMillis = 60_000
 export interface GeneratedOptions {
   readonly arguments?: ReadonlyArray<string>
   readonly environment?: Readonly<Record<string, string>>
-  /** Generated files that are not copied: the package's own stay. */
+  /** Generated files that are not copied, so that the package's own stay. */
   readonly without?: ReadonlyArray<string>
-  /** What an administrator writes on top of it, by file name: at the end of the file. */
+  /** What an administrator appends to files, by file name. */
   readonly added?: Readonly<Record<string, string>>
 }
 
 export interface GeneratedAsterisk {
-  /** `telephony-config.json`, as it is posted. */
+  /** The content of `telephony-config.json`, ready to be posted. */
   readonly telephonyConfig: { readonly config: Readonly<Record<string, string>> }
   readonly ariUrl: string
   readonly runFolder: string
-  /** A command of its console, and the answer. */
+  /** Runs a command on its console and returns the output. */
   readonly ctl: (command: string) => Promise<string>
   readonly stop: () => Promise<void>
 }
@@ -37,7 +37,7 @@ export interface GeneratedAsterisk {
 export const generate = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) =>
   runScript(join(deploy, "generate"), args, environment, commandMillis)
 
-/** The folder of the unpacked packages: `program` runs what is in it. */
+/** The folder of the unpacked packages, from which `program` runs, and that of their libraries. */
 const unpacked = async (): Promise<string> => {
   const { stdout } = await runScript("bash", ["-c", `. "${deploy}lib.sh" && printf '%s\\n%s\\n' "$root" "$(libraries)"`], {}, commandMillis)
   return stdout
@@ -60,7 +60,7 @@ const configure = async (etc: string, run: string, generated: string, options: G
 
 export const startGenerated = async (callee: Asterisk, options: GeneratedOptions = {}): Promise<GeneratedAsterisk> => {
   const run = await mkdtemp(join(tmpdir(), "trunkline-generated-"))
-  // The block of ports of the other instance begins with that of its ARI.
+  // The other instance's block of ports begins with its ARI port.
   const base = Number(new URL(callee.ariUrl).port)
   const ports = [
     "--http-port",
@@ -81,7 +81,7 @@ export const startGenerated = async (callee: Asterisk, options: GeneratedOptions
   const etc = join(run, "etc")
   await configure(etc, run, generated, options)
   const main = join(etc, "asterisk.conf")
-  // Its input closes when we end, even by kill -9.
+  // Its input closes when we exit, even by SIGKILL.
   const shell = spawn(
     "bash",
     ["-c", '"$0" sbin/asterisk -f -C "$1" </dev/null >"$2" 2>&1 & cat; kill $!; wait', program, main, join(run, "out")],
@@ -104,13 +104,13 @@ export const startGenerated = async (callee: Asterisk, options: GeneratedOptions
     await stop()
     throw new Error(`Asterisk did not start:\n${output}`, { cause: error })
   }
-  // Of our own making.
+  // The cast holds because `generate` writes this JSON.
   const telephonyConfig = JSON.parse(
     await readFile(join(generated, "telephony-config.json"), "utf8")
   ) as GeneratedAsterisk["telephonyConfig"]
   return { telephonyConfig, ariUrl: `${telephonyConfig.config["ari_endpoint"]}/ari`, runFolder: run, ctl, stop }
 }
 
-/** The lines of one of its logs of calls. */
+/** The lines of one of its call logs. */
 export const recordsOf = async ({ runFolder }: GeneratedAsterisk, file: string): Promise<ReadonlyArray<string>> =>
   (await readFile(join(runFolder, "log", file), "utf8").catch(() => "")).split("\n").filter((line) => line !== "")

@@ -1,4 +1,4 @@
-/** Rows that tests start from, written past the stores. Whatever a test does not name has a plausible value. */
+/** Rows that tests start from, inserted directly. Anything that a test does not name gets a plausible value. */
 import type { Agent } from "#core/agent/Agent.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -29,13 +29,13 @@ export const apiKey = Effect.fnUntraced(function* (organizationId: OrganizationI
   return key
 })
 
-/** The version that calls are made with. */
+/** The version that calls use. */
 export const publishedOf = ({ currentDefinitionId }: Pick<Agent, "currentDefinitionId">): AgentDefinitionId => {
   if (currentDefinitionId === null) throw new Error("the agent has no published version")
   return currentDefinitionId
 }
 
-/** An agent of one node that speaks `greeting`, published as version 1. */
+/** An agent with one node that says `greeting`, published as version 1. */
 export const agent = Effect.fnUntraced(function* (
   organizationId: OrganizationId,
   given: { readonly name?: string; readonly greeting?: string } = {}
@@ -78,7 +78,7 @@ export const telephonyConfiguration = (organizationId: OrganizationId, given: Gi
     (id) => TelephonyConfigId.make(id)
   )
 
-/** `+15550000001` and on; the last two digits tell an emulated callee what to do, see the emulator. */
+/** `+15550000001` and so on; the last two digits select what an emulated callee does, see the emulator. */
 const phoneNumbers = (count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `+1555${String(index + 1).padStart(7, "0")}`)
 
@@ -100,7 +100,7 @@ interface GivenCampaign {
   readonly organizationId?: OrganizationId
 }
 
-/** A campaign with all that it needs: its organization unless one is given, agent, telephony configuration and contacts. */
+/** A campaign with everything it needs: an organization unless one is given, agent, telephony configuration and contacts. */
 export const campaign = Effect.fnUntraced(function* (given: GivenCampaign = {}) {
   const organizationId = given.organizationId ?? (yield* organization())
   const { agentId, definitionId } = yield* agent(organizationId)

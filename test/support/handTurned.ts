@@ -1,7 +1,7 @@
-/** The time of a pacer of frames, turned by hand. */
+/** A manual clock for a frame pacer. */
 import type { PacerTime } from "#runtime/voice/FramePacer.ts"
 
-/** Stands until it is turned, `step` milliseconds at once: that is how late everything is. */
+/** The clock stands still until `turn`, which moves it by `step` milliseconds at a time: everything is up to that late. */
 export const handTurned = () => {
   let now = 1000
   let timer: { readonly at: number; readonly run: () => void } | undefined

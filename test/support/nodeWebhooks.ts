@@ -1,4 +1,4 @@
-/** Calls of agents with webhook nodes, as the database sees them end, engine nodes that deliver, and a real server that receives. */
+/** Calls of agents with webhook nodes, as the database sees them end; engine nodes that deliver; and a real server that receives. */
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { createServer, type IncomingHttpHeaders } from "node:http"
@@ -24,9 +24,9 @@ export interface Received {
 export interface Receiver {
   readonly url: string
   readonly received: Array<Received>
-  /** The statuses of the next answers; then 200. */
+  /** The statuses of the next answers; after those, 200. */
   readonly answers: Array<number>
-  /** While it is true, nobody is answered. */
+  /** While true, requests are not answered. */
   holds: boolean
 }
 
@@ -47,7 +47,7 @@ export const receiver = async (t: Test): Promise<Receiver> => {
     server.close()
     server.closeAllConnections()
   })
-  // An address that is a port's number is what a server has that listens on one.
+  // The cast holds because a server that listens on a port has such an address.
   to.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?a=1`
   return to
 }
@@ -62,11 +62,11 @@ const files = Layer.succeed(PublicFiles, {
 
 interface NodeOptions {
   readonly privateTargets?: boolean
-  /** Instead of the one that sends. */
+  /** Replaces the real sender. */
   readonly sender?: Layer.Layer<WebhookSender>
 }
 
-/** An engine node that delivers, until it is stopped or the test ends. */
+/** An engine node that delivers until it is stopped or the test ends. */
 const nodeOf =
   ({ url }: TestDatabase) =>
   async (t: Test, { privateTargets = true, sender }: NodeOptions = {}) => {
@@ -84,18 +84,18 @@ const nodeOf =
 const queryOf =
   ({ run }: TestDatabase) =>
   <Row extends object>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<ReadonlyArray<unknown>, unknown>) =>
-    // The rows of a statement of ours.
+    // The cast holds because these are the rows of our own statement.
     run(SqlClient.SqlClient.use(statement)) as Promise<ReadonlyArray<Row>>
 
 interface Scene {
   readonly organizationId: OrganizationId
   readonly agentId: AgentId
-  /** The next version, which calls are made with from now on. */
+  /** Publishes another version, which calls use from now on. */
   readonly publish: (...nodes: ReadonlyArray<object>) => Promise<void>
-  /** A call that is over; the id of its run. */
+  /** Inserts a finished call and returns the id of its run. */
   readonly call: (columns?: object) => Promise<RunId>
   readonly deliveries: (run: RunId) => Promise<ReadonlyArray<NodeWebhook>>
-  /** When the first of the run's deliveries is as wanted. */
+  /** Waits until the first of the run's deliveries is as wanted. */
   readonly settled: (run: RunId, wanted: Partial<NodeWebhook>) => Promise<NodeWebhook>
   readonly replay: (run: RunId, delivery: NodeWebhook) => Promise<unknown>
 }
@@ -155,7 +155,7 @@ export const nodeWebhooks = (database: TestDatabase) => {
     node: nodeOf(database),
     query,
     scene: sceneOf(database),
-    /** As if the next try were due. */
+    /** Makes the next try due. */
     makeDue: (run: RunId) =>
       query(
         (sql) => sql`

@@ -1,4 +1,4 @@
-/** The service as its operator starts it: `npm start`, in a clean environment, on the embedded Postgres and an empty folder. */
+/** The service as an operator starts it: `npm start`, with a clean environment, the embedded Postgres and an empty folder. */
 import { spawn } from "node:child_process"
 import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -12,21 +12,21 @@ export const root = fileURLToPath(new URL("../..", import.meta.url))
 
 interface NpmStart {
   readonly url: string
-  /** Where its data are. */
+  /** The folder with its data. */
   readonly folder: string
   readonly output: () => string
-  /** Sends SIGTERM to npm alone. Settled when npm has ended. */
+  /** Sends SIGTERM to npm only. Resolves when npm has exited. */
   readonly terminate: () => Promise<unknown>
-  /** Whether npm, or anything that it has started, is still there. */
+  /** Whether npm, or anything that it started, is still running. */
   readonly isLeft: () => boolean
 }
 
-/** Settled when it is ready. Whatever is left of it ends with the test. */
+/** Resolves when it is ready. Whatever is left of it is killed when the test ends. */
 export const npmStart = async (t: Test, environment: Readonly<Record<string, string>> = {}): Promise<NpmStart> => {
   const folder = await mkdtemp(join(tmpdir(), "npm-start-"))
   const settings = { DATA_DIR: folder, HOME: folder, METRICS: "off", PATH: process.env["PATH"] ?? "", PORT: "0", ...environment }
   const variables = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
-  // A group of its own, so that nothing of it survives the test, whatever npm leaves behind.
+  // In its own process group, so that nothing of it survives the test, whatever npm leaves behind.
   const npm = spawn("env", ["-i", ...variables, "npm", "start"], { cwd: root, detached: true, stdio: ["ignore", "pipe", "inherit"] })
   const { pid } = npm
   if (pid === undefined) throw new Error("npm was not started")

@@ -1,7 +1,7 @@
-/** Listens to Opus in Ogg through somebody else's reader and decoder, at the rate of the phone. */
+/** Decodes Opus in Ogg with a third-party decoder, at the phone's sample rate. */
 import { OggOpusDecoder } from "ogg-opus-decoder"
 
-/** What the decoder makes of each sample of the phone; nothing in a call is higher than the phone can carry, so the others are not needed. */
+/** Decoded samples per sample of the phone; a call has no higher frequencies than the phone carries, so the others are not needed. */
 const perSample = 6
 
 export const heardOpus = async (file: Uint8Array) => {

@@ -1,6 +1,6 @@
 /**
- * Real databases for tests: each one migrated, on its own, and dropped in the end. They are copies of a template in a Postgres that all
- * test files of a run share; the first file that needs it starts it.
+ * Real databases for tests: each one is migrated, private to its test file, and dropped at the end. They are copies of a template in a Postgres
+ * that all test files of a run share; the first file that needs it starts it.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
@@ -18,17 +18,17 @@ import { Sealer } from "#core/Sealer.ts"
 import * as postgres from "#runtime/postgres/postgres.ts"
 import { sealsOf, secretsKey } from "#runtime/secrets/KeyRing.ts"
 
-/** One key for all tests. */
+/** The same secrets key for all tests. */
 const testKey = Buffer.alloc(32, 7)
 const sealerLayer = Layer.succeed(Sealer, sealsOf({ current: secretsKey(testKey), former: [] }))
 
-/** What services stand on: a client, and the key of the tests. */
+/** What all services need: a client, and the tests' key. */
 export const clientLayer = (url: Redacted.Redacted, options: postgres.ClientOptions = {}) =>
   Layer.merge(postgres.clientLayer(url, options), sealerLayer)
 
 const keeper = fileURLToPath(new URL("./postgresKeeper.ts", import.meta.url))
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12)
-// One for each clone of the project and user.
+// One folder per clone of the project and user.
 const folder = join(tmpdir(), `trunkline-test-${process.getuid?.() ?? ""}-${hash(keeper)}`)
 const triesMillis = 100
 const triesPerKeeper = 5
@@ -36,7 +36,7 @@ const maxTries = 600
 
 const ask = (): Promise<string | undefined> =>
   new Promise((resolve) => {
-    // Stays open, without keeping the process alive: that is what tells the keeper that it is needed.
+    // Stays open without keeping the process alive: this tells the keeper that it is still needed.
     const socket = connect(join(folder, "keeper.sock"))
     socket.once("error", () => resolve(undefined))
     socket.once("close", () => resolve(undefined))
@@ -48,10 +48,10 @@ const ask = (): Promise<string | undefined> =>
 
 const startKeeper = () => {
   mkdirSync(folder, { recursive: true })
-  // Postgres, which does not run as root, has to pass.
+  // Postgres does not run as root, and must be able to pass through the folder.
   chmodSync(folder, 0o711)
   const log = openSync(join(folder, "keeper.log"), "w")
-  // Through env, because tap has every Node it sees started report its coverage.
+  // Through env, because tap makes every Node process that it sees report its coverage.
   const environment = [`PATH=${process.env["PATH"]}`, `TMPDIR=${tmpdir()}`]
   const child = spawn("env", ["-i", ...environment, process.execPath, keeper, folder], { detached: true, stdio: ["ignore", log, log] })
   child.unref()
@@ -66,7 +66,7 @@ const findServer = async (): Promise<string> => {
     const url = await ask()
     if (url !== undefined) return url
     if ((started?.exitCode ?? 0) !== 0) break
-    // One that ended well had found another keeper, which may itself be about to end.
+    // A keeper that exited successfully found another one, which may itself be about to exit.
     if (tries % triesPerKeeper === 0 && started?.exitCode !== null) started = startKeeper()
     await wait(triesMillis)
   }
@@ -82,11 +82,11 @@ const at = (url: string, database: string) => {
 }
 const once = (url: Redacted.Redacted) => Layer.fresh(clientLayer(url, { applicationName: "test", maxConnections: 1 }))
 
-/** One statement after another on a connection of its own. */
+/** Runs statements on a connection of its own. */
 const administer = <A, E>(url: string, work: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
   Effect.flatMap(SqlClient.SqlClient, work).pipe(Effect.provide(once(at(url, "postgres"))))
 
-/** Named after what is in it, so that a changed migration makes another. */
+/** Named after its content, so that a changed migration makes a new template. */
 const makeTemplate = Effect.fnUntraced(function* (url: string) {
   const migrations = yield* readMigrations()
   const name = `template_${hash(migrations.map(({ checksum }) => checksum).join())}`
@@ -118,9 +118,9 @@ const copyOf = Effect.fnUntraced(function* (source: string) {
   return at(url, name)
 }, Effect.orDie)
 
-/** The address of a database of its own, which is dropped with the scope. */
+/** The URL of a new database, which is dropped when the scope closes. */
 const database: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = Effect.flatMap(Effect.flatMap(serverUrl, templateName), copyOf)
-/** One without any table. */
+/** The URL of a database without any table. */
 export const emptyDatabase: Effect.Effect<Redacted.Redacted, never, Scope.Scope> = copyOf("template1")
 
 export interface TestDatabase {
@@ -128,7 +128,7 @@ export interface TestDatabase {
   readonly run: <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient | Sealer | SqlClient.SqlClient | Scope.Scope>) => Promise<A>
 }
 
-/** One database for all tests of a file; `t` is tap's root, and ends it. */
+/** One database for all tests of a file; `t` is tap's root, which drops it at the end. */
 export const openDatabase = async (t: { readonly teardown: (end: () => Promise<void>) => void }): Promise<TestDatabase> => {
   const scope = Scope.makeUnsafe()
   t.teardown(() => Effect.runPromise(Scope.close(scope, Exit.void)))
@@ -139,5 +139,5 @@ export const openDatabase = async (t: { readonly teardown: (end: () => Promise<v
   return { url: Redacted.value(url), run: (effect) => Effect.runPromise(Effect.scoped(effect).pipe(Effect.provide(client))) }
 }
 
-/** Somebody else's client, to look at the database with other eyes than the engine's. The caller ends it. */
+/** A third-party client, which looks at the database independently of the engine. The caller closes it. */
 export const witness = (url: string) => openWitness(url, { max: 2, onnotice: () => {} })

@@ -1,7 +1,7 @@
 /**
- * The Postgres that all test files of a run share, as a process of its own: `postgresKeeper.ts FOLDER`. It tells its address to whoever
- * connects to FOLDER/keeper.sock, and ends with everything it made when nobody is connected any more, so that a test that is killed leaves
- * nothing behind. Exit code 0 also when another keeper has the folder.
+ * The Postgres that all test files of a run share, as a separate process: `postgresKeeper.ts FOLDER`. It sends its URL to every client of
+ * FOLDER/keeper.sock, and removes everything and exits when no client is connected any more, so that a killed test leaves nothing behind. It
+ * also exits with code 0 if another keeper has the folder.
  */
 import { Effect, Redacted } from "effect"
 import { rmSync, writeSync } from "node:fs"
@@ -10,10 +10,10 @@ import { join } from "node:path"
 import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
 import { ownFolder } from "#runtime/process/FolderOwner.ts"
 
-// Between two files of one run nobody may be connected for a moment.
+// Between two files of a run there may be a moment without any client.
 const lingerMillis = 2000
 
-/** Ends when nobody has been connected for a while. */
+/** Completes when no client has been connected for a while. */
 const serve = (socket: string, url: string) =>
   Effect.callback<void>((resume) => {
     let connected = 0

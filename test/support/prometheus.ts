@@ -1,10 +1,10 @@
-/** Reads the text format of Prometheus as strictly as its description is worded; what does not fit is an error. */
+/** Parses the text format of Prometheus as strictly as it is specified; any deviation is an error. */
 
 type Type = "counter" | "gauge" | "histogram" | "summary" | "untyped"
 
 export interface Figures {
   readonly types: ReadonlyMap<string, Type>
-  /** By `name{labels}` as it is written, with `labels` in the order in which they are written. */
+  /** By `name{labels}` as written, with the labels in the order in which they are written. */
   readonly values: ReadonlyMap<string, number>
 }
 
@@ -14,7 +14,7 @@ const label = String.raw`[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*"`
 const sampleLine = new RegExp(String.raw`^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{${label}(?:,${label})*\})? (\S+)$`)
 const aNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** The names that a family's samples may have. */
+/** The names that the samples of a family may have. */
 const namesOf = (family: string, type: Type): ReadonlyArray<string> => {
   if (type === "histogram") return [`${family}_bucket`, `${family}_sum`, `${family}_count`]
   return type === "summary" ? [family, `${family}_sum`, `${family}_count`] : [family]
@@ -42,7 +42,7 @@ export const parse = (text: string): Figures => {
     if (typed !== undefined) {
       if (types.has(typed)) fail("a second TYPE", line)
       if (typed !== family) fail("a TYPE without its HELP before it", line)
-      // The pattern lets nothing else through.
+      // The cast holds because the pattern accepts only these words.
       types.set(typed, type as Type)
       continue
     }
@@ -85,10 +85,10 @@ const checkHistogram = (figures: Figures, name: string, series: string): void =>
   if (!figures.values.has(`${name}_sum${series}`)) fail("no sum", name + series)
 }
 
-/** Of one sample; 0 when there is none, as of what has not been counted yet. */
+/** The value of one sample; 0 if it is missing, as for something that has not been counted yet. */
 export const countOf = ({ values }: Figures, key: string): number => values.get(key) ?? 0
 
-/** By how much samples have grown, without those that have not. */
+/** How much samples have grown, without those that have not changed. */
 export const growth = (before: Figures, after: Figures, names: RegExp): Readonly<Record<string, number>> =>
   Object.fromEntries(
     [...after.values].flatMap(([key, value]) => {

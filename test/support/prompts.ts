@@ -1,4 +1,4 @@
-/** Recorded prompts of people, from Debian's packages for Asterisk, and what flite says: never kept in the repository. */
+/** Recorded human prompts from Debian's packages for Asterisk, and speech by flite. They are never kept in the repository. */
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { basename, extname, join, relative } from "node:path"
@@ -12,13 +12,13 @@ import { unavailable } from "./fromDebian.ts"
 import { wavOf } from "./wav.ts"
 
 const script = fileURLToPath(new URL("./prompts/install", import.meta.url))
-/** As `unavailable` says. */
+/** See `unavailable`. */
 export const promptsUnavailable = unavailable(script)
 
 export interface Clip {
-  /** Who speaks: `en_US_f_Allison`, `flite slt`. */
+  /** The speaker: `en_US_f_Allison`, `flite slt`. */
   readonly voice: string
-  /** The file without its ending, as in `digits/5`; or the text. */
+  /** The file name without its extension, such as `digits/5`; or the text. */
   readonly name: string
   readonly samples: Int16Array
 }
@@ -26,7 +26,7 @@ export interface Clip {
 const folder = (): string =>
   join(process.env["PROMPTS_CACHE"] ?? fileURLToPath(new URL("../../.cache/prompts", import.meta.url)), "root-1/usr/share/asterisk/sounds")
 
-/** The WAV files are PCM16 at the phone's rate; the others are A-law without a header. */
+/** WAV files are PCM16 at the phone's sample rate; the others are A-law without a header. */
 const samplesOf = (path: string): Int16Array => {
   const file = readFileSync(path)
   if (extname(path) === ".wav") {
@@ -39,7 +39,7 @@ const samplesOf = (path: string): Int16Array => {
 }
 
 const audible = 400
-/** Without the silence before and after it. */
+/** Removes the silence before and after. */
 const trimmed = (samples: Int16Array): Int16Array => {
   let first = 0
   let end = samples.length
@@ -48,10 +48,10 @@ const trimmed = (samples: Int16Array): Int16Array => {
   return samples.subarray(Math.max(0, first - 160), Math.min(samples.length, end + 400))
 }
 
-/** Sounds among the prompts that nobody says. */
+/** False for prompts that are not speech. */
 const isSpoken = (name: string) => !/^(beep|beeperr|silence\/.*|.*scending-2tone|tt-(monkeys|weasels))$/.test(name)
 
-/** The same recording comes under several names, and in several packages. */
+/** The same recording exists under several names and in several packages. */
 const onlyNew = () => {
   const seen = new Set<string>()
   return (samples: Int16Array) => {
@@ -75,7 +75,7 @@ export const promptVoices = (): ReadonlyArray<string> =>
     .filter((name) => existsSync(join(folder(), name, "digits")) && /^.._.._/.test(name))
     .toSorted()
 
-/** Each recording once. One at a time: all of them are hundreds of megabytes. */
+/** Each recording once, one at a time, because all of them are hundreds of megabytes. */
 export const recordedClips = function* (): Generator<Clip> {
   const isNew = onlyNew()
   for (const voice of promptVoices()) {
@@ -88,7 +88,7 @@ export const recordedClips = function* (): Generator<Clip> {
   }
 }
 
-/** The beep that Asterisk's own voicemail plays. */
+/** The beep of Asterisk's own voicemail. */
 export const asterisksBeep = (): Int16Array => trimmed(samplesOf(join(folder(), "en_US_f_Allison/beep.wav")))
 
 export const fliteClips = function* (texts: ReadonlyArray<string>): Generator<Clip> {

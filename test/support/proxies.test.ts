@@ -1,4 +1,4 @@
-/** The proxies between the engine and its world do what they are asked to, and nothing else. */
+/** The proxies between the engine and its world do what they are told, and nothing else. */
 import { createServer, request } from "node:http"
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net"
 import t, { type Test } from "tap"
@@ -11,7 +11,7 @@ import { until, untilTrue } from "./engine.ts"
 
 t.jobs = 4
 
-/** A server that remembers what it was sent, and echoes it. */
+/** A server that records and echoes what it receives. */
 const given = async (t: Test) => {
   const heard: Array<string> = []
   const sockets: Array<Socket> = []
@@ -130,7 +130,7 @@ t.test("given a connection by way of the TCP proxy", async (t) => {
   })
 })
 
-/** An HTTP server that says what it was asked for, behind the proxy. */
+/** An HTTP server behind the proxy that answers with the path it was asked for. */
 const web = async (t: Test) => {
   const asked: Array<string> = []
   const sockets: Array<WebSocket> = []

@@ -1,5 +1,5 @@
 /**
- * What `npm test` prints: a line for each file, each failure in full, each skipped test with its reason, and in the end `N passed, N failed`.
+ * The output of `npm test`: a line for each file, each failure in full, each skipped test with its reason, and at the end `N passed, N failed`.
  * Reads TAP from standard input.
  */
 import { createInterface } from "node:readline"
@@ -7,9 +7,9 @@ import { createInterface } from "node:readline"
 const indentOf = (line: string): number => line.length - line.trimStart().length
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Names of the tests that enclose the line, by depth. */
+/** The names of the tests around the line, by depth. */
 let path: Array<string> = []
-/** Depth of the last failure: the test around it has failed for the same reason. */
+/** The depth of the last failure: the test around it failed for the same reason. */
 let failedDepth = -1
 let failedInFile = false
 let diagnosticsIndent: number | undefined

@@ -2,7 +2,7 @@
 import type { Test } from "tap"
 import { numbersOf, World } from "./engine.ts"
 
-/** Calls that the campaign may have up at once. */
+/** The campaign's concurrency limit. */
 export const cap = 4
 
 export const longCampaign = async (t: Test, environment: Readonly<Record<string, string>> = {}) => {
@@ -14,7 +14,7 @@ export const longCampaign = async (t: Test, environment: Readonly<Record<string,
   return { id, world }
 }
 
-/** Originates since a moment of the log's clock. */
+/** Originates since a moment on the log's clock. */
 export const originatesSince = (world: World, at: number) =>
   world.emulator.log.entries.filter((entry) => entry.kind === "originate" && entry.at >= at)
 

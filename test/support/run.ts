@@ -1,16 +1,16 @@
-/** Effects under tap: a scope that closes at the end, no log output, a rejected promise for a failure. */
+/** Runs effects under tap: the scope closes at the end, nothing is logged, and a failure rejects the promise. */
 import { Clock, Effect, Layer, Logger, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 
 const silent = Logger.layer([])
 
-/** Steady time starts elsewhere than the wall clock, as it does in a process: whoever takes one for the other is found out. */
+/** Steady time starts elsewhere than the wall clock, as in a real process, so that code that confuses the two fails. */
 const STEADY_ORIGIN_NANOS = 1_000_000_000_000_000n
 
-/** How far the wall clock of each test was set from where time alone would have brought it. */
+/** By how much the wall clock of each test was stepped. */
 const steps = new WeakMap<Clock.Clock, { millis: number }>()
 
-/** A test clock whose wall clock can be stepped while steady time, and with it every sleep, goes on. */
+/** A test clock whose wall clock can be stepped while steady time, and with it every sleep, continues. */
 const steppable = Effect.map(TestClock.testClockWith(Effect.succeed), (clock): TestClock.TestClock => {
   const step = { millis: 0 }
   const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + step.millis
@@ -30,7 +30,7 @@ const steppable = Effect.map(TestClock.testClockWith(Effect.succeed), (clock): T
 })
 const testClock = Layer.effect(Clock.Clock, steppable).pipe(Layer.provideMerge(TestClock.layer()))
 
-/** Sets the wall clock forward, or back, as somebody sets it on a machine: no time passes by that. Under `run`. */
+/** Sets the wall clock forward or back, as an operator might; no time passes. Works only under `run`. */
 export const stepWallClock = (millis: number): Effect.Effect<void> =>
   Clock.clockWith((clock) => {
     const step = steps.get(clock)
@@ -39,10 +39,10 @@ export const stepWallClock = (millis: number): Effect.Effect<void> =>
     return Effect.void
   })
 
-/** On a clock that stands at 0 until `TestClock.adjust`; sockets, files and databases do not obey it. */
+/** Runs on a clock that stays at 0 until `TestClock.adjust`; sockets, files and databases are not affected by it. */
 export const run = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
   Effect.runPromise(Effect.scoped(effect).pipe(Effect.provide(Layer.merge(silent, testClock))))
 
-/** On the real clock. */
+/** Runs on the real clock. */
 export const runLive = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
   Effect.runPromise(Effect.scoped(effect).pipe(Effect.provide(silent)))

@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 that nobody trusts unless a test says so, valid until 2120. Its key protects nothing. */
+/** A certificate for 127.0.0.1 that nobody trusts unless a test does, valid until 2120. Its key protects nothing. */
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 
 export const key = `-----BEGIN PRIVATE KEY-----
@@ -18,5 +18,5 @@ mrjfctgY+yAwCgYIKoZIzj0EAwIDRwAwRAIgD2vOz5WZKWFJirY8ikzNlAtobxym
 UGqZEQbLeRzixacCIFxV/e4B/S6CeXTAxP93HxZ6HUmmwrpqx1pi62MZ39PD
 -----END CERTIFICATE-----`
 
-/** From now on the clients of this process trust it. */
+/** Makes the clients of this process trust it from now on. */
 export const trust = (): void => setDefaultCACertificates([...getCACertificates("default"), cert])

@@ -1,6 +1,5 @@
 /**
- * A TLS front before a plain server, as an ingress is. It can hold the handshakes of its connections, and it knows every request line that
- * it was sent.
+ * A TLS front for a plain server, like an ingress. It can hold the handshakes of its connections, and records every request line that it gets.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
@@ -10,10 +9,10 @@ export interface TlsFront {
   readonly url: string
   /** `POST /ari/channels` and so on, without the query. */
   readonly requests: ReadonlyArray<string>
-  /** Connections that wait for their handshake. */
+  /** How many connections wait for their handshake. */
   readonly held: () => number
   readonly hold: (on: boolean) => void
-  /** Ends the connections of requests, so that the next one needs a handshake; websockets stay. */
+  /** Closes the connections of requests, so that the next request needs a handshake; WebSockets stay. */
   readonly dropIdle: () => void
   readonly stop: () => void
 }
@@ -49,7 +48,7 @@ export const startTlsFront = async (target: string): Promise<TlsFront> => {
   await listening(inner)
   const outer = createServer((socket) => {
     keep(socket)
-    // Read from the first moment: otherwise nobody would notice that a client has given up.
+    // Read from the start: otherwise it would go unnoticed that a client has given up.
     const hello: Array<Buffer> = []
     const listen = (data: Buffer) => hello.push(data)
     socket.on("data", listen)
@@ -91,5 +90,5 @@ const join = (one: Socket, other: Socket): void => {
 }
 
 const listening = (server: Server) => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-// Listening on TCP, so neither a path nor null.
+// The cast holds because a server that listens on a port has such an address.
 const portOf = (server: Server): number => (server.address() as AddressInfo).port

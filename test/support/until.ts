@@ -1,8 +1,8 @@
-/** Waiting for what a test cannot be told of, and the clock of the callees' log. */
+/** Waiting for what a test is not notified of, and the clock of the callees' log. */
 
 const lookMillis = 10
 
-/** Settled when `found` finds something; an error that says what was waited for when it does not in time. */
+/** Resolves when `found` returns something; on a timeout the error says what was waited for. */
 export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = 60_000): Promise<A> => {
   const latest = performance.now() + millis
   while (true) {

@@ -1,4 +1,4 @@
-/** One call's voice over a loopback, in a process where time is turned by hand. */
+/** The voice of one call over a loopback, in a process with a manual clock. */
 import { Effect, Layer, References, type Scope } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { OrganizationId } from "#core/Id.ts"
@@ -41,7 +41,7 @@ export const loopback = () => {
     clear: () => {},
     listen: (listener) => listeners.push(listener)
   }
-  /** Frames of 20 ms, in which the callee is heard as loud as this. */
+  /** Plays frames of 20 ms in which the callee is heard at this loudness. */
   const talk = (frames: number, loudness = 0) => {
     for (let frame = 0; frame < frames; frame++) {
       for (const at of callee.keys()) callee[at] = encodeSample(loudness * Math.sin(at * at))
@@ -55,11 +55,11 @@ export const loopback = () => {
   const end = (why: string) => {
     for (const listener of listeners) listener.closed(why)
   }
-  /** The process stands still. */
+  /** Stalls the process. */
   const stall = (millis: number) => {
     now += millis
   }
-  /** Whether the far end takes more audio. */
+  /** Sets whether the far end accepts more audio. */
   const room = (has: boolean) => {
     hasRoom = has
   }
@@ -77,7 +77,7 @@ export const plan: VoicePlan = {
   onMachine: "hangup"
 }
 
-/** Names that tests know. */
+/** Predictable names for the tests. */
 const plainNames = Layer.succeed(CallFiles, {
   recording: (runId) => `recordings/${runId}.wav`,
   transcript: (runId) => `transcripts/${runId}.txt`,

@@ -1,4 +1,4 @@
-/** The wall clock of this process, as somebody sets it on a machine: `Date` is stepped, and nothing else that tells the time. */
+/** The wall clock of this process as an operator might set it: `Date` is stepped, and no other clock. */
 const actual = Date
 const now = actual.now
 let stepped = 0
@@ -7,7 +7,7 @@ const Stepped = new Proxy(actual, {
   construct: (_, given, newTarget) => Reflect.construct(actual, given.length === 0 ? [actual.now()] : given, newTarget)
 })
 
-/** Milliseconds forward, or back. */
+/** Steps the clock by milliseconds, forward or back. */
 export const step = (millis: number): void => {
   stepped += millis
   actual.now = () => now() + stepped

@@ -1,4 +1,4 @@
-/** WAV files as others write them, and as nobody should. */
+/** WAV files as other programs write them, and malformed ones. */
 
 interface WavFormat {
   /** The format's number: 1 PCM, 3 float, 6 A-law, 7 mu-law. */
@@ -7,9 +7,9 @@ interface WavFormat {
   readonly channels: number
   readonly rate: number
   readonly isExtensible?: boolean
-  /** Chunks that lie before the samples. */
+  /** Chunks before the samples. */
   readonly before?: Buffer
-  /** What the header says of the length of the samples. */
+  /** The length of the samples as the header gives it. */
   readonly dataBytes?: number
 }
 
@@ -40,7 +40,7 @@ export const wavOf = (format: WavFormat, data: Buffer): Buffer => {
   return chunk("RIFF", body)
 }
 
-/** PCM16, one channel, at the rate of the phone. */
+/** PCM16, one channel, at the phone's sample rate. */
 export const phoneWav = (samples: Int16Array): Buffer =>
   wavOf({ tag: 1, bits: 16, channels: 1, rate: 8000 }, Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength))
 

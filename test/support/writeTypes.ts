@@ -1,4 +1,4 @@
-/** `npm run types`: writes the types of the API anew. Of provider configurations they know those of the built-in adapters. */
+/** `npm run types`: rewrites the types of the API. They cover the provider configurations of the built-in adapters only. */
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { builtIn } from "#adapters/index.ts"
