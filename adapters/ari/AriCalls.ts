@@ -10,7 +10,7 @@ import { fromQ850, type HangupCause, mayHideAnswer } from "#core/outcome/HangupC
 import { CallId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import type { Listed } from "./AriListing.ts"
-import { type Dialplan, foundIn, noted, placeIn, plain } from "./DialplanPlace.ts"
+import { amdVariables, type Dialplan, foundIn, placeIn, plain } from "./DialplanPlace.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
 
 export interface Call {
@@ -130,7 +130,7 @@ export class AriCalls {
       case "StasisStart":
         return this.#enteredStasis(event.id, call, event.args, event.at)
       case "ChannelVarset":
-        return this.#noted(event.id, call, event.variable, event.value)
+        return this.#recordAmd(event.id, call, event.variable, event.value)
       case "ChannelHangupRequest":
         if (!event.soft) call.network = { cause: event.cause, sipStatus: event.sipStatus }
         else if ((event.cause & SOFT_HANGUP_SHUTDOWN) !== 0) call.stopping = true
@@ -239,7 +239,7 @@ export class AriCalls {
     const found = foundIn(args)
     // For a call that another session sent there, only these arguments tell that it is back.
     const isBack = call.dialplan === "inside" || (call.dialplan === "none" && Object.keys(found).length > 0)
-    if (isBack) this.#handedOver(callId, call, found, at)
+    if (isBack) this.#backFromDialplan(callId, call, found, at)
     else this.#answered(callId, call, at)
   }
 
@@ -251,14 +251,14 @@ export class AriCalls {
     this.#emit(callId, { _tag: "Answered", isElsewhere: true, ...(at === undefined ? {} : { at }) })
   }
 
-  #noted(callId: string, call: Call, variable: string, value: string): void {
-    if (call.dialplan !== "inside" || !noted.has(variable)) return
+  #recordAmd(callId: string, call: Call, variable: string, value: string): void {
+    if (call.dialplan !== "inside" || !amdVariables.has(variable)) return
     if (variable === "AMDSTATUS") call.isMachine = value === MACHINE
     this.#emit(callId, { _tag: "Gathered", values: { [variable]: plain(value) } })
   }
 
   /** Takes over a call from the dialplan. From now on the agent decides what to do about a machine. */
-  #handedOver(callId: string, call: Call, found: Readonly<Record<string, string>>, at?: number): void {
+  #backFromDialplan(callId: string, call: Call, found: Readonly<Record<string, string>>, at?: number): void {
     call.dialplan = "over"
     call.answered = true
     call.isMachine = (found["AMDSTATUS"] ?? (call.isMachine ? MACHINE : "")) === MACHINE

@@ -35,7 +35,7 @@ export const placeIn = ([kind, , context, extension, priority]: ReadonlyArray<st
     : undefined
 
 /** The results of AMD(). They are recorded as they are set, because the dialplan may end the call right after. */
-export const noted: ReadonlySet<string> = new Set(["AMDSTATUS", "AMDCAUSE"])
+export const amdVariables: ReadonlySet<string> = new Set(["AMDSTATUS", "AMDCAUSE"])
 const MOST_FOUND = 16
 const LONGEST_VALUE = 256
 export const plain = (value: string): string => value.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").slice(0, LONGEST_VALUE)

@@ -10,11 +10,11 @@ import { Budgets } from "./Budgets.ts"
 export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", { retryAfterSeconds: Schema.Int }) {}
 
 /**
- * - `familiar`: this address has logged in to this account before.
- * - `known`: it has logged in to another account.
- * - `stranger`: it has not logged in to any account.
+ * - `sameAccount`: this address has logged in to this account before.
+ * - `otherAccount`: it has logged in to another account.
+ * - `noAccount`: it has not logged in to any account.
  */
-export type Standing = "familiar" | "known" | "stranger"
+export type Standing = "sameAccount" | "otherAccount" | "noAccount"
 
 interface Attempt {
   /** The address in lower case. */
@@ -40,20 +40,20 @@ export class LoginLimit extends Context.Service<
   }
 >()("core/organization/LoginLimit") {
   static readonly layer = Layer.sync(LoginLimit, () => {
-    const familiar = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)
+    const sameAccount = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)
     const pairs = new Budgets({ atOnce: 10, everyMillis: 30 * seconds }, counted)
-    const strangers = new Budgets({ atOnce: 20, everyMillis: 15 * seconds }, counted)
+    const noAccount = new Budgets({ atOnce: 20, everyMillis: 15 * seconds }, counted)
     // Many people can share an address, such as that of an office.
-    const known = new Budgets({ atOnce: 60, everyMillis: 5 * seconds }, counted)
+    const otherAccount = new Budgets({ atOnce: 60, everyMillis: 5 * seconds }, counted)
     const accounts = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)
     const signUps = new Budgets({ atOnce: 30, everyMillis: 10 * seconds }, counted)
 
     const budgetsOf = ({ email, standing, subscriber }: Attempt): ReadonlyArray<readonly [Budgets, string]> => {
       const pair = `${subscriber} ${email}`
-      if (standing === "familiar") return [[familiar, pair]]
+      if (standing === "sameAccount") return [[sameAccount, pair]]
       return [
         [pairs, pair],
-        [standing === "known" ? known : strangers, subscriber],
+        [standing === "otherAccount" ? otherAccount : noAccount, subscriber],
         [accounts, email]
       ]
     }

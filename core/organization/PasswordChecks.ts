@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { subscriberOf } from "#core/egress/Network.ts"
 import { AuditLog } from "./AuditLog.ts"
-import { KnownAddresses } from "./KnownAddresses.ts"
+import { LoginAddresses } from "./LoginAddresses.ts"
 import { LoginLimit, type TooManyAttempts } from "./LoginLimit.ts"
 import { Passwords } from "./Passwords.ts"
 import { type PasswordsBusy, PasswordTurns, type Who } from "./PasswordTurns.ts"
@@ -42,7 +42,7 @@ export class PasswordChecks extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const audit = yield* AuditLog
-      const addresses = yield* KnownAddresses
+      const addresses = yield* LoginAddresses
       const limit = yield* LoginLimit
       const passwords = yield* Passwords
       const turns = yield* PasswordTurns
@@ -57,7 +57,7 @@ export class PasswordChecks extends Context.Service<
       }
       const whoOf = ({ email, standing, subscriber }: ReturnType<typeof attemptOf>): Who => ({
         standing,
-        key: standing === "familiar" ? `${subscriber} ${email}` : subscriber
+        key: standing === "sameAccount" ? `${subscriber} ${email}` : subscriber
       })
       const checked = Effect.fnUntraced(function* <A>(
         { address, email: given, password }: Shown,
@@ -90,5 +90,5 @@ export class PasswordChecks extends Context.Service<
         signUp: (address) => limit.signUp(subscriberOf(address))
       })
     })
-  ).pipe(Layer.provide([KnownAddresses.layer, LoginLimit.layer, PasswordTurns.layer]))
+  ).pipe(Layer.provide([LoginAddresses.layer, LoginLimit.layer, PasswordTurns.layer]))
 }

@@ -17,8 +17,8 @@ export interface Who {
 }
 
 /** Sorted by priority. */
-const standings = ["familiar", "known", "stranger"] as const
-const room: Readonly<Record<Standing, number>> = { familiar: 30, known: 20, stranger: 10 }
+const standings = ["sameAccount", "otherAccount", "noAccount"] as const
+const room: Readonly<Record<Standing, number>> = { sameAccount: 30, otherAccount: 20, noAccount: 10 }
 const roomPerKey = 3
 const retryAfterSeconds = 3
 /** The pause after a check, as a multiple of how long it took. */
@@ -30,7 +30,7 @@ interface Waiting {
   readonly begin: () => void
 }
 
-const isRested = ({ standing }: Who) => standing !== "familiar"
+const isRested = ({ standing }: Who) => standing !== "sameAccount"
 
 type Full = TooManyAttempts | PasswordsBusy
 
@@ -69,7 +69,7 @@ export class PasswordTurns extends Context.Service<
 }
 
 class Turns {
-  private readonly waiting: Record<Standing, Array<Waiting>> = { familiar: [], known: [], stranger: [] }
+  private readonly waiting: Record<Standing, Array<Waiting>> = { sameAccount: [], otherAccount: [], noAccount: [] }
   /** Counts those who wait and the one being served. */
   private readonly perKey = new Map<string, number>()
   private isBusy = false
@@ -99,7 +99,7 @@ class Turns {
     this.count(one.who, -1)
   }
 
-  /** With `resting`, only `familiar` clients are served until `rested`. */
+  /** With `resting`, only `sameAccount` clients are served until `rested`. */
   leave(who: Who, resting: boolean): void {
     this.count(who, -1)
     if (resting) this.isResting = true
@@ -115,7 +115,7 @@ class Turns {
   private serve(): void {
     if (this.isBusy) return
     const first = standings.find((standing) => this.waiting[standing].length > 0)
-    const next = first === undefined || (this.isResting && first !== "familiar") ? undefined : this.waiting[first].shift()
+    const next = first === undefined || (this.isResting && first !== "sameAccount") ? undefined : this.waiting[first].shift()
     if (next === undefined) return
     this.isBusy = true
     next.begin()

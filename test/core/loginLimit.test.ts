@@ -6,7 +6,7 @@ import { run as runTurned, stepWallClock } from "#test/support/run.ts"
 import { tag } from "#test/store/services.ts"
 
 t.test("given log-ins that fail", async (t) => {
-  const from = (email: string, subscriber = "192.0.2.1", standing: Standing = "stranger") => ({ email, subscriber, standing })
+  const from = (email: string, subscriber = "192.0.2.1", standing: Standing = "noAccount") => ({ email, subscriber, standing })
   const tried = (email: string, subscriber?: string, standing?: Standing) =>
     LoginLimit.use((_) => tag(_.attempt(from(email, subscriber, standing))))
   const play = <A>(work: Effect.Effect<A, never, LoginLimit>) =>

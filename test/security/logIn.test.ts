@@ -26,7 +26,7 @@ t.test("given turns of which one is taken", async (t) => {
       Effect.gen(function* () {
         const turns = yield* PasswordTurns
         const log: Array<string> = []
-        const take = (who: string, standing: Standing = "stranger") =>
+        const take = (who: string, standing: Standing = "noAccount") =>
           tag(
             turns.take(
               { standing, key: who },
@@ -45,10 +45,10 @@ t.test("given turns of which one is taken", async (t) => {
         const begun = yield* Deferred.make<void>()
         const end = yield* Deferred.make<void>()
         const first = yield* Effect.forkChild(
-          turns.take({ standing: "stranger", key: "first" }, Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end)))
+          turns.take({ standing: "noAccount", key: "first" }, Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end)))
         )
         yield* Deferred.await(begun)
-        const take = (who: string, standing: Standing = "stranger") =>
+        const take = (who: string, standing: Standing = "noAccount") =>
           tag(
             turns.take(
               { standing, key: who },
@@ -84,10 +84,10 @@ t.test("given turns of which one is taken", async (t) => {
                 300
               )
             )
-          yield* started(tag(check("first", "stranger")))
-          yield* started(tag(check("second", "stranger")))
+          yield* started(tag(check("first", "noAccount")))
+          yield* started(tag(check("second", "noAccount")))
           yield* TestClock.adjust(350)
-          yield* started(tag(check("friend", "familiar")))
+          yield* started(tag(check("friend", "sameAccount")))
           yield* TestClock.adjust(5_000)
           return log
         }).pipe(Effect.provide(PasswordTurns.layer))
@@ -125,9 +125,9 @@ t.test("given turns of which one is taken", async (t) => {
           held((take, log) =>
             Effect.gen(function* () {
               const fibers = [
-                yield* started(take("stranger")),
-                yield* started(take("known", "known")),
-                yield* started(take("familiar", "familiar"))
+                yield* started(take("noAccount")),
+                yield* started(take("otherAccount", "otherAccount")),
+                yield* started(take("sameAccount", "sameAccount"))
               ]
               return { fibers, log }
             })
@@ -137,7 +137,7 @@ t.test("given turns of which one is taken", async (t) => {
         return log
       })
     )
-    t.strictSame(log, ["familiar", "known", "stranger"])
+    t.strictSame(log, ["sameAccount", "otherAccount", "noAccount"])
   })
 
   t.test("when one who waits goes away, then the next has its room", async (t) => {
@@ -198,7 +198,7 @@ t.test(
   async (t) => {
     const play = <A>(work: Effect.Effect<A, never, LoginLimit>) =>
       Effect.runPromise(work.pipe(Effect.provide(LoginLimit.layer), Effect.provide(TestClock.layer())))
-    const guesses = (emailOf: (at: number) => string, subscriberOf: (at: number) => string, standing: Standing = "stranger") =>
+    const guesses = (emailOf: (at: number) => string, subscriberOf: (at: number) => string, standing: Standing = "noAccount") =>
       play(
         Effect.gen(function* () {
           const { attempt } = yield* LoginLimit
@@ -222,7 +222,7 @@ t.test(
       await guesses(
         () => "a",
         () => office,
-        "familiar"
+        "sameAccount"
       ),
       30,
       "from the owner's own address"

@@ -8,22 +8,22 @@ import type { Standing } from "./LoginLimit.ts"
 const remembered = 10_000
 const keptOfUser = 20
 
-export class KnownAddresses extends Context.Service<
-  KnownAddresses,
+export class LoginAddresses extends Context.Service<
+  LoginAddresses,
   {
     readonly standingOf: (email: string, subscriber: string) => Standing
     readonly loggedIn: (user: { readonly id: UserId; readonly email: string }, subscriber: string) => Effect.Effect<void>
   }
->()("core/organization/KnownAddresses") {
+>()("core/organization/LoginAddresses") {
   static readonly layer = Layer.effect(
-    KnownAddresses,
+    LoginAddresses,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const memory = new Memory()
       for (const { email, subscriber } of yield* Effect.orDie(latest(sql))) memory.add(email, subscriber)
       return {
         standingOf: (email, subscriber) => memory.standingOf(email, subscriber),
-        loggedIn: Effect.fn("KnownAddresses.loggedIn")(({ email, id }, subscriber) => {
+        loggedIn: Effect.fn("LoginAddresses.loggedIn")(({ email, id }, subscriber) => {
           memory.add(email, subscriber)
           return Effect.orDie(keep(sql, id, subscriber))
         })
@@ -50,8 +50,8 @@ class Memory {
   }
 
   standingOf(email: string, subscriber: string): Standing {
-    if (this.pairs.has(`${subscriber} ${email}`)) return "familiar"
-    return this.accounts.has(subscriber) ? "known" : "stranger"
+    if (this.pairs.has(`${subscriber} ${email}`)) return "sameAccount"
+    return this.accounts.has(subscriber) ? "otherAccount" : "noAccount"
   }
 
   private forget(pair: string): void {
