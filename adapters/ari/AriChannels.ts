@@ -16,7 +16,7 @@ const MAX_LIST_BYTES = 32 * 1024 * 1024
 
 export const listChannels = Effect.fnUntraced(function* (asterisk: Asterisk, operation: string) {
   const { body } = yield* ask(asterisk, operation, { method: "GET", path: "/channels", maxBytes: MAX_LIST_BYTES })
-  if (!Array.isArray(body)) return yield* providerError(operation, "the list of channels is no list")
+  if (!Array.isArray(body)) return yield* providerError(operation, "the list of channels is not a list")
   const list: ChannelList = new Map(body.map((channel: unknown) => [textAt(channel, "id") ?? "", listed(channel, asterisk.application)]))
   return list
 })

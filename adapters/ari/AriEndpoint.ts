@@ -166,7 +166,10 @@ const beforeLeaving = (
   if (isRefused && error.reason === "unreachable" && isUp(endpoint)) health.unreachable(callId, error.detail)
   else health.dismiss(callId)
   return isRefused && (isHeldBack || error.reason === "unreachable")
-    ? { _tag: "Unsent", refusal: isHeldBack ? new OriginateRefused({ reason: "unreachable", detail: "it takes no calls now" }) : error }
+    ? {
+        _tag: "Unsent",
+        refusal: isHeldBack ? new OriginateRefused({ reason: "unreachable", detail: "it does not take calls now" }) : error
+      }
     : { _tag: "Failed", error, hasLeft: false }
 }
 

@@ -229,7 +229,7 @@ const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operat
     if (look._tag === "Failure") return yield* providerError(operation, `${endpoint.name}: ${look.failure.detail}`)
   const former = places.get(callId)
   if (former !== undefined && former.trunk === undefined)
-    return yield* providerError(operation, `it left through ${former.name}, which the configuration does not name any more`)
+    return yield* providerError(operation, `it left through ${former.name}, which the configuration no longer names`)
   return undefined
 })
 

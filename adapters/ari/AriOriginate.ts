@@ -37,14 +37,14 @@ const parametersOf = (asterisk: Asterisk, { dialplan, dialString, extensions, ex
   if (!isCallId(request.callId)) return refused("misconfigured", "not a call id")
   // The list of extensions has changed since: a person must fix that, and it is not the contact's fault.
   if (/^[0-9]{2,8}$/.test(request.to) && !extensions.has(request.to))
-    return refused("misconfigured", "the number is no extension that the telephony configuration lists")
+    return refused("misconfigured", "the number is not an extension that the telephony configuration lists")
   if (!/^\+?[0-9]{2,20}$/.test(request.to)) {
     return new OriginateRefused({ reason: "number_refused", cause: "invalid_number_format", detail: "not a phone number" })
   }
   if (request.from !== undefined && !/^\+?[0-9]{1,20}$/.test(request.from))
     return refused("misconfigured", "the caller id is not a phone number")
   const endpoint = filled(dialString, request.to)
-  if (endpoint === dialString) return refused("misconfigured", "the dial string holds neither {number} nor {digits}")
+  if (endpoint === dialString) return refused("misconfigured", "the dial string contains neither {number} nor {digits}")
   if (dialplan !== undefined && asterisk.now() < asterisk.noDialplanUntil) return refused("misconfigured", noPlace(dialplan))
   return {
     endpoint,

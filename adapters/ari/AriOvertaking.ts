@@ -51,7 +51,7 @@ export const makeOvertaking = (asterisk: Asterisk, dialString: string) => {
 
 /** An endpoint with the reserved name exists, so the request created a channel: hangs it up. */
 const end = (asterisk: Asterisk, channelId: string) =>
-  Effect.logError("the endpoint that nobody is to have exists: an originate to it made a channel").pipe(
+  Effect.logError("the endpoint name reserved for probes exists: an originate to it created a channel").pipe(
     Effect.andThen(ask(asterisk, "hangup", { method: "DELETE", path: channelPath(channelId) }, isNoChannel)),
     Effect.ignore
   )

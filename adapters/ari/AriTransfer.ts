@@ -58,7 +58,7 @@ export const transfer = Effect.fn("ari.transfer")(function* (
   if (!/^\+?[0-9]{1,20}$/.test(request.to)) return yield* failed("the destination is not a number")
   if (request.from !== undefined && !/^\+?[0-9]{1,20}$/.test(request.from)) return yield* failed("the caller id is not a number")
   if (asterisk.calls.get(callId)?.answered !== true) return yield* failed("the call is not up")
-  if (asterisk.transfers.has(callId)) return yield* failed("the call is being transferred already, or was")
+  if (asterisk.transfers.has(callId)) return yield* failed("the call is being transferred, or was transferred before")
   return yield* request.kind === "blind"
     ? handOver(asterisk, destinations, callId, request)
     : connect(asterisk, destinations, callId, request)
@@ -84,7 +84,7 @@ const handOver = Effect.fnUntraced(function* (asterisk: Asterisk, { context }: D
 const connect = Effect.fnUntraced(function* (asterisk: Asterisk, { dialString }: Destinations, callId: CallId, request: TransferRequest) {
   const endpoint = dialString.replaceAll("{number}", request.to).replaceAll("{digits}", request.to.replace("+", ""))
   if (dialString === "") return yield* failed("the telephony configuration has no dial string for transfers")
-  if (endpoint === dialString) return yield* failed("the dial string for transfers holds neither {number} nor {digits}")
+  if (endpoint === dialString) return yield* failed("the dial string for transfers contains neither {number} nor {digits}")
   const line = asterisk.lines.get(callId)
   if (line === undefined) return yield* failed("the call has no audio that could be transferred")
   const one = begin(asterisk, callId, `${prefixOf(asterisk)}${callId}-${randomUUID().slice(0, 8)}`)

@@ -33,6 +33,6 @@ export const sizeProblems = ({ configurations, definition, templateContextVariab
   take(room, configurations)
   take(room, templateContextVariables)
   if (room.values >= 0 && room.characters >= 0) return []
-  const message = `Value error, an agent takes ${mostCharacters} characters and ${mostValues} values: its graph, settings and template variables together`
+  const message = `Value error, the graph, settings and template variables of an agent may have at most ${mostCharacters} characters and ${mostValues} values together`
   return [{ kind: "workflow", id: null, path: [], message }]
 }

@@ -18,9 +18,9 @@ export class CredentialHostRefused extends Schema.TaggedError<CredentialHostRefu
 }) {}
 
 export const hostRefusedMessage = (host: string): string =>
-  `The credential may not be sent to ${host}: an administrator has to add this host to the credential's allowed_hosts`
+  `The credential may not be sent to ${host}: an administrator must add this host to the credential's allowed_hosts`
 export const hostsFullMessage = (name: string, host: string): string =>
-  `The credential '${name}' may not be sent to ${host}: its allowed_hosts would be more than ${mostHosts}; take others off the list first`
+  `The credential '${name}' may not be sent to ${host}: its allowed_hosts would exceed ${mostHosts} entries; remove others first`
 
 const entryOf = ({ hostname, port, protocol }: URL): string => {
   if (port !== "") return `${hostname}:${port}`

@@ -80,7 +80,7 @@ export const problemsOf = (configuration: ModelConfiguration): ReadonlyArray<Mod
 }
 
 const problemOf = (kind: ServiceKind, { provider, voice }: JsonObject): string | undefined => {
-  if (typeof provider !== "string") return "No provider is named"
+  if (typeof provider !== "string") return "No provider is set"
   const known = Object.hasOwn(voiceServices[kind], provider) ? voiceServices[kind][provider] : undefined
   if (known === undefined) return `This engine has no ${kind} provider '${provider}'`
   if (!isNamed(voice) || known.voices.length === 0 || known.voices.some((one) => one === voice)) return undefined

@@ -126,7 +126,7 @@ t.test("given calls of a former process", async (t) => {
   line.trunk.adopt(former, "http://pbx.example.com:8088")
   t.match(
     await line.lookup(former).catch((error: unknown) => error),
-    { _tag: "ProviderError", detail: /does not name any more/ },
+    { _tag: "ProviderError", detail: /no longer names/ },
     "when it left through one that is not here, then it is not gone"
   )
   t.equal(line.trunk.mayAppear?.({ callId: former, ageMillis: 500_000, ringTimeoutSeconds: 30 }), true)

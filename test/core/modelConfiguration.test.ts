@@ -156,10 +156,7 @@ t.test("given services that are set up, when they are held against what the engi
   t.strictSame(messages({ tts: { provider: "flite", voice: "slt" } }), [])
   t.strictSame(messages({ tts: { provider: "flite" } }), [])
   t.strictSame(messages({ tts: { provider: "flite", voice: "anna" } }), ["tts: Flite has only the voice 'slt' here"])
-  t.strictSame(messages({ llm: openai, stt: { model: "m" } }), [
-    "llm: This engine has no llm provider 'openai'",
-    "stt: No provider is named"
-  ])
+  t.strictSame(messages({ llm: openai, stt: { model: "m" } }), ["llm: This engine has no llm provider 'openai'", "stt: No provider is set"])
   t.strictSame(messages({ tts: { provider: "constructor" } }), ["tts: This engine has no tts provider 'constructor'"])
   t.strictSame(messages({ tts: { provider: "x" }, realtime: { provider: "y" }, isRealtime: true }), [
     "realtime: This engine has no realtime provider 'y'"

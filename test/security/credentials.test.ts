@@ -44,7 +44,7 @@ t.test("given a credential, an administrator and a member who may not read it", 
   const save = (api: Api, graph: Graph) => api.ask("PUT", `/workflow/${world.agentId}`, { workflow_definition: graphOf(graph) })
   const tool = (url: string) => ({ name: "Ask", definition: { type: "http_api", config: { method: "GET", url, credential_uuid: uuid } } })
   const refusal = (host: string) =>
-    `The credential may not be sent to ${host}: an administrator has to add this host to the credential's allowed_hosts`
+    `The credential may not be sent to ${host}: an administrator must add this host to the credential's allowed_hosts`
 
   t.test("when the member names it beside his own address, in whatever place, then it is refused", async (t) => {
     t.strictSame(await hosts(), [])
@@ -95,7 +95,7 @@ t.test("given a credential, an administrator and a member who may not read it", 
     const many = Array.from({ length: 99 }, (_, at) => `host${at}.example.com`)
     t.equal((await admin.ask("PUT", `/credentials/${uuid}`, { allowed_hosts: many })).status, 200)
     const full = (host: string) =>
-      `The credential 'crm' may not be sent to ${host}: its allowed_hosts would be more than 100; take others off the list first`
+      `The credential 'crm' may not be sent to ${host}: its allowed_hosts would exceed 100 entries; remove others first`
     const both = await save(admin, {
       fetch: fetch("https://one.example.com"),
       nodes: [
