@@ -26,8 +26,9 @@ const longestText = 65_536
 
 /**
  * Renders a template at `now`, in epoch milliseconds. `current_time` and `current_weekday` take precedence over the context; without a zone of
- * their own they use the first zone that the template names, or else UTC. Missing values render as the empty string. Once the text reaches
- * 65,536 characters nothing more is inserted, because a short template can ask for a long value many times.
+ * their own they use the first zone that the template names, or else UTC. Missing values render as the empty string, and so does a
+ * template longer than 65,536 characters. Once the text reaches that length nothing more is inserted, because a short template can ask for a long
+ * value many times.
  */
 export const render = (template: string, context: Context, now: number): string =>
   renderWithin(template, context, now, { left: longestText, clocks: new Map() })
