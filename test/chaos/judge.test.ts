@@ -54,7 +54,7 @@ const evidence = (more: Partial<Evidence> = {}): Evidence => ({
   ...more
 })
 
-t.test("given a campaign in which all went well, then nothing is found", async (t) => {
+t.test("given a campaign in which everything went well, then nothing is found", async (t) => {
   t.strictSame(judge(evidence()), { explained: {}, findings: [], late: 0 })
 })
 
@@ -266,7 +266,7 @@ t.test("given what the rules allow, then nothing is found", async (t) => {
   check("a request that left just before the pause was confirmed", { campaigns: [campaign({ pauses: [{ from: 900, until: 9000 }] })] })
 })
 
-t.test("given spans, when they are taken off another, then what is left is clear", async (t) => {
+t.test("given spans, when they are subtracted from another, then the rest is clear", async (t) => {
   const check = (spans: ReadonlyArray<readonly [number, number]>, left: number) =>
     t.equal(
       clearMillis(
@@ -297,7 +297,7 @@ t.test("given spans, when they are taken off another, then what is left is clear
   check([[0, 100]], 0)
 })
 
-t.test("given a chaos that is over, then its report says what was done, and names what is not known", async (t) => {
+t.test("given a finished chaos run, then its report says what was done and names what is unknown", async (t) => {
   const story = evidence({
     attempts: [
       attempt("a", 1000),

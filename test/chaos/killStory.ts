@@ -96,7 +96,7 @@ export const killStory = async (t: Test, { campaigns, contacts, dialsBetween, ki
     [],
     "then nothing is unknown but calls that were under way when the engine was killed, and over when it was back"
   )
-  t.strictSame(neverLeft, [], "then no contact has failed by a call that never left")
+  t.strictSame(neverLeft, [], "then no contact has failed because of a call that never left")
   t.equal(dialedAgain, 0, "then no attempt was dialed twice")
   t.strictSame(calledTwiceAtOnce(world), [], "then no phone was called while it was in a call of ours")
   t.equal(called, campaigns * contacts, "then everybody was called")

@@ -19,7 +19,7 @@ const goodbye = ["HangupRequest 16", "StasisEnd", "Destroyed 16"]
 const weHangUp = ["HangupRequest 32", "StasisEnd", "Destroyed 16"]
 const timeOut = "Destroyed 19 480"
 
-t.test("given a callee, when it is dialled, then its events come in Asterisk's order", async (t) => {
+t.test("given a callee, when it is dialed, then its events come in Asterisk's order", async (t) => {
   const emulator = await start(t)
   const client = await listen(emulator)
   const check = async (lastThree: string, expected: ReadonlyArray<string>, log: ReadonlyArray<string>) => {
@@ -75,7 +75,7 @@ t.test("given a callee who stays, when we hang up, then the call ends with the c
   t.equal((await rest(emulator, "DELETE", "/channels/ringing")).status, 404)
 })
 
-t.test("given the callee of disorder, then events overtake the response, come backwards, twice, and again after the end", async (t) => {
+t.test("given the disorderly callee, then events overtake the response, come backwards, twice, and again after the end", async (t) => {
   const emulator = await start(t)
   const client = await listen(emulator)
   await originate(emulator, "x", "106")
@@ -146,7 +146,7 @@ t.test("given create and dial, then the channel enters the app at once, and Dial
 })
 
 t.test("given the events' socket", async (t) => {
-  t.test("when nobody is connected for the app, then the call is placed, and dropped without a word when it is answered", async (t) => {
+  t.test("when nobody is connected for the app, then the call is placed, and dropped without an event when it is answered", async (t) => {
     const emulator = await start(t)
     t.equal((await originate(emulator, "x", "111")).status, 200)
     await until(() => emulator.live() === 0)
@@ -156,7 +156,7 @@ t.test("given the events' socket", async (t) => {
     )
   })
 
-  t.test("when it drops, then calls live on, what happens meanwhile is lost, and events flow again by themselves", async (t) => {
+  t.test("when it drops, then calls continue, events in the meantime are lost, and later ones arrive again", async (t) => {
     const emulator = await start(t)
     const before = await listen(emulator)
     await originate(emulator, "up", "111")
@@ -175,23 +175,26 @@ t.test("given the events' socket", async (t) => {
     t.strictSame(after.events.map(worded), weHangUp)
   })
 
-  t.test("when a second client comes, then the first hears so once, and never again, and the app dies with the second", async (t) => {
-    const emulator = await start(t)
-    const first = await listen(emulator)
-    const second = await listen(emulator)
-    await originate(emulator, "x", "101")
-    await second.sees("x", "ChannelDestroyed")
-    t.strictSame(
-      first.events.map((event) => event.type),
-      ["ApplicationReplaced"]
-    )
-    second.socket.close()
-    await once(second.socket, "close")
-    await originate(emulator, "y", "111")
-    await until(() => emulator.live() === 0)
-    t.equal(first.events.length, 1)
-    t.equal(first.socket.readyState, WebSocket.OPEN)
-  })
+  t.test(
+    "when a second client connects, then the first is told once and gets nothing more, and the app ends with the second",
+    async (t) => {
+      const emulator = await start(t)
+      const first = await listen(emulator)
+      const second = await listen(emulator)
+      await originate(emulator, "x", "101")
+      await second.sees("x", "ChannelDestroyed")
+      t.strictSame(
+        first.events.map((event) => event.type),
+        ["ApplicationReplaced"]
+      )
+      second.socket.close()
+      await once(second.socket, "close")
+      await originate(emulator, "y", "111")
+      await until(() => emulator.live() === 0)
+      t.equal(first.events.length, 1)
+      t.equal(first.socket.readyState, WebSocket.OPEN)
+    }
+  )
 
   t.test("when a filter is set, then only what it allows comes; REST works over the socket too; events can be late", async (t) => {
     const emulator = await start(t)
@@ -239,7 +242,7 @@ t.test("given an Asterisk that crashes, then every connection breaks, no call is
   t.equal((await info()).system.version, after.system.version)
 })
 
-t.test("given a response that gets lost, then the call is there or not, as the fault says", async (t) => {
+t.test("given a lost response, then the call exists or not, as the fault says", async (t) => {
   const emulator = await start(t)
   await listen(emulator)
   const fate = async (fault: Parameters<AriEmulator["setResponseFault"]>[0], id: string) => {
@@ -264,7 +267,7 @@ t.test("given a response that gets lost, then the call is there or not, as the f
   t.equal(await fate("none", "g"), "200, placed")
 })
 
-t.test("given two thousand calls at once, then each is dialled, answered and ended once", async (t) => {
+t.test("given two thousand calls at once, then each is dialed, answered and ended once", async (t) => {
   const emulator = await start(t, { timeScale: 1, ringMillis: 50, talkMillis: 3000, seed: 1 })
   const client = await listen(emulator)
   const count = 2000

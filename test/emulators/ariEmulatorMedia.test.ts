@@ -65,7 +65,7 @@ t.test("given a media socket in a bridge with a call", async (t) => {
     t.match((await once(stranger, "error"))[0], /401/)
   })
 
-  t.test("when a machine answers, then it talks on for more than four seconds, beeps, and falls silent", async (t) => {
+  t.test("when a machine answers, then it talks for more than four seconds, beeps, and falls silent", async (t) => {
     const emulator = await start(t)
     const { audio } = await talking(emulator, "104")
     await until(() => audio.length >= 340)
@@ -135,7 +135,7 @@ t.test("given a media socket in a bridge with a call", async (t) => {
     t.strictSame((await rest(emulator, "GET", "/channels")).body, [])
   })
 
-  t.test("when the socket closes, then the media channel ends and the call lives on; HANGUP does the same", async (t) => {
+  t.test("when the socket closes, then the media channel ends and the call continues; HANGUP does the same", async (t) => {
     const emulator = await start(t)
     const { client, socket } = await talking(emulator, "111")
     socket.close(1000)
@@ -153,7 +153,7 @@ t.test("given a media socket in a bridge with a call", async (t) => {
     t.equal(emulator.live(), 1)
   })
 
-  t.test("when the line is lost, then socket and both channels are gone, without a goodbye", async (t) => {
+  t.test("when the line is lost, then the socket and both channels are gone, without a closing handshake", async (t) => {
     const emulator = await start(t, { talkMillis: 60_000 })
     const { client, socket } = await talking(emulator, "105")
     t.equal((await once(socket, "close"))[0], 1006)
@@ -162,7 +162,7 @@ t.test("given a media socket in a bridge with a call", async (t) => {
     t.equal(client.of("media").at(-1)?.cause, 38)
   })
 
-  t.test("when callees are mute, then not a frame comes, and ours are counted", async (t) => {
+  t.test("when callees are mute, then no frame comes, but ours are counted", async (t) => {
     const emulator = await start(t, { media: false })
     const { audio, socket } = await talking(emulator, "111")
     socket.send(ours)
