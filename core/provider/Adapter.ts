@@ -22,7 +22,7 @@ export interface OriginateRequest {
   /**
    * Whether the request may still leave. Ask exactly once, when the connection stands; the first byte must follow in the same turn of the event
    * loop, because from then on the phone may ring. False: write nothing, and refuse the originate with `permit_lapsed`. Never throws.
-   * The engine asks on behalf of an adapter from a package until that has asked itself, and again after it has not.
+   * For an adapter from a package, the engine asks as well, until one of the adapter's requests has asked; and for good once one has not.
    * `endpoint` is where the request goes, for a trunk with several endpoints. The engine stores it, so that it survives a restart.
    */
   readonly leave: (endpoint?: string) => boolean
