@@ -23,7 +23,7 @@ import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import type { PlannedOpening, VoicePlan } from "#runtime/voice/VoiceSession.ts"
 import { CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
-import { CallActor, type EndTold, type Recording } from "./CallActor.ts"
+import { CallActor, type EndListener, type Recording } from "./CallActor.ts"
 import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { makeLateCalls } from "./LateCalls.ts"
 import { Fetching } from "./Fetching.ts"
@@ -141,7 +141,7 @@ export class CallSupervisor extends Context.Service<
         slots.release(callId)
       }
 
-      const told: EndTold = {
+      const listener: EndListener = {
         over: (call, how) => call.watcher.over?.(how, call.attempt),
         lineFree: (call, how) => {
           freeLine(call, how)
@@ -179,7 +179,7 @@ export class CallSupervisor extends Context.Service<
         const { callId, campaign } = call.attempt
         calls.set(callId, call)
         media.settle(callId, needsAudio(call))
-        const life = Effect.onExit(actor.run(call, first, told), (exit) => afterwards(call, exit))
+        const life = Effect.onExit(actor.run(call, first, listener), (exit) => afterwards(call, exit))
         // Around the fork, not around the life: the fiber begins with the annotations, and need not put anything back.
         return Effect.annotateLogs(FiberSet.run(fibers, life), {
           callId,
@@ -312,21 +312,21 @@ const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock) => {
   const at = SteadyTime.nowOf(clock)
   switch (event._tag) {
     case "Placed":
-      Queue.offerUnsafe(call.mailbox, Accepted.make({}))
+      call.tell(Accepted.make({}))
       return
     case "Rang":
-      Queue.offerUnsafe(call.mailbox, Rang.make({}))
+      call.tell(Rang.make({}))
       return
     case "Answered":
       noteHandover(call, event.isElsewhere === true, at)
-      Queue.offerUnsafe(call.mailbox, Answered.make({ at, ...toldAt(event) }))
+      call.tell(Answered.make({ at, ...toldAt(event) }))
       return
     case "HungUp":
-      Queue.offerUnsafe(call.mailbox, HungUp.make({ at, cause: isHangupCause(event.cause) ? event.cause : "unknown", ...toldAt(event) }))
+      call.tell(HungUp.make({ at, cause: isHangupCause(event.cause) ? event.cause : "unknown", ...toldAt(event) }))
       return
     case "MachineDetected":
       if (call.voice.onMachine === "hangup") {
-        Queue.offerUnsafe(call.mailbox, EndAsked.make({ at, cause: "machine_detected" }))
+        call.tell(EndAsked.make({ at, cause: "machine_detected" }))
         return
       }
       if (call.voice.onMachine === "leave_message") call.isMachine = true

@@ -1,5 +1,5 @@
 /** A call of this node, as its actor keeps it. There may be a hundred thousand: fields, no closures. */
-import type { Deferred, Queue } from "effect"
+import { type Deferred, Queue } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits, Over } from "#core/call/Call.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
@@ -104,5 +104,10 @@ export class LiveCall {
     this.dialing = dialing
     this.fetching = fetching
     this.watcher = watcher
+  }
+
+  /** Puts an event into the mailbox of the call's actor. False: the mailbox is full. */
+  tell(event: CallEvent): boolean {
+    return Queue.offerUnsafe(this.mailbox, event)
   }
 }

@@ -17,7 +17,7 @@ export const overdue = (call: LiveCall): OriginateRefused | OriginateDoubtful =>
 export const nameless = (detail: string, phoneNumber: string) => detail.replaceAll(phoneNumber.replace("+", ""), "{number}")
 
 /** In the log, with the call's id. */
-export const tellRefusal = (error: OriginateRefused | OriginateDoubtful, detail: string) => {
+export const logRefusal = (error: OriginateRefused | OriginateDoubtful, detail: string) => {
   if (error._tag === "OriginateDoubtful") return Effect.logWarning("it is unknown whether an originate was taken", { detail })
   const { reason } = error
   if (reason === "permit_lapsed") return Effect.void

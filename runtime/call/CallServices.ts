@@ -1,0 +1,42 @@
+/** What the actors of this node's calls work with: collected once, and passed to each step of a call's life. */
+import { Clock, Effect } from "effect"
+import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
+import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
+import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
+import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
+import { CallJournal } from "./CallJournal.ts"
+import { ContextFetcher } from "./ContextFetcher.ts"
+import { type DialPoint, PassDialPoint } from "./DialPoint.ts"
+import { RecordPause } from "./RecordPause.ts"
+
+export interface CallServices {
+  readonly agent: VoiceAgent["Service"]
+  readonly clock: Clock.Clock
+  readonly deadlines: Deadlines["Service"]
+  readonly fetcher: ContextFetcher["Service"]
+  /** Records in the database. */
+  readonly journal: CallJournal["Service"]
+  /** Records on this node's disk. */
+  readonly local: LocalJournal["Service"]
+  readonly lock: EngineLock["Service"]
+  readonly metrics: CallMetrics
+  readonly pass: (point: DialPoint) => void
+  readonly recordPauseMillis: number
+}
+
+export const callServices = Effect.gen(function* () {
+  const services: CallServices = {
+    agent: yield* VoiceAgent,
+    clock: yield* Clock.Clock,
+    deadlines: yield* Deadlines,
+    fetcher: yield* ContextFetcher,
+    journal: yield* CallJournal,
+    local: yield* LocalJournal,
+    lock: yield* EngineLock,
+    metrics: yield* CurrentCallMetrics,
+    pass: yield* PassDialPoint,
+    recordPauseMillis: yield* RecordPause
+  }
+  return services
+})

@@ -1,0 +1,180 @@
+/**
+ * How the request for a call leaves: at the call's moment, marked `sent` before, and only while everything still allows it. Whether it may
+ * leave is asked before and after marking, and again in the same synchronous step that writes the first byte; the line in the local journal
+ * comes last. A request whose outcome is unknown is never repeated.
+ */
+import { Effect } from "effect"
+import { CallEvent } from "#core/call/Call.ts"
+import type { OriginateDoubtful, OriginateRefused, Trunk } from "#core/provider/Adapter.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import type { CallServices } from "./CallServices.ts"
+import type { Dialing, LiveCall } from "./LiveCall.ts"
+import { notePlaced } from "./noteDown.ts"
+import { eventOf, logRefusal, nameless, overdue } from "./originateFailure.ts"
+
+const { Accepted, Refused } = CallEvent.cases
+
+/** A request that is later than this after its moment does not leave at all. */
+const LATEST_MILLIS = 10_000
+/** How long before its moment an attempt is marked `sent`, unless it was claimed so. */
+const MARK_AHEAD_MILLIS = 50
+/** The precision of timers. */
+const AT_ONCE_MILLIS = 0.01
+/** For adapters without a timeout of their own. */
+const ORIGINATE_TIMEOUT = "20 seconds"
+
+export const originate = Effect.fnUntraced(function* (services: CallServices, call: LiveCall) {
+  const { dialing } = call
+  if (dialing === undefined) return
+  const latest = dialing.departure.readyAt() + LATEST_MILLIS
+  yield* awaitMoment(services, call, latest, dialing.marked ? 0 : MARK_AHEAD_MILLIS)
+  yield* call.trunk.originating.withPermits(1)(send(services, call, latest))
+})
+
+/** Withdraws a request that has not left: it never will. False: it has left already. */
+export const withdraw = ({ clock }: CallServices, call: LiveCall): boolean => {
+  if (call.dialing === undefined) return false
+  call.dialing.departure.giveBack()
+  call.dialing = undefined
+  call.tell(Refused.make({ at: SteadyTime.nowOf(clock), reason: "permit_lapsed" }))
+  return true
+}
+
+/** Waits until `aheadMillis` before the moment at which the call may leave; a missed moment has moved to a later one. False: too late. */
+const awaitMoment = Effect.fnUntraced(function* (
+  { clock }: CallServices,
+  call: LiveCall,
+  latest: SteadyTime.SteadyMillis,
+  aheadMillis: number
+) {
+  while (call.dialing !== undefined) {
+    const at = call.dialing.departure.readyAt()
+    const early = at - aheadMillis - SteadyTime.nowOf(clock)
+    if (at > latest) return false
+    if (early <= AT_ONCE_MILLIS) return true
+    yield* Effect.sleep(early)
+  }
+  return false
+})
+
+const send = Effect.fnUntraced(function* (services: CallServices, call: LiveCall, latest: SteadyTime.SteadyMillis) {
+  const { dialing } = call
+  if (dialing === undefined) return
+  const request = new OutgoingRequest(services, call, dialing, latest)
+  // The permit is asked before the attempt is marked `sent` and again after, because marking takes time.
+  if (!request.mayLeave() || !(yield* mark(services, call))) return void withdraw(services, call)
+  if (!(yield* awaitMoment(services, call, latest, 0)) || !request.mayLeave()) return void withdraw(services, call)
+  services.pass("marked sent")
+  request.from = dialing.from ?? call.trunk.callerIdFor(dialing.phoneNumber)
+  yield* place(request).pipe(
+    Effect.timeoutOrElse({ duration: ORIGINATE_TIMEOUT, orElse: () => Effect.fail(overdue(call)) }),
+    // The originate is over, so there is nothing left to withdraw, whether the adapter has asked or not.
+    Effect.ensuring(
+      Effect.sync(() => {
+        call.dialing = undefined
+        dialing.departure.giveBack()
+      })
+    ),
+    Effect.tapError((error) => logRefusal(error, nameless(error.detail, dialing.phoneNumber))),
+    Effect.match({ onFailure: (error) => failed(request, error), onSuccess: () => accepted(request) })
+  )
+})
+
+/** False: the permit has ended, or the database did not answer in time. */
+const mark = ({ clock, journal }: CallServices, { attempt, dialing }: LiveCall) =>
+  dialing?.marked === true
+    ? Effect.succeed(true)
+    : journal
+        .sent(attempt.callId, clock.currentTimeMillisUnsafe())
+        .pipe(Effect.timeoutOrElse({ duration: LATEST_MILLIS, orElse: () => Effect.succeed(false) }))
+
+class OutgoingRequest {
+  readonly services: CallServices
+  readonly call: LiveCall
+  readonly dialing: Dialing
+  readonly latest: SteadyTime.SteadyMillis
+  /** The number that the callee is shown. */
+  from: string | undefined
+  hasLeft = false
+  /** Others left while the connection was being made, and the rate has no room in this instant. */
+  isFull = false
+
+  constructor(services: CallServices, call: LiveCall, dialing: Dialing, latest: SteadyTime.SteadyMillis) {
+    this.services = services
+    this.call = call
+    this.dialing = dialing
+    this.latest = latest
+  }
+
+  mayLeave(): boolean {
+    const { call, dialing, latest, services } = this
+    return (
+      call.dialing === dialing &&
+      SteadyTime.nowOf(services.clock) <= latest &&
+      services.lock.isHeld() &&
+      dialing.permit.holds() &&
+      call.trunk.mayLeave(call.attempt.callId) &&
+      // A number that was taken away in the meantime must not be shown.
+      (dialing.from === undefined || call.trunk.callerIds().all.includes(dialing.from))
+    )
+  }
+
+  /** Called by the adapter right before the first byte. False: the request must not leave. */
+  readonly leave = (endpoint?: string): boolean => {
+    const { call, dialing, services } = this
+    const { local, lock } = services
+    const { callId } = call.attempt
+    call.endpoint = endpoint
+    // This was asked before already, on behalf of an adapter that was not known to ask by itself.
+    if (this.hasLeft) return lock.isHeld() && dialing.permit.holds() && local.left(callId, endpoint)
+    // The journal comes last: what is not in it has not left, and what is in it may have.
+    if (!this.mayLeave()) return false
+    this.isFull = !dialing.departure.leave()
+    if (this.isFull || !local.left(callId, endpoint)) return false
+    this.hasLeft = true
+    noteLeft(this)
+    return true
+  }
+}
+
+const noteLeft = ({ call, dialing, from, services: { clock, metrics } }: OutgoingRequest): void => {
+  const now = SteadyTime.nowOf(clock)
+  call.dialing = undefined
+  call.trunk.left(call.attempt.callId)
+  call.sentAt = now
+  metrics.originated++
+  if (dialing.freedAt !== undefined) metrics.refillSeconds.observe(Math.max(0, now - dialing.freedAt) / 1000)
+  call.callerNumber = from
+  call.fetching?.leave(from)
+}
+
+/** Asks the provider for the call. If only the rate was full, nothing has left: the request waits for its next moment. */
+const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
+  const { call, dialing, from, latest, leave, services } = request
+  const { context, phoneNumber } = dialing
+  const asked = { callId: call.attempt.callId, context, from, leave, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
+  const placing: ReturnType<Trunk["originate"]> = Effect.suspend(() => {
+    request.isFull = false
+    return call.trunk.originate(asked)
+  }).pipe(
+    Effect.catch((error) =>
+      request.isFull
+        ? Effect.flatMap(awaitMoment(services, call, latest, 0), (isInTime) => (isInTime ? placing : Effect.fail(error)))
+        : Effect.fail(error)
+    )
+  )
+  return placing
+}
+
+const accepted = ({ call, dialing, services: { local, pass } }: OutgoingRequest): void => {
+  pass("accepted")
+  notePlaced(local, call)
+  call.trunk.reached(call.attempt.callId)
+  dialing.placed?.()
+  call.tell(Accepted.make({}))
+}
+
+const failed = ({ call, dialing, services }: OutgoingRequest, error: OriginateRefused | OriginateDoubtful): void => {
+  if (error._tag === "OriginateDoubtful") dialing.placed?.()
+  call.tell(eventOf(call, error, nameless(error.detail, dialing.phoneNumber), SteadyTime.nowOf(services.clock)))
+}
