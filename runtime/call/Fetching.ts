@@ -1,4 +1,4 @@
-/** What a call of an agent that wants it fetches while it rings, and then opens with. Calls of other agents have none of this. */
+/** The pre-call fetch: an agent may ask its owner about each call while the phone rings, and opens with what comes back. Calls of other agents have no `Fetching`. */
 import { type Cause, Clock, Deferred, Effect, type Fiber, Latch } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import { type PreCallFetch, questionOf } from "#core/call/PreCallFetch.ts"
@@ -8,32 +8,32 @@ import type { PlannedOpening } from "#runtime/voice/VoiceSession.ts"
 import type { ContextFetcher } from "./ContextFetcher.ts"
 import { plannedOpening } from "./plannedOpening.ts"
 
-interface Wanted {
+interface FetchRequest {
   readonly fetch: PreCallFetch
   readonly agentId: AgentId
   readonly organizationId: OrganizationId
   readonly definition: JsonObject
-  /** The template of what a machine is told. */
+  /** Template of the message left on an answering machine. */
   readonly message: string | undefined
-  /** What is known of the call without it. */
-  readonly known: JsonObject
+  /** What is known of the call without the fetch. */
+  readonly context: JsonObject
   readonly to: string
 }
 
 export class Fetching {
-  readonly wanted: Wanted
+  readonly request: FetchRequest
   readonly opening = Deferred.makeUnsafe<PlannedOpening>()
-  /** Open once the request to the provider leaves. */
+  /** Opens when the request to the provider leaves. */
   readonly left = Latch.makeUnsafe(false)
-  /** The number that the callee is shown, from then on. */
+  /** The number that the callee is shown; set when the request leaves. */
   from: string | undefined
   fiber: Fiber.Fiber<unknown> | undefined
-  /** What came of it: either of these, or neither when the call was over first. */
-  context: JsonObject | undefined
+  /** The result: what was fetched, or why nothing was. Neither when the call was over first. */
+  fetched: JsonObject | undefined
   problem: Problem | undefined
 
-  constructor(wanted: Wanted) {
-    this.wanted = wanted
+  constructor(request: FetchRequest) {
+    this.request = request
   }
 
   leave(from: string | undefined): void {
@@ -45,23 +45,23 @@ export class Fetching {
   }
 }
 
-/** Waits for the call to leave, and gives what it opens with. Whatever goes wrong, the call goes on with what is known of it. */
+/** Waits for the request to leave, fetches, and returns what the call opens with. If the fetch fails, the call goes on without it. */
 export const fetchOpening = Effect.fnUntraced(function* (fetching: Fetching, fetcher: ContextFetcher["Service"]) {
-  const { agentId, definition, fetch, known, message, organizationId, to } = fetching.wanted
+  const { agentId, context, definition, fetch, message, organizationId, to } = fetching.request
   yield* fetching.left.await
   // The request to the provider comes first.
   yield* Effect.yieldNow
-  fetching.context = yield* fetcher.fetch({ ...fetch, organizationId, body: questionOf({ agentId, from: fetching.from, to }) }).pipe(
-    Effect.catchTag("NothingFetched", ({ reason }) => told(fetching, reason)),
-    Effect.catchCause((cause) => told(fetching, "internal_error", cause))
+  fetching.fetched = yield* fetcher.fetch({ ...fetch, organizationId, body: questionOf({ agentId, from: fetching.from, to }) }).pipe(
+    Effect.catchTag("NothingFetched", ({ reason }) => noteFailure(fetching, reason)),
+    Effect.catchCause((cause) => noteFailure(fetching, "internal_error", cause))
   )
-  const opening = yield* plannedOpening(definition, { ...known, ...fetching.context }, message)
+  const opening = yield* plannedOpening(definition, { ...context, ...fetching.fetched }, message)
   Deferred.doneUnsafe(fetching.opening, Effect.succeed(opening))
   return opening
 })
 
-/** By its reason alone: neither the log nor the run names the address, or says what came from there. */
-const told = Effect.fnUntraced(function* (fetching: Fetching, reason: string, ...fault: ReadonlyArray<Cause.Cause<never>>) {
+/** Notes only the reason: neither the log nor the run names the URL or shows its answer. */
+const noteFailure = Effect.fnUntraced(function* (fetching: Fetching, reason: string, ...fault: ReadonlyArray<Cause.Cause<never>>) {
   const at = yield* Clock.currentTimeMillis
   fetching.problem = { at, error: `Nothing was fetched before the call: ${reason}`, processor: "pre_call_fetch" }
   yield* Effect.logWarning("nothing was fetched for a call", { reason }, ...fault)

@@ -42,7 +42,7 @@ interface Late {
   isDecided: boolean
 }
 
-interface LateCalls {
+export interface LateCalls {
   /** An event of a call that has no actor. */
   readonly heard: (callId: string, event: TrunkEvent, source: EventSource) => void
   /** A call of this process is over. */

@@ -55,7 +55,7 @@ export const endOf = (
   return {
     answeredAt,
     callerNumber: call.callerNumber,
-    fetchedContext: call.fetching?.context,
+    fetchedContext: call.fetching?.fetched,
     cause,
     // An end that we only inferred proves nothing: the call may be up.
     cutByTrunk: cause === "trunk_lost" && ended.inferred === undefined,

@@ -1,0 +1,73 @@
+/** What an event of the provider means for a live call: most go into the mailbox of the call's actor, some only change what is known of it. */
+import { type Clock, Deferred, Effect, Schema } from "effect"
+import { CallEvent } from "#core/call/Call.ts"
+import { withKey } from "#core/call/Dtmf.ts"
+import { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import type { LiveCall } from "./LiveCall.ts"
+
+const { Accepted, Answered, EndAsked, HungUp, Rang } = CallEvent.cases
+
+/** The most values that are kept of what the provider found out about a call, and the most characters of each. */
+const MAX_GATHERED = 32
+const LONGEST_GATHERED = 256
+
+export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): void => {
+  const at = SteadyTime.nowOf(clock)
+  switch (event._tag) {
+    case "Placed":
+      call.tell(Accepted.make({}))
+      return
+    case "Rang":
+      call.tell(Rang.make({}))
+      return
+    case "Answered":
+      noteHandover(call, event.isElsewhere === true, at)
+      call.tell(Answered.make({ at, ...toldAt(event) }))
+      return
+    case "HungUp":
+      call.tell(HungUp.make({ at, cause: isHangupCause(event.cause) ? event.cause : "unknown", ...toldAt(event) }))
+      return
+    case "MachineDetected":
+      if (call.voice.onMachine === "hangup") {
+        call.tell(EndAsked.make({ at, cause: "machine_detected" }))
+        return
+      }
+      if (call.voice.onMachine === "leave_message") call.isMachine = true
+      call.session?.machineDetected()
+      return
+    case "Gathered":
+      call.gathered = gatheredWith(call.gathered, event.values)
+      return
+    case "Dtmf": {
+      const before = call.keys
+      call.keys = withKey(before, event.digit)
+      if (call.keys !== before) call.session?.dtmf(event.digit, clock.currentTimeMillisUnsafe())
+      return
+    }
+  }
+}
+
+const toldAt = ({ at }: { readonly at?: number }) => (at === undefined ? {} : { toldAt: at })
+
+/** An adapter from a package may be plain JavaScript, in which no compiler has checked the cause. */
+const isHangupCause = Schema.is(HangupCause)
+
+/** Notes whether the answered call is ours yet. Providers repeat and reorder events: once it is ours, it stays so. */
+const noteHandover = (call: LiveCall, isElsewhere: boolean, at: SteadyTime.SteadyMillis): void => {
+  if (isElsewhere) {
+    if (call.handedOverAt === undefined && call.session === undefined) call.handover ??= Deferred.makeUnsafe()
+    return
+  }
+  if (call.handedOverAt !== undefined) return
+  call.handedOverAt = at
+  if (call.handover !== undefined) Deferred.doneUnsafe(call.handover, Effect.void)
+}
+
+const gatheredWith = (before: Readonly<Record<string, string>> = {}, values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries({ ...before, ...values })
+      .slice(0, MAX_GATHERED)
+      .map(([name, value]) => [name, String(value).slice(0, LONGEST_GATHERED)])
+  )

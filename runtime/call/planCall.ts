@@ -1,0 +1,85 @@
+/** Plans a call before its actor starts: what it opens with, whether it is recorded, how long it may last, what is fetched for it. */
+import { Deferred, Effect, Queue } from "effect"
+import { maxCallDurationSeconds } from "#core/agent/AgentGraph.ts"
+import type { AgentVersion } from "#core/agent/Agent.ts"
+import type { AgentVersions } from "#core/agent/AgentVersions.ts"
+import { voicemailDetectionOf } from "#core/agent/VoicemailDetection.ts"
+import type { AgentPart, Attempt } from "#core/call/Attempt.ts"
+import type { CallEvent } from "#core/call/Call.ts"
+import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
+import type { JsonObject } from "#core/Json.ts"
+import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
+import type { PlannedOpening, VoicePlan } from "#runtime/voice/VoiceSession.ts"
+import { Fetching } from "./Fetching.ts"
+import { type CallWatcher, type Dialing, LiveCall } from "./LiveCall.ts"
+import { plannedOpening } from "./plannedOpening.ts"
+
+/** More events than a provider has for one call. If it sends more all the same, the newest are dropped. */
+const MAILBOX_CAPACITY = 64
+
+interface Planner {
+  readonly versions: AgentVersions["Service"]
+  /** Calls are recorded. */
+  readonly recordings: boolean
+  readonly ringTimeoutSeconds: number
+}
+
+/** `dialing` is undefined for a call that another process has left behind. */
+export const planCall = Effect.fnUntraced(function* (
+  { recordings, ringTimeoutSeconds, versions }: Planner,
+  attempt: Attempt & AgentPart,
+  trunk: LiveTrunk,
+  dialing: Dialing | undefined,
+  watcher: CallWatcher
+) {
+  const { callId, campaign, organizationId, runId, telephonyConfigurationId } = attempt
+  const version = yield* versions.get(attempt.agentDefinitionId)
+  const { configurations, definition } = version
+  // The run gets the caller number when the call ends.
+  const context = { caller_number: numberShown(trunk, dialing), ...attempt.initialContext }
+  const { action, isOn, message } = voicemailDetectionOf(configurations)
+  const fetching = fetchingFor(version, attempt, dialing, context, message)
+  const opening: PlannedOpening =
+    fetching === undefined
+      ? yield* Effect.annotateLogs(plannedOpening(definition, context, message), { callId })
+      : { greeting: undefined, recording: undefined }
+  const voice: VoicePlan = {
+    ...opening,
+    campaignId: campaign?.campaignId,
+    detectMachine: isOn,
+    later: fetching === undefined ? undefined : Deferred.await(fetching.opening),
+    onMachine: action,
+    organizationId,
+    record: recordings,
+    runId
+  }
+  return new LiveCall(
+    { callId, campaign, organizationId, runId, telephonyConfigurationId },
+    trunk,
+    { maxDurationSeconds: maxCallDurationSeconds(configurations), ringTimeoutSeconds },
+    voice,
+    yield* mailbox,
+    dialing,
+    fetching,
+    watcher
+  )
+})
+
+const mailbox = Queue.make<CallEvent>({ capacity: MAILBOX_CAPACITY, strategy: "dropping" })
+
+/** As far as it is known yet. Undefined for a call of a former process, whose attempt may name it. */
+const numberShown = (trunk: LiveTrunk, dialing: Dialing | undefined): string | undefined =>
+  dialing === undefined ? undefined : (dialing.from ?? trunk.callerIdFor(dialing.phoneNumber))
+
+/** Nothing is fetched again for a call of a former process: what that process had fetched was lost with it. */
+const fetchingFor = (
+  { agentId, definition }: AgentVersion,
+  { organizationId }: Attempt,
+  dialing: Dialing | undefined,
+  context: JsonObject,
+  message: string | undefined
+): Fetching | undefined => {
+  const fetch = dialing === undefined ? undefined : preCallFetchOf(definition)
+  if (fetch === undefined || dialing === undefined) return undefined
+  return new Fetching({ agentId, context, definition, fetch, message, organizationId, to: dialing.phoneNumber })
+}
