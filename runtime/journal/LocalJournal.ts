@@ -1,10 +1,11 @@
 /**
- * What this process has really sent, and what it has learned about its calls: written to its own disk the moment it happens, without waiting
- * for the disk, so it survives a crash of the process but not one of the machine. An attempt that is `sent` in the database but missing from
- * the journal of the process that was to send it certainly never left.
+ * What this process has really sent, and what it has learned about its calls. Each line is written to its own disk the moment it happens,
+ * without waiting for the disk, so it survives a crash of the process but not one of the machine. An attempt that is `sent` in the database
+ * but missing from the journal of the process that was to send it certainly never left.
  *
- * Journals lie in `DATA_DIR/journal`, by database, in one folder for each process. They hold call ids and, for calls whose end the database
- * does not have yet, what their runs will show. They are readable for their owner only, never logged, and removed once the database has it all.
+ * Journals are kept in `DATA_DIR/journal`, by database, in one folder for each process. They hold call ids and, for calls whose end the
+ * database does not have yet, what their runs will show. Only their owner can read them; they are never logged, and are removed once the
+ * database has everything.
  */
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -28,7 +29,7 @@ const TIDY_EVERY = "30 seconds"
  */
 const REMEMBER_MILLIS = 120_000
 
-/** How lines reach the disk; tests make it fail. */
+/** Writes lines to the disk; tests replace it to make writing fail. */
 export const JournalAppend = Context.Reference<Append>("runtime/journal/JournalAppend", { defaultValue: () => append })
 
 export class LocalJournal extends Context.Service<
@@ -36,22 +37,22 @@ export class LocalJournal extends Context.Service<
   {
     /** The id of this process's journal. */
     readonly id: string
-    /** The call leaves at this very moment. False: that could not be written, or the call is withheld, so it must not leave. */
+    /** Notes that the call leaves at this very moment. False: that could not be written, or the call is withheld, so it must not leave. */
     readonly left: (callId: CallId, endpoint?: string) => boolean
-    /** From now on the call cannot leave. False: it has left already. */
+    /** Makes sure that the call cannot leave from now on. False: it has left already. */
     readonly withhold: (callId: CallId) => boolean
     /** The provider has the call. */
     readonly placed: (callId: CallId) => void
     readonly answered: (callId: CallId, at: number) => void
     readonly undone: (callId: CallId, undone: Undone) => void
     readonly ended: (callId: CallId, end: AttemptEnd) => void
-    /** The database refuses the record for its content: it is kept for the operator. False when it could not be. */
+    /** Keeps, for the operator, a record that the database refuses for its content. False when it could not be kept. */
     readonly refused: (callId: CallId, end: AttemptEnd) => boolean
-    /** The database has everything about it. */
+    /** The database has everything about the call. */
     readonly settled: (callId: CallId) => void
     /** What is known of an attempt that this or another process left behind. */
     readonly known: (callId: CallId, journal: string | undefined) => Known
-    /** Takes all attempts that are not over, and removes former journals that none of them needs. */
+    /** Given all attempts that are not over, removes former journals that none of them needs. */
     readonly keepFor: FormerJournals["keepFor"]
     /** Why nothing can leave; undefined while it can. */
     readonly failure: () => string | undefined
@@ -67,95 +68,162 @@ export class LocalJournal extends Context.Service<
       const clock = yield* Clock.Clock
       const root = join(dataDir, "journal", yield* installation)
       const { calls, ends, former, id, refused } = yield* Effect.sync(() => openJournal(root, write))
-      const withheld = new Map<string, number>()
-      const watchers = new Set<() => void>()
-      let failure: string | undefined
-      let isGone = false
-      const now = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
-      const log = Effect.runForkWith(yield* Effect.context<never>())
+      const own = new OwnJournal(calls, ends, clock, Effect.runForkWith(yield* Effect.context<never>()))
 
-      const failed = (why: string) => {
-        if (failure === undefined) log(Effect.logError("the local journal cannot be written: nothing is dialed", { why }))
-        failure = why
-      }
-      /** False when it failed. */
-      const written = (put: () => void) => {
-        const result = Result.try(put)
-        if (Result.isSuccess(result)) return true
-        failed(codeOf(result.failure))
-        return false
-      }
-      /** Checked after the line has been written: whoever takes the journal over closes it first, and then reads. */
-      const isOurs = () => {
-        if (isGone || calls.isOpen()) return !isGone
-        isGone = true
-        failed("it was closed or removed, perhaps by another engine; this process has to be started again")
-        return false
-      }
-      const tryAgain = () => {
-        if (failure === undefined || isGone || !Result.isSuccess(Result.try(() => calls.probe())) || !isOurs()) return
-        failure = undefined
-        log(Effect.logInfo("the local journal can be written again"))
-        for (const wake of watchers) wake()
-      }
-      const tidy = () => {
-        calls.prune(now() - REMEMBER_MILLIS)
-        ends.prune(now())
-        for (const [callId, at] of withheld) if (at <= now() - REMEMBER_MILLIS * 10) withheld.delete(callId)
-      }
-
-      written(() => calls.probe())
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(tryAgain), TRY_AGAIN)))
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(tidy), TIDY_EVERY)))
-      yield* Effect.addFinalizer(() =>
-        Effect.sync(() => {
-          // Left in place: the next process reads it, and removes it when no attempt needs it.
-          calls.close()
-          ends.close()
-        })
+      own.probe()
+      yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.delay(
+            Effect.sync(() => own.tryAgain()),
+            TRY_AGAIN
+          )
+        )
       )
+      yield* Effect.forkScoped(
+        Effect.forever(
+          Effect.delay(
+            Effect.sync(() => own.tidy()),
+            TIDY_EVERY
+          )
+        )
+      )
+      // Left in place: the next process reads it, and removes it when no attempt needs it.
+      yield* Effect.addFinalizer(() => Effect.sync(() => own.close()))
 
       return {
         id,
-        left: (callId, endpoint = "") => {
-          if (failure !== undefined || withheld.has(callId)) return false
-          // What an adapter from a package calls it must not break the line.
-          const where = /^[!-~]{1,300}$/.test(endpoint) ? endpoint : NO_ENDPOINT
-          const line = `left ${callId} ${where} ${uptimeMillis()}`
-          // Asked before only because it takes 20 µs the first time and 3 µs the second, in which a kill leaves a doubt.
-          return isOurs() && written(() => calls.write(callId, line)) && isOurs()
-        },
-        withhold: (callId) => {
-          if (calls.has(callId)) return false
-          withheld.set(callId, now())
-          return true
-        },
-        placed: (callId) => void written(() => calls.write(callId, `placed ${callId}`)),
-        answered: (callId, at) => void written(() => calls.write(callId, `answered ${callId} ${at}`)),
-        undone: (callId, { at, breakerEntry }) => void written(() => calls.write(callId, `undone ${callId} ${at} ${breakerEntry}`)),
-        ended: (callId, end) => void written(() => ends.write(callId, `ended ${callId} ${JSON.stringify(end)}`)),
+        left: (callId, endpoint) => own.left(callId, endpoint),
+        withhold: (callId) => own.withhold(callId),
+        placed: (callId) => own.note(callId, `placed ${callId}`),
+        answered: (callId, at) => own.note(callId, `answered ${callId} ${at}`),
+        undone: (callId, { at, breakerEntry }) => own.note(callId, `undone ${callId} ${at} ${breakerEntry}`),
+        ended: (callId, end) => own.noteEnd(callId, `ended ${callId} ${JSON.stringify(end)}`),
         refused: (callId, end) => refused.keep(callId, end),
         settled: (callId) => {
           former.settled(callId)
-          calls.settle(callId, now())
-          ends.settle(callId, now())
-          written(() => ends.clear())
+          own.settled(callId)
         },
         known: (callId, journal) => {
           const known = former.known(callId, journal)
-          if (calls.has(callId)) known.left = "left"
+          if (own.hasLeft(callId)) known.left = "left"
           else if (journal === id) known.left = "never_left"
           return known
         },
         keepFor: (attempts) => former.keepFor(attempts),
-        failure: () => failure,
-        watch: (wake) => {
-          watchers.add(wake)
-          return () => watchers.delete(wake)
-        }
+        failure: () => own.failure,
+        watch: (wake) => own.watch(wake)
       }
     })
   )
+}
+
+/** The journal of this process. */
+class OwnJournal {
+  readonly #calls: Segments
+  /** Ends of calls, apart because they are large and soon settled. */
+  readonly #ends: Segments
+  readonly #clock: Clock.Clock
+  readonly #log: (entry: Effect.Effect<void>) => unknown
+  /** Calls that must not leave, with the time from which that holds. */
+  readonly #withheld = new Map<string, number>()
+  readonly #watchers = new Set<() => void>()
+  /** Another process has closed or removed it. */
+  #isGone = false
+  /** Why nothing can leave; undefined while it can. */
+  failure: string | undefined
+
+  constructor(calls: Segments, ends: Segments, clock: Clock.Clock, log: (entry: Effect.Effect<void>) => unknown) {
+    this.#calls = calls
+    this.#ends = ends
+    this.#clock = clock
+    this.#log = log
+  }
+
+  left(callId: CallId, endpoint = ""): boolean {
+    if (this.failure !== undefined || this.#withheld.has(callId)) return false
+    // An adapter from a package may name its endpoint in a way that would break the line.
+    const where = /^[!-~]{1,300}$/.test(endpoint) ? endpoint : NO_ENDPOINT
+    const line = `left ${callId} ${where} ${uptimeMillis()}`
+    // Checked before as well only because the first check takes 20 µs and the next one 3 µs: a kill in that time leaves a doubt.
+    return this.#isOurs() && this.#written(() => this.#calls.write(callId, line)) && this.#isOurs()
+  }
+
+  hasLeft(callId: CallId): boolean {
+    return this.#calls.has(callId)
+  }
+
+  withhold(callId: CallId): boolean {
+    if (this.#calls.has(callId)) return false
+    this.#withheld.set(callId, this.#now())
+    return true
+  }
+
+  note(callId: CallId, line: string): void {
+    this.#written(() => this.#calls.write(callId, line))
+  }
+
+  noteEnd(callId: CallId, line: string): void {
+    this.#written(() => this.#ends.write(callId, line))
+  }
+
+  settled(callId: CallId): void {
+    this.#calls.settle(callId, this.#now())
+    this.#ends.settle(callId, this.#now())
+    this.#written(() => this.#ends.clear())
+  }
+
+  watch(wake: () => void): () => void {
+    this.#watchers.add(wake)
+    return () => this.#watchers.delete(wake)
+  }
+
+  probe(): void {
+    this.#written(() => this.#calls.probe())
+  }
+
+  tryAgain(): void {
+    if (this.failure === undefined || this.#isGone || !Result.isSuccess(Result.try(() => this.#calls.probe())) || !this.#isOurs()) return
+    this.failure = undefined
+    this.#log(Effect.logInfo("the local journal can be written again"))
+    for (const wake of this.#watchers) wake()
+  }
+
+  tidy(): void {
+    const now = this.#now()
+    this.#calls.prune(now - REMEMBER_MILLIS)
+    this.#ends.prune(now)
+    for (const [callId, at] of this.#withheld) if (at <= now - REMEMBER_MILLIS * 10) this.#withheld.delete(callId)
+  }
+
+  close(): void {
+    this.#calls.close()
+    this.#ends.close()
+  }
+
+  /** Checked after the line has been written: a process that takes the journal over closes it first, and then reads it. */
+  #isOurs(): boolean {
+    if (this.#isGone || this.#calls.isOpen()) return !this.#isGone
+    this.#isGone = true
+    this.#failed("it was closed or removed, perhaps by another engine; this process has to be started again")
+    return false
+  }
+
+  /** False when it failed. */
+  #written(put: () => void): boolean {
+    const result = Result.try(put)
+    if (Result.isSuccess(result)) return true
+    this.#failed(codeOf(result.failure))
+    return false
+  }
+
+  #failed(why: string): void {
+    if (this.failure === undefined) this.#log(Effect.logError("the local journal cannot be written: nothing is dialed", { why }))
+    this.failure = why
+  }
+
+  #now(): number {
+    return Number(this.#clock.monotonicTimeNanosUnsafe() / 1_000_000n)
+  }
 }
 
 const installation = Effect.gen(function* () {
@@ -177,9 +245,9 @@ const openJournal = (root: string, write: Append) => {
   return { calls, ends, former, id, refused: new RefusedRecords(root) }
 }
 
-/** The same clock for all processes since the machine was booted, whatever the time of day is set to. */
+/** A clock that all processes share since the machine was booted, and that setting the time of day does not change. */
 export const uptimeMillis = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
-/** The code alone: paths are of no use to whoever reads the log. */
+/** Only the error code: paths are of no use to a reader of the log. */
 const codeOf = (error: unknown): string =>
   error instanceof Error ? ("code" in error && typeof error.code === "string" ? error.code : error.message) : String(error)
