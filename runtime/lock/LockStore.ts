@@ -5,7 +5,7 @@ import type { SqlError } from "effect/sql"
 import { destroy } from "#runtime/postgres/connectionSocket.ts"
 import type { Seen } from "./Incumbent.ts"
 
-/** A session that has not answered for so long is given up. */
+/** A session that has not answered for this long is given up. */
 const ANSWER_MILLIS = 3000
 
 export interface Identity {
@@ -23,9 +23,12 @@ const holderOf = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND classid = 7265872 AND objid = (${schema}::bigint & 4294967295)::oid) AS holder`
 
-/** On one connection, which is given up when it does not answer. */
-export const lockStore = (connection: PgConnection.PgConnection) => {
-  const ask = (sql: string, params: ReadonlyArray<unknown> = []): Effect.Effect<ReadonlyArray<PgConnection.Row>, SqlError.SqlError> =>
+type Ask = (sql: string, params?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<PgConnection.Row>, SqlError.SqlError>
+
+/** Runs statements on one connection, which is closed when it does not answer. */
+const askOn =
+  (connection: PgConnection.PgConnection): Ask =>
+  (sql, params = []) =>
     Effect.raceFirst(
       Effect.map(connection.query(sql, params), ({ rows }) => rows),
       Effect.andThen(
@@ -37,43 +40,25 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
       )
     )
 
+export const lockStore = (connection: PgConnection.PgConnection) => {
+  const ask = askOn(connection)
   return {
     // A beat that a crash of Postgres takes back has proven what it had to prove.
     prepare: ask("SELECT set_config('synchronous_commit', 'off', false)"),
 
     /** `seen` is undefined while no engine has ever had the lock. */
-    observe: Effect.map(
-      ask(`
-        SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released,
-          extract(epoch FROM clock_timestamp() - l.beat_at)::float8 * 1000 AS "ageMillis", ${holderOf}
-        FROM (SELECT 1) AS one LEFT JOIN engine_lock l ON true`),
-      ([row]) => {
-        const holder = typeof row?.["holder"] === "number" ? row["holder"] : undefined
-        // The columns are named as `Seen` names them, and none is null where there is a row.
-        const seen = row === undefined || row["epoch"] === null ? undefined : ({ ...row, holder } as unknown as Seen)
-        return { holder, seen }
-      }
-    ),
+    observe: Effect.map(ask(observation), observed),
 
     tryLock: Effect.map(ask(`SELECT pg_try_advisory_lock(${key}) AS taken`), ([row]) => row?.["taken"] === true),
     unlock: ask(`SELECT pg_advisory_unlock(${key})`),
 
     /** The epoch that is ours from now on; undefined when the row has changed since it was seen. */
     take: ({ host, node, pid, process }: Identity, seen: Seen | undefined) =>
-      Effect.map(
-        ask(
-          `INSERT INTO engine_lock (epoch, node, host, pid, process, backend) VALUES (1, $1, $2, $3, $4, pg_backend_pid())
-          ON CONFLICT (single) DO UPDATE SET epoch = engine_lock.epoch + 1, node = excluded.node, host = excluded.host, pid = excluded.pid,
-            process = excluded.process, backend = excluded.backend, since = excluded.since, beat = engine_lock.beat + 1,
-            beat_at = excluded.beat_at, released = false
-          WHERE engine_lock.epoch = $5::int AND engine_lock.beat = $6::int
-          RETURNING epoch`,
-          [node, host, pid, process, seen?.epoch ?? null, seen?.beat ?? null]
-        ),
-        ([row]) => (typeof row?.["epoch"] === "number" ? row["epoch"] : undefined)
+      Effect.map(ask(taking, [node, host, pid, process, seen?.epoch ?? null, seen?.beat ?? null]), ([row]) =>
+        typeof row?.["epoch"] === "number" ? row["epoch"] : undefined
       ),
 
-    /** The same engine on a new session. False: another engine has had the lock since. */
+    /** Continues as the same engine on a new session. False: another engine has had the lock since. */
     resume: (epoch: number) =>
       Effect.map(
         ask(
@@ -83,7 +68,7 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
         (rows) => rows.length > 0
       ),
 
-    /** False: the row is not ours any more, or the statement came to another session than the one that has the lock. */
+    /** False: the row is not ours any more, or the statement reached another session than the one that has the lock. */
     beat: (epoch: number) =>
       Effect.map(
         ask(
@@ -99,3 +84,23 @@ export const lockStore = (connection: PgConnection.PgConnection) => {
 }
 
 export type LockStore = ReturnType<typeof lockStore>
+
+const observation = `
+  SELECT l.epoch, l.node, l.host, l.pid, l.process, l.backend, l.since, l.beat, l.released,
+    extract(epoch FROM clock_timestamp() - l.beat_at)::float8 * 1000 AS "ageMillis", ${holderOf}
+  FROM (SELECT 1) AS one LEFT JOIN engine_lock l ON true`
+
+const observed = ([row]: ReadonlyArray<PgConnection.Row>) => {
+  const holder = typeof row?.["holder"] === "number" ? row["holder"] : undefined
+  // The columns are named as `Seen` names them, and none is null where there is a row.
+  const seen = row === undefined || row["epoch"] === null ? undefined : ({ ...row, holder } as unknown as Seen)
+  return { holder, seen }
+}
+
+const taking = `
+  INSERT INTO engine_lock (epoch, node, host, pid, process, backend) VALUES (1, $1, $2, $3, $4, pg_backend_pid())
+  ON CONFLICT (single) DO UPDATE SET epoch = engine_lock.epoch + 1, node = excluded.node, host = excluded.host, pid = excluded.pid,
+    process = excluded.process, backend = excluded.backend, since = excluded.since, beat = engine_lock.beat + 1,
+    beat_at = excluded.beat_at, released = false
+  WHERE engine_lock.epoch = $5::int AND engine_lock.beat = $6::int
+  RETURNING epoch`
