@@ -4,9 +4,10 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
-import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
 import { type CampaignView, decide, type Decision, millisToSleep, news, until, type Wait } from "#core/campaign/decide.ts"
 import { compile } from "#core/campaign/Schedule.ts"
+import * as Stops from "#core/campaign/stops.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "#runtime/dispatch/CallRate.ts"
@@ -14,14 +15,14 @@ import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
-import { makeBreakerWatch } from "./breakerWatch.ts"
+import { type BreakerWatch, makeBreakerWatch } from "./breakerWatch.ts"
 import { type CampaignMemory, over, remember } from "./CampaignMemory.ts"
-import { CampaignInboxes } from "./CampaignInbox.ts"
-import { makeDialTurn } from "./DialTurn.ts"
-import * as Stops from "#core/campaign/stops.ts"
+import { type CampaignInbox, CampaignInboxes } from "./CampaignInbox.ts"
+import { type DialServices, dialServices, dialTurn } from "./DialTurn.ts"
 
 /** The log mentions missed greetings at most this often. */
 const MISSED_LOG_MILLIS = 60_000
+
 export class CampaignActor extends Context.Service<
   CampaignActor,
   {
@@ -32,160 +33,204 @@ export class CampaignActor extends Context.Service<
   static readonly layer = Layer.effect(
     CampaignActor,
     Effect.gen(function* () {
-      const ownership = yield* CampaignOwnership
-      const local = yield* LocalJournal
-      const inboxes = yield* CampaignInboxes
-      const slots = yield* Slots
-      const rate = yield* CallRate
-      const pool = yield* TrunkPool
-      const dialTurn = yield* makeDialTurn
-      const lock = yield* EngineLock
-      const clock = yield* Clock.Clock
-      const breakerWatch = yield* makeBreakerWatch
-      const versions = yield* AgentVersions
-
-      const readNews = Effect.fnUntraced(function* (memory: CampaignMemory) {
-        const { inbox } = memory
-        memory.dueAt = Math.min(memory.dueAt, inbox.dueAt)
-        if (inbox.returned) memory.more = true
-        inbox.returned = false
-        inbox.dueAt = Number.POSITIVE_INFINITY
-        if (!inbox.rowChanged) return true
-        inbox.rowChanged = false
-        const plan = yield* ownership.look(memory.plan.campaignId, memory.plan.ownerEpoch)
-        if (plan === undefined) return false
-        yield* breakerWatch.begin(inbox, plan)
-        memory.plan = plan
-        memory.schedule = compile(plan.schedule ?? undefined)
-        memory.more = true
-        inbox.confirm()
-        return true
-      })
-
-      const findTrunk = Effect.fnUntraced(function* (memory: CampaignMemory, id: TelephonyConfigId) {
-        if (memory.trunk?.configurationId === id && memory.trunk.isCurrent()) return memory.trunk
-        memory.unwatch()
-        // The operator who resumed the campaign may have repaired what kept the trunk down.
-        memory.trunk = yield* pool.getRepaired(id)
-        memory.unwatch = memory.trunk?.watch(() => memory.inbox.wake()) ?? (() => {})
-        return memory.trunk
-      })
-
-      /** Logs the number of missed greetings now and then, and at the end: an entry per call would bury the others. */
-      const tellMissed = Effect.fnUntraced(function* (memory: CampaignMemory, notBefore: SteadyTime.SteadyMillis) {
-        const { inbox } = memory
-        const now = yield* SteadyTime.now
-        if (inbox.missedGreetings === 0 || now < notBefore) return
-        const entry = Stops.greetingsMissed(inbox.missedGreetings)
-        inbox.missedGreetings = 0
-        memory.missedLoggedAt = now
-        yield* ownership.log(memory.plan.campaignId, entry)
-      })
-
-      /** Everything the decision depends on, as of now. */
-      const viewOf = Effect.fnUntraced(function* (memory: CampaignMemory, trunk: LiveTrunk | undefined): Effect.fn.Return<CampaignView> {
-        const { inbox } = memory
-        const now = yield* Clock.currentTimeMillis
-        const steady = yield* SteadyTime.now
-        inbox.clockApart = now - steady
-        return {
-          now,
-          steady,
-          trunk: trunk && { status: trunk.status(), trouble: trunk.trouble(), admits: trunk.admits(), endpoints: trunk.endpoints() },
-          refused: inbox.fatal && { reason: inbox.fatal, detail: trunk?.refusal() ?? "It refused a call." },
-          breaker: inbox.breaker?.isTripped !== true ? "watching" : inbox.breaker.isSettled ? "tripped" : "settling",
-          window: memory.schedule.stateAt(now),
-          isJournalWritable: local.failure() === undefined,
-          isLockHeld: lock.isHeld(),
-          more: memory.more,
-          dueAt: memory.dueAt
-        }
-      })
-
-      /** Decides, and writes the log entries that come with the decision. Writing takes time, so it then looks and decides again. */
-      const decided = Effect.fnUntraced(function* (
-        memory: CampaignMemory,
-        trunk: LiveTrunk | undefined
-      ): Effect.fn.Return<{ readonly decision: Decision; readonly view: CampaignView }> {
-        const view = yield* viewOf(memory, trunk)
-        const { decision, isHeldUp, notes, watch } = decide(memory.watch, view)
-        const hasClosed = watch.isWindowOpen === false && memory.watch.isWindowOpen !== false
-        memory.watch = watch
-        if (isHeldUp) trunk?.heldUp(memory.plan.campaignId)
-        if (hasClosed && !memory.schedule.isZoneKnown) {
-          yield* Effect.logError("the time zone of a campaign is unknown here, so that its window stays closed")
-        }
-        if (notes.length === 0) return { decision, view }
-        yield* Effect.forEach(notes, (note) => ownership.log(memory.plan.campaignId, note), { discard: true })
-        return yield* decided(memory, trunk)
-      })
-
-      const turn = Effect.fnUntraced(function* (memory: CampaignMemory): Effect.fn.Return<Wait | typeof over> {
-        // Two owners of one inbox would take each other's news and log each window edge twice.
-        if (!memory.inbox.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(memory))) return over
-        const { campaignId, ownerEpoch, telephonyConfigurationId } = memory.plan
-        const trunk = telephonyConfigurationId === null ? undefined : yield* findTrunk(memory, telephonyConfigurationId)
-        const { decision, view } = yield* decided(memory, trunk)
-        switch (decision._tag) {
-          case "Stop":
-            yield* ownership.stop(campaignId, decision.stop, ownerEpoch)
-            return over
-          case "JudgeBreaker":
-            return (yield* breakerWatch.judge(memory)) ? over : until(view.steady)
-          case "Dial":
-            return trunk === undefined ? news : yield* dialTurn(memory, trunk, view.now)
-          default:
-            memory.queue.leave()
-            memory.turns.leave()
-            return decision
-        }
-      })
-
-      const run = Effect.fnUntraced(function* (id: CampaignId) {
-        const inbox = inboxes.of(id)
-        // News that arrives while the row is being read is not lost.
-        inbox.rowChanged = false
-        const plan = yield* ownership.own(id)
-        if (plan === undefined) return inboxes.close(id)
-        const flaw = plan.definitionId === null ? "it has no published version" : (yield* versions.get(plan.definitionId)).flaw
-        if (flaw !== undefined) {
-          yield* ownership.stop(id, Stops.agentUnfinished(flaw), plan.ownerEpoch)
-          return inboxes.close(id)
-        }
-        // The previous process may have recorded an entry and died before judging the breaker's window.
-        if (plan.breaker?.enabled === true && (yield* ownership.judgeBreaker(id, yield* Clock.currentTimeMillis))) return inboxes.close(id)
-        yield* breakerWatch.begin(inbox, plan)
-        inbox.open(plan.ownerEpoch)
-        const memory = remember(
-          plan,
-          inbox,
-          slots.queue(() => inbox.wake()),
-          rate.queue(() => inbox.wake()),
-          () => clock.currentTimeMillisUnsafe()
-        )
-        yield* Effect.addFinalizer(() =>
-          Effect.sync(() => {
-            inbox.shut(plan.ownerEpoch)
-            memory.queue.leave()
-            memory.turns.leave()
-            memory.unwatch()
-            inboxes.close(id)
-          })
-        )
-        while (true) {
-          inbox.news.closeUnsafe()
-          const wait = yield* turn(memory)
-          yield* tellMissed(memory, wait._tag === "Over" ? Number.NEGATIVE_INFINITY : memory.missedLoggedAt + MISSED_LOG_MILLIS)
-          if (wait._tag === "Over") return
-          inbox.idle = wait._tag === "Due"
-          inbox.waitFor(wait._tag === "Until" ? wait.stuckOn : undefined, SteadyTime.nowOf(clock))
-          const { dueAt, watch } = memory
-          const sleep = millisToSleep(wait, watch, { dueAt, now: clock.currentTimeMillisUnsafe(), steady: SteadyTime.nowOf(clock) })
-          if (sleep > 0) yield* Effect.timeoutOption(inbox.news.await, sleep)
-        }
-      }, Effect.scoped)
-
-      return { run: (id) => Effect.annotateLogs(run(id), { campaignId: id }) }
+      const services: CampaignServices = {
+        breakerWatch: yield* makeBreakerWatch,
+        clock: yield* Clock.Clock,
+        dialServices: yield* dialServices,
+        inboxes: yield* CampaignInboxes,
+        local: yield* LocalJournal,
+        lock: yield* EngineLock,
+        ownership: yield* CampaignOwnership,
+        pool: yield* TrunkPool,
+        rate: yield* CallRate,
+        slots: yield* Slots,
+        versions: yield* AgentVersions
+      }
+      return { run: (id) => Effect.annotateLogs(run(services, id), { campaignId: id }) }
     })
   )
 }
+
+/** What the actors of all campaigns work with. */
+interface CampaignServices {
+  readonly breakerWatch: BreakerWatch
+  readonly clock: Clock.Clock
+  readonly dialServices: DialServices
+  readonly inboxes: CampaignInboxes["Service"]
+  readonly local: LocalJournal["Service"]
+  readonly lock: EngineLock["Service"]
+  readonly ownership: CampaignOwnership["Service"]
+  readonly pool: TrunkPool["Service"]
+  readonly rate: CallRate["Service"]
+  readonly slots: Slots["Service"]
+  readonly versions: AgentVersions["Service"]
+}
+
+const run = Effect.fnUntraced(function* (services: CampaignServices, id: CampaignId) {
+  const { clock, inboxes } = services
+  const inbox = inboxes.of(id)
+  const plan = yield* takeOver(services, id, inbox)
+  if (plan === undefined) return inboxes.close(id)
+  const memory = yield* memoryOf(services, plan, inbox)
+  while (true) {
+    inbox.news.closeUnsafe()
+    const wait = yield* turn(services, memory)
+    yield* logMissed(services, memory, wait._tag === "Over" ? Number.NEGATIVE_INFINITY : memory.missedLoggedAt + MISSED_LOG_MILLIS)
+    if (wait._tag === "Over") return
+    inbox.idle = wait._tag === "Due"
+    inbox.waitFor(wait._tag === "Until" ? wait.stuckOn : undefined, SteadyTime.nowOf(clock))
+    const { dueAt, watch } = memory
+    const sleep = millisToSleep(wait, watch, { dueAt, now: clock.currentTimeMillisUnsafe(), steady: SteadyTime.nowOf(clock) })
+    if (sleep > 0) yield* Effect.timeoutOption(inbox.news.await, sleep)
+  }
+}, Effect.scoped)
+
+/** Makes this actor the campaign's owner. Undefined: the campaign does not run, or has just been stopped. */
+const takeOver = Effect.fnUntraced(function* (
+  { breakerWatch, ownership, versions }: CampaignServices,
+  id: CampaignId,
+  inbox: CampaignInbox
+) {
+  // News that arrives while the row is being read is not lost.
+  inbox.rowChanged = false
+  const plan = yield* ownership.own(id)
+  if (plan === undefined) return undefined
+  const flaw = plan.definitionId === null ? "it has no published version" : (yield* versions.get(plan.definitionId)).flaw
+  if (flaw !== undefined) {
+    yield* ownership.stop(id, Stops.agentUnfinished(flaw), plan.ownerEpoch)
+    return undefined
+  }
+  // The previous process may have recorded an entry and died before judging the breaker's window.
+  if (plan.breaker?.enabled === true && (yield* ownership.judgeBreaker(id, yield* Clock.currentTimeMillis))) return undefined
+  yield* breakerWatch.begin(inbox, plan)
+  return plan
+})
+
+/** Opens the inbox, and gives up everything again when the scope closes. */
+const memoryOf = Effect.fnUntraced(function* ({ clock, inboxes, rate, slots }: CampaignServices, plan: DialPlan, inbox: CampaignInbox) {
+  inbox.open(plan.ownerEpoch)
+  const memory = remember(
+    plan,
+    inbox,
+    slots.queue(() => inbox.wake()),
+    rate.queue(() => inbox.wake()),
+    () => clock.currentTimeMillisUnsafe()
+  )
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      inbox.shut(plan.ownerEpoch)
+      memory.queue.leave()
+      memory.turns.leave()
+      memory.unwatch()
+      inboxes.close(plan.campaignId)
+    })
+  )
+  return memory
+})
+
+const turn = Effect.fnUntraced(function* (services: CampaignServices, memory: CampaignMemory): Effect.fn.Return<Wait | typeof over> {
+  // Two owners of one inbox would take each other's news and log each window edge twice.
+  if (!memory.inbox.isOwnedBy(memory.plan.ownerEpoch) || !(yield* readNews(services, memory))) return over
+  const { campaignId, ownerEpoch, telephonyConfigurationId } = memory.plan
+  const trunk = telephonyConfigurationId === null ? undefined : yield* findTrunk(services, memory, telephonyConfigurationId)
+  const { decision, view } = yield* decided(services, memory, trunk)
+  switch (decision._tag) {
+    case "Stop":
+      yield* services.ownership.stop(campaignId, decision.stop, ownerEpoch)
+      return over
+    case "JudgeBreaker":
+      return (yield* services.breakerWatch.judge(memory)) ? over : until(view.steady)
+    case "Dial":
+      return trunk === undefined ? news : yield* dialTurn(services.dialServices, memory, trunk, view.now)
+    default:
+      memory.queue.leave()
+      memory.turns.leave()
+      return decision
+  }
+})
+
+/** Takes in the news. False: the campaign is not ours any more. */
+const readNews = Effect.fnUntraced(function* ({ breakerWatch, ownership }: CampaignServices, memory: CampaignMemory) {
+  const { inbox } = memory
+  memory.dueAt = Math.min(memory.dueAt, inbox.dueAt)
+  if (inbox.returned) memory.more = true
+  inbox.returned = false
+  inbox.dueAt = Number.POSITIVE_INFINITY
+  if (!inbox.rowChanged) return true
+  inbox.rowChanged = false
+  const plan = yield* ownership.look(memory.plan.campaignId, memory.plan.ownerEpoch)
+  if (plan === undefined) return false
+  yield* breakerWatch.begin(inbox, plan)
+  memory.plan = plan
+  memory.schedule = compile(plan.schedule ?? undefined)
+  memory.more = true
+  inbox.confirm()
+  return true
+})
+
+const findTrunk = Effect.fnUntraced(function* ({ pool }: CampaignServices, memory: CampaignMemory, id: TelephonyConfigId) {
+  if (memory.trunk?.configurationId === id && memory.trunk.isCurrent()) return memory.trunk
+  memory.unwatch()
+  // The operator who resumed the campaign may have repaired what kept the trunk down.
+  memory.trunk = yield* pool.getRepaired(id)
+  memory.unwatch = memory.trunk?.watch(() => memory.inbox.wake()) ?? (() => {})
+  return memory.trunk
+})
+
+/** Decides, and writes the log entries that come with the decision. Writing takes time, so it then looks and decides again. */
+const decided = Effect.fnUntraced(function* (
+  services: CampaignServices,
+  memory: CampaignMemory,
+  trunk: LiveTrunk | undefined
+): Effect.fn.Return<{ readonly decision: Decision; readonly view: CampaignView }> {
+  const view = yield* viewOf(services, memory, trunk)
+  const { decision, isHeldUp, notes, watch } = decide(memory.watch, view)
+  const hasClosed = watch.isWindowOpen === false && memory.watch.isWindowOpen !== false
+  memory.watch = watch
+  if (isHeldUp) trunk?.heldUp(memory.plan.campaignId)
+  if (hasClosed && !memory.schedule.isZoneKnown) {
+    yield* Effect.logError("the time zone of a campaign is unknown here, so that its window stays closed")
+  }
+  if (notes.length === 0) return { decision, view }
+  yield* Effect.forEach(notes, (note) => services.ownership.log(memory.plan.campaignId, note), { discard: true })
+  return yield* decided(services, memory, trunk)
+})
+
+/** Everything the decision depends on, as of now. */
+const viewOf = Effect.fnUntraced(function* (
+  { local, lock }: CampaignServices,
+  memory: CampaignMemory,
+  trunk: LiveTrunk | undefined
+): Effect.fn.Return<CampaignView> {
+  const { inbox } = memory
+  const now = yield* Clock.currentTimeMillis
+  const steady = yield* SteadyTime.now
+  inbox.clockApart = now - steady
+  return {
+    now,
+    steady,
+    trunk: trunk && { status: trunk.status(), trouble: trunk.trouble(), admits: trunk.admits(), endpoints: trunk.endpoints() },
+    refused: inbox.fatal && { reason: inbox.fatal, detail: trunk?.refusal() ?? "It refused a call." },
+    breaker: inbox.breaker?.isTripped !== true ? "watching" : inbox.breaker.isSettled ? "tripped" : "settling",
+    window: memory.schedule.stateAt(now),
+    isJournalWritable: local.failure() === undefined,
+    isLockHeld: lock.isHeld(),
+    more: memory.more,
+    dueAt: memory.dueAt
+  }
+})
+
+/** Logs the number of missed greetings now and then, and at the end: an entry per call would bury the others. */
+const logMissed = Effect.fnUntraced(function* (
+  { ownership }: CampaignServices,
+  memory: CampaignMemory,
+  notBefore: SteadyTime.SteadyMillis
+) {
+  const { inbox } = memory
+  const now = yield* SteadyTime.now
+  if (inbox.missedGreetings === 0 || now < notBefore) return
+  const entry = Stops.greetingsMissed(inbox.missedGreetings)
+  inbox.missedGreetings = 0
+  memory.missedLoggedAt = now
+  yield* ownership.log(memory.plan.campaignId, entry)
+})

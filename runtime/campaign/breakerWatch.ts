@@ -40,3 +40,5 @@ export const makeBreakerWatch = Effect.gen(function* () {
     })
   }
 })
+
+export type BreakerWatch = Effect.Success<typeof makeBreakerWatch>
