@@ -1,4 +1,4 @@
-/** Asks an agent's owner what the agent is to know of a call: one request, not repeated, and ten seconds for all of it. */
+/** Asks the server of an agent's owner what the agent should know about a call. One request, never repeated, with ten seconds for everything. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import { fetchedContextOf, type PreCallFetch } from "#core/call/PreCallFetch.ts"
@@ -18,7 +18,7 @@ const ownHeaders = [
   ["User-Agent", "Trunkline"]
 ] as const
 
-/** The reason is a short word for the agent's owner, and says nothing of what is in our network or in the answer. */
+/** The reason is a short word for the agent's owner. It reveals nothing about our network or the answer. */
 export class NothingFetched extends Schema.TaggedError<NothingFetched>()("NothingFetched", { reason: Schema.String }) {
   override get message(): string {
     return `nothing fetched: ${this.reason}`
@@ -41,7 +41,7 @@ export class ContextFetcher extends Context.Service<
       const secrets = yield* CredentialSecrets
       const sender = yield* WebhookSender
 
-      /** Without the credential that the agent names, nothing is sent. */
+      /** Fails without the credential that the agent names: then nothing is sent. */
       const headersFor = Effect.fnUntraced(function* ({ credentialUuid, organizationId, url }: Question) {
         if (credentialUuid === undefined) return writtenHeaders(ownHeaders, undefined)
         const found = yield* secrets.find(organizationId, credentialUuid)
@@ -52,7 +52,7 @@ export class ContextFetcher extends Context.Service<
 
       const ask = Effect.fnUntraced(function* (question: Question) {
         const { body, url } = question
-        // Where it leads is for the sender to judge.
+        // Only the URL itself is checked here; the sender checks the address that it resolves to.
         if (whyRefused(url) !== undefined) return yield* nothing("url_refused")
         const headers = yield* headersFor(question)
         if (headers === undefined) return yield* nothing("credential_unusable")

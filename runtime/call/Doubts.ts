@@ -1,5 +1,5 @@
 /**
- * Calls that were written off without ever having been seen. They are recorded as `unknown` and nothing waits for them, but while such a call
+ * Calls that were written off without ever having been seen. They are recorded as `unknown`, and nothing waits for them. While such a call
  * may still appear, its slot stays taken, so that the caps hold even if it does.
  */
 import { Clock, Effect, Schedule } from "effect"
@@ -8,30 +8,29 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 
-/** Counted from the request. By then a provider has given up whatever it was still holding. */
+/** Longest time after its request that a call may still appear: by then a provider has given up whatever it was still holding. */
 export const LONGEST_DOUBT_MILLIS = 600_000
 const CHECK = "1 second"
 
 export interface Doubt {
   readonly attempt: { readonly callId: CallId; readonly campaignId: CampaignId | undefined }
-  /** When its request left. */
   readonly sentAt: SteadyTime.SteadyMillis
   readonly ringTimeoutSeconds: number
   readonly trunk: LiveTrunk
-  /** Where its request went; undefined when nobody knows. */
+  /** Endpoint that the request was sent to; undefined when that is not known. */
   readonly endpoint: string | undefined
 }
 
 export interface Doubts {
-  /** Its slot is taken already, and is released when the doubt ends. */
+  /** The call holds its slot already. The slot is released when the doubt ends. */
   readonly hold: (doubt: Doubt) => void
   readonly has: (callId: string) => boolean
   readonly all: () => Iterable<Doubt>
-  /** The call cannot appear any more: it has been refused, or has come and gone. */
+  /** Ends a doubt: the call has been refused, or has come and gone, so it cannot appear any more. */
   readonly end: (callId: string) => void
 }
 
-/** `isAlive`: the call has appeared, and is being hung up. `ended`: called once the slot has been released. */
+/** `isAlive` tells whether a call has appeared and is being hung up. `ended` is called once the slot has been released. */
 export const makeDoubts = Effect.fnUntraced(function* (isAlive: (callId: string) => boolean, ended: (callId: CallId) => void) {
   const slots = yield* Slots
   const clock = yield* Clock.Clock

@@ -1,4 +1,7 @@
-/** The pre-call fetch: an agent may ask its owner about each call while the phone rings, and opens with what comes back. Calls of other agents have no `Fetching`. */
+/**
+ * The pre-call fetch: an agent may have its owner's server asked about each call while the phone rings, and opens with what comes back. Calls
+ * of other agents have no `Fetching`.
+ */
 import { type Cause, Clock, Deferred, Effect, type Fiber, Latch } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import { type PreCallFetch, questionOf } from "#core/call/PreCallFetch.ts"

@@ -1,7 +1,7 @@
 /**
  * Calls of ours that are up without an actor: written off but placed after all, refused but placed anyway, or left behind by a former process.
- * Nobody would talk to whoever answers, so they are hung up at once, and again until the provider confirms that they are gone. Their runs
- * record it.
+ * Nobody would talk to a callee who answers, so these calls are hung up at once, and again until the provider confirms that they are gone.
+ * Their runs show it.
  *
  * A call is ours if its id belongs to an attempt of the configuration that reported it. Media channels, other clients and other installations
  * share the provider and may use ids of the same form: their calls are never touched. While the database is away, a call that this process
@@ -17,9 +17,9 @@ import type { EventSource } from "#runtime/trunk/TrunkPool.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { RecentIds } from "./RecentIds.ts"
 
-/** The most calls that can be waiting for a decision or being hung up; any others turn up again in the next list. */
+/** The most calls that can wait for a decision or be in the middle of being hung up; others turn up again in the next list. */
 const MOST = 10_000
-/** The most ids per query. */
+/** Ids per query. */
 const BATCH = 1000
 const DECIDE_AGAIN = "1 second"
 const HANGUP_AGAIN = "1 second"

@@ -1,4 +1,4 @@
-/** A call of this node, as its actor keeps it. There may be a hundred thousand: fields, no closures. */
+/** A live call of this node, as its actor keeps it. There may be a hundred thousand of them, so it has fields and no closures. */
 import { type Deferred, Queue } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits, Over } from "#core/call/Call.ts"
@@ -10,36 +10,36 @@ import type { VoicePlan, VoiceSession } from "#runtime/voice/VoiceSession.ts"
 import type { Recorded } from "./Recorded.ts"
 import type { Fetching } from "./Fetching.ts"
 
-/** Why a call may be dialed; asked again at the last moment. Shared by the calls of a campaign. */
+/** Permission to dial, asked again at the last moment. The calls of a campaign share one. */
 export interface Permit {
   /** False: the window has closed, the campaign has stopped, or the engine is stopping. */
   readonly holds: () => boolean
 }
 
-/** What is needed until the request has left; whoever takes it from the call decides whether it leaves. */
+/** What a call needs until its request has left. It is taken from the call when the request leaves or is withdrawn, whichever is first. */
 export interface Dialing {
   readonly phoneNumber: string
-  /** What is known of the callee: the contact's columns. */
+  /** What is known about the callee: the contact's columns. */
   readonly context: Readonly<Record<string, unknown>>
-  /** The number to show; undefined: the trunk's choice. */
+  /** The caller number; undefined: the trunk chooses one. */
   readonly from?: string | undefined
-  /** The moment that it has under its rates. */
+  /** The moment reserved for the call under its rates. */
   readonly departure: Departure
-  /** The attempt is `sent` already. */
+  /** The attempt has been recorded as `sent` already. */
   readonly marked: boolean
   readonly permit: Permit
-  /** When the slot became free that it takes, if its campaign waited for one. */
+  /** When the call's slot became free, if its campaign was waiting for one. */
   readonly freedAt?: SteadyMillis | undefined
-  /** The provider has taken the request, or it is unknown whether it has. */
+  /** Called when the provider has accepted the request, or when it is unknown whether it has. */
   readonly placed?: () => void
 }
 
 export interface CallWatcher {
-  /** The call is over, and its slot still taken, so that whatever follows from the end is done before the line is given to another call. */
+  /** The call is over and its slot still taken: what follows from the end is done before the line goes to another call. */
   readonly over?: (how: Over, attempt: Attempt) => void
   /** The line is free and the slot released, unless the call was never seen and may still appear. */
   readonly lineFree?: (how: Over) => void
-  /** Before it is recorded: the callee heard nothing of what was to be said to him. */
+  /** The callee heard nothing of what was to be said to them. Called before the end is recorded. */
   readonly greetingMissed?: () => void
   /** The call has been recorded completely. */
   readonly recorded?: (how: Over, recorded: Recorded, attempt: Attempt) => void
@@ -49,40 +49,40 @@ export interface CallWatcher {
 
 export class LiveCall {
   dialing: Dialing | undefined
-  /** When the request left, unless another process sent it. */
+  /** When the request left; undefined if another process sent it. */
   sentAt: SteadyMillis | undefined
-  /** When another process sent it. */
+  /** When the request left, if another process sent it. */
   sentBeforeAt: SteadyMillis | undefined
-  /** Whoever answered it may have done so under another process. */
+  /** The callee may have answered while another process had the call. */
   get wasAdopted(): boolean {
     return this.sentBeforeAt !== undefined
   }
-  /** Its actor listens no more: it has ended, though that may not have been recorded yet. */
+  /** The call has ended and its actor no longer listens; the end may not have been recorded yet. */
   isOver = false
-  /** What the local journal says of it, besides that it has left. */
+  /** What the local journal says about the call, besides that it has left. */
   noted: "placed" | "answered" | undefined
   deadline: Deadline | undefined
   session: VoiceSession | undefined
-  /** Where its request went, if its trunk has several endpoints and somebody knows. */
+  /** Endpoint that the request was sent to, if the trunk has several and this is known. */
   endpoint: string | undefined
-  /** The number that the callee is shown, from the request on. */
+  /** The number that the callee is shown; set when the request leaves. */
   callerNumber: string | undefined
-  /** A machine has answered, and that decides what the call came to. */
+  /** A machine has answered, and that decides the outcome. */
   isMachine = false
-  /** Answered, and with something of the provider's own first; done when it is ours. Undefined: it has been ours from the answer. */
+  /** The provider handles the answered call first, and this is done when the call is handed to us. Undefined: it was ours from the answer on. */
   handover: Deferred.Deferred<void> | undefined
-  /** When its audio could be opened. */
+  /** When the call became ours, so that its audio could be opened. */
   handedOverAt: SteadyMillis | undefined
-  /** What the provider's side has found out about it. */
+  /** What the provider has found out about the call. */
   gathered: Readonly<Record<string, string>> | undefined
-  /** Keys that the callee has pressed. */
+  /** DTMF digits of the callee. */
   keys = ""
   readonly attempt: Attempt
   readonly trunk: LiveTrunk
   readonly limits: CallLimits
   readonly voice: VoicePlan
   readonly mailbox: Queue.Queue<CallEvent>
-  /** Undefined: nothing is fetched for it. */
+  /** Undefined: nothing is fetched before the call. */
   readonly fetching: Fetching | undefined
   readonly watcher: CallWatcher
 

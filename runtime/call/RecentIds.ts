@@ -1,7 +1,7 @@
 import type { Clock } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 
-/** Remembers each id for the same length of time. */
+/** Remembers each id for `millis`. */
 export class RecentIds {
   readonly #clock: Clock.Clock
   readonly #millis: number

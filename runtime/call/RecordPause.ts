@@ -1,9 +1,8 @@
 /**
- * How many milliseconds after an end its record is written. A line that has become free is dialed again at once: the claim for that comes first,
- * on a processor and a disk that it does not share with the record of the call before. What the provider has said of the end stands in the
- * local journal already.
+ * Milliseconds between the end of a call and its record. A line that has become free is dialed again at once: the claim for that goes first,
+ * and does not share processor and disk with the record of the call before.
  */
 import { Context } from "effect"
 
-/** None where a test turns the clock. */
+/** Zero in tests that turn the clock. */
 export const RecordPause = Context.Reference<number>("runtime/call/RecordPause", { defaultValue: () => 10 })

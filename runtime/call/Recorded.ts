@@ -1,9 +1,9 @@
-/** What is new for the campaign once its call has been recorded. */
+/** What changes for a campaign when one of its calls has been recorded. */
 export interface Recorded {
   /** The campaign's row changed in a way that its owner has to see: completed, or stopped by the breaker. */
   readonly look: boolean
-  /** The contact waits for a retry: epoch milliseconds. */
+  /** When the contact's retry falls due, in epoch milliseconds; undefined: no retry. */
   readonly dueAt: number | undefined
-  /** False: the breaker does not count it. */
+  /** Whether the circuit breaker counts the call. */
   readonly isEntry: boolean
 }

@@ -1,4 +1,4 @@
-/** What the run of a call shows when it is over. */
+/** The run of a call that is over: disposition, tags, logs, usage. */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallState } from "#core/call/Call.ts"
 import { outcomeOfEnd } from "#core/call/outcomeOfEnd.ts"
@@ -9,7 +9,7 @@ import type { VoiceReport } from "#runtime/voice/VoiceSession.ts"
 import { missedGreeting } from "./greeted.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
-/** The API's words for outcomes of calls that never connected; one that did is described by who ended it. */
+/** The API's words for calls that never connected. A call that did connect is described by who ended it. */
 const unconnected: Readonly<Record<Outcome, string>> = {
   answered: "unknown",
   voicemail: "voicemail_detected",
@@ -57,7 +57,7 @@ export const endOf = (
     callerNumber: call.callerNumber,
     fetchedContext: call.fetching?.fetched,
     cause,
-    // An end that we only inferred proves nothing: the call may be up.
+    // An end that we only inferred proves nothing: the call may still be up.
     cutByTrunk: cause === "trunk_lost" && ended.inferred === undefined,
     endedAt,
     endpoint: call.endpoint,
@@ -102,7 +102,7 @@ export const endOf = (
   }
 }
 
-/** Of a call that this process knows from its attempt alone. */
+/** The end of a call of which this process knows only the attempt. */
 export const bareEnd = (callId: CallId, ended: CallState & { readonly _tag: "Ended" }): AttemptEnd => {
   const { answeredAt, cause, endedAt } = ended
   const outcome = outcomeOfEnd(ended)

@@ -1,4 +1,4 @@
-/** Whether a call needs audio, and whether whoever answered it was left in silence. */
+/** Whether a call needs audio, and whether the callee was left in silence after the answer. */
 import type { AgentVersion } from "#core/agent/Agent.ts"
 import type { JsonObject } from "#core/Json.ts"
 import { openingOf } from "#core/agent/Opening.ts"
@@ -9,7 +9,7 @@ import type { Problem } from "#runtime/voice/Transcript.ts"
 import type { VoiceReport } from "#runtime/voice/VoiceSession.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
-/** A callee who hears nothing for longer takes it for a dead line. */
+/** A callee who hears nothing for longer takes the line for dead. */
 const PATIENCE_MILLIS = 2000
 
 const isToBeGreeted = ({ voice }: LiveCall): boolean =>
@@ -17,29 +17,32 @@ const isToBeGreeted = ({ voice }: LiveCall): boolean =>
 
 export const needsAudio = (call: LiveCall): boolean => isToBeGreeted(call) || call.voice.record || call.voice.detectMachine
 
-/** Whether calls of this version will, before they are planned. */
+/** Whether calls of this version will need audio; asked before they are planned. */
 export const willNeedAudio = ({ configurations, definition }: AgentVersion, context: JsonObject): boolean => {
   const { recording, text } = openingOf(definition, context)
   const isGreeted = recording !== undefined || text !== undefined || preCallFetchOf(definition) !== undefined
   return isGreeted || voicemailDetectionOf(configurations).isOn
 }
 
-/** `ended` is in steady time. Something was to be said, and in the first two seconds after the answer, or after what was left of them, nothing was. */
+/**
+ * Something was to be said, and for two seconds after the answer, or after the provider handed the call to us, nothing was heard. The ended
+ * state is in steady time.
+ */
 export const isGreetingMissed = (
   call: LiveCall,
   { answeredAt, endedAt }: CallState & { readonly _tag: "Ended" },
   voice: Partial<Pick<VoiceReport, "firstAudioAt" | "recordingKey" | "wasToSpeak">> | undefined
 ): boolean => {
   if (answeredAt === undefined || call.wasAdopted) return false
-  // Until then it was the dialplan's to speak.
+  // Until the handover, it is the dialplan that speaks.
   const oursAt = call.handover === undefined ? answeredAt : call.handedOverAt
   if (oursAt === undefined) return false
-  // Without a session there was no audio at all.
+  // Without a session, there was no audio at all.
   const wasToSpeak = call.session === undefined ? isToBeGreeted(call) : voice?.wasToSpeak === true
   return wasToSpeak && (voice?.firstAudioAt ?? endedAt) - oursAt >= PATIENCE_MILLIS
 }
 
-/** `answeredAt` in wall time. */
+/** `answeredAt` is in wall time. */
 export const missedGreeting = (answeredAt: number): Problem => ({
   at: answeredAt + PATIENCE_MILLIS,
   error: "greeting_missed: the callee heard nothing for two seconds after the answer",

@@ -1,11 +1,11 @@
-/** What a call opens with, by the version of its agent and by what is known of the call. */
+/** What a call opens with, according to the version of its agent and to what is known about the call. */
 import { Clock, Effect } from "effect"
 import type { JsonObject } from "#core/Json.ts"
 import { openingOf } from "#core/agent/Opening.ts"
 import { render } from "#core/agent/Template.ts"
 import type { PlannedOpening } from "#runtime/voice/VoiceSession.ts"
 
-/** `message` is the template of what a machine is told. */
+/** `message` is the template of the message left on an answering machine. */
 export const plannedOpening = Effect.fnUntraced(function* (definition: JsonObject, context: JsonObject, message: string | undefined) {
   const { isOverrideIgnored, recording, text } = openingOf(definition, context)
   if (isOverrideIgnored) yield* Effect.logWarning("a greeting override is invalid and was ignored")

@@ -15,14 +15,14 @@ export const layer = Layer.effectDiscard(
     const clock = yield* Clock.Clock
     const inboxes = yield* CampaignInboxes
     const apart = () => clock.currentTimeMillisUnsafe() - SteadyTime.nowOf(clock)
-    let known = apart()
+    let lastSeen = apart()
     const look = Effect.suspend(() => {
       const latest = apart()
       // Each campaign compares with its own last decision: the clock may have been set twice between two looks.
       inboxes.clockSet(latest, STEP_MILLIS)
-      const stepped = latest - known
+      const stepped = latest - lastSeen
       if (Math.abs(stepped) < STEP_MILLIS) return Effect.void
-      known = latest
+      lastSeen = latest
       return Effect.logWarning("the clock of this machine was set", { millis: Math.round(stepped) })
     })
     yield* Effect.sleep(LOOK).pipe(Effect.andThen(look), Effect.forever, Effect.forkScoped)

@@ -21,7 +21,7 @@ import { bareEnd } from "#runtime/call/RunReport.ts"
 import { callerKey, Slots } from "#runtime/dispatch/Slots.ts"
 import { CampaignInboxes } from "./CampaignInbox.ts"
 import { Config } from "#runtime/config/config.ts"
-import type { Known } from "#runtime/journal/FormerJournals.ts"
+import type { KnownCall } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal, uptimeMillis } from "#runtime/journal/LocalJournal.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
@@ -100,7 +100,7 @@ const keepDoubts = Effect.fnUntraced(function* (doubts: ReadonlyArray<AttemptInD
 })
 
 /** How long ago it left, in milliseconds, by its journal: the database's times depend on clocks that may have been set since. */
-const ageOf = ({ leftAtUptime }: Known): number | undefined =>
+const ageOf = ({ leftAtUptime }: KnownCall): number | undefined =>
   leftAtUptime === undefined ? undefined : Math.max(uptimeMillis() - leftAtUptime, 0)
 
 /** The scopes in which a call that is already up is counted, even above their limits. */
@@ -134,7 +134,7 @@ const settler = Effect.gen(function* () {
   const { nodeName } = yield* Config
   const clock = yield* Clock.Clock
   const firstOf =
-    ({ answeredAt, node, sentAt }: LeftAttempt, known: Known) =>
+    ({ answeredAt, node, sentAt }: LeftAttempt, known: KnownCall) =>
     (limits: CallLimits) => {
       const answered = answeredAt ?? known.answeredAt
       const trace = known.placed ? "placed" : "none"

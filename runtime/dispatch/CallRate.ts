@@ -1,49 +1,49 @@
 /**
- * When the next calls may leave: the rates of a campaign and of its trunk, kept together. Who wants to dial reserves moments first, and
- * claims contacts for those; so nobody is marked as called who must then wait for the rate. Where several campaigns share a trunk they
- * take turns: each waits for the moment at which its turn comes, behind those who asked before it. Single calls take the next free moment.
+ * When the next calls may leave under the rates of a campaign and of its trunk, both at once. A campaign reserves moments first and then
+ * claims contacts for them, so that no contact is marked as called and then has to wait for the rate. Campaigns that share a trunk take
+ * turns, in the order in which they asked. Single calls take the next free moment.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Departed, lateMillis, type Moment, Pace, spacing } from "#core/campaign/Pacing.ts"
 import { nowOf, type SteadyMillis } from "#core/SteadyTime.ts"
 
 export interface RateScope {
-  /** `campaign:7`, `trunk:3`. */
+  /** Such as `campaign:7` or `trunk:3`. */
   readonly key: string
   /** Dial requests per second. */
   readonly rate: number
 }
 
-/** The right to leave at a moment, for one call. */
+/** The right of one call to leave at a certain moment. */
 export interface Departure {
-  /** When the call may leave, if nothing changes. Asked when that has come: for one who comes late it is a later moment. */
+  /** When the call may leave, if nothing changes. To be asked again when that time has come: a call that is late gets a later moment. */
   readonly readyAt: () => SteadyMillis
-  /** Right before the first byte. False: it would be one too many within a second. */
+  /** Called right before the first byte. False: the request would be one too many within a second. */
   readonly leave: () => boolean
-  /** Nothing leaves any more. Harmless after it has left. */
+  /** Gives the moment up. Does nothing once the call has left. */
   readonly giveBack: () => void
 }
 
-/** One for each campaign that dials. */
+/** Each campaign that dials has a queue of its own. */
 export interface RateQueue {
-  /** About how many moments there are between `from` and `until`. None: the queue is joined, and `turnAt` tells when to ask again. */
+  /** About how many moments there are between `from` and `until`. If there are none, joins the queue; `turnAt` tells when to ask again. */
   readonly room: (scopes: ReadonlyArray<RateScope>, from: SteadyMillis, until: SteadyMillis) => number
-  /** Takes the next `count` moments from `from` on, and the turn is over. Asked in the same breath as `room`. */
+  /** Takes the next `count` moments from `from` on, and ends the turn. To be called in the same synchronous step as `room`. */
   readonly reserve: (scopes: ReadonlyArray<RateScope>, count: number, from: SteadyMillis) => ReadonlyArray<Departure>
-  /** The moment that the next turn is expected to give. */
+  /** When the next turn is expected. */
   readonly turnAt: () => SteadyMillis
-  /** Wants no moment now: gives up the place in the queue. */
+  /** Gives up the place in the queue: no moment is wanted now. */
   readonly leave: () => void
 }
 
 export class CallRate extends Context.Service<
   CallRate,
   {
-    /** The next moment that all scopes allow. */
+    /** Takes the next moment that all scopes allow. */
     readonly reserve: (scopes: ReadonlyArray<RateScope>) => Departure
     /** `wake` is called when a turn comes sooner than expected. */
     readonly queue: (wake: () => void) => RateQueue
-    /** Scopes that are kept in memory: those of the last second. */
+    /** How many scopes are kept in memory: those used in the last second, and those that are waited for. */
     readonly size: () => number
   }
 >()("runtime/dispatch/CallRate") {
@@ -63,22 +63,22 @@ export class CallRate extends Context.Service<
 }
 
 const SWEEP_MILLIS = 1000
-/** No turn of the event loop takes so long, unless the machine gave the process no time. */
+/** A turn of the event loop takes longer than this only if the machine gave the process no time. */
 const STANDSTILL_MILLIS = 5
 
-/** Where the process stands still just as a request leaves, it arrives that much later, and the second in which it counts ends later. */
+/** If the process stands still just as a request leaves, the request arrives that much later, and counts for that much longer. */
 const noteStandstill = (departed: Departed): void => {
-  // The real time that passed, also where a test turns the clock.
+  // Real time, even where a test turns the clock.
   const leftAt = performance.now()
   setImmediate(() => {
     const passed = performance.now() - leftAt
     if (passed > STANDSTILL_MILLIS) departed.at += passed
   })
 }
-/** Of the spacing: the distance from both neighbours of a call that has missed its moment. */
+/** Share of the usual spacing that a call which has missed its moment keeps from both neighbours. */
 const LATE_SHARE = 0.5
 
-/** The paces of all scopes that somebody left under of late. */
+/** The paces of all scopes under which calls left recently or are about to leave. */
 class Paces {
   readonly #paces = new Map<string, Pace>()
   readonly #now: () => SteadyMillis
@@ -102,7 +102,7 @@ class Paces {
     })
   }
 
-  /** The first moment from `from` on that is free under all of them; see `Pace.free`. */
+  /** The first moment from `from` on that is free in all scopes; see `Pace.free`. */
   free(scopes: ReadonlyArray<RateScope>, from: SteadyMillis, share = 1): SteadyMillis {
     const paces = this.of(scopes)
     for (let at = from; ; ) {
@@ -112,7 +112,7 @@ class Paces {
     }
   }
 
-  /** Takes the first moment from `from` on for what is behind them all. */
+  /** Takes the first moment from `from` on that is free in all scopes. */
   take(scopes: ReadonlyArray<RateScope>, reserved: { at: SteadyMillis }, from: SteadyMillis, share = 1): void {
     const own = this.of(scopes).map((pace) => ({ free: pace.free(from, share), pace }))
     reserved.at = this.free(scopes, from, share)
@@ -147,8 +147,8 @@ class Reserved implements Departure, Moment {
   readyAt(): SteadyMillis {
     const now = this.#now()
     const opensAt = () => Math.max(this.at, ...this.#paces.of(this.#scopes).map((pace) => pace.opensAt()))
-    // Between two others: were it to queue up behind all that are taken, its place in this second would stay empty. But whoever was kept waiting
-    // by the second itself goes at once: the one who was late a second ago would make somebody late in every second to come.
+    // A late call moves in between two others: behind all the moments taken, its place in this second would stay empty. But a call that only the
+    // full second kept waiting goes at once: otherwise one late call would make another one late in every second to come.
     if (!this.#isOver && now > opensAt() + lateMillis) this.#move(() => this.#paces.take(this.#scopes, this, now, LATE_SHARE))
     return opensAt()
   }
@@ -157,7 +157,7 @@ class Reserved implements Departure, Moment {
     const now = this.#now()
     const paces = this.#paces.of(this.#scopes)
     if (this.#isOver || !paces.every((pace) => pace.isOpen(now))) return false
-    // The connection took its time: those behind keep their distance from when it really left.
+    // The connection took its time: the calls behind keep their distance from the moment at which this one really left.
     if (now > this.at + lateMillis) {
       this.#move(() => {
         this.at = now
@@ -190,7 +190,7 @@ interface Waiter {
   readonly wake: () => void
 }
 
-/** Who waits for a moment, by scope and in the order of their turns. */
+/** The queues that wait for a moment, by scope and in the order of their turns. */
 class Turns {
   readonly #waiting = new Map<string, Set<Waiter>>()
   readonly #paces: Paces
@@ -232,7 +232,7 @@ class Turns {
     return new Reserved(scopes, this.#paces, this.#now, from, () => this.hurry(scopes))
   }
 
-  /** A moment was given back, or a place given up: whose turn is next may have it. */
+  /** A moment was given back, or a place in the queue given up: wakes the first queue of each scope if it may go sooner now. */
   hurry(scopes: ReadonlyArray<RateScope>): void {
     for (const { key, rate } of scopes) {
       const [first] = this.#waiting.get(key) ?? []
@@ -240,7 +240,7 @@ class Turns {
     }
   }
 
-  /** How long those take who stand before it. Who let the turn pass is not waited for. */
+  /** How long the queues ahead of it take. One that let its turn pass is not waited for. */
   #millisBefore(waiter: Waiter, scopes: ReadonlyArray<RateScope>): number {
     const overdue = this.#now() - lateMillis
     const waits = scopes.map(({ key, rate }) => {

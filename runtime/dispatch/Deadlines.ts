@@ -1,14 +1,14 @@
 /**
- * One timer for each live call, all on a shared wheel: a hundred thousand sleeping fibers would cost more than the calls. A deadline is met
- * up to `TICK_MILLIS` late, never early. The wheel turns only while a deadline is set, and by steady time: a step of the wall clock neither
- * passes a deadline nor puts one off.
+ * One timer for each live call, all on a shared wheel, because a hundred thousand sleeping fibers would cost more than the calls. A deadline
+ * fires up to `TICK_MILLIS` late, never early. The wheel turns only while a deadline is set, and by steady time: a step of the wall clock
+ * neither fires a deadline nor delays one.
  */
 import { Clock, Context, Effect, Layer, Latch } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 
 const TICK_MILLIS = 100
 
-/** Where it hangs on the wheel, and what happens when it is met. One for each live call, so no closures. */
+/** One entry of the wheel, and what happens when it is due. Each live call has one, so it has fields and no closures. */
 export class Deadline {
   readonly #wheel: Wheel
   readonly #tick: number
@@ -20,7 +20,7 @@ export class Deadline {
     this.#fire = fire
   }
 
-  /** Idempotent. */
+  /** Idempotent; has no effect once it has fired. */
   clear(): void {
     const slot = this.#wheel.get(this.#tick)
     if (slot?.delete(this) === true && slot.size === 0) this.#wheel.delete(this.#tick)
@@ -50,18 +50,18 @@ export class Deadlines extends Context.Service<
 
       const turn = Effect.map(SteadyTime.now, (now) => {
         const until = Math.floor(now / TICK_MILLIS)
-        // After a pause longer than the wheel is full, it is cheaper to look at every slot than at every tick that was missed.
+        // When more ticks were missed than there are slots, it is cheaper to look at every slot than at every missed tick.
         const due =
           until - turned > wheel.size ? [...wheel.keys()].filter((tick) => tick <= until).sort((a, b) => a - b) : range(turned, until)
         turned = until
         for (const tick of due) {
-          // It hangs there until then, so that one that is met may clear another of its tick.
+          // The slot stays in place while its deadlines fire, so that one of them can clear another.
           for (const deadline of wheel.get(tick) ?? []) deadline.fire()
           wheel.delete(tick)
         }
         if (wheel.size === 0) armed.closeUnsafe()
       })
-      // To the next tick, not for a tick's time: a wheel that turns between two ticks meets its deadlines a tick too late.
+      // Sleeps until the next tick rather than for a tick: a wheel that turns between two ticks would fire its deadlines a tick too late.
       const sleep = Effect.flatMap(SteadyTime.now, (now) => Effect.sleep(Math.ceil(TICK_MILLIS - (now % TICK_MILLIS))))
       yield* armed.await.pipe(Effect.andThen(sleep), Effect.andThen(turn), Effect.forever, Effect.forkScoped)
 

@@ -1,6 +1,6 @@
 /**
- * What the journals of former processes say. A journal is closed before it is read: its folder is renamed, and its files are made read-only,
- * by which a process that is still alive knows that what it has just written may not have been read, and sends nothing more.
+ * What the journals of former processes say. A journal is closed before it is read: its folder is renamed and its files are made read-only.
+ * A process that is still alive sees by this that what it has just written may not have been read, and sends nothing more.
  */
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallId } from "#core/Id.ts"
@@ -9,26 +9,26 @@ import { chmodSync, readdirSync, readFileSync, renameSync, rmSync } from "node:f
 import { join } from "node:path"
 import { readLines } from "./JournalLine.ts"
 
-/** Undone: it was certainly never placed. */
+/** The call was certainly never placed. */
 export interface Undone {
   /** Epoch milliseconds. */
   readonly at: number
   readonly breakerEntry: boolean
 }
 
-/** What is known of a call without asking anybody. */
-export interface Known {
-  /** `unsure`: the journal is missing, damaged, or of an earlier boot. */
+/** What the journals say about a call. */
+export interface KnownCall {
+  /** `unsure`: the journal is missing, damaged, or from an earlier boot. */
   left: "left" | "never_left" | "unsure"
   /** The provider certainly had the call. */
   placed: boolean
-  /** Where it went, if it has left for one endpoint of several. */
+  /** Endpoint that the request was sent to, if there are several. */
   endpoint: string | undefined
-  /** When it left, in milliseconds since the machine's current boot, which nobody can set; undefined after another boot. */
+  /** When the request left, in milliseconds since the current boot of the machine, a clock that nobody can set; undefined after another boot. */
   leftAtUptime: number | undefined
   /** Epoch milliseconds. */
   answeredAt: number | undefined
-  /** How it ended, which the database may not know yet. */
+  /** How the call ended. The database may not have it yet. */
   end: AttemptEnd | undefined
   undone: Undone | undefined
 }
@@ -37,20 +37,20 @@ interface JournalHeader {
   readonly journalId: string
   readonly boot: string | undefined
 }
-/** Stands in a line for the one endpoint that there is. */
+/** Written in place of an endpoint where there is only one. */
 export const NO_ENDPOINT = "-"
 export const headerText = ({ boot, journalId }: JournalHeader): string => `journal 1 ${journalId} ${boot ?? "unknown"}`
 
 interface Former {
   readonly folder: string
-  /** Whether a call that it does not name certainly never left. */
+  /** Whether a call that the journal does not name certainly never left. */
   readonly provesAbsence: boolean
-  readonly calls: ReadonlyMap<string, Known>
-  /** Attempts that still need it. */
+  readonly calls: ReadonlyMap<string, KnownCall>
+  /** Attempts that still need the journal. */
   readonly open: Set<string>
 }
 
-const nothingKnown = (): Known => ({
+const nothingKnown = (): KnownCall => ({
   answeredAt: undefined,
   end: undefined,
   endpoint: undefined,
@@ -68,7 +68,7 @@ const idLength = 36
 export class FormerJournals {
   readonly #journals = new Map<string, Former>()
 
-  /** Closes and reads all journals in `folder`. `boot`: the machine's current one. */
+  /** Closes and reads all journals in `folder`. `boot` is the current boot of the machine. */
   constructor(folder: string, boot: string | undefined) {
     for (const name of readdirSync(folder)) {
       const [, journalId, closed] = journalFolder.exec(name) ?? []
@@ -79,8 +79,8 @@ export class FormerJournals {
     }
   }
 
-  /** `journal`: of the process that was to send the call. */
-  known(callId: CallId, journal: string | undefined): Known {
+  /** `journal` is the journal of the process that was to send the call. */
+  known(callId: CallId, journal: string | undefined): KnownCall {
     const known = nothingKnown()
     if (journal !== undefined && this.#journals.get(journal)?.provesAbsence === true) known.left = "never_left"
     for (const { calls } of this.#journals.values()) {
@@ -97,7 +97,7 @@ export class FormerJournals {
     return known
   }
 
-  /** Takes all attempts that are not over, and removes the journals that none of them needs. */
+  /** Given all attempts that are not over, removes the journals that none of them needs. */
   keepFor(attempts: ReadonlyArray<{ readonly callId: string; readonly journal: string | undefined }>): void {
     for (const [id, former] of this.#journals) {
       for (const { callId, journal } of attempts) if (journal === id || former.calls.has(callId)) former.open.add(callId)
@@ -112,13 +112,13 @@ export class FormerJournals {
   #dropUnneeded(id: string, { folder, open }: Former): void {
     if (open.size > 0) return
     this.#journals.delete(id)
-    // Should this fail, it is merely read again at the next start.
+    // If this fails, the journal is only read once more at the next start.
     Result.try(() => rmSync(folder, { force: true, recursive: true }))
   }
 }
 
 const readJournal = (folder: string, expected: JournalHeader): Former => {
-  const calls = new Map<string, Known>()
+  const calls = new Map<string, KnownCall>()
   let provesAbsence = expected.boot !== undefined
   const names = Result.getOrElse(
     Result.try(() => readdirSync(folder)),
@@ -137,7 +137,7 @@ const readJournal = (folder: string, expected: JournalHeader): Former => {
 }
 
 /** False when lines may be missing. */
-const readFile = (text: string, expected: JournalHeader, calls: Map<string, Known>): boolean => {
+const readFile = (text: string, expected: JournalHeader, calls: Map<string, KnownCall>): boolean => {
   const { isDamaged, lines, torn } = readLines(text)
   const [header, ...said] = lines
   const isOfThisBoot = expected.boot !== undefined && header === headerText(expected)
@@ -147,7 +147,7 @@ const readFile = (text: string, expected: JournalHeader, calls: Map<string, Know
   return !isDamaged && (header === headerText(expected) || (header === undefined && torn === ""))
 }
 
-const readLine = (line: string, calls: Map<string, Known>, isOfThisBoot: boolean): void => {
+const readLine = (line: string, calls: Map<string, KnownCall>, isOfThisBoot: boolean): void => {
   const [word, callId = "", first = "", second = ""] = line.split(" ", 4)
   const known = calls.get(callId) ?? nothingKnown()
   calls.set(callId, known)
@@ -170,7 +170,7 @@ const readLine = (line: string, calls: Map<string, Known>, isOfThisBoot: boolean
       known.undone = { at: Number(first), breakerEntry: second === "true" }
       return
     case "ended":
-      // The checksum guarantees that it is what was written.
+      // The checksum guarantees that this is an AttemptEnd as it was written.
       known.end = JSON.parse(line.slice(`ended ${callId} `.length)) as AttemptEnd
   }
 }

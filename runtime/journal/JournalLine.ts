@@ -1,5 +1,5 @@
 /**
- * A line of a journal: words separated by blanks, and a checksum. A process that is killed while it writes may leave the last line of a file
+ * A line of a journal: words separated by spaces, and a checksum. A process that is killed while it writes may leave the last line of a file
  * torn; a broken line anywhere else means that the file is damaged.
  */
 import { crc32 } from "node:zlib"
@@ -16,7 +16,7 @@ const unsealed = (line: string): string | undefined => {
 
 interface JournalText {
   readonly lines: ReadonlyArray<string>
-  /** What an interrupted write left after the last whole line; otherwise empty. */
+  /** What an interrupted write left after the last whole line, or empty. */
   readonly torn: string
   readonly isDamaged: boolean
 }

@@ -16,7 +16,7 @@ import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallId } from "#core/Id.ts"
 import { Config } from "#runtime/config/config.ts"
 import { bootId } from "./bootId.ts"
-import { FormerJournals, headerText, type Known, NO_ENDPOINT, type Undone } from "./FormerJournals.ts"
+import { FormerJournals, headerText, type KnownCall, NO_ENDPOINT, type Undone } from "./FormerJournals.ts"
 import { RefusedRecords } from "./RefusedRecords.ts"
 import { append, type Append, Segments } from "./Segments.ts"
 
@@ -51,7 +51,7 @@ export class LocalJournal extends Context.Service<
     /** The database has everything about the call. */
     readonly settled: (callId: CallId) => void
     /** What is known of an attempt that this or another process left behind. */
-    readonly known: (callId: CallId, journal: string | undefined) => Known
+    readonly known: (callId: CallId, journal: string | undefined) => KnownCall
     /** Given all attempts that are not over, removes former journals that none of them needs. */
     readonly keepFor: FormerJournals["keepFor"]
     /** Why nothing can leave; undefined while it can. */

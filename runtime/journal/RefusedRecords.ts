@@ -1,11 +1,11 @@
-/** Records of calls that the database will not take as they are: one JSON text a line, for the operator. Nothing reads or removes them. */
+/** Records of calls whose content the database refuses: one JSON object per line, for the operator. Nothing reads or removes them. */
 import { Result } from "effect"
 import { appendFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallId } from "#core/Id.ts"
 
-/** Enough to see what is wrong; a fault that befalls every call must not fill the disk. */
+/** Enough to see what is wrong. A fault that affects every call must not fill the disk. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 export class RefusedRecords {
@@ -15,7 +15,7 @@ export class RefusedRecords {
     this.#path = join(folder, "refused.jsonl")
   }
 
-  /** False when it could not be written, or when there is too much of it already. */
+  /** False when the record could not be written, or when the file is full already. */
   keep(callId: CallId, end: AttemptEnd): boolean {
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
     if (size > MAX_BYTES) return false

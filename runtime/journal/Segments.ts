@@ -1,14 +1,14 @@
 /**
- * Files that are only appended to, one after another. Each is removed when all calls that it mentions are settled. Nothing here waits for the
- * disk: what has been written survives the process, not the machine.
+ * Append-only files, one after another. Each is removed when all calls that it mentions are settled. Nothing here waits for the disk: what
+ * has been written survives a crash of the process, but not one of the machine.
  */
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, unlinkSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { sealed } from "./JournalLine.ts"
 
-/** Whoever closes a journal makes its files read-only. */
+/** Mode bit that a process removes when it closes the journal of another. */
 const WRITABLE = 0o200
-/** A segment that has reached this size is followed by the next. */
+/** At this size, the next segment begins. */
 const MAX_BYTES = 1024 * 1024
 
 /** Writes all of `text` at the end of the file, or throws. */
@@ -26,7 +26,7 @@ interface Segment {
   readonly headerSize: number
   readonly callIds: Set<string>
   readonly open: Set<string>
-  /** When the last of its calls was settled, by the clock of whoever settles; undefined while one is open. */
+  /** When the last of its calls was settled, by the clock of the caller; undefined while a call is open. */
   settledAt: number | undefined
 }
 
@@ -46,7 +46,7 @@ export class Segments {
     this.#append = write
   }
 
-  /** Throws when it cannot be written. That segment is then not written to again; the next line begins another one. */
+  /** Throws when the line cannot be written. That segment is not written to again; the next line begins a new one. */
   write(callId: string, text: string): void {
     const segment = this.#writable()
     const line = sealed(text)
@@ -61,7 +61,7 @@ export class Segments {
     this.#writable()
   }
 
-  /** False once somebody else has closed or removed the current file. Looks at the open file, not for its name: that takes a tenth of the time. */
+  /** False once another process has closed or removed the current file. Checks the open file rather than its path, which takes a tenth of the time. */
   isOpen(): boolean {
     if (this.#current === undefined) return false
     const { mode, nlink } = fstatSync(this.#current.fd)
@@ -123,7 +123,7 @@ export class Segments {
     try {
       this.#append(segment.fd, line)
     } catch (error) {
-      // Part of the line may have been written, and would make the next one unreadable.
+      // Part of the line may have been written, and would make the next line unreadable.
       this.#current = undefined
       throw error
     }

@@ -1,4 +1,4 @@
-/** Identifies the machine's current boot. What was written without waiting for the disk is certain to be readable only within the same boot. */
+/** Identifies the current boot of the machine. Only within one boot is it certain that what was written without waiting for the disk can be read. */
 import { Result } from "effect"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -9,7 +9,7 @@ const read = (): string => {
   return ""
 }
 
-/** Undefined where the system does not say. */
+/** Undefined where the operating system has no such id. */
 export const bootId = (): string | undefined => {
   const id = Result.getOrElse(Result.try(read), () => "").trim()
   return /^[\w-]{8,64}$/.test(id) ? id : undefined

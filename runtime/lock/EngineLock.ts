@@ -1,9 +1,9 @@
 /**
- * One engine per database and schema: two engines would each count their own calls only, and settle those of the other. The engine that has
+ * One engine per database and schema: two engines would each count only their own calls, and settle those of the other. The engine that has
  * the lock proves it twice a second with a statement on the session that holds it; `isHeld` is asked right before anything is dialed.
  *
  * A second engine waits until the first one has ended (as in a rolling restart), and gives up after a while. An engine that loses its session
- * dials nothing until it has the lock again. An engine that was frozen or cut off for so long that another has taken its place shuts down in
+ * dials nothing until it has the lock again. If it was frozen or cut off for so long that another engine has taken its place, it shuts down in
  * order: the other one has settled its calls.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
@@ -21,22 +21,22 @@ const LOOK = "250 millis"
 const RECONNECT = "250 millis"
 const CONNECT_TIMEOUT = "3 seconds"
 const RELEASE_TIMEOUT = "2 seconds"
-/** How long an engine may take to shut down, beyond the time that its calls get. */
+/** How long an engine may take to shut down, in addition to the time that its calls get. */
 const EXTRA_PATIENCE_MILLIS = 30_000
-/** How far the wall clock may get ahead of steady time between proofs; beyond that, the machine may have been suspended. */
+/** How far the wall clock may get ahead of steady time between proofs. If it gets further, the machine may have been suspended. */
 const SUSPENDED_MILLIS = 1000
 
 const nameOf = ({ host, node, pid, since }: Pick<Seen, "host" | "node" | "pid" | "since">): string =>
   `the engine ${node} (process ${pid} on ${host}, since ${since.toISOString()})`
 
-/** Another engine has the database, and did not let go of it in time. */
+/** Another engine has the database and did not release it in time. */
 class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", { by: Schema.String }) {
   override get message(): string {
     return `This database belongs to ${this.by}. One engine uses a database and schema at a time: stop that one, or give this one another DATABASE_URL`
   }
 }
 
-/** Another engine has taken over while this one could not prove that it was there. */
+/** Another engine took over while this one could not prove that it had the lock. */
 class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplaced", { by: Schema.String }) {
   override get message(): string {
     return `This engine did not reach its database for a while, and ${this.by} has taken its place`
@@ -46,9 +46,9 @@ class EngineReplaced extends Schema.TaggedError<EngineReplaced>()("EngineReplace
 export class EngineLock extends Context.Service<
   EngineLock,
   {
-    /** Whether no other engine can be dialing now. Asked right before anything leaves: an answer is good for that moment only. */
+    /** Whether no other engine can be dialing now. Asked right before anything leaves: the answer holds for that moment only. */
     readonly isHeld: () => boolean
-    /** Fails once another engine has taken the place of this one. */
+    /** Fails once another engine has taken over. */
     readonly replaced: Effect.Effect<never, EngineReplaced>
   }
 >()("runtime/lock/EngineLock") {
@@ -56,11 +56,11 @@ export class EngineLock extends Context.Service<
     EngineLock,
     Effect.suspend(() => open)
   )
-  /** For tests of code that asks. */
+  /** For tests of code that asks `isHeld`. */
   static readonly layerHeld = Layer.succeed(EngineLock, { isHeld: () => true, replaced: Effect.never })
 }
 
-/** Since the machine was booted, including the time it was suspended. */
+/** Milliseconds since the machine was booted, including the time it was suspended. */
 const uptimeMillis = () => uptime() * 1000
 
 /** The last proof that the lock is ours. */
@@ -104,7 +104,7 @@ class Proof {
   }
 }
 
-/** Waits for the lock, and returns the epoch that is ours from then on. */
+/** Waits for the lock, and returns our epoch. */
 const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, patienceMillis: number, proof: Proof) {
   const clock = yield* Clock.Clock
   const began = nowOf(clock)
@@ -134,7 +134,7 @@ const acquire = Effect.fnUntraced(function* (store: LockStore, me: Identity, pat
         break
       }
       case "end_session":
-        yield* Effect.logWarning("the session of an engine that does not answer any more is ended").pipe(
+        yield* Effect.logWarning("the session of an engine that no longer answers is ended").pipe(
           Effect.annotateLogs({ engine: seen === undefined ? "" : nameOf(seen) })
         )
         if (holder !== undefined) yield* store.endSession(holder)
@@ -160,19 +160,19 @@ const take = Effect.fnUntraced(function* (store: LockStore, me: Identity, seen: 
       return taken !== undefined
     })
   )
-  // Another engine was faster, or the former one is back.
+  // Another engine was faster, or the previous one is back.
   if (epoch === undefined) yield* store.unlock
   return epoch
 })
 
-/** The lock again, on a new session. */
+/** Takes the lock back on a new session. */
 const resume = Effect.fnUntraced(function* (store: LockStore, epoch: number, proof: Proof) {
   while (true) {
     const { holder, seen } = yield* store.observe
     if (seen === undefined || seen.epoch !== epoch) {
-      return yield* new EngineReplaced({ by: seen === undefined ? "somebody who emptied it" : nameOf(seen) })
+      return yield* new EngineReplaced({ by: seen === undefined ? "someone who emptied it" : nameOf(seen) })
     }
-    // Our former session: the server has not noticed yet that its client is gone.
+    // This is our former session: the server has not noticed yet that its client is gone.
     if (holder === seen.backend) yield* store.endSession(holder)
     if (holder === undefined && (yield* store.tryLock)) {
       if (yield* proof.by(store.resume(epoch))) return

@@ -1,23 +1,23 @@
 /**
- * A name for this process by which another one on the same machine can tell whether it is still alive: boot, process id namespace, process id
- * and start time. From another machine, or without /proc, nobody can tell.
+ * Names this process so that another one on the same machine can tell whether it is still alive: boot, process id namespace, process id and
+ * start time. From another machine, or without /proc, there is no way to tell.
  */
 import { readFileSync, readlinkSync } from "node:fs"
 import { startOf } from "#runtime/process/FolderOwner.ts"
 import { attempt } from "#runtime/process/attempt.ts"
 
-/** Two containers of one machine count their processes separately: the namespace keeps their ids apart. */
+/** Containers on one machine number their processes separately; the namespace tells them apart. */
 const machine = (): string | undefined =>
   attempt(() => `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`)
 
-/** Of this process. Empty where none can be made. */
+/** The name of this process. Empty where none can be made. */
 export const ownName = (): string => {
   const here = machine()
   const start = startOf(process.pid)
   return here === undefined || start === undefined ? "" : `${here} ${process.pid} ${start}`
 }
 
-/** True only when the process that `name` stands for has certainly ended. */
+/** True only when the process with this name has certainly ended. */
 export const isGone = (name: string): boolean => {
   const here = machine()
   if (here === undefined || !name.startsWith(`${here} `)) return false
