@@ -57,7 +57,7 @@ export class CallActor extends Context.Service<
 const run = Effect.fnUntraced(
   function* (services: CallServices, call: LiveCall, first: Step, listener: EndListener) {
     const { clock, journal, pass, recordPauseMillis } = services
-    const { answer, started, state } = yield* live(services, call, first)
+    const { answerRecord, started, state } = yield* live(services, call, first)
     listener.over(call, state)
     if (state._tag === "Void") {
       call.isOver = true
@@ -72,7 +72,7 @@ const run = Effect.fnUntraced(
     pass("ended")
     const report = yield* voiceReport(services, call, state)
     yield* Fiber.interruptAll(started)
-    if (answer !== undefined) yield* Fiber.await(answer)
+    if (answerRecord !== undefined) yield* Fiber.await(answerRecord)
     const how = lastWord(call, state)
     const isMissed = isGreetingMissed(call, how, report)
     if (isMissed) listener.greetingMissed(call)
@@ -90,8 +90,7 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
   const { clock, metrics, pass } = services
   let { commands, state } = first
   let started: ReadonlyArray<Fiber.Fiber<unknown>> = []
-  /** Records the answer. */
-  let answer: Fiber.Fiber<unknown> | undefined
+  let answerRecord: Fiber.Fiber<unknown> | undefined
   const { provider } = call.trunk.adapter.manifest
   while (!isOver(state)) {
     // Fibers that have ended must not stay in memory for as long as the call lasts.
@@ -105,7 +104,7 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
     metrics.moved(provider, call.sentAt, state, step.state, SteadyTime.nowOf(clock), call.isMachine)
     if (step.state._tag === "Up" && state._tag !== "Up") {
       pass("answered")
-      answer = yield* recordAnswer(services, call, step.state.answeredAt)
+      answerRecord = yield* recordAnswer(services, call, step.state.answeredAt)
     }
     if (step.state._tag === "Ringing" && state._tag === "Dialing" && needsAudio(call)) {
       started = [...started, yield* fork(prepareVoice(services, call))]
@@ -115,7 +114,7 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
   }
   call.deadline?.clear()
   call.fetching?.stop()
-  return { answer, started, state }
+  return { answerRecord, started, state }
 })
 
 const perform = Effect.fnUntraced(function* (services: CallServices, call: LiveCall, command: CallCommand) {
