@@ -113,109 +113,141 @@ export class Agents extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const signals = yield* Signals
-      const known = yield* AgentVersions
-      /** Campaigns that an archived agent has paused, and whose pause has not been confirmed. */
-      const unconfirmed = new Map<AgentId, ReadonlyArray<CampaignId>>()
+      const agentVersions = yield* AgentVersions
       const provided = Effect.provideContext(yield* Effect.context<SecureRandom.SecureRandom | Sealer>())
-      const found = Effect.fnUntraced(function* <A, E, R>(id: AgentId, agent: Effect.Effect<A | undefined, E, R>) {
-        return (yield* Effect.orDie(agent)) ?? (yield* new AgentNotFound({ id }))
-      })
-      const get = (organizationId: OrganizationId, id: AgentId) => provided(found(id, store.find(sql, organizationId, id)))
-      const bare = (organizationId: OrganizationId, id: AgentId) =>
-        found(
-          id,
-          Effect.map(store.findBare(sql, organizationId, id), ([agent]) => agent)
-        )
-      const getLatest = (organizationId: OrganizationId, id: AgentId) => provided(found(id, store.findLatest(sql, organizationId, id)))
-
-      return Agents.of({
-        create: Effect.fn("Agents.create")(function* (organizationId, agent) {
-          return yield* provided(editing.createFrom(sql, organizationId, agent))
-        }),
-        list: Effect.fn("Agents.list")((organizationId, selection) =>
-          Effect.orDie(store.list(sql, organizationId, { ...wholeList, ...selection }))
-        ),
-        names: Effect.fn("Agents.names")((organizationId, selection) =>
-          Effect.orDie(store.names(sql, organizationId, { ...wholeList, ...selection }))
-        ),
-        count: Effect.fn("Agents.count")((organizationId) => Effect.orDie(store.count(sql, organizationId))),
-        get: Effect.fn("Agents.get")(get),
-        getLatest: Effect.fn("Agents.getLatest")(getLatest),
-        calledVersion: Effect.fn("Agents.calledVersion")((organizationId, agent, isTest) =>
-          provided(calledVersion(sql, known, organizationId, agent, isTest))
-        ),
-        unpublished: Effect.fn("Agents.unpublished")((organizationId, id) => provided(Effect.orDie(unpublished(sql, organizationId, id)))),
-        getByUuid: Effect.fn("Agents.getByUuid")(function* (organizationId, workflowUuid) {
-          const agent = isUuid(workflowUuid) ? yield* Effect.orDie(store.findByUuid(sql, organizationId, workflowUuid)) : undefined
-          return agent ?? (yield* new AgentNotFound({ id: workflowUuid }))
-        }),
-        getByTrigger: Effect.fn("Agents.getByTrigger")(function* (organizationId, path) {
-          return (yield* Effect.orDie(triggers.find(sql, organizationId, path))) ?? (yield* new AgentTriggerNotFound())
-        }),
-        update: Effect.fn("Agents.update")(function* (organizationId, id, changes) {
-          return (yield* provided(editing.update(sql, organizationId, id, changes))) ?? (yield* getLatest(organizationId, id))
-        }),
-        setStatus: Effect.fn("Agents.setStatus")(function* (organizationId, id, status) {
-          // A client that goes away must not leave permits behind.
-          yield* Effect.uninterruptible(setStatus(sql, signals, unconfirmed, { organizationId, id, status }))
-          return yield* get(organizationId, id)
-        }),
-        setFolder: Effect.fn("Agents.setFolder")(function* (organizationId, id, folderId) {
-          yield* bare(organizationId, id)
-          const isSet = yield* Effect.orDie(store.setFolder(sql, organizationId, id, folderId))
-          if (!isSet) return yield* new FolderNotFound({ id: folderId ?? 0 })
-          return yield* bare(organizationId, id)
-        }),
-        duplicate: Effect.fn("Agents.duplicate")(function* (organizationId, id) {
-          const { configurations, definition, folderId, name, templateContextVariables } = yield* getLatest(organizationId, id)
-          return yield* provided(
-            Effect.flatMap(TriggerPath.withFreshPaths(definition), (definition) =>
-              editing.create(sql, organizationId, {
-                name: `${name} - Duplicate`,
-                definition,
-                configurations,
-                templateContextVariables,
-                folderId
-              })
-            )
-          ).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
-        }),
-        versions: Effect.fn("Agents.versions")(function* (organizationId, id, page) {
-          const part = yield* fitting(page, (some) => provided(Effect.orDie(versions.list(sql, organizationId, id, some))))
-          if (part.rows.length === 0) yield* bare(organizationId, id)
-          return part
-        }),
-        createDraft: Effect.fn("Agents.createDraft")((organizationId, id) =>
-          // The published version has these paths already.
-          provided(editing.createDraft(sql, organizationId, id)).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
-        ),
-        publish: Effect.fn("Agents.publish")((organizationId, id) =>
-          provided(editing.publishDraft(sql, organizationId, id)).pipe(
-            Effect.catchTags({ AgentTriggerTaken: Effect.die, AgentDefinitionRefused: invalid })
-          )
-        ),
-        validate: Effect.fn("Agents.validate")(function* (organizationId, id) {
-          const { definition } = yield* getLatest(organizationId, id)
-          yield* editing
-            .publishable(sql, organizationId, definition)
-            .pipe(Effect.catchTags({ SqlError: Effect.die, AgentDefinitionRefused: invalid }))
-        }),
-        dispositionCodes: Effect.fn("Agents.dispositionCodes")((organizationId) =>
-          Effect.orDie(store.dispositionCodes(sql, organizationId))
-        )
-      })
+      const services: Services = { sql, signals, agentVersions, provided, unconfirmed: new Map() }
+      return Agents.of({ ...reading(services), ...calling(services), ...editingOf(services), ...versioning(services) })
     })
   ).pipe(Layer.provide([SecureRandom.layerWebCrypto, AgentVersions.layer]))
 }
 
-type Sql = SqlClient.SqlClient
+type Service = Agents["Service"]
+
+interface Services {
+  readonly sql: SqlClient.SqlClient
+  readonly signals: Signals["Service"]
+  readonly agentVersions: AgentVersions["Service"]
+  readonly provided: <A, E>(effect: Effect.Effect<A, E, SecureRandom.SecureRandom | Sealer>) => Effect.Effect<A, E>
+  /** Campaigns that archiving an agent has paused, and whose pause has not been confirmed. */
+  readonly unconfirmed: Map<AgentId, ReadonlyArray<CampaignId>>
+}
+
+const found = Effect.fnUntraced(function* <A, E, R>(id: AgentId, agent: Effect.Effect<A | undefined, E, R>) {
+  return (yield* Effect.orDie(agent)) ?? (yield* new AgentNotFound({ id }))
+})
+const getPublished = ({ provided, sql }: Services, organizationId: OrganizationId, id: AgentId) =>
+  provided(found(id, store.find(sql, organizationId, id)))
+const getLatest = ({ provided, sql }: Services, organizationId: OrganizationId, id: AgentId) =>
+  provided(found(id, store.findLatest(sql, organizationId, id)))
+/** The agent without its definition. */
+const getSummary = ({ sql }: Services, organizationId: OrganizationId, id: AgentId) =>
+  found(
+    id,
+    Effect.map(store.findBare(sql, organizationId, id), ([agent]) => agent)
+  )
+
+const reading = (services: Services): Pick<Service, "list" | "names" | "count" | "get" | "getLatest" | "dispositionCodes"> => {
+  const { sql } = services
+  return {
+    list: Effect.fn("Agents.list")((organizationId, selection) =>
+      Effect.orDie(store.list(sql, organizationId, { ...wholeList, ...selection }))
+    ),
+    names: Effect.fn("Agents.names")((organizationId, selection) =>
+      Effect.orDie(store.names(sql, organizationId, { ...wholeList, ...selection }))
+    ),
+    count: Effect.fn("Agents.count")((organizationId) => Effect.orDie(store.count(sql, organizationId))),
+    get: Effect.fn("Agents.get")((organizationId, id) => getPublished(services, organizationId, id)),
+    getLatest: Effect.fn("Agents.getLatest")((organizationId, id) => getLatest(services, organizationId, id)),
+    dispositionCodes: Effect.fn("Agents.dispositionCodes")((organizationId) => Effect.orDie(store.dispositionCodes(sql, organizationId)))
+  }
+}
+
+/** What a request for a call asks of its agent. */
+const calling = (services: Services): Pick<Service, "calledVersion" | "unpublished" | "getByUuid" | "getByTrigger"> => {
+  const { agentVersions, provided, sql } = services
+  return {
+    calledVersion: Effect.fn("Agents.calledVersion")((organizationId, agent, isTest) =>
+      provided(calledVersion(sql, agentVersions, organizationId, agent, isTest))
+    ),
+    unpublished: Effect.fn("Agents.unpublished")((organizationId, id) => provided(Effect.orDie(unpublished(sql, organizationId, id)))),
+    getByUuid: Effect.fn("Agents.getByUuid")(function* (organizationId, workflowUuid) {
+      const agent = isUuid(workflowUuid) ? yield* Effect.orDie(store.findByUuid(sql, organizationId, workflowUuid)) : undefined
+      return agent ?? (yield* new AgentNotFound({ id: workflowUuid }))
+    }),
+    getByTrigger: Effect.fn("Agents.getByTrigger")(function* (organizationId, path) {
+      return (yield* Effect.orDie(triggers.find(sql, organizationId, path))) ?? (yield* new AgentTriggerNotFound())
+    })
+  }
+}
+
+const editingOf = (services: Services): Pick<Service, "create" | "update" | "setStatus" | "setFolder" | "duplicate"> => {
+  const { provided, sql } = services
+  return {
+    create: Effect.fn("Agents.create")(function* (organizationId, agent) {
+      return yield* provided(editing.createFrom(sql, organizationId, agent))
+    }),
+    update: Effect.fn("Agents.update")(function* (organizationId, id, changes) {
+      return (yield* provided(editing.update(sql, organizationId, id, changes))) ?? (yield* getLatest(services, organizationId, id))
+    }),
+    setStatus: Effect.fn("Agents.setStatus")(function* (organizationId, id, status) {
+      // A client that disconnects must not leave dial permits behind.
+      yield* Effect.uninterruptible(setStatus(services, { organizationId, id, status }))
+      return yield* getPublished(services, organizationId, id)
+    }),
+    setFolder: Effect.fn("Agents.setFolder")(function* (organizationId, id, folderId) {
+      yield* getSummary(services, organizationId, id)
+      const isSet = yield* Effect.orDie(store.setFolder(sql, organizationId, id, folderId))
+      if (!isSet) return yield* new FolderNotFound({ id: folderId ?? 0 })
+      return yield* getSummary(services, organizationId, id)
+    }),
+    duplicate: Effect.fn("Agents.duplicate")(function* (organizationId, id) {
+      const latest = yield* getLatest(services, organizationId, id)
+      const { configurations, folderId, name, templateContextVariables } = latest
+      return yield* provided(
+        Effect.flatMap(TriggerPath.withFreshPaths(latest.definition), (definition) =>
+          editing.create(sql, organizationId, {
+            name: `${name} - Duplicate`,
+            definition,
+            configurations,
+            templateContextVariables,
+            folderId
+          })
+        )
+      ).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
+    })
+  }
+}
+
+const versioning = (services: Services): Pick<Service, "versions" | "createDraft" | "publish" | "validate"> => {
+  const { provided, sql } = services
+  return {
+    versions: Effect.fn("Agents.versions")(function* (organizationId, id, page) {
+      const part = yield* fitting(page, (some) => provided(Effect.orDie(versions.list(sql, organizationId, id, some))))
+      if (part.rows.length === 0) yield* getSummary(services, organizationId, id)
+      return part
+    }),
+    createDraft: Effect.fn("Agents.createDraft")((organizationId, id) =>
+      // The published version already has these trigger paths, so they cannot be taken.
+      provided(editing.createDraft(sql, organizationId, id)).pipe(Effect.catchTag("AgentTriggerTaken", Effect.die))
+    ),
+    publish: Effect.fn("Agents.publish")((organizationId, id) =>
+      provided(editing.publishDraft(sql, organizationId, id)).pipe(
+        Effect.catchTags({ AgentTriggerTaken: Effect.die, AgentDefinitionRefused: invalid })
+      )
+    ),
+    validate: Effect.fn("Agents.validate")(function* (organizationId, id) {
+      const { definition } = yield* getLatest(services, organizationId, id)
+      yield* editing
+        .publishable(sql, organizationId, definition)
+        .pipe(Effect.catchTags({ SqlError: Effect.die, AgentDefinitionRefused: invalid }))
+    })
+  }
+}
 
 const invalid = ({ problems }: AgentDefinitionRefused) => Effect.fail(new AgentInvalid({ problems }))
 
 const setStatus = Effect.fnUntraced(function* (
-  sql: Sql,
-  signals: Signals["Service"],
-  unconfirmed: Map<AgentId, ReadonlyArray<CampaignId>>,
+  { signals, sql, unconfirmed }: Services,
   change: { readonly organizationId: OrganizationId; readonly id: AgentId; readonly status: AgentStatus }
 ) {
   const { id, organizationId, status } = change

@@ -1,7 +1,7 @@
 /**
- * Events to whoever follows them on this node. One reader for all of them, and none while there are no followers. A follower first gets
- * what has happened since the event it names, from the database, and then what the reader hands out. Its buffer is bounded: when that is
- * full it is handed nothing more, and when it has emptied it, it catches up from the database again.
+ * Sends events to the clients that follow them on this node. One reader serves all followers, and it reads nothing while there are none. A
+ * follower first gets the events since the one it names, from the database, and then those that the reader hands out. Its buffer is bounded:
+ * once the buffer is full, the follower is handed nothing more, and when it has emptied the buffer, it catches up from the database.
  */
 import { type Cause, Clock, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,7 +18,7 @@ import { EventWakes } from "./EventWakes.ts"
 const SAFETY = "5 seconds"
 const READ_AT_ONCE = 500
 const BUFFERED = 1000
-/** For one who finds no place. */
+/** How soon a client that exceeded the limit of followers may try again. */
 const RETRY_SECONDS = 5
 
 interface Follower {
@@ -52,71 +52,76 @@ class Followers {
   }
 }
 
+/** What the reader and the streams of followers share. */
+interface Feed {
+  readonly sql: SqlClient.SqlClient
+  readonly followers: Followers
+  /** Held by whoever reads, or finds out where to read from. */
+  readonly reading: Semaphore.Semaphore
+  /** The newest event that has been handed out; undefined while nobody follows. */
+  last: EventId | undefined
+}
+
+const readOn = (feed: Feed, wakes: EventWakes["Service"]) =>
+  Effect.gen(function* () {
+    if (feed.followers.areNone) feed.last = undefined
+    if (feed.last === undefined) return
+    const events = yield* after(feed.sql, feed.last, READ_AT_ONCE)
+    for (const event of events) feed.followers.handOut(event)
+    feed.last = events.at(-1)?.id ?? feed.last
+    if (events.length === READ_AT_ONCE) wakes.events.up()
+  })
+
+/** From now on the follower is handed every event after the one that is returned. */
+const attach = (feed: Feed, follower: Follower) =>
+  feed.reading.withPermits(1)(
+    Effect.gen(function* () {
+      // The newest of all organizations, although the request that asks sees only its own.
+      feed.last ??= yield* Effect.provideService(Effect.orDie(newest(feed.sql)), CurrentTenant, undefined)
+      feed.followers.add(follower)
+      return feed.last
+    })
+  )
+
+const follow = (feed: Feed, selection: EventSelection, from: EventId | undefined) => {
+  /** The newest event that the follower has received, or that was left out because it is not selected. */
+  let at = from
+  const recorded = (until: EventId | undefined) =>
+    Stream.paginate(undefined, () => {
+      if (at === undefined || (until !== undefined && at >= until)) return Effect.succeed([[], Option.none()] as const)
+      return Effect.orDie(readEvents(feed.sql, selection, { after: at, limit: READ_AT_ONCE })).pipe(
+        Effect.map((page) => {
+          at = page.last ?? at
+          return [page.events, page.isWhole ? Option.none() : Option.some(undefined)] as const
+        })
+      )
+    })
+  const live = Effect.gen(function* () {
+    const queue = yield* Queue.dropping<Event, Cause.Done>(BUFFERED)
+    const follower: Follower = { selection, queue }
+    yield* Effect.addFinalizer(() => Effect.sync(() => feed.followers.remove(follower)))
+    const joined = yield* attach(feed, follower)
+    at ??= joined
+    const handed = Stream.fromQueue(queue).pipe(
+      // A page may already have included the event.
+      Stream.filter(({ id }) => id > (at ?? joined)),
+      Stream.tap(({ id }) => Effect.sync(() => void (at = id)))
+    )
+    // First the events between the last page and joining, then those that the reader hands out.
+    return Stream.concat(recorded(joined), handed)
+  })
+  // A full buffer ends the live stream; the next round starts with the events recorded since.
+  return Stream.forever(Stream.concat(recorded(undefined), Stream.unwrap(live)))
+}
+
 export const layer = Layer.effect(
   LiveEvents,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const wakes = yield* EventWakes
-    const followers = new Followers()
-    // Whoever reads, or finds out from where to read, is alone.
-    const reading = yield* Semaphore.make(1)
-    let last: EventId | undefined
-
-    const readOn = Effect.gen(function* () {
-      if (followers.areNone) last = undefined
-      if (last === undefined) return
-      const events = yield* after(sql, last, READ_AT_ONCE)
-      for (const event of events) followers.handOut(event)
-      last = events.at(-1)?.id ?? last
-      if (events.length === READ_AT_ONCE) wakes.events.up()
-    })
-    yield* Effect.forkScoped(
-      unending("events could not be read", Effect.andThen(wakes.events.wait(SAFETY), reading.withPermits(1)(readOn)))
-    )
-
-    // Also when a request asks, which sees its own organization's events alone.
-    const newestOfAll = Effect.provideService(Effect.orDie(newest(sql)), CurrentTenant, undefined)
-
-    /** From now on the follower is handed what comes after the event that is returned. */
-    const attach = (follower: Follower) =>
-      reading.withPermits(1)(
-        Effect.gen(function* () {
-          last ??= yield* newestOfAll
-          followers.add(follower)
-          return last
-        })
-      )
-
-    const follow = (selection: EventSelection, from: EventId | undefined) => {
-      /** What has been handed on, or looked at and left out. */
-      let at = from
-      const recorded = (until: EventId | undefined) =>
-        Stream.paginate(undefined, () => {
-          if (at === undefined || (until !== undefined && at >= until)) return Effect.succeed([[], Option.none()] as const)
-          return Effect.orDie(readEvents(sql, selection, { after: at, limit: READ_AT_ONCE })).pipe(
-            Effect.map((page) => {
-              at = page.last ?? at
-              return [page.events, page.isWhole ? Option.none() : Option.some(undefined)] as const
-            })
-          )
-        })
-      const live = Effect.gen(function* () {
-        const queue = yield* Queue.dropping<Event, Cause.Done>(BUFFERED)
-        const follower: Follower = { selection, queue }
-        yield* Effect.addFinalizer(() => Effect.sync(() => followers.remove(follower)))
-        const joined = yield* attach(follower)
-        at ??= joined
-        const handed = Stream.fromQueue(queue).pipe(
-          // What a page had already.
-          Stream.filter(({ id }) => id > (at ?? joined)),
-          Stream.tap(({ id }) => Effect.sync(() => void (at = id)))
-        )
-        // What came between the last page and our joining, and then what we are handed.
-        return Stream.concat(recorded(joined), handed)
-      })
-      // It ends when the buffer was full, and begins again with what has come since.
-      return Stream.forever(Stream.concat(recorded(undefined), Stream.unwrap(live)))
-    }
+    const feed: Feed = { sql, followers: new Followers(), reading: yield* Semaphore.make(1), last: undefined }
+    const read = feed.reading.withPermits(1)(readOn(feed, wakes))
+    yield* Effect.forkScoped(unending("events could not be read", Effect.andThen(wakes.events.wait(SAFETY), read)))
 
     const places = new FollowerPlaces(yield* Clock.Clock)
     return {
@@ -126,7 +131,7 @@ export const layer = Layer.effect(
           const { organizationId } = selection
           if (!places.take(organizationId, most))
             return Effect.fail(new TooManyFollowers({ limit: most, retryAfterSeconds: RETRY_SECONDS }))
-          return Effect.succeed(Stream.unwrap(Effect.as(places.begun(organizationId), follow(selection, from))))
+          return Effect.succeed(Stream.unwrap(Effect.as(places.begun(organizationId), follow(feed, selection, from))))
         })
     }
   })
