@@ -1,53 +1,53 @@
 /**
- * How a trunk is doing, and who may leave through it. One for all that dial through it, campaigns and single calls alike. An adapter whose
- * trunks have several endpoints keeps one for each of them as well.
+ * How a trunk is doing, and which calls may leave through it. All campaigns and single calls that dial through a trunk share one. An adapter
+ * whose trunks have several endpoints keeps one for each endpoint as well.
  *
- *     Well ----third doubt in a row, an error for an answer, not sent, told to slow down----> Resting
- *     Resting --its time is up, nothing is in flight, and a call asks to leave--> Probing
- *     Probing --accepted, or any sign of life--> Well
- *     Probing --doubt, unreachable, told to slow down--> Resting, for longer
- *     Probing --another refusal--> Resting, its time not lengthened
- *     Probing --the call never left--> Resting, its time still up
- *     Resting --a sign of life of a call that was in doubt--> Well
+ *     Well ----third doubt in a row, doubt with an error, unreachable, rate_limited----> Resting
+ *     Resting --the rest is over, nothing is in flight, and a call asks to leave--> Probing
+ *     Probing --accepted or number_refused, or a sign of life of a call in flight or in doubt--> Well
+ *     Probing --doubt, unreachable, rate_limited--> Resting, for longer
+ *     Probing --any other refusal, or the call never left--> Resting, without a longer rest: the next call may probe at once
+ *     Resting because of doubt --accepted or number_refused, or such a sign of life--> Well
  *
  * Unless it is Well, only the probing call may leave, because every probe that ends in doubt costs a contact. A reconnect, or a person who
- * resumes a campaign, can hurry the next probe but does not make the trunk well: a trunk with a flapping socket would never be given up.
+ * resumes a campaign, can hurry the next probe but does not make the trunk well: otherwise a trunk with a flapping socket would be dialed
+ * without end.
  */
 import type { Clock } from "effect"
 import type { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { TrunkEvent, TrunkStatus } from "./Adapter.ts"
 
-/** How long to wait after the first failure, the second, and so on, in milliseconds. */
+/** How long the trunk rests after the first failure, the second, and so on. */
 const REST_MILLIS = [5000, 10_000, 20_000, 40_000, 60_000] as const
 const restAfter = (failures: number): number => REST_MILLIS[Math.min(failures, REST_MILLIS.length) - 1] ?? 0
-/** No provider keeps a trunk at rest for longer, whatever its `Retry-After` says. */
+/** Upper limit for a `Retry-After`. */
 const LONGEST_RETRY_AFTER_MILLIS = 300_000
-/** A single request can be lost for any reason; so many in a row without an answer mean that the provider is stuck. */
+/** A single request can be lost for any reason; this many in a row without an answer mean that the provider is stuck. */
 const DOUBTS_TO_SUSPECT = 3
-/** A rest is cut short no more often than this. */
+/** A rest is cut short at most once in this time. */
 const HURRY_AGAIN_MILLIS = 60_000
 
-/** `doubted`: it is unknown what became of requests. `limited`: the provider wants fewer of them. `unreachable`: they do not get there. */
+/** `doubted`: the outcome of requests is unknown. `limited`: the provider asks for fewer. `unreachable`: requests do not reach it. */
 export type TroubleKind = "doubted" | "limited" | "unreachable"
 export interface Trouble {
   readonly kind: TroubleKind
   /** When it began. */
   readonly since: SteadyTime.SteadyMillis
-  /** When the newest try failed. */
+  /** When the latest try failed. */
   readonly failedAt: SteadyTime.SteadyMillis
-  /** Tries that failed, the first included. */
+  /** Failed tries, including the first. */
   readonly failures: number
-  /** What the newest of them failed with, in the provider's own words where it had any. */
+  /** Why the latest try failed, in the provider's own words if it gave any. */
   readonly detail: string
   /** No call leaves before then. */
   readonly until: SteadyTime.SteadyMillis
-  /** Until when the provider asked to be left alone; nothing cuts that short. */
+  /** Until when the provider asked to be left alone. Nothing cuts this short. */
   readonly askedUntil: SteadyTime.SteadyMillis
 }
 
 interface Doubted {
-  /** An error came back that proves nothing. */
+  /** An error came back that proves nothing about the call. */
   readonly answered: boolean
   readonly retryAfterMillis: number | undefined
   readonly detail: string
@@ -59,28 +59,28 @@ export interface TrunkHealth {
   readonly watch: (listener: () => void) => () => void
   /** Undefined while it is well. */
   readonly trouble: () => Trouble | undefined
-  /** Whether a call may be claimed for it: any while it is well, and else one at a time after each rest. */
+  /** Whether a call may be claimed for the trunk: any call while it is well, otherwise one at a time after each rest. */
   readonly admits: () => boolean
-  /** The call is about to leave, as the probe if the trunk is not well. False: it may not. */
+  /** The call is about to leave, as the probe if the trunk is not well. False: it must not leave. */
   readonly admit: (callId: CallId) => boolean
-  /** Ask right before the request leaves. */
+  /** Asked right before the request leaves. */
   readonly mayLeave: (callId: CallId) => boolean
   /** The first byte of its request is being written. */
   readonly left: (callId: CallId) => void
-  /** The call has not left and will not, or its result says nothing of the trunk. Idempotent. */
+  /** The call has not left and will not, or its result says nothing about the trunk. Idempotent. */
   readonly dismiss: (callId: CallId) => void
-  /** The provider accepted the call, judged it, or shows it: it works. */
+  /** The provider accepted the call, refused its number, or lists it: the trunk works. */
   readonly reached: (callId: CallId) => void
-  /** An event of any call: a sign of life of one whose request got no answer is as good as the answer. */
+  /** An event of any call. An event of a call whose request got no answer counts as the answer. */
   readonly heard: (callId: string, event: TrunkEvent) => void
-  /** The request certainly did not get through. `detail`, here and below: the provider's own words. */
+  /** The request certainly did not get through. `detail` is in the provider's own words, here and below. */
   readonly unreachable: (callId: CallId, detail: string) => void
   readonly rateLimited: (callId: CallId, retryAfterMillis: number | undefined, detail: string) => void
-  /** It is unknown whether it did. */
+  /** It is unknown whether the request got through. */
   readonly doubted: (callId: CallId, doubt: Doubted) => void
-  /** Refused for what only a person can repair: says nothing of the calls that follow, which meet the same. */
+  /** Refused for a reason that only a person can repair. The trunk does not rest: the calls that follow are refused as well. */
   readonly refused: (callId: CallId, detail: string) => void
-  /** Of the newest refusal of that kind. */
+  /** The detail of the latest `refused`. */
   readonly refusal: () => string | undefined
   /** The cause of the trouble may have been repaired: try now rather than at the end of the rest. */
   readonly hurry: () => void
@@ -93,58 +93,130 @@ type State =
 
 const well: State = { _tag: "Well", doubts: 0 }
 
-/** `onStatus` takes the trunk's word; `changed` wakes whoever watches it. */
-export const makeHealth = (clock: Clock.Clock) => {
-  const now = () => SteadyTime.nowOf(clock)
-  let status: TrunkStatus = { _tag: "Connecting" }
-  let state: State = well
-  let refusal: string | undefined
-  let hurriedAt = Number.NEGATIVE_INFINITY
+/** What is known of a trunk's requests, and what follows from it. `changed` wakes the watchers. */
+class Condition {
+  state: State = well
+  readonly #clock: Clock.Clock
+  readonly #changed: () => void
+  #hurriedAt = Number.NEGATIVE_INFINITY
   /** Requests that have left and have no answer yet. */
-  const inFlight = new Set<string>()
+  readonly #inFlight = new Set<string>()
   /** Requests that never got an answer, since the trunk was last well. */
-  const doubtful = new Set<string>()
+  readonly #doubtful = new Set<string>()
+
+  constructor(clock: Clock.Clock, changed: () => void) {
+    this.#clock = clock
+    this.#changed = changed
+  }
+
+  get #now(): SteadyTime.SteadyMillis {
+    return SteadyTime.nowOf(this.#clock)
+  }
+
+  #move(to: State): void {
+    this.state = to
+    this.#changed()
+  }
+
+  #recover(): void {
+    this.#doubtful.clear()
+    if (this.state._tag !== "Well") this.#move(well)
+    else if (this.state.doubts > 0) this.state = well
+  }
+
+  #askedUntil(retryAfterMillis: number | undefined): number {
+    return retryAfterMillis === undefined ? Number.NEGATIVE_INFINITY : this.#now + Math.min(retryAfterMillis, LONGEST_RETRY_AFTER_MILLIS)
+  }
+
+  /** The first failure, or another one: the probe has failed. */
+  #rest(kind: TroubleKind, retryAfterMillis: number | undefined, detail: string): void {
+    const failedAt = this.#now
+    const before = this.state._tag === "Well" ? undefined : this.state.trouble
+    const failures = (before?.failures ?? 0) + 1
+    const askedUntil = Math.max(before?.askedUntil ?? Number.NEGATIVE_INFINITY, this.#askedUntil(retryAfterMillis))
+    const until = Math.max(failedAt + restAfter(failures), askedUntil)
+    this.#move({ _tag: "Resting", trouble: { askedUntil, detail, failedAt, failures, kind, since: before?.since ?? failedAt, until } })
+  }
+
+  /**
+   * Requests that were in flight together count as one failure. An error restarts the rest without lengthening it, except where the provider
+   * asks for more. A request without an answer changes nothing: it says nothing about how the trunk is now.
+   */
+  #restOn(trouble: Trouble, retryAfterMillis: number | undefined, isSilent: boolean): void {
+    const askedUntil = Math.max(trouble.askedUntil, this.#askedUntil(retryAfterMillis))
+    const until = isSilent ? trouble.until : Math.max(trouble.until, this.#now + restAfter(trouble.failures))
+    this.#move({ _tag: "Resting", trouble: { ...trouble, askedUntil, until: Math.max(until, askedUntil) } })
+  }
+
+  failed(callId: CallId, kind: TroubleKind, retryAfterMillis: number | undefined, detail: string, isSilent = false): void {
+    this.#inFlight.delete(callId)
+    if (this.state._tag === "Resting") return this.#restOn(this.state.trouble, retryAfterMillis, isSilent)
+    // While a probe is under way, nothing else is in flight.
+    this.#rest(kind, retryAfterMillis, detail)
+  }
+
+  admits(): boolean {
+    const { state } = this
+    return state._tag === "Well" || (state._tag === "Resting" && this.#inFlight.size === 0 && this.#now >= state.trouble.until)
+  }
+
+  admit(callId: CallId): boolean {
+    if (!this.admits()) return false
+    if (this.state._tag === "Resting") this.state = { _tag: "Probing", probe: callId, trouble: this.state.trouble }
+    return true
+  }
+
+  left(callId: CallId): void {
+    this.#inFlight.add(callId)
+  }
+
+  dismiss(callId: CallId): void {
+    const wasInFlight = this.#inFlight.delete(callId)
+    const { state } = this
+    if (state._tag === "Probing" && state.probe === callId) this.#move({ _tag: "Resting", trouble: state.trouble })
+    else if (wasInFlight && state._tag === "Resting") this.#changed()
+  }
+
+  reached(callId: CallId): void {
+    const counts = this.state._tag !== "Resting" || this.state.trouble.kind === "doubted"
+    this.#inFlight.delete(callId)
+    if (counts) this.#recover()
+    else this.#changed()
+  }
+
+  heard(callId: string, event: TrunkEvent): void {
+    if (!this.#doubtful.has(callId) && !this.#inFlight.has(callId)) return
+    // Reported for a call that was not found after a reconnect, which is no sign of life.
+    if (event._tag === "HungUp" && event.cause === "trunk_lost") return
+    if (this.state._tag !== "Resting" || this.state.trouble.kind === "doubted") this.#recover()
+  }
+
+  doubted(callId: CallId, { answered, detail, retryAfterMillis }: Doubted): void {
+    this.#doubtful.add(callId)
+    if (this.state._tag !== "Well" || answered) return this.failed(callId, "doubted", retryAfterMillis, detail, !answered)
+    this.#inFlight.delete(callId)
+    if (this.state.doubts + 1 < DOUBTS_TO_SUSPECT) this.state = { _tag: "Well", doubts: this.state.doubts + 1 }
+    else this.#rest("doubted", undefined, detail)
+  }
+
+  hurry(): void {
+    const now = this.#now
+    if (this.state._tag !== "Resting" || now < this.#hurriedAt + HURRY_AGAIN_MILLIS) return
+    this.#hurriedAt = now
+    const { trouble } = this.state
+    this.#move({ _tag: "Resting", trouble: { ...trouble, until: Math.max(now, trouble.askedUntil) } })
+  }
+}
+
+/** `onStatus` takes what the trunk reports; `changed` wakes the watchers. */
+export const makeHealth = (clock: Clock.Clock) => {
+  let status: TrunkStatus = { _tag: "Connecting" }
+  let refusal: string | undefined
   const watchers = new Set<() => void>()
   const changed = () => {
     for (const watcher of watchers) watcher()
   }
-  const move = (to: State) => {
-    state = to
-    changed()
-  }
-  const recover = () => {
-    doubtful.clear()
-    if (state._tag !== "Well") move(well)
-    else if (state.doubts > 0) state = well
-  }
-  const askedUntil = (retryAfterMillis: number | undefined) =>
-    retryAfterMillis === undefined ? Number.NEGATIVE_INFINITY : now() + Math.min(retryAfterMillis, LONGEST_RETRY_AFTER_MILLIS)
-  /** One more try has failed, or the first. */
-  const fail = (kind: TroubleKind, retryAfterMillis: number | undefined, detail: string) => {
-    const failedAt = now()
-    const before = state._tag === "Well" ? undefined : state.trouble
-    const failures = (before?.failures ?? 0) + 1
-    const asked = Math.max(before?.askedUntil ?? Number.NEGATIVE_INFINITY, askedUntil(retryAfterMillis))
-    const until = Math.max(failedAt + restAfter(failures), asked)
-    move({ _tag: "Resting", trouble: { askedUntil: asked, detail, failedAt, failures, kind, since: before?.since ?? failedAt, until } })
-  }
-  /**
-   * Requests that were in flight together count as one failure. The rest counts from the last error that came back, and is as long as the
-   * provider asked for; that a request got no answer says nothing of how the trunk is now.
-   */
-  const join = (trouble: Trouble, retryAfterMillis: number | undefined, silent: boolean) => {
-    const asked = Math.max(trouble.askedUntil, askedUntil(retryAfterMillis))
-    const until = silent ? trouble.until : Math.max(trouble.until, now() + restAfter(trouble.failures))
-    move({ _tag: "Resting", trouble: { ...trouble, askedUntil: asked, until: Math.max(until, asked) } })
-  }
-  const failed = (callId: CallId, kind: TroubleKind, retryAfterMillis: number | undefined, detail: string, silent = false) => {
-    inFlight.delete(callId)
-    if (state._tag === "Resting") return join(state.trouble, retryAfterMillis, silent)
-    // While a probe is under way, nothing else is in flight.
-    fail(kind, retryAfterMillis, detail)
-  }
-  const admits = () => state._tag === "Well" || (state._tag === "Resting" && inFlight.size === 0 && now() >= state.trouble.until)
-
+  const condition = new Condition(clock, changed)
   const health: TrunkHealth = {
     status: () => status,
     watch: (listener) => {
@@ -153,55 +225,30 @@ export const makeHealth = (clock: Clock.Clock) => {
         watchers.delete(listener)
       }
     },
-    trouble: () => (state._tag === "Well" ? undefined : state.trouble),
-    admits,
-    admit: (callId) => {
-      if (!admits()) return false
-      if (state._tag === "Resting") state = { _tag: "Probing", probe: callId, trouble: state.trouble }
-      return true
+    trouble: () => (condition.state._tag === "Well" ? undefined : condition.state.trouble),
+    admits: () => condition.admits(),
+    admit: (callId) => condition.admit(callId),
+    mayLeave: (callId) => {
+      const { state } = condition
+      return state._tag === "Well" || (state._tag === "Probing" && state.probe === callId)
     },
-    mayLeave: (callId) => state._tag === "Well" || (state._tag === "Probing" && state.probe === callId),
-    left: (callId) => void inFlight.add(callId),
-    dismiss: (callId) => {
-      const wasInFlight = inFlight.delete(callId)
-      if (state._tag === "Probing" && state.probe === callId) move({ _tag: "Resting", trouble: state.trouble })
-      else if (wasInFlight && state._tag === "Resting") changed()
-    },
-    reached: (callId) => {
-      const counts = state._tag !== "Resting" || state.trouble.kind === "doubted"
-      inFlight.delete(callId)
-      if (counts) recover()
-      else changed()
-    },
-    heard: (callId, event) => {
-      if (!doubtful.has(callId) && !inFlight.has(callId)) return
-      // Reported of a call that a reconnect did not find, which is no sign of life.
-      if (event._tag === "HungUp" && event.cause === "trunk_lost") return
-      if (state._tag !== "Resting" || state.trouble.kind === "doubted") recover()
-    },
-    unreachable: (callId, detail) => failed(callId, "unreachable", undefined, detail),
-    rateLimited: (callId, retryAfterMillis, detail) => failed(callId, "limited", retryAfterMillis, detail),
+    left: (callId) => condition.left(callId),
+    dismiss: (callId) => condition.dismiss(callId),
+    reached: (callId) => condition.reached(callId),
+    heard: (callId, event) => condition.heard(callId, event),
+    unreachable: (callId, detail) => condition.failed(callId, "unreachable", undefined, detail),
+    rateLimited: (callId, retryAfterMillis, detail) => condition.failed(callId, "limited", retryAfterMillis, detail),
     refused: (callId, detail) => {
       refusal = detail
-      health.dismiss(callId)
+      condition.dismiss(callId)
     },
     refusal: () => refusal,
-    doubted: (callId, { answered, detail, retryAfterMillis }) => {
-      doubtful.add(callId)
-      if (state._tag !== "Well" || answered) return failed(callId, "doubted", retryAfterMillis, detail, !answered)
-      inFlight.delete(callId)
-      if (state.doubts + 1 < DOUBTS_TO_SUSPECT) state = { _tag: "Well", doubts: state.doubts + 1 }
-      else fail("doubted", undefined, detail)
-    },
-    hurry: () => {
-      if (state._tag !== "Resting" || now() < hurriedAt + HURRY_AGAIN_MILLIS) return
-      hurriedAt = now()
-      move({ _tag: "Resting", trouble: { ...state.trouble, until: Math.max(hurriedAt, state.trouble.askedUntil) } })
-    }
+    doubted: (callId, doubt) => condition.doubted(callId, doubt),
+    hurry: () => condition.hurry()
   }
   const onStatus = (next: TrunkStatus) => {
     status = next
-    if (next._tag === "Up") health.hurry()
+    if (next._tag === "Up") condition.hurry()
     changed()
   }
   return { changed, health, onStatus }

@@ -89,142 +89,42 @@ export class TrunkPool extends Context.Service<
   static readonly layer = Layer.effect(
     TrunkPool,
     Effect.gen(function* () {
-      const registry = yield* Registry
-      const settings = yield* TrunkSettings
-      const policy = yield* EgressPolicy
-      const outages = yield* TrunkOutages
       const { nodeName, trunkRate } = yield* Config
-      const clock = yield* Clock.Clock
-      const scope = yield* Effect.scope
-      const opening = Semaphore.makeUnsafe(1)
-      const open = new Map<TelephonyConfigId, Opened>()
-      let calls: CallsOfNode = { onEvent: () => {}, live: () => [] }
-
-      const connect = Effect.fnUntraced(function* (setting: TrunkSetting) {
-        const { id, provider } = setting
-        const adapter = registry.find(provider)
-        if (adapter === undefined) return undefined
-        const { changed, health, onStatus } = makeHealth(clock)
-        const own = yield* Scope.fork(scope)
-        const said = { provider, telephonyConfigurationId: id, organizationId: setting.organizationId }
-        yield* logChanges(health).pipe(Scope.provide(own), Effect.annotateLogs(said))
-        const egress = yield* policy.trunksOf(setting.organizationId)
-        let live: LiveTrunk | undefined
-        const noted = (endpoint: string, status: TrunkHealth["status"]) =>
-          noteOutages({ endpoint, id }, { status, watch: health.watch }, () => live?.isCurrent() !== false).pipe(
-            Effect.provideService(TrunkOutages, outages),
-            Scope.provide(own),
-            Effect.annotateLogs(said)
-          )
-        const heldUp = yield* noted("", health.status)
-        const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
-        const context = {
-          configurationId: id,
-          node: nodeName,
-          onEvent: (callId: string, event: TrunkEvent) => {
-            health.heard(callId, event)
-            calls.onEvent(callId, event, source)
-          },
-          onStatus,
-          egress
-        }
-        const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
-        const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)
-        const trunk = yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs(said))
-        const statusOf = (name: string): TrunkStatus =>
-          trunk.endpoints?.().find((endpoint) => endpoint.name === name)?.status ?? { _tag: "Connecting" }
-        const names = (trunk.endpoints?.() ?? []).map(({ name }) => name)
-        for (const name of names) yield* noted(name, () => statusOf(name))
-        yield* Effect.forkIn(Effect.ignoreCause(outages.keepFor(id, names)), own)
-        const session: Session = { setting, scope: own, trunk, changed }
-        const rate = trunkRate ?? adapter.manifest.callsPerSecond
-        live = liveOf(session, adapter, health, rate, heldUp, () => open.get(id)?.live)
-        const opened: Opened = Object.assign(session, { live })
-        open.set(id, opened)
-        return opened
-      })
-
-      const openNow = Effect.fnUntraced(function* (id: TelephonyConfigId) {
-        const known = open.get(id)
-        if (known !== undefined) return known
-        const setting = yield* settings.find(id)
-        return setting === undefined ? undefined : yield* connect(setting)
-      })
-
-      /** Calls go on; what is dialed from now on finds the next one. */
-      const retire = Effect.fnUntraced(function* (session: Opened, next: TrunkSetting | undefined) {
-        const { id } = session.setting
-        // It would come back one day, and take the place of the one that follows.
-        const comesBack = session.live.status()._tag !== "Up"
-        if (comesBack) yield* Scope.close(session.scope, Exit.void)
-        else yield* session.trunk.retire ?? Effect.void
-        const follower = next === undefined ? undefined : yield* connect(next)
-        if (follower === undefined) open.delete(id)
-        for (const { attempt, dialing, endpoint, trunk } of calls.live()) {
-          // What has not left yet is the follower's own when it does: nothing to look for.
-          if (trunk.configurationId === id && dialing === undefined) follower?.trunk.adopt(attempt.callId, endpoint)
-        }
-        session.changed()
-        if (!comesBack) yield* Effect.forkIn(closeUnused(session), scope)
-      })
-
-      const closeUnused = Effect.fnUntraced(function* ({ live, scope: own }: Opened) {
-        const isUsed = () => [...calls.live()].some(({ trunk }) => trunk === live)
-        yield* Effect.repeat(Effect.sleep(UNUSED_CHECK), { while: isUsed })
-        yield* Scope.close(own, Exit.void)
-      })
-
-      const repair = (session: Opened) => {
-        const away = [session.live.status(), ...session.live.endpoints().map(({ status }) => status)].filter(({ _tag }) => _tag === "Down")
-        if (away.length === 0) return Effect.sync(session.live.hurry)
-        // Another client took its place, and it does not fight for it by itself.
-        if (away.some((status) => status._tag === "Down" && status.reason === "replaced")) return retire(session, session.setting)
-        return Effect.sync(() => {
-          session.live.hurry()
-          session.trunk.reconnect?.()
-        })
+      const pool: Pool = {
+        registry: yield* Registry,
+        settings: yield* TrunkSettings,
+        policy: yield* EgressPolicy,
+        outages: yield* TrunkOutages,
+        nodeName,
+        trunkRate,
+        clock: yield* Clock.Clock,
+        scope: yield* Effect.scope,
+        opening: Semaphore.makeUnsafe(1),
+        open: new Map(),
+        calls: { onEvent: () => {}, live: () => [] }
       }
-
-      const renew = Effect.fnUntraced(function* (id: TelephonyConfigId, changed: "configuration" | "numbers") {
-        const session = open.get(id)
-        if (session === undefined) return
-        const next = yield* settings.find(id)
-        if (next === undefined || !isSame(next.credentials, session.setting.credentials)) return yield* retire(session, next)
-        session.setting = next
-        session.changed()
-        if (changed === "configuration") yield* repair(session)
-      })
-
-      // Interrupted half-way, a trunk would live on that nobody knows of, and fight with the next one for the provider.
-      const exclusive = <A>(work: Effect.Effect<A>) => Effect.uninterruptible(opening.withPermits(1)(work))
-
+      const { open } = pool
       return {
         get: (id) =>
           Effect.suspend(() => {
-            const known = open.get(id)
-            return known === undefined ? Effect.map(exclusive(openNow(id)), (session) => session?.live) : Effect.succeed(known.live)
+            const session = open.get(id)
+            if (session !== undefined) return Effect.succeed(session.live)
+            return Effect.map(exclusive(pool, openNow(pool, id)), (opened) => opened?.live)
           }),
         getRepaired: (id) =>
           exclusive(
+            pool,
             Effect.gen(function* () {
-              const session = yield* openNow(id)
-              if (session !== undefined) yield* repair(session)
+              const session = yield* openNow(pool, id)
+              if (session !== undefined) yield* repair(pool, session)
               return open.get(id)?.live
             })
           ),
-        deliverTo: (to) => {
-          calls = to
+        deliverTo: (calls) => {
+          pool.calls = calls
         },
         all: () => [...open.values()].map(({ live }) => live),
-        renew: (id, changed) =>
-          Effect.catchCause(exclusive(renew(id, changed)), (cause) =>
-            Effect.logWarning("a trunk does not have its new settings yet", cause).pipe(
-              Effect.andThen(
-                Effect.forkIn(Effect.retry(Effect.sandbox(Effect.suspend(() => exclusive(renew(id, changed)))), RENEW_AGAIN), scope)
-              ),
-              Effect.annotateLogs({ telephonyConfigurationId: id })
-            )
-          )
+        renew: (id, changed) => renewOrRetry(pool, id, changed)
       }
     })
   )
@@ -249,6 +149,129 @@ interface Session {
 }
 interface Opened extends Session {
   readonly live: LiveTrunk
+}
+
+/** The trunks of this node, and what is needed to open them. */
+interface Pool {
+  readonly registry: Registry["Service"]
+  readonly settings: TrunkSettings["Service"]
+  readonly policy: (typeof EgressPolicy)["Service"]
+  readonly outages: TrunkOutages["Service"]
+  readonly nodeName: string
+  readonly trunkRate: number | undefined
+  readonly clock: Clock.Clock
+  readonly scope: Scope.Scope
+  readonly opening: Semaphore.Semaphore
+  readonly open: Map<TelephonyConfigId, Opened>
+  calls: CallsOfNode
+}
+
+const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) {
+  const { id, provider } = setting
+  const adapter = pool.registry.find(provider)
+  if (adapter === undefined) return undefined
+  const { changed, health, onStatus } = makeHealth(pool.clock)
+  const own = yield* Scope.fork(pool.scope)
+  const said = { provider, telephonyConfigurationId: id, organizationId: setting.organizationId }
+  yield* logChanges(health).pipe(Scope.provide(own), Effect.annotateLogs(said))
+  const egress = yield* pool.policy.trunksOf(setting.organizationId)
+  let live: LiveTrunk | undefined
+  const noted = (endpoint: string, status: TrunkHealth["status"]) =>
+    noteOutages({ endpoint, id }, { status, watch: health.watch }, () => live?.isCurrent() !== false).pipe(
+      Effect.provideService(TrunkOutages, pool.outages),
+      Scope.provide(own),
+      Effect.annotateLogs(said)
+    )
+  const heldUp = yield* noted("", health.status)
+  const source: EventSource = { configurationId: id, trunk: () => live?.trunk }
+  const context = {
+    configurationId: id,
+    node: pool.nodeName,
+    onEvent: (callId: string, event: TrunkEvent) => {
+      health.heard(callId, event)
+      pool.calls.onEvent(callId, event, source)
+    },
+    onStatus,
+    egress
+  }
+  const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
+  const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)
+  const trunk = yield* connecting.pipe(Scope.provide(own), Effect.annotateLogs(said))
+  const statusOf = (name: string): TrunkStatus =>
+    trunk.endpoints?.().find((endpoint) => endpoint.name === name)?.status ?? { _tag: "Connecting" }
+  const names = (trunk.endpoints?.() ?? []).map(({ name }) => name)
+  for (const name of names) yield* noted(name, () => statusOf(name))
+  yield* Effect.forkIn(Effect.ignoreCause(pool.outages.keepFor(id, names)), own)
+  const session: Session = { setting, scope: own, trunk, changed }
+  const rate = pool.trunkRate ?? adapter.manifest.callsPerSecond
+  live = liveOf(session, adapter, health, rate, heldUp, () => pool.open.get(id)?.live)
+  const opened: Opened = Object.assign(session, { live })
+  pool.open.set(id, opened)
+  return opened
+})
+
+const openNow = Effect.fnUntraced(function* (pool: Pool, id: TelephonyConfigId) {
+  const session = pool.open.get(id)
+  if (session !== undefined) return session
+  const setting = yield* pool.settings.find(id)
+  return setting === undefined ? undefined : yield* connect(pool, setting)
+})
+
+/** Live calls go on; later calls are dialed through the next session. */
+const retire = Effect.fnUntraced(function* (pool: Pool, session: Opened, next: TrunkSetting | undefined) {
+  const { id } = session.setting
+  // A session that is down could come back later and take the place of its successor.
+  const comesBack = session.live.status()._tag !== "Up"
+  if (comesBack) yield* Scope.close(session.scope, Exit.void)
+  else yield* session.trunk.retire ?? Effect.void
+  const successor = next === undefined ? undefined : yield* connect(pool, next)
+  if (successor === undefined) pool.open.delete(id)
+  for (const { attempt, dialing, endpoint, trunk } of pool.calls.live()) {
+    // A call whose request has not left yet will leave through the successor, so there is nothing to adopt.
+    if (trunk.configurationId === id && dialing === undefined) successor?.trunk.adopt(attempt.callId, endpoint)
+  }
+  session.changed()
+  if (!comesBack) yield* Effect.forkIn(closeUnused(pool, session), pool.scope)
+})
+
+const closeUnused = Effect.fnUntraced(function* (pool: Pool, { live, scope: own }: Opened) {
+  const isUsed = () => [...pool.calls.live()].some(({ trunk }) => trunk === live)
+  yield* Effect.repeat(Effect.sleep(UNUSED_CHECK), { while: isUsed })
+  yield* Scope.close(own, Exit.void)
+})
+
+const repair = (pool: Pool, session: Opened) => {
+  const away = [session.live.status(), ...session.live.endpoints().map(({ status }) => status)].filter(({ _tag }) => _tag === "Down")
+  if (away.length === 0) return Effect.sync(session.live.hurry)
+  // Another client took its place, and it does not take the place back by itself.
+  if (away.some((status) => status._tag === "Down" && status.reason === "replaced")) return retire(pool, session, session.setting)
+  return Effect.sync(() => {
+    session.live.hurry()
+    session.trunk.reconnect?.()
+  })
+}
+
+const renew = Effect.fnUntraced(function* (pool: Pool, id: TelephonyConfigId, changed: "configuration" | "numbers") {
+  const session = pool.open.get(id)
+  if (session === undefined) return
+  const next = yield* pool.settings.find(id)
+  if (next === undefined || !isSame(next.credentials, session.setting.credentials)) return yield* retire(pool, session, next)
+  session.setting = next
+  session.changed()
+  if (changed === "configuration") yield* repair(pool, session)
+})
+
+// An interrupt halfway would leave a trunk open that is in no map, and that competes with the next one for the provider.
+const exclusive = <A>({ opening }: Pool, work: Effect.Effect<A>) => Effect.uninterruptible(opening.withPermits(1)(work))
+
+const renewOrRetry = (pool: Pool, id: TelephonyConfigId, changed: "configuration" | "numbers"): Effect.Effect<void> => {
+  const renewing = Effect.suspend(() => exclusive(pool, renew(pool, id, changed)))
+  return Effect.catchCause(renewing, (cause) =>
+    Effect.logWarning("a trunk does not have its new settings yet", cause).pipe(
+      Effect.andThen(Effect.forkIn(Effect.retry(Effect.sandbox(renewing), RENEW_AGAIN), pool.scope)),
+      Effect.annotateLogs({ telephonyConfigurationId: id })
+    )
+  )
 }
 
 const noCallerIds: CallerIds = { all: [], preferred: undefined }
