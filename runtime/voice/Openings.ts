@@ -1,4 +1,4 @@
-/** What calls open with: a recording, or a text that is spoken sentence by sentence, the first while the next ones are being made. */
+/** The openings of calls: a recording, or a text that is spoken sentence by sentence, the first while the next ones are being made. */
 import { Effect, Fiber } from "effect"
 import { RecordedSpeech, RecordingUnplayable } from "./RecordedSpeech.ts"
 import { sentencesOf } from "./Sentences.ts"
@@ -6,16 +6,16 @@ import type { Wanted } from "./SpeechQueue.ts"
 import { maxTextLength, Tts, TtsError } from "./Tts.ts"
 import type { VoicePlan } from "./VoiceSession.ts"
 
-/** A callee who has answered waits no longer for a recording; then he is spoken to. */
+/** How long an answered call waits for a recording before the greeting is spoken instead. */
 const recordingTimeout = "5 seconds"
 
-/** How fast the voice speaks, roughly: to know when a later sentence will be needed. */
+/** Rough speed of the voice, to estimate when a later sentence will be needed. */
 const characterMillis = 70
 
 export interface OpeningPiece {
-  /** Whole frames, shared with other calls: not to be written to. */
+  /** Whole frames, shared with other calls, so they must not be written to. */
   readonly speech: Uint8Array
-  /** What is said in it. */
+  /** The text that is spoken. */
   readonly text: string
 }
 
@@ -27,7 +27,7 @@ export const makeOpenings = Effect.gen(function* () {
   const tts = yield* Tts
   const recordings = yield* RecordedSpeech
 
-  /** Undefined when there is none to play. */
+  /** Undefined when the plan has no recording. */
   const recorded = (
     { organizationId, recording }: VoicePlan,
     wanted: Wanted
@@ -42,7 +42,7 @@ export const makeOpenings = Effect.gen(function* () {
     )
   }
 
-  /** Undefined when nothing in it can be said: a number in a list, a word in a script that the voice does not know. */
+  /** Undefined when nothing in the text can be said: a number in a list, a word in a script that the voice does not know. */
   const piece = (text: string, wanted: Wanted): Effect.Effect<OpeningPiece | undefined, TtsError> =>
     tts.speak(text, wanted).pipe(
       Effect.map((speech) => ({ speech, text })),
@@ -56,8 +56,8 @@ export const makeOpenings = Effect.gen(function* () {
     Effect.suspend(() => (greeting === "" && later === undefined ? Effect.void : tts.warm(greeting === "" ? [""] : sentencesOf(greeting))))
 
   /**
-   * Hands out each piece as soon as it and those before it are made, all of which are asked for at once. Fails with the first that cannot be
-   * made: what was said before stays said, and nothing is left out in the middle.
+   * Requests all pieces at once, and hands each to `say` as soon as it and those before it are made. Fails with the first piece that cannot be
+   * made: earlier pieces stay said, and nothing is left out in the middle.
    */
   const spoken = Effect.fnUntraced(function* ({ greeting }: VoicePlan, wanted: Wanted, say: (piece: OpeningPiece) => void) {
     const text = greeting?.trim() ?? ""
@@ -81,3 +81,4 @@ export const makeOpenings = Effect.gen(function* () {
 
   return { engine: tts.engine, voice: tts.voice, recorded, spoken, warm, isCrowdedBy: tts.isCrowdedBy }
 })
+export type Openings = Effect.Success<typeof makeOpenings>

@@ -1,6 +1,6 @@
-/** What was spoken lately, within a number of bytes; what was not asked for the longest goes first. */
+/** Caches recent speech up to a number of bytes; the least recently used goes first. */
 
-interface SpeechCache {
+export interface SpeechCache {
   readonly get: (key: string) => Uint8Array | undefined
   readonly set: (key: string, speech: Uint8Array) => void
   readonly bytes: () => number
@@ -24,7 +24,7 @@ export const makeSpeechCache = (maxBytes: number): SpeechCache => {
     },
     set: (key, speech) => {
       forget(key)
-      // One long speech is not worth all the short ones.
+      // One long speech is not worth evicting all the short ones.
       if (speech.length > maxBytes / 4) return
       kept.set(key, speech)
       bytes += speech.length

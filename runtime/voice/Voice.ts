@@ -1,0 +1,142 @@
+/** The voice of one open call: its line, its recording, and what is learned while it lasts. */
+import { Clock, Deferred, Effect, type Fiber } from "effect"
+import type { MediaStream } from "#core/provider/Media.ts"
+import * as SteadyTime from "#core/SteadyTime.ts"
+import type { CallMetrics } from "#runtime/metrics/CallMetrics.ts"
+import type { StorageRoom } from "#runtime/storage/StorageRoom.ts"
+import type { AmdVerdict } from "./Amd.ts"
+import type { FramePacer } from "./FramePacer.ts"
+import { makeDigits, type MessageFate } from "./CallFindings.ts"
+import type { Moment } from "./MessageMoment.ts"
+import { startRecording } from "./Recording.ts"
+import { heardText, makeTranscript, type Piece } from "./Transcript.ts"
+import { openLine } from "./VoiceLine.ts"
+import type { VoiceEvent, VoicePlan, VoiceReport } from "./VoiceSession.ts"
+
+/** A greeting or a message: the voice that speaks it, and the pieces that have been handed to the line. */
+interface Saying {
+  readonly engine: string
+  readonly voice: string
+  readonly isSynthesized: boolean
+  readonly pieces: Array<Piece>
+}
+
+/** What is learned during the call. */
+interface Noted {
+  answeredBy: AmdVerdict | undefined
+  /** The greeting, then the message. The line speaks the last one. */
+  readonly sayings: Array<Saying>
+  firstAudioMillis: number | undefined
+  wasToSpeak: boolean
+  /** Undefined: no message is left. */
+  message: MessageFate | undefined
+  closing: Fiber.Fiber<VoiceReport> | undefined
+}
+
+/** A machine that a message is left on: whether it was beeping when it was detected, and when the message may start. */
+const makeMachine = () => ({ heard: Deferred.makeUnsafe<boolean>(), moment: Deferred.makeUnsafe<Moment>() })
+
+export type Machine = ReturnType<typeof makeMachine>
+
+export const isToSpeak = ({ greeting = "", later, recording }: VoicePlan): boolean =>
+  later !== undefined || recording !== undefined || greeting.trim() !== ""
+
+interface Ports {
+  readonly metrics: CallMetrics
+  readonly room: (typeof StorageRoom)["Service"]
+}
+
+export const openVoice = Effect.fnUntraced(function* (
+  plan: VoicePlan,
+  media: MediaStream,
+  emit: (event: VoiceEvent) => void,
+  pacer: FramePacer,
+  recordingPath: string,
+  { metrics, room }: Ports
+) {
+  const run = Effect.runForkWith(yield* Effect.context())
+  const epoch = yield* Clock.currentTimeMillis
+  const openedAt = pacer.now()
+  const steadyAt = yield* SteadyTime.now
+  const isFull = plan.record && room.isFull(plan.organizationId)
+  const recording = plan.record && !isFull ? startRecording(recordingPath) : undefined
+  const machine = plan.onMachine === "leave_message" ? makeMachine() : undefined
+  const noted: Noted = {
+    answeredBy: undefined,
+    sayings: [],
+    firstAudioMillis: undefined,
+    wasToSpeak: isToSpeak(plan),
+    message: undefined,
+    closing: undefined
+  }
+  const hearMachine = (isBeeping: boolean) => {
+    noted.answeredBy = "machine"
+    if (plan.onMachine !== "continue") emit({ _tag: "MachineDetected" })
+    if (machine !== undefined) Deferred.doneUnsafe(machine.heard, Effect.succeed(isBeeping))
+  }
+  const line = openLine(
+    media,
+    pacer,
+    {
+      verdict: (verdict, isBeeping) => {
+        if (verdict === "machine") return hearMachine(isBeeping)
+        noted.answeredBy ??= verdict
+        if (verdict === "human") emit({ _tag: "HumanDetected" })
+      },
+      moment: (moment) => {
+        if (machine !== undefined) Deferred.doneUnsafe(machine.moment, Effect.succeed(moment))
+      },
+      spoken: () => {
+        if (noted.message === undefined) return emit({ _tag: "GreetingSpoken" })
+        noted.message = "left"
+        emit({ _tag: "MessageOver" })
+      },
+      skipped: (frames) => {
+        metrics.framesSkipped += frames
+      },
+      closed: (why) => emit({ _tag: "MediaClosed", why }),
+      failed: (cause) => {
+        run(Effect.logError("voice line failed", cause))
+        emit({ _tag: "MediaClosed", why: "voice line failed" })
+      }
+    },
+    { recording, detectMachine: plan.detectMachine }
+  )
+  const epochOf = (time: number) => epoch + Math.max(0, time - openedAt)
+  const transcript = makeTranscript()
+  if (isFull)
+    transcript.problem({ at: epoch, error: "The call is not recorded: the organization's storage is full", processor: "recording" })
+  return { plan, openedAt, steadyAt, epochOf, recording, line, noted, transcript, digits: makeDigits(), machine, hearMachine }
+})
+export type Voice = Effect.Success<ReturnType<typeof openVoice>>
+
+/** The synthesized characters by engine and voice, for `usage_info`. */
+export const charactersOf = ({ sayings }: Noted): Readonly<Record<string, number>> => {
+  const characters: Record<string, number> = {}
+  for (const { engine, isSynthesized, pieces, voice } of sayings) {
+    if (!isSynthesized || pieces.length === 0) continue
+    const key = `${engine}#0|||${voice}`
+    characters[key] = (characters[key] ?? 0) + pieces.map(({ text }) => text).join(" ").length
+  }
+  return characters
+}
+
+/** A message that was cut counts as left when only the silence after it is missing. */
+export const fateOf = ({ line, noted: { message, sayings } }: Voice): MessageFate | undefined => {
+  const bytes = sayings.at(-1)?.pieces.reduce((sum, piece) => sum + piece.bytes, 0) ?? 0
+  return message === "cut" && (line.spoken()?.bytes ?? 0) >= bytes ? "left" : message
+}
+
+/** Adds to the transcript what has been played; the rest was not said. */
+export const noteSaid = ({ epochOf, line, noted, openedAt, transcript }: Voice): void => {
+  const spoken = line.spoken()
+  const saying = noted.sayings.at(-1)
+  if (spoken === undefined || saying === undefined) return
+  const text = heardText(saying.pieces, spoken.bytes)
+  if (noted.firstAudioMillis === undefined) {
+    noted.firstAudioMillis = Math.max(0, spoken.from - openedAt)
+    const { engine, voice } = saying
+    transcript.firstAudio({ at: epochOf(spoken.from), millis: noted.firstAudioMillis, engine, voice })
+  }
+  if (text !== "") transcript.said({ speaker: "assistant", text, at: epochOf(spoken.from), until: epochOf(spoken.until) })
+}
