@@ -1,6 +1,6 @@
 /**
- * Answering machine detection: people say "hello?" and wait, machines talk on, or beep. Decided from the callee's frames alone, while
- * the greeting is already being spoken to him: a person must not wait for the verdict.
+ * Answering-machine detection: people say "hello?" and wait, machines talk on, or beep. The verdict comes from the callee's frames alone,
+ * while the greeting is already being spoken: a person must not wait for it.
  */
 import { beepMillis, makeBeepDetector } from "./Beep.ts"
 import { decodeSample, frameMillis, silence } from "./Mulaw.ts"
@@ -9,36 +9,37 @@ export type AmdVerdict = "human" | "machine" | "unknown"
 
 export interface Amd {
   /**
-   * The verdict, once, with the frame that settles it; undefined is one that has not arrived. `tMillis` is any clock that runs in milliseconds.
+   * Returns the verdict once, with the frame that settles it. Undefined as an argument stands for a frame that has not arrived. `tMillis` is the
+   * time of any clock, in milliseconds.
    */
   readonly push: (frame: Uint8Array | undefined, tMillis: number) => AmdVerdict | undefined
-  /** It is the beep that has settled it. */
+  /** Whether a beep settled the verdict. */
   readonly heardBeep: () => boolean
 }
 
-/** A person's greeting is no longer than this; whoever speaks on is a machine. */
+/** A person's greeting is no longer than this; longer speech is a machine's. */
 const longestHelloMillis = 2500
-/** The silence in which a person waits for an answer. Machines pause less between their sentences. */
+/** A person waits in silence this long for an answer. Machines pause for less between sentences. */
 const waitMillis = 700
-/** Shorter is a click, not speech. */
+/** A shorter sound is a click, not speech. */
 const shortestSpeechMillis = 100
 const noSpeechMillis = 10_000
 const budgetMillis = 20_000
 
-// Root mean squares. The lowest gate is about what a phone returns of our own voice (-42 dBFS), and well above a quiet line's noise.
+// Root mean square. The lowest gate is about the level at which a phone echoes our own voice (-42 dBFS), and well above a quiet line's noise.
 export const lowestGate = 260
 const gateOverNoise = 3
-// The noise is the least that was heard in the last half to whole second: speech has gaps, a noisy line has none.
+// The noise level is the quietest frame of the last half to whole second: speech has gaps, a noisy line has none.
 const noiseWindowFrames = 25
-// Speech once begun goes on at a lower level, and through gaps within words.
+// Speech that has begun continues at a lower level, and through gaps within words.
 const gateWithin = 0.5
-// Noise that comes and goes is not all below a gate over its least: nothing that lies 16 dB below the loudest of late is speech.
+// Fluctuating noise exceeds a gate above its quietest frame, so nothing 16 dB below the recent loudest frame counts as speech.
 const belowLoudest = 0.16
-// Of the loudest, by each frame: 3 dB in 3.5 s.
+// How the loudest level decays with each frame: 3 dB in 3.5 s.
 const fading = 0.998
 const hangoverMillis = 100
-// A frame that has not arrived may be silence that is not sent, or a line or a process that stands still: it takes three for one of silence.
-// Silence is counted by frames and not by the clock, which runs on while we stand still.
+// A missing frame may be silence that is not sent, or a stalled line or process, so three missing frames count as one frame of silence.
+// Silence is counted in frames, not by the clock, which goes on while the process is stalled.
 const absentMillis = frameMillis / 3
 
 export const rootMeanSquare = (frame: Uint8Array): number => {
@@ -47,7 +48,7 @@ export const rootMeanSquare = (frame: Uint8Array): number => {
   return Math.sqrt(power / Math.max(1, frame.length))
 }
 
-/** Whether a frame is speech, by its energy over that of the line's noise. */
+/** Tells whether a frame is speech, by its level above the line's noise. */
 export const makeGate = () => {
   let least = Infinity
   let leastBefore = Infinity

@@ -1,24 +1,24 @@
 /**
- * The beep of an answering machine: one steady tone. A vowel can look like a tone for some frames, but it glides and its loudness changes, so
- * frequency and level must hold over the whole beep and not only from one frame to the next. Keys that a person presses are two tones at once,
- * and are no beep.
+ * Detects the beep of an answering machine: one steady tone. A vowel can look like a tone for some frames, but it glides and its loudness
+ * changes, so frequency and level must hold over the whole beep and not only from one frame to the next. A pressed key is two tones at once,
+ * and no beep.
  */
 import { decodeSample, frameMillis, sampleRate, silence } from "./Mulaw.ts"
 
 interface BeepDetector {
-  /** For how long one tone has held, in milliseconds, this frame included; `level` is the frame's root mean square. */
+  /** Returns how long one tone has held, in milliseconds, including this frame. `level` is the frame's root mean square. */
   readonly push: (frame: Uint8Array, level: number) => number
 }
 
-/** A tone that holds this long is the beep, or a network's announcement tones. */
+/** A tone that holds this long is a beep, or one of a network's announcement tones. */
 export const beepMillis = 200
 
 const lowestHz = 350
 const highestHz = 2200
 const driftHz = 15
-/** The loudest frame of a beep over its faintest. */
+/** Maximum ratio of a beep's loudest frame to its faintest. */
 const swing = 1.6
-/** The share of a frame's power that is the tone. Noise takes the rest: a tenth of it at 10 dB. */
+/** Minimum share of the tone in a frame's power. Noise is the rest: a tenth of it at 10 dB. */
 const leastShare = 0.88
 
 const samples = new Float64Array(160)
@@ -30,7 +30,7 @@ const read = (frame: Uint8Array): number => {
 }
 const sampleAt = (at: number): number => samples[at] ?? 0
 
-/** In radians a sample, of the one sine in white noise that has the frame's correlations; undefined when none has. After Pisarenko. */
+/** Pisarenko's estimate: the frequency, in radians per sample, of the sine in white noise with the frame's correlations, if there is one. */
 const roughFrequencyOf = (length: number): number | undefined => {
   let one = 0
   let two = 0
@@ -44,7 +44,7 @@ const roughFrequencyOf = (length: number): number | undefined => {
   return Math.abs(cosine) > 1 ? undefined : Math.acos(cosine)
 }
 
-// How the samples agree with a sine, as a complex number: two variables, so that nothing is allocated for a frame.
+// The correlation of the samples with a sine, as a complex number: two variables, so that nothing is allocated for a frame.
 let real = 0
 let imaginary = 0
 const correlate = (omega: number, from: number, until: number): void => {
@@ -65,7 +65,7 @@ const phaseOf = (omega: number, from: number, until: number): number => {
   return Math.atan2(imaginary, real)
 }
 
-/** Noise moves the rough frequency by tens of hertz; how the phase turns from one half of the frame to the other is exact to a few. */
+/** Noise shifts the rough frequency by tens of hertz. The change of phase between the halves of the frame is accurate to a few hertz. */
 const frequencyOf = (length: number): number | undefined => {
   const rough = roughFrequencyOf(length)
   if (rough === undefined) return undefined
@@ -74,7 +74,7 @@ const frequencyOf = (length: number): number | undefined => {
   return rough + (turn - 2 * Math.PI * Math.round(turn / (2 * Math.PI))) / half
 }
 
-/** The share of a frame's power that a sine explains; too large or too small by up to 5 % for the lowest tones. */
+/** The share of a frame's power that a sine explains, accurate to 5 % for the lowest tones. */
 const shareOf = (omega: number, length: number): number => {
   let power = 0
   for (let at = 0; at < length; at++) power += sampleAt(at) ** 2
@@ -83,7 +83,7 @@ const shareOf = (omega: number, length: number): number => {
   return (2 * (real * real + imaginary * imaginary)) / (length * power)
 }
 
-/** The frequency of a frame that is a pure tone. */
+/** The frequency of a frame that is a pure tone, otherwise undefined. */
 const toneOf = (frame: Uint8Array): number | undefined => {
   const length = read(frame)
   const omega = frequencyOf(length)

@@ -1,9 +1,9 @@
-/** What a call found out: the keys the callee pressed, and who answered. */
+/** Findings of a call for its run: the keys that the callee pressed, who answered, and whether a message was left. */
 import { withKey } from "#core/call/Dtmf.ts"
 import type { AmdVerdict } from "./Amd.ts"
 
 interface Digits {
-  /** False when that is no key, or when there were too many. */
+  /** False when this is not a key, or when too many have been pressed. */
   readonly press: (digit: string) => boolean
   readonly pressed: () => string
 }
@@ -20,10 +20,10 @@ export const makeDigits = (): Digits => {
   }
 }
 
-/** What became of the message that was to be left; `cut`: the call ended in the middle of it. */
+/** Whether the message was left. `cut`: the call ended in the middle of it. */
 export type MessageFate = "left" | "cut" | "not_left"
 
-/** For the run's `gathered_context`. */
+/** The findings as entries of the run's `gathered_context`. */
 export const gatheredOf = (
   digits: string,
   answeredBy: AmdVerdict | undefined,

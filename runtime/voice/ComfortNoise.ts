@@ -1,6 +1,6 @@
 /**
- * What is sent while nobody speaks: faint pink noise. Some carriers take a leg without media for dead, and a callee takes digital
- * silence for a lost line.
+ * Faint pink noise, sent while the agent is silent. Some carriers treat a leg without media as dead, and a callee takes digital silence for
+ * a lost line.
  */
 import { encode, frameSize } from "./Mulaw.ts"
 
@@ -9,9 +9,9 @@ const frames = 50
 const level = 33
 const octaves = 6
 
-/** Pink after Voss: the sum of noises, each renewed half as often as the one before. */
+/** Pink noise by Voss's method: the sum of noises, each renewed half as often as the one before. */
 const pink = (length: number): Float64Array => {
-  // A fixed seed: recordings of tests are the same each time.
+  // A fixed seed keeps recordings in tests the same each time.
   let seed = 1
   const white = () => {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
@@ -32,5 +32,5 @@ const noise = (() => {
 
 const views = Array.from({ length: frames }, (_, index) => noise.subarray(index * frameSize, (index + 1) * frameSize))
 
-/** A second of it, over and over; shared, not to be written to. */
+/** Repeats one second of noise. The frames are shared and must not be written to. */
 export const comfortNoise = (turn: number): Uint8Array => views[turn % frames] ?? noise.subarray(0, frameSize)

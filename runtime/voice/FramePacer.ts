@@ -1,8 +1,9 @@
 /**
- * The beat of all calls: every stream is called once in 20 ms, by one timer for the process. A timer per call drifts by seconds (a
- * thousand calls then send 93 % of their frames); a wheel of ten slots with absolute deadlines does not.
+ * Paces the audio of all calls: one timer for the process calls every stream once in 20 ms. A timer per call drifts by seconds (a thousand
+ * calls then send 93 % of their frames); a wheel of ten slots with absolute deadlines does not.
  *
- * The only file that reads a clock and sets a timer itself: frames are no place for fibers. `PacerTime` lets tests turn the wheel.
+ * This is the only file that reads a clock and sets a timer itself, because fibers are too slow for frames. `PacerTime` lets tests turn the
+ * wheel.
  */
 import { lateMillis, type MediaLoad } from "#core/provider/MediaLimit.ts"
 import { frameMillis } from "./Mulaw.ts"
@@ -10,30 +11,30 @@ import { frameMillis } from "./Mulaw.ts"
 export interface PacerTime {
   /** Monotonic milliseconds. */
   readonly now: () => number
-  /** Calls back once, not before `delayMillis`. The result takes it back. */
+  /** Calls back once, not before `delayMillis`. The result cancels it. */
   readonly wake: (delayMillis: number, run: () => void) => () => void
 }
 
 export interface PacedStream {
-  /** One frame is due. `now` is when it was due, in the pacer's milliseconds: 20 more than the last, plus what was skipped. */
+  /** One frame is due. `now` is when it was due, in the pacer's milliseconds: 20 after the last one, plus any skipped frames. */
   readonly frame: (now: number) => void
-  /** The process stood still: that many frames were not, and will not be, asked for. */
+  /** The process stalled: this many frames were not requested and will not be. */
   readonly skipped: (frames: number) => void
-  /** `frame` or `skipped` threw; the stream is out of the wheel. */
+  /** `frame` or `skipped` threw, and the stream has been removed from the wheel. */
   readonly failed: (cause: unknown) => void
 }
 
 export interface FramePacer {
   readonly now: () => number
-  /** Takes effect within a frame. The result leaves; it may be called again, and from within `frame`. */
+  /** Takes effect within a frame. The result leaves the wheel; it may be called again, and from within `frame`. */
   readonly join: (stream: PacedStream) => () => void
   readonly size: () => number
 }
 
-/** The more, the shorter is what everything else in the process waits for: a hundred calls are ten frames in 2 ms. */
+/** More slots keep everything else in the process waiting for less: a hundred calls are ten frames every 2 ms. */
 const slots = 10
 const slotMillis = frameMillis / slots
-// Beyond this, what is late is dropped instead of burst: carriers keep little buffer, and callees hear the heap.
+// Frames later than this are dropped instead of sent in a burst: carriers buffer little, and callees would hear the burst.
 const stallMillis = 60
 const reportMillis = 1000
 
@@ -45,7 +46,7 @@ export const systemTime: PacerTime = {
   }
 }
 
-/** `report` is told once in a second in which there are streams. */
+/** `report` is called once in each second with streams. */
 export const makeFramePacer = (time: PacerTime = systemTime, report: (load: MediaLoad) => void = () => {}): FramePacer =>
   new Wheel(time, report)
 
@@ -79,7 +80,7 @@ class Wheel implements FramePacer {
 
   join(stream: PacedStream): () => void {
     if (!this.#isRunning) this.#catchUp()
-    // Of the emptiest slots, the one that comes first.
+    // The first of the emptiest slots.
     let at = this.#turn
     for (let next = at + 1; next < this.#turn + slots; next++) if (this.#slot(next).size < this.#slot(at).size) at = next
     this.#slot(at).add(stream)
@@ -105,7 +106,7 @@ class Wheel implements FramePacer {
     this.#sleep = undefined
   }
 
-  // One stream's fault is not the others' silence.
+  // A fault of one stream must not silence the others.
   #expel(turn: number, stream: PacedStream, cause: unknown): void {
     this.#leave(turn, stream)
     stream.failed(cause)
@@ -136,7 +137,7 @@ class Wheel implements FramePacer {
     }
   }
 
-  /** Whole rounds only, so that each stream misses the same and keeps its place among the others. */
+  /** Skips whole rounds only, so that every stream misses the same number of frames and keeps its slot. */
   #skipStall(): void {
     const late = this.now() - this.#due(this.#turn)
     if (late <= stallMillis) return
@@ -149,7 +150,7 @@ class Wheel implements FramePacer {
     this.#sleep = undefined
     this.#isRunning = true
     this.#skipStall()
-    // Bounded, so that an overloaded wheel still lets the sockets be read between two ticks.
+    // Bounded, so that sockets are read between two ticks even when the wheel is overloaded.
     for (let left = stallMillis / slotMillis; left > 0 && this.#size > 0; left--) {
       const lateBy = this.now() - this.#due(this.#turn)
       if (lateBy < 0) break
@@ -179,7 +180,7 @@ class Wheel implements FramePacer {
     this.#sleep = this.#time.wake(Math.max(0, this.#due(next) - this.now()), this.#tick)
   }
 
-  /** Empty slots that were slept through are over: a stream that joins starts in the present. */
+  /** The wheel sleeps while it is empty: a stream that joins starts in the present. */
   #catchUp(): void {
     if (this.#size === 0) {
       this.#origin = this.now()

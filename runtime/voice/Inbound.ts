@@ -1,17 +1,17 @@
-/** What came from the callee between two ticks. Sockets deliver in bursts; the recorder wants one frame per tick. */
+/** Buffers the callee's frames between two ticks. Sockets deliver in bursts; the recording takes one frame per tick. */
 import { frameSize, silence } from "./Mulaw.ts"
 
 export interface Inbound {
-  /** Copies the frame. When full, the oldest goes. */
+  /** Copies the frame. A full buffer drops its oldest frame. */
   readonly put: (frame: Uint8Array) => void
-  /** The oldest; good until the next `take`, of this call or another. Undefined when there is none. */
+  /** The oldest frame, valid until the next `take` of any call. Undefined when there is none. */
   readonly take: () => Uint8Array | undefined
 }
 
 // 200 ms: more would let the callee's track fall behind the agent's.
 const capacity = 10
 
-// One for all: it is read before anything else can run.
+// Shared by all calls: it is read before anything else can run.
 const taken = new Uint8Array(frameSize)
 
 export const makeInbound = (): Inbound => {

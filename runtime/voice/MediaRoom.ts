@@ -1,6 +1,6 @@
 /**
- * How many calls with audio this node may have placed: as many as the operator has set, and no more than the lateness of the audio has shown
- * to be possible. Counted in the same ledger as all other limits, so that a call which ends makes room for whoever waits.
+ * Limits the calls with audio on this node: the operator's limit, or a lower one where late audio has shown that the node cannot carry as many.
+ * Counted in the same slots as all other limits, so that a call that ends makes room for the next one.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { judge, type MediaLoad, unlimited } from "#core/provider/MediaLimit.ts"
@@ -10,23 +10,23 @@ import { type SlotScope, Slots } from "#runtime/dispatch/Slots.ts"
 import type { MediaMetrics } from "#runtime/metrics/MediaMetrics.ts"
 import { type FramePacer, makeFramePacer, type PacerTime, systemTime } from "./FramePacer.ts"
 
-/** The engine's log speaks of a lower limit no more often than this. */
+/** A lower limit is logged at most once in this time. */
 const LOG_MILLIS = 60_000
 
 const mediaKey = "media"
-/** For calls without audio: counted, so that a call can be moved once more is known of it. */
+/** Calls without audio are counted too, so that a call can move to the other scope once it is known whether it has audio. */
 const silent: SlotScope = { key: "silent", limit: undefined }
 
 export class MediaRoom extends Context.Service<
   MediaRoom,
   {
-    /** In which a call counts; its limit is always the present one. */
+    /** The scope in which a call counts. Its limit is always the current one. */
     readonly scope: (needsAudio: boolean) => SlotScope
-    /** Corrects what was assumed of a call when its slot was taken. */
+    /** Corrects the assumption that was made about a call when its slot was taken. */
     readonly settle: (callId: string, needsAudio: boolean) => void
     readonly isFull: () => boolean
     readonly metrics: () => MediaMetrics
-    /** That all calls of this node speak by. */
+    /** Paces the audio of all calls of this node. */
     readonly pacer: FramePacer
   }
 >()("runtime/voice/MediaRoom") {

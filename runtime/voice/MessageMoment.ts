@@ -1,6 +1,6 @@
 /**
- * When a message can be left: once the beep is over. Some machines never beep, and some are people after all, who say something and wait: both
- * are spoken to when they have been silent for long enough. Whoever never stops is left alone.
+ * Finds the moment to leave a message: once the beep is over. Some machines never beep, and some are people after all, who say something and
+ * wait: the message starts when either has been silent for long enough. On a callee that never stops speaking, none is left.
  */
 import { lowestGate, makeGate, rootMeanSquare } from "./Amd.ts"
 import { beepMillis, makeBeepDetector } from "./Beep.ts"
@@ -9,26 +9,26 @@ import { frameMillis } from "./Mulaw.ts"
 export type Moment = "speak" | "give_up"
 
 export interface MessageMoment {
-  /** Once, with the frame that settles it. `tMillis` is any clock that runs in milliseconds. */
+  /** Returns the moment once, with the frame that settles it. `tMillis` is the time of any clock, in milliseconds. */
   readonly push: (frame: Uint8Array, tMillis: number) => Moment | undefined
 }
 
-/** A recorder starts within this, and a series of tones goes on within it. */
+/** A machine starts to record within this time, and the next tone of a series follows within it. */
 const afterBeepMillis = 300
-/** Longer than the pauses of a greeting, and than most take before their beep. */
+/** Longer than the pauses of a greeting, and than the pause before most beeps. */
 const withoutBeepMillis = 3000
 const longestGreetingMillis = 60_000
-/** Who speaks on after a tone has not begun to record: the network's tones come before its announcement. */
+/** A callee that speaks for longer than this after a tone has not begun to record: a network's tones precede its announcement. */
 const speechAfterBeepMillis = 400
 
-/** `isBeeping`: it was the beep that gave the machine away. */
+/** `isBeeping`: the machine was detected by its beep. */
 export const makeMessageMoment = (isBeeping: boolean): MessageMoment => {
   const isSpeech = makeGate()
   const tone = makeBeepDetector(lowestGate)
   let hasBeeped = isBeeping
   let speechMillis = 0
   let startedAt: number | undefined
-  // By frames: the clock runs on while we stand still.
+  // Counted in frames, because the clock goes on while the process is stalled.
   let silentMillis = 0
   const hear = (frame: Uint8Array) => {
     const level = rootMeanSquare(frame)

@@ -1,10 +1,10 @@
-/** G.711 mu-law by table, both ways. PCM16 is the house format of audio that is computed on, mu-law of audio that travels. */
+/** G.711 mu-law by table, both ways. Audio is computed as PCM16 and sent as mu-law. */
 
 export const sampleRate = 8000
 export const frameMillis = 20
-/** Samples, and in mu-law also bytes, of one frame. */
+/** Samples of one frame, which are bytes in mu-law. */
 export const frameSize = 160
-/** The code of zero: what a silent line carries. */
+/** The code of zero, which a silent line carries. */
 export const silence = 0xff
 
 // The standard's curve on 16 bits: eight segments, each twice as wide as the one before, offset so that they join.
@@ -46,7 +46,7 @@ export const encode = (samples: Int16Array): Uint8Array => {
   return codes
 }
 
-/** As `encode`, filled up with silence to whole frames: a partial last frame is heard as a click. */
+/** Like `encode`, padded with silence to whole frames: a partial last frame is heard as a click. */
 export const encodeFrames = (samples: Int16Array): Uint8Array<ArrayBuffer> => {
   const codes = new Uint8Array(Math.ceil(samples.length / frameSize) * frameSize).fill(silence)
   for (let index = 0; index < samples.length; index++) codes[index] = encodeSample(samples[index] ?? 0)

@@ -1,24 +1,24 @@
 /**
- * The container of a compressed recording: pages of Ogg (RFC 3533) with one stream of Opus (RFC 7845). A page holds a second or so, and no packet
- * is spread over two. Positions count samples at 48 kHz, whatever rate was encoded; the last one cuts off what fills up the last packet.
+ * The container of a compressed recording: Ogg pages (RFC 3533) with one Opus stream (RFC 7845). A page holds about a second, and no packet
+ * spans two pages. Positions count samples at 48 kHz, whatever the encoded rate; the last position cuts off the padding of the last packet.
  */
 import { randomInt } from "node:crypto"
 
 interface OggOpusOptions {
   readonly channels: 1 | 2
-  /** What was encoded, for players that care. */
+  /** The sample rate that was encoded, for players that show it. */
   readonly inputRate: number
-  /** Samples at 48 kHz that a decoder makes before the first of the sound, and that its listener drops. */
+  /** Samples at 48 kHz that a decoder outputs before the sound begins, and that players drop. */
   readonly preSkip: number
-  /** Samples at 48 kHz of each packet. */
+  /** Samples per packet, at 48 kHz. */
   readonly packetSamples: number
-  /** Takes the bytes before it returns. */
+  /** Consumes the bytes before it returns. */
   readonly write: (page: Uint8Array) => void
 }
 
 interface OggOpus {
   readonly push: (packet: Uint8Array) => void
-  /** `samples`, at 48 kHz, is how long the sound is. At least one packet was pushed. */
+  /** `samples` is the length of the sound at 48 kHz. At least one packet must have been pushed. */
   readonly end: (samples: number) => void
 }
 
@@ -52,7 +52,7 @@ const head = ({ channels, inputRate, preSkip }: OggOpusOptions): Uint8Array => {
   packet.writeUInt8(channels, 9)
   packet.writeUInt16LE(preSkip, 10)
   packet.writeUInt32LE(inputRate, 12)
-  // No gain, and the family of one stream: mono, or left and right.
+  // The rest stays zero: no gain, and mapping family 0, which is mono or stereo.
   return packet
 }
 
@@ -96,7 +96,7 @@ export const startOggOpus = (options: OggOpusOptions): OggOpus => {
   return {
     push: (packet) => {
       const more = segmentsOf(packet)
-      // The page before is written only now, because the last one is marked.
+      // A page is written only when the next packet comes, because the last page carries a flag.
       if (waiting.length === packetsPerPage || segments + more > maxSegments) flush(packets * options.packetSamples, 0)
       waiting.push(packet)
       segments += more

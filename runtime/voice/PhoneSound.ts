@@ -1,21 +1,21 @@
-/** Sound of any rate becomes the phone's, piece by piece, so that a long recording never lies in memory as it came. */
+/** Converts sound of any rate to the phone's, piece by piece, so that a long recording is never in memory in its original form. */
 import { encodeFrames, sampleRate } from "./Mulaw.ts"
 import { makeResampler, type Resampler } from "./Resampler.ts"
 
-/** What lies behind this is not played. */
+/** Anything after this is not played. */
 export const maxSeconds = 300
-/** Outside of these no recording of speech is made. */
+/** No recording of speech has a rate outside of these. */
 const lowestRate = 2000
 const highestRate = 192_000
-// A filter is as long as the terms of its fraction, for 191,999 Hz a hundred megabytes; rates that are in use are multiples of this, and
-// of speech nobody hears half a percent.
+// A filter is as long as the terms of its fraction, a hundred megabytes for 191,999 Hz. Common rates are multiples of this step, and in speech
+// nobody hears an error of half a percent.
 const rateStep = 25
 
 export interface PhoneSound {
-  /** One channel of PCM16. False: the rate is no rate of speech. */
+  /** Takes one channel of PCM16. False: no recording of speech has this rate. */
   readonly push: (samples: Int16Array, rate: number) => boolean
   readonly isFull: () => boolean
-  /** Mu-law in whole frames; undefined when there was nothing. */
+  /** Mu-law in whole frames; undefined when there was no sound. */
   readonly end: () => Uint8Array<ArrayBuffer> | undefined
 }
 

@@ -26,10 +26,10 @@ export class RecordingUnplayable extends Schema.TaggedError<RecordingUnplayable>
 }
 
 interface RecordedLine {
-  /** Whole frames, shared with other calls: not to be written to. */
+  /** Whole frames, shared with other calls, so they must not be written to. */
   readonly speech: Uint8Array
   readonly recordingId: string
-  /** What is said in it. */
+  /** The text of the recording. */
   readonly transcript: string
 }
 
@@ -37,8 +37,8 @@ const idle = Duration.seconds(20)
 // Five minutes, the longest recording, are 2.4 MB.
 const cacheBytes = 32 * 1024 * 1024
 const decodeTimeout = Duration.seconds(15)
-// What lies under a storage key never changes: a file of which nothing comes is not decoded for each call, ahead of others. A decoder that was
-// too slow or crashed says less of the file.
+// The file of a storage key never changes, so one that yields no sound is not decoded again for each call, ahead of others. A decoder that was
+// too slow or crashed proves less about the file.
 const maxMute = 1000
 const muteMillis = { Nothing: 300_000, TimedOut: 60_000, Crashed: 60_000, Busy: 0, Closed: 0 } as const
 

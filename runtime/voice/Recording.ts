@@ -1,7 +1,7 @@
 /**
- * A call as a stereo WAV: the callee left, the agent right, PCM16 at 8 kHz. Both sides get a frame at each tick, so the tracks stay
- * aligned. Written in blocks of a second at fixed positions while the call runs; the sizes in the header are open until the end, and
- * `repair` fills them in for a file whose process died. Callbacks throughout: no write is ever waited for in a tick.
+ * Records a call as a stereo WAV: callee left, agent right, PCM16 at 8 kHz. Both sides get a frame at each tick, so the tracks stay
+ * aligned. The file is written in blocks of a second at fixed positions during the call. The header has no sizes until the end, and `repair`
+ * fills them in if the process died. Uses callbacks throughout: a tick never waits for a write.
  */
 import { Effect, Schema } from "effect"
 import { close as closeFile, mkdir, open as openFile, write as writeFile } from "node:fs"
@@ -18,20 +18,20 @@ class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBr
 }
 
 export interface Recording {
-  /** One tick. Undefined is silence. */
+  /** Adds one tick. Undefined is silence. */
   readonly push: (callee: Uint8Array | undefined, agent: Uint8Array | undefined) => void
-  /** Ticks that never were: that many frames of silence on both sides. */
+  /** Adds this many frames of silence on both sides, for ticks that did not happen. */
   readonly skip: (frames: number) => void
-  /** Writes what is left and completes the header; gives the seconds recorded. Once. */
+  /** Writes the rest, completes the header, and returns the seconds recorded. Runs once. */
   readonly close: Effect.Effect<number, RecordingBroken>
 }
 
 const bytesPerTick = frameSize * channels * 2
 const blockTicks = 50
-// Then the disk is 4 s behind, and a second is left out: a hole in the file, which reads as silence and keeps the rest in place.
+// With this many pending, the disk is 4 s behind, and a second is left out: a hole in the file, which reads as silence and keeps the rest in place.
 const maxPendingBlocks = 4
 
-/** A file written at positions, in callbacks. The first thing that goes wrong is kept and ends the writing. */
+/** A file written at fixed positions, with callbacks. The first failure is kept and ends the writing. */
 const makeFile = (path: string) => {
   const waiting: Array<() => void> = []
   let file: number | undefined
@@ -55,7 +55,7 @@ const makeFile = (path: string) => {
   }
 
   pending++
-  // What goes wrong with the folder shows again when the file is opened.
+  // A failure here is seen again when the file is opened.
   mkdir(dirname(path), { recursive: true, mode: ownFolder }, () =>
     openFile(path, "w", ownFile, (error, opened) => {
       file = error === null ? opened : undefined
@@ -73,8 +73,8 @@ const makeFile = (path: string) => {
       else put(bytes, position)
     },
     /**
-     * When all is written, `header` last: writes on their way together may land in any order, and two of them begin the file. Whoever
-     * stops waiting does not close the file under a write.
+     * Closes the file after all writes, `header` last: concurrent writes land in any order, and two of them write the start of the file. An
+     * interrupted caller does not close the file during a write.
      */
     close: (header: Uint8Array) =>
       Effect.callback<void, RecordingBroken>((resume) => {
@@ -93,7 +93,7 @@ const makeFile = (path: string) => {
   }
 }
 
-/** Opens the file, and its folder if need be, without waiting for it; whatever goes wrong comes out of `close`. */
+/** Opens the file without waiting for it, and creates its folder if needed. Any failure is reported by `close`. */
 export const startRecording = (path: string): Recording => {
   const file = makeFile(path)
   let block = new Int16Array((blockTicks * bytesPerTick) / 2)
@@ -136,8 +136,8 @@ export const startRecording = (path: string): Recording => {
 }
 
 /**
- * Completes the header of a recording whose process died, from the size of the file. False when nothing was amiss. Fails when this is
- * no recording of ours.
+ * Completes the header of a recording whose process died, from the size of the file. False when the header was already right. Fails when the
+ * file is not one of our recordings.
  */
 export const repair = Effect.fn("Recording.repair")(function* (path: string) {
   const file = yield* Effect.acquireRelease(
@@ -149,7 +149,7 @@ export const repair = Effect.fn("Recording.repair")(function* (path: string) {
   const { size } = yield* attempt(() => file.stat())
   const isOurs = bytesRead === headerBytes && header.toString("latin1", 0, 4) === "RIFF" && header.toString("latin1", 36, 40) === "data"
   if (!isOurs) return yield* new RecordingBroken({ cause: "no header of a recording" })
-  // The last block may have been cut anywhere.
+  // The last block may have been cut off anywhere.
   const dataBytes = size - headerBytes - ((size - headerBytes) % (channels * 2))
   if (header.readUInt32LE(40) === dataBytes) return false
   yield* attempt(() => file.truncate(headerBytes + dataBytes))

@@ -1,10 +1,10 @@
 /**
- * Makes Opus of the recordings whose organization wants that, one at a time, after their calls. The rows say what is left to do, so a process that is
- * killed at any point leaves nothing behind that the next one does not finish:
+ * Compresses recordings to Opus, one at a time, after their calls, for organizations that ask for it. The rows say which steps remain, so the
+ * next process finishes whatever a killed one leaves behind:
  *
  *     WAV, row marked -> draft written -> draft takes its name -> the run names it -> WAV removed -> row deleted
  *
- * Whoever deletes the recording meanwhile takes away the run's name for it; what lies there under either name is then removed from here.
+ * If the recording is deleted meanwhile, the run no longer names it, and both files are removed here.
  */
 import { Clock, Effect, Layer, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,9 +16,9 @@ import type { CompressionReply, CompressionRequest } from "./opusWorker.ts"
 import { Files } from "#runtime/storage/Files.ts"
 
 const EVERY = "5 seconds"
-/** A call of an hour takes half a minute of a processor that has nothing else to do. */
+/** A call of an hour takes half a minute on an idle processor. */
 const LONGEST = "1 hour"
-/** Until one is tried again that could not be compressed: the disk may be full, or the worker have died of it. */
+/** How soon a recording that could not be compressed is tried again: the disk may be full, or the recording may crash the worker. */
 const REST_MILLIS = 3_600_000
 const MOST_RESTING = 10_000
 
@@ -26,7 +26,7 @@ const program = new URL("./opusWorker.ts", import.meta.url)
 
 type Compress = (request: CompressionRequest) => Effect.Effect<CompressionReply, unknown>
 
-/** Started with the first request, gone with the scope. One request at a time. */
+/** The worker starts with the first request and stops with the scope. It takes one request at a time. */
 const makeCompress: Effect.Effect<Compress, never, Scope.Scope> = Effect.gen(function* () {
   let worker: Worker | undefined
   const stop = Effect.suspend(() => {
@@ -36,9 +36,9 @@ const makeCompress: Effect.Effect<Compress, never, Scope.Scope> = Effect.gen(fun
   })
   yield* Effect.addFinalizer(() => stop)
   const start = () => {
-    // Without the flags of the process: a loader given to it would be loaded here again.
+    // Without the flags of the process: a loader among them would be loaded again.
     const started = new Worker(program, { name: "compression", execArgv: [] })
-    // Without a listener, an error of the worker would end the process.
+    // Without a listener, an error in the worker would end the process.
     started.on("error", () => {})
     return started
   }
@@ -55,7 +55,7 @@ const makeCompress: Effect.Effect<Compress, never, Scope.Scope> = Effect.gen(fun
       asked.on("message", replied).on("error", failed).on("exit", exited)
       asked.postMessage(request)
     }).pipe(
-      // One that failed, or that nobody waits for, may be in any state.
+      // A worker that failed, or whose caller was interrupted, may be in any state.
       Effect.onError(() => stop),
       Effect.timeout(LONGEST)
     )
@@ -68,12 +68,12 @@ const make = Effect.gen(function* () {
   const draft = `drafts/${nodeName}.opus`
   const resting = new Map<string, number>()
 
-  /** Whether the run names the compressed file now. */
+  /** Compresses the recording, and has the run name the compressed file. */
   const compressed = Effect.fnUntraced(function* (compression: store.Compression, compress: Compress) {
     const { key } = compression
     const bytes = yield* compress({ wav: yield* files.path(key), opus: yield* files.createWriter(draft) })
     if (bytes === undefined) {
-      yield* Effect.logWarning("a recording is not of our making, and stays as it is")
+      yield* Effect.logWarning("a recording is not in the engine's format, and is left as it is")
       return yield* store.giveUp(sql, compression)
     }
     yield* files.rename(draft, compressedKey(key))
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
     return yield* cleared(compression, isNamed)
   })
 
-  /** The WAV is nobody's any more; nor is the other, unless the run names it. */
+  /** Removes the WAV, which no run names any more, and the compressed file unless the run names it. */
   const cleared = Effect.fnUntraced(function* (compression: store.Compression, isNamed: boolean) {
     const { key } = compression
     if (!isNamed) yield* files.remove(compressedKey(key))
@@ -98,7 +98,7 @@ const make = Effect.gen(function* () {
       yield* Effect.catchCause(work, (cause) => {
         if (resting.size >= MOST_RESTING) resting.clear()
         resting.set(key, now + REST_MILLIS)
-        return Effect.logWarning("a recording could not be compressed, and is tried again in an hour", cause)
+        return Effect.logWarning("a recording could not be compressed, and will be tried again in an hour", cause)
       })
     }).pipe(Effect.annotateLogs({ runId: compression.runId }))
 
@@ -113,7 +113,7 @@ const make = Effect.gen(function* () {
     }
   }).pipe(Effect.scoped)
 
-  // Of a process that was killed.
+  // A killed process may have left its draft.
   yield* Effect.ignore(files.remove(draft))
   yield* Effect.catchCause(all, (cause) => Effect.logWarning("recordings could not be compressed", cause)).pipe(
     Effect.repeat(Schedule.spaced(EVERY))

@@ -3,9 +3,9 @@ import { sampleRate } from "./Mulaw.ts"
 
 export const headerBytes = 44
 export const channels = 2
-/** Of both sides. */
+/** Bytes of one sample of both sides. */
 export const bytesPerSample = channels * 2
-/** Stands for a length that is not known yet. */
+/** Stands for a length that is not yet known. */
 export const open32 = 0xffffffff
 
 export const makeHeader = (dataBytes: number): Uint8Array => {
@@ -25,7 +25,7 @@ export const makeHeader = (dataBytes: number): Uint8Array => {
   return header
 }
 
-/** Whatever it says of its length. */
+/** Whether this is the header of our recordings, with any length. */
 export const isRecording = (header: Uint8Array): boolean => {
   const expected = makeHeader(0)
   const isSame = (from: number, until: number) => Buffer.compare(header.subarray(from, until), expected.subarray(from, until)) === 0

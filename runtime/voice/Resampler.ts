@@ -1,23 +1,23 @@
 /**
- * Changes the rate of PCM16 by a fraction, in a stream: a polyphase FIR, whose state crosses the borders of chunks.
- * Samples are never just picked: at 24 to 8 kHz that folds everything above 4 kHz into what is heard.
+ * Resamples a stream of PCM16 by a fraction: a polyphase FIR filter that keeps its state from one chunk to the next.
+ * Merely picking samples would fold everything above 4 kHz into the audible range when going from 24 to 8 kHz.
  */
 
-// Longer filters cut sharper and cost more: with 24, from 16 to 8 kHz, 3.4 kHz loses 2 dB and what folds back from 5 kHz lies at -76 dB.
+// Longer filters are steeper and cost more. With 24 taps, from 16 to 8 kHz, 3.4 kHz loses 2 dB, and 5 kHz folds back at -76 dB.
 const tapsPerPhase = 24
-// Of the lower of both Nyquist frequencies; the rest is the filter's slope.
+// Share of the lower of both Nyquist frequencies; the rest is the filter's slope.
 const passband = 0.92
 
 export interface Resampler {
-  /** The output due for this chunk, newly allocated; a few samples stay behind in the filter. */
+  /** Returns the output for this chunk, newly allocated. A few samples stay in the filter. */
   readonly push: (chunk: Int16Array) => Int16Array
-  /** What stayed behind. The resampler is then as new. */
+  /** Returns the samples that stayed in the filter, and resets it. */
   readonly flush: () => Int16Array
 }
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
-/** Blackman-windowed sinc for a rate of `up` times the input's, with the gain that filling up with zeros takes away. */
+/** Blackman-windowed sinc at `up` times the input's rate, with a gain that makes up for the inserted zeros. */
 const lowPass = (up: number, down: number): Float64Array => {
   const length = tapsPerPhase * Math.max(up, down)
   const cutoff = passband / Math.max(up, down)
@@ -30,7 +30,7 @@ const lowPass = (up: number, down: number): Float64Array => {
   return taps.map((tap) => tap * gain)
 }
 
-/** The taps in the order they are used: for each phase, every `up`-th, newest input first. */
+/** The taps in the order of use: for each phase every `up`-th tap, newest input first. */
 const polyphase = (up: number, down: number): { readonly taps: Float32Array; readonly perPhase: number } => {
   const all = lowPass(up, down)
   const perPhase = Math.ceil(all.length / up)
@@ -45,7 +45,7 @@ export const makeResampler = (fromRate: number, toRate: number): Resampler => {
   const { perPhase, taps } = polyphase(up, down)
   const delay = Math.floor(perPhase / 2)
   let history = new Int16Array(perPhase - 1)
-  // Where the next output lies, in steps of 1/up of an input sample, counted from the first sample after the history.
+  // Position of the next output, in steps of 1/up of an input sample, from the first sample after the history.
   let position = delay * up
 
   const push = (chunk: Int16Array): Int16Array => {
@@ -77,7 +77,7 @@ export const makeResampler = (fromRate: number, toRate: number): Resampler => {
   return { push, flush }
 }
 
-/** A whole recording at once. */
+/** Resamples a whole recording at once. */
 export const resample = (samples: Int16Array, fromRate: number, toRate: number): Int16Array => {
   if (fromRate === toRate) return samples
   const resampler = makeResampler(fromRate, toRate)

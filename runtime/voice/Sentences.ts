@@ -1,12 +1,12 @@
 /**
- * A text in the pieces in which it is spoken: sentences, and of a very long sentence what stands between its commas. Pieces recur where
- * texts do not: two contacts' greetings differ in a name and an amount. A full stop that may belong to an abbreviation ends no piece, because
- * two sentences in one piece sound right, and half a sentence does not.
+ * Splits a text into the pieces in which it is spoken: sentences, or the parts between commas of a very long one. Pieces recur where whole
+ * texts do not: two contacts' greetings differ in a name and an amount. A full stop that may belong to an abbreviation does not end a piece,
+ * because two sentences in one piece sound right, and half a sentence does not.
  */
 
-/** Characters; about ten seconds of speech. */
+/** Maximum characters of a piece: about ten seconds of speech. */
 const maxPiece = 160
-/** Below this, what stands between two commas is no piece of its own. */
+/** A part between two commas that is shorter is not a piece of its own. */
 const minPiece = 40
 
 const abbreviations = new Set(
@@ -18,11 +18,11 @@ const abbreviations = new Set(
     .split(" ")
 )
 
-/** Stops, whatever closes after them, and the space before the next sentence. */
+/** Full stops and other ends, closing quotes and brackets, and the space before the next sentence. */
 const stop = /([.!?…]+)["'”’)\]]*\s+(?=(\S))/g
 const lastWord = /(\S+)$/
 
-/** `Dr`, `a.m`, the `J` of `J. Smith`. */
+/** Matches `Dr`, `a.m`, and the `J` of `J. Smith`. */
 const isAbbreviation = (before: string): boolean => {
   const word = (lastWord.exec(before)?.[1] ?? "").replace(/^["'“‘([]+/, "")
   return /^[A-Z]$/.test(word) || abbreviations.has(word.toLowerCase())
@@ -33,7 +33,7 @@ const endsSentence = (text: string, at: number, stops: string, next: string): bo
   return !/[a-z]/.test(next) && !(stops === "." && isAbbreviation(text.slice(0, at)))
 }
 
-/** Cuts `text` behind each of these places. */
+/** Cuts `text` at each of these positions. */
 const cutAt = (text: string, ends: ReadonlyArray<number>): ReadonlyArray<string> =>
   [...ends, text.length].map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end).trim()).filter((part) => part !== "")
 
@@ -45,13 +45,13 @@ const sentences = (text: string): ReadonlyArray<string> =>
       .map(({ 0: found, index }) => index + found.length)
   )
 
-/** The last place up to `maxPiece` at which the voice may rest: behind a comma, and without one behind a word. */
+/** The last position up to `maxPiece` at which the voice may pause: after a comma, or after a word if there is no comma. */
 const restIn = (sentence: string): number => {
-  const head = sentence.slice(0, maxPiece)
-  const commas = [...head.matchAll(/[,;:]\s|\s[-–—]\s/g)].map(({ 0: found, index }) => index + found.length)
+  const beginning = sentence.slice(0, maxPiece)
+  const commas = [...beginning.matchAll(/[,;:]\s|\s[-–—]\s/g)].map(({ 0: found, index }) => index + found.length)
   const comma = commas.findLast((at) => at >= minPiece && sentence.length - at >= minPiece)
   if (comma !== undefined) return comma
-  const space = head.lastIndexOf(" ")
+  const space = beginning.lastIndexOf(" ")
   return space < minPiece ? maxPiece : space + 1
 }
 
@@ -66,5 +66,5 @@ const short = (sentence: string): ReadonlyArray<string> => {
   return [...parts, rest]
 }
 
-/** In order; joined by spaces, they are the text. */
+/** The pieces in order. Joined by spaces, they are the text. */
 export const sentencesOf = (text: string): ReadonlyArray<string> => sentences(text.replace(/\s+/g, " ").trim()).flatMap(short)

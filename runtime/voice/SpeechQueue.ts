@@ -1,24 +1,25 @@
 /**
- * Which piece of speech is made next. Nobody who has answered waits for somebody whose phone still rings: what a callee should be hearing
- * by now comes first. Everything else goes by when it will be needed, so that a second sentence does not keep another's first one waiting.
+ * Decides which piece of speech is made next. Speech that a callee should already be hearing comes first, so that no answered call waits for
+ * one that is still ringing. Everything else is made in the order in which it is needed, so that a second sentence of one call does not delay
+ * the first sentence of another.
  */
 import type { CampaignId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
-/** One call's wish for a piece. */
+/** One call's request for a piece. */
 export interface Wanted {
   readonly isAnswered: boolean
-  /** When it is to be heard, as far as that is known. */
+  /** When it should be heard, as far as that is known. */
   readonly neededAt: SteadyMillis
   readonly campaignId?: CampaignId | undefined
 }
 
 interface Wish {
-  /** Of all who want the piece; none: nobody does any more. */
+  /** All calls that want the piece. It is empty when none does any more. */
   readonly wants: Iterable<Wanted>
 }
 
-/** Whichever of two wishes is smaller is more urgent: first who is kept waiting, then by time. */
+/** The smaller of two results is more urgent: callees that are waiting come first, and then the order is by time. */
 const urgencyOf = ({ wants }: Wish, now: SteadyMillis): readonly [later: number, neededAt: SteadyMillis] => {
   let answered = Number.POSITIVE_INFINITY
   let anybody = Number.POSITIVE_INFINITY
@@ -29,7 +30,7 @@ const urgencyOf = ({ wants }: Wish, now: SteadyMillis): readonly [later: number,
   return answered <= now ? [0, answered] : [1, anybody]
 }
 
-/** Of those that are equally urgent, the first. */
+/** The first of those that are equally urgent. */
 const extreme = <W extends Wish>(wishes: Iterable<W>, now: SteadyMillis, sign: 1 | -1): W | undefined => {
   let found: W | undefined
   let best: readonly [number, number] = [0, 0]
@@ -50,8 +51,8 @@ const neededAtOf = ({ wants }: Wish): SteadyMillis => {
 }
 
 /**
- * Whether one of them will be more than `tolerance` late, if they are made in the order in which they are needed, each in `pieceMillis`. A
- * second sentence, which is needed when the first has been said, does not count against phones that begin to ring.
+ * Whether one of them will be more than `tolerance` late if they are made in the order in which they are needed, each in `pieceMillis`. A
+ * second sentence is needed only when the first has been said, so it does not make the pieces for phones that begin to ring late.
  */
 export const areLate = (wishes: Iterable<Wish>, now: SteadyMillis, pieceMillis: number, tolerance: number): boolean => {
   const needed = Array.from(wishes, neededAtOf).toSorted((a, b) => a - b)

@@ -1,4 +1,4 @@
-/** One worker thread that computes speech: started when asked, gone when it crashes or is stopped. Asked one thing at a time. */
+/** One worker thread that computes speech. It starts with the first request after a crash or a stop, and takes one request at a time. */
 import { Effect, Schema } from "effect"
 import { Worker } from "node:worker_threads"
 
@@ -11,7 +11,7 @@ const meanings = {
 } as const
 
 export class SpeechNotMade extends Schema.TaggedError<SpeechNotMade>()("SpeechNotMade", {
-  /** `Nothing`: the worker has found nothing to say. `Busy`: too much is waiting already. */
+  /** `Nothing`: the worker found nothing to say. `Busy`: too many pieces are already waiting. */
   reason: Schema.Literals(["Nothing", "Busy", "TimedOut", "Crashed", "Closed"]),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
@@ -20,7 +20,7 @@ export class SpeechNotMade extends Schema.TaggedError<SpeechNotMade>()("SpeechNo
   }
 }
 
-/** What a worker answers: 8 kHz mu-law in whole frames. */
+/** 8 kHz mu-law in whole frames; undefined when there is nothing to say. */
 export type SpeechReply = Uint8Array<ArrayBuffer> | undefined
 
 const maxHeapMegabytes = 256
@@ -35,12 +35,12 @@ export const makeSpeechThread = <Request>(name: string, program: URL): SpeechThr
   let worker: Worker | undefined
 
   const start = (): Worker => {
-    // Without the flags of the process: a loader given to it would be loaded here again.
+    // Without the flags of the process: a loader among them would be loaded again.
     const started = new Worker(program, { name, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: maxHeapMegabytes } })
     const gone = () => {
       if (worker === started) worker = undefined
     }
-    // Without a listener, an error of the worker would end the process.
+    // Without a listener, an error in the worker would end the process.
     started.on("error", gone).on("exit", gone)
     worker = started
     return started
@@ -60,7 +60,7 @@ export const makeSpeechThread = <Request>(name: string, program: URL): SpeechThr
         release()
         resume(outcome)
       }
-      // A worker keeps the process alive only while somebody waits for it.
+      // A worker keeps the process alive only while a request is pending.
       asked.ref()
       asked.on("message", replied).on("error", failed).on("exit", exited)
       asked.postMessage(request)

@@ -1,6 +1,6 @@
 /**
- * Text as flite should read it: US English, and simple-minded. It spells out URLs, says "doctor" but not "and" for `&`, and turns every
- * byte outside ASCII into noise.
+ * Prepares text for flite, which reads US English literally: it spells out URLs, says "doctor" but not "and" for `&`, and turns every byte
+ * outside ASCII into noise.
  */
 
 type Rule = readonly [pattern: RegExp, spoken: string | ((match: string, ...groups: ReadonlyArray<string>) => string)]
@@ -25,7 +25,7 @@ const money = (name: string): Rule => [
   (_, amount = "") => `${amount} ${name}`
 ]
 
-// In order: what a later rule would take apart comes first.
+// The order matters: a rule comes before those that would break up what it matches.
 const rules: ReadonlyArray<Rule> = [
   [/[‘’ʼ]/g, "'"],
   [/[“”«»]/g, " "],
@@ -36,7 +36,7 @@ const rules: ReadonlyArray<Rule> = [
   [/\bhttps?:\/\/[^\s,;!?)]*[^\s,;!?).]/gi, address],
   [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g, address],
   [/\b(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|co|edu|gov|us|uk|de|fr)\b(?:\/[\w/-]*)?/gi, address],
-  // A number to call is said digit by digit, in groups; flite would take "+1" for a sum.
+  // A phone number is said digit by digit, in groups; flite would read "+1" as a sum.
   [
     /\+\d[\d ().-]{6,}\d/g,
     (number) =>
@@ -68,14 +68,14 @@ const rules: ReadonlyArray<Rule> = [
   [/(\d) ?= ?(?=\d)/g, "$1 equals "],
   [/@/g, " at "],
   [/(?<=^|\s)\*(?=$|[\s.,!?])/g, "star"],
-  // What is left of markup and of other scripts is not read at all.
+  // Remaining markup and other scripts are not read at all.
   [/[*_`~^|<>{}\\=+[\]"]/g, " "],
   [/[^\x20-\x7e]/g, " "],
   [/\s+/g, " "],
   [/ (?=[.,;:!?])/g, ""]
 ]
 
-/** Undefined when nothing can be said: empty, or in a script that flite does not know. */
+/** Undefined when nothing can be said: the text is empty, or in a script that flite does not know. */
 export const spokenText = (text: string): string | undefined => {
   const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "")
   const spoken = rules

@@ -1,4 +1,4 @@
-/** What was said and pressed, as the transcript file and as the events in the run's logs. Never logged. */
+/** The transcript of a call, for its file and as events in the run's logs: everything that was said, and the keys pressed. Never logged. */
 
 interface Utterance {
   readonly speaker: "assistant" | "user"
@@ -7,16 +7,16 @@ interface Utterance {
   readonly until: number
 }
 
-/** As the API shows it. */
+/** An event in the form in which the API shows it. */
 export interface FeedbackEvent {
   readonly type: "rtf-user-transcription" | "rtf-bot-text" | "rtf-ttfb-metric" | "rtf-pipeline-error"
   readonly payload: Readonly<Record<string, unknown>>
   readonly timestamp: string
-  /** How often the callee had had his say. */
+  /** How often the callee had spoken before. */
   readonly turn: number
 }
 
-/** What went wrong, and in which part of the engine. */
+/** A failure, and the part of the engine in which it happened. */
 export interface Problem {
   readonly at: number
   readonly error: string
@@ -24,11 +24,11 @@ export interface Problem {
 }
 
 interface Transcript {
-  /** Times in epoch milliseconds; in any order. */
+  /** Times are epoch milliseconds. Utterances may come in any order. */
   readonly said: (utterance: Utterance) => void
   readonly firstAudio: (metric: { readonly at: number; readonly millis: number; readonly engine: string; readonly voice: string }) => void
   readonly problem: (problem: Problem) => void
-  /** `[time] user: text`, a line per utterance; empty when nobody said anything. */
+  /** One line per utterance, `[time] user: text`. Empty when nobody said anything. */
   readonly text: () => string
   readonly events: () => ReadonlyArray<FeedbackEvent>
 }
@@ -84,7 +84,7 @@ export const makeTranscript = (): Transcript => {
   }
 }
 
-/** The events of a conversation with a problem that came about beside it. */
+/** The events of a conversation, with a problem that occurred outside of it. */
 export const withProblem = (events: ReadonlyArray<FeedbackEvent>, problem: Problem): ReadonlyArray<FeedbackEvent> => {
   const { payload, type } = noteOfProblem(problem)
   const timestamp = iso(problem.at)
@@ -94,18 +94,18 @@ export const withProblem = (events: ReadonlyArray<FeedbackEvent>, problem: Probl
 
 export interface Piece {
   readonly text: string
-  /** Of its speech. */
+  /** Length of its speech. */
   readonly bytes: number
 }
 
-/** The part of a text that was heard when only a part of its speech was played: whole words, by the share of the characters. */
+/** The part of a text that was heard when its speech was played only in part: whole words, in proportion to the characters. */
 const heardPart = ({ bytes, text }: Piece, played: number): string => {
   if (played >= bytes) return text
   const cut = text.slice(0, Math.floor((text.length * Math.max(0, played)) / bytes))
   return cut.slice(0, Math.max(0, cut.lastIndexOf(" ")))
 }
 
-/** What was heard of a text that is said piece by piece, when so many bytes of its speech were played. */
+/** The part of a text that was heard, piece by piece, when `played` bytes of its speech were played. */
 export const heardText = (pieces: ReadonlyArray<Piece>, played: number): string => {
   let rest = played
   const heard: Array<string> = []

@@ -1,4 +1,4 @@
-/** Text to speech, for the phone: 8 kHz mu-law in whole frames, ready to be sent. */
+/** Text to speech for the phone: 8 kHz mu-law in whole frames, ready to be sent. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import { encodeFrames, frameSize, sampleRate } from "./Mulaw.ts"
@@ -14,7 +14,7 @@ const meanings = {
 } as const
 
 export class TtsError extends Schema.TaggedError<TtsError>()("TtsError", {
-  /** `Unspeakable`: nothing in the text can be said. `Busy`: too many texts wait already. */
+  /** `Unspeakable`: nothing in the text can be said. `Busy`: too many texts are already waiting. */
   reason: Schema.Literals(["TooLong", "Unspeakable", "Busy", "TimedOut", "Crashed", "Closed"]),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
@@ -23,24 +23,24 @@ export class TtsError extends Schema.TaggedError<TtsError>()("TtsError", {
   }
 }
 
-/** Characters; about five minutes of speech. */
+/** Maximum characters of a text: about five minutes of speech. */
 export const maxTextLength = 4000
 
 export class Tts extends Context.Service<
   Tts,
   {
-    /** The engine and its voice, as they stand in the usage of a run. */
+    /** Names of the engine and its voice in the usage of a run. */
     readonly engine: string
     readonly voice: string
-    /** Shared with all who say the same: not to be written to. By default it is wanted now, by a callee who has answered. */
+    /** The result is shared with other calls and must not be written to. By default it is wanted now, for an answered call. */
     readonly speak: (text: string, wanted?: Wanted) => Effect.Effect<Uint8Array, TtsError>
-    /** Has what it takes to speak ready by the time these are wanted, unless they are known already. Returns at once; cheap to repeat. */
+    /** Gets a worker ready for these texts, unless all of them are cached. Returns at once and is cheap to repeat. */
     readonly warm: (texts: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Not all the speech that waits can be made in time, and calls of this campaign are among those who want it. */
+    /** Some of the speech that is waiting cannot be made in time, and some of it is for calls of this campaign. */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean
   }
 >()("runtime/voice/Tts") {
-  /** A low tone of a tenth of a second per word, at once and without a worker: for tests that do not listen. */
+  /** For tests that do not listen: a low tone of a tenth of a second per word, at once and without a worker. */
   static readonly layerSilent: Layer.Layer<Tts> = Layer.sync(Tts, () =>
     Tts.of({
       engine: "tone",

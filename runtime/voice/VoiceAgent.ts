@@ -1,4 +1,4 @@
-/** The service that gives calls their voice: one session for each call, and speech prepared before the answer. */
+/** The service that gives each call a voice: opens one session per call, and prepares speech before the answer. */
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
@@ -16,34 +16,34 @@ export class VoiceAgent extends Context.Service<
   VoiceAgent,
   {
     /**
-     * Not all the speech that waits can be made in time, and calls of this campaign are among those who want it: with more of them, more
-     * callees would hear nothing. A campaign whose greetings are all known is never held back, and no campaign for good.
+     * Some of the speech that is waiting cannot be made in time, and some of it is for calls of this campaign: with more of its calls, more
+     * callees would hear nothing. Never true for a campaign whose greetings are all cached, and never true for good.
      */
     readonly isCrowdedBy: (campaignId: CampaignId) => boolean
-    /** As the call is dialed: has the voice started, if the greeting needs one. Returns at once. */
+    /** Called when the call is dialed: gets the voice ready if the greeting needs one. Returns at once. */
     readonly warm: (plan: VoicePlan) => Effect.Effect<void>
     /**
-     * While the phone rings: has the greeting synthesized or decoded, so that it starts with the first frame. Never fails; may be skipped.
-     * When it is interrupted, what has not been begun is not made.
+     * Called while the phone rings: has the greeting synthesized or decoded, so that it starts with the first frame. Never fails, and may be
+     * skipped. An interrupt drops the pieces that have not been begun.
      */
     readonly prepare: (plan: VoicePlan) => Effect.Effect<void>
-    /** The greeting begins as soon as it is known and ready. Closing the scope stops the audio; `finish` works before and after. `emit` must not throw. */
+    /** The greeting begins as soon as it is ready. Closing the scope stops the audio; `finish` works before and after that. `emit` must not throw. */
     readonly attach: (
       plan: VoicePlan,
       media: MediaStream,
       emit: (event: VoiceEvent) => void
     ) => Effect.Effect<VoiceSession, never, Scope.Scope>
-    /** The key of what a process that died has recorded of the call, made playable; undefined when there is nothing. */
+    /** Makes the recording of a process that died playable, and returns its key; undefined when there is none. */
     readonly salvage: (plan: VoicePlan) => Effect.Effect<string | undefined>
   }
 >()("runtime/voice/VoiceAgent") {
-  /** A pacer of one's own turns the frames by hand, in tests. */
+  /** For tests: their own pacer turns the frames by hand. */
   static readonly layerPacedBy = (pacer: FramePacer): Layer.Layer<VoiceAgent, never, CallFiles | Files | RecordedSpeech | Tts> =>
     Layer.effect(VoiceAgent, makeLiveVoice(pacer))
   static readonly layer: Layer.Layer<VoiceAgent, never, CallFiles | Files | MediaRoom | RecordedSpeech | Tts> = Layer.unwrap(
     MediaRoom.useSync(({ pacer }) => VoiceAgent.layerPacedBy(pacer))
   )
-  /** Touches no audio, synthesizes nothing, stores nothing; keys are still collected. */
+  /** Touches no audio, synthesizes nothing and stores nothing, but still collects the keys. */
   static readonly layerNone: Layer.Layer<VoiceAgent> = Layer.sync(VoiceAgent, () => silent)
 }
 

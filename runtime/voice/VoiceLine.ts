@@ -1,6 +1,6 @@
 /**
- * The media plane of one call: at each tick a frame out, a frame in, both into the recording. Plain callbacks; nothing is allocated for
- * a frame but the view that is sent.
+ * The media plane of one call: at each tick it sends a frame, takes a frame, and records both. Uses plain callbacks, and allocates nothing per
+ * frame except the view that is sent.
  */
 import type { MediaStream } from "#core/provider/Media.ts"
 import { type Amd, type AmdVerdict, makeAmd } from "./Amd.ts"
@@ -12,37 +12,37 @@ import { frameSize, silence } from "./Mulaw.ts"
 import type { Recording } from "./Recording.ts"
 
 interface VoiceLineEvents {
-  /** `isBeeping`: a beep that goes on has given a machine away. */
+  /** `isBeeping`: the machine was detected by a beep that is still going on. */
   readonly verdict: (verdict: AmdVerdict, isBeeping: boolean) => void
   readonly moment: (moment: Moment) => void
-  /** The last frame of what was to be said is out. */
+  /** The last frame of speech has been sent. */
   readonly spoken: () => void
-  /** The process stood still for so many frames: the callee has not heard them. */
+  /** The callee has not heard this many frames: the process stalled, or the other side had no room for them. */
   readonly skipped: (frames: number) => void
   readonly closed: (why: string) => void
   readonly failed: (cause: unknown) => void
 }
 
-/** When, in the pacer's milliseconds, and how much was said. */
+/** How much has been said, and when, in the pacer's milliseconds. */
 interface Spoken {
   readonly from: number
   readonly until: number
-  /** Of all that was given to `say`, in its order. */
+  /** Counted in everything that was passed to `say` since the start or the last `hush`, in that order. */
   readonly bytes: number
 }
 
 interface VoiceLine {
-  /** From the next tick on, or right after what is still to be said. Whole frames. */
+  /** Takes whole frames. They are sent from the next tick on, or after the speech that is still queued. */
   readonly say: (speech: Uint8Array) => void
-  /** Nothing more is coming: `spoken` is told when the last frame of it is out. */
+  /** No more speech will follow: `spoken` is emitted when the last frame has been sent. */
   readonly saidAll: () => void
-  /** What is still to be said is dropped, and what was said forgotten: what is said now is counted from its beginning. */
+  /** Drops queued speech and forgets what was said: counting starts again with the next speech. */
   readonly hush: () => void
-  /** Has `moment` told once, when the machine at the other end can be spoken to. */
+  /** Has `moment` emitted once, when the message can start or is given up. */
   readonly awaitMoment: (isBeeping: boolean) => void
-  /** As far as it got; undefined before the first frame. */
+  /** How much has been said so far; undefined before the first frame. */
   readonly spoken: () => Spoken | undefined
-  /** Frames that were sent. */
+  /** Number of frames sent. */
   readonly sent: () => number
   /** No frame goes in or out after this. */
   readonly hangUp: () => void
@@ -70,9 +70,9 @@ class Line implements VoiceLine, PacedStream {
   #moment: MessageMoment | undefined
   #leave: (() => void) | undefined
   #ticks = 0
-  /** Of these, what the other side had no room for. */
+  /** Frames that the other side had no room for. */
   #dropped = 0
-  /** Still to be said, the first of it from `#at` on. */
+  /** Queued speech; the first entry is played from `#at` on. */
   readonly #speech: Array<Uint8Array> = []
   #at = 0
   #isAll = false

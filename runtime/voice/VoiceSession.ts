@@ -1,6 +1,6 @@
 /**
- * The agent's side of one call, between the actor that owns the call and the audio that flows under it. A session hears and
- * speaks; it never hangs up and keeps no timer for the call's length: both are its actor's.
+ * The agent's side of one call, between the actor that owns the call and its audio. A session listens and speaks. It never hangs up and does
+ * not limit the call's length: the actor does both.
  */
 import type { Effect } from "effect"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
@@ -11,71 +11,71 @@ import type { FeedbackEvent } from "./Transcript.ts"
 
 /** What a call opens with. */
 export interface PlannedOpening {
-  /** Of the organization, to open with. Undefined: the greeting is spoken. */
+  /** A recording of the organization to open with. Undefined: the greeting is spoken. */
   readonly recording: RecordingName | undefined
-  /** Rendered; undefined when the agent stays silent. Beside a recording it is spoken only when that cannot be played. */
+  /** Rendered; undefined when the agent stays silent. With a recording, the greeting is spoken only if the recording cannot be played. */
   readonly greeting: string | undefined
-  /** Rendered; what is said to a machine after its beep. */
+  /** Rendered; the message left on a machine after its beep. */
   readonly message?: string | undefined
 }
 
 export interface VoicePlan extends PlannedOpening {
   readonly runId: number
-  /** Undefined: a single call. */
+  /** Undefined for a single call. */
   readonly campaignId?: CampaignId | undefined
   readonly organizationId: OrganizationId
-  /** What the call opens with instead, once that is known: until then the callee hears noise. Never fails, and takes ten seconds at most. */
+  /** An opening that is still being fetched, and replaces this one. Until then the callee hears noise. Never fails; takes at most ten seconds. */
   readonly later?: Effect.Effect<PlannedOpening> | undefined
   readonly record: boolean
   readonly detectMachine: boolean
-  /** What a machine's verdict does. */
+  /** What to do when a machine is detected. */
   readonly onMachine: MachineAction
 }
 
 export type VoiceEvent =
-  /** Not told where the call is to go on as with a person. */
+  /** Not emitted where the call should go on as with a person. */
   | { readonly _tag: "MachineDetected" }
-  /** The machine was told the message, or could not be: there is nothing left to say to it. */
+  /** The message was left or cannot be: there is nothing more to say to the machine. */
   | { readonly _tag: "MessageOver" }
   | { readonly _tag: "HumanDetected" }
   | { readonly _tag: "MediaClosed"; readonly why: string }
   | { readonly _tag: "GreetingSpoken" }
 
-/** `usage_info` of a run. The keys of `tts` are `{service}#{n}|||{model}`, the values characters spoken. */
+/** The `usage_info` of a run. The keys of `tts` are `{service}#{n}|||{model}`, the values are synthesized characters. */
 interface VoiceUsage {
   readonly llm: Readonly<Record<string, never>>
   readonly tts: Readonly<Record<string, number>>
   readonly stt: Readonly<Record<string, number>>
-  /** From the opening of the audio to `finish`. */
+  /** From opening the audio to `finish`. */
   readonly call_duration_seconds: number
 }
 
 export interface VoiceReport {
   readonly transcriptText: string
-  /** `realtime_feedback_events` of the run's logs. */
+  /** The `realtime_feedback_events` of the run's logs. */
   readonly events: ReadonlyArray<FeedbackEvent>
   readonly digits: string
   readonly recordingKey: string | undefined
   readonly transcriptKey: string | undefined
   readonly usage: VoiceUsage
-  /** For `gathered_context`: `dtmf_digits`, `answered_by`, `voicemail_message`. */
+  /** Entries for `gathered_context`: `dtmf_digits`, `answered_by`, `voicemail_message`. */
   readonly gathered: Readonly<Record<string, unknown>>
-  /** From the opening of the audio to the first frame of speech sent; undefined when the agent said nothing. */
+  /** From opening the audio to the first frame of speech sent; undefined when the agent said nothing. */
   readonly firstAudioMillis: number | undefined
-  /** When that was, in steady time. */
+  /** The steady time of the first frame of speech. */
   readonly firstAudioAt: SteadyMillis | undefined
-  /** There was a greeting to say. */
+  /** Whether there was a greeting to say. */
   readonly wasToSpeak: boolean
 }
 
 export interface VoiceSession {
-  /** One key pressed by the callee, at epoch milliseconds. */
+  /** The callee pressed one key. `at` is in epoch milliseconds. */
   readonly dtmf: (digit: string, at: number) => void
-  /** The provider has detected a machine; the call is not to be hung up for that. */
+  /** The provider has detected a machine, and the call must not be hung up for that. */
   readonly machineDetected: () => void
   /**
-   * Ends the session: closes the recording, writes the transcript. Idempotent, and good after the scope too. Never fails: a problem
-   * is logged and leaves its field undefined.
+   * Ends the session: closes the recording and writes the transcript. Idempotent, and works after the scope has closed. Never fails: a problem
+   * is logged, and leaves its field undefined.
    */
   readonly finish: Effect.Effect<VoiceReport>
 }

@@ -1,6 +1,6 @@
 /**
- * Reads WAV: PCM of 8 to 32 bits, 32-bit float, mu-law and A-law, of any number of channels. What the file says of itself is only believed
- * as far as there are bytes; whatever it holds, no more is allocated than a piece of it takes.
+ * Reads WAV: PCM of 8 to 32 bits, 32-bit float, mu-law and A-law, with any number of channels. The lengths in the file are trusted only up to
+ * its actual size, and memory is allocated only for one piece at a time.
  */
 import { decodeSample } from "./Mulaw.ts"
 import { isPlayableRate, type PhoneSound } from "./PhoneSound.ts"
@@ -9,16 +9,16 @@ interface Format {
   readonly encoding: "pcm" | "float" | "alaw" | "mulaw"
   readonly channels: number
   readonly rate: number
-  /** Of one sample of one channel. */
+  /** Bytes of one sample of one channel. */
   readonly bytes: number
-  /** Of one sample of all channels. */
+  /** Bytes of one sample of all channels. */
   readonly stride: number
 }
 
 const maxChannels = 32
-// Sample frames; with 32 channels of 4 bytes, 2 MB of the file.
+// Sample frames per piece: 2 MB of the file, with 32 channels of 4 bytes.
 const pieceFrames = 16_384
-// The format that a WAVE_FORMAT_EXTENSIBLE really has begins its GUID, at this place of the chunk.
+// A WAVE_FORMAT_EXTENSIBLE has its actual format at the beginning of its GUID, at this offset of the chunk.
 const extensible = 0xfffe
 const subFormatAt = 24
 
@@ -37,23 +37,23 @@ const readFormat = (chunk: DataView): Format | undefined => {
   if (chunk.byteLength < 16) return undefined
   const written = chunk.getUint16(0, true)
   const tag = written === extensible && chunk.byteLength >= subFormatAt + 2 ? chunk.getUint16(subFormatAt, true) : written
-  const known = encodings[tag]
+  const supported = encodings[tag]
   const channels = chunk.getUint16(2, true)
   const rate = chunk.getUint32(4, true)
   const stride = chunk.getUint16(12, true)
   const bits = chunk.getUint16(14, true)
-  if (known === undefined || !known.bits.includes(bits) || !isPlayableRate(rate)) return undefined
+  if (supported === undefined || !supported.bits.includes(bits) || !isPlayableRate(rate)) return undefined
   const bytes = bits / 8
   return channels < 1 || channels > maxChannels || stride !== channels * bytes
     ? undefined
-    : { encoding: known.encoding, channels, rate, bytes, stride }
+    : { encoding: supported.encoding, channels, rate, bytes, stride }
 }
 
-/** Its format, and where its samples lie. */
+/** The format of the file, and its samples. */
 const open = (file: Uint8Array): { readonly format: Format; readonly data: Uint8Array } | undefined => {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
   let format: Format | undefined
-  // Chunks have even places; each step is at least eight bytes on.
+  // Chunks start at even offsets, and each step moves at least eight bytes on.
   for (let at = 12; at + 8 <= file.length; ) {
     const size = view.getUint32(at + 4, true)
     const body = at + 8
@@ -77,7 +77,7 @@ const decodeAlaw = (code: number): number => {
   return (bits & 0x80) === 0 ? -magnitude : magnitude
 }
 
-/** One sample as PCM16. What is no number, as a float may be, is silence. */
+/** Reads one sample as PCM16. A float that is not a number becomes silence. */
 const readerOf = ({ bytes, encoding }: Format): ((view: DataView, at: number) => number) => {
   switch (encoding) {
     case "alaw":
@@ -87,19 +87,19 @@ const readerOf = ({ bytes, encoding }: Format): ((view: DataView, at: number) =>
     case "float":
       return (view, at) => Math.max(-1, Math.min(1, view.getFloat32(at, true) || 0)) * 32_767
     case "pcm":
-      // Of the wider ones the upper 16 bits; 8 bits have no sign.
+      // Wider samples keep their upper 16 bits. Samples of 8 bits are unsigned.
       return bytes === 1 ? (view, at) => (view.getUint8(at) - 128) << 8 : (view, at) => view.getInt16(at + bytes - 2, true)
   }
 }
 
-/** All channels of it in one. False when it is no WAV, or one of a format that nobody can hear. */
+/** Mixes all channels into one. False when the file is not a WAV, or has an unsupported format. */
 export const readWav = (file: Uint8Array, sound: PhoneSound): boolean => {
   const wav = isWav(file) ? open(file) : undefined
   if (wav === undefined) return false
   const { data, format } = wav
   const read = readerOf(format)
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
-  // A last sample that was cut off is left out.
+  // An incomplete last sample is left out.
   const frames = Math.floor(data.length / format.stride)
   for (let done = 0; done < frames && !sound.isFull(); done += pieceFrames) {
     const piece = new Int16Array(Math.min(pieceFrames, frames - done))

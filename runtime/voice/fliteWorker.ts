@@ -1,4 +1,4 @@
-/** Runs in a worker thread: text in, mu-law out, one at a time. Everything that takes more than a microsecond is done here. */
+/** Runs in a worker thread: takes text and returns mu-law, one request at a time. Everything slower than a microsecond is done here. */
 import { parentPort } from "node:worker_threads"
 import { stepBack } from "#runtime/process/ownPriority.ts"
 import { type FliteVoice, loadFlite, type Pcm, synthesize } from "./FliteWasm.ts"
@@ -13,7 +13,7 @@ export interface FliteRequest {
 /** Undefined when nothing in the text can be said. */
 type FliteReply = Uint8Array<ArrayBuffer> | undefined
 
-// Flite begins and ends with a fifth of a second of nothing, which the callee would wait through.
+// Flite begins and ends with a fifth of a second of silence, which would keep the callee waiting. Quieter samples count as silence.
 const audible = 400
 const leadSeconds = 0.01
 const tailSeconds = 0.1

@@ -1,6 +1,6 @@
 /**
- * The recording of a call as Opus in Ogg: the same two sides at the same times, in a twelfth of the bytes. The files are read and written bit by bit
- * and synchronously, which is for a thread of its own.
+ * Compresses the recording of a call to Opus in Ogg: the same two sides at the same times, in a twelfth of the bytes. Reads and writes the
+ * files synchronously, piece by piece, so it needs a thread of its own.
  */
 import { Application, createEncoder, EncoderCtl, type OpusEncoderHandle, Signal } from "libopus-wasm"
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
@@ -8,15 +8,15 @@ import { frameSize, sampleRate } from "./Mulaw.ts"
 import { startOggOpus } from "./OggOpus.ts"
 import { bytesPerSample, channels, headerBytes, isRecording } from "./RecordingHeader.ts"
 
-/** Below 20,000 the codec mixes both sides into one. */
+/** At less than 20,000 the codec mixes both sides into one. */
 const bitsPerSecond = 24_000
-/** Of 10: what more of it costs in time is not heard at this rate. */
+/** Out of 10. A higher value costs time and makes no audible difference at this rate. */
 const complexity = 5
 const opusRate = 48_000
 const perSample = opusRate / sampleRate
 const frameBytes = frameSize * bytesPerSample
 const framesAtOnce = 100
-/** For the engine's own user alone. */
+/** Only the engine's own user may read and write the file. */
 const ownFile = 0o600
 
 const within = <A>(path: string, flags: "r" | "w", act: (file: number) => A): A => {
@@ -28,7 +28,7 @@ const within = <A>(path: string, flags: "r" | "w", act: (file: number) => A): A 
   }
 }
 
-/** Fills the buffer from a position of the file, with zeros behind its end; how many bytes there were. */
+/** Fills the buffer from a position in the file, with zeros after its end, and returns how many bytes were read. */
 const fill = (file: number, buffer: Uint8Array, position: number): number => {
   let filled = 0
   while (filled < buffer.length) {
@@ -70,7 +70,7 @@ const encode = (wav: number, opus: number, encoder: OpusEncoderHandle): number =
   return written
 }
 
-/** The bytes written, all of which are on the disk; undefined when the file is no recording of a call. */
+/** Returns the bytes written, all of which are on the disk; undefined when the file is not a recording of a call. */
 export const compressRecording = async (wav: string, opus: string): Promise<number | undefined> => {
   const encoder = await createEncoder({
     channels,

@@ -1,4 +1,4 @@
-/** Runs in a worker thread: compresses one recording after another, with what processor time nobody else wants. */
+/** Runs in a worker thread: compresses one recording after another, at the lowest priority. */
 import { parentPort } from "node:worker_threads"
 import { stepBack } from "#runtime/process/ownPriority.ts"
 import { compressRecording } from "./opusRecording.ts"
@@ -7,7 +7,7 @@ export interface CompressionRequest {
   readonly wav: string
   readonly opus: string
 }
-/** The bytes written; undefined when the file is no recording of a call. */
+/** The bytes written; undefined when the file is not a recording of a call. */
 export type CompressionReply = number | undefined
 
 stepBack(19)

@@ -1,4 +1,4 @@
-/** Runs in a worker thread: the bytes of a recording in, mu-law for the phone out. */
+/** Runs in a worker thread: takes the bytes of a recording and returns mu-law for the phone. */
 import { parentPort } from "node:worker_threads"
 import { MPEGDecoder } from "mpg123-decoder"
 import { makePhoneSound, type PhoneSound } from "./PhoneSound.ts"
@@ -9,10 +9,10 @@ export interface RecordingRequest {
   readonly bytes: Uint8Array
 }
 
-// The decoder writes each fault of a file to the console, and a bad file has thousands.
+// The decoder writes every error in a file to the console, and a bad file has thousands.
 Reflect.set(globalThis.console, "error", () => {})
 
-/** Bytes given to the MPEG decoder at once: of the lowest bit rate, some eight seconds. */
+/** Bytes passed to the MPEG decoder at once: some eight seconds at the lowest bit rate. */
 const pieceBytes = 8192
 
 const isMpeg = (file: Uint8Array): boolean => {

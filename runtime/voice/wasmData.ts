@@ -1,11 +1,11 @@
-/** Where a program in WebAssembly keeps what, read from its bytes. https://webassembly.github.io/spec/core/binary/modules.html */
+/** Reads the memory layout of a WebAssembly program from its bytes. https://webassembly.github.io/spec/core/binary/modules.html */
 
 const headerBytes = 8
 const dataSection = 11
 const i32const = 0x41
 const end = 0x0b
 
-/** Numbers in LEB128, and single bytes, one after another. */
+/** Reads LEB128 numbers and single bytes in sequence. */
 const makeReader = (bytes: Uint8Array, from: number) => {
   let at = from
   const byte = () => bytes[at++] ?? 0
@@ -28,8 +28,8 @@ const makeReader = (bytes: Uint8Array, from: number) => {
 }
 
 /**
- * The address of the last piece of data that the program starts with. Linkers put what is never written to before everything else. Throws
- * when the program is not as linkers make them.
+ * The address of the last segment of the program's initial data. Linkers put read-only data before everything else. Throws when the data is
+ * not laid out as linkers do it.
  */
 export const lastDataAt = (program: Uint8Array): number => {
   const reader = makeReader(program, headerBytes)
