@@ -247,14 +247,14 @@ export class AriCalls {
     if (call.dialplan !== "none") return
     call.dialplan = "inside"
     call.answered = true
-    this.#emit(callId, { _tag: "Gathered", values: { dialplan: "entered" } })
+    this.#emit(callId, { _tag: "VariablesSet", values: { dialplan: "entered" } })
     this.#emit(callId, { _tag: "Answered", isElsewhere: true, ...(at === undefined ? {} : { at }) })
   }
 
   #recordAmd(callId: string, call: Call, variable: string, value: string): void {
     if (call.dialplan !== "inside" || !amdVariables.has(variable)) return
     if (variable === "AMDSTATUS") call.isMachine = value === MACHINE
-    this.#emit(callId, { _tag: "Gathered", values: { [variable]: plain(value) } })
+    this.#emit(callId, { _tag: "VariablesSet", values: { [variable]: plain(value) } })
   }
 
   /** Takes over a call from the dialplan. From now on the agent decides what to do about a machine. */
@@ -262,7 +262,7 @@ export class AriCalls {
     call.dialplan = "over"
     call.answered = true
     call.isMachine = (found["AMDSTATUS"] ?? (call.isMachine ? MACHINE : "")) === MACHINE
-    this.#emit(callId, { _tag: "Gathered", values: { ...found, dialplan: "handed_over" } })
+    this.#emit(callId, { _tag: "VariablesSet", values: { ...found, dialplan: "handed_over" } })
     if (call.isMachine) this.#emit(callId, { _tag: "MachineDetected" })
     this.#emit(callId, { _tag: "Answered", ...(at === undefined ? {} : { at }) })
   }

@@ -46,8 +46,8 @@ export type TrunkEvent =
   | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
   | { readonly _tag: "Dtmf"; readonly digit: string }
   | { readonly _tag: "MachineDetected" }
-  /** What the provider's side found out about the call, by name, for its run. Must not hold a phone number. */
-  | { readonly _tag: "Gathered"; readonly values: Readonly<Record<string, string>> }
+  /** Variables that the provider's side, such as a dialplan, has set on the call, by name, for its run. Must not hold a phone number. */
+  | { readonly _tag: "VariablesSet"; readonly values: Readonly<Record<string, string>> }
 
 /** Whether the trunk can carry calls. `auth`: the provider rejects our credentials. `replaced`: another client took our place. */
 export type TrunkStatus =

@@ -109,7 +109,7 @@ export const makeLateCalls = Effect.fnUntraced(function* (node: NodeCalls) {
 })
 
 const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSource): void => {
-  if (!isCallId(callId) || event._tag === "MachineDetected" || event._tag === "Gathered") return
+  if (!isCallId(callId) || event._tag === "MachineDetected" || event._tag === "VariablesSet") return
   const { fork, inferred, late, news, node, reported } = watch
   const call = late.get(callId)
   const now = iso(watch)

@@ -37,7 +37,7 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
       if (call.voice.onMachine === "leave_message") call.isMachine = true
       call.session?.machineDetected()
       return
-    case "Gathered":
+    case "VariablesSet":
       call.gathered = gatheredWith(call.gathered, event.values)
       return
     case "Dtmf": {

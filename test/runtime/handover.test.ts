@@ -4,7 +4,7 @@ import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import { answered, hungUp, play, steps, wait } from "#test/support/callScene.ts"
 
 const elsewhere: TrunkEvent = { _tag: "Answered", isElsewhere: true }
-const found: TrunkEvent = { _tag: "Gathered", values: { AMDSTATUS: "HUMAN" } }
+const found: TrunkEvent = { _tag: "VariablesSet", values: { AMDSTATUS: "HUMAN" } }
 
 const check = async (name: string, act: Parameters<typeof play>[1], expected: object) => {
   const { missed, world } = await play(
