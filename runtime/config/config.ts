@@ -1,6 +1,6 @@
 /**
- * Everything that is set from outside, in one table: what the variable is called, what it may hold, what holds without it. Read once,
- * at start; nothing else in the engine looks at the environment. A bad value stops the start, and all bad values are named at once.
+ * All settings in one table: the name of the variable, the values it may have, and its default. Read once, at the start; nothing else in the
+ * engine reads the environment. A bad value prevents the start, and all bad values are reported at once.
  */
 import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter } from "effect"
 import { resolve } from "node:path"
@@ -11,9 +11,9 @@ import { recordingFormats } from "#core/file/RecordingFormat.ts"
 interface Variable<A> {
   readonly name: string
   readonly description: string
-  /** What is read when the variable is missing or empty. Undefined: the setting is then undefined. */
+  /** Read when the variable is missing or empty. Undefined: the setting is then undefined. */
   readonly default: string | undefined
-  /** Completes "must be ...". */
+  /** Completes the sentence "NAME must be ...". */
   readonly allowed: string
   /** The value is never repeated in a message. */
   readonly secret: boolean
@@ -52,7 +52,7 @@ const url = (...protocols: ReadonlyArray<string>) =>
   )
 
 const network = Schema.Struct({ address: Schema.String, bits: Schema.Int, family: Schema.Literals(["ipv4", "ipv6"]) })
-/** Addresses and networks with commas between. */
+/** Comma-separated addresses and networks. */
 const networks = mapped(
   Schema.String.check(Schema.makeFilter((value) => value.split(",").every((one) => readNetwork(one.trim()) !== undefined))),
   Schema.Array(network),
@@ -79,7 +79,7 @@ const table = {
     name: "HOST",
     default: "127.0.0.1",
     description:
-      "Address to listen on. `0.0.0.0` lets other machines in. Requests have to name this host, an IP address, `localhost` or that of `PUBLIC_URL`.",
+      "Address to listen on. `0.0.0.0` lets other machines in. The `Host` header of a request must name this host, the host of `PUBLIC_URL`, `localhost` or an IP address.",
     allowed: "an IP address or a host name"
   }),
   publicUrl: optional(
@@ -87,7 +87,7 @@ const table = {
     {
       name: "PUBLIC_URL",
       description:
-        "Where clients and providers reach the API from outside; upload and callback addresses start with it. Without it: `HOST` and `PORT`.",
+        "URL at which clients and providers reach the API; upload and callback URLs start with it. Default: made from `HOST` and `PORT`.",
       allowed: "an http:// or https:// address without query"
     }
   ),
@@ -102,15 +102,15 @@ const table = {
       name: "CORS_ORIGINS",
       default: "*",
       description:
-        "Sites whose pages may read answers of the API in a browser, with commas between; `*`: all. None may send a browser's credentials.",
-      allowed: "* or origins such as https://app.example.com, with commas between"
+        "Comma-separated origins whose pages may read API responses in a browser, or `*` for all. Pages can never send a browser's credentials.",
+      allowed: "* or origins such as https://app.example.com, separated by commas"
     }
   ),
   trustedProxies: optional(networks, {
     name: "TRUSTED_PROXIES",
     description:
-      "Addresses and networks of proxies in front of the API, such as `127.0.0.1, 10.0.0.0/8`: their `X-Forwarded-For` says who asks. Without it: the other end of the connection does.",
-    allowed: "IP addresses and networks with commas between"
+      "Addresses and networks of proxies in front of the API, such as `127.0.0.1, 10.0.0.0/8`, whose `X-Forwarded-For` names the client. Default: the client is the peer of the connection.",
+    allowed: "IP addresses and networks separated by commas"
   }),
   dataDir: required(
     mapped(text(/\S/), Schema.String, (value) => resolve(value)),
@@ -118,28 +118,28 @@ const table = {
       name: "DATA_DIR",
       default: ".data",
       description:
-        "Folder of uploaded lists, recordings, transcripts, the journal of what was dialed, the key of the secrets, and the embedded Postgres.",
+        "Folder for uploaded lists, recordings, transcripts, the journal of dialed calls, the key for secrets, and the embedded Postgres.",
       allowed: "a path"
     }
   ),
   databaseUrl: optional(secret(url("postgres:", "postgresql:")), {
     name: "DATABASE_URL",
     description:
-      "A Postgres (15 or later) to use instead of the embedded one. A pooler in between must keep sessions apart (`pool_mode = session`).",
+      "A Postgres (15 or later) to use instead of the embedded one. A connection pooler in between must pool by session (`pool_mode = session`).",
     allowed: "an address such as postgres://user:password@host:5432/database",
     secret: true
   }),
   tenantDatabaseUrl: optional(secret(url("postgres:", "postgresql:")), {
     name: "TENANT_DATABASE_URL",
     description:
-      "The same database, as a role of its own for requests, where the user of `DATABASE_URL` may create none. Without it: a role that the engine makes.",
+      "The same database with a separate role for API requests, for when the user of `DATABASE_URL` must not create roles. Default: a role that the engine creates.",
     allowed: "an address such as postgres://user:password@host:5432/database",
     secret: true
   }),
   secretsKey: optional(secret(keyText), {
     name: "SECRETS_KEY",
     description:
-      "Seals credentials and other secrets in the database: 32 bytes. Without it: one that is made at the first start, in `DATA_DIR/secrets.key`.",
+      "Encrypts credentials and other secrets in the database: 32 bytes. Default: a key that is created at the first start, in `DATA_DIR/secrets.key`.",
     allowed: "32 bytes in base64 or hexadecimal, as `openssl rand -base64 32` makes them",
     secret: true
   }),
@@ -150,15 +150,15 @@ const table = {
     {
       name: "SECRETS_KEY_OLD",
       description:
-        "Former keys, with commas between. What they have sealed is sealed with `SECRETS_KEY` at the start; then they are not needed.",
-      allowed: "keys like SECRETS_KEY, with commas between",
+        "Comma-separated former keys. The start re-encrypts their secrets with `SECRETS_KEY`; after that they are no longer needed.",
+      allowed: "keys like SECRETS_KEY, separated by commas",
       secret: true
     }
   ),
   apiKey: optional(secret(text(/^[\x21-\x7e]{16,200}$/)), {
     name: "API_KEY",
     description:
-      "API key of the first organization, which is also the operator's. Without it one is made at the first start and printed once.",
+      "API key of the first organization, which is the operator's. Default: a key that is created at the first start and printed once.",
     allowed: "16 to 200 printable ASCII characters without spaces",
     secret: true
   }),
@@ -166,19 +166,19 @@ const table = {
     name: "SIGNUP",
     default: "invite",
     description:
-      "Who may sign up: `invite` (the first one, from this machine or with the set-up code that is printed at the first start, and then who was invited), `on` (anybody who reaches the API) or `off` (nobody).",
+      "Who may sign up: `invite` (the first user from this machine or with the set-up code printed at the first start, later users by invitation), `on` (anybody who can reach the API) or `off` (nobody).",
     allowed: "invite, on or off"
   }),
   jwtSecret: optional(secret(text(/^[\x21-\x7e]{32,200}$/)), {
     name: "JWT_SECRET",
-    description: "Signs the tokens of users who log in. Without it: one that is made at the first start and kept in the database.",
+    description: "Signs the tokens of users who log in. Default: a secret that is created at the first start and stored in the database.",
     allowed: "32 to 200 printable ASCII characters without spaces",
     secret: true
   }),
   compatibility: optional(Schema.Literals(["dograh"]), {
     name: "COMPATIBILITY",
     description:
-      "`dograh`: serves the existing product's web interface, to which a campaign that was never started is `created`, not `draft`, and which edits running campaigns.",
+      "`dograh` serves the existing product's web interface, which calls a campaign that was never started `created` instead of `draft`, and edits running campaigns.",
     allowed: "dograh"
   }),
   adapters: required(
@@ -186,74 +186,74 @@ const table = {
     {
       name: "ADAPTERS",
       default: "ari",
-      description: "Provider adapters to load: names of built-in ones and of installed npm packages, with commas between.",
-      allowed: "adapter or package names with commas between"
+      description: "Provider adapters to load: comma-separated names of built-in adapters and of installed npm packages.",
+      allowed: "adapter or package names separated by commas"
     }
   ),
   nodeName: required(text(/^[a-z0-9-]{1,32}$/), {
     name: "NODE_NAME",
     default: "node1",
     description:
-      "Name of this engine, the same after a restart: what rings meanwhile is carried on with. One engine uses a database and schema at a time; a second one waits for it to end.",
+      "Name of this engine. Keep it across restarts, so that the engine picks up the calls still in progress. One engine uses a database and schema at a time; a second one waits for it to end.",
     allowed: "1 to 32 of a-z, 0-9 and -"
   }),
   callRate: required(integer(1, 1000), {
     name: "CALL_RATE",
     default: "1",
-    description: "Dial requests per second of a new campaign that names no rate of its own.",
+    description: "Dial requests per second of a new campaign that sets no rate of its own.",
     allowed: "a whole number from 1 to 1000"
   }),
   trunkRate: optional(number(0.01, 1000), {
     name: "TRUNK_RATE",
-    description: "Dial requests per second of each telephony configuration. Without it: what its adapter says.",
+    description: "Dial requests per second of each telephony configuration. Default: set by its adapter.",
     allowed: "a number from 0.01 to 1000"
   }),
   orgConcurrency: required(integer(1, 100_000), {
     name: "ORG_CONCURRENCY",
     default: "10",
-    description: "Calls that a newly created organization may have up at once, until the operator allows it more or fewer.",
+    description: "Concurrent calls of a new organization, until the operator sets another limit.",
     allowed: "a whole number from 1 to 100000"
   }),
   maxLiveMedia: optional(integer(1, 100_000), {
     name: "MAX_LIVE_MEDIA",
     description:
-      "Calls with audio that may be up at once, those that still ring included. Without it, and below it: as many as the engine can speak to in time, which it measures.",
+      "Maximum number of concurrent calls with audio, including those still ringing. Default, and never exceeded: the number for which the engine can send audio in time, which it measures.",
     allowed: "a whole number from 1 to 100000"
   }),
   ringTimeoutSeconds: required(integer(15, 300), {
     name: "RING_TIMEOUT",
     default: "60",
-    description: "Seconds a callee's phone may ring.",
+    description: "How many seconds a callee's phone may ring.",
     allowed: "a whole number from 15 to 300"
   }),
   drainSeconds: required(integer(0, 3600), {
     name: "DRAIN",
     default: "30",
-    description: "Seconds that calls get to end by themselves when the engine is stopped.",
+    description: "How many seconds calls get to end by themselves when the engine stops.",
     allowed: "a whole number from 0 to 3600"
   }),
   logLevel: required(Schema.Literals(["debug", "info", "warn", "error"]), {
     name: "LOG_LEVEL",
     default: "info",
-    description: "The least important entries that are logged.",
+    description: "Lowest level that is logged.",
     allowed: "debug, info, warn or error"
   }),
   logFormat: optional(Schema.Literals(["pretty", "json"]), {
     name: "LOG_FORMAT",
-    description: "`pretty` or `json`. Without it: pretty on a terminal, otherwise one JSON object a line.",
+    description: "`pretty` or `json`. Default: pretty on a terminal, otherwise one JSON object per line.",
     allowed: "pretty or json"
   }),
   metrics: required(Schema.Literals(["off", "local", "on"]), {
     name: "METRICS",
     default: "local",
     description:
-      "Who gets metrics for Prometheus at `/metrics`, of no organization: `local` (programs on this machine, at `METRICS_PORT`), `on` (anybody who reaches the API) or `off`.",
+      "Who can read the Prometheus metrics at `/metrics`, which name no organization: `local` (programs on this machine, at `METRICS_PORT`), `on` (anybody who can reach the API) or `off`.",
     allowed: "off, local or on"
   }),
   metricsPort: required(integer(0, 65535), {
     name: "METRICS_PORT",
     default: "0",
-    description: "Port of 127.0.0.1 for the metrics where `METRICS` is `local`. `0` takes any free one; the start tells which.",
+    description: "Port on 127.0.0.1 for the metrics if `METRICS` is `local`. `0` takes any free port, which is printed at the start.",
     allowed: "a whole number from 0 to 65535"
   }),
   recordings: required(
@@ -261,7 +261,7 @@ const table = {
     {
       name: "RECORDINGS",
       default: "on",
-      description: "Whether calls are recorded: `on` or `off`. Not those of an organization whose storage is full.",
+      description: "Whether calls are recorded: `on` or `off`. An organization whose storage is full gets no recordings.",
       allowed: "on or off"
     }
   ),
@@ -269,19 +269,19 @@ const table = {
     name: "RECORDING_FORMAT",
     default: "wav",
     description:
-      "In which format recordings are kept where an organization has not chosen: `wav`, or `opus` (in Ogg, a twelfth of the size, made after the call).",
+      "Format of the recordings of organizations that have not chosen one: `wav`, or `opus` (in Ogg, a twelfth of the size, compressed after the call).",
     allowed: "wav or opus"
   }),
   auditDays: required(integer(0, 36_500), {
     name: "AUDIT_DAYS",
     default: "365",
-    description: "Days that entries of the audit log are kept. `0` keeps them for ever.",
+    description: "How many days entries of the audit log are kept. `0` keeps them forever.",
     allowed: "a whole number from 0 to 36500"
   }),
   egressAllow: optional(networks, {
     name: "EGRESS_ALLOW",
     description:
-      "Addresses and networks, with commas between, that every organization may have the engine connect to, beside public ones. The first organization may use this machine and private networks for telephony without it.",
+      "Comma-separated addresses and networks, besides public ones, that every organization may have the engine connect to. For telephony, the first organization may use this machine and private networks anyway.",
     allowed: "IP addresses and networks such as 10.1.2.3,192.168.0.0/24,fd00:1::/64"
   }),
   webhookPrivateTargets: required(
@@ -289,8 +289,7 @@ const table = {
     {
       name: "WEBHOOK_PRIVATE_TARGETS",
       default: "off",
-      description:
-        "Whether webhooks, and fetches before calls, may go to addresses of this machine and of private networks: `on` or `off`.",
+      description: "Whether webhooks and pre-call fetches may go to addresses of this machine and of private networks: `on` or `off`.",
       allowed: "on or off"
     }
   )
@@ -303,7 +302,7 @@ export type Settings = { readonly [Key in keyof typeof table]: ValueOf<(typeof t
 export const variables: ReadonlyArray<{ readonly name: string; readonly description: string; readonly default: string | undefined }> =
   Object.values(table).map((variable) => ({ name: variable.name, description: variable.description, default: variable.default }))
 
-/** Each problem is a sentence that names the variable and what it may hold. */
+/** Each problem is a sentence that names the variable and its allowed values. */
 class BadEnvironment extends Schema.TaggedError<BadEnvironment>()("BadEnvironment", { problems: Schema.Array(Schema.String) }) {
   override get message(): string {
     return this.problems.join("\n")
@@ -311,7 +310,7 @@ class BadEnvironment extends Schema.TaggedError<BadEnvironment>()("BadEnvironmen
 }
 
 const refusal = ({ allowed, name, secret: hidden }: Variable<unknown>, value: string): string =>
-  `${name} must be ${allowed}, ${hidden ? "and what it holds (not shown) is not" : `not ${JSON.stringify(value)}`}`
+  `${name} must be ${allowed}, ${hidden ? "and its value (not shown) is not" : `not ${JSON.stringify(value)}`}`
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -325,11 +324,11 @@ export const read = (environment: Environment): Effect.Effect<Settings, BadEnvir
     problems.push(refusal(variable, value))
     return [key, undefined]
   })
-  // Built key by key from the table that Settings is derived from.
+  // Cast: built key by key from the table that Settings is derived from.
   return problems.length > 0 ? Effect.fail(new BadEnvironment({ problems })) : Effect.succeed(Object.fromEntries(settings) as Settings)
 }
 
-/** Where the API is reached when `port` is the one it really listens on. */
+/** The URL of the API, when `port` is the one on which it actually listens. */
 export const publicUrlOf = (settings: Pick<Settings, "host" | "publicUrl">, port: number): string => {
   if (settings.publicUrl !== undefined) return settings.publicUrl
   const host = settings.host === "0.0.0.0" || settings.host === "::" ? "localhost" : settings.host
