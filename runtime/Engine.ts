@@ -2,19 +2,19 @@
  * The supervision tree:
  *
  *     Engine
- *     |- CampaignSupervisor   cluster entities: one owner in the whole cluster for each running campaign
+ *     |- CampaignSupervisor   cluster entities: each running campaign has one owner in the whole cluster
  *     |  `- CampaignActor     decides when the next contact is dialed, and claims it
  *     |- CallSupervisor       local fibers of the node that dials
  *     |  `- CallActor         one per live attempt
  *     |     `- VoiceSession   audio in and out
  *     |- TrunkPool            one live trunk per telephony configuration
- *     |- events               what happened, to those who follow it and to webhooks; what the webhook nodes of agents send
- *     |- Recovered, sweep     what a former process left; work that the events missed
- *     |- RecordingCompression makes recordings smaller, after their calls
- *     `- Housekeeping         deletes what nobody needs any more
+ *     |- events               delivers events to followers and webhooks, and the requests of agents' webhook nodes
+ *     |- Recovered, sweep     settles the calls of an earlier process, and work that events have missed
+ *     |- RecordingCompression compresses recordings after their calls
+ *     `- Housekeeping         deletes expired data
  *
- * What stands lower is built first and closed last: when the node stops, campaigns stop claiming, then calls get their time to end, then
- * the trunks close.
+ * Lower parts are built first and closed last: when the node stops, campaigns stop claiming, then calls get their time to end, then the trunks
+ * close.
  */
 import { Duration, Effect, Layer } from "effect"
 import { SingleRunner } from "effect/cluster"
@@ -56,7 +56,7 @@ import { TrunkPool } from "./trunk/TrunkPool.ts"
 import { asEngine } from "./postgres/asEngine.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
 
-/** Campaigns that wait for a number hear at once that it is free, from whatever statement released it. */
+/** Tells campaigns that wait for a number that it is free, whichever statement released it. */
 const wakeWaiting = Layer.effect(
   WakeWaiting,
   Effect.map(CampaignInboxes, (inboxes) => inboxes.numberFreed)
@@ -72,7 +72,7 @@ const stores = Layer.mergeAll(
   TrunkSettings.layer
 )
 
-/** What one node alone keeps in memory, and several share. */
+/** State for coordination: kept in memory by a single node, shared by several. */
 const coordination = Layer.mergeAll(Slots.layerMemory, MediaRoom.layer, CallRate.layerMemory, CampaignInboxes.layer, Deadlines.layer)
 
 const cluster = SingleRunner.layer({
@@ -97,7 +97,10 @@ const calls = CallSupervisor.layer.pipe(
 
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
 
-/** Needs a database, the adapters, the agent's voice, the addresses of files and the settings; gives the API its `Signals`, `TrunkSignals`, `Dialer` and `TelephonyTests`, and its events. */
+/**
+ * Needs a database, the adapters, the agent's voice, the URLs of files and the settings. Provides the API's `Signals`, `TrunkSignals`, `Dialer`,
+ * `TelephonyTests` and events.
+ */
 export const layer = Layer.mergeAll(
   campaigns,
   ClockSteps.layer,

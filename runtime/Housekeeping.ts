@@ -1,9 +1,8 @@
 /**
- * Deletes what nobody needs any more: uploads of which nothing was made, recordings and transcripts that their organization keeps no longer,
- * kept answers that are too old to count, log-ins that have expired, old entries of the audit log. (Events are their sequencer's to delete.)
- * Counts files that nobody has counted.
- * At the start and then every hour, a few rows at a time; any number of nodes may be at it at
- * once, because whoever is second passes over what the first has locked.
+ * Deletes what is no longer needed: abandoned uploads, recordings and transcripts beyond their organization's retention, expired idempotency
+ * keys and sessions, and old entries of the audit log. (The event sequencer deletes old events.) Also counts files that have not been counted.
+ * Runs at the start and then every hour, a few rows at a time. Any number of nodes may run it at once, because each skips rows that another
+ * has locked.
  */
 import { Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,14 +17,14 @@ import { countFiles } from "./storage/countedFiles.ts"
 import { Files } from "./storage/Files.ts"
 
 const EVERY = "1 hour"
-/** Between two batches, so that others get their turn. */
+/** Pause between two batches, so that other work gets its turn. */
 const BREATH = "100 millis"
-/** Names an upload that lies before all others. */
+/** Sorts before the key of every upload. */
 const first = ""
 
 type Sql = SqlClient.SqlClient
 
-/** How many went. A file that cannot be removed keeps its row, and is tried again the next time. */
+/** Returns how many were deleted. A file that cannot be removed keeps its row, and is tried again the next time. */
 const abandonedUploads = Effect.fnUntraced(function* (sql: Sql, files: Files["Service"]) {
   let gone = 0
   let left = 0
@@ -46,7 +45,7 @@ const abandonedUploads = Effect.fnUntraced(function* (sql: Sql, files: Files["Se
 const removes = (files: Files["Service"], key: string) =>
   files.remove(key).pipe(
     Effect.as(true),
-    // No file can lie there.
+    // No file can exist under such a key.
     Effect.catchTag("FileKeyRefused", () => Effect.succeed(true)),
     Effect.catchTag("FileFailed", () => Effect.succeed(false))
   )
@@ -57,7 +56,7 @@ const removesAll = (files: Files["Service"], keys: ReadonlyArray<string>) =>
     (gone) => gone.every((isGone) => isGone)
   )
 
-/** Recordings or transcripts that an organization keeps no longer; how many runs lost one. */
+/** Deletes recordings or transcripts beyond their retention, and returns how many runs lost one. */
 const expiredArtifacts = Effect.fnUntraced(function* (sql: Sql, files: Files["Service"], kind: retention.ArtifactKind) {
   let gone = 0
   for (const organization of yield* retention.limited(sql, kind)) {
@@ -67,10 +66,10 @@ const expiredArtifacts = Effect.fnUntraced(function* (sql: Sql, files: Files["Se
         key === null ? Effect.succeed(false) : Effect.map(removesAll(files, filesOfRecording(key)), (areGone) => !areGone)
       )
       const failed = Option.getOrUndefined(kept)
-      // Nothing behind a file that cannot be removed is looked at until it can.
+      // A file that cannot be removed blocks the ones after it until it can be.
       const done = failed === undefined ? runs : runs.slice(0, runs.indexOf(failed))
       const last = done.at(-1)
-      if (failed !== undefined) yield* Effect.logWarning("a file that is kept no longer could not be removed")
+      if (failed !== undefined) yield* Effect.logWarning("a file beyond its retention could not be removed")
       if (last === undefined) break
       yield* retention.forget(
         sql,
@@ -87,7 +86,7 @@ const expiredArtifacts = Effect.fnUntraced(function* (sql: Sql, files: Files["Se
   return gone
 })
 
-/** One batch after another, until one is not full. */
+/** Runs one batch after another until one is not full, and returns how many rows were deleted. */
 const inBatches = Effect.fnUntraced(function* <E>(prune: Effect.Effect<number, E>, atOnce: number) {
   let gone = 0
   while (true) {
@@ -98,11 +97,11 @@ const inBatches = Effect.fnUntraced(function* <E>(prune: Effect.Effect<number, E
   }
 })
 
-/** 0 when it fails: the others go on, and the next hour tries again. */
+/** Returns 0 on failure: the other work goes on, and the next hour tries again. */
 const ofItself = <E, R>(work: Effect.Effect<number, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.as(Effect.logWarning("a part of the housekeeping failed", cause), 0))
 
-/** All of it, once. */
+/** Runs all housekeeping once. */
 export const keepHouse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const files = yield* Files
@@ -117,7 +116,7 @@ export const keepHouse = Effect.gen(function* () {
     auditEntries: auditDays === 0 ? 0 : yield* ofItself(inBatches(auditLog.prune(sql, auditDays), auditLog.prunedAtOnce))
   }
   if (Object.values(gone).some((count) => count > 0)) {
-    yield* Effect.logInfo("what nobody needs any more was deleted").pipe(Effect.annotateLogs(gone))
+    yield* Effect.logInfo("expired data was deleted").pipe(Effect.annotateLogs(gone))
   }
 })
 

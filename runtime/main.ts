@@ -53,7 +53,7 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 const files = Layer.unwrap(Effect.map(Config, ({ dataDir }) => Files.layerLocal(join(dataDir, "files"))))
 const recorded = RecordedSpeech.layer.pipe(Layer.provide([PlayedRecordings.layer, RecordingBytes.layerFiles]))
 const voice = VoiceAgent.layer.pipe(Layer.provide([FliteTts.layer(), recorded, CallFiles.layer, StorageRoom.layer, MediaRoom.layer]))
-const site = Layer.unwrap(
+const serverInfo = Layer.unwrap(
   Effect.map(Config, (settings) => ServerInfo.layer({ urlOf: (port) => publicUrlOf(settings, port), version: packageJson.version }))
 )
 const compatibility = Layer.unwrap(Effect.map(Config, (settings) => Layer.succeed(Compatibility, settings.compatibility)))
@@ -81,7 +81,7 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe
   Layer.provide(rateLimit)
 )
 
-/** A first organization and key, a code for its first account, and where everything is: the only lines of standard output besides the log. */
+/** Prints the first API key, the set-up code for the first account and the URLs: the only lines of standard output besides the log. */
 const welcome = Layer.effectDiscard(
   Effect.gen(function* () {
     const { apiKey, orgConcurrency, signup } = yield* Config
@@ -99,7 +99,7 @@ const welcome = Layer.effectDiscard(
       yield* Console.log(`Metrics for Prometheus are at ${metrics}`)
     }
     if (!goFirst())
-      yield* Effect.logInfo("calls share the processor with everything else on this machine: their priority may not be raised here")
+      yield* Effect.logInfo("the priority of calls could not be raised: they share the processor with everything else on this machine")
     yield* Console.log(`Trunkline is ready at ${url}  (API: ${url}/api/v1, documentation: ${url}/docs)`)
   })
 ).pipe(Layer.provide(Organizations.layer))
@@ -107,29 +107,29 @@ const welcome = Layer.effectDiscard(
 const service = welcome.pipe(
   Layer.provide([gateway, ports.metricsServer]),
   Layer.provide(ports.admission),
-  Layer.provide(Layer.mergeAll(api, ports.layer, site)),
+  Layer.provide(Layer.mergeAll(api, ports.layer, serverInfo)),
   Layer.provide(Engine.layer),
-  Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, site]))),
+  Layer.provide(publicFiles.layer.pipe(Layer.provide([FileLinks.layer, serverInfo]))),
   Layer.provide(voice),
-  // Once no other engine writes, and before anything reads a secret.
+  // Built once no other engine writes, and before anything reads a secret.
   Layer.provideMerge(Layer.merge(secrets.layer, postgres.wallLayer)),
-  // Built before whatever may dial, and given back after it has closed.
+  // Acquired before anything that may dial is built, and released after it has closed.
   Layer.provideMerge(EngineLock.layer),
   Layer.provide(egress.layer.pipe(Layer.provideMerge(OwnPlaces.layer))),
   Layer.provide(Layer.mergeAll(plugins.layer, postgres.layer)),
   Layer.provide([files, compatibility, recordingFormat])
 )
 
-/** Whatever keeps the service from starting is said in one line, and only the unexpected with its cause. */
+/** The reason why the engine could not run: one line for an expected error, otherwise with the whole cause. */
 const explained = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   return error instanceof Error && "_tag" in error ? error.message : Cause.pretty(cause)
 }
 
-/** For as long as this is the engine of its database. */
+/** Runs until another engine takes over the database. */
 const running = Effect.flatMap(EngineLock, ({ replaced }) => replaced)
 
-/** `extra` stands in for what tests change. */
+/** `extra` is for tests, which replace services with it. */
 export const launch = (extra: Layer.Layer<never> = Layer.empty) =>
   NodeRuntime.runMain(
     running.pipe(

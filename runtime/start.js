@@ -1,6 +1,6 @@
 /**
- * `npm start`: the engine as a build of its sources. Adapters that were installed beside it share `effect` with the engine, so with them it
- * runs from its sources.
+ * `npm start`: runs a build of the engine. Adapters that are installed beside the engine share `effect` with it, so with any of them it runs from
+ * its sources.
  */
 import { existsSync } from "node:fs"
 import { load } from "./build.js"

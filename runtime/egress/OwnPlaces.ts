@@ -1,6 +1,6 @@
 /**
- * What belongs to the engine itself and to nobody else: the ports it listens on, its database, the addresses of its machine. Whatever an
- * organization may reach, it never gets the engine to connect to these.
+ * The engine's own endpoints: the ports that it listens on, and its database. No organization can have the engine connect to them, whatever else
+ * it may reach. Also knows the addresses of this machine.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { lookup } from "node:dns/promises"
@@ -10,7 +10,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { DatabasePlace } from "#runtime/postgres/postgres.ts"
 
-/** Addresses of this machine come and go. */
+/** How long the addresses of this machine are cached: they can change at any time. */
 const INTERFACES_MILLIS = 5_000
 const LOOKUP_AGAIN = "1 minute"
 
@@ -19,7 +19,7 @@ export class OwnPlaces extends Context.Service<
   {
     /** A port that this process listens on. */
     readonly add: (port: number) => void
-    /** Whether the address is one of this machine's, loopback aside. */
+    /** Whether the address belongs to an interface of this machine. */
     readonly isOfMachine: (address: string) => boolean
     readonly has: (address: string, port: number) => boolean
   }
@@ -31,7 +31,7 @@ export class OwnPlaces extends Context.Service<
       const database = yield* DatabasePlace
       const ofDatabase = yield* addressesOf(database.host)
       const isOfMachine = ofMachine(yield* Clock.Clock)
-      // Those that are free ones are known once somebody listens.
+      // Port 0 means any free port, which is added once the engine listens on it.
       const ports = new Set([port, metrics === "local" ? metricsPort : 0].filter((one) => one !== 0))
       return {
         add: (port) => void ports.add(port),
@@ -39,7 +39,7 @@ export class OwnPlaces extends Context.Service<
         has: (address, port) => {
           const isLocal = isOfMachine(address) || isLoopback(address)
           if (isLocal && ports.has(port)) return true
-          // Names of private networks may lead to it in ways that we do not know of: nothing inside is asked at that port.
+          // A private network may have other ways to the database, so no private address is connected to at its port.
           return port === database.port && (isLocal || reachOf(address) !== "public" || ofDatabase().has(plainAddress(address) ?? ""))
         }
       }
@@ -50,29 +50,29 @@ export class OwnPlaces extends Context.Service<
 const isLoopback = (address: string): boolean => /^127\.|^::1$/.test(plainAddress(address) ?? "")
 
 const ofMachine = (clock: Clock.Clock) => {
-  let known: ReadonlySet<string> = new Set()
+  let addresses: ReadonlySet<string> = new Set()
   let until = Number.NEGATIVE_INFINITY
   return (address: string): boolean => {
     const now = SteadyTime.nowOf(clock)
     if (now >= until) {
       until = now + INTERFACES_MILLIS
-      known = new Set(Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => plainAddress(one.address) ?? "")))
+      addresses = new Set(Object.values(networkInterfaces()).flatMap((all = []) => all.map((one) => plainAddress(one.address) ?? "")))
     }
-    return known.has(plainAddress(address) ?? "")
+    return addresses.has(plainAddress(address) ?? "")
   }
 }
 
-/** What the name of the database leads to, as far as is known by now. */
+/** The addresses of the database's host name. Empty until its first lookup has succeeded. */
 const addressesOf = Effect.fnUntraced(function* (host: string) {
-  let known: ReadonlySet<string> = new Set()
+  let addresses: ReadonlySet<string> = new Set()
   const look = Effect.tryPromise(() => lookup(host, { all: true })).pipe(
     Effect.tap((found) =>
       Effect.sync(() => {
-        known = new Set(found.map(({ address }) => plainAddress(address) ?? ""))
+        addresses = new Set(found.map(({ address }) => plainAddress(address) ?? ""))
       })
     ),
     Effect.ignore
   )
   yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(LOOKUP_AGAIN)))
-  return () => known
+  return () => addresses
 })

@@ -1,4 +1,4 @@
-/** How names become addresses. */
+/** Resolves host names to addresses. */
 import { Context } from "effect"
 import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns"
 import { Resolver as DnsResolver } from "node:dns/promises"
@@ -14,8 +14,8 @@ const lookupTries = 2
 const isLocalhost = /(^|\.)localhost\.?$/i
 
 /**
- * Asks the name servers itself. `lookup` would wait in one of the few threads that the whole process has for that, and a stranger's name may
- * never be answered.
+ * Asks the name servers directly. `lookup` would occupy one of the few threads that the process has for it, and a name that an organization
+ * chose may never be answered.
  */
 const askNameServers: Resolve = (name, _, done) => {
   if (isLocalhost.test(name)) {
@@ -38,14 +38,14 @@ const askNameServers: Resolve = (name, _, done) => {
   })
 }
 
-/** For names that anybody may have chosen. */
+/** Resolves names that organizations have chosen. */
 export const Resolver = Context.Reference<Resolve>("runtime/egress/Resolver", { defaultValue: () => askNameServers })
 
 const mostLookups = 64
 
 /**
- * Names of one's own network may be known to this machine alone, so it is asked itself. It has few threads for that: a name is looked up
- * once for all who wait for it, and not too many names wait.
+ * Asks the operating system, because only this machine may know the names of a private network. It has few threads for that, so a name is
+ * looked up once for all that wait for it, and the number of waiting names is limited.
  */
 export const askThisMachine = (): Resolve => {
   const waiting = new Map<string, Array<Parameters<Resolve>[2]>>()

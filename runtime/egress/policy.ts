@@ -1,4 +1,4 @@
-/** The one policy for what the engine connects to on behalf of organizations: see core/egress/Egress.ts. */
+/** The policy for connections that the engine opens on behalf of organizations: see core/egress/Egress.ts. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { BlockList } from "node:net"
@@ -18,7 +18,7 @@ interface Rules {
   readonly inside: boolean
   readonly own: OwnPlaces["Service"]
   readonly resolve: Resolve
-  /** Whether the refusal tells a name without an address from one whose addresses are refused: it would tell which names our network has. */
+  /** Whether an unknown name is reported as such. Otherwise it is refused like a name with refused addresses, so as not to reveal our network's names. */
   readonly tellsUnknownNames: boolean
 }
 
@@ -35,7 +35,7 @@ const egressOf = ({ allowed, inside, own, resolve, tellsUnknownNames }: Rules): 
   const maySendTo = (address: string): boolean => {
     const reach = reachOf(address)
     if (reach === "never") return false
-    // From here, a public address of this machine leads past whatever stands before it.
+    // A connection from here to a public address of this machine bypasses any firewall in front of it.
     if (reach === "public" && !own.isOfMachine(address)) return true
     return (inside && reach !== "special") || isAdded(address)
   }
@@ -81,7 +81,7 @@ interface Installation {
   /** What the operator has added. */
   readonly allow: ReadonlyArray<Network>
   readonly privateWebhooks: boolean
-  /** Undefined: there is none yet. */
+  /** The first organization; undefined while there is none. */
   readonly first: Effect.Effect<OrganizationId | undefined>
 }
 

@@ -1,4 +1,4 @@
-/** The worker thread that derives keys from passwords: started when it is first needed, and anew after it has crashed. */
+/** The worker thread that derives keys from passwords. It starts when it is first needed, and again after a crash. */
 import { Effect } from "effect"
 import { Worker } from "node:worker_threads"
 import type { KeyReply, KeyRequest } from "./passwordWorker.ts"
@@ -10,7 +10,7 @@ interface Waiting {
   readonly reject: (cause: unknown) => void
 }
 
-/** One thread's life, and who waits for it. */
+/** A running thread, and the callers that wait for it. */
 interface Running {
   readonly worker: Worker
   readonly waiting: Map<number, Waiting>
@@ -20,7 +20,7 @@ export class PasswordThread {
   private running: Running | undefined
   private asked = 0
 
-  /** Dies if the thread does. */
+  /** Fails with a defect if the thread ends first. */
   derive(request: Omit<KeyRequest, "id">): Effect.Effect<Uint8Array> {
     return Effect.promise(
       () =>
@@ -28,7 +28,7 @@ export class PasswordThread {
           const { waiting, worker } = (this.running ??= this.start())
           const id = this.asked++
           waiting.set(id, { reject, resolve })
-          // It keeps the process alive only while somebody waits for it.
+          // The thread keeps the process alive only while a caller waits.
           worker.ref()
           worker.postMessage({ ...request, id } satisfies KeyRequest)
         })
@@ -42,12 +42,12 @@ export class PasswordThread {
   })
 
   private start(): Running {
-    // Without the flags of the process: a loader given to it would be loaded here again.
+    // Without the flags of the process: a loader among them would be loaded again.
     const running: Running = { worker: new Worker(program, { name: "passwords", execArgv: [] }), waiting: new Map() }
     const { waiting, worker } = running
     const gone = (cause: unknown) => {
       if (this.running === running) this.running = undefined
-      for (const { reject } of waiting.values()) reject(new Error("the thread of passwords has ended", { cause }))
+      for (const { reject } of waiting.values()) reject(new Error("the password thread has ended", { cause }))
       waiting.clear()
     }
     worker.on("error", gone).on("exit", gone)

@@ -1,4 +1,4 @@
-/** What logging in needs of this installation: how passwords are kept, how tokens are signed, and who may sign up. */
+/** The installation's settings for logging in: how passwords are hashed, how tokens are signed, and who may sign up. */
 import { Effect, Layer } from "effect"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { SignupPolicy } from "#core/organization/SignUp.ts"

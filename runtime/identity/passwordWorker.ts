@@ -15,7 +15,7 @@ export interface KeyReply {
   readonly key: Uint8Array
 }
 
-// Where calls need the processor, a log-in takes longer.
+// On a busy machine calls come first, and a log-in takes longer.
 stepBack(10)
 
 parentPort?.on("message", ({ bytes, id, options, password, salt }: KeyRequest) => {

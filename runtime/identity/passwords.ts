@@ -1,7 +1,7 @@
 /**
- * Passwords as scrypt hashes, `scrypt$<cost>$<block size>$<parallelization>$<salt>$<hash>`: each is checked by the parameters that it was
- * made with, so these can be raised at any time. Computed in a thread of its own, which stands back behind calls. Once begun, a hash cannot be
- * stopped: whoever has asked for one and goes away still waits for its end, so that no other begins beside it.
+ * Passwords as scrypt hashes, `scrypt$<cost>$<block size>$<parallelization>$<salt>$<hash>`. Each is checked with the parameters that it was made
+ * with, so these can be raised at any time. Hashes are computed in a thread of their own, with a lower priority than calls. A hash cannot be
+ * stopped once begun: an interrupted caller still waits for its end, so that no other hash begins beside it.
  */
 import { Effect, Layer } from "effect"
 import { randomBytes, timingSafeEqual } from "node:crypto"

@@ -1,4 +1,4 @@
-/** Tokens of users as JWTs, signed with HS256. The secret is the operator's, or one that the nodes share through the database. */
+/** User tokens as JWTs, signed with HS256. The secret is the operator's, or one that the nodes share through the database. */
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { jwtVerify, SignJWT } from "jose"
 import { UserId } from "#core/organization/Caller.ts"
@@ -47,7 +47,7 @@ export const tokensOf = (secret: Redacted.Redacted): Tokens["Service"] => {
   }
 }
 
-/** `given`: the operator's own secret. */
+/** `given` is the operator's secret. If it is undefined, the installation's own secret is used. */
 export const layer = (given: Redacted.Redacted | undefined) =>
   Layer.effect(
     Tokens,

@@ -1,4 +1,4 @@
-/** Keeps a folder to one process. What a killed process left behind keeps nobody out. */
+/** Reserves a folder for one process. The file of a killed process does not keep others out. */
 import { Effect, Schema, type Scope } from "effect"
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ class FolderInUse extends Schema.TaggedError<FolderInUse>()("FolderInUse", { fol
   }
 }
 
-/** Tells a process from a later one with the same id. Undefined: there is none. */
+/** The start time of a process, which tells it from a later one with the same id. Undefined when no such process exists. */
 export const startOf = (pid: number): string | undefined =>
   process.platform === "linux"
     ? attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"))
@@ -24,7 +24,7 @@ const isAlive = (owner: string): boolean => {
   return start !== undefined && startOf(Number(pid)) === start
 }
 
-/** Of two that find the same leftover, the rename lets one go on; whoever moved a newer file puts it back. */
+/** If two processes find the same leftover, only one can rename it. A process that has moved a newer file puts it back. */
 const clearLeftover = (file: string, leftover: string): boolean => {
   const aside = `${file}.${process.pid}`
   if (attempt(() => renameSync(file, aside) ?? true) === undefined) return false
@@ -33,7 +33,7 @@ const clearLeftover = (file: string, leftover: string): boolean => {
   return false
 }
 
-/** Until the scope closes the folder, which must exist, is ours. */
+/** Owns the folder, which must exist, until the scope closes. */
 export const ownFolder = (folder: string): Effect.Effect<void, FolderInUse, Scope.Scope> => {
   const file = join(folder, "owner")
   const take = Effect.suspend(() => {

@@ -1,16 +1,16 @@
 /**
- * The priorities of the engine's threads. The main thread carries the calls and sleeps most of the time; when it wakes, nobody who computes may
- * keep it waiting. Only on Linux does a thread have a priority of its own; elsewhere it would be the whole engine's.
+ * The priorities of the engine's threads. The main thread carries the calls and sleeps most of the time. When it wakes, no computing thread may
+ * keep it waiting. Only on Linux does a thread have a priority of its own; elsewhere the priority would apply to the whole engine.
  * https://man7.org/linux/man-pages/man2/setpriority.2.html
  */
 import { setPriority } from "node:os"
 import { setFlagsFromString } from "node:v8"
 
-/** As the kernel counts: a thread of this niceness gets ten times the share of an ordinary one. */
+/** In Linux, a thread of this niceness gets ten times the share of an ordinary one. */
 const FOREMOST = -10
 const ORDINARY = 0
 
-/** False where it is not permitted: a higher priority than before needs CAP_SYS_NICE, or a limit (`LimitNICE=-10`) that allows it. */
+/** False when it is not permitted: raising a priority needs CAP_SYS_NICE, or a limit (`LimitNICE=-10`) that allows it. */
 const setNiceness = (id: number, niceness: number): boolean => {
   if (process.platform !== "linux") return false
   try {
@@ -22,10 +22,11 @@ const setNiceness = (id: number, niceness: number): boolean => {
 }
 
 /**
- * For the main thread; false where it stays as it was. Threads and processes that it starts from then on inherit it, and have to step back.
+ * Raises the priority of the main thread; false when it stays as it was. Threads and processes that it starts later inherit the priority, and
+ * must step back.
  *
- * V8 shares a scavenge among helper threads, which do not go first: on busy processors the main thread would stand still until it is their turn.
- * It does that part alone from then on.
+ * V8 shares a scavenge with helper threads, which have no raised priority: on a busy machine the main thread would wait for them. So it
+ * scavenges alone from then on.
  */
 export const goFirst = (): boolean => {
   const isFirst = setNiceness(0, FOREMOST)
@@ -33,8 +34,8 @@ export const goFirst = (): boolean => {
   return isFirst
 }
 
-/** For any other thread; up to 19 behind the ordinary. */
+/** Lowers the priority of the calling worker thread: 0 is ordinary, 19 the lowest. */
 export const stepBack = (niceness = ORDINARY): void => void setNiceness(0, niceness)
 
-/** For a process that was just started. */
+/** Resets the inherited priority of a process that was just started. */
 export const makeOrdinary = (processId: number): void => void setNiceness(processId, ORDINARY)

@@ -1,19 +1,19 @@
-/** What the files of a call are called: nobody who knows one name, or a run's number, can tell another. */
+/** Names the files of a call. Neither a run's number nor one file's name gives away the name of another. */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { createHmac } from "node:crypto"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 
 const secretName = "file-names"
-/** Characters of the part that cannot be guessed, six bits each. */
+/** Characters of the unguessable part, six bits each. */
 const secretPart = 22
 
 export class CallFiles extends Context.Service<
   CallFiles,
   {
-    /** The same at every asking, so that a process finds what the one before it has begun. */
+    /** Always the same for a run, so that a process finds the recording that an earlier one began. */
     readonly recording: (runId: number) => string
     readonly transcript: (runId: number) => string
-    /** What a recording was called before names were secret. */
+    /** The name of recordings made before names were secret. */
     readonly formerRecording: (runId: number) => string
   }
 >()("runtime/storage/CallFiles") {

@@ -1,6 +1,6 @@
 /**
- * Uploaded lists of contacts, read as a stream: bytes to text to cells. A file that is not quite text is refused with the record at
- * which that shows; nothing is guessed and nothing replaced. A few hundred records are in memory at a time.
+ * Reads uploaded lists of contacts as a stream: bytes to text to cells. A file with invalid text is refused, and the refusal names the row.
+ * Nothing is guessed or replaced. Only a few hundred records are in memory at a time.
  */
 import { CsvError, parse, type Parser } from "csv-parse"
 import { Effect, Layer } from "effect"
@@ -13,11 +13,11 @@ import { maxFileBytes, sniffDelimiter } from "#core/contact/ContactCsv.ts"
 import { Uploads } from "#core/file/Uploads.ts"
 import { Files } from "./Files.ts"
 
-/** What is made of each before anybody else has a turn takes a few milliseconds. */
+/** Processing one chunk blocks the event loop for a few milliseconds. */
 const chunkBytes = 16 * 1024
-/** More than a hundred of the longest cells take. An open quote swallows no more than this. */
+/** Room for more than a hundred of the longest cells. Limits how much an unclosed quote can swallow. */
 const maxRecordLength = 1024 * 1024
-/** What a decoder writes for what it cannot decode. In a file that is one already, somebody's decoder was wrong before. */
+/** A decoder writes this for bytes that it cannot decode. If the file itself contains one, an earlier decoder failed. */
 const replacement = "\ufffd"
 
 export const layer = Layer.effect(
@@ -62,8 +62,8 @@ class CsvFile {
   private bytes = 0
   private atEnd = false
   private decoder: TextDecoder | undefined
-  /** Text that came before the delimiter was known. */
-  private head = ""
+  /** The text read before the delimiter is known. */
+  private beginning = ""
   private parser: Parser | undefined
 
   constructor(file: FileHandle) {
@@ -85,7 +85,7 @@ class CsvFile {
 
   private decode(chunk: Uint8Array): string {
     this.bytes += chunk.byteLength
-    // Whatever was said of its size.
+    // The file may be larger than its upload stated.
     if (this.bytes > maxFileBytes) throw tooLarge()
     this.hash.update(chunk)
     this.decoder ??= new TextDecoder(encodingOf(chunk))
@@ -101,16 +101,16 @@ class CsvFile {
 
   private parse(text: string, isLast: boolean): void {
     if (this.parser !== undefined) return this.feed(this.parser, text)
-    this.head += text
-    const line = firstLineOf(this.head)
-    if (line === undefined && !isLast && !this.atEnd && this.head.length <= maxRecordLength) return
-    this.parser = parserOf(sniffDelimiter(line ?? this.head))
-    this.feed(this.parser, this.head)
-    this.head = ""
+    this.beginning += text
+    const line = firstLineOf(this.beginning)
+    if (line === undefined && !isLast && !this.atEnd && this.beginning.length <= maxRecordLength) return
+    this.parser = parserOf(sniffDelimiter(line ?? this.beginning))
+    this.feed(this.parser, this.beginning)
+    this.beginning = ""
   }
 
   private feed(parser: Parser, text: string): void {
-    // The parser makes an error of every row that is shorter than the header, and throws none of them: their traces are most of the work.
+    // The parser creates an error for every row shorter than the header, but throws none of them. Their stack traces would be most of the work.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     if (text !== "") parser.write(text)
@@ -126,14 +126,14 @@ class CsvFile {
     })
   }
 
-  // What has been read is taken out at once, so that the parser never waits for its reader.
+  // Takes all parsed records out at once, so that the parser never waits for its reader.
   private drain(): ReadonlyArray<ReadonlyArray<string>> {
     const records: Array<ReadonlyArray<string>> = []
     for (let record = this.parser?.read(); record !== null && record !== undefined; record = this.parser?.read()) records.push(record)
     return records
   }
 
-  /** The row that is being read, the header being 1. */
+  /** The row that is being read; the header is row 1. */
   private get row(): number {
     return (this.parser?.info.records ?? 0) + 1
   }
@@ -154,14 +154,14 @@ class CsvFile {
   }
 }
 
-/** The first that is not empty; undefined while its end has not come. */
+/** The first line that is not empty; undefined until its end has been read. */
 const firstLineOf = (text: string): string | undefined => {
   const start = text.search(/[^\r\n]/)
   const length = start < 0 ? -1 : text.slice(start).search(/[\r\n]/)
   return length < 0 ? undefined : text.slice(start, start + length)
 }
 
-/** UTF-16 only where a byte order mark says so. */
+/** UTF-16 only with a byte order mark. */
 const encodingOf = ([first, second]: Uint8Array): string =>
   first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8"
 
@@ -173,5 +173,5 @@ const parserOf = (delimiter: string): Parser =>
     relax_column_count: true,
     max_record_size: maxRecordLength
   }).on("error", () => {
-    // Read from `errored`; without a listener it would end the process.
+    // The error is read from `errored`. Without a listener it would end the process.
   })

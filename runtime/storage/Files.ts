@@ -1,6 +1,6 @@
 /**
- * Where uploaded CSVs, recordings and transcripts lie, by key. A key is a relative path of plain names; whatever else comes in
- * (from a URL, a client's `source_id`, a row) is refused before it can touch the disk.
+ * Stores uploaded CSVs, recordings and transcripts by key. A key is a relative path of plain names; anything else (from a URL, a client's
+ * `source_id`, a row) is refused before it reaches the disk.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { randomUUID } from "node:crypto"
@@ -10,7 +10,7 @@ import { closeToOthers, ownFile, ownFolder } from "./ownFiles.ts"
 
 class FileKeyRefused extends Schema.TaggedError<FileKeyRefused>()("FileKeyRefused", { key: Schema.String }) {
   override get message(): string {
-    return "this is no key of a file"
+    return "this is not a file key"
   }
 }
 class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { key: Schema.String }) {
@@ -18,7 +18,7 @@ class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { 
     return "there is no such file"
   }
 }
-/** The disk is full, read-only or broken. */
+/** Reported when the disk is full, read-only or broken. */
 class FileFailed extends Schema.TaggedError<FileFailed>()("FileFailed", {
   key: Schema.String,
   operation: Schema.Literals(["write", "read", "stat", "remove"]),
@@ -35,7 +35,7 @@ interface FileStat {
 }
 
 const maxKeyLength = 500
-// No empty name, none that starts with a dot or a dash: no `..`, no hidden file, no option of some command line.
+// No name is empty or starts with a dot or a dash: no `..`, no hidden files, nothing that a command line takes for an option.
 const keyPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,239}(?:\/[A-Za-z0-9_][A-Za-z0-9._-]{0,239}){1,3}$/
 
 const isFileKey = (key: string): boolean => key.length <= maxKeyLength && keyPattern.test(key)
@@ -43,17 +43,17 @@ const isFileKey = (key: string): boolean => key.length <= maxKeyLength && keyPat
 export class Files extends Context.Service<
   Files,
   {
-    /** The whole file at once: a reader sees the old bytes or the new ones, never a part. */
+    /** Writes the file atomically: a reader sees the old bytes or the new ones, never a part. */
     readonly write: (key: string, bytes: Uint8Array) => Effect.Effect<void, FileKeyRefused | FileFailed>
-    /** The local path at which the caller may write `key` bit by bit; its folder exists. */
+    /** The local path at which the caller may write `key` piece by piece. Its folder exists. */
     readonly createWriter: (key: string) => Effect.Effect<string, FileKeyRefused | FileFailed>
     readonly read: (key: string) => Effect.Effect<Uint8Array, FileKeyRefused | FileNotFound | FileFailed>
     readonly stat: (key: string) => Effect.Effect<FileStat, FileKeyRefused | FileNotFound | FileFailed>
-    /** Gives a file, which is on the disk already, another name that outlives a loss of power. */
+    /** Renames a file that is already on the disk, so that the new name survives a loss of power. */
     readonly rename: (from: string, to: string) => Effect.Effect<void, FileKeyRefused | FileFailed>
     /** Succeeds when there is no such file. */
     readonly remove: (key: string) => Effect.Effect<void, FileKeyRefused | FileFailed>
-    /** Where `key` lies, for readers that stream; says nothing on whether it exists. */
+    /** The local path of `key`, for readers that stream. The file need not exist. */
     readonly path: (key: string) => Effect.Effect<string, FileKeyRefused>
   }
 >()("runtime/storage/Files") {
@@ -63,7 +63,7 @@ export class Files extends Context.Service<
 
 const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
 
-/** What was done to the names in it is on the disk. */
+/** Flushes changes of names in the folder to the disk. */
 const synced = async (folder: string): Promise<void> => {
   const opened = await open(folder)
   await opened.sync().finally(() => opened.close())

@@ -1,4 +1,4 @@
-/** Where the bytes of an uploaded recording come from: of this node's files, unless recordings are kept elsewhere. */
+/** Reads the bytes of an uploaded recording: from this node's files, unless recordings are stored elsewhere. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Files } from "./Files.ts"
 
@@ -11,7 +11,7 @@ class RecordingMissing extends Schema.TaggedError<RecordingMissing>()("Recording
 export class RecordingBytes extends Context.Service<
   RecordingBytes,
   {
-    /** The whole file; uploads are bounded. */
+    /** The whole file: the size of uploads is limited. */
     readonly read: (storageKey: string) => Effect.Effect<Uint8Array, RecordingMissing>
   }
 >()("runtime/storage/RecordingBytes") {

@@ -1,7 +1,7 @@
 /**
- * Whether an organization has room for another recording. Looked up by nobody who carries a call: what is known here is a few seconds old, so an
- * organization may end up above its quota by what it was recording just then. The sizes of what calls leave behind are written from here, many
- * at a time; those that a process takes with it when it is killed are found again within the hour.
+ * Knows whether an organization has room for another recording. Calls never wait for this: the answer is a few seconds old, so an organization
+ * may exceed its quota by the recordings in progress. Also writes the sizes of the files that calls leave behind, many at a time. Sizes that
+ * are lost when a process is killed are counted again within the hour.
  */
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import * as storedFiles from "#core/file/StoredFiles.ts"
 import type { StoredFile } from "#core/file/StoredFiles.ts"
 
 const EVERY = "1 second"
-/** Without anything to write, the look is taken at every so many. */
+/** Without anything to write, quotas are checked only every this many turns. */
 const IDLE_TURNS = 5
 const AT_ONCE = 500
 const MOST_WAITING = 100_000
@@ -18,7 +18,7 @@ const LAST_CHANCE = "5 seconds"
 
 interface Room {
   readonly isFull: (organizationId: OrganizationId) => boolean
-  /** The file lies there, and its size will be counted. */
+  /** The file is on the disk, and its size will be counted. */
   readonly kept: (file: StoredFile) => void
 }
 
@@ -30,7 +30,7 @@ type Sql = SqlClient.SqlClient
 
 class Watch {
   readonly waiting: Array<StoredFile> = []
-  /** Undefined before the first look. */
+  /** Undefined before the first check. */
   private full: ReadonlySet<OrganizationId> | undefined
   private readonly sql: Sql
   private turns = 0
@@ -45,7 +45,7 @@ class Watch {
     if (this.waiting.length < MOST_WAITING) this.waiting.push(file)
   }
 
-  /** Not interrupted between the database and the list. */
+  /** Uninterruptible, so that a batch is never written without being removed from the list. */
   readonly written = Effect.suspend(() => {
     const batch = this.waiting.slice(0, AT_ONCE)
     return Effect.map(storedFiles.add(this.sql, batch), () => this.waiting.splice(0, batch.length).length)
@@ -70,7 +70,7 @@ class Watch {
         yield* Effect.logWarning("the storage of an organization is full: its calls are not recorded").pipe(
           Effect.annotateLogs({ organizationId: one.organizationId, usedBytes: one.used })
         )
-        // At a start it is no news.
+        // Not reported at the start, when it is not new.
         if (before !== undefined) yield* storedFiles.tellFull(this.sql, one)
       }
     })
@@ -83,7 +83,7 @@ export const layer = Layer.effect(
     const watch = new Watch(yield* SqlClient.SqlClient)
     yield* Effect.addFinalizer(() => Effect.ignore(Effect.timeout(watch.allWritten(), LAST_CHANCE)))
     const looking = Effect.catchCause(watch.look, (cause) =>
-      Effect.logWarning("the storage of organizations could not be looked at", cause)
+      Effect.logWarning("the storage quotas of organizations could not be checked", cause)
     )
     yield* Effect.forkScoped(Effect.repeat(looking, Schedule.spaced(EVERY)))
     return { isFull: watch.isFull, kept: watch.kept }

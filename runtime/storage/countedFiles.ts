@@ -1,20 +1,20 @@
-/** Counts files that are not counted: those from before there were quotas, and those whose size a process took with it when it was killed. */
+/** Counts files that have not been counted: those from before there were quotas, and those of a process that was killed. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as storedFiles from "#core/file/StoredFiles.ts"
 import type { NamedFile } from "#core/file/StoredFiles.ts"
 import type { Files } from "./Files.ts"
 
-/** Between two batches, so that others get their turn. */
+/** Pause between two batches, so that other work gets its turn. */
 const BREATH = "100 millis"
 
-/** How many there were. */
+/** Returns how many files it has counted. */
 export const countFiles = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, files: Files["Service"]) {
   let found = 0
   const counted = Effect.fnUntraced(function* (named: ReadonlyArray<NamedFile>) {
     const there = []
     for (const { key, organizationId } of named) {
-      // One that is not there takes no room.
+      // A missing file takes no room.
       const size = yield* Effect.orElseSucceed(files.stat(key), () => undefined)
       if (size !== undefined) there.push({ key, organizationId, bytes: size.bytes })
     }

@@ -1,4 +1,4 @@
-/** Files and folders that only the engine's own user may enter; those of an earlier version are closed to others. */
+/** Files and folders are only for the engine's own user. Those of an earlier version are closed to other users. */
 import { Effect } from "effect"
 import type { Dirent } from "node:fs"
 import { chmod, readdir, stat } from "node:fs/promises"
@@ -10,7 +10,7 @@ const permissions = 0o777
 
 const attempt = <A>(act: () => Promise<A>) => Effect.tryPromise({ try: act, catch: (cause) => cause })
 
-/** A folder is closed last: one that is closed already needs no look at what is in it, however much that is. */
+/** Closes a folder after its content, so that a closed folder need not be read again, however large it is. */
 const closeFolder = (folder: string): Effect.Effect<void, unknown> =>
   Effect.gen(function* () {
     const { mode } = yield* attempt(() => stat(folder))
@@ -28,7 +28,7 @@ const closeEntry = (folder: string, entry: Dirent): Effect.Effect<void, unknown>
 
 const isMissing = (cause: unknown): boolean => cause instanceof Error && "code" in cause && cause.code === "ENOENT"
 
-/** The folder and all below it. At once nobody else can pass through the folder, and then what is in it is closed too. */
+/** Closes the folder and everything below it. The folder itself is closed first, so that others are kept out at once. */
 export const closeToOthers = (folder: string): Effect.Effect<void> =>
   Effect.gen(function* () {
     const folders = yield* attempt(() => readdir(folder, { withFileTypes: true }))

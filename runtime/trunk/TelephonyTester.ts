@@ -92,7 +92,7 @@ const test = Effect.fnUntraced(function* (tester: Tester, setting: TrunkSetting)
   const live = tester.pool.all().find(({ configurationId }) => configurationId === setting.id)
   if (live !== undefined) {
     report(liveCheck(live))
-    // Whoever tests it may just have repaired it.
+    // The user who runs the test may just have repaired the cause.
     if ([live.status(), ...live.endpoints().map(({ status }) => status)].some(({ _tag }) => _tag === "Down")) live.trunk.reconnect?.()
   }
   const finished: TelephonyTest = {

@@ -1,6 +1,6 @@
 /**
- * One live trunk per telephony configuration, opened at its first use and kept. When the configuration gets other credentials, a new trunk
- * takes its place: what is dialed from then on goes through that one, and the old one is closed when its last call has ended.
+ * Keeps one live trunk per telephony configuration, opened at its first use. When the configuration gets other credentials, a new trunk takes
+ * its place: later calls are dialed through the new one, and the old one is closed when its last call has ended.
  */
 import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
@@ -27,47 +27,47 @@ const RENEW_AGAIN = Schedule.spaced("5 seconds")
 export interface LiveTrunk extends TrunkHealth {
   readonly configurationId: TelephonyConfigId
   readonly adapter: Adapter
-  /** The calls that it has placed. */
+  /** Controls the calls that it has placed. */
   readonly trunk: CallControl
-  /** Places a call. Without a number to show, it shows one of the configuration's. */
+  /** Places a call. If the request has no caller ID, it shows one of the configuration's numbers. */
   readonly originate: Trunk["originate"]
-  /** The number of the configuration that `to` would be shown now; undefined when there is none. */
+  /** The caller ID that `to` would be shown now; undefined when the configuration has no number. */
   readonly callerIdFor: (to: string) => string | undefined
-  /** The numbers that calls may show now. */
+  /** The caller IDs that calls may show now. */
   readonly callerIds: () => CallerIds
   /** False once another trunk has taken its place, or the configuration is gone. */
   readonly isCurrent: () => boolean
   /** Limits how many requests of this trunk wait for a reply. */
   readonly originating: InFlight
-  /** Empty where there is only one. */
+  /** Empty when the trunk has only one endpoint. */
   readonly endpoints: () => ReadonlyArray<Endpoint>
   /** Dial requests per second. */
   readonly rate: number
-  /** How many calls it carries at once; undefined: no limit. */
+  /** Maximum number of concurrent calls; undefined: no limit. */
   readonly maxConcurrentCalls: () => number | undefined
-  /** The campaign has contacts to call: if the trunk is away, its log will tell of it. */
+  /** The campaign has contacts to call. If the trunk is down, the outage is added to the campaign's log. */
   readonly heldUp: (campaignId: CampaignId) => void
 }
 
 /** Where an event came from. */
 export interface EventSource {
   readonly configurationId: TelephonyConfigId
-  /** The session that heard it, or what has taken over its calls. Undefined while it is being opened. */
+  /** The session that reported it, or the control of the calls of a replaced session. Undefined while the session is being opened. */
   readonly trunk: () => CallControl | undefined
 }
 
 export interface CallOfNode {
   readonly attempt: { readonly callId: CallId }
   readonly trunk: LiveTrunk
-  /** Until its request has left. */
+  /** Defined until its request has left. */
   readonly dialing?: object | undefined
-  /** Where it went; undefined when nobody knows. */
+  /** The endpoint that its request went to; undefined when it is unknown. */
   readonly endpoint?: string | undefined
 }
 
-/** The calls of this node, and who wants to hear of them. */
+/** The calls of this node, and the receiver of their events. */
 interface CallsOfNode {
-  /** Every event of every trunk. */
+  /** Receives every event of every trunk. */
   readonly onEvent: (callId: string, event: TrunkEvent, source: EventSource) => void
   readonly live: () => Iterable<CallOfNode>
 }
@@ -77,12 +77,12 @@ export class TrunkPool extends Context.Service<
   {
     /** Undefined: the configuration is gone, or its provider is not installed. */
     readonly get: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
-    /** The same, after somebody may have repaired what keeps the trunk down: it tries again at once. */
+    /** Like `get`, after somebody may have repaired the cause of the trouble: the trunk tries again at once. */
     readonly getRepaired: (id: TelephonyConfigId) => Effect.Effect<LiveTrunk | undefined>
     /** Set once, by the call supervisor. */
     readonly deliverTo: (calls: CallsOfNode) => void
     readonly all: () => ReadonlyArray<LiveTrunk>
-    /** The configuration's row has changed. Returns once new calls go by it; without a database, that happens as soon as there is one. */
+    /** The configuration's row has changed. Returns once new calls use the change. If the database is down, the change is retried in the background. */
     readonly renew: (id: TelephonyConfigId, changed: "configuration" | "numbers") => Effect.Effect<void>
   }
 >()("runtime/trunk/TrunkPool") {
@@ -129,7 +129,7 @@ export class TrunkPool extends Context.Service<
     })
   )
 
-  /** Word of changes, to the trunks of this node. */
+  /** Passes changes on to the trunks of this node. */
   static readonly layerSignals = Layer.effect(
     TrunkSignals,
     Effect.map(TrunkPool, (pool) => ({
@@ -139,12 +139,12 @@ export class TrunkPool extends Context.Service<
   )
 }
 
-/** A live trunk, as the pool keeps it. */
+/** An open session with a provider. */
 interface Session {
   setting: TrunkSetting
   readonly scope: Scope.Closeable
   readonly trunk: Trunk
-  /** Wakes whoever watches it. */
+  /** Wakes the watchers of the trunk. */
   readonly changed: () => void
 }
 interface Opened extends Session {
@@ -278,7 +278,7 @@ const noCallerIds: CallerIds = { all: [], preferred: undefined }
 const gone = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: "the telephony configuration is gone" }))
 const noCallerId = Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: "there is no active number to call from" }))
 
-/** `current`: the configuration's trunk by now. */
+/** `current` returns the configuration's present trunk. */
 const liveOf = (
   session: Session,
   adapter: Adapter,
@@ -308,7 +308,7 @@ const liveOf = (
     callerIds: () => (isCurrent() ? session.setting.callerIds : (current()?.callerIds() ?? noCallerIds)),
     isCurrent,
     endpoints: () => session.trunk.endpoints?.() ?? [],
-    // Each endpoint answers for itself.
+    // Each endpoint has its own limit.
     originating: new InFlight(adapter.manifest.originatesInFlight * Math.max(1, session.trunk.endpoints?.().length ?? 1)),
     rate,
     heldUp,
@@ -319,13 +319,13 @@ const liveOf = (
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** Why nothing can be dialed through this trunk now, in a sentence; undefined when it can. */
+/** Why nothing can be dialed through this trunk now, as a sentence; undefined when it is up. */
 export const whyDown = (trunk: LiveTrunk): string | undefined => wordsFor(trunk.status())
 
 export const wordsFor = (status: TrunkStatus): string | undefined =>
   status._tag === "Up" ? undefined : status._tag === "Connecting" ? "It is not connected yet." : status.detail
 
-/** Waits up to `millis` for the trunk to be able to carry calls; false when it still cannot. */
+/** Waits up to `millis` while the trunk connects. False when it is down, or still connecting. */
 export const awaitUp = (trunk: LiveTrunk, millis: number): Effect.Effect<boolean> =>
   Effect.callback<boolean>((resume) => {
     const settle = () => {

@@ -1,13 +1,13 @@
 /**
- * Has an adapter from a package ask whether a request may leave, whatever its author has thought of. A call that leaves unasked is in no
- * journal: after a crash it would count as never placed, and its contact would be called again; and no pause would hold it back.
+ * Makes sure that an adapter from a package asks whether a request may leave, even if its author forgot. A call that leaves without asking is in
+ * no journal: after a crash it would count as never placed, and its contact would be called again. Nor would a pause hold it back.
  */
 import { Effect, Exit } from "effect"
 import { type Adapter, type OriginateDoubtful, OriginateRefused, type OriginateRequest, type Trunk } from "#core/provider/Adapter.ts"
 
 type Originated = Exit.Exit<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
 
-/** Asked for it right before the request is handed over, until one of its requests has asked; and from then on, if one has not. */
+/** The engine asks on its behalf, right before it hands over the request, until one request has asked itself, and for good once one has not. */
 export const askingAdapter = (adapter: Adapter): Adapter => {
   const { connect, manifest } = adapter
   let standing: "unknown" | "asks" | "failed" = "unknown"
@@ -38,12 +38,12 @@ export const askingAdapter = (adapter: Adapter): Adapter => {
   }
 }
 
-/** A refusal without having asked is in order: there was nothing to send. */
+/** A refusal without asking is fine, because nothing was sent. */
 const mayHaveLeft = (originated: Originated): boolean =>
   Exit.isSuccess(originated) ||
   originated.cause.reasons.some((reason) => reason._tag === "Fail" && reason.error._tag === "OriginateDoubtful")
 
-/** All verbs of a trunk: one that is added to the contract and not here does not compile. */
+/** All verbs of a trunk. A verb that is added only to the contract does not compile. */
 const verbs: { readonly [Verb in keyof Required<Trunk>]: true } = {
   originate: true,
   hangup: true,
@@ -66,6 +66,6 @@ const withOriginate = (trunk: Trunk, originate: Trunk["originate"]): Trunk => {
     if (value === undefined) return []
     return [[verb, typeof value === "function" ? value.bind(trunk) : value] as const]
   })
-  // The trunk's own verbs under their own names.
+  // Cast: these are the trunk's own verbs under their own names.
   return { ...(Object.fromEntries(bound) as unknown as Trunk), originate }
 }

@@ -1,18 +1,18 @@
-/** What the engine's log says of a trunk: each change between up and down, and the beginning and the end of trouble. */
+/** Logs the state of a trunk: each change between up and down, and the beginning and end of trouble. */
 import { Effect } from "effect"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import type { TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
-/** For as long as the scope is open. */
+/** Logs until the scope closes. */
 export const logChanges = Effect.fnUntraced(function* (health: TrunkHealth) {
   const log = Effect.runForkWith(yield* Effect.context())
-  let told: TrunkStatus = { _tag: "Connecting" }
+  let logged: TrunkStatus = { _tag: "Connecting" }
   let isTroubled = false
   const look = () => {
     const status = health.status()
-    // While it tries again, it is as it was.
-    if (status._tag !== "Connecting" && !isSame(status, told)) {
-      told = status
+    // A trunk that is reconnecting keeps its logged state.
+    if (status._tag !== "Connecting" && !isSame(status, logged)) {
+      logged = status
       log(
         status._tag === "Up"
           ? Effect.logInfo("a trunk is up")

@@ -1,32 +1,32 @@
 /**
- * Notes when a trunk goes away and comes back, for the logs of the campaigns that it concerns (`TrunkOutages`). What has not been written yet
- * is kept in memory and merged, so that a trunk that comes and goes while the database is away costs nothing.
+ * Records when a trunk goes down and comes back, for the logs of the campaigns concerned (`TrunkOutages`). Unwritten changes are kept in memory
+ * and merged, so that a trunk that goes up and down while the database is away costs nothing.
  */
 import { Clock, Effect, Latch, Schedule } from "effect"
 import type { CampaignId } from "#core/Id.ts"
 import { type Away as Place, TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import type { TrunkHealth } from "#core/provider/TrunkHealth.ts"
 
-/** How often it is looked whether the calls that were cut are settled; and how soon what could not be written is tried again. */
+/** How often to check whether the calls that were cut have been settled, and how soon to retry a failed write. */
 const AGAIN = "1 second"
-/** Campaigns that one write names; the others come with the next. */
+/** Campaigns named by one write; the rest follow with the next. */
 const MOST_HELD = 1000
 
 interface Away {
-  /** Of the wall clock, as all times here. */
+  /** Wall-clock time, like all times here. */
   readonly since: number
   until: number | undefined
-  /** When it went away anew, before the outage was told of. */
+  /** When the trunk went down again before the outage was logged. */
   anewAt: number
   isNoted: boolean
-  /** Not written yet. */
+  /** Campaigns that have not been written yet. */
   readonly heldUp: Set<CampaignId>
-  readonly known: Set<CampaignId>
+  readonly noted: Set<CampaignId>
 }
 
 /**
- * For as long as the scope is open. Returns what a campaign calls that has contacts to call while the trunk is away; asking twice changes
- * nothing. `isCurrent`: false once another trunk has taken its place.
+ * Records outages until the scope closes. Returns a function for campaigns that have contacts to call while the trunk is down; calling it twice
+ * changes nothing. `isCurrent` is false once another trunk has taken its place.
  */
 export const noteOutages = Effect.fnUntraced(function* (
   place: Place,
@@ -38,7 +38,7 @@ export const noteOutages = Effect.fnUntraced(function* (
   const now = () => clock.currentTimeMillisUnsafe()
   const news = Latch.makeUnsafe(false)
   let away: Away | undefined
-  // A former process may have left an outage that this connection ends.
+  // An earlier process may have left an outage that this connection ends.
   let isFirst = true
 
   const look = () => {
@@ -88,8 +88,8 @@ export const noteOutages = Effect.fnUntraced(function* (
   )
 
   return (campaignId: CampaignId): void => {
-    if (away === undefined || away.until !== undefined || away.known.has(campaignId)) return
-    away.known.add(campaignId)
+    if (away === undefined || away.until !== undefined || away.noted.has(campaignId)) return
+    away.noted.add(campaignId)
     away.heldUp.add(campaignId)
     news.openUnsafe()
   }
@@ -99,7 +99,7 @@ const begin = (since: number, isNoted: boolean): Away => ({
   anewAt: since,
   heldUp: new Set(),
   isNoted,
-  known: new Set(),
+  noted: new Set(),
   since,
   until: undefined
 })

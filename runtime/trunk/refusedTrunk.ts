@@ -1,4 +1,4 @@
-/** The trunk of a configuration whose address the engine does not connect to: it never hears of the provider, and says so whatever is asked. */
+/** The trunk of a configuration whose address the engine must not connect to. It never contacts the provider, and refuses every request. */
 import { Effect } from "effect"
 import { refusedWords } from "#core/egress/Egress.ts"
 import { OriginateRefused, ProviderError, type Trunk, type TrunkContext } from "#core/provider/Adapter.ts"

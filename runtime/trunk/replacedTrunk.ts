@@ -1,7 +1,7 @@
 /**
- * The calls of a trunk that another one has replaced. If the new settings lead to the same place at the provider, the new session sees these
- * calls and takes them over, because the old one may have lost its password or its events. Otherwise they stay with the old session, which is
- * kept until the last of them has ended.
+ * Controls the calls of a trunk that has been replaced. If the new settings lead to the same account at the provider, the new session sees these
+ * calls and takes them over, because the old one's password or events may no longer work. Otherwise they stay with the old session, which
+ * is kept until the last of them has ended.
  */
 import { Effect } from "effect"
 import type { CallId } from "#core/Id.ts"
@@ -10,7 +10,7 @@ import type { Presence, Trunk } from "#core/provider/Adapter.ts"
 /** Everything that can be done with a call that has been placed. */
 export type CallControl = Omit<Trunk, "originate">
 
-/** `successor`: the trunk that has replaced it by now; undefined when the configuration is gone. */
+/** `successor` returns the trunk that has replaced this one; undefined when the configuration is gone. */
 export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefined): CallControl => {
   const sees = (presence: Presence) => presence === "ringing" || presence === "up"
   const holderOf = (callId: CallId): Effect.Effect<CallControl> =>
@@ -35,7 +35,7 @@ export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefin
   }
 }
 
-/** Both are sessions of one adapter: where the old one can, the new one can. */
+/** Both are sessions of the same adapter, so if the old one can transfer, the new one can. */
 const transferring = (
   { transfer: ownTransfer }: Trunk,
   holderOf: (callId: CallId) => Effect.Effect<CallControl>

@@ -16,7 +16,7 @@ export const tooSlow: Check = {
 export const broken: Check = {
   name: "engine",
   result: "failed",
-  message: "The engine could not try it.",
+  message: "The engine could not test the configuration.",
   advice: "The engine's log has the reason."
 }
 export const notInstalled = (provider: string): Check => ({
@@ -33,7 +33,7 @@ export const liveCheck = (live: LiveTrunk): Check => {
       name: "trunk",
       result: live.status()._tag === "Connecting" ? "warning" : "failed",
       message: `The engine's own connection is down: ${reason}`,
-      advice: "It is being tried again now; ask again in some seconds."
+      advice: "The engine is reconnecting now. Test again in a few seconds."
     }
   const trouble = live.trouble()
   return trouble === undefined
@@ -42,7 +42,7 @@ export const liveCheck = (live: LiveTrunk): Check => {
         name: "trunk",
         result: "warning",
         message: `The engine is connected, but calls fail: ${trouble.detail}`,
-        advice: "One call at a time tries it."
+        advice: "Until a call succeeds, the engine dials one call at a time."
       }
 }
 

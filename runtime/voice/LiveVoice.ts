@@ -14,7 +14,7 @@ import type { RecordingUnplayable } from "./RecordedSpeech.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 import type { TtsError } from "./Tts.ts"
 import { charactersOf, fateOf, isToSpeak, type Machine, noteSaid, openVoice, type Voice } from "./Voice.ts"
-import { makeVoiceFiles, type VoiceFiles } from "./voiceFiles.ts"
+import { makeVoiceFiles, type VoiceFiles } from "./VoiceFiles.ts"
 import type { VoiceEvent, VoicePlan, VoiceReport, VoiceSession } from "./VoiceSession.ts"
 
 /** How soon a phone that has begun to ring is expected to be answered. */

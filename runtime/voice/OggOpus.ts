@@ -45,7 +45,7 @@ const checksumOf = (page: Uint8Array): number => {
 /** A packet whose length is a multiple of 255 ends with an empty segment. */
 const segmentsOf = (packet: Uint8Array): number => Math.floor(packet.length / segmentBytes) + 1
 
-const head = ({ channels, inputRate, preSkip }: OggOpusOptions): Uint8Array => {
+const opusHead = ({ channels, inputRate, preSkip }: OggOpusOptions): Uint8Array => {
   const packet = Buffer.alloc(19)
   packet.write("OpusHead", 0)
   packet.writeUInt8(1, 8)
@@ -91,7 +91,7 @@ export const startOggOpus = (options: OggOpusOptions): OggOpus => {
     segments = 0
   }
 
-  writePage([head(options)], 0, first)
+  writePage([opusHead(options)], 0, first)
   writePage([tags()], 0, 0)
   return {
     push: (packet) => {

@@ -39,7 +39,7 @@ const keepHouse = (auditDays = "365") => {
   const config = Layer.orDie(Config.layerOf({ AUDIT_DAYS: auditDays }))
   return Effect.as(Housekeeping.keepHouse.pipe(Effect.provide([config, layer])), lines)
 }
-const done = "what nobody needs any more was deleted"
+const done = "expired data was deleted"
 
 /** As if the address had expired so long ago. */
 const expire = (key: string, since: string) =>

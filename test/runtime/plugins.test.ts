@@ -176,7 +176,7 @@ t.test("given packages that are no adapters, when they are named, then the start
   await install("next-contract", `export default { manifest: { ...${manifest}, contract: 2 }, fields: {}, connect: () => {} }`)
   await install("bad-name", `export default { manifest: { ...${manifest}, provider: "A B" }, fields: {}, connect: () => {} }`)
   await install("same-name", `export default { manifest: { ...${manifest}, provider: "ari" }, fields: {}, connect: () => {} }`)
-  t.match(await refusalOf("nobody"), "ADAPTERS names nobody, which is no built-in adapter (ari) and no installed package that loads")
+  t.match(await refusalOf("nobody"), "ADAPTERS names nobody, which is neither a built-in adapter (ari) nor an installed package that loads")
   t.match(await refusalOf("no-default"), "it has no default export")
   t.match(await refusalOf("next-contract"), "version 2 of the adapter contract, not 1")
   t.match(await refusalOf("bad-name"), "its provider name")
