@@ -129,7 +129,7 @@ class Condition {
   }
 
   /** The first failure, or another one: the probe has failed. */
-  #rest(kind: TroubleKind, retryAfterMillis: number | undefined, detail: string): void {
+  #startRest(kind: TroubleKind, retryAfterMillis: number | undefined, detail: string): void {
     const failedAt = this.#now
     const before = this.state._tag === "Well" ? undefined : this.state.trouble
     const failures = (before?.failures ?? 0) + 1
@@ -142,7 +142,7 @@ class Condition {
    * Requests that were in flight together count as one failure. An error restarts the rest without lengthening it, except where the provider
    * asks for more. A request without an answer changes nothing: it says nothing about how the trunk is now.
    */
-  #restOn(trouble: Trouble, retryAfterMillis: number | undefined, isSilent: boolean): void {
+  #extendRest(trouble: Trouble, retryAfterMillis: number | undefined, isSilent: boolean): void {
     const askedUntil = Math.max(trouble.askedUntil, this.#askedUntil(retryAfterMillis))
     const until = isSilent ? trouble.until : Math.max(trouble.until, this.#now + restAfter(trouble.failures))
     this.#move({ _tag: "Resting", trouble: { ...trouble, askedUntil, until: Math.max(until, askedUntil) } })
@@ -150,9 +150,9 @@ class Condition {
 
   failed(callId: CallId, kind: TroubleKind, retryAfterMillis: number | undefined, detail: string, isSilent = false): void {
     this.#inFlight.delete(callId)
-    if (this.state._tag === "Resting") return this.#restOn(this.state.trouble, retryAfterMillis, isSilent)
+    if (this.state._tag === "Resting") return this.#extendRest(this.state.trouble, retryAfterMillis, isSilent)
     // While a probe is under way, nothing else is in flight.
-    this.#rest(kind, retryAfterMillis, detail)
+    this.#startRest(kind, retryAfterMillis, detail)
   }
 
   admits(): boolean {
@@ -196,7 +196,7 @@ class Condition {
     if (this.state._tag !== "Well" || answered) return this.failed(callId, "doubted", retryAfterMillis, detail, !answered)
     this.#inFlight.delete(callId)
     if (this.state.doubts + 1 < DOUBTS_TO_SUSPECT) this.state = { _tag: "Well", doubts: this.state.doubts + 1 }
-    else this.#rest("doubted", undefined, detail)
+    else this.#startRest("doubted", undefined, detail)
   }
 
   hurry(): void {

@@ -56,7 +56,7 @@ class Followers {
 interface Feed {
   readonly sql: SqlClient.SqlClient
   readonly followers: Followers
-  /** Held by whoever reads, or finds out where to read from. */
+  /** Held while events are read, and while a follower finds out where reading starts. */
   readonly reading: Semaphore.Semaphore
   /** The newest event that has been handed out; undefined while nobody follows. */
   last: EventId | undefined

@@ -25,7 +25,7 @@ const GREETING_DUE_MILLIS = 2000
 const messageTail = new Uint8Array(25 * frameSize).fill(silence)
 
 /** What the voices of all calls share. */
-interface Studio {
+interface VoiceResources {
   readonly pacer: FramePacer
   readonly openings: Openings
   readonly files: VoiceFiles
@@ -51,7 +51,7 @@ const say = ({ line, noted }: Voice, { speech, text }: OpeningPiece) => {
   line.say(speech)
 }
 
-const greet = Effect.fnUntraced(function* ({ openings }: Studio, voice: Voice) {
+const greet = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: Voice) {
   const { engine } = openings
   const unplayed = { error: "The recorded greeting could not be played", processor: "recording", logged: "recorded greeting not played" }
   const unspoken = { error: "The greeting could not be spoken", processor: engine, logged: "greeting not spoken" }
@@ -71,7 +71,7 @@ const greet = Effect.fnUntraced(function* ({ openings }: Studio, voice: Voice) {
 })
 
 /** The whole message before any of it is said, because it must not stop in the middle. Undefined when it cannot be spoken. */
-const messageOf = Effect.fnUntraced(function* ({ openings }: Studio, voice: Voice) {
+const messageOf = Effect.fnUntraced(function* ({ openings }: VoiceResources, voice: Voice) {
   const { later } = voice.plan
   const { message = "" } = later === undefined ? voice.plan : yield* later
   const unspoken = { error: "The message could not be spoken", processor: openings.engine, logged: "message not spoken" }
@@ -84,7 +84,7 @@ const messageOf = Effect.fnUntraced(function* ({ openings }: Studio, voice: Voic
 
 /** The greeting stops, because nobody hears it; the message waits for the beep. */
 const leaveMessage = Effect.fnUntraced(function* (
-  studio: Studio,
+  resources: VoiceResources,
   voice: Voice,
   machine: Machine,
   greeting: Fiber.Fiber<unknown>,
@@ -95,20 +95,20 @@ const leaveMessage = Effect.fnUntraced(function* (
   yield* Fiber.interrupt(greeting)
   noteSaid(voice)
   // A machine that is detected before the greeting was due is not a person who was left in silence.
-  if (noted.firstAudioMillis === undefined && studio.pacer.now() - openedAt < GREETING_DUE_MILLIS) noted.wasToSpeak = false
+  if (noted.firstAudioMillis === undefined && resources.pacer.now() - openedAt < GREETING_DUE_MILLIS) noted.wasToSpeak = false
   line.hush()
   noted.message = "not_left"
-  const pieces = (yield* messageOf(studio, voice)) ?? []
+  const pieces = (yield* messageOf(resources, voice)) ?? []
   const moment = pieces.length === 0 ? "give_up" : yield* Deferred.await(machine.moment)
   if (moment === "give_up") return emit({ _tag: "MessageOver" })
   noted.message = "cut"
-  noted.sayings.push({ engine: studio.openings.engine, voice: studio.openings.voice, isSynthesized: true, pieces: [] })
+  noted.sayings.push({ engine: resources.openings.engine, voice: resources.openings.voice, isSynthesized: true, pieces: [] })
   for (const piece of pieces) say(voice, piece)
   line.say(messageTail)
   line.saidAll()
 })
 
-const close = Effect.fnUntraced(function* ({ files, metrics, pacer }: Studio, voice: Voice): Effect.fn.Return<VoiceReport> {
+const close = Effect.fnUntraced(function* ({ files, metrics, pacer }: VoiceResources, voice: Voice): Effect.fn.Return<VoiceReport> {
   const { digits, line, noted, openedAt, plan, recording, steadyAt, transcript } = voice
   line.hangUp()
   metrics.framesSent += line.sent()
@@ -139,16 +139,16 @@ const close = Effect.fnUntraced(function* ({ files, metrics, pacer }: Studio, vo
 })
 
 const attach = Effect.fnUntraced(
-  function* (studio: Studio, plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void) {
-    const { files, metrics, pacer } = studio
+  function* (resources: VoiceResources, plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void) {
+    const { files, metrics, pacer } = resources
     const run = Effect.runForkWith(yield* Effect.context())
     // In a fiber of its own, so that a caller that is interrupted while it waits does not leave half a recording.
-    const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(studio, voice)))))
+    const finish = (voice: Voice) => Effect.suspend(() => Fiber.join((voice.noted.closing ??= run(close(resources, voice)))))
     const path = yield* files.recordingPath(plan)
     const voice = yield* Effect.acquireRelease(openVoice(plan, media, emit, pacer, path, { metrics, room: files.room }), finish)
-    const greeting = yield* Effect.forkScoped(greet(studio, voice), { startImmediately: true })
+    const greeting = yield* Effect.forkScoped(greet(resources, voice), { startImmediately: true })
     const { machine } = voice
-    if (machine !== undefined) yield* Effect.forkScoped(leaveMessage(studio, voice, machine, greeting, emit), { startImmediately: true })
+    if (machine !== undefined) yield* Effect.forkScoped(leaveMessage(resources, voice, machine, greeting, emit), { startImmediately: true })
     const dtmf: VoiceSession["dtmf"] = (digit, at) => {
       if (voice.noted.closing !== undefined || !voice.digits.press(digit)) return
       voice.transcript.said({ speaker: "user", text: `pressed ${digit}`, at, until: at })
@@ -158,10 +158,10 @@ const attach = Effect.fnUntraced(
     }
     return { dtmf, machineDetected, finish: finish(voice) }
   },
-  (attached, _studio, plan) => Effect.annotateLogs(attached, { runId: plan.runId })
+  (attached, _resources, plan) => Effect.annotateLogs(attached, { runId: plan.runId })
 )
 
-const prepare = Effect.fnUntraced(function* ({ openings }: Studio, plan: VoicePlan) {
+const prepare = Effect.fnUntraced(function* ({ openings }: VoiceResources, plan: VoicePlan) {
   const wanted: Wanted = { isAnswered: false, neededAt: (yield* SteadyTime.now) + USUAL_RING_MILLIS, campaignId: plan.campaignId }
   const recording = yield* Effect.catchCause(openings.recorded(plan, wanted), () => Effect.undefined)
   if (recording === undefined) yield* Effect.ignore(openings.spoken(plan, wanted, () => {}))
@@ -171,12 +171,12 @@ export const makeLiveVoice = Effect.fnUntraced(function* (pacer: FramePacer) {
   const files = yield* makeVoiceFiles
   const openings = yield* makeOpenings
   const metrics = yield* CurrentCallMetrics
-  const studio: Studio = { pacer, openings, files, metrics }
+  const resources: VoiceResources = { pacer, openings, files, metrics }
   return {
     isCrowdedBy: openings.isCrowdedBy,
     warm: openings.warm,
-    prepare: (plan: VoicePlan) => prepare(studio, plan),
-    attach: (plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void) => attach(studio, plan, media, emit),
+    prepare: (plan: VoicePlan) => prepare(resources, plan),
+    attach: (plan: VoicePlan, media: MediaStream, emit: (event: VoiceEvent) => void) => attach(resources, plan, media, emit),
     salvage: files.salvage
   }
 })
