@@ -1,6 +1,6 @@
 /**
  * Brings the schema up to date: applies the files of core/migrations in the order of their names, each in a transaction of its own, and
- * notes it with its checksum. Forward only. Any number of nodes may start at once; one migrates, the others wait for it.
+ * records it with its checksum. Forward only. Any number of nodes may start at once: one migrates, the others wait for it.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -9,7 +9,7 @@ import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The schema cannot be brought up to date; nothing of `file` was applied. */
+/** The schema cannot be brought up to date. Nothing in `file` was applied. */
 class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("MigrationFailed", {
   file: Schema.String,
   reason: Schema.String
@@ -23,52 +23,21 @@ interface Migration {
   readonly version: number
   readonly file: string
   readonly checksum: string
-  readonly statements: ReadonlyArray<string>
+  readonly source: string
 }
 
 const ownMigrations = fileURLToPath(new URL("../../core/migrations/", import.meta.url))
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/
-// Any constant does, as long as nobody else locks the same.
+// An arbitrary number that no other advisory lock uses.
 const advisoryLock = 7_265_871
 const lockTimeoutMillis = 120_000
 
-// Comments, strings, quoted names and dollar-quoted bodies are taken whole, so that a `;` inside ends nothing. Not understood:
-// `E'...\'...'` and a `BEGIN ATOMIC` body; write those dollar-quoted.
-const token = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([A-Za-z_]\w*)?\$[\s\S]*?\$\1\$|;|[^;'"$/-]+|[\s\S]/gy
-
-/** The statements of a file, without those that are only comment. Postgres takes one at a time. */
-export const splitStatements = (source: string): ReadonlyArray<string> => {
-  const statements: Array<string> = []
-  let current = ""
-  let empty = true
-  const finish = () => {
-    if (!empty) statements.push(current.trim())
-    current = ""
-    empty = true
-  }
-  for (const [part] of source.matchAll(token)) {
-    if (part === ";") {
-      finish()
-      continue
-    }
-    current += part
-    if (!part.startsWith("--") && !part.startsWith("/*") && part.trim() !== "") empty = false
-  }
-  finish()
-  return statements
-}
-
 const parse = (file: string, source: string): Migration => {
   const text = source.replaceAll("\r\n", "\n")
-  return {
-    version: Number(fileName.exec(file)?.[1]),
-    file,
-    checksum: createHash("sha256").update(text).digest("hex"),
-    statements: splitStatements(text)
-  }
+  return { version: Number(fileName.exec(file)?.[1]), file, checksum: createHash("sha256").update(text).digest("hex"), source: text }
 }
 
-/** What lies in `folder`, oldest first. */
+/** The migrations in `folder`, oldest first. */
 export const readMigrations = Effect.fnUntraced(function* (folder: string = ownMigrations) {
   const names = yield* Effect.promise(() => readdir(folder))
   const files = names.filter((name) => name.endsWith(".sql")).sort()
@@ -91,11 +60,11 @@ const failed = (file: string) => (error: MigrationFailed | SqlError.SqlError) =>
   return new MigrationFailed({ file, reason: cause instanceof Error ? cause.message : error.message })
 }
 
-/** In one transaction, under the lock that keeps other nodes out. */
+/** Runs `work` in one transaction, under the lock that keeps other nodes out. */
 const exclusive = Effect.fnUntraced(function* <A>(file: string, work: Effect.Effect<A, MigrationFailed | SqlError.SqlError>) {
   const sql = yield* SqlClient.SqlClient
   const locked = Effect.gen(function* () {
-    // A migration takes as long as it takes.
+    // A migration may take longer than any statement of the engine.
     yield* sql`SELECT set_config('lock_timeout', ${String(lockTimeoutMillis)}, true), set_config('statement_timeout', '0', true)`
     yield* sql`SELECT pg_advisory_xact_lock(${advisoryLock})`
     return yield* work
@@ -123,12 +92,14 @@ const checkApplied = Effect.fnUntraced(function* (migrations: ReadonlyArray<Migr
 
 const apply = Effect.fnUntraced(function* (migration: Migration) {
   const sql = yield* SqlClient.SqlClient
-  const { checksum, file, version } = migration
-  const noted = yield* sql`
+  const { checksum, file, source, version } = migration
+  const recorded = yield* sql`
     INSERT INTO schema_migrations (version, file, checksum) VALUES (${version}, ${file}, ${checksum}) ON CONFLICT DO NOTHING RETURNING version`
-  // Another node was faster.
-  if (noted.length === 0) return
-  for (const statement of migration.statements) yield* sql.unsafe(statement).unprepared
+  // Another node has applied it meanwhile.
+  if (recorded.length === 0) return
+  // The driver sends one statement at a time, so the server gets the whole file as a value, and finds the statements itself.
+  yield* sql`SELECT set_config('trunkline.migration', ${source}, true) IS NOT NULL`
+  yield* sql`DO $$ BEGIN EXECUTE current_setting('trunkline.migration'); END $$`.unprepared
   yield* Effect.logInfo("migration applied").pipe(Effect.annotateLogs({ file }))
 })
 

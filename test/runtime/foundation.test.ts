@@ -9,7 +9,6 @@ import { join } from "node:path"
 import t from "tap"
 import { publicUrlOf, read, variables } from "#runtime/config/config.ts"
 import { EmbeddedPostgres } from "#runtime/postgres/EmbeddedPostgres.ts"
-import { migrate, splitStatements } from "#runtime/postgres/migrate.ts"
 import { clientLayer, databaseLayer } from "#runtime/postgres/postgres.ts"
 import * as telemetry from "#runtime/metrics/telemetry.ts"
 import * as postgres from "#test/support/postgres.ts"
@@ -219,90 +218,6 @@ t.test("embedded Postgres", async (t) => {
     writeFileSync(join(folder, "..", "file"), "")
     t.match(await failureOf(embedded(join(folder, "..", "file", "postgres"), Effect.succeed)), /cannot use its folder: .*file/)
   })
-})
-
-const migrations = (files: Readonly<Record<string, string>>): string => {
-  const folder = temporary("migrations")
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
-  return folder
-}
-const first = { "0001_first.sql": "-- why\nCREATE TABLE kept (id int);\nINSERT INTO kept VALUES (1);\n" }
-const second = { "0002_second.sql": "INSERT INTO kept VALUES (2)" }
-const onEmpty = <A, E>(use: (url: Redacted.Redacted) => Effect.Effect<A, E>) => runLive(Effect.flatMap(postgres.emptyDatabase, use))
-const migrating = (url: Redacted.Redacted, folder: string) => migrate(folder).pipe(Effect.provide(Layer.fresh(clientLayer(url))))
-const refusal = (url: Redacted.Redacted, folder: string) => Effect.map(Effect.flip(migrating(url, folder)), (error) => error.message)
-const keptIn = (url: Redacted.Redacted) => query(Redacted.value(url), "SELECT id FROM kept ORDER BY id")
-
-t.test("migrations", async (t) => {
-  t.test("are applied once each, in order", async (t) => {
-    const rows = await onEmpty((url) =>
-      Effect.gen(function* () {
-        yield* migrating(url, migrations(first))
-        yield* migrating(url, migrations(first))
-        yield* migrating(url, migrations({ ...second, ...first }))
-        return yield* keptIn(url)
-      })
-    )
-    t.strictSame(rows, [{ id: 1 }, { id: 2 }])
-  })
-
-  t.test("two nodes at once apply them once", async (t) => {
-    const folder = migrations({ ...first, ...second })
-    const nodes = (url: Redacted.Redacted) => Effect.forEach([1, 2, 3, 4], () => migrating(url, folder), { concurrency: "unbounded" })
-    t.strictSame(await onEmpty((url) => Effect.andThen(nodes(url), keptIn(url))), [{ id: 1 }, { id: 2 }])
-  })
-
-  t.test("a file that was changed after it had been applied is named", async (t) => {
-    const changed = migrations({ "0001_first.sql": "CREATE TABLE kept (id bigint)" })
-    const message = await onEmpty((url) => Effect.andThen(migrating(url, migrations(first)), refusal(url, changed)))
-    t.match(message, /0001_first\.sql: was changed/)
-  })
-
-  t.test("line ends are no change", async (t) => {
-    const dos = migrations({ "0001_first.sql": first["0001_first.sql"].replaceAll("\n", "\r\n") })
-    t.strictSame(
-      await onEmpty((url) => Effect.andThen(migrating(url, migrations(first)), Effect.andThen(migrating(url, dos), keptIn(url)))),
-      [{ id: 1 }]
-    )
-  })
-
-  t.test("a file that fails leaves nothing behind, and is named", async (t) => {
-    const failing = migrations({ ...first, "0002_bad.sql": "INSERT INTO kept VALUES (9);\nINSERT INTO nowhere VALUES (1);" })
-    const [message, rows] = await onEmpty((url) => Effect.all([refusal(url, failing), keptIn(url)]))
-    t.match(message, /0002_bad\.sql: .*nowhere/)
-    t.strictSame(rows, [{ id: 1 }])
-  })
-
-  t.test("a database of a newer engine is left alone", async (t) => {
-    const message = await onEmpty((url) =>
-      Effect.andThen(migrating(url, migrations({ ...first, ...second })), refusal(url, migrations(first)))
-    )
-    t.match(message, /0002_second\.sql: was applied by a newer engine/)
-  })
-
-  t.test("names must be in order", async (t) => {
-    t.match(await onEmpty((url) => refusal(url, migrations({ "1_x.sql": "" }))), /1_x\.sql: must be named/)
-    t.match(await onEmpty((url) => refusal(url, migrations({ ...first, "0001_again.sql": "" }))), /0001_first\.sql: its number is taken/)
-  })
-
-  t.test("the engine's own apply to an empty database", async (t) => {
-    const tables = await onEmpty((url) =>
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1 FROM contacts, attempts, runs`).pipe(Effect.provide(databaseLayer(url)))
-    )
-    t.strictSame(tables, [])
-  })
-})
-
-t.test("a file is split into statements", async (t) => {
-  const check = (source: string, expected: ReadonlyArray<string>) => t.strictSame(splitStatements(source), expected, source)
-  check("", [])
-  check("-- only; a comment\n/* ; */ ;;\n", [])
-  check("SELECT 1; SELECT 2", ["SELECT 1", "SELECT 2"])
-  check("SELECT ';', 'it''s;' AS \"a;\"\"b\";SELECT 2;", ["SELECT ';', 'it''s;' AS \"a;\"\"b\"", "SELECT 2"])
-  check("-- it's\nSELECT 1 -- one;\n;SELECT 2 /* it's; */", ["-- it's\nSELECT 1 -- one;", "SELECT 2 /* it's; */"])
-  check("DO $$ BEGIN; END $$; SELECT $1", ["DO $$ BEGIN; END $$", "SELECT $1"])
-  check("DO $body$ SELECT $$;$$; $body$; SELECT 2", ["DO $body$ SELECT $$;$$; $body$", "SELECT 2"])
-  check("SELECT 4/2-1; SELECT 3", ["SELECT 4/2-1", "SELECT 3"])
 })
 
 t.test("the client", async (t) => {
