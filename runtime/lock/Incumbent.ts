@@ -1,22 +1,5 @@
 /** What an engine that wants the lock sees of the engine that has it, and what it decides to do. Pure. */
-
-/** The lock's row, and which session holds the lock itself. */
-export interface Seen {
-  readonly epoch: number
-  readonly node: string
-  readonly host: string
-  readonly pid: number
-  readonly process: string
-  /** The server process (backend) of the session that wrote the row. */
-  readonly backend: number
-  readonly since: Date
-  readonly beat: number
-  readonly released: boolean
-  /** Time since the last beat, by the clock of the database, which may have been set in the meantime. */
-  readonly ageMillis: number
-  /** The backend of the session that holds the lock now. */
-  readonly holder: number | undefined
-}
+import type { Seen } from "#runtime/postgres/LockStore.ts"
 
 export interface Situation {
   /** Undefined while no engine has ever had the lock. */

@@ -2,8 +2,7 @@
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { destroy } from "#runtime/postgres/connectionSocket.ts"
-import type { Seen } from "./Incumbent.ts"
+import { destroy } from "./connectionSocket.ts"
 
 /** A session that has not answered for this long is given up. */
 const ANSWER_MILLIS = 3000
@@ -13,6 +12,24 @@ export interface Identity {
   readonly host: string
   readonly pid: number
   readonly process: string
+}
+
+/** The lock's row, and which session holds the lock itself. */
+export interface Seen {
+  readonly epoch: number
+  readonly node: string
+  readonly host: string
+  readonly pid: number
+  readonly process: string
+  /** The server process (backend) of the session that wrote the row. */
+  readonly backend: number
+  readonly since: Date
+  readonly beat: number
+  readonly released: boolean
+  /** Time since the last beat, by the clock of the database, which may have been set in the meantime. */
+  readonly ageMillis: number
+  /** The backend of the session that holds the lock now. */
+  readonly holder: number | undefined
 }
 
 // The schema is part of the key: engines in two schemas of one database have nothing in common.
