@@ -1,6 +1,7 @@
 /** What the gateway asks of a node: whether it is ready, whose a run is, where files lie, whom it listens to, and who gets its metrics. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { owns } from "#core/run/RunStore.ts"
 import { AllowedHosts, AllowedOrigins, hostsOf } from "#gateway/http/admission.ts"
 import { MetricsText } from "#gateway/ports/MetricsText.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
@@ -14,13 +15,10 @@ import { Config } from "./config/config.ts"
 import { LocalJournal } from "./journal/LocalJournal.ts"
 import { EngineLock } from "./lock/EngineLock.ts"
 import { metricsText } from "./metrics/metrics.ts"
-import { DatabaseTrouble } from "./postgres/postgres.ts"
+import { answers, DatabaseTrouble } from "./postgres/postgres.ts"
 import { Files } from "./storage/Files.ts"
 import { TrunkPool, whyDown, wordsFor } from "./trunk/TrunkPool.ts"
 import { MediaRoom } from "./voice/MediaRoom.ts"
-
-/** A database that has not answered by then does not. */
-const READY_TIMEOUT = "2 seconds"
 
 const readiness = Layer.effect(
   Readiness,
@@ -35,8 +33,7 @@ const readiness = Layer.effect(
         const failure = journal.failure()
         return failure === undefined ? undefined : `The local journal cannot be written: ${failure}`
       }),
-      databaseTrouble: sql`SELECT 1`.pipe(
-        Effect.timeout(READY_TIMEOUT),
+      databaseTrouble: answers(sql).pipe(
         Effect.map(() => (lock.isHeld() ? undefined : "The engine does not have the lock of its database")),
         Effect.catch(() => Effect.succeed(known() ?? "The database does not answer"))
       ),
@@ -60,11 +57,7 @@ const readiness = Layer.effect(
 const runOwners = Layer.effect(
   RunOwners,
   Effect.map(SqlClient.SqlClient, (sql) => ({
-    owns: (organizationId, id) =>
-      sql`SELECT 1 FROM runs WHERE organization_id = ${organizationId}::int AND id = ${id}::int`.pipe(
-        Effect.map((rows) => rows.length > 0),
-        Effect.orDie
-      )
+    owns: (organizationId, id) => Effect.orDie(owns(sql, organizationId, id))
   }))
 )
 

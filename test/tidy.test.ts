@@ -216,6 +216,7 @@ interface Banned {
   readonly where: (source: Source) => boolean
 }
 const everywhere = () => true
+const isRuntimeAbovePostgres = ({ folder, path }: Source) => folder === "runtime" && !path.startsWith("runtime/postgres/")
 const isNotCampaignLog = (source: Source) => isProduct(source) && source.path !== "core/CampaignLog.ts"
 const banned: ReadonlyArray<Banned> = [
   { what: "a suppressed check", pattern: /@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable/, where: everywhere },
@@ -236,6 +237,11 @@ const banned: ReadonlyArray<Banned> = [
     where: isProduct
   },
   { what: "an entry of a campaign's log not written with CampaignLog.ts", pattern: /INSERT INTO campaign_log/, where: isNotCampaignLog },
+  {
+    what: "SQL in runtime outside of runtime/postgres: it belongs in the store of its concept, in core",
+    pattern: /\bsql(<.*>)?`|\b(SELECT|INSERT INTO|DELETE FROM) |\bUPDATE \S+ SET\b/,
+    where: isRuntimeAbovePostgres
+  },
   { what: "a test that is left out", pattern: /\bt\.(skip|only)\(|\bonly: true/, where: isTest }
 ]
 

@@ -4,6 +4,7 @@ import { Digest, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
 import { newKey, prefixOf } from "./ApiKey.ts"
+import { firstOrganization } from "./InstallationStore.ts"
 import { hashOf, newSecret } from "./Secret.ts"
 
 const firstName = "First organization"
@@ -53,10 +54,10 @@ type Sql = SqlClient.SqlClient
 
 const bootstrap = Effect.fnUntraced(function* (sql: Sql, given: Redacted.Redacted | undefined, concurrencyLimit: number) {
   yield* sql`SELECT pg_advisory_xact_lock(${bootstrapLock})`
-  const [first] = yield* sql<{ readonly id: OrganizationId }>`SELECT id FROM organizations ORDER BY id LIMIT 1`
+  const first = yield* firstOrganization(sql)
   if (first !== undefined) {
-    if (given !== undefined) yield* setBootstrapKey(sql, first.id, Redacted.value(given))
-    return { organizationId: first.id, created: false, key: undefined }
+    if (given !== undefined) yield* setBootstrapKey(sql, first, Redacted.value(given))
+    return { organizationId: first, created: false, key: undefined }
   }
   const organizationId = yield* create(sql, concurrencyLimit)
   const key = given === undefined ? yield* newKey : Redacted.value(given)

@@ -32,6 +32,10 @@ export const find = (sql: Sql, organizationId: OrganizationId, agentId: AgentId,
     Effect.map((rows) => rows.map(runOf)[0])
   )
 
+/** Whether the organization has a run with this id. */
+export const owns = (sql: Sql, organizationId: OrganizationId, id: RunId) =>
+  sql`SELECT 1 FROM runs WHERE organization_id = ${organizationId}::int AND id = ${id}::int`.pipe(Effect.map((rows) => rows.length > 0))
+
 export const hasCampaign = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql`SELECT 1 FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(Effect.map((rows) => rows.length > 0))
 

@@ -5,6 +5,7 @@ import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import { runName } from "#core/call/AttemptBeginning.ts"
 import { CallNotPlaced, ConcurrencyExhausted, Dialer, MediaExhausted, type SingleCall } from "#core/call/Dialer.ts"
 import type { CallId, OrganizationId } from "#core/Id.ts"
+import * as organizationSettings from "#core/organization/OrganizationSettingsStore.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { CallRate } from "#runtime/dispatch/CallRate.ts"
 import { Config } from "#runtime/config/config.ts"
@@ -142,8 +143,8 @@ const scopesOf = Effect.fnUntraced(function* (services: SingleCallServices, call
 })
 
 const limitOf = ({ sql }: SingleCallServices, id: OrganizationId) =>
-  sql<{ readonly limit: number }>`SELECT concurrency_limit AS "limit" FROM organizations WHERE id = ${id}::int`.pipe(
-    Effect.map((rows) => rows[0]?.limit ?? 0),
+  organizationSettings.concurrency(sql, id).pipe(
+    Effect.map(([concurrency]) => concurrency?.limit ?? 0),
     Effect.orDie
   )
 

@@ -10,6 +10,7 @@ import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { type CallLimits, CallState } from "#core/call/Call.ts"
 import { recoverAnswered, recoverElsewhere, recoverSent } from "#core/call/CallMachine.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
+import { type RunningCampaign, running as runningCampaigns } from "#core/campaign/RunningCampaignStore.ts"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { type AttemptInDoubt, LateCallStore } from "#core/call/LateCallStore.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
@@ -167,14 +168,6 @@ const settler = Effect.gen(function* () {
   })
 })
 
-interface Running {
-  readonly id: CampaignId
-  readonly dialEpoch: number
-  readonly ownerEpoch: number
-  /** Whether it has contacts that could be called now. */
-  readonly ready: boolean
-}
-
 /** The sweep, as described at the top of this file. */
 export const layerSweep = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -185,18 +178,14 @@ export const layerSweep = Layer.effectDiscard(
     const settle = yield* settler
     const supervisor = yield* CallSupervisor
 
-    const running = sql<Running>`
-      SELECT c.id, c.dial_epoch, c.owner_epoch,
-        EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'pending' AND NOT awaits_number)
-        OR EXISTS (SELECT 1 FROM contacts WHERE campaign_id = c.id AND state = 'retry_wait' AND NOT awaits_number AND due_at < now() - interval '5 seconds') AS ready
-      FROM campaigns c WHERE c.state = 'running' AND c.started_at < now() - ${SETTLE}::text::interval`
-    const isOwned = ({ id }: Running) => inboxes.find(id)?.isOpen === true
+    const running = runningCampaigns(sql, SETTLE)
+    const isOwned = ({ id }: RunningCampaign) => inboxes.find(id)?.isOpen === true
     /** A campaign that was just resumed, or whose database just came back, gets its owner in a moment. */
-    const attend = Effect.fnUntraced(function* (ownerless: ReadonlyArray<Running>) {
+    const attend = Effect.fnUntraced(function* (ownerless: ReadonlyArray<RunningCampaign>) {
       yield* Effect.sleep(SETTLE)
       for (const campaign of yield* running) {
         const { dialEpoch, id, ownerEpoch } = campaign
-        const isSame = (before: Running) => before.id === id && before.dialEpoch === dialEpoch && before.ownerEpoch === ownerEpoch
+        const isSame = (before: RunningCampaign) => before.id === id && before.dialEpoch === dialEpoch && before.ownerEpoch === ownerEpoch
         if (isOwned(campaign) || !ownerless.some(isSame)) continue
         yield* Effect.logError("a running campaign had no owner", { campaignId: id })
         yield* signals.campaignRunning(id, `${dialEpoch}.${ownerEpoch}`)

@@ -6,6 +6,7 @@ import { plainAddress, readAddress, reachOf } from "#core/egress/IpAddress.ts"
 import { type Egress, EgressPolicy, type Lookup, refusedCode, refusedWords } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import type { Network } from "#core/egress/Network.ts"
+import { firstOrganization } from "#core/organization/InstallationStore.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { Config } from "#runtime/config/config.ts"
 import { OwnPlaces } from "./OwnPlaces.ts"
@@ -63,14 +64,18 @@ const egressOf = ({ allowed, inside, own, resolve, tellsUnknownNames }: Rules): 
   }
 }
 
-/** The lowest id. The engine's own question, whoever it is asked for. */
-const firstOrganization = (sql: SqlClient.SqlClient) => {
+/**
+ * The installation's first organization, which stays the first: once there is one, the database is not asked again. It asks as the engine,
+ * because a request sees its own organization only.
+ */
+const rememberedFirst = (sql: SqlClient.SqlClient) => {
   let known: OrganizationId | undefined
-  const ask = sql<{ readonly id: OrganizationId }>`SELECT id FROM organizations ORDER BY id LIMIT 1`.pipe(
-    Effect.map((rows) => {
-      known = rows[0]?.id
-      return known
-    }),
+  const ask = firstOrganization(sql).pipe(
+    Effect.tap((id) =>
+      Effect.sync(() => {
+        known = id
+      })
+    ),
     Effect.orDie,
     Effect.provideService(CurrentTenant, undefined)
   )
@@ -112,7 +117,7 @@ export const layerOf = ({ allow, first, privateWebhooks }: Installation) =>
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { egressAllow, webhookPrivateTargets } = yield* Config
-    const first = firstOrganization(yield* SqlClient.SqlClient)
+    const first = rememberedFirst(yield* SqlClient.SqlClient)
     return layerOf({ allow: egressAllow ?? [], first, privateWebhooks: webhookPrivateTargets })
   })
 )

@@ -14,6 +14,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { CallId } from "#core/Id.ts"
+import { installationId } from "#core/organization/InstallationStore.ts"
 import { Config } from "#runtime/config/config.ts"
 import { bootId } from "./bootId.ts"
 import { FormerJournals, headerText, type KnownCall, NO_ENDPOINT, type Undone } from "./FormerJournals.ts"
@@ -226,11 +227,7 @@ class OwnJournal {
   }
 }
 
-const installation = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ readonly id: string }>`SELECT id FROM installation`
-  return row === undefined ? yield* Effect.die("the installation has no name") : row.id
-}).pipe(Effect.orDie)
+const installation = Effect.orDie(Effect.flatMap(SqlClient.SqlClient, installationId))
 
 const openJournal = (root: string, write: Append) => {
   const boot = bootId()

@@ -28,6 +28,8 @@ const ends = {
   tcp_keepalives_interval: "5",
   tcp_user_timeout: "30s"
 }
+/** How long a database that is asked whether it is there may take to answer. */
+const ANSWER_TIMEOUT = "2 seconds"
 // A database that starts together with the engine, as under compose, needs a while.
 const waitForDatabase = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 30 }))
 
@@ -132,6 +134,9 @@ const checkServer = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     })
   }
 })
+
+/** Fails when the database does not answer in time. */
+export const answers = (sql: SqlClient.SqlClient) => Effect.timeout(sql`SELECT 1`, ANSWER_TIMEOUT)
 
 /** Raises the wall around requests, for the engine that has the lock: it gives the role of tenants a new password. */
 export const wallLayer = Layer.effectDiscard(

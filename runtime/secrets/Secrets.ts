@@ -6,10 +6,11 @@
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sealer } from "#core/Sealer.ts"
+import { sealRows } from "#core/secrets/sealRows.ts"
+import * as usedKeys from "#core/secrets/UsedKeyStore.ts"
 import { Config } from "#runtime/config/config.ts"
 import { keyFileIn, makeKeyFile, readKeyFile } from "./KeyFile.ts"
 import { type KeyRing, keyBytesOf, prefixOf, sealsOf, secretsKey } from "./KeyRing.ts"
-import { sealRows } from "./sealRows.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -29,14 +30,8 @@ class SecretsLocked extends Schema.TaggedError<SecretsLocked>()("SecretsLocked",
   }
 }
 
-interface UsedKey {
-  readonly id: string
-  readonly isSettled: boolean
-}
-const usedKeys = (sql: Sql) => Effect.orDie(sql<UsedKey>`SELECT id, is_settled FROM secrets_keys ORDER BY id`)
-
 /** SECRETS_KEY, or else the file; it is made only where nothing has ever been sealed. */
-const findKeys = Effect.fnUntraced(function* (used: ReadonlyArray<UsedKey>) {
+const findKeys = Effect.fnUntraced(function* (used: ReadonlyArray<usedKeys.UsedKey>) {
   const { dataDir, secretsKey: given, secretsKeyOld } = yield* Config
   const path = keyFileIn(dataDir)
   const file = yield* readKeyFile(path)
@@ -59,13 +54,13 @@ const findKeys = Effect.fnUntraced(function* (used: ReadonlyArray<UsedKey>) {
 })
 
 /** From the first seal of a new key on, the database says that it needs it. */
-const settle = Effect.fnUntraced(function* (sql: Sql, ring: KeyRing, used: ReadonlyArray<UsedKey>) {
+const settle = Effect.fnUntraced(function* (sql: Sql, ring: KeyRing, used: ReadonlyArray<usedKeys.UsedKey>) {
   const { id } = ring.current
   if (used.length === 1 && used[0]?.id === id && used[0].isSettled) return
-  yield* sql`INSERT INTO secrets_keys (id) VALUES (${id}) ON CONFLICT (id) DO UPDATE SET is_settled = false`
+  yield* usedKeys.begin(sql, id)
   const rows = yield* sealRows(sql, sealsOf(ring), prefixOf(ring.current))
-  yield* sql`UPDATE secrets_keys SET is_settled = true WHERE id = ${id}`
-  yield* sql`DELETE FROM secrets_keys WHERE id <> ${id}`
+  yield* usedKeys.settle(sql, id)
+  yield* usedKeys.forgetOthers(sql, id)
   const formerKeys = used.map((key) => key.id).filter((one) => one !== id)
   const message =
     formerKeys.length === 0 ? "the secrets are sealed" : "the secrets are sealed with the new key; the former one is not needed any more"
@@ -76,7 +71,7 @@ export const layer = Layer.effect(
   Sealer,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const used = yield* usedKeys(sql)
+    const used = yield* Effect.orDie(usedKeys.all(sql))
     const ring = yield* findKeys(used)
     yield* Effect.orDie(settle(sql, ring, used))
     return sealsOf(ring)
