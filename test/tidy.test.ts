@@ -236,6 +236,11 @@ const banned: ReadonlyArray<Banned> = [
     pattern: /annotateLogs\(\{[^}]*\b(phone\w*|to|from|password|token|transcript|body)\b/,
     where: isProduct
   },
+  {
+    what: "a metric of Effect: count in plain numbers, see runtime/metrics/metrics.ts",
+    pattern: /\bMetric\.(counter|gauge|histogram|frequency|summary|timer|update)\b/,
+    where: isProduct
+  },
   { what: "an entry of a campaign's log not written with CampaignLog.ts", pattern: /INSERT INTO campaign_log/, where: isNotCampaignLog },
   {
     what: "SQL in runtime outside of runtime/postgres: it belongs in the store of its concept, in core",

@@ -2,7 +2,7 @@
  * Sends what the webhook nodes of agents send when a call is over, at least once each: what was sent and could not be recorded is sent
  * again, under the same id. Sleeps until something is due.
  */
-import { Clock, Duration, Effect, FiberSet, Layer, Metric } from "effect"
+import { Clock, Duration, Effect, FiberSet, Layer } from "effect"
 import type { WebhookMethod, WebhookNode } from "#core/agent/WebhookNode.ts"
 import { type ClaimedNodeWebhook, type NodeWebhookJob, NodeWebhookQueue, type TriedNodeWebhook } from "#core/webhook/NodeWebhookQueue.ts"
 import { headersOf, type Rendered, renderRequest } from "#core/webhook/NodeWebhookRequest.ts"
@@ -14,6 +14,7 @@ import { credentialHeader } from "#core/credential/credentialHeader.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { PublicFiles } from "#core/file/PublicFiles.ts"
 import { unending } from "./EventSequencer.ts"
+import { CurrentWebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
 import { EventWakes } from "./EventWakes.ts"
 import { type Sent, WebhookSender } from "./WebhookSender.ts"
 
@@ -29,12 +30,7 @@ const RELEASE_TIMEOUT = "2 seconds"
 const PRUNE_EVERY = "10 minutes"
 const PRUNE_BREATH = "200 millis"
 
-const deliveries = Metric.counter("node_webhook_deliveries_total", {
-  description: "Tries to deliver what a webhook node sends",
-  incremental: true
-})
-const counted = ({ state }: TriedNodeWebhook) =>
-  Metric.update(Metric.withAttributes(deliveries, { result: state === "pending" ? "failed" : state }), 1)
+const counted = ({ state }: TriedNodeWebhook) => Effect.map(CurrentWebhookMetrics, ({ nodes }) => nodes.count(state))
 
 const sleepFor = (dueInMillis: number | undefined) =>
   dueInMillis === undefined

@@ -3,13 +3,14 @@
  * after the other, of some deliveries each, and a turn ends at the first that fails; then others have theirs. Sleeps until the next
  * delivery is due.
  */
-import { Clock, Duration, Effect, FiberSet, Layer, Metric, Random } from "effect"
+import { Clock, Duration, Effect, FiberSet, Layer, Random } from "effect"
 import { nextTryIn, pauseAfter, retryAfterOf } from "#core/webhook/Backoff.ts"
 import { Compatibility } from "#core/Compatibility.ts"
 import { cloudEventOf } from "#core/webhook/CloudEvent.ts"
 import { type ClaimedEndpoint, type DueDelivery, type Tried, WebhookQueue } from "#core/webhook/WebhookQueue.ts"
 import { unending } from "./EventSequencer.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import { CurrentWebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
 import { EventWakes } from "./EventWakes.ts"
 import { signatureOf } from "./webhookSignature.ts"
 import { WebhookSender } from "./WebhookSender.ts"
@@ -24,9 +25,7 @@ const LONGEST_SLEEP = Duration.seconds(30)
 /** What is due may be in the hands of another node this very moment. */
 const SHORTEST_SLEEP = Duration.millis(20)
 
-const deliveries = Metric.counter("webhook_deliveries_total", { description: "Tries to deliver a webhook", incremental: true })
-const counted = (state: Tried["state"]) =>
-  Metric.update(Metric.withAttributes(deliveries, { result: state === "pending" ? "failed" : state }), 1)
+const counted = (state: Tried["state"]) => Effect.map(CurrentWebhookMetrics, ({ endpoints }) => endpoints.count(state))
 
 interface Try {
   readonly tried: Tried

@@ -1,4 +1,9 @@
-/** What the engine counts, under the trade's names, and what its process takes. Never a label with a phone number, an organization or a campaign. */
+/**
+ * The metrics of the engine and its process, under the trade's names. No label holds a phone number, an organization or a campaign.
+ *
+ * The engine counts in plain numbers (`CallMetrics`, `WebhookMetrics`, the gateway's `HttpMetrics`), which this file names and formats.
+ * Only the cluster of `effect` counts with Effect's `Metric`: what it offers is passed on.
+ */
 import { Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { monitorEventLoopDelay } from "node:perf_hooks"
@@ -7,16 +12,17 @@ import { type CallMetrics, CurrentCallMetrics } from "./CallMetrics.ts"
 import { Config } from "#runtime/config/config.ts"
 import { PoolUses } from "#runtime/postgres/PoolUse.ts"
 import type { MediaMetrics } from "./MediaMetrics.ts"
+import { CurrentWebhookMetrics, type WebhookMetrics } from "./WebhookMetrics.ts"
 import { counter, type Family, gauge, histogram, textOf } from "./prometheusText.ts"
 
-/** What is asked for whenever the metrics are. */
+/** Read whenever the metrics are. */
 export interface Sources {
   readonly liveCalls: () => number
   readonly runningCampaigns: () => number
   readonly media: () => MediaMetrics
-  /** Whether each trunk of this node can carry calls. */
+  /** For each trunk of this node, whether it can carry calls. */
   readonly trunks: () => ReadonlyArray<boolean>
-  /** The same of each endpoint of those that have several. */
+  /** For each endpoint of trunks with several, whether it is connected. */
   readonly endpoints: () => ReadonlyArray<boolean>
   readonly routes: () => Iterable<{
     readonly method: string
@@ -73,6 +79,14 @@ const callFamilies = ({
   histogram("slot_refill_seconds", "From a slot's becoming free, while a campaign waited for one, to the next dial request", refillSeconds)
 ]
 
+const webhookFamilies = ({ endpoints, nodes }: WebhookMetrics): ReadonlyArray<Family> => {
+  const byResult = (counts: ReadonlyMap<string, number>) => [...counts].map(([result, count]) => [{ result }, count] as const)
+  return [
+    counter("webhook_deliveries_total", "Tries to deliver a webhook", byResult(endpoints.byResult)),
+    counter("node_webhook_deliveries_total", "Tries to deliver what a webhook node sends", byResult(nodes.byResult))
+  ]
+}
+
 const nodeFamilies = ({ endpoints, liveCalls, runningCampaigns, trunks }: Sources): ReadonlyArray<Family> => {
   const [all, single] = [trunks(), endpoints()]
   const upOf = (states: ReadonlyArray<boolean>) => states.filter((isUp) => isUp).length
@@ -120,20 +134,21 @@ const httpFamilies = ({ routes }: Sources): ReadonlyArray<Family> => {
 }
 
 const resolutionMillis = 20
-/** What a timer is late by that has nothing before it. */
+/** How late timers are: the monitor measures the whole time between two of them. */
 const seconds = (nanos: number): number => (Number.isFinite(nanos) ? Math.max(0, nanos / 1e9 - resolutionMillis / 1000) : 0)
 
-/** The metrics of the cluster come without a word about them. */
+/** The metrics of the cluster have no HELP lines; each gets its name in words. */
 const withHelp = (text: string): string =>
   text.replace(/^(# HELP .*\n)?# TYPE (\S+) /gm, (found, help: string | undefined, name: string) =>
     help === undefined ? `# HELP ${name} ${name.replaceAll("_", " ")}\n${found}` : found
   )
 
-/** All of it in the text format of Prometheus; undefined where METRICS is off. */
+/** All metrics in the text format of Prometheus; undefined if METRICS is off. */
 export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
   if ((yield* Config).metrics === "off") return undefined
   const pools = yield* PoolUses
   const calls = yield* CurrentCallMetrics
+  const webhooks = yield* CurrentWebhookMetrics
   const delay = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const monitor = monitorEventLoopDelay({ resolution: resolutionMillis })
@@ -142,7 +157,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
     }),
     (monitor) => Effect.sync(() => monitor.disable())
   )
-  // Since it was last asked.
+  // Covers the time since the metrics were last read.
   const lateness = () => {
     const family = gauge("event_loop_delay_seconds", "How late timers are", [
       [{ quantile: "0.5" }, seconds(delay.percentile(50))],
@@ -164,6 +179,7 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
   ]
   const families = () => [
     ...callFamilies(calls),
+    ...webhookFamilies(webhooks),
     ...nodeFamilies(sources),
     ...mediaFamilies(sources),
     ...httpFamilies(sources),
@@ -171,5 +187,5 @@ export const metricsText = Effect.fnUntraced(function* (sources: Sources) {
     lateness(),
     ...poolFamilies()
   ]
-  return Effect.map(PrometheusMetrics.format(), (counted) => `${withHelp(counted)}${families().map(textOf).join("")}`)
+  return Effect.map(PrometheusMetrics.format(), (ofCluster) => `${withHelp(ofCluster)}${families().map(textOf).join("")}`)
 })

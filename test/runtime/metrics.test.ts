@@ -5,6 +5,7 @@ import { Histogram } from "#core/Histogram.ts"
 import { CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { Config } from "#runtime/config/config.ts"
 import { metricsText, type Sources } from "#runtime/metrics/metrics.ts"
+import { CurrentWebhookMetrics, WebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
 import { PoolUse, PoolUses } from "#runtime/postgres/PoolUse.ts"
 import { histogram, textOf } from "#runtime/metrics/prometheusText.ts"
 import { growth, parse, countOf } from "#test/support/prometheus.ts"
@@ -40,14 +41,21 @@ const sources: Sources = {
 const told = <A, E>(
   environment: Readonly<Record<string, string>>,
   read: (figures: Effect.Effect<string> | undefined) => Effect.Effect<A, E>,
-  calls = new CallMetrics()
+  calls = new CallMetrics(),
+  webhooks = new WebhookMetrics()
 ) =>
   Effect.flatMap(metricsText(sources), read).pipe(
     Effect.scoped,
-    Effect.provide(Layer.mergeAll(Layer.succeed(PoolUses, pools), Layer.succeed(CurrentCallMetrics, calls), Config.layerOf(environment))),
+    Effect.provide([
+      Layer.succeed(PoolUses, pools),
+      Layer.succeed(CurrentCallMetrics, calls),
+      Layer.succeed(CurrentWebhookMetrics, webhooks),
+      Config.layerOf(environment)
+    ]),
     Effect.runPromise
   )
-const read = async (calls = new CallMetrics()) => parse(await told({}, (figures) => figures ?? Effect.succeed(""), calls))
+const read = async (calls = new CallMetrics(), webhooks = new WebhookMetrics()) =>
+  parse(await told({}, (figures) => figures ?? Effect.succeed(""), calls, webhooks))
 
 t.test("given metrics, when they are read, then there are figures of calls, connections and the process", async (t) => {
   const text = await told({}, (figures) => {
@@ -142,6 +150,23 @@ t.test("given frames and greetings that callees have not heard, when they are re
     media_frames_skipped_total: 3
   })
 })
+
+t.test(
+  "given tries to deliver webhooks, when they are read, then they are told by result, and what is tried again has failed",
+  async (t) => {
+    const webhooks = new WebhookMetrics()
+    for (const state of ["delivered", "pending", "dead", "delivered"] as const) webhooks.endpoints.count(state)
+    for (const state of ["succeeded", "pending", "dead_letter"] as const) webhooks.nodes.count(state)
+    t.strictSame(growth(await read(), await read(undefined, webhooks), /webhook/), {
+      'webhook_deliveries_total{result="delivered"}': 2,
+      'webhook_deliveries_total{result="failed"}': 1,
+      'webhook_deliveries_total{result="dead"}': 1,
+      'node_webhook_deliveries_total{result="succeeded"}': 1,
+      'node_webhook_deliveries_total{result="failed"}': 1,
+      'node_webhook_deliveries_total{result="dead_letter"}': 1
+    })
+  }
+)
 
 t.test("given values on both sides of the bounds, when they are told, then a bucket holds all up to its own bound", async (t) => {
   const figures = parse(textOf(histogram("x_seconds", "X", [[{ of: 'a"\\\n' }, seconds]])))
