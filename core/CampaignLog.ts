@@ -48,7 +48,7 @@ export interface CampaignLogEntry {
   readonly details: Readonly<Record<string, unknown>> | null
 }
 
-/** An entry to be written. A fragment of SQL stands for what the statement computes itself; a message or details given as values are bound. */
+/** An entry to be written. Fragments of SQL are computed by the statement; a message or details given as values are bound. */
 interface NewLogEntry {
   readonly level: CampaignLogEntry["level"] | Statement.Fragment
   readonly event: CampaignEvent
@@ -56,18 +56,18 @@ interface NewLogEntry {
   readonly details?: Readonly<Record<string, unknown>> | Statement.Fragment | undefined
 }
 
-/** The head of a statement that writes to the log. It goes on with a `SELECT` of organization, campaign and `logEntry`. */
+/** The beginning of a statement that writes to the log. A `SELECT` of organization, campaign and `logEntry` follows. */
 export const intoCampaignLog = (sql: SqlClient.SqlClient) =>
   sql.literal("INSERT INTO campaign_log (organization_id, campaign_id, level, event, message, details)")
 
-/** Four expressions of SQL: level, event, message and details. */
+/** Four SQL expressions: level, event, message and details. */
 export const logEntry = (sql: SqlClient.SqlClient, { details, event, level, message }: NewLogEntry) => {
   const json = details === undefined ? sql.literal("NULL::jsonb") : sql`${storableJson(details)}::text::jsonb`
   return sql`${Statement.isFragment(level) ? level : sql.literal(`'${level}'`)}, ${sql.literal(`'${event}'`)},
     ${Statement.isFragment(message) ? message : sql`${message}::text`}, ${Statement.isFragment(details) ? details : json}`
 }
 
-/** Four expressions for a campaign `c` that completed. */
+/** The four expressions of `logEntry` for a campaign `c` that completed. */
 export const completionEntry = (sql: SqlClient.SqlClient) =>
   logEntry(sql, {
     level: "info",
@@ -80,7 +80,7 @@ export const completionEntry = (sql: SqlClient.SqlClient) =>
 export const createdEntry = (details?: { readonly parent_campaign_id: CampaignId }) =>
   ({ level: "info", event: "campaign_created", message: "Campaign created.", details }) as const
 
-/** What reading the source came to. */
+/** The entry for a contact list that was read. */
 export const sourceEntry = (read: Readonly<Record<"accepted" | "rowsInFile" | "skipped" | "warnings", number>>) =>
   ({
     level: "info",

@@ -1,6 +1,6 @@
 /**
- * The existing product whose clients the API accommodates beyond what its specification says: its web interface offers to start and to edit
- * a campaign only in a state called `created`, and offers to edit one that runs. Undefined: the specification as it is.
+ * The existing product whose clients the API accommodates beyond its specification: the web interface offers to start and edit a campaign only
+ * in a state called `created`, and offers to edit a running one. Undefined: the API follows the specification.
  */
 import { Context } from "effect"
 

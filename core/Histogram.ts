@@ -1,9 +1,9 @@
-/** How many values fell below each of a few bounds: plain numbers, so that to measure costs next to nothing. */
+/** Counts values by bounds, in plain numbers, so that a measurement costs next to nothing. */
 
 export class Histogram {
-  /** Ascending. A value belongs to the first of them that it does not exceed. */
+  /** Ascending. A value belongs to the first bound that it does not exceed. */
   readonly bounds: ReadonlyArray<number>
-  /** Values of each bound alone, and last those above all of them. */
+  /** The number of values for each bound, not cumulative; the last is for values above all bounds. */
   readonly counts: Array<number>
   sum = 0
 

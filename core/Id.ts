@@ -1,4 +1,4 @@
-/** The branded ids of all tables: numbers where the API shows them, a UUID where a provider carries it. */
+/** The branded ids of all tables: numbers that the API shows, and a UUID for what a provider carries. */
 import { Schema } from "effect"
 import { uuidPattern } from "./Uuid.ts"
 

@@ -1,7 +1,7 @@
 /**
- * Requests that a client may send again without their being done again. A key is taken before the work begins, with the id of what the
- * work will make; the answer is kept with it. When the process dies in between, or the client goes away, the key is free again, and the
- * next request with it works under the same id: it finds what was made already, and makes nothing twice.
+ * Lets a client repeat a request without repeating its effect. The key is claimed before the work begins, together with the id of what the
+ * work will create; the answer is kept with it. If the process dies in between, or the client goes away, the key becomes free again, and the
+ * next request with it works under the same id: it finds what was created already, and creates nothing twice.
  */
 import { Context, Effect, Layer } from "effect"
 import { Digest, SecureRandom } from "effect/crypto"
@@ -9,19 +9,19 @@ import { SqlClient } from "effect/sql"
 import type { OrganizationId } from "./Id.ts"
 
 const keptHours = 24
-/** Longer than any request is worked on. */
+/** Longer than any request takes. */
 const leaseSeconds = 60
 export const prunedAtOnce = 1000
 
 interface IdempotencyKey {
   readonly organizationId: OrganizationId
-  /** The operation's name: a key counts for one operation only. */
+  /** The name of the operation: a key is valid for one operation only. */
   readonly route: string
   readonly key: string
 }
 
 interface IdempotentRequest extends IdempotencyKey {
-  /** All that makes the request what it is, as JSON. */
+  /** Everything that tells this request from others, as JSON. */
   readonly content: unknown
 }
 
@@ -31,23 +31,23 @@ export interface KeptAnswer {
 }
 
 export type Taken =
-  /** The work is ours. `id` is for what it makes; something of that id may be there already. */
+  /** The work is ours. What it creates gets `id`, and may exist already. */
   | { readonly _tag: "Ours"; readonly id: string }
   | { readonly _tag: "Answered"; readonly answer: KeptAnswer }
   | { readonly _tag: "InFlight" }
-  /** The key belongs to a request of other content. */
+  /** The key belongs to a request with other content. */
   | { readonly _tag: "OtherRequest" }
 
-/** The id under which the request at hand makes what it makes; undefined without a key. */
+/** The id for what the current request creates; undefined without a key. */
 export const RequestId = Context.Reference<string | undefined>("core/RequestId", { defaultValue: () => undefined })
 
 export class Idempotency extends Context.Service<
   Idempotency,
   {
     readonly take: (request: IdempotentRequest) => Effect.Effect<Taken>
-    /** Keeps the answer. The first one stays. */
+    /** Keeps the answer, unless there is one already. */
     readonly answer: (key: IdempotencyKey, id: string, answer: KeptAnswer) => Effect.Effect<void>
-    /** There is no answer to keep: the next request with the key is to work on. */
+    /** Frees the key without an answer: the next request with it continues the work. */
     readonly release: (key: IdempotencyKey, id: string) => Effect.Effect<void>
   }
 >()("core/Idempotency") {
@@ -67,7 +67,7 @@ export class Idempotency extends Context.Service<
 
 type Sql = SqlClient.SqlClient
 
-/** The same for the same content, in whatever order its names came. */
+/** The same text for the same content, whatever the order of its keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)
@@ -93,7 +93,7 @@ const take = Effect.fnUntraced(function* (sql: Sql, request: IdempotentRequest) 
   return { _tag: "Answered" as const, answer: { status: found.status, body: found.body } }
 })
 
-/** A key that nobody has, that is too old to count, or whose request was left unanswered; what was left keeps its id. */
+/** Claims a key that is new, has expired, or whose request was left unanswered; in the last case it keeps its id. */
 const claim = (sql: Sql, { key, organizationId, route }: IdempotentRequest, hash: string, id: string) => sql<{ readonly id: string }>`
   INSERT INTO idempotency_keys AS k (organization_id, route, key, id, request_hash, leased_until)
   VALUES (${organizationId}, ${route}, ${key}, ${id}::uuid, ${hash}, now() + make_interval(secs => ${leaseSeconds}))
@@ -113,7 +113,7 @@ const release = (sql: Sql, { key, organizationId, route }: IdempotencyKey, id: s
   UPDATE idempotency_keys SET leased_until = now()
   WHERE organization_id = ${organizationId} AND route = ${route} AND key = ${key} AND id = ${id}::uuid AND status IS NULL`
 
-/** The oldest keys of all organizations that are too old to count, unless somebody works under them; how many they were. */
+/** Deletes the oldest expired keys of all organizations, except those with a request in flight. Returns how many there were. */
 export const prune = (sql: Sql) =>
   sql`
     DELETE FROM idempotency_keys WHERE (organization_id, route, key) IN (

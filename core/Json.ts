@@ -1,11 +1,11 @@
-/** JSON objects as clients send them, and copies with changes in them. */
+/** JSON objects as clients send them, and changed copies of them. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
- * The object with each member replaced by what `change` returns. Whole graphs are searched for the few parts to change, so whatever stays the
- * same is not copied.
+ * The object with each member replaced by what `change` returns. Whole graphs are searched for a few parts to change, so an object without
+ * changes is returned as it is, not copied.
  */
 export const withMembers = (part: JsonObject, change: (name: string, value: unknown) => unknown): JsonObject => {
   const changed = new Map<string, unknown>()
@@ -19,7 +19,7 @@ export const withMembers = (part: JsonObject, change: (name: string, value: unkn
     : Object.fromEntries(Object.keys(part).map((name) => [name, changed.has(name) ? changed.get(name) : part[name]]))
 }
 
-/** As `withMembers`, for the items of a list. */
+/** Like `withMembers`, for the items of a list. */
 export const withItems = (items: ReadonlyArray<unknown>, change: (item: unknown, index: number) => unknown): ReadonlyArray<unknown> => {
   let changed: Array<unknown> | undefined
   for (const [index, item] of items.entries()) {

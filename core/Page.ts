@@ -1,27 +1,27 @@
 import { Effect } from "effect"
 import { jsonSize } from "./jsonSize.ts"
 
-/** A part of a list. Whoever asks for one row more than is shown learns whether the list goes on. */
+/** A part of a list. Asking for one row more than is shown tells whether the list goes on. */
 export interface Page {
   readonly limit: number
   readonly offset: number
 }
 
-/** What is given to those who ask for no part. */
+/** The default for clients that ask for no page. */
 export const firstPage: Page = { limit: 1000, offset: 0 }
 
-/** Characters of JSON in one answer. An item of a list may have half a million. */
+/** Most characters of JSON in one answer. A single item may have half a million. */
 const largestPart = 2_000_000
 const firstAtOnce = 8
 const mostAtOnce = 64
 
 export interface Part<Row> {
   readonly rows: ReadonlyArray<Row>
-  /** There are more, which would have made it too large. */
+  /** Whether rows were left out because they would have made the answer too large. */
   readonly isCut: boolean
 }
 
-/** Of a list whose items may be large: as many as make no large answer, and the first in any case. They are read a few at a time. */
+/** Reads a list whose items may be large, a few rows at a time: as many as fit into one answer, but always the first. */
 export const fitting = Effect.fnUntraced(function* <Row, E, R>(
   { limit, offset }: Page,
   ask: (page: Page) => Effect.Effect<ReadonlyArray<Row>, E, R>

@@ -1,4 +1,4 @@
-/** What is wrong with a document that a client sent, and how many problems are collected before the search stops. */
+/** Problems in a document that a client sent, and how many are collected before the search stops. */
 import { Schema } from "effect"
 
 /** `path` leads from the document's root, such as `["llm", "api_key"]`. */
@@ -8,14 +8,14 @@ export const ConfigurationProblem = Schema.Struct({
 })
 export type ConfigurationProblem = typeof ConfigurationProblem.Type
 
-/** The message of the problem that something required is not there. Clients are told so by a type of its own. */
+/** The message of a problem where a required field is missing. Such problems have a type of their own in the API. */
 export const missingMessage = "Field required"
 export const isMissing = ({ message }: { readonly message: string }): boolean => message === missingMessage
 
-/** More would not help the client, and a definition has room for a hundred thousand. */
+/** More would not help the client, and a definition can have a hundred thousand of them. */
 export const mostProblems = 100
 
-/** As `flatMap`, but what comes after the hundredth problem is not looked at. */
+/** Like `flatMap`, but stops after `mostProblems` problems. */
 export const gathered = <Part, Problem>(
   parts: ReadonlyArray<Part>,
   problemsOf: (part: Part, index: number) => ReadonlyArray<Problem>
@@ -28,6 +28,6 @@ export const gathered = <Part, Problem>(
   return found.slice(0, mostProblems)
 }
 
-/** One check after another, until there are enough problems. */
+/** Runs one check after another, until there are enough problems. */
 export const firstOf = <Problem>(...checks: ReadonlyArray<() => ReadonlyArray<Problem>>): ReadonlyArray<Problem> =>
   gathered(checks, (check) => check())

@@ -1,2 +1,2 @@
-/** A row that is to become an `A`: what Postgres has as null, we have as undefined. */
+/** The row of an `A`: what is undefined in our types is null in Postgres. */
 export type Row<A> = { readonly [Key in keyof A]: undefined extends A[Key] ? Exclude<A[Key], undefined> | null : A[Key] }

@@ -1,15 +1,15 @@
 /**
- * Port: secrets as they lie in the database. What is sealed can be opened only with the installation's key, and only in the place that it was
- * sealed for: copied into another row, or into the same row of another organization, it opens no more.
+ * Port: seals the secrets that are stored in the database. A seal can be opened only with the installation's key, and only in the place that it
+ * was made for: copied into another row, or to another organization, it no longer opens.
  */
 import { Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** The row that a secret lies in, and what of that row it is. */
+/** Where a secret is stored: the row, and which secret of that row. */
 export interface Place {
   /** Table and, where it has more than one secret, column. */
   readonly of: string
-  /** Undefined: the whole installation's. */
+  /** Undefined: the secret belongs to the whole installation. */
   readonly organizationId: number | undefined
   readonly id: number | string
 }
@@ -17,30 +17,30 @@ export interface Place {
 export class Sealer extends Context.Service<
   Sealer,
   {
-    /** Printable ASCII. Two seals of one text differ. */
+    /** Returns printable ASCII. Two seals of the same text differ. */
     readonly seal: (place: Place, text: string) => string
-    /** Throws when the key is another one, or the seal was made for another place or altered: a broken invariant, for nobody to act on. */
+    /** Throws if the seal was made with another key, for another place, or was altered: a broken invariant that no caller can act on. */
     readonly open: (place: Place, sealed: string) => string
-    /** Whether `seal` made it, with whichever key. */
+    /** Whether the text is a seal, made with any key. */
     readonly isSealed: (text: string) => boolean
   }
 >()("core/Sealer") {}
 
 export type Seals = Sealer["Service"]
 
-/** JSON, for a column of JSON: a string, where the bare value would be an object or an array. */
+/** A seal for a JSON column. It is a JSON string, so it can be told from a value that is not sealed: an object or an array. */
 export const sealedJson = (sealer: Seals, place: Place, value: unknown): string => JSON.stringify(sealer.seal(place, JSON.stringify(value)))
 
-/** What `sealedJson` was given. An object or array has not been sealed yet. */
+/** The value that `sealedJson` was given. An object or array is returned as it is: it has not been sealed yet. */
 export const openedJson = <A>(sealer: Seals, place: Place, stored: A | string): A =>
-  // Only what was an A is ever sealed in this place.
+  // Only values of type A are ever sealed in this place.
   typeof stored === "string" ? (JSON.parse(sealer.open(place, stored)) as A) : stored
 
-/** A text that was stored before texts like it were sealed is as it was. */
+/** The text that was sealed. A text from before such texts were sealed is returned as it is. */
 export const openedText = (sealer: Seals, place: Place, stored: string): string =>
   sealer.isSealed(stored) ? sealer.open(place, stored) : stored
 
-/** The id of a row that is about to be inserted, for what is sealed for that row. */
+/** The id for a row that is about to be inserted: a seal in that row is made for its id. */
 export const newRowId = (sql: SqlClient.SqlClient, table: string) =>
   sql<{ readonly id: number }>`SELECT nextval(pg_get_serial_sequence(${table}::text, 'id'))::int AS id`.pipe(
     Effect.flatMap(([row]) => (row === undefined ? Effect.die("A sequence gave no number") : Effect.succeed(row.id)))

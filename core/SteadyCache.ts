@@ -1,12 +1,12 @@
 /**
- * A cache whose entries age by steady time. Effect's own ages by the clock of whoever asks, which is the wall clock: set back by an hour, it
- * would let a revoked key live on for that hour. What is looked up still sees the wall clock.
+ * A cache whose entries age by steady time. Effect's own ages by the clock of the fiber that asks, which is the wall clock: if that is set back
+ * by an hour, a revoked key stays valid for that hour. The lookup itself still sees the wall clock.
  */
 import { Cache, Clock, type Duration, Effect, type Exit } from "effect"
 import * as SteadyTime from "./SteadyTime.ts"
 
 interface SteadyCache<Key, A, E> {
-  /** Looks it up where it is not remembered; those who ask meanwhile get the same answer. */
+  /** Looks a missing entry up once, however many fibers ask for it meanwhile. */
   readonly get: (key: Key) => Effect.Effect<A, E>
   readonly forgetAll: Effect.Effect<void>
 }

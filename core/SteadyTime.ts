@@ -1,12 +1,12 @@
 /**
- * Milliseconds that only ever grow, for everything that is timed inside this process: pacing, deadlines, durations, back-off, limits, expiry.
+ * Milliseconds that only ever increase, for everything that is timed inside this process: pacing, deadlines, durations, back-off, limits, expiry.
  * The wall clock can be stepped by an hour at any moment; it is for calling windows, due times and what is recorded or shown, and nothing
- * else. Steady time starts anywhere and ends with the process, so it is never stored: what goes into a row, a log or an answer is turned
- * into wall time there, and what is read from one is turned into steady time on the way in.
+ * else. Steady time starts at an arbitrary value and means nothing to another process, so it is never stored: it is converted to wall time
+ * for a row, a log or an answer, and a stored time is converted to steady time when it is read.
  */
 import { Clock, Effect } from "effect"
 
-/** Of this process: no other can make sense of it. */
+/** Means nothing to another process. */
 export type SteadyMillis = number
 /** Milliseconds since the epoch. */
 type WallMillis = number
@@ -15,17 +15,17 @@ export const nowOf = (clock: Clock.Clock): SteadyMillis => Number(clock.monotoni
 
 export const now: Effect.Effect<SteadyMillis> = Clock.clockWith((clock) => Effect.sync(() => nowOf(clock)))
 
-/** The wall clock's reading for a moment of steady time, by how far the two are apart now. */
+/** Converts steady time to wall time, by the difference between the two clocks now. */
 export const wallOf = (clock: Clock.Clock, at: SteadyMillis): WallMillis => clock.currentTimeMillisUnsafe() + (at - nowOf(clock))
 
-/** The moment of steady time for a reading of the wall clock, by how far the two are apart now. */
+/** Converts wall time to steady time, by the difference between the two clocks now. */
 export const steadyOf = (clock: Clock.Clock, at: WallMillis): SteadyMillis => nowOf(clock) + (at - clock.currentTimeMillisUnsafe())
 
 /**
- * `steadyOf` for something that has happened already. The clock may have been set back since, perhaps while no process ran, so that it reads
- * as if it were yet to come; it then counts as if it had happened just now.
+ * `steadyOf` for a past event. If the wall clock was set back since, perhaps while no process ran, the event seems to lie in the future; it then
+ * counts as having happened now.
  */
 export const steadyPast = (clock: Clock.Clock, at: WallMillis): SteadyMillis => Math.min(steadyOf(clock, at), nowOf(clock))
 
-/** `wallOf` where the clock is not at hand. */
+/** `wallOf` with the clock of the fiber. */
 export const toWall = (at: SteadyMillis): Effect.Effect<WallMillis> => Clock.clockWith((clock) => Effect.sync(() => wallOf(clock, at)))

@@ -1,11 +1,11 @@
-/** IANA time zones, as far as the time zone database of this machine knows them. */
+/** IANA time zones, as the time zone database of this machine has them. */
 import { Result } from "effect"
 
-// Making a formatter costs a hundred times its use. Names differ in case too, so their number has no bound of its own.
+// To create a formatter costs a hundred times its use. Names are case-insensitive, so the number of spellings has no bound of its own.
 const formatters = new Map<string, Intl.DateTimeFormat>()
 const formattersKept = 1000
 
-/** Writes an instant as local time; undefined when the zone is unknown. */
+/** The formatter that writes an instant as local time; undefined if the zone is unknown. */
 export const formatterOf = (timezone: string): Intl.DateTimeFormat | undefined => {
   const kept = formatters.get(timezone)
   if (kept !== undefined || !/^[A-Za-z]/.test(timezone)) return kept

@@ -1,4 +1,4 @@
-/** About how many characters a value takes as JSON, without writing it: counted until they are more than `most`. */
+/** Estimates how many characters a value takes as JSON, without writing it. Stops counting once there are more than `most`. */
 export const jsonSize = (value: unknown, most: number): number => {
   if (typeof value === "string") return value.length + 3
   if (typeof value !== "object" || value === null || value instanceof Date) return 8

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 
-/** What a unique index refuses, as the error that `taken` makes of it, by the index's name. Of another index it is a defect. */
+/** Turns the violation of a unique index into the error that `taken` has for that index. A violation of any other index is a defect. */
 export const refusedAs =
   <Taken>(taken: Readonly<Record<string, () => Taken>>) =>
   <A, E, R>(change: Effect.Effect<A, E | SqlError.SqlError, R>) =>

@@ -1,25 +1,25 @@
 /**
- * How fast bytes are taken in that have to be hashed and stored: each owner has so many a second, and some in advance. Whoever sends faster waits.
- * Everything that is sent passes the one thread that carries the calls.
+ * Limits how fast each owner's uploads are taken in: a number of bytes per second, after an initial burst. An owner that sends faster waits,
+ * because all bytes are hashed and stored by the one thread that carries the calls.
  */
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
-/** More than the largest file: a single one is never held up. */
+/** Larger than the largest file, so that a single upload is never held up. */
 const BURST_BYTES = 16 * 1024 * 1024
 const BYTES_PER_SECOND = 4 * 1024 * 1024
 const FORGET_MILLIS = 10_000
 
 export class BytePace<Owner> {
-  /** When everything that was taken in so far will have been allowed for. */
+  /** When the rate will have allowed for everything that was taken in so far. */
   private readonly paidUntil = new Map<Owner, SteadyMillis>()
   private sweptAt = Number.NEGATIVE_INFINITY
 
-  /** How many owners are remembered. */
+  /** The number of owners that are remembered. */
   get size(): number {
     return this.paidUntil.size
   }
 
-  /** Takes them in. How many milliseconds to wait before the next ones. */
+  /** Counts bytes that have arrived, and returns how many milliseconds to wait before taking in more. */
   take(owner: Owner, bytes: number, now: SteadyMillis): number {
     this.sweep(now)
     const burstMillis = (BURST_BYTES / BYTES_PER_SECOND) * 1000

@@ -1,13 +1,13 @@
 /**
- * A few places for many: connections, or lanes of heavy work. Nobody holds all of them, so whoever has none finds one at once or soon. A place
- * that becomes free goes to the one who holds the fewest of those that wait, and among equals to whoever was served least recently. Few may
- * wait, and for a while only; whoever finds no room hears so at once.
+ * Shares a few places, such as connections or lanes for heavy work, among many users. No user holds all of them, so one that has none gets
+ * a place at once or soon. A place that becomes free goes to the waiting user that holds the fewest, and among equals to the one that has
+ * gone longest without being served. The queue is short and a wait is limited; when the queue is full, the refusal is immediate.
  */
 import { Deferred, Effect, Exit, type Scope } from "effect"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { TooBusy, TooManyAtOnce } from "./Overload.ts"
 
-/** So many times as long as the work took, but no longer than `mostMillis`. */
+/** A rest lasts `times` as long as the work took, and at most `mostMillis`. */
 interface Rest {
   readonly times: number
   readonly mostMillis: number
@@ -17,15 +17,15 @@ const lengthOf = ({ mostMillis, times }: Rest, workMillis: number): number => Ma
 
 export interface Shares {
   readonly places: number
-  /** Of these, what one may hold. */
+  /** How many of them one user may hold. */
   readonly placesEach: number
-  /** How many may wait, in all and of one. */
+  /** How many requests for a place may wait, in all and for each user. */
   readonly waiting: number
   readonly waitingEach: number
   readonly patienceMillis: number
-  /** After work the place rests, and whoever worked there gets none at all for a while. */
+  /** After work, the place stays occupied for `place`, and counts as held by the user that worked there for `worker`. */
   readonly rest?: { readonly place: Rest; readonly worker: Rest }
-  /** What those who find no room are told. */
+  /** Sent with a refusal. */
   readonly retryAfterSeconds: number
 }
 
@@ -42,10 +42,10 @@ interface Share {
   readonly waiting: Array<Ticket>
 }
 
-export class FairTurns<Who> {
+export class FairTurns<User> {
   private readonly shares: Shares
-  /** Only of those who hold a place or wait for one; the one who was served last is last. */
-  private readonly known = new Map<Who, Share>()
+  /** The users that hold a place or wait for one; the one that was served last comes last. */
+  private readonly users = new Map<User, Share>()
   private held = 0
   private queued = 0
 
@@ -57,28 +57,28 @@ export class FairTurns<Who> {
     return this.queued
   }
 
-  /** Does the work in a place. Without one to be had, dies with `TooManyAtOnce` or `TooBusy`. */
-  readonly take = <A, E, R>(who: Who, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  /** Does the work in a place. Dies with `TooManyAtOnce` or `TooBusy` if there is none to be had. */
+  readonly take = <A, E, R>(user: User, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(this.entered(who, restore), () => {
+      Effect.flatMap(this.entered(user, restore), () => {
         const { rest } = this.shares
         return rest === undefined
           ? Effect.ensuring(
               restore(work),
-              Effect.sync(() => this.leave(who))
+              Effect.sync(() => this.leave(user))
             )
-          : this.rested(who, rest, restore(work))
+          : this.rested(user, rest, restore(work))
       })
     )
 
-  /** A place until the scope closes. */
-  readonly hold = (who: Who): Effect.Effect<void, never, Scope.Scope> =>
+  /** Holds a place until the scope closes. */
+  readonly hold = (user: User): Effect.Effect<void, never, Scope.Scope> =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(this.entered(who, restore), () => Effect.addFinalizer(() => Effect.sync(() => this.leave(who))))
+      Effect.flatMap(this.entered(user, restore), () => Effect.addFinalizer(() => Effect.sync(() => this.leave(user))))
     )
 
-  /** Whoever did the work does not wait for the rest. */
-  private rested<A, E, R>(who: Who, rest: NonNullable<Shares["rest"]>, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+  /** The result of the work does not wait for the rest. */
+  private rested<A, E, R>(user: User, rest: NonNullable<Shares["rest"]>, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.flatMap(SteadyTime.now, (began) =>
       Effect.ensuring(
         work,
@@ -86,29 +86,29 @@ export class FairTurns<Who> {
           const later = (free: () => void, one: Rest) => Effect.forkDetach(Effect.delay(Effect.sync(free), lengthOf(one, ended - began)))
           return Effect.andThen(
             later(() => this.freePlace(), rest.place),
-            later(() => this.freeWorker(who), rest.worker)
+            later(() => this.freeWorker(user), rest.worker)
           )
         })
       )
     )
   }
 
-  private entered(who: Who, restore: Restore): Effect.Effect<void> {
+  private entered(user: User, restore: Restore): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const share = this.known.get(who) ?? { held: 0, waiting: [] }
+      const share = this.users.get(user) ?? { held: 0, waiting: [] }
       if (this.held < this.shares.places && share.held < this.shares.placesEach && share.waiting.length === 0) {
-        this.serve(who, share)
+        this.serve(user, share)
         return Effect.void
       }
       const full = this.fullFor(share)
       if (full !== undefined) return Effect.die(full)
-      return this.waited(who, share, restore)
+      return this.waited(user, share, restore)
     })
   }
 
-  /** What whoever asked for a place now would be refused with; undefined: he would get one, or wait. */
-  refusalFor(who: Who): Full | undefined {
-    const share = this.known.get(who) ?? { held: 0, waiting: [] }
+  /** The error that a request for a place would get now; undefined if it would get a place, or wait for one. */
+  refusalFor(user: User): Full | undefined {
+    const share = this.users.get(user) ?? { held: 0, waiting: [] }
     return this.held < this.shares.places && share.held < this.shares.placesEach ? undefined : this.fullFor(share)
   }
 
@@ -118,44 +118,44 @@ export class FairTurns<Who> {
     return this.queued >= waiting ? new TooBusy({ retryAfterSeconds }) : undefined
   }
 
-  private waited(who: Who, share: Share, restore: Restore): Effect.Effect<void> {
+  private waited(user: User, share: Share, restore: Restore): Effect.Effect<void> {
     const { patienceMillis, retryAfterSeconds } = this.shares
     return Effect.suspend(() => {
       const ticket: Ticket = { hasPlace: false, answer: Deferred.makeUnsafe() }
-      this.known.set(who, share)
+      this.users.set(user, share)
       share.waiting.push(ticket)
       this.queued++
-      // Not a timeout, which would have to interrupt: some of what waits here must not be interrupted.
+      // Not a timeout, because that interrupts, and some of what waits here must not be interrupted.
       const late = Effect.delay(Deferred.die(ticket.answer, new TooBusy({ retryAfterSeconds })), patienceMillis)
       return Effect.flatMap(Effect.forkDetach(late), (timer) =>
         Effect.onExit(restore(Deferred.await(ticket.answer)), (exit) =>
           Effect.sync(() => {
             timer.interruptUnsafe()
-            if (Exit.isFailure(exit)) this.giveUp(who, share, ticket)
+            if (Exit.isFailure(exit)) this.giveUp(user, share, ticket)
           })
         )
       )
     })
   }
 
-  /** Whoever stops waiting may have got a place in the same moment. */
-  private giveUp(who: Who, share: Share, ticket: Ticket): void {
-    if (ticket.hasPlace) return this.leave(who)
+  /** A request that stops waiting may have got a place in the same moment. */
+  private giveUp(user: User, share: Share, ticket: Ticket): void {
+    if (ticket.hasPlace) return this.leave(user)
     share.waiting.splice(share.waiting.indexOf(ticket), 1)
     this.queued--
-    this.forget(who, share)
+    this.forget(user, share)
   }
 
-  private serve(who: Who, share: Share): void {
+  private serve(user: User, share: Share): void {
     share.held++
     this.held++
-    this.known.delete(who)
-    this.known.set(who, share)
+    this.users.delete(user)
+    this.users.set(user, share)
   }
 
-  private leave(who: Who): void {
+  private leave(user: User): void {
     this.held--
-    this.freeWorker(who)
+    this.freeWorker(user)
   }
 
   private freePlace(): void {
@@ -163,24 +163,24 @@ export class FairTurns<Who> {
     this.serveNext()
   }
 
-  private freeWorker(who: Who): void {
-    const share = this.known.get(who)
+  private freeWorker(user: User): void {
+    const share = this.users.get(user)
     if (share === undefined) return
     share.held--
-    this.forget(who, share)
+    this.forget(user, share)
     this.serveNext()
   }
 
-  private forget(who: Who, share: Share): void {
-    if (share.held === 0 && share.waiting.length === 0) this.known.delete(who)
+  private forget(user: User, share: Share): void {
+    if (share.held === 0 && share.waiting.length === 0) this.users.delete(user)
   }
 
   private serveNext(): void {
     if (this.queued === 0 || this.held >= this.shares.places) return
-    let next: readonly [Who, Share] | undefined
-    for (const [who, share] of this.known) {
+    let next: readonly [User, Share] | undefined
+    for (const [user, share] of this.users) {
       if (share.waiting.length === 0 || share.held >= this.shares.placesEach) continue
-      if (next === undefined || share.held < next[1].held) next = [who, share]
+      if (next === undefined || share.held < next[1].held) next = [user, share]
     }
     const ticket = next?.[1].waiting.shift()
     if (next === undefined || ticket === undefined) return

@@ -1,47 +1,47 @@
 /**
- * What happens when requests ask for more than the one thread can do that also carries the calls: those who ask for the most are refused, until
- * the thread keeps up with its timers again. Everybody has the same share, which shrinks while the thread is late and grows back after; nobody
- * is refused who asks for less than `LEAST_SHARE`, and nobody at all who has the thread to himself.
+ * Sheds requests while the thread, which also carries the calls, is late for its timers: the clients that ask for the most are refused until
+ * it keeps up again. All clients have the same share, which shrinks while the thread is late and grows back afterwards. A client that asks
+ * for less than `LEAST_SHARE` is never refused, nor is one that has the thread to itself.
  *
- * A refusal costs a tenth of an answer, and is given before anything else is looked at. Counted by each engine in memory.
+ * A refusal costs a tenth of an answer, and is given before anything else is checked. Each engine counts in its own memory.
  */
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 
-/** How often the thread's lateness is looked at. */
+/** How often the lateness of the thread is measured. */
 export const LOOK_MILLIS = 100
-/** On average over about half a second. Later than this, shares shrink. */
+/** Average lateness, over about half a second, above which shares shrink. */
 const LATE_MILLIS = 10
-/** Earlier than this, they grow. */
+/** Average lateness below which shares grow. */
 const PROMPT_MILLIS = 5
-/** Of a new look in an average. */
+/** Weight of the newest measurement in an average. */
 const NEWEST_SHARE = 0.2
 const SHRINK = 0.8
 const GROW = 1.03
-/** Weight per second that everybody may ask for, however late the thread is; and what may be asked for at once by who has asked for little. */
+/** Weight per second that each client may ask for, however late the thread is, and the burst allowed to one that has asked for little. */
 const LEAST_SHARE = 100
 const LEAST_BURST = 500
-/** A larger share may be used up in advance for so long. */
+/** With a larger share, a burst may use up the share of this much time. */
 const BURST_MILLIS = 500
-/** Who asks for less than so much weight a second does not count as somebody else. */
+/** A client that asks for less weight per second does not count as one that shares the thread. */
 const IDLE_RATE = 0.5
-/** A body costs as much as a light request for each so many bytes of it. */
+/** This many bytes of a body weigh as much as one light request. */
 const BYTES_OF_LIGHT = 10_000
-/** In light requests: what changes something, a websocket, and a route that is heavy work. */
+/** Weights of requests, in light ones: one that reads, one that changes something or opens a websocket, and heavy work. */
 const weights = { light: 1, change: 5, heavy: 20 } as const
 const heaviest = 250
 
 type RequestKind = keyof typeof weights
 
-/** About how long the thread is kept busy, in light requests. `bodyBytes`: NaN where nobody says. */
+/** Roughly how long a request keeps the thread busy, in light requests. `bodyBytes` is NaN if the request does not declare it. */
 export const weightOf = (kind: RequestKind, bodyBytes: number): number =>
   Math.min(heaviest, weights[kind] + (bodyBytes > 0 ? bodyBytes / BYTES_OF_LIGHT : 0))
 
 interface Use {
-  /** Of answered requests, weight per second, on average. */
+  /** Average weight per second of the requests that were not refused. */
   rate: number
-  /** Weight since the last look. */
+  /** Weight since the last measurement. */
   sum: number
-  /** Weight that may still be asked for. Not above zero: as soon as the thread is late, this is one of those who are refused. */
+  /** Weight that may still be asked for. At zero or below, the client is refused while shares are limited. */
   left: number
 }
 
@@ -52,16 +52,16 @@ export class LoadShedding {
   private share = Number.POSITIVE_INFINITY
   private lookedAt: SteadyMillis | undefined
 
-  /** How many somebodies are being counted. */
+  /** The number of clients that are being counted. */
   get size(): number {
     return this.uses.size
   }
 
-  /** Every `LOOK_MILLIS`, by a timer of the thread itself. */
+  /** To be called every `LOOK_MILLIS` by a timer of the thread itself: how late it comes is what is measured. */
   look(now: SteadyMillis): void {
     const passed = Math.max(1, now - (this.lookedAt ?? now - LOOK_MILLIS))
     this.lookedAt = now
-    // A thread that stood still for long missed as many looks.
+    // After a long standstill this measurement counts for all those that were missed.
     const newest = 1 - (1 - NEWEST_SHARE) ** (passed / LOOK_MILLIS)
     this.late += newest * (passed - LOOK_MILLIS - this.late)
     const isPressed = this.share !== Number.POSITIVE_INFINITY
@@ -85,25 +85,25 @@ export class LoadShedding {
     else if (this.late > LATE_MILLIS) this.share = Math.max(LEAST_SHARE, Math.min(this.share, most) * SHRINK)
     else if (this.late < PROMPT_MILLIS) {
       const grown = this.share * GROW
-      // Nobody comes near it any more.
+      // A share that no client comes near limits nothing any more.
       this.share = grown > 4 * Math.max(most, LEAST_SHARE) ? Number.POSITIVE_INFINITY : grown
     }
   }
 
-  /** Counts a request of `somebody`, unless it is to be refused. */
-  refuses(somebody: string, weight: number): boolean {
-    const use = this.useOf(somebody)
+  /** Counts a request of `client`, unless it must be refused. */
+  refuses(client: string, weight: number): boolean {
+    const use = this.useOf(client)
     if (this.share !== Number.POSITIVE_INFINITY && use.left <= 0) return true
     use.left = Math.max(-weight, use.left - weight)
     use.sum += weight
     return false
   }
 
-  private useOf(somebody: string): Use {
-    const found = this.uses.get(somebody)
+  private useOf(client: string): Use {
+    const found = this.uses.get(client)
     if (found !== undefined) return found
     const made = { rate: 0, sum: 0, left: LEAST_BURST }
-    this.uses.set(somebody, made)
+    this.uses.set(client, made)
     return made
   }
 }

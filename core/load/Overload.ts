@@ -1,14 +1,14 @@
 /**
- * There is no room, or not as much time as it takes. No caller inside can do anything about these, so they are defects, and pass all that
- * handles errors on their way to the gateway, which tells whoever asked to come back. Whatever was begun is undone.
+ * A request found no room, or took too long. No code inside can do anything about that, so these are defects: they pass all handling of errors
+ * on their way to the gateway, which tells the client to come back later. What was begun is rolled back.
  */
 import { Schema } from "effect"
 
-/** The one who asks has as much under way, or waiting, as one may have. */
+/** The user already has as much under way or waiting as one user may have. */
 export class TooManyAtOnce extends Schema.TaggedError<TooManyAtOnce>()("TooManyAtOnce", { retryAfterSeconds: Schema.Int }) {}
-/** Everybody together has, or nothing became free in time. */
+/** All users together do, or nothing became free in time. */
 export class TooBusy extends Schema.TaggedError<TooBusy>()("TooBusy", { retryAfterSeconds: Schema.Int }) {}
-/** A statement was cut off. */
+/** A statement was cancelled at its deadline. */
 export class TookTooLong extends Schema.TaggedError<TookTooLong>()("TookTooLong", { retryAfterSeconds: Schema.Int }) {}
 
 export type Overload = TooManyAtOnce | TooBusy | TookTooLong

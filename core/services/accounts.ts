@@ -1,4 +1,4 @@
-/** Who may do what here, and who did: keys, users, members, settings and the audit log. */
+/** The services of accounts: keys, users, members, settings and the audit log. */
 import { Layer } from "effect"
 import { ApiKeys } from "#core/organization/ApiKeys.ts"
 import { AuditLog } from "#core/organization/AuditLog.ts"
@@ -12,7 +12,7 @@ import { Users } from "#core/organization/Users.ts"
 
 export type Accounts = ApiKeys | AuditLog | Invitations | Members | ModelConfigurations | Operators | OrganizationSettings | Quotas | Users
 
-/** Each once: members and keys are forgotten where they were remembered. */
+/** One instance of each: a service that forgets a member or a key must be the one that remembers it. */
 export const layer = Layer.mergeAll(
   Invitations.layer,
   Members.layer,

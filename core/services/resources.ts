@@ -1,4 +1,4 @@
-/** All that agents use in a call. */
+/** The services of everything that agents use in a call. */
 import { Layer } from "effect"
 import { Credentials } from "#core/credential/Credentials.ts"
 import { Documents } from "#core/document/Documents.ts"
