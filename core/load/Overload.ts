@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 
-/** The user already has as much under way or waiting as one user may have. */
+/** The user already has as many requests waiting as one user may have. */
 export class TooManyAtOnce extends Schema.TaggedError<TooManyAtOnce>()("TooManyAtOnce", { retryAfterSeconds: Schema.Int }) {}
 /** All users together do, or nothing became free in time. */
 export class TooBusy extends Schema.TaggedError<TooBusy>()("TooBusy", { retryAfterSeconds: Schema.Int }) {}

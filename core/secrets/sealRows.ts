@@ -1,4 +1,4 @@
-/** Seals what lies in the clear, or under a former key, table by table and a few rows at a time, each batch in a transaction of its own. */
+/** Seals secrets that are stored in the clear or with a former key: table by table, in batches of a few rows, each in its own transaction. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { AgentContent } from "#core/agent/Agent.ts"
@@ -9,16 +9,16 @@ import { openedJson, openedText, type Place, sealedJson, type Seals } from "#cor
 
 type Sql = SqlClient.SqlClient
 
-/** Of one column of JSON that is sealed as a whole. */
+/** A column whose value is sealed as a whole. */
 interface SealedColumn {
   readonly table: string
   readonly column: string
-  /** What the rows are told apart by, and what the seal names. */
+  /** The key of the rows, which is also the id in the place of the seal. */
   readonly id: string
   readonly organization: string
-  /** What the seal names where it is not the table. */
+  /** The `of` in the place of the seal, if it is not the table. */
   readonly of?: string
-  /** Of a whole row, where one column is not all: what is sealed, and what is emptied for it. */
+  /** If more than the column is sealed: the value to seal, and the other columns to empty. */
   readonly value?: string
   readonly emptied?: string
 }
@@ -53,7 +53,7 @@ interface Found {
   readonly stored: unknown
 }
 
-/** One batch after another, until one is empty; how many rows they were. */
+/** Runs one batch after another, until one is empty. Returns the number of rows. */
 const inBatches = Effect.fnUntraced(function* <R>(sql: Sql, batch: Effect.Effect<number, SqlError.SqlError, R>) {
   let sealedRows = 0
   while (true) {
@@ -63,7 +63,7 @@ const inBatches = Effect.fnUntraced(function* <R>(sql: Sql, batch: Effect.Effect
   }
 })
 
-/** `text`: how the column reads as text; what begins with `prefix` is done. */
+/** Seals one column. `as.text` reads it as text; what begins with `prefix` is sealed with the current key already. */
 const column = (
   sql: Sql,
   { column, emptied = "", id, organization, table, of = table, value = column }: SealedColumn,
@@ -111,7 +111,7 @@ const definitions = (sql: Sql, sealer: Seals, prefix: string) =>
     })
   )
 
-/** How many rows it has sealed. `prefix`: what the seals of the current key begin with. */
+/** Returns how many rows were sealed. `prefix` is the beginning of the seals of the current key. */
 export const sealRows = Effect.fnUntraced(function* (sql: Sql, sealer: Seals, prefix: string) {
   let rows = yield* definitions(sql, sealer, prefix)
   for (const one of json) {

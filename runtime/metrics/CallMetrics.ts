@@ -1,4 +1,4 @@
-/** What becomes of the calls of this process, as plain numbers. By provider and outcome at most, of which there are a few. */
+/** Counts what happens to the calls of this process, in plain numbers: by provider or outcome at most, because there are only a few of each. */
 import { Context } from "effect"
 import type { CallState } from "#core/call/Call.ts"
 import { Outcome } from "#core/outcome/Outcome.ts"
@@ -10,25 +10,26 @@ const talkBounds = [1, 2, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 360
 const refillBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
 export class CallMetrics {
-  /** Dial requests sent. */
+  /** Dial requests that were sent. */
   originated = 0
   answered = 0
-  /** Calls that lived without an actor, and were hung up. */
+  /** Calls that were found without an actor, and were hung up. */
   late = 0
-  /** Frames of audio, 20 ms each: sent by calls that are over, and never sent because the process stood still. */
+  /** Frames of audio, 20 ms each, counted when their call ends. */
   framesSent = 0
+  /** Frames that were never sent, because the process stood still or the line had no room. */
   framesSkipped = 0
-  /** Calls whose callees heard nothing of what was to be said for two seconds after they answered. */
+  /** Calls in which the greeting had not begun two seconds after the answer. */
   greetingsMissed = 0
   readonly ended = new Map<Outcome, number>(Outcome.literals.map((outcome) => [outcome, 0]))
-  /** By provider: from the dial request to ringing or answer, whichever was first. */
+  /** By provider: from the dial request to ringing or answer, whichever came first. */
   readonly postDialSeconds = new Map<string, Histogram>()
-  /** Of calls that were answered. */
+  /** From answer to end, of answered calls. */
   readonly talkSeconds = new Histogram(talkBounds)
-  /** From a slot's becoming free, while a campaign waited for one, to the dial request that used it. */
+  /** From the moment that a slot became free, while a campaign waited for one, to the dial request that used it. */
   readonly refillSeconds = new Histogram(refillBounds)
 
-  /** A call of `provider`, whose request left at `sentAt` if that was in this process, went on from one state to the next. */
+  /** Counts the move of a call from one state to the next. `sentAt` is when its dial request left; undefined if another process sent it. */
   moved(provider: string, sentAt: number | undefined, before: CallState, after: CallState, at: number, isMachine = false): void {
     if (sentAt !== undefined && before._tag === "Dialing" && (after._tag === "Ringing" || after._tag === "Up")) {
       this.postDial(provider).observe((at - sentAt) / 1000)
@@ -49,7 +50,7 @@ export class CallMetrics {
 
 const answeredAtOf = (state: CallState): number | undefined => ("answeredAt" in state ? state.answeredAt : undefined)
 
-/** Of this process. */
+/** The numbers of this process. */
 export const CurrentCallMetrics = Context.Reference<CallMetrics>("runtime/metrics/CurrentCallMetrics", {
   defaultValue: () => new CallMetrics()
 })

@@ -1,10 +1,10 @@
-/** How busy the audio of this node is. */
+/** How busy this node is with audio. */
 export interface MediaMetrics {
-  /** Calls with audio, from the moment that they may be dialed. */
+  /** Calls with audio, counted from when they may be dialed. */
   readonly placed: number
-  /** Of those, whose audio flows. */
+  /** Those of them whose audio flows. */
   readonly streams: number
-  /** Infinite: none is set, and none was found. */
+  /** Infinite if no limit is set and none was measured. */
   readonly limit: number
   readonly framesLate: number
 }

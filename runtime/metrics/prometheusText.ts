@@ -7,7 +7,7 @@ export interface Family {
   readonly name: string
   readonly type: "gauge" | "counter" | "histogram"
   readonly help: string
-  /** `suffix` is what a histogram's lines have behind the family's name. */
+  /** `suffix` follows the family's name in the lines of a histogram. */
   readonly samples: ReadonlyArray<{ readonly suffix?: string; readonly labels: Labels; readonly value: number }>
 }
 

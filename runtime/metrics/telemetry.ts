@@ -1,6 +1,6 @@
 /**
- * Logs. An entry is a fixed message with data as annotations. No phone number, transcript or credential is to be logged;
- * one that is handed in all the same is masked here, by the name it goes under or by its looks.
+ * Logs. An entry is a fixed message with data as annotations. No phone number, transcript or credential must be logged; one that is passed
+ * nevertheless is masked here, by its name or by its form.
  */
 import { Cause, Effect, Layer, Logger, Redacted, References } from "effect"
 import { Config, type Settings } from "#runtime/config/config.ts"
@@ -8,13 +8,13 @@ import { Config, type Settings } from "#runtime/config/config.ts"
 const masked = "<redacted>"
 const secretName =
   /phone|callee|password|passwd|secret|token|authorization|cookie|credential|api_?key|private_?key|transcript|greeting|digits|context|^body$/i
-// An E.164 number, the credentials of a URL, an API key header.
+// E.164 numbers, the credentials in a URL, and authorization headers.
 const secretText = /\+\d{7,15}\b|(?<=:\/\/)[^\s/@]+(?=@)|(?<=\b(?:bearer|basic) )[\w+/=.~-]{8,}/gi
 const maxDepth = 4
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** `value` without what must not be printed. */
+/** A copy of `value` with everything masked that must not be printed. */
 const redact = (value: unknown, depth = 0): unknown => {
   if (typeof value === "string") return value.replace(secretText, masked)
   if (typeof value === "bigint") return String(value)
@@ -43,7 +43,7 @@ const levels = {
 const isFields = (part: unknown): part is Readonly<Record<string, unknown>> =>
   typeof part === "object" && part !== null && !Array.isArray(part)
 
-/** What is printed of an entry, in the order of printing. `Effect.logInfo(message, { name: value })` says the same as an annotation. */
+/** The printed fields of an entry, in order. An object in `Effect.logInfo(message, { name: value })` is treated like annotations. */
 const entryOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknown>) => {
   const parts = Array.isArray(message) ? message : [message]
   const [first, ...rest] = parts.map((part) => redact(part))
@@ -51,7 +51,7 @@ const entryOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unkno
   const others = rest.filter((part) => !isFields(part))
   const said = { time: date.toISOString(), level: logLevel, message: typeof first === "string" ? first : JSON.stringify(first) }
   const named: Record<string, unknown> = Object.assign({}, isFields(annotations) ? annotations : {}, ...rest.filter(isFields))
-  // Twice: first in order, and not to be replaced by data of these names.
+  // `said` is assigned twice: first for the order, and again so that data with these names does not replace it.
   return Object.assign({ ...said }, named, said, {
     ...(others.length > 0 ? { data: others } : {}),
     ...(cause.reasons.length > 0 ? { cause: redact(Cause.pretty(cause)) } : {})
@@ -60,7 +60,7 @@ const entryOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unkno
 
 export const json: Logger.Logger<unknown, string> = Logger.make((options) => JSON.stringify(entryOf(options)))
 
-/** `12:30:01.123 INFO  message  name=value`, then the cause. */
+/** Prints `12:30:01.123 INFO  message  name=value`, then the cause. */
 export const pretty: Logger.Logger<unknown, string> = Logger.make((options) => {
   const { cause, level, message, time, ...data } = entryOf(options)
   const values = Object.entries(data).map(([name, value]) => `  ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)

@@ -1,6 +1,6 @@
 /**
- * Whose turn it is at the connections. An organization may hold all but two of those for requests; who has fewer comes first. Requests that have
- * nobody's organization yet (log-ins, keys, uploads) share a part of the engine's own connections by their address, so that calls always find one.
+ * Shares the connections among requests. An organization may hold all but two of those for requests; the one that holds fewer comes first. Requests
+ * without an organization (log-ins, keys, uploads) share a part of the engine's own connections by address, so that calls always find one.
  */
 import { Context, Effect, type Fiber, type Scope } from "effect"
 import { FairTurns } from "#core/load/FairTurns.ts"
@@ -8,7 +8,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import { subscriberOf } from "#core/egress/Network.ts"
 import { CurrentAddress, CurrentTenant } from "#core/organization/CurrentTenant.ts"
 
-/** For requests, each of which holds a connection for a statement or a transaction only. */
+/** The connections for requests, which hold one for a statement or a transaction only. */
 export const requestConnections = 8
 const leftForOthers = 2
 const ofTheEngine = 4
@@ -16,7 +16,7 @@ const ofTheEngineEach = 2
 const patienceMillis = 10_000
 const retryAfterSeconds = 2
 
-/** How long a statement of a request may take, and one of heavy work. */
+/** How long a statement of a light request may take, and one of heavy work. */
 export const StatementDeadlines = Context.Reference<{ readonly lightMillis: number; readonly heavyMillis: number }>(
   "runtime/StatementDeadlines",
   { defaultValue: () => ({ lightMillis: 10_000, heavyMillis: 25_000 }) }
@@ -50,7 +50,7 @@ export class ConnectionShares {
     })
   }
 
-  /** Work that takes a connection for as long as it lasts. The engine's own does not wait for anybody. */
+  /** Runs work that holds a connection for as long as it lasts. The engine's own work does not wait for a turn. */
   take<A, E, R>(fiber: AnyFiber, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     const tenant = fiber.getRef(CurrentTenant)
     if (tenant !== undefined) return this.organizations.take(tenant, work)
@@ -58,7 +58,7 @@ export class ConnectionShares {
     return address === undefined ? work : this.addresses.take(subscriberOf(address), work)
   }
 
-  /** A turn until the scope closes. */
+  /** Holds a turn until the scope closes. */
   hold(fiber: AnyFiber): Effect.Effect<void, never, Scope.Scope> {
     const tenant = fiber.getRef(CurrentTenant)
     if (tenant !== undefined) return this.organizations.hold(tenant)

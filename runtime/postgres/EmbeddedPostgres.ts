@@ -1,12 +1,12 @@
 /**
- * A real Postgres from npm, for whoever has configured none: made at the first start, run while the engine runs, on loopback only and
- * with a password. It outlives an engine that was killed; the next start ends it and goes on with its data. One that ends by itself while
- * the engine runs is started again, on the same port.
+ * A real Postgres from npm, for engines without a DATABASE_URL: created at the first start, run while the engine runs, on loopback only and
+ * with a password. It outlives an engine that was killed; the next start stops it and continues with its data. If it exits while the engine
+ * runs, it is restarted on the same port.
  *
  *     cluster/  the data     password  mode 0600     port  the last one used     owner  the process that uses the folder     log
  *
- * Under root it runs as whoever owns the data, at first `nobody`. He must be able to enter the folder: data that would be out of his
- * reach (below /root, say) are made under /var/lib, with a link in their place.
+ * Under root it runs as the owner of the data, at first `nobody`. That user must be able to enter the folder: data out of their reach (below
+ * /root, say) are created under /var/lib, with a link in their place.
  */
 import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
@@ -31,9 +31,9 @@ import { canEnter, failure, isRoot, nobody, type PostgresPrograms, postgresProgr
 import { attempt } from "#runtime/process/attempt.ts"
 
 interface EmbeddedPostgresOptions {
-  /** Made if it is not there. */
+  /** Created if it does not exist. */
   readonly folder: string
-  /** For tests: nothing waits for the disk. A crash of Postgres loses nothing, a power cut everything. */
+  /** For tests: nothing waits for the disk. A crash of Postgres loses nothing, a power failure everything. */
   readonly fast?: boolean
 }
 
@@ -56,14 +56,14 @@ const settings = {
   max_wal_size: "512MB",
   random_page_cost: "1.1",
   jit: "off",
-  // No standby: less is written ahead.
+  // There is no standby, so less needs to be written ahead.
   wal_level: "minimal",
   max_wal_senders: "0",
-  // One process less for each of its workers.
+  // Saves one process for each I/O worker.
   io_method: "sync",
   timezone: "UTC",
   log_timezone: "UTC",
-  // Statements and their errors hold phone numbers; the engine logs its own failures.
+  // Statements and their errors contain phone numbers; the engine logs its own failures.
   log_min_messages: "log",
   log_min_error_statement: "panic",
   log_error_verbosity: "terse",
@@ -77,7 +77,7 @@ const attempting = <A>(act: () => A) =>
     catch: (cause) => failure(`The embedded Postgres cannot use its folder: ${cause instanceof Error ? cause.message : cause}`)
   })
 
-/** Makes the folders above `folder` that are missing; others may pass through, but not list them. */
+/** Creates the missing folders above `folder`. Other users may pass through them, but not list them. */
 const makeParents = (folder: string) => {
   const first = mkdirSync(dirname(folder), { recursive: true })
   if (first === undefined || !isRoot) return
@@ -91,21 +91,23 @@ const makeElsewhere = Effect.fnUntraced(function* (folder: string, user: User) {
   })
   if (!(yield* canEnter(user, systemFolder))) {
     return yield* failure(
-      `Postgres does not run as root, and user ${user.uid} may enter neither ${dirname(folder)} nor ${systemFolder}: set DATA_DIR to a folder that others may enter, or DATABASE_URL`
+      `Postgres does not run as root, and user ${user.uid} can enter neither ${dirname(folder)} nor ${systemFolder}: set DATA_DIR to a folder that other users can enter, or set DATABASE_URL`
     )
   }
   yield* attempting(() => symlinkSync(made, folder))
-  yield* Effect.logInfo("embedded Postgres keeps its data where its user may enter").pipe(Effect.annotateLogs({ folder, data: made }))
+  yield* Effect.logInfo("the embedded Postgres keeps its data in a folder that its user can enter").pipe(
+    Effect.annotateLogs({ folder, data: made })
+  )
 })
 
-/** The real path of the folder, and whom Postgres runs as: undefined for ourselves. */
+/** The real path of the folder, and the user that Postgres runs as; undefined if that is our own. */
 const prepareFolder = Effect.fnUntraced(function* (wanted: string) {
   const folder = resolve(wanted)
   const created = !existsSync(folder)
   const user = isRoot ? yield* nobody : undefined
   if (created) {
     yield* attempting(() => {
-      // A link whose target is gone.
+      // Removes a link without a target.
       rmSync(folder, { force: true })
       makeParents(folder)
     })
@@ -119,7 +121,7 @@ const prepareFolder = Effect.fnUntraced(function* (wanted: string) {
   if (uid === 0) yield* attempting(() => chownSync(real, owner.uid, owner.gid))
   if (yield* canEnter(owner, real)) return { folder: real, user: owner }
   return yield* failure(
-    `User ${owner.uid}, whom Postgres runs as, may not enter ${real}: set DATA_DIR to a folder that others may enter, or DATABASE_URL`
+    `User ${owner.uid}, which Postgres runs as, cannot enter ${real}: set DATA_DIR to a folder that other users can enter, or set DATABASE_URL`
   )
 })
 
@@ -140,7 +142,7 @@ const readPassword = ({ folder, user }: Cluster) =>
     if (found !== undefined && found !== "") return found
     const made = randomBytes(24).toString("base64url")
     writeFileSync(file, made, { mode: 0o600 })
-    // initdb reads it.
+    // initdb reads the file as this user.
     if (user !== undefined) chownSync(file, user.uid, user.gid)
     return made
   })
@@ -148,7 +150,7 @@ const readPassword = ({ folder, user }: Cluster) =>
 const initialize = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean) {
   const { data, folder, programs } = cluster
   if (existsSync(data)) return
-  // Made under another name, so that what a killed start left half done is never taken for a cluster.
+  // Created under another name, so that what a killed start left half done is never taken for a cluster.
   const draft = `${data}.new`
   yield* attempting(() => rmSync(draft, { recursive: true, force: true }))
   const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -160,13 +162,13 @@ const initialize = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean)
   yield* attempting(() => renameSync(draft, data))
 })
 
-/** Whether a postmaster of this cluster runs: ours, or one that outlived its engine. */
+/** Whether a postmaster of this cluster is running: ours, or one that outlived its engine. */
 const isRunning = ({ data }: Cluster): boolean => {
   const pidFile = join(data, "postmaster.pid")
   const pid = Number(attempt(() => readFileSync(pidFile, "utf8"))?.split("\n")[0])
   if (!(pid > 0) || startOf(pid) === undefined) return false
   if (process.platform !== "linux" || attempt(() => realpathSync(`/proc/${pid}/cwd`)) === data) return true
-  // After a restart of the machine or the container the id belongs to a stranger. Postgres would respect him, pg_ctl would signal him.
+  // After a restart of the machine or container, the id belongs to another program. Postgres would not start, and pg_ctl would signal it.
   rmSync(pidFile, { force: true })
   return false
 }
@@ -182,7 +184,7 @@ const stop = (cluster: Cluster) =>
       : Effect.void
   )
 
-/** `wanted` if nobody listens there, otherwise a free one; 0 wants any. */
+/** `wanted` if it is free, otherwise any free port; 0 asks for any. */
 const freePort = (wanted: number): Effect.Effect<number> =>
   Effect.callback((resume) => {
     const server = createServer()
@@ -206,22 +208,22 @@ const startOn = (cluster: Cluster, fast: boolean, port: number) => {
   return controlWith(cluster, startSeconds, "-l", join(cluster.folder, "log"), "-o", [`-p ${port}`, ...options].join(" "), "start")
 }
 
-/** Looks after it for as long as the scope is open. What it says of it now; undefined while it runs. */
+/** Restarts Postgres whenever it exits while the scope is open. Returns what tells why it is down; undefined while it runs. */
 const supervise = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean, port: number) {
   let trouble: string | undefined
-  // Sessions of the one before may take a moment to let go of its memory.
-  const again = startOn(cluster, fast, port).pipe(
-    Effect.tapError((error) => Effect.logWarning("the embedded Postgres does not start again yet", error.message)),
+  // Sessions of the former Postgres may take a moment to release its memory.
+  const restart = startOn(cluster, fast, port).pipe(
+    Effect.tapError((error) => Effect.logWarning("the embedded Postgres does not restart yet", error.message)),
     Effect.retry(Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("10 seconds")]))
   )
   const watch = Effect.gen(function* () {
     yield* Effect.sleep(LOOK_EVERY)
     if (isRunning(cluster)) return
-    trouble = "The embedded Postgres has ended by itself and is being started again"
-    yield* Effect.logError("the embedded Postgres has ended by itself and is started again").pipe(
+    trouble = "The embedded Postgres has exited unexpectedly and is being restarted"
+    yield* Effect.logError("the embedded Postgres has exited unexpectedly and is being restarted").pipe(
       Effect.annotateLogs({ log: logTail(cluster) })
     )
-    yield* again
+    yield* restart
     trouble = undefined
     yield* Effect.logInfo("the embedded Postgres runs again")
   })
@@ -241,7 +243,7 @@ const start = Effect.fnUntraced(function* (cluster: Cluster, fast: boolean) {
       return port
     }
     const tail = logTail(cluster)
-    // Somebody took the port between our look and the start.
+    // Another program took the port between our check and the start.
     if (tries === portAttempts || !tail.includes("could not bind")) {
       return yield* failure(`The embedded Postgres in ${folder} does not start.\n${outcome.failure.message}\n${tail}`)
     }
@@ -259,7 +261,7 @@ const open = Effect.fn("EmbeddedPostgres.open")(function* (options: EmbeddedPost
   yield* initialize(cluster, fast)
   yield* stop(cluster)
   const port = yield* Effect.acquireRelease(start(cluster, fast), () =>
-    Effect.ignore(stop(cluster), { log: "Warn", message: "embedded Postgres does not stop" })
+    Effect.ignore(stop(cluster), { log: "Warn", message: "the embedded Postgres does not stop" })
   )
   const trouble = yield* supervise(cluster, fast, port)
   return { url: Redacted.make(`postgres://${userName}:${password}@127.0.0.1:${port}/postgres`), folder, trouble }
@@ -268,11 +270,11 @@ const open = Effect.fn("EmbeddedPostgres.open")(function* (options: EmbeddedPost
 export class EmbeddedPostgres extends Context.Service<
   EmbeddedPostgres,
   {
-    /** Good while the layer lives. */
+    /** Valid while the layer lives. */
     readonly url: Redacted.Redacted
-    /** Where everything really lies. */
+    /** The real path of the data. */
     readonly folder: string
-    /** Why it does not run at the moment. */
+    /** Why it is not running; undefined while it runs. */
     readonly trouble: () => string | undefined
   }
 >()("runtime/postgres/EmbeddedPostgres") {

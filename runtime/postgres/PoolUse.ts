@@ -1,17 +1,17 @@
-/** How busy a connection pool is: statements and transactions that have a connection, and those that wait for one. */
+/** Counts how busy a connection pool is: statements and transactions that have a connection, and those that wait for one. */
 import { Context, Effect, type Scope } from "effect"
 
 export class PoolUse {
-  /** Have a connection. */
+  /** How many have a connection. */
   running = 0
   private asked = 0
 
-  /** Wait for a connection. */
+  /** How many wait for a connection. */
   get waiting(): number {
     return this.asked - this.running
   }
 
-  /** What `take` has got is held until the scope closes. */
+  /** Counts a connection that `take` gets and that is held until the scope closes. */
   readonly holding = <A, E, R>(take: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Scope.Scope> =>
     Effect.gen({ self: this }, function* () {
       let isLent = false
@@ -29,7 +29,7 @@ export class PoolUse {
       return taken
     })
 
-  /** `work`, which runs `lent` once it has its connection. */
+  /** Counts `work`, which calls `lent` once it has its connection. */
   readonly counted = <A, E, R>(work: (lent: () => void) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       this.asked++

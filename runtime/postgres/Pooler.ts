@@ -1,6 +1,6 @@
 /**
- * Recognizes a pooler that gives each transaction another session of the server (pgbouncer with `pool_mode = transaction`): the engine's lock,
- * the role of its requests and its notifications are matters of one session, and would silently fail.
+ * Recognizes a pooler that gives each transaction another session of the server (pgbouncer with `pool_mode = transaction`). The engine's lock,
+ * the role of its requests and its notifications depend on a session of their own, and would silently fail.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, type Redacted, Schema } from "effect"
@@ -8,15 +8,15 @@ import type { SqlError } from "effect/sql"
 import { destroy } from "./connectionSocket.ts"
 
 const CONNECT_TIMEOUT = "5 seconds"
-/** A pooler with one session for all lets the second client wait for ever. */
+/** A pooler with a single session lets the second client wait for ever. */
 const ANSWER_MILLIS = 5000
 const mark = "trunkline.session"
-/** A pooler may hand out its sessions in turn. */
+/** Several rounds, because a pooler may hand out its sessions in turn. */
 const rounds = 4
 
 class TransactionPooler extends Schema.TaggedError<TransactionPooler>()("TransactionPooler", { place: Schema.String }) {
   override get message(): string {
-    return `At ${this.place} answers a pooler that shares database sessions between clients (such as pgbouncer with pool_mode = transaction). The engine needs sessions of its own: give it the address of Postgres itself, or of a pooler with pool_mode = session`
+    return `At ${this.place} there is a pooler that shares database sessions between clients (such as pgbouncer with pool_mode = transaction). The engine needs sessions of its own: give it the address of Postgres itself, or of a pooler with pool_mode = session`
   }
 }
 
@@ -37,7 +37,7 @@ const isOwn = Effect.fnUntraced(function* (one: PgConnection.PgConnection, other
   return true
 })
 
-/** Fails where sessions are shared. A server's own word for its session is proof enough that nobody is in between. */
+/** Fails if sessions are shared. A session whose process id is the one that the server announced has no pooler in between. */
 export const refusePooler = (url: Redacted.Redacted, place: string): Effect.Effect<void, SqlError.SqlError | TransactionPooler> =>
   Effect.gen(function* () {
     const connect = PgConnection.make({ applicationName: "trunkline", connectTimeout: CONNECT_TIMEOUT, url })

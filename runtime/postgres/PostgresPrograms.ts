@@ -1,7 +1,7 @@
 /**
  * The programs of the embedded Postgres (initdb, pg_ctl, postgres), from the npm package for this machine, and the user they run as.
- * Postgres refuses to run as root: under root it runs as `nobody`, who may be unable to enter node_modules; then the programs are copied
- * to where he can.
+ * Postgres refuses to run as root: under root it runs as `nobody`. If that user cannot enter node_modules, the programs are copied to a folder
+ * that it can enter.
  */
 import { Effect, Schema } from "effect"
 import { attempt } from "#runtime/process/attempt.ts"
@@ -23,7 +23,7 @@ export interface User {
 }
 
 export interface PostgresPrograms {
-  /** The output. Ends the program after `timeoutMillis`. */
+  /** Returns the output. Kills the program after `timeoutMillis`. */
   readonly run: (
     program: "initdb" | "pg_ctl",
     args: ReadonlyArray<string>,
@@ -38,7 +38,7 @@ const instead = "set DATABASE_URL to a Postgres of your own"
 export const failure = (message: string) => new EmbeddedPostgresFailed({ message })
 export const isRoot = process.getuid?.() === 0
 
-/** Whom Postgres may run as when we are root. */
+/** The user that Postgres runs as when we are root. */
 export const nobody = Effect.suspend(() => {
   const line = attempt(() => readFileSync("/etc/passwd", "utf8"))
     ?.split("\n")
@@ -54,7 +54,7 @@ interface Command {
   readonly cwd: string
   readonly timeoutMillis: number
 }
-// Nothing of the operator's environment: PGPORT or PGDATA would be obeyed.
+// Not the operator's environment: Postgres would obey PGPORT or PGDATA.
 const environment = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" }
 
 const execute = (user: User | undefined, { args, cwd, file, timeoutMillis }: Command) =>
@@ -63,7 +63,7 @@ const execute = (user: User | undefined, { args, cwd, file, timeoutMillis }: Com
       const detail = error?.killed === true ? `took longer than ${timeoutMillis / 1000} s` : stderr.trim() || error?.message
       resume(error === null ? Effect.succeed(stdout) : Effect.fail(failure(`${file}: ${detail}`)))
     })
-    // Started again later, Postgres would inherit the priority of the calls.
+    // When it is restarted later, Postgres would inherit the priority of the thread of the calls.
     if (child.pid !== undefined) makeOrdinary(child.pid)
     return Effect.sync(() => child.kill())
   })
@@ -71,7 +71,7 @@ const execute = (user: User | undefined, { args, cwd, file, timeoutMillis }: Com
 const shell = (user: User | undefined, script: string, path: string) =>
   execute(user, { file: "/bin/sh", args: ["-c", script, "sh", path], cwd: "/", timeoutMillis: probeTimeoutMillis })
 
-/** Whether `user` gets into a folder, as the kernel sees it. */
+/** Whether the kernel lets `user` enter a folder. */
 export const canEnter = (user: User | undefined, folder: string): Effect.Effect<boolean> =>
   Effect.isSuccess(shell(user, 'cd -- "$1"', folder))
 
@@ -84,11 +84,11 @@ const packaged = Effect.suspend(() => {
   const entry = attempt(() => import.meta.resolve(packageName))
   if (entry !== undefined) return Effect.succeed(fileURLToPath(new URL("../", entry)))
   return Effect.fail(
-    failure(`There is no embedded Postgres here: ${packageName} is not installed, or does not exist. Install it, or ${instead}`)
+    failure(`There is no embedded Postgres for this machine: ${packageName} is not installed, or does not exist. Install it, or ${instead}`)
   )
 })
 
-// Whoever may write here could have a program of his own run with our data.
+// A user that can write here could have their own program run with our data.
 const isOurs = (folder: string): boolean => {
   const found = attempt(() => statSync(folder))
   return found !== undefined && found.uid === 0 && (found.mode & 0o022) === 0
@@ -105,13 +105,13 @@ const copyInto = Effect.fnUntraced(function* (cache: string, name: string, nativ
   })
   if (draft === undefined || !isOurs(cache)) return undefined
   yield* execute(undefined, { file: "chmod", args: ["-R", "a+rX,go-w", draft], cwd: "/", timeoutMillis: copyTimeoutMillis })
-  // Another process may have been faster.
+  // Another process may have made the copy meanwhile.
   if (attempt(() => renameSync(draft, target)) === undefined && !existsSync(target)) return undefined
   rmSync(draft, { recursive: true, force: true })
   return target
 })
 
-/** The folder with `bin`, `lib` and `share`, in reach of `user`. */
+/** The folder with `bin`, `lib` and `share`, where `user` can run them. */
 const reachable = Effect.fnUntraced(function* (user: User | undefined) {
   const folder = yield* packaged
   const native = join(folder, "native")
@@ -122,11 +122,11 @@ const reachable = Effect.fnUntraced(function* (user: User | undefined) {
     if (copy !== undefined && (yield* canRun(user, copy))) return copy
   }
   return yield* failure(
-    `Postgres does not run as root, and user ${user.uid} can neither reach ${native} nor a copy of it: start as another user, move the project to a folder that others may enter, or ${instead}`
+    `Postgres does not run as root, and user ${user.uid} can neither reach ${native} nor a copy of it: start as another user, move the project to a folder that other users can enter, or ${instead}`
   )
 })
 
-/** Undefined `user`: as ourselves. */
+/** Without a `user`, the programs run as our own. */
 export const postgresPrograms = Effect.fn("postgresPrograms")(function* (user: User | undefined) {
   const native = yield* reachable(user)
   return {

@@ -1,4 +1,4 @@
-/** One connection to Postgres, as statements want it. */
+/** One connection to Postgres, in the form that statements use. */
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect, Stream } from "effect"
 import { type SqlConnection, SqlError } from "effect/sql"
@@ -8,7 +8,7 @@ import type { SilentConnections } from "./SilentConnections.ts"
 type Rows = ReadonlyArray<PgConnection.Row>
 type Transform = (<A extends object>(rows: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
-/** Of whoever's statement was cut off. */
+/** For the client whose statement was cancelled at its deadline. */
 const retryAfterSeconds = 5
 const cutOffState = "57014"
 
@@ -18,7 +18,7 @@ const isCutOff = ({ reason: { cause } }: SqlError.SqlError): boolean =>
 export class Session implements SqlConnection.Connection {
   private readonly connection: PgConnection.PgConnection
   private readonly silent: SilentConnections
-  /** What was cut off is then no error of the statement: whoever asked is told to come back. */
+  /** A request whose statement is cancelled is told to come back later; elsewhere, that is an error of the statement. */
   private readonly isOfRequest: boolean
 
   constructor(connection: PgConnection.PgConnection, silent: SilentConnections, isOfRequest: boolean) {
@@ -65,7 +65,7 @@ export class Session implements SqlConnection.Connection {
   }
 }
 
-/** To the COMMIT of a transaction that has failed Postgres answers `ROLLBACK`, and no error. */
+/** Postgres answers the COMMIT of a failed transaction with `ROLLBACK` and no error, so this makes it one. */
 export const commit = (session: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>
   Effect.flatMap(session.executeRaw("COMMIT", []), (result) => {
     if (!(result instanceof Object && "command" in result && result.command === "ROLLBACK")) return Effect.void

@@ -1,8 +1,8 @@
 /**
- * Finds connections to Postgres that have gone silent: a firewall forgot them, a host vanished, a network swallows what is sent. TCP reports
- * that after minutes or never. So a statement without an answer is looked up from a new connection. A server process that is working on it is
- * left alone, however long it takes (an import, a report, a migration); one that is waiting for us while we wait for it is at the far end of a
- * dead connection. That connection is closed, together with all that have been idle since, and its users go on with new ones.
+ * Finds connections to Postgres that have gone silent: a firewall dropped them, a host vanished, a network swallows packets. TCP reports that
+ * after minutes or never. So a statement without an answer is looked up from a new connection. A server process that works on it is left alone,
+ * however long it takes (an import, a report, a migration). One that waits for us while we wait for it is at the far end of a dead connection:
+ * that connection is closed, together with all that have been idle since, and their users continue with new ones.
  */
 import { PgConnection } from "@effect/sql-pg"
 import { type Cause, Clock, Effect, type Scope } from "effect"
@@ -13,9 +13,9 @@ import { destroy, socketOf } from "./connectionSocket.ts"
 type Connection = PgConnection.PgConnection
 
 const LOOK_EVERY = "1 second"
-/** A statement that takes longer is looked up. */
+/** A statement that takes longer than this is looked up. */
 const PATIENCE_MILLIS = 2000
-/** How many look-ups must agree, because an answer may be on its way during one. */
+/** How many look-ups in a row must agree: during one of them, the answer may be on its way. */
 const LOOKS = 2
 const LOOK_TIMEOUT_MILLIS = 3000
 /** How long a statement may take while the server cannot be asked. */
@@ -24,7 +24,7 @@ const UNREACHABLE_MILLIS = 30_000
 interface Statement {
   readonly connection: Connection
   readonly since: SteadyMillis
-  /** Consecutive look-ups that found nobody working on it. */
+  /** Consecutive look-ups that found no server process working on it. */
   looks: number
   /** Bytes received and sent as of the last look-up. */
   moved: number
@@ -35,7 +35,7 @@ const bytesOf = (connection: Connection): number => {
   return socket === undefined ? 0 : socket.bytesRead + socket.bytesWritten
 }
 
-/** Whether a server process is working: not while it waits for its client to send or to read something. */
+/** Whether a server process is working, as opposed to waiting for its client to send or read. */
 const atWork = "coalesce(state, '') NOT LIKE 'idle%' AND wait_event_type IS DISTINCT FROM 'Client'"
 const lookSql = `SELECT pid, pg_backend_pid() AS own, ${atWork} AS busy FROM pg_stat_activity WHERE pid = pg_backend_pid() OR pid = ANY ($1::int[])`
 
@@ -43,9 +43,9 @@ export class SilentConnections {
   private readonly clock: Clock.Clock
   private readonly config: PgConnection.Config
   private readonly statements = new Set<Statement>()
-  /** When each connection was last known to be well. */
+  /** When each connection was last known to work. */
   private readonly wellAt = new Map<Connection, SteadyMillis>()
-  /** Between the statements of a transaction, or listening. */
+  /** Connections that are leased, for a transaction say, and may be idle between two statements. */
   private readonly leased = new Set<Connection>()
 
   private constructor(config: PgConnection.Config, clock: Clock.Clock) {
@@ -53,21 +53,21 @@ export class SilentConnections {
     this.clock = clock
   }
 
-  /** Looks for as long as the scope is open. `config` is for the connections that it looks from. */
+  /** Looks for silent connections while the scope is open. `config` is for the connections that it looks from. */
   static readonly make = Effect.fnUntraced(function* (
     config: PgConnection.Config
   ): Effect.fn.Return<SilentConnections, never, Scope.Scope> {
     const silent = new SilentConnections(config, yield* Clock.Clock)
     yield* Effect.sleep(LOOK_EVERY).pipe(
       Effect.andThen(Effect.suspend(() => silent.look())),
-      Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logWarning("silent connections could not be looked for", cause)),
+      Effect.catchCause((cause: Cause.Cause<unknown>) => Effect.logWarning("the look for silent connections failed", cause)),
       Effect.forever,
       Effect.forkScoped
     )
     return silent
   })
 
-  /** One statement on a connection, from its first byte to its answer. */
+  /** Watches a statement on a connection, from its first byte to its answer. */
   readonly during = <A, E, R>(connection: Connection, statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       const one: Statement = { connection, since: nowOf(this.clock), looks: 0, moved: -1 }
@@ -75,13 +75,13 @@ export class SilentConnections {
       return Effect.onExit(statement, () =>
         Effect.sync(() => {
           this.statements.delete(one)
-          // A transaction sees its connection through an object that the pool does not know.
+          // In a transaction, `connection` is a view of a pooled connection, and only the latter is in `wellAt`.
           if (this.wellAt.has(connection)) this.wellAt.set(connection, nowOf(this.clock))
         })
       )
     })
 
-  /** Until the scope closes, a connection that lies idle is in use all the same. */
+  /** Until the scope closes, the connection counts as in use even while it is idle. */
   readonly lease = (connection: Connection): Effect.Effect<void, never, Scope.Scope> =>
     Effect.asVoid(
       Effect.acquireRelease(
@@ -90,7 +90,7 @@ export class SilentConnections {
       )
     )
 
-  /** Call it for each connection of a pool. */
+  /** To be called for each connection of a pool. */
   readonly know = (connection: Connection): void => {
     if (this.wellAt.has(connection)) return
     this.wellAt.set(connection, nowOf(this.clock))
@@ -103,11 +103,11 @@ export class SilentConnections {
     const looked = Effect.gen({ self: this }, function* () {
       const asking = yield* PgConnection.make(this.config)
       const rows = yield* within(asking, asking.query(lookSql, [overdue.map(({ connection }) => connection.processId)], false))
-      // Something between us and the server renames sessions, so nothing can be concluded.
+      // Something between us and the server changes the process ids of sessions, so nothing can be concluded.
       if (rows.some(({ own }) => own !== asking.processId)) return undefined
       const busy = new Set(rows.flatMap(({ busy, pid }) => (busy === true ? [pid] : [])))
       const dead = overdue.filter((statement) => this.isDead(statement, busy.has(statement.connection.processId)))
-      // Frees at once whatever the dead session holds at the server, above all the locks of an open transaction.
+      // Frees what the dead sessions hold at the server, above all the locks of open transactions.
       const ended = dead.map(({ connection }) => connection.processId)
       if (dead.length > 0)
         yield* within(asking, asking.query("SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid", [ended], false))
@@ -144,7 +144,7 @@ export class SilentConnections {
   }
 }
 
-/** Closes a connection that does not answer in time. */
+/** Destroys a connection that does not answer in time. */
 const within = (
   connection: Connection,
   statement: Effect.Effect<PgConnection.Result, SqlError.SqlError>

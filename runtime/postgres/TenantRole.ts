@@ -1,24 +1,24 @@
 /**
- * The role that requests run as: one for each database and schema. It logs in by itself, so no session of requests can turn back into the
- * engine's; it sees tables with a policy alone, and no column that holds the hash of a password, key or token.
+ * The role that requests run as: one for each database and schema. It logs in itself, so that no session of requests can become the engine's
+ * again. It can access only tables with a row-level policy, and no column with the hash of a password, key or token.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto"
 
 const hexDigits = 16
-/** One role for all installations of a server, until 2026-11. */
+/** Earlier versions had this one role for all installations of a server. */
 const shared = "trunkline_tenant"
 const iterations = 4096
 const saltBytes = 16
 const hashBytes = 32
-/** Hashes of files and requests; every other column of that name is the hash of a credential. */
+/** Hashes of files and requests. Any other column named `..._hash` holds the hash of a credential. */
 const harmlessHashes = ["source_hash", "file_hash", "request_hash"]
-/** Any constant does: those who grant at once wait for each other. */
+/** An arbitrary number, under which engines that grant at the same time wait for each other. */
 const advisoryLock = 7_265_873
 
 export const roleNameOf = (database: string, schema: string): string =>
   `trunkline_${createHash("sha256").update(`${database}\0${schema}`).digest("hex").slice(0, hexDigits)}`
 
-/** What Postgres keeps of a password: sent instead of it, so that no log of statements shows it. https://www.rfc-editor.org/rfc/rfc5803 */
+/** The verifier that Postgres stores for a password. It is sent instead, so that no log of statements shows the password. https://www.rfc-editor.org/rfc/rfc5803 */
 const verifierOf = (password: string): string => {
   const salt = randomBytes(saltBytes)
   const salted = pbkdf2Sync(password, salt, iterations, hashBytes, "sha256")
@@ -29,25 +29,25 @@ const verifierOf = (password: string): string => {
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** Of a role of ours: it exists, logs in with this password, and may do nothing besides. */
+/** Creates or updates our own role: it logs in with this password and has no other privileges of a role. */
 const made = (password: string): string => `
   IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = tenant) THEN
     EXECUTE format('CREATE ROLE %I', tenant);
   END IF;
-  -- Roles are made without these. Whoever names them has to have them himself, since Postgres 16.
+  -- Roles are created without these. Since Postgres 16, only a role that has them may name them.
   IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = tenant AND (rolcreatedb OR rolcreaterole)) THEN
     EXECUTE format('ALTER ROLE %I NOCREATEDB NOCREATEROLE', tenant);
   END IF;
   EXECUTE format('ALTER ROLE %I LOGIN NOINHERIT PASSWORD %L', tenant, ${literal(verifierOf(password))});
   BEGIN
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), tenant);
-    -- For servers that let nobody else log in: then the sessions of requests begin as the engine's.
+    -- For servers that let no other role log in: there, the sessions of requests begin as the engine's.
     EXECUTE format('GRANT %I TO %I', tenant, current_user);
   EXCEPTION WHEN insufficient_privilege OR invalid_grant_operation THEN
     NULL;
   END;`
 
-/** What is granted, looked through at every start: tables and columns may have been added. `password`: undefined where the role is the operator's. */
+/** Checks and completes the grants. It runs at every start, because tables and columns may be new. `password` is undefined for the operator's role. */
 export const preparation = (role: string, password: string | undefined): string => `
 DO $prepare$
 DECLARE
@@ -67,7 +67,7 @@ BEGIN
     ) AS a
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
     GROUP BY c.oid, c.relname, c.relrowsecurity
-    -- Only where something differs from what is to be granted: to grant everything anew takes as long as all the rest of a start.
+    -- Only tables whose grants differ: to grant everything again takes as long as the rest of a start.
     HAVING CASE WHEN c.relrowsecurity THEN
         bool_or(has_column_privilege(tenant, c.oid, a.attnum, 'SELECT') = a.is_secret
           OR has_column_privilege(tenant, c.oid, a.attnum, 'UPDATE') = a.is_secret)
@@ -82,7 +82,7 @@ BEGIN
       EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO %I', one.name, tenant);
     END IF;
   END LOOP;
-  -- It writes for whichever organization it is told.
+  -- This function writes for any organization that it is given.
   REVOKE EXECUTE ON FUNCTION add_event(int, text, text, jsonb) FROM PUBLIC;
   IF tenant <> ${literal(shared)} AND EXISTS (
     SELECT 1 FROM pg_roles r WHERE rolname = ${literal(shared)}
@@ -97,16 +97,16 @@ BEGIN
   END IF;
 END $prepare$`
 
-/** Where the engine itself is; the path as its sessions need it. */
+/** Asks for the database and schema of the engine; `path` is quoted for `search_path`. */
 export const whereSql = `
   SELECT current_database() AS database, current_schema() AS schema, quote_ident(current_schema()) AS path, to_regclass('campaigns') IS NOT NULL AS is_there`
 
-/** Whether the role is apart from the engine's: undefined rows where it does not exist. */
+/** Asks whether the role is separate from the engine's. Returns no row if the role does not exist. */
 export const apartSql = `
   SELECT NOT (rolsuper OR rolbypassrls OR rolname = current_user OR pg_has_role(rolname, current_user, 'MEMBER')) AS is_apart
   FROM pg_roles WHERE rolname = $1`
 
-/** On a session of the role: whose it is, and whether it may see anything. */
+/** On a session of the role, asks which role it runs as and logged in as, and whether the tables are granted to it. */
 export const probeSql = `
   SELECT current_user = $1 AS is_role, session_user = $1 AS is_own, set_config('search_path', $2, false),
     has_table_privilege($1, 'campaigns', 'INSERT') AS granted`

@@ -1,7 +1,7 @@
 /**
  * The wall around requests: a pool whose sessions run as the role of tenants. It is raised when it is first needed, by the engine that has the
- * database: the role gets a password that only this process knows. Once it stands it is taken to stand; where it cannot be raised, that is
- * tried again after a while, because somebody may make it possible at any moment.
+ * database: the role gets a password that only this process knows. Once raised, it is not checked again, unless a log-in is refused. If it
+ * cannot be raised, that is tried again after a while, because the operator may have granted what was missing.
  */
 import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Clock, Context, Effect, Exit, Redacted, Schema, Scope, Semaphore } from "effect"
@@ -15,46 +15,46 @@ import { apartSql, preparation, probeSql, roleNameOf, whereSql } from "./TenantR
 type Connection = PgConnection.PgConnection
 type Rows = ReadonlyArray<PgConnection.Row>
 
-/** How long it is believed that the wall cannot be raised. */
+/** How long a failure to raise the wall is remembered. */
 const REFUSED_MILLIS = 10_000
-/** Log-ins and privileges that are refused: class 28, insufficient privilege, undefined role. Any other error says nothing about the role. */
+/** Codes for refused log-ins and privileges: class 28, insufficient privilege, undefined role. Other errors say nothing about the role. */
 const refusal = /^(28...|42501|42704|22023)$/
 const passwordBytes = 24
-/** One for all pools of the process: they share the role. */
+/** One password for all pools of the process, because they share the role. */
 const ownPassword = randomBytes(passwordBytes).toString("base64url")
 
 export interface Wall {
   readonly pool: PgPool.PgPool
   readonly silent: SilentConnections
   readonly role: string
-  /** Its sessions use the schema alone, whatever else the server sets for their role. */
+  /** The `search_path` of its sessions: the schema alone, whatever the server sets for their role. */
   readonly path: string
 }
 
 interface WallState {
   readonly wall: Wall | undefined
-  /** What keeps it, or the best way to it, from standing. */
+  /** Why there is no wall, or why it is not the stronger one with a role that logs in itself. */
   readonly obstacle: string | undefined
 }
 
-/** The role that the operator has named for requests is not fit for that. */
+/** The role in TENANT_DATABASE_URL is unfit for requests. */
 export class TenantRoleUnfit extends Schema.TaggedError<TenantRoleUnfit>()("TenantRoleUnfit", { reason: Schema.String }) {
   override get message(): string {
-    return `TENANT_DATABASE_URL: ${this.reason}. It must log in to the same database, as a role of its own that may not become the engine's`
+    return `TENANT_DATABASE_URL: ${this.reason}. It must log in to the same database, as a role of its own that cannot become the engine's`
   }
 }
 
 export class TenantWall extends Context.Service<
   TenantWall,
   {
-    /** For whoever cannot wait for a request to need it. */
+    /** Raises the wall if it does not stand yet. */
     readonly raised: Effect.Effect<WallState, SqlError.SqlError>
   }
 >()("runtime/postgres/TenantWall") {}
 
 export interface WallConfig extends PgClient.PgPoolConfig {
   readonly url: Redacted.Redacted
-  /** The operator's own role for requests. */
+  /** The operator's own role for requests, if there is one. */
   readonly tenantUrl?: Redacted.Redacted | undefined
 }
 
@@ -62,7 +62,7 @@ const codeOf = ({ reason: { cause } }: SqlError.SqlError): string => (cause inst
 const isRefusal = (error: SqlError.SqlError): boolean => refusal.test(codeOf(error))
 const reasonOf = ({ message, reason: { cause } }: SqlError.SqlError): string => (cause instanceof Error ? cause.message : message)
 
-/** The same server and database as `url`, as somebody else. */
+/** The same server and database as `url`, with another role. */
 const asRole = (url: Redacted.Redacted, role: string, password: string): Redacted.Redacted => {
   const address = new URL(Redacted.value(url))
   address.username = encodeURIComponent(role)
@@ -76,7 +76,7 @@ interface Way {
   readonly config: WallConfig
 }
 
-/** A pool that begins its sessions that way, if they turn out to be the role's. */
+/** Opens a pool, and returns it if its sessions turn out to run as the role. */
 const opened = Effect.fnUntraced(function* ({ config, path, role }: Way, isOwn: boolean) {
   const scope = yield* Scope.fork(yield* Effect.scope)
   const opening = Effect.gen(function* () {
@@ -94,7 +94,7 @@ const opened = Effect.fnUntraced(function* ({ config, path, role }: Way, isOwn: 
 const rowsOf = (silent: SilentConnections, connection: Connection, sql: string, params: ReadonlyArray<unknown> = []) =>
   Effect.map(silent.during(connection, connection.query(sql, params, false)), ({ rows }): Rows => rows)
 
-/** `undefined` and why, instead of an error that says that it is not allowed. */
+/** Turns an error that says that something is not allowed into `undefined` and a reason. */
 const unlessRefused = <A, R>(work: Effect.Effect<A, SqlError.SqlError, R>) =>
   work.pipe(
     Effect.map((value) => ({ value, why: undefined })),
@@ -114,7 +114,7 @@ const raise = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: Silent
   if (tenantUrl !== undefined) {
     const [found] = yield* ask(apartSql, [role])
     if (found?.["is_apart"] !== true)
-      return absent(found === undefined ? `there is no role ${role}` : `${role} is, or may become, the engine's role`)
+      return absent(found === undefined ? `there is no role ${role}` : `${role} is, or can become, the engine's role`)
   }
   const prepared = yield* unlessRefused(ask(preparation(role, tenantUrl === undefined ? ownPassword : undefined)))
   if (prepared.why !== undefined) return absent(prepared.why)
@@ -127,7 +127,7 @@ const raise = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: Silent
   return { wall: (yield* unlessRefused(opened(assumed, false))).value, obstacle }
 })
 
-/** What gives the wall to whoever needs it, and takes note that its password is not good any more. */
+/** Raises the wall on demand, and raises it again when its password is no longer valid. */
 export const make = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: SilentConnections, config: WallConfig) {
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
@@ -152,7 +152,7 @@ export const make = Effect.fnUntraced(function* (engine: PgPool.PgPool, silent: 
       const found = known()
       return found === undefined ? turn.withPermit(raised) : Effect.succeed(found)
     }),
-    /** Another process has given the role another password. */
+    /** Forgets the wall if a log-in was refused: another process has given the role another password. */
     doubt: (error: SqlError.SqlError) =>
       Effect.sync(() => {
         if (!/^28/.test(codeOf(error))) return

@@ -1,6 +1,6 @@
 /**
- * The engine's own work, which a request merely sets off: it outlives the request and knows no organization, so it must not stay behind the
- * wall that the request stands behind, nor in its queues.
+ * Runs work of the engine that a request merely starts. It outlives the request and has no organization, so neither the request's wall nor its
+ * queues must apply to it.
  */
 import { type Context, Effect, Layer } from "effect"
 import { IsHeavy } from "#core/load/HeavyWork.ts"
@@ -15,13 +15,13 @@ const outside = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> 
 
 type Method = (...given: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
 
-/** The port that `layer` gives, all of whose methods work for nobody in particular. */
+/** The port of `layer`, with methods that run as the engine. */
 export const asEngine = <Id, Port extends object, E, R>(
   port: Context.Service<Id, Port>,
   layer: Layer.Layer<Id, E, R>
 ): Layer.Layer<Id, E, R> => {
   const opened = Effect.map(port, (service) => {
-    // A port has nothing but methods that give effects.
+    // A port has only methods that return effects.
     const methods = Object.entries(service) as ReadonlyArray<[string, Method]>
     const outer = methods.map(([name, method]): [string, Method] => [name, (...given) => outside(method(...given))])
     // The same names, with methods of the same types.

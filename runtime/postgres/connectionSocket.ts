@@ -1,13 +1,13 @@
 /**
- * The socket under a connection to Postgres. `@effect/sql-pg` can only close a connection politely, which a connection that has gone
- * silent does not hear; destroying its socket ends all that waits for it at once, and a pool replaces it.
+ * The socket under a connection to Postgres. `@effect/sql-pg` can only close a connection gracefully, which has no effect on one that has gone
+ * silent. Destroying the socket fails everything that waits for the connection at once, and a pool replaces it.
  */
 import type { PgConnection } from "@effect/sql-pg"
 import { Socket } from "node:net"
 
 const property = (value: unknown, name: string): unknown => (value instanceof Object ? Reflect.get(value, name) : undefined)
 
-/** What a pinned connection is a view of, or the connection itself. Of 4.0.5, which is pinned; a test holds us to it. */
+/** The connection that a pinned one is a view of, or the connection itself. True of version 4.0.5, which is pinned; a test checks it. */
 const baseOf = (connection: PgConnection.PgConnection): unknown => property(connection, "base") ?? connection
 
 export const socketOf = (connection: PgConnection.PgConnection): Socket | undefined => {
@@ -15,7 +15,7 @@ export const socketOf = (connection: PgConnection.PgConnection): Socket | undefi
   return socket instanceof Socket ? socket : undefined
 }
 
-/** Whatever waits for it fails with a connection error. */
+/** Everything that waits for the connection fails with a connection error. */
 export const destroy = (connection: PgConnection.PgConnection, why: string): void => {
   socketOf(connection)?.destroy(new Error(why))
 }

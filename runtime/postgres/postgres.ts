@@ -1,6 +1,6 @@
 /**
- * The connection pools, on DATABASE_URL or on the embedded Postgres. Here, and nowhere else, the database's snake_case becomes our
- * camelCase, for columns and for inserted keys; what is inside a jsonb value stays as it is. An int8 arrives as a number.
+ * The connection pools, on DATABASE_URL or on the embedded Postgres. This is the only place where the database's snake_case becomes our
+ * camelCase, for columns and for inserted keys; the contents of a jsonb value stay as they are. An int8 arrives as a number, if it fits.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, Redacted, Result, Schedule, Schema } from "effect"
@@ -19,7 +19,7 @@ const idleTimeout = Duration.minutes(10)
 const oldestPostgres = 15
 const connectTimeout = Duration.seconds(5)
 const keepAlive = Duration.seconds(10)
-/** How the server gets rid of a session whose client is gone without a word, and of whatever it has locked. */
+/** Makes the server end a session whose client has vanished, and so release its locks. */
 const ends = {
   idle_in_transaction_session_timeout: "60s",
   statement_timeout: "10min",
@@ -36,10 +36,10 @@ const waitForDatabase = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 
 /** The message names host, port and database, never the password. */
 class DatabaseUnavailable extends Schema.TaggedError<DatabaseUnavailable>()("DatabaseUnavailable", { message: Schema.String }) {}
 
-/** Why the database is away, where the engine itself runs it and knows. */
+/** Why the database is down, if the engine runs it itself and knows. */
 export class DatabaseTrouble extends Context.Service<DatabaseTrouble, () => string | undefined>()("runtime/postgres/DatabaseTrouble") {}
 
-/** Where the database is. */
+/** The address of the database. */
 export class DatabasePlace extends Context.Service<DatabasePlace, { readonly host: string; readonly port: number }>()(
   "runtime/postgres/DatabasePlace"
 ) {
@@ -62,7 +62,7 @@ types.register<number | bigint>(PgTypes.OID.int8, {
   }
 })
 
-// Names are as many as the schema has columns, and every row of every answer asks for them.
+// There are as many names as the schema has columns, and every row of every result needs them.
 const remembered = (convert: (name: string) => string) => {
   const known = new Map<string, string>()
   return (name: string): string => {
@@ -95,7 +95,7 @@ export const clientLayer = (url: Redacted.Redacted, options: ClientOptions = {})
       maxConnections: options.maxConnections ?? connections,
       connectTimeout,
       idleTimeout,
-      // Every statement here is planned well without looking at its parameters, and planning the long ones anew costs more than they do.
+      // Every statement here is planned well without its parameters, and to plan the long ones again costs more than to run them.
       startupParameters: { plan_cache_mode: "force_generic_plan", ...ends },
       keepAlive,
       transformResultNames: toCamel,
@@ -109,7 +109,7 @@ const placeOf = (url: Redacted.Redacted): string => {
   return `${hostname}:${port || "5432"}${pathname}`
 }
 
-// 57P03: the server takes connections already, but is still recovering.
+// 57P03: the server accepts connections already, but is still recovering.
 const isStarting = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConnectionError" || (reason.cause instanceof Object && "code" in reason.cause && reason.cause.code === "57P03")
 
@@ -130,7 +130,7 @@ const checkServer = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   )
   if (row === undefined || row.version < oldestPostgres) {
     return yield* new DatabaseUnavailable({
-      message: `The database at ${place} is Postgres ${row?.version}, ${oldestPostgres} or later is needed`
+      message: `The database at ${place} is Postgres ${row?.version}; version ${oldestPostgres} or later is required`
     })
   }
 })
@@ -138,7 +138,7 @@ const checkServer = Effect.fnUntraced(function* (url: Redacted.Redacted) {
 /** Fails when the database does not answer in time. */
 export const answers = (sql: SqlClient.SqlClient) => Effect.timeout(sql`SELECT 1`, ANSWER_TIMEOUT)
 
-/** Raises the wall around requests, for the engine that has the lock: it gives the role of tenants a new password. */
+/** Raises the wall around requests. Only for the engine that has the lock, because it gives the role of tenants a new password. */
 export const wallLayer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { tenantDatabaseUrl } = yield* Config
@@ -147,8 +147,8 @@ export const wallLayer = Layer.effectDiscard(
     if (tenantDatabaseUrl !== undefined) return yield* new TenantRoleUnfit({ reason: obstacle })
     const message =
       wall === undefined
-        ? "requests are not confined to their organization by the database: its user can make no role for them (see TENANT_DATABASE_URL)"
-        : "requests are confined to their organization by a role that their sessions could leave: it cannot log in by itself"
+        ? "the database does not confine requests to their organization: its user cannot create a role for them (see TENANT_DATABASE_URL)"
+        : "the database confines requests to their organization by a role that their sessions could leave: the role cannot log in itself"
     yield* Effect.logWarning(message).pipe(Effect.annotateLogs({ obstacle }))
   })
 )

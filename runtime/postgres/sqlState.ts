@@ -1,10 +1,10 @@
-/** Why statements failed, of defects that nobody turned into an error of the domain. */
+/** Why statements failed, from defects that no store has turned into an error of the domain. */
 import { Cause } from "effect"
 import { SqlError } from "effect/sql"
 
 interface SqlFailure {
   readonly tag: SqlError.SqlError["reason"]["_tag"]
-  /** Five characters; empty where the server did not answer. */
+  /** The SQLSTATE, five characters; empty if the server did not answer. */
   readonly state: string
 }
 

@@ -1,7 +1,7 @@
 /**
- * Postgres as two pools: one for the engine's own work, and one for requests, whose sessions run as a role of their own and are told which
- * organization they work for, so that row-level security shows them its rows alone. `CurrentTenant` decides which pool a statement uses; the
- * stores do not know about it. A session keeps its organization: further requests of the same one cost nothing, a change one short statement.
+ * Postgres as two pools: one for the engine's own work, and one for requests. Sessions of requests run as a role of their own and are told which
+ * organization they work for, so that row-level security shows them only its rows. `CurrentTenant` decides which pool a statement uses; the
+ * stores do not know about it. A session keeps its organization: another request of the same one costs nothing, a change one short statement.
  */
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Context, Effect, type Fiber, type Scope } from "effect"
@@ -27,22 +27,22 @@ type AnyFiber = Fiber.Fiber<unknown, unknown>
 /** How often the connection that listens is checked. */
 const LISTENING = "10 seconds"
 
-/** Without the tenants' role, a session would show a request everything. */
+/** A session without the tenants' role would show a request the rows of all organizations. */
 const unconfined = new SqlError.SqlError({
   reason: new SqlError.UnknownError({
-    cause: new Error("Something between engine and database drops the role of its sessions"),
-    message: "A session of requests is not confined to its organization",
+    cause: new Error("Something between the engine and the database resets the role of its sessions"),
+    message: "A session for requests is not confined to its organization",
     operation: "confine"
   })
 })
 
-/** For whom a session works, and how long its statements may take. */
+/** The organization that a session works for, and how long its statements may take. */
 interface Work {
   readonly tenant: OrganizationId
   readonly millis: number
 }
 
-/** Tells a session for which work it is used. */
+/** Tells a session which work it is used for. */
 const teller = () => {
   const told = new WeakMap<Connection, Work>()
   return ({ path, role, silent }: Wall, connection: Connection, work: Work): Effect.Effect<void, SqlError.SqlError> =>
@@ -50,7 +50,7 @@ const teller = () => {
       const { millis, tenant } = work
       const before = told.get(connection)
       if (before?.tenant === tenant && before.millis === millis) return Effect.void
-      // If this is interrupted, nobody knows what the session has been told.
+      // If this is interrupted, it is unknown what the session has been told.
       told.delete(connection)
       return silent.during(connection, connection.query(tellSql, [String(tenant), path, role, String(millis)])).pipe(
         Effect.flatMap(({ rows: [row] }) => {
@@ -64,7 +64,7 @@ const teller = () => {
 
 const dead = Symbol("a connection that has ended")
 
-/** While several connections end at once, the pool lends some of them once more. */
+/** While several connections end at once, the pool may still lend some of them: those are skipped. */
 const lendFrom =
   (pool: PgPool.PgPool) =>
   <A, E, R>(f: (connection: Connection) => Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
@@ -81,7 +81,7 @@ const lendFrom =
       })
     })
 
-/** Hands out connections by the tenant of the fiber that asks. */
+/** Lends connections according to the tenant of the fiber that asks. */
 const lender = (
   engine: PgPool.PgPool,
   walls: { readonly raised: TenantWall["Service"]["raised"]; readonly doubt: (error: SqlError.SqlError) => Effect.Effect<void> },
@@ -148,7 +148,7 @@ const lender = (
 
 const pgJson = Statement.custom<PgClient.PgCustom>("PgJson")
 
-/** What the layer of `PgClient` gives, over both pools. */
+/** The services that the layer of `PgClient` provides, over both pools. */
 export const make = Effect.fnUntraced(function* (
   config: TenantWalls.WallConfig & { readonly transformResultNames: (name: string) => string }
 ) {
@@ -178,7 +178,7 @@ export const make = Effect.fnUntraced(function* (
     listen: Effect.fnUntraced(function* (channel: string) {
       const connection = yield* engine.reserve
       const heard = yield* connection.listen(channel)
-      // Nothing is sent on it for hours, so its silence would go unnoticed.
+      // Nothing may be sent on it for hours, so its silence would go unnoticed.
       const here = silent.during(connection, connection.query("SELECT 1", [], false))
       yield* Effect.forkScoped(Effect.ignore(Effect.forever(Effect.andThen(Effect.sleep(LISTENING), here))))
       return heard

@@ -1,4 +1,4 @@
-/** The key that the engine makes for itself, where the operator gives none: one file, which nobody else may read. */
+/** The key that the engine creates if the operator gives none: one file that no other user can read. */
 import { Effect, Schema } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
 import { chmodSync, closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -11,7 +11,7 @@ const ownerAlone = 0o600
 /** The file cannot be read or written, or holds no key. */
 class KeyFileFailed extends Schema.TaggedError<KeyFileFailed>()("KeyFileFailed", { path: Schema.String, reason: Schema.String }) {
   override get message(): string {
-    return `The key of the secrets, ${this.path}, cannot be used: ${this.reason}. Mend that, or set SECRETS_KEY`
+    return `The key for the secrets, ${this.path}, cannot be used: ${this.reason}. Fix that, or set SECRETS_KEY`
   }
 }
 
@@ -21,7 +21,7 @@ const hasCode = (cause: unknown, code: string): boolean => cause instanceof Erro
 const attempt = <A>(path: string, act: () => A): Effect.Effect<A, KeyFileFailed> =>
   Effect.try({ try: act, catch: (cause) => new KeyFileFailed({ path, reason: cause instanceof Error ? cause.message : String(cause) }) })
 
-/** What `act` gives; undefined when it fails with `code`. */
+/** The result of `act`; undefined if it fails with `code`. */
 const unless = <A>(code: string, act: () => A): A | undefined => {
   try {
     return act()
@@ -31,7 +31,7 @@ const unless = <A>(code: string, act: () => A): A | undefined => {
   }
 }
 
-/** Undefined when there is none. Others lose the right to read it, if they had it. */
+/** Returns undefined if there is no file. Takes the right to read it away from other users. */
 export const readKeyFile = Effect.fnUntraced(function* (path: string) {
   const text = yield* attempt(path, () => unless("ENOENT", () => readFileSync(path, "utf8")))
   if (text === undefined) return undefined
@@ -50,8 +50,8 @@ const flush = (path: string) => {
 }
 
 /**
- * Makes the file, whole and on the disk. Of two engines that make it at once the second gets the key of the first: a link, unlike a rename,
- * never takes the place of what is there.
+ * Creates the file, complete and flushed to the disk. Of two engines that create it at once, the second gets the key of the first: a link, unlike
+ * a rename, never replaces an existing file.
  */
 export const makeKeyFile = Effect.fnUntraced(function* (path: string) {
   const folder = dirname(path)
@@ -63,5 +63,5 @@ export const makeKeyFile = Effect.fnUntraced(function* (path: string) {
     unless("EEXIST", () => linkSync(draft, path))
     flush(folder)
   }).pipe(Effect.ensuring(Effect.sync(() => rmSync(draft, { force: true }))))
-  return (yield* readKeyFile(path)) ?? (yield* new KeyFileFailed({ path, reason: "it is gone again" }))
+  return (yield* readKeyFile(path)) ?? (yield* new KeyFileFailed({ path, reason: "it was deleted right after it was written" }))
 })

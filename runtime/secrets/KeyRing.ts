@@ -1,6 +1,6 @@
 /**
- * The keys that secrets in the database are sealed with: AES-256-GCM with a random nonce, and with the place of the secret as additional data.
- * A seal reads `sealed1:<id of the key>:<nonce, tag and ciphertext in base64>`. New seals are made with the first key; the others only open.
+ * The keys that seal the secrets in the database: AES-256-GCM with a random nonce, and with the place of the secret as additional data.
+ * A seal reads `sealed1:<id of the key>:<nonce, tag and ciphertext in base64>`. The current key makes new seals; former keys only open.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto"
 import type { Place, Seals } from "#core/Sealer.ts"
@@ -14,7 +14,7 @@ const sealHead = /^sealed1:([0-9a-f]{16}):/
 const sealPattern = /^sealed1:[0-9a-f]{16}:[A-Za-z0-9+/]+={0,2}$/
 
 interface SecretsKey {
-  /** Tells keys apart, and nothing of the key. */
+  /** Identifies the key, and reveals nothing about it. */
   readonly id: string
   readonly cipherKey: Buffer
 }
@@ -24,7 +24,7 @@ export const secretsKey = (bytes: Uint8Array): SecretsKey => ({
   cipherKey: Buffer.from(hkdfSync("sha256", bytes, "", "trunkline: sealed secrets", keyBytes))
 })
 
-/** Base64, also the one for URLs, or hexadecimal. Undefined: not 32 bytes. */
+/** Reads base64, base64url or hexadecimal. Undefined if the text is not 32 bytes. */
 export const keyBytesOf = (text: string): Buffer | undefined => {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, "hex")
   const bytes = /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, "base64url") : undefined
@@ -35,11 +35,11 @@ const dataOf = ({ id, of, organizationId }: Place): Buffer => Buffer.from(JSON.s
 
 export interface KeyRing {
   readonly current: SecretsKey
-  /** To open with. */
+  /** Keys that only open. */
   readonly former: ReadonlyArray<SecretsKey>
 }
 
-/** What every seal of the current key begins with. */
+/** The beginning of every seal that the key makes. */
 export const prefixOf = ({ id }: SecretsKey): string => `${mark}:${id}:`
 
 export const sealsOf = ({ current, former }: KeyRing): Seals => {
@@ -53,7 +53,7 @@ export const sealsOf = ({ current, former }: KeyRing): Seals => {
       return `${prefixOf(current)}${Buffer.concat([nonce, cipher.getAuthTag(), hidden]).toString("base64")}`
     },
     open: (place, sealed) => {
-      // Not matched to its end, as a secret may be long: that it is what was sealed is what opening it proves.
+      // Only the beginning is matched, because a secret may be long: opening it proves the rest.
       const [prefix = "", id = ""] = sealHead.exec(sealed) ?? []
       const hidden = sealed.slice(prefix.length)
       const where = `in ${place.of}, ${place.id}`

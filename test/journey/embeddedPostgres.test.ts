@@ -22,7 +22,7 @@ t.test("given a campaign on the embedded Postgres, when that one is killed", asy
   const pidFile = join(world.dataDir, "postgres", "cluster", "postmaster.pid")
   process.kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]), "SIGKILL")
 
-  await untilTrue("word of it in the log", () => world.output().includes("the embedded Postgres has ended by itself"), 60_000)
+  await untilTrue("word of it in the log", () => world.output().includes("the embedded Postgres has exited unexpectedly"), 60_000)
   const statuses = new Set<number>()
   const isBack = async () => {
     statuses.add((await ready()).status)

@@ -157,7 +157,7 @@ t.test("given a database whose owner may make no roles", async (t) => {
   })
 
   t.test("when he names the engine's own, or one that is not there or does not log in, then that is said", async (t) => {
-    t.match(await raised(as(name, "owner")), [undefined, /is, or may become, the engine's role/])
+    t.match(await raised(as(name, "owner")), [undefined, /is, or can become, the engine's role/])
     t.match(await raised(as("nobody_at_all", "x")), [undefined, /there is no role nobody_at_all/])
     t.match(await raised(as(`${name}_tenant`, "wrong")), [undefined, /password authentication failed/])
   })
