@@ -1,13 +1,10 @@
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
-import { readFileSync } from "node:fs"
 import t from "tap"
-import type { Operations } from "trunkline/api"
 import ari from "#adapters/ari/ari.ts"
 import { apiRoutes } from "#gateway/api.ts"
 import { openApiOf } from "#gateway/openapi/openapi.ts"
 import { documentRoutes } from "#gateway/routes/document.ts"
-import { types, typesFile } from "#test/support/writeTypes.ts"
 import { send, serving } from "./gatewayTest.ts"
 
 const routes = apiRoutes([ari])
@@ -116,15 +113,4 @@ t.test("given the page that shows it", async (t) => {
     const answer = await send(gateway, "GET", "/api/v1/openapi.json", { key: null })
     t.match(answer.json, { openapi: "3.1.0", info: { version: "9.9.9" }, paths: { "/docs": {}, "/api/v1/campaign/": {} } })
   })
-})
-
-t.test("given the types of the API, when they are made anew, then they are the ones that are there: npm run types", async (t) => {
-  t.equal(readFileSync(typesFile, "utf8"), types())
-  const { method, path }: Pick<Operations["startCampaign"], "method" | "path"> = {
-    method: "POST",
-    path: "/api/v1/campaign/{campaign_id}/start"
-  }
-  const campaign: Pick<Operations["startCampaign"]["answer"], "state"> = { state: "running" }
-  t.strictSame(document.paths[path]?.[method.toLowerCase()]?.operationId, "startCampaign")
-  t.ok(campaign)
 })

@@ -90,9 +90,7 @@ export const typesOf = (document: OpenApi): string => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationOf(method, path, operation))
   )
-  return [
-    "// Made from the routes by `npm run types`. Not to be edited.\n",
-    ...shapes,
-    `export interface Operations {\n${operations.join("\n")}\n}\n`
-  ].join("\n")
+  return ["// Generated from the routes. Do not edit.\n", ...shapes, `export interface Operations {\n${operations.join("\n")}\n}\n`].join(
+    "\n"
+  )
 }
