@@ -3,7 +3,7 @@
  * in `X-Forwarded-For` that is not such a proxy's. What stands before that one was written by whoever asked.
  */
 import { BlockList } from "node:net"
-import { canonicalAddress } from "#core/egress/IpAddress.ts"
+import { canonicalAddress, familyOf } from "#core/egress/IpAddress.ts"
 import type { Network } from "#core/egress/Network.ts"
 
 /** Both are worked out when they are first asked for, which must be before the answer is out. */
@@ -33,7 +33,7 @@ export interface Proxies {
 export const proxiesOf = (networks: ReadonlyArray<Network>): Proxies => {
   const list = new BlockList()
   for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
-  return { isEmpty: networks.length === 0, has: (address) => list.check(address, address.includes(":") ? "ipv6" : "ipv4") }
+  return { isEmpty: networks.length === 0, has: (address) => list.check(address, familyOf(address)) }
 }
 
 const withPort = /^(?:\[([^\]]*)\](?::\d{1,5})?|([^:]*):\d{1,5})$/
@@ -58,7 +58,7 @@ export const addressOf = (proxies: Proxies, remote: string, forwardedFor: string
 const loopback = new BlockList()
 loopback.addSubnet("127.0.0.0", 8, "ipv4")
 loopback.addAddress("::1", "ipv6")
-const isLoopback = (address: string): boolean => loopback.check(address, address.includes(":") ? "ipv6" : "ipv4")
+const isLoopback = (address: string): boolean => loopback.check(address, familyOf(address))
 
 const isLocalSite = (origin: string): boolean => {
   const host = URL.parse(origin)?.hostname

@@ -5,10 +5,11 @@
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { lookup } from "node:dns/promises"
 import { networkInterfaces } from "node:os"
-import { plainAddress, reachOf } from "#core/egress/IpAddress.ts"
+import { plainAddress } from "#core/egress/IpAddress.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { DatabasePlace } from "#runtime/postgres/postgres.ts"
+import { reachOf } from "./reach.ts"
 
 /** How long the addresses of this machine are cached: they can change at any time. */
 const INTERFACES_MILLIS = 5_000

@@ -1,8 +1,8 @@
 /** The policy for connections that the engine opens on behalf of organizations: see core/egress/Egress.ts. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { BlockList } from "node:net"
-import { plainAddress, readAddress, reachOf } from "#core/egress/IpAddress.ts"
+import type { BlockList } from "node:net"
+import { canonicalAddress, familyOf, plainAddress } from "#core/egress/IpAddress.ts"
 import { type Egress, EgressPolicy, type Lookup, refusedCode, refusedWords } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
 import type { Network } from "#core/egress/Network.ts"
@@ -10,6 +10,7 @@ import { firstOrganization } from "#core/organization/InstallationStore.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { Config } from "#runtime/config/config.ts"
 import { OwnPlaces } from "./OwnPlaces.ts"
+import { blockListOf, reachOf } from "./reach.ts"
 import { askThisMachine, type Resolve, Resolver } from "./Resolver.ts"
 
 interface Rules {
@@ -31,7 +32,7 @@ const refused = () => Object.assign(new Error(refusedWords), { code: refusedCode
 const egressOf = ({ allowed, inside, own, resolve, tellsUnknownNames }: Rules): Egress => {
   const isAdded = (address: string): boolean => {
     const plain = plainAddress(address) ?? ""
-    return allowed.check(plain, plain.includes(":") ? "ipv6" : "ipv4")
+    return allowed.check(plain, familyOf(plain))
   }
   const maySendTo = (address: string): boolean => {
     const reach = reachOf(address)
@@ -57,7 +58,7 @@ const egressOf = ({ allowed, inside, own, resolve, tellsUnknownNames }: Rules): 
     maySendTo,
     lookup,
     refuses: (host, port) => {
-      if (readAddress(host) !== undefined || host.includes(":")) return !mayConnect(host, port)
+      if (canonicalAddress(host) !== undefined || host.includes(":")) return !mayConnect(host, port)
       if (isLocalhost.test(host)) return !mayConnect("127.0.0.1", port) && !mayConnect("::1", port)
       return isInsideName.test(host) && !inside && allowed.rules.length === 0
     }
@@ -88,12 +89,6 @@ interface Installation {
   readonly privateWebhooks: boolean
   /** The first organization; undefined while there is none. */
   readonly first: Effect.Effect<OrganizationId | undefined>
-}
-
-const blockListOf = (networks: ReadonlyArray<Network>): BlockList => {
-  const list = new BlockList()
-  for (const { address, bits, family } of networks) list.addSubnet(address, bits, family)
-  return list
 }
 
 export const layerOf = ({ allow, first, privateWebhooks }: Installation) =>

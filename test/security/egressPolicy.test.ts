@@ -3,10 +3,11 @@ import { Effect, Exit, Layer, Scope } from "effect"
 import type { LookupAddress } from "node:dns"
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
-import { reachOf, readAddress } from "#core/egress/IpAddress.ts"
+import { canonicalAddress } from "#core/egress/IpAddress.ts"
 import { type Egress, EgressPolicy, refusedCode, refusedWords } from "#core/egress/Egress.ts"
 import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
+import { reachOf } from "#runtime/egress/reach.ts"
 import { Resolver } from "#runtime/egress/Resolver.ts"
 import { egress, trunksOf, webhooksOf } from "#test/support/egress.ts"
 import { until } from "#test/support/until.ts"
@@ -53,7 +54,7 @@ t.test("given who asks, when it is an address in figures, then each may what the
     for (const address of allowed) t.strictSame([egress.maySendTo(address), egress.refuses(address, 8088)], [true, false], address)
     for (const address of refused) t.equal(egress.maySendTo(address), false, address)
     // The rest is no address as URLs have it.
-    for (const address of refused.filter((text) => readAddress(text) !== undefined || text.includes(":"))) {
+    for (const address of refused.filter((text) => canonicalAddress(text) !== undefined || text.includes(":"))) {
       t.equal(egress.refuses(address, 8088), true, address)
     }
   }
