@@ -41,6 +41,7 @@ import * as postgres from "./postgres/postgres.ts"
 import { CallFiles } from "./storage/CallFiles.ts"
 import * as StorageRoom from "./storage/StorageRoom.ts"
 import * as CsvSource from "./storage/CsvSource.ts"
+import * as NationalNumbers from "./telephony/NationalNumbers.ts"
 import { Files } from "./storage/Files.ts"
 import { RecordingBytes } from "./storage/RecordingBytes.ts"
 import * as secrets from "./secrets/Secrets.ts"
@@ -77,7 +78,7 @@ const api = Layer.mergeAll(Campaigns.layer, Calls.layer, Idempotency.layer).pipe
       resources.layer
     )
   ),
-  Layer.provideMerge(Layer.mergeAll(TelephonyConfigs.layer, PhoneNumbers.layer)),
+  Layer.provideMerge(Layer.mergeAll(TelephonyConfigs.layer, PhoneNumbers.layer.pipe(Layer.provide(NationalNumbers.layer)))),
   Layer.provide(rateLimit)
 )
 

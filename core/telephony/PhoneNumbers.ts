@@ -7,7 +7,8 @@ import { Registry } from "#core/provider/Registry.ts"
 import { Sealer } from "#core/Sealer.ts"
 import { refusedAs } from "#core/uniqueness.ts"
 import { isPresentable } from "./CallerId.ts"
-import type { PhoneAddress } from "./PhoneAddress.ts"
+import { NationalNumbers } from "./NationalNumbers.ts"
+import { type PhoneAddress, type PhoneAddressRefused, parse } from "./PhoneAddress.ts"
 import {
   CallerIdRefused,
   maxPhoneNumbers,
@@ -24,8 +25,6 @@ import { TrunkSignals } from "./TrunkSignals.ts"
 
 export interface NewPhoneNumber {
   readonly address: string
-  /** The address as parsed by PhoneAddress. */
-  readonly normal: PhoneAddress
   readonly countryCode?: string | undefined
   readonly label?: string | undefined
   readonly inboundAgentId?: AgentId | undefined
@@ -60,7 +59,10 @@ export class PhoneNumbers extends Context.Service<
       organizationId: OrganizationId,
       configId: TelephonyConfigId,
       number: NewPhoneNumber
-    ) => Effect.Effect<PhoneNumber, TelephonyConfigNotFound | AgentNotFound | PhoneNumberTaken | PhoneNumbersFull | CallerIdRefused>
+    ) => Effect.Effect<
+      PhoneNumber,
+      TelephonyConfigNotFound | AgentNotFound | PhoneAddressRefused | PhoneNumberTaken | PhoneNumbersFull | CallerIdRefused
+    >
     readonly get: (
       organizationId: OrganizationId,
       configId: TelephonyConfigId,
@@ -91,6 +93,7 @@ export class PhoneNumbers extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const sealing = Effect.provideService(Sealer, yield* Sealer)
       const registry = yield* Registry
+      const national = yield* NationalNumbers
       const signals = yield* TrunkSignals
       const get = Effect.fnUntraced(function* (organizationId: OrganizationId, configId: TelephonyConfigId, id: PhoneNumberId) {
         const number = yield* Effect.orDie(store.find(sql, organizationId, configId, id))
@@ -107,7 +110,8 @@ export class PhoneNumbers extends Context.Service<
           return yield* Effect.orDie(store.list(sql, organizationId, configId))
         }),
         create: Effect.fn("PhoneNumbers.create")(function* (organizationId, configId, number) {
-          const id = yield* signalled(configId, sealing(create(sql, registry, organizationId, configId, number)))
+          const normal = yield* parse(number.address, number.countryCode, national)
+          const id = yield* signalled(configId, sealing(create(sql, registry, organizationId, configId, { ...number, normal })))
           return yield* Effect.orDie(get(organizationId, configId, id))
         }),
         get: Effect.fn("PhoneNumbers.get")(get),
@@ -139,7 +143,13 @@ const knownAgent = Effect.fnUntraced(function* (sql: Sql, organizationId: Organi
 })
 
 const create = Effect.fnUntraced(
-  function* (sql: Sql, registry: Registry["Service"], organizationId: OrganizationId, configId: TelephonyConfigId, number: NewPhoneNumber) {
+  function* (
+    sql: Sql,
+    registry: Registry["Service"],
+    organizationId: OrganizationId,
+    configId: TelephonyConfigId,
+    number: NewPhoneNumber & { readonly normal: PhoneAddress }
+  ) {
     const { countryCode, inboundAgentId, label, normal } = number
     const config = yield* configStore.lock(sql, organizationId, configId)
     if (config === undefined) return yield* new TelephonyConfigNotFound({ id: configId })

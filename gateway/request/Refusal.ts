@@ -60,13 +60,8 @@ import type {
 import type { RunNotCompleted } from "#core/file/Retention.ts"
 import type { RunNotFound } from "#core/run/Run.ts"
 import type { RunAttributeRefused, RunDateInvalid, RunFilterInvalid } from "#core/run/RunFilter.ts"
-import {
-  type CallerIdRefused,
-  maxPhoneNumbers,
-  type PhoneNumberNotFound,
-  type PhoneNumbersFull,
-  type PhoneNumberTaken
-} from "#core/telephony/PhoneNumber.ts"
+import type { PhoneAddressRefused } from "#core/telephony/PhoneAddress.ts"
+import * as phoneNumber from "#core/telephony/PhoneNumber.ts"
 import type {
   TelephonyAccountTaken,
   TelephonyAddressRefused,
@@ -109,7 +104,7 @@ export type DomainError =
   | CallNotPlaced
   | CallUnsettled
   | StopUnconfirmed
-  | CallerIdRefused
+  | phoneNumber.CallerIdRefused
   | CampaignNotFound
   | CampaignNotReady
   | CampaignStateConflict
@@ -151,10 +146,11 @@ export type DomainError =
   | user.OrganizationNotFound
   | PasswordsBusy
   | PasswordWrong
-  | PhoneNumberNotFound
+  | PhoneAddressRefused
+  | phoneNumber.PhoneNumberNotFound
   | PhoneNumberRefused
-  | PhoneNumbersFull
-  | PhoneNumberTaken
+  | phoneNumber.PhoneNumbersFull
+  | phoneNumber.PhoneNumberTaken
   | RecordingIdTaken
   | RecordingNotFound
   | RoleTooLow
@@ -307,6 +303,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   OrganizationNotFound: [404, () => "Organization not found"],
   PasswordsBusy: [503, () => "Too many people are logging in at the moment, try again in a few seconds"],
   PasswordWrong: [400, () => "The current password is wrong"],
+  PhoneAddressRefused: [422, ({ reason }) => [valueError(["body"], null, reason)]],
   PhoneNumberNotFound: [404, () => "Phone number not found"],
   PhoneNumberRefused: [400, ({ message }) => `Failed to initiate call: ${message}`],
   RoleTooLow: [403, () => "Your role does not allow this"],
@@ -318,7 +315,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   RecordingIdTaken: [409, ({ recordingId }) => `A recording with the ID '${recordingId}' already exists`],
   RecordingNotFound: [404, () => "Recording not found"],
   ReportDayInvalid: [400, ({ reason }) => reason],
-  PhoneNumbersFull: [409, () => `A telephony configuration holds at most ${maxPhoneNumbers} phone numbers.`],
+  PhoneNumbersFull: [409, () => `A telephony configuration holds at most ${phoneNumber.maxPhoneNumbers} phone numbers.`],
   PhoneNumberTaken: [
     409,
     ({ address, by }) =>

@@ -45,7 +45,7 @@ export const phoneNumberRoutes = tagged("Telephony", [
     params: TelephonyConfigPath,
     body: CreatePhoneNumber,
     success: PhoneNumberWire,
-    errors: ["NotFound", "AgentNotFound", "CallerIdRefused", "PhoneNumbersFull", "PhoneNumberTaken"],
+    errors: ["NotFound", "AgentNotFound", "CallerIdRefused", "PhoneAddressRefused", "PhoneNumbersFull", "PhoneNumberTaken"],
     handle: ({ body, caller, params }) =>
       PhoneNumbers.use((_) => _.create(caller.organizationId, params.config_id, newPhoneNumberOf(body))).pipe(
         Effect.mapError(configNotFound),

@@ -1,7 +1,6 @@
 /** Phone numbers of a telephony configuration, as clients write and read them. */
 import Type, { type Static } from "typebox"
 import type { AgentId, PhoneNumberId, TelephonyConfigId } from "#core/Id.ts"
-import { type PhoneAddress, parse } from "#core/telephony/PhoneAddress.ts"
 import type { PhoneNumber } from "#core/telephony/PhoneNumber.ts"
 import type { NewPhoneNumber, PhoneNumberChanges } from "#core/telephony/PhoneNumbers.ts"
 import { id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
@@ -16,7 +15,7 @@ const maxConcurrent = optional(
   Type.Integer({ minimum: 1, maximum: 100_000, description: "How many calls may show the number at once; unlimited when absent." })
 )
 
-const NewNumber = Type.Object(
+export const CreatePhoneNumber = Type.Object(
   {
     address: Type.String({ minLength: 1, maxLength: 255, description: "A phone number, a SIP address or an extension." }),
     country_code: country,
@@ -29,37 +28,19 @@ const NewNumber = Type.Object(
   },
   { title: "CreatePhoneNumber" }
 )
-type NewNumber = Static<typeof NewNumber>
-
-const parsed = ({ address, country_code }: NewNumber): PhoneAddress | string => parse(address, orUndefined(country_code))
-
-export const CreatePhoneNumber = Type.Refine(
-  NewNumber,
-  (number) => typeof parsed(number) === "object",
-  (number) => {
-    const fault = parsed(number)
-    return typeof fault === "string" ? fault : ""
-  }
-)
 
 const codeOf = (code: string | null): string | undefined => code?.toUpperCase()
 
-export const newPhoneNumberOf = (body: NewNumber): NewPhoneNumber => {
-  const normal = parsed(body)
-  // The schema's own check lets no other through.
-  if (typeof normal === "string") throw new Error(normal)
-  return {
-    address: body.address,
-    normal,
-    countryCode: codeOf(body.country_code),
-    label: orUndefined(body.label),
-    inboundAgentId: orUndefined(body.inbound_workflow_id),
-    isActive: body.is_active,
-    isDefaultCallerId: body.is_default_caller_id,
-    maxConcurrent: orUndefined(body.max_concurrent),
-    extraMetadata: body.extra_metadata ?? {}
-  }
-}
+export const newPhoneNumberOf = (body: Static<typeof CreatePhoneNumber>): NewPhoneNumber => ({
+  address: body.address,
+  countryCode: codeOf(body.country_code),
+  label: orUndefined(body.label),
+  inboundAgentId: orUndefined(body.inbound_workflow_id),
+  isActive: body.is_active,
+  isDefaultCallerId: body.is_default_caller_id,
+  maxConcurrent: orUndefined(body.max_concurrent),
+  extraMetadata: body.extra_metadata ?? {}
+})
 
 export const UpdatePhoneNumber = Type.Object(
   {

@@ -36,7 +36,7 @@ export const layer = Layer.effect(
         )
         const csv = new CsvFile(file)
         // Half a megabyte of every country's numbers, which an engine that imports nothing does without.
-        const { isPlausible } = yield* Effect.promise(() => import("./numberingPlan.ts"))
+        const { isPlausible } = yield* Effect.promise(() => import("#runtime/telephony/numberingPlan.ts"))
         return {
           isPlausible,
           next: Effect.tryPromise({ try: () => csv.next(), catch: (error) => error }).pipe(

@@ -1,53 +1,80 @@
 /** Phone addresses made comparable, and which number a call shows. */
+import { Effect } from "effect"
 import fc from "fast-check"
 import t from "tap"
 import { callerIdFor, isPresentable } from "#core/telephony/CallerId.ts"
-import { parse } from "#core/telephony/PhoneAddress.ts"
+import { NationalNumbers } from "#core/telephony/NationalNumbers.ts"
+import { type PhoneAddress, parse as parsing } from "#core/telephony/PhoneAddress.ts"
+import * as nationalNumbers from "#runtime/telephony/NationalNumbers.ts"
+import { internationalOf } from "#runtime/telephony/numberingPlan.ts"
+
+const national = await Effect.runPromise(Effect.provide(Effect.service(NationalNumbers), nationalNumbers.layer))
+/** The address, or why it is refused. */
+const parse = (text: string, country?: string): Promise<PhoneAddress | string> =>
+  Effect.runPromise(Effect.catchTag(parsing(text, country, national), "PhoneAddressRefused", ({ reason }) => Effect.succeed(reason)))
 
 t.test("given an address, then its line has one form", async (t) => {
-  const check = (text: string, country: string | undefined, type: string, normalized: string) =>
-    t.strictSame(parse(text, country), { type, normalized }, `${text} ${country ?? ""}`)
+  const check = async (text: string, country: string | undefined, type: string, normalized: string) =>
+    t.strictSame(await parse(text, country), { type, normalized }, `${text} ${country ?? ""}`)
   t.test("phone numbers", async () => {
-    check("+1 (555) 010-0001", undefined, "pstn", "+15550100001")
-    check("  +4930123456 ", "US", "pstn", "+4930123456")
-    check("555 010 0001", "US", "pstn", "+15550100001")
-    check("15550100001", "US", "pstn", "+15550100001")
-    check("030 123456", "DE", "pstn", "+4930123456")
-    check("030 123456", "de", "pstn", "+4930123456")
-    check("004930123456", "DE", "pstn", "+4930123456")
-    check("4930123456", "DE", "pstn", "+4930123456")
-    check("020 7946 0000", "GB", "pstn", "+442079460000")
-    check("06 1234 5678", "IT", "pstn", "+390612345678")
-    check("9123456789", "IN", "pstn", "+919123456789")
-    check("919123456789", "IN", "pstn", "+919123456789")
-    check("45123456", "DK", "pstn", "+4545123456")
+    await check("+1 (555) 010-0001", undefined, "pstn", "+15550100001")
+    await check("  +4930123456 ", "US", "pstn", "+4930123456")
+    await check("555 010 0001", "US", "pstn", "+15550100001")
+    await check("15550100001", "US", "pstn", "+15550100001")
+    await check("030 123456", "DE", "pstn", "+4930123456")
+    await check("030 123456", "de", "pstn", "+4930123456")
+    await check("004930123456", "DE", "pstn", "+4930123456")
+    await check("4930123456", "DE", "pstn", "+4930123456")
+    await check("020 7946 0000", "GB", "pstn", "+442079460000")
+    await check("06 1234 5678", "IT", "pstn", "+390612345678")
+    await check("9123456789", "IN", "pstn", "+919123456789")
+    await check("919123456789", "IN", "pstn", "+919123456789")
+    await check("45123456", "DK", "pstn", "+4545123456")
+    await check("4915112345678", "DE", "pstn", "+4915112345678")
+    await check("0612345678901", "IT", "pstn", "+390612345678901")
+    await check("05550100001", "US", "pstn", "+15550100001")
+    await check("03-1234-5678", "JP", "pstn", "+81312345678")
+    await check("8 (912) 345-67-89", "RU", "pstn", "+79123456789")
+    await check("06 1 234 5678", "HU", "pstn", "+3612345678")
+    await check("01 23 45 67 89", "CI", "pstn", "+2250123456789")
   })
   t.test("SIP addresses", async () => {
-    check("SIP:Sales@PBX.Example.com:5060", undefined, "sip_uri", "sip:Sales@pbx.example.com")
-    check("sips:a@Example.com:5061;transport=TCP", undefined, "sip_uri", "sips:a@example.com;transport=TCP")
-    check("sip:a@example.com:5070", undefined, "sip_uri", "sip:a@example.com:5070")
-    check("sip:Example.com", undefined, "sip_uri", "sip:example.com")
-    check("sip:a@[2001:DB8::1]:5060", undefined, "sip_uri", "sip:a@[2001:db8::1]")
+    await check("SIP:Sales@PBX.Example.com:5060", undefined, "sip_uri", "sip:Sales@pbx.example.com")
+    await check("sips:a@Example.com:5061;transport=TCP", undefined, "sip_uri", "sips:a@example.com;transport=TCP")
+    await check("sip:a@example.com:5070", undefined, "sip_uri", "sip:a@example.com:5070")
+    await check("sip:Example.com", undefined, "sip_uri", "sip:example.com")
+    await check("sip:a@[2001:DB8::1]:5060", undefined, "sip_uri", "sip:a@[2001:db8::1]")
   })
   t.test("extensions", async () => {
-    check("1001", undefined, "sip_extension", "1001")
-    check("Front-Desk", undefined, "sip_extension", "frontdesk")
-    check("1234567890123456", undefined, "sip_extension", "1234567890123456")
+    await check("1001", undefined, "sip_extension", "1001")
+    await check("Front-Desk", undefined, "sip_extension", "frontdesk")
+    await check("1234567890123456", undefined, "sip_extension", "1234567890123456")
   })
 })
 
 t.test("given what is no address, then it is said why", async (t) => {
-  const check = (text: string, country: string | undefined, why: RegExp) => t.match(parse(text, country), why, `${text} ${country ?? ""}`)
-  check("5550100001", undefined, /need a country_code/)
-  check("5550100001", "JP", /need a country_code/)
-  check("   ", undefined, /empty/)
-  check("( - )", undefined, /neither a digit nor a letter/)
-  check("sip:", undefined, /sip:user@host/)
-  check("sip:a b@c d", undefined, /sip:user@host/)
-  check("+01234567", undefined, /no phone number/)
-  check("000000000", "DE", /no phone number/)
-  check("555010000112345", "FI", /at most 15 digits/)
+  const check = async (text: string, country: string | undefined, why: RegExp) =>
+    t.match(await parse(text, country), why, `${text} ${country ?? ""}`)
+  await check("5550100001", undefined, /need a country_code/)
+  await check("5550100001", "XX", /need a country_code/)
+  await check("   ", undefined, /empty/)
+  await check("( - )", undefined, /neither a digit nor a letter/)
+  await check("sip:", undefined, /sip:user@host/)
+  await check("sip:a b@c d", undefined, /sip:user@host/)
+  await check("+01234567", undefined, /no phone number/)
+  await check("000000000", "DE", /no phone number/)
+  await check("555010000112345", "FI", /at most 15 digits/)
 })
+
+/** At once, with the same plans. */
+const parseNow = (text: string, country: string | undefined): PhoneAddress | string =>
+  Effect.runSync(
+    Effect.catchTag(
+      parsing(text, country, { international: (digits, code) => Effect.succeed(internationalOf(digits, code)) }),
+      "PhoneAddressRefused",
+      ({ reason }) => Effect.succeed(reason)
+    )
+  )
 
 t.test("given any text, then normalizing what was normalized changes nothing", async () => {
   const countries = fc.option(fc.constantFrom("US", "DE", "IT", "IN", "GB", "JP"), { nil: undefined })
@@ -58,9 +85,9 @@ t.test("given any text, then normalizing what was normalized changes nothing", a
   )
   fc.assert(
     fc.property(texts, countries, (text, country) => {
-      const once = parse(text, country)
+      const once = parseNow(text, country)
       if (typeof once === "string") return once.length > 0
-      const again = parse(once.normalized, country)
+      const again = parseNow(once.normalized, country)
       return typeof again === "object" && again.normalized === once.normalized && again.type === once.type
     }),
     { numRuns: 5000 }
@@ -76,7 +103,7 @@ t.test("given an E.164 number however it is punctuated, then it is itself in any
       fc.constantFrom("US", "DE", "IT"),
       (e164, marks, country) => {
         const punctuated = marks.reduce((text, mark, i) => text.slice(0, 2 + 2 * i) + mark + text.slice(2 + 2 * i), e164)
-        const { type, normalized } = parse(punctuated, country) as { type: string; normalized: string }
+        const { type, normalized } = parseNow(punctuated, country) as { type: string; normalized: string }
         return type === "pstn" && normalized === e164
       }
     )

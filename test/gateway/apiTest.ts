@@ -38,6 +38,7 @@ import * as passwords from "#runtime/identity/passwords.ts"
 import * as events from "#runtime/event/events.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
 import * as CsvSource from "#runtime/storage/CsvSource.ts"
+import * as NationalNumbers from "#runtime/telephony/NationalNumbers.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { egress } from "#test/support/egress.ts"
 import * as given from "#test/support/given.ts"
@@ -191,7 +192,7 @@ export const openApi = async (
         Runs.layer,
         Uploads.layer,
         accountsLayer,
-        PhoneNumbers.layer,
+        PhoneNumbers.layer.pipe(Layer.provide(NationalNumbers.layer)),
         TelephonyConfigs.layer,
         FileLinks.layer,
         LinkMakers.layer,

@@ -27,6 +27,7 @@ import { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import { TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { layer as csvSourceLayer } from "#runtime/storage/CsvSource.ts"
+import * as NationalNumbers from "#runtime/telephony/NationalNumbers.ts"
 import * as passwords from "#runtime/identity/passwords.ts"
 import { Files } from "#runtime/storage/Files.ts"
 import { tokensOf } from "#runtime/identity/tokens.ts"
@@ -119,7 +120,7 @@ export const install = async (t: Parameters<typeof openDatabase>[0]): Promise<In
     Campaigns.layer,
     Organizations.layer,
     Runs.layer,
-    PhoneNumbers.layer,
+    PhoneNumbers.layer.pipe(Layer.provide(NationalNumbers.layer)),
     TelephonyConfigs.layer,
     TrunkSettings.layer
   ).pipe(Layer.provideMerge(source), Layer.provideMerge(ports))

@@ -1,0 +1,13 @@
+/** Phone numbers as they are dialed within a country. A port: the numbering plans of all countries are half a megabyte, loaded when first needed. */
+import { Context, type Effect } from "effect"
+
+export class NationalNumbers extends Context.Service<
+  NationalNumbers,
+  {
+    /**
+     * `+` and the digits with their country code, whether or not such a number exists; the digits may begin with a trunk prefix, an
+     * international prefix or the country code. Undefined if no country has this code (ISO 3166-1, in capitals).
+     */
+    readonly international: (digits: string, countryCode: string) => Effect.Effect<string | undefined>
+  }
+>()("core/telephony/NationalNumbers") {}
