@@ -1,6 +1,6 @@
 /**
- * Where a text that is no JSON stops being it, and what was expected there. JSON.parse tells neither in a form to rely on. Loops and
- * does not recurse: the text may be nested without end.
+ * Where a text that is not JSON stops being it, and what was expected there. The message of `JSON.parse` often has no position, and quotes
+ * the text, which may hold secrets. Loops and does not recurse, because the text may be nested without end.
  */
 interface JsonFault {
   /** In UTF-16 units from the start of the text. */
@@ -13,7 +13,7 @@ interface Cursor {
   at: number
 }
 
-/** To be asked only about texts that `JSON.parse` has refused. */
+/** Means nothing for a text that `JSON.parse` accepts. */
 export const breakingPoint = (text: string): JsonFault => {
   const cursor: Cursor = { text, at: 0 }
   const open: Array<"{" | "["> = []
@@ -52,9 +52,9 @@ const afterValue = (cursor: Cursor, open: Array<"{" | "[">): JsonFault | undefin
   while (true) {
     const next = skipBlank(cursor)
     const inside = open.at(-1)
-    if (inside === undefined) return { at: cursor.at, error: "Extra data" }
+    if (inside === undefined) return { at: cursor.at, error: "the end was expected" }
     if (next !== closing[inside]) {
-      if (next !== ",") return { at: cursor.at, error: "Expecting ',' delimiter" }
+      if (next !== ",") return { at: cursor.at, error: `a comma or ${closing[inside]} was expected` }
       cursor.at++
       return inside === "{" ? key(cursor) : undefined
     }
@@ -64,10 +64,10 @@ const afterValue = (cursor: Cursor, open: Array<"{" | "[">): JsonFault | undefin
 }
 
 const key = (cursor: Cursor): JsonFault | undefined => {
-  if (skipBlank(cursor) !== '"') return { at: cursor.at, error: "Expecting property name enclosed in double quotes" }
+  if (skipBlank(cursor) !== '"') return { at: cursor.at, error: "a name in double quotes was expected" }
   const fault = string(cursor)
   if (fault !== undefined) return fault
-  if (skipBlank(cursor) !== ":") return { at: cursor.at, error: "Expecting ':' delimiter" }
+  if (skipBlank(cursor) !== ":") return { at: cursor.at, error: "a colon was expected" }
   cursor.at++
   return undefined
 }
@@ -77,7 +77,7 @@ const literal = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const scalar = (cursor: Cursor): JsonFault | undefined => {
   literal.lastIndex = cursor.at
   const matched = literal.exec(cursor.text)
-  if (matched === null) return { at: cursor.at, error: "Expecting value" }
+  if (matched === null) return { at: cursor.at, error: "a value was expected" }
   cursor.at += matched[0].length
   return undefined
 }
@@ -87,8 +87,8 @@ const string = (cursor: Cursor): JsonFault | undefined => {
   cursor.at++
   while (true) {
     const unit = cursor.text[cursor.at]
-    if (unit === undefined) return { at: start, error: "Unterminated string starting at" }
-    if (unit < " ") return { at: cursor.at, error: "Invalid control character at" }
+    if (unit === undefined) return { at: start, error: "a string begins here and does not end" }
+    if (unit < " ") return { at: cursor.at, error: "a control character must be escaped" }
     cursor.at++
     if (unit === '"') return undefined
     if (unit === "\\") {
@@ -104,11 +104,11 @@ const escaped = (cursor: Cursor): JsonFault | undefined => {
   const unit = cursor.text[cursor.at]
   if (unit === "u") {
     hex.lastIndex = cursor.at + 1
-    if (!hex.test(cursor.text)) return { at: cursor.at, error: "Invalid \\uXXXX escape" }
+    if (!hex.test(cursor.text)) return { at: cursor.at, error: "four hexadecimal digits were expected" }
     cursor.at += 5
     return undefined
   }
-  if (unit === undefined || !'"\\/bfnrt'.includes(unit)) return { at: cursor.at - 1, error: "Invalid \\escape" }
+  if (unit === undefined || !'"\\/bfnrt'.includes(unit)) return { at: cursor.at - 1, error: "this is not an escape of JSON" }
   cursor.at++
   return undefined
 }
