@@ -23,5 +23,3 @@ export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReuse
 export class NotPossible extends Schema.TaggedError<NotPossible>()("NotPossible", { detail: Schema.String }) {}
 /** The path is one for websockets, and was asked for without an upgrade. */
 export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {}) {}
-/** A form without exactly one file in it. */
-export class FormInvalid extends Schema.TaggedError<FormInvalid>()("FormInvalid", {}) {}

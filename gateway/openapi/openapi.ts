@@ -205,11 +205,10 @@ const givenOf = (schema: TSchema): TSchema => (Type.IsUnion(schema) ? (schema.an
 
 const requestBodyOf = ({ body }: Route<unknown>, components: Components): Pick<Operation, "requestBody"> => {
   if (body._tag === "None") return {}
-  const form: JsonSchema = { type: "object", properties: { file: bytesSchema }, required: ["file"] }
   const content =
     body._tag === "Json"
       ? { "application/json": { schema: components.input(body.schema), example: requestExampleOf(body.schema) } }
-      : Object.fromEntries(body.mediaTypes.map((type) => [type, { schema: type === "multipart/form-data" ? form : bytesSchema }]))
+      : Object.fromEntries(body.mediaTypes.map((type) => [type, { schema: bytesSchema }]))
   return { requestBody: { required: true, content } }
 }
 

@@ -121,7 +121,6 @@ export type DomainError =
   | FileMissing
   | FolderNameTaken
   | FolderNotFound
-  | own.FormInvalid
   | own.IdempotencyKeyInFlight
   | own.IdempotencyKeyReused
   | user.KeyWithoutUser
@@ -265,7 +264,6 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   FileMissing: [404, () => "File not found"],
   FolderNameTaken: [409, ({ name }) => `A folder with the name '${name}' already exists`],
   FolderNotFound: [404, ({ id }) => `Folder with id ${id} not found`],
-  FormInvalid: [400, () => "The form must have exactly one file"],
   IdempotencyKeyInFlight: [409, () => "A request with this Idempotency-Key is still being worked on"],
   IdempotencyKeyReused: [422, () => "This Idempotency-Key was used for a request with other content"],
   InvitationNotFound: [404, () => "Invitation not found"],

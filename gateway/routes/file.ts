@@ -1,5 +1,5 @@
 /** Uploads of lists, and addresses of stored files: /api/v1/s3, /api/v1/uploads, /api/v1/files. */
-import { Effect, type Stream } from "effect"
+import { Effect } from "effect"
 import Type from "typebox"
 import { Uploads } from "#core/file/Uploads.ts"
 import { type OrganizationId, RunId } from "#core/Id.ts"
@@ -8,8 +8,7 @@ import type { Caller } from "#core/organization/Caller.ts"
 import { LinkMakers, makerOf } from "#core/organization/LinkMakers.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import { keptFile, mediaTypeOf } from "#gateway/file/keptFile.ts"
-import { boundaryOf, fileOf } from "#gateway/request/multipart.ts"
-import { FileForbidden, FileKeyInvalid, FormInvalid, LinkRefused } from "#gateway/request/Refusal.ts"
+import { FileForbidden, FileKeyInvalid, LinkRefused } from "#gateway/request/Refusal.ts"
 import { download, route, tagged, upload } from "#gateway/request/Route.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
@@ -27,19 +26,6 @@ import {
   Uploaded
 } from "#gateway/wire/File.ts"
 import { maxFileBytes } from "#core/contact/ContactCsv.ts"
-
-/** A form is larger than its file by its boundaries and headers. */
-const formBytes = 65_536
-
-const uploadRoute = {
-  path: "/api/v1/uploads/:token",
-  access: "none",
-  params: Type.Object({ token: Type.String() }),
-  query: Type.Object({ key: Type.String() })
-} as const
-
-const store = <E>(ticket: { readonly key: string; readonly maxBytes: number }, bytes: Stream.Stream<Uint8Array, E>) =>
-  uploaded(ticket, bytes, (key, sent, keep) => Uploads.use((_) => _.complete(key, sent, keep)))
 
 /** Uploaded lists, documents and recordings of one's own lie below their organization's number. */
 const ownKey = /^(?:campaigns\/(\d{1,10})\/[^/]+|knowledge_base\/(\d{1,10})\/.+|recordings\/(\d{1,10})\/[^/]+\/.+)$/
@@ -81,8 +67,11 @@ export const fileRoutes = tagged("Files", [
       })
   }),
   upload({
-    ...uploadRoute,
     method: "put",
+    path: "/api/v1/uploads/:token",
+    access: "none",
+    params: Type.Object({ token: Type.String() }),
+    query: Type.Object({ key: Type.String() }),
     name: "putUpload",
     summary: "Upload the bytes of a list",
     description:
@@ -92,25 +81,9 @@ export const fileRoutes = tagged("Files", [
     success: Uploaded,
     errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "QuotaFull"],
     handle: ({ body, params, query }) =>
-      Uploads.use((_) => _.receive(query.key, params.token)).pipe(Effect.flatMap((ticket) => store(ticket, body)))
-  }),
-  upload({
-    ...uploadRoute,
-    method: "post",
-    name: "postUpload",
-    summary: "Upload a list as the file of a form",
-    headers: Type.Object({ "Content-Type": Type.String() }),
-    mediaTypes: ["multipart/form-data"],
-    maxBytes: maxFileBytes + formBytes,
-    success: Uploaded,
-    errors: ["UploadRefused", "UploadComplete", "BodyTooLarge", "FormInvalid", "QuotaFull"],
-    handle: ({ body, headers, params, query }) =>
-      Effect.gen(function* () {
-        const boundary = boundaryOf(headers["Content-Type"])
-        if (boundary === undefined) return yield* new FormInvalid()
-        const ticket = yield* Uploads.use((_) => _.receive(query.key, params.token))
-        return yield* store(ticket, fileOf(body, boundary))
-      })
+      Uploads.use((_) => _.receive(query.key, params.token)).pipe(
+        Effect.flatMap((ticket) => uploaded(ticket, body, (key, sent, keep) => Uploads.use((_) => _.complete(key, sent, keep))))
+      )
   }),
   route({
     method: "get",
