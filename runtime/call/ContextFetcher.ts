@@ -8,7 +8,7 @@ import type { OrganizationId } from "#core/Id.ts"
 import { mayBeSentTo } from "#core/credential/CredentialHosts.ts"
 import { credentialHeader } from "#core/credential/credentialHeader.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
-import { WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
 
 const TIMEOUT = "10 seconds"
 const MOST_BYTES = 256 * 1024

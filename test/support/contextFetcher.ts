@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { CredentialSecrets, type FoundCredential } from "#core/credential/CredentialSecrets.ts"
 import { ContextFetcher } from "#runtime/call/ContextFetcher.ts"
-import { WebhookSender } from "#runtime/event/WebhookSender.ts"
+import { WebhookSender } from "#runtime/webhook/WebhookSender.ts"
 
 export interface Fetcher {
   readonly send?: WebhookSender["Service"]["send"]

@@ -38,7 +38,7 @@ export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { reaso
 }
 
 export class WebhookSender extends Context.Service<WebhookSender, { readonly send: (sent: Sent) => Effect.Effect<Answered, NoAnswer> }>()(
-  "runtime/event/WebhookSender"
+  "runtime/webhook/WebhookSender"
 ) {
   static readonly layer = Layer.effect(
     WebhookSender,

@@ -13,9 +13,9 @@ import { mayBeSentTo } from "#core/credential/CredentialHosts.ts"
 import { credentialHeader } from "#core/credential/credentialHeader.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
 import { PublicFiles } from "#core/file/PublicFiles.ts"
-import { unending } from "./EventSequencer.ts"
+import { unending } from "#runtime/event/EventSequencer.ts"
+import { EventWakes } from "#runtime/event/EventWakes.ts"
 import { CurrentWebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
-import { EventWakes } from "./EventWakes.ts"
 import { type Sent, WebhookSender } from "./WebhookSender.ts"
 
 const SENT_AT_ONCE = 64

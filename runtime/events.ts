@@ -6,12 +6,12 @@ import { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
 import { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
 import { WebhookQueue } from "#core/webhook/WebhookQueue.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
-import * as EventFeed from "./EventFeed.ts"
-import * as EventSequencer from "./EventSequencer.ts"
-import { EventWakes } from "./EventWakes.ts"
-import * as NodeWebhookDelivery from "./NodeWebhookDelivery.ts"
-import * as WebhookDelivery from "./WebhookDelivery.ts"
-import { WebhookSender } from "./WebhookSender.ts"
+import * as EventFeed from "./event/EventFeed.ts"
+import * as EventSequencer from "./event/EventSequencer.ts"
+import { EventWakes } from "./event/EventWakes.ts"
+import * as NodeWebhookDelivery from "./webhook/NodeWebhookDelivery.ts"
+import * as WebhookDelivery from "./webhook/WebhookDelivery.ts"
+import { WebhookSender } from "./webhook/WebhookSender.ts"
 
 const delivery = WebhookDelivery.layer.pipe(Layer.provide([WebhookQueue.layer, WebhookSender.layer]))
 
