@@ -1,8 +1,8 @@
 /**
- * Sends what the webhook nodes of agents send when a call is over, at least once each: what was sent and could not be recorded is sent
- * again, under the same id. Sleeps until something is due.
+ * Sends the requests of agents' webhook nodes when a call is over, at least once each: a request that was sent but not recorded is sent
+ * again, under the same id.
  */
-import { Clock, Duration, Effect, FiberSet, Layer } from "effect"
+import { Clock, Duration, Effect, Layer } from "effect"
 import type { WebhookMethod, WebhookNode } from "#core/agent/WebhookNode.ts"
 import { type ClaimedNodeWebhook, type NodeWebhookJob, NodeWebhookQueue, type TriedNodeWebhook } from "#core/webhook/NodeWebhookQueue.ts"
 import { headersOf, type Rendered, renderRequest } from "#core/webhook/NodeWebhookRequest.ts"
@@ -16,6 +16,7 @@ import { PublicFiles } from "#core/file/PublicFiles.ts"
 import { unending } from "#runtime/event/EventSequencer.ts"
 import { EventWakes } from "#runtime/event/EventWakes.ts"
 import { CurrentWebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
+import * as DeliveryLoop from "./DeliveryLoop.ts"
 import { type Sent, WebhookSender } from "./WebhookSender.ts"
 
 const SENT_AT_ONCE = 64
@@ -25,52 +26,34 @@ const TIMEOUT = "30 seconds"
 /** A transaction that found another one notifying did not: it may have committed just after we looked. */
 const BREATH = "50 millis"
 const LONGEST_SLEEP = Duration.seconds(5)
-const SHORTEST_SLEEP = Duration.millis(20)
-const RELEASE_TIMEOUT = "2 seconds"
 const PRUNE_EVERY = "10 minutes"
 const PRUNE_BREATH = "200 millis"
 
-const counted = ({ state }: TriedNodeWebhook) => Effect.map(CurrentWebhookMetrics, ({ nodes }) => nodes.count(state))
+const countTry = (state: TriedNodeWebhook["state"]) => Effect.map(CurrentWebhookMetrics, ({ nodes }) => nodes.count(state))
 
-const sleepFor = (dueInMillis: number | undefined) =>
-  dueInMillis === undefined
-    ? LONGEST_SLEEP
-    : Duration.clamp(Duration.millis(dueInMillis), { minimum: SHORTEST_SLEEP, maximum: LONGEST_SLEEP })
+/** How many of each organization are being sent. */
+const countByOrganization = (inFlight: ReadonlySet<ClaimedNodeWebhook>): ReadonlyMap<OrganizationId, number> => {
+  const counts = new Map<OrganizationId, number>()
+  for (const { organizationId } of inFlight) counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1)
+  return counts
+}
 
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const queue = yield* NodeWebhookQueue
     const wakes = yield* EventWakes
     const context = yield* Effect.context<CredentialSecrets | NodeWebhookQueue | PublicFiles | WebhookSender>()
-    const fibers = yield* FiberSet.make<void>()
-    const sending = new Map<OrganizationId, number>()
-    const count = (organizationId: OrganizationId, more: 1 | -1) => {
-      const now = (sending.get(organizationId) ?? 0) + more
-      if (now === 0) sending.delete(organizationId)
-      else sending.set(organizationId, now)
-    }
-    const sent = (claimed: ClaimedNodeWebhook) =>
-      Effect.ensuring(
-        Effect.provideContext(deliver(claimed), context),
-        Effect.sync(() => {
-          count(claimed.organizationId, -1)
-          wakes.nodeWebhooks.up()
-        })
-      )
-
-    const look = Effect.gen(function* () {
-      const free = SENT_AT_ONCE - [...sending.values()].reduce((sum, one) => sum + one, 0)
-      if (free === 0) return yield* wakes.nodeWebhooks.wait(LONGEST_SLEEP)
-      const claimed = yield* queue.claim({ limit: free, limitOfOrganization: SENT_AT_ONCE_OF_ORGANIZATION, sending })
-      for (const one of claimed) {
-        count(one.organizationId, 1)
-        yield* FiberSet.run(fibers, sent(one))
-      }
-      if (claimed.length === 0) return yield* wakes.nodeWebhooks.wait(sleepFor(yield* queue.nextDueIn))
-      yield* Effect.sleep(BREATH)
-      wakes.nodeWebhooks.up()
+    yield* DeliveryLoop.run({
+      atOnce: SENT_AT_ONCE,
+      longestSleep: LONGEST_SLEEP,
+      lookAgainAfter: BREATH,
+      wake: wakes.nodeWebhooks,
+      claim: (room, inFlight: ReadonlySet<ClaimedNodeWebhook>) =>
+        queue.claim({ limit: room, limitOfOrganization: SENT_AT_ONCE_OF_ORGANIZATION, sending: countByOrganization(inFlight) }),
+      nextDueIn: queue.nextDueIn,
+      deliver: (claimed) => Effect.provideContext(deliver(claimed), context),
+      complaint: "webhooks of agents could not be delivered"
     })
-    yield* Effect.forkScoped(unending("webhooks of agents could not be delivered", look))
 
     const pruneAll = Effect.gen(function* () {
       while (yield* queue.prune) yield* Effect.sleep(PRUNE_BREATH)
@@ -89,19 +72,14 @@ const deliver = (claimed: ClaimedNodeWebhook) =>
     Effect.flatMap((tried) => (tried === undefined ? Effect.void : record(claimed, tried))),
     // The lease ends by itself, and then it is sent again.
     Effect.catchCause((cause) => Effect.logWarning("what came of an agent's webhook was not recorded", cause)),
-    Effect.onInterrupt(() =>
-      NodeWebhookQueue.use((queue) => queue.release(claimed)).pipe(
-        Effect.timeout(RELEASE_TIMEOUT),
-        Effect.catchCause(() => Effect.void)
-      )
-    ),
+    DeliveryLoop.releasing(NodeWebhookQueue.use((queue) => queue.release(claimed))),
     Effect.annotateLogs({ deliveryId: claimed.id, runId: claimed.runId })
   )
 
 const record = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook, tried: TriedNodeWebhook) {
   const queue = yield* NodeWebhookQueue
   yield* queue.record(claimed, tried)
-  yield* counted(tried)
+  yield* countTry(tried.state)
 })
 const sentWith = (claimed: ClaimedNodeWebhook, answer: number | string): TriedNodeWebhook => ({
   ...outcomeOf(answer, claimed.attempts + 1),

@@ -1,17 +1,16 @@
 /**
- * Sends events to webhook endpoints, at least once each: what was sent and could not be recorded is sent again. An endpoint gets one turn
- * after the other, of some deliveries each, and a turn ends at the first that fails; then others have theirs. Sleeps until the next
- * delivery is due.
+ * Sends events to webhook endpoints, at least once each: an event that was sent but not recorded is sent again. Endpoints take turns of
+ * several deliveries each, and a turn ends at the first delivery that fails.
  */
-import { Clock, Duration, Effect, FiberSet, Layer, Random } from "effect"
+import { Clock, Duration, Effect, Layer, Random } from "effect"
 import { nextTryIn, pauseAfter, retryAfterOf } from "#core/webhook/Backoff.ts"
 import { Compatibility } from "#core/Compatibility.ts"
 import { cloudEventOf } from "#core/webhook/CloudEvent.ts"
 import { type ClaimedEndpoint, type DueDelivery, type Tried, WebhookQueue } from "#core/webhook/WebhookQueue.ts"
-import { unending } from "#runtime/event/EventSequencer.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { EventWakes } from "#runtime/event/EventWakes.ts"
 import { CurrentWebhookMetrics } from "#runtime/metrics/WebhookMetrics.ts"
+import * as DeliveryLoop from "./DeliveryLoop.ts"
 import { signatureOf } from "./webhookSignature.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
@@ -20,12 +19,9 @@ const SENT_AT_ONCE = 4
 const SENT_PER_TURN = 40
 /** Nothing new is begun after that, so that a turn ends well before its lease. */
 const TURN_MILLIS = 30_000
-/** A lease that a dead node left behind is found by then. */
 const LONGEST_SLEEP = Duration.seconds(30)
-/** What is due may be in the hands of another node this very moment. */
-const SHORTEST_SLEEP = Duration.millis(20)
 
-const counted = (state: Tried["state"]) => Effect.map(CurrentWebhookMetrics, ({ endpoints }) => endpoints.count(state))
+const countTry = (state: Tried["state"]) => Effect.map(CurrentWebhookMetrics, ({ endpoints }) => endpoints.count(state))
 
 interface Try {
   readonly tried: Tried
@@ -33,39 +29,30 @@ interface Try {
   readonly isGone: boolean
 }
 
-const sleepFor = (dueInMillis: number | undefined) =>
-  dueInMillis === undefined
-    ? LONGEST_SLEEP
-    : Duration.clamp(Duration.millis(dueInMillis), { minimum: SHORTEST_SLEEP, maximum: LONGEST_SLEEP })
-
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const queue = yield* WebhookQueue
     const wakes = yield* EventWakes
-    const turns = yield* FiberSet.make<void>()
-
-    const look = Effect.gen(function* () {
-      const free = ENDPOINTS_AT_ONCE - (yield* FiberSet.size(turns))
-      // A turn that ends wakes us.
-      const endpoints = free === 0 ? [] : yield* queue.claim(free)
-      for (const endpoint of endpoints) yield* FiberSet.run(turns, Effect.ensuring(turn(endpoint), Effect.sync(wakes.deliveries.up)))
-      const dueIn = free === endpoints.length ? undefined : yield* queue.nextDueIn
-      yield* wakes.deliveries.wait(sleepFor(dueIn))
+    const context = yield* Effect.context<WebhookQueue | WebhookSender>()
+    yield* DeliveryLoop.run({
+      atOnce: ENDPOINTS_AT_ONCE,
+      longestSleep: LONGEST_SLEEP,
+      wake: wakes.deliveries,
+      claim: queue.claim,
+      nextDueIn: queue.nextDueIn,
+      deliver: (endpoint: ClaimedEndpoint) =>
+        takeTurn(endpoint).pipe(
+          Effect.provideContext(context),
+          // The lease ends by itself, and then everything is tried again.
+          Effect.catchCause((cause) => Effect.logWarning("a webhook endpoint's turn was lost", cause)),
+          Effect.annotateLogs({ webhookEndpointId: endpoint.id })
+        ),
+      complaint: "webhooks could not be delivered"
     })
-    const sender = yield* WebhookSender
-    const turn = (endpoint: ClaimedEndpoint) =>
-      takeTurn(endpoint).pipe(
-        Effect.provideService(WebhookQueue, queue),
-        Effect.provideService(WebhookSender, sender),
-        // The lease ends by itself, and then everything is tried again.
-        Effect.catchCause((cause) => Effect.logWarning("a webhook endpoint's turn was lost", cause)),
-        Effect.annotateLogs({ webhookEndpointId: endpoint.id })
-      )
-    yield* Effect.forkScoped(unending("webhooks could not be delivered", look))
   })
 )
 
-/** What came of a turn so far. */
+/** The tries of a turn so far. */
 interface Turn {
   readonly tries: Array<Tried>
   isGone: boolean
@@ -80,7 +67,7 @@ const takeTurn = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint) {
     return Effect.andThen(queue.record(endpoint, tries), queue.release(endpoint, { failures, pauseMillis: pauseAfter(failures), isGone }))
   })
   const due = yield* queue.due(endpoint, SENT_PER_TURN)
-  yield* sendAll(endpoint, due, turn).pipe(Effect.onInterrupt(() => Effect.ignore(Effect.timeout(settle, "2 seconds"))))
+  yield* sendAll(endpoint, due, turn).pipe(DeliveryLoop.releasing(settle))
   yield* settle
   if (turn.isGone) yield* Effect.logWarning("a webhook endpoint is gone and was disabled")
 })
@@ -91,7 +78,7 @@ const sendAll = Effect.fnUntraced(function* (endpoint: ClaimedEndpoint, due: Rea
   const sendOne = Effect.fnUntraced(function* (delivery: DueDelivery) {
     if (isOver || (yield* SteadyTime.now) > until) return
     const { isGone, tried } = yield* tryOnce(endpoint, delivery)
-    yield* counted(tried.state)
+    yield* countTry(tried.state)
     turn.tries.push(tried)
     turn.isGone ||= isGone
     isOver ||= tried.state !== "delivered"
