@@ -53,7 +53,10 @@ export interface TriedNodeWebhook extends Outcome {
 export class NodeWebhookQueue extends Context.Service<
   NodeWebhookQueue,
   {
-    /** What is due, the longest waiting first. No two callers are ever given the same one, while its lease lasts. */
+    /**
+     * Deliveries that are due, those of organizations with the fewest in flight here first, and of each organization the longest due
+     * first. Two callers never hold the same one while its lease lasts.
+     */
     readonly claim: (claim: Claim) => Effect.Effect<ReadonlyArray<ClaimedNodeWebhook>>
     /** Undefined when its run is gone, and the delivery with it. */
     readonly jobOf: (claimed: ClaimedNodeWebhook) => Effect.Effect<NodeWebhookJob | undefined>
@@ -112,7 +115,7 @@ const claim = (sql: Sql, { limit, limitOfOrganization, sending }: Claim) => {
         WHERE organization_id = waiting.organization_id AND state = 'pending' AND due_at <= now()
         ORDER BY due_at LIMIT greatest(0, ${limitOfOrganization}::int - coalesce(busy.deliveries, 0)) FOR UPDATE SKIP LOCKED
       ) AS due
-      -- Whoever has the least on the way comes first, however long others have waited.
+      -- Organizations with the fewest deliveries in flight come first, however long others have waited.
       ORDER BY coalesce(busy.deliveries, 0) + row_number() OVER (PARTITION BY organization_id ORDER BY due.due_at), due.due_at
       LIMIT ${limit}::int
     )
