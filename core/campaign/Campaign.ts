@@ -9,9 +9,7 @@
 import { Schema } from "effect"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Compatibility } from "#core/Compatibility.ts"
-import type { BreakerConfig } from "./CircuitBreaker.ts"
-import type { RetryConfig } from "./RetryPolicy.ts"
-import type { ScheduleConfig } from "./Schedule.ts"
+import type { CampaignSettings } from "./CampaignSettings.ts"
 
 export const campaignStates = ["draft", "running", "paused", "completed", "failed"] as const
 export type CampaignState = (typeof campaignStates)[number]
@@ -21,18 +19,6 @@ export const shownStates = ["draft", "created", "running", "paused", "completed"
 type ShownState = (typeof shownStates)[number]
 export const shownState = (state: CampaignState, compatibility: Compatibility): ShownState =>
   state === "draft" && compatibility === "dograh" ? "created" : state
-
-/** The settings that may change while nothing is dialed. */
-interface CampaignSettings {
-  readonly name: string
-  readonly retry: RetryConfig
-  /** Undefined: may dial at any time. */
-  readonly schedule: ScheduleConfig | undefined
-  /** Undefined: no breaker. */
-  readonly breaker: BreakerConfig | undefined
-  /** Undefined: no limit of its own. */
-  readonly maxConcurrency: number | undefined
-}
 
 export interface CampaignCounters {
   readonly totalRows: number
@@ -70,8 +56,6 @@ export interface Campaign extends CampaignSettings {
   readonly sourceType: "csv"
   readonly sourceId: string
   readonly sourceSync: SourceSync
-  /** Dial requests per second. */
-  readonly rateLimit: number
   readonly counters: CampaignCounters
   readonly parentCampaignId: CampaignId | undefined
   readonly redialedCampaignId: CampaignId | undefined

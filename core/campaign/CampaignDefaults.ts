@@ -1,26 +1,22 @@
-/** What a form for a new campaign starts from. */
+/** The values that a form for a new campaign starts with. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId } from "#core/Id.ts"
-import type { BreakerConfig } from "./CircuitBreaker.ts"
-import { defaultRetryConfig, type RetryConfig } from "./RetryPolicy.ts"
-import type { ScheduleConfig } from "./Schedule.ts"
+import type { Row as Stored } from "#core/Row.ts"
 import { defaultConfiguration } from "#core/telephony/defaultConfiguration.ts"
+import { type CampaignSettings, type OfferedSetting, offeredSettings } from "./CampaignSettings.ts"
+import { defaultRetryConfig, type RetryConfig } from "./RetryPolicy.ts"
+import * as settingColumns from "./settingColumns.ts"
 
-interface LastSettings {
-  readonly retry: RetryConfig
-  readonly maxConcurrency: number | null
-  readonly schedule: ScheduleConfig | null
-  readonly breaker: BreakerConfig | null
-}
+type LastSettings = Stored<Pick<CampaignSettings, OfferedSetting>>
 
 export interface CampaignDefaults {
   /** Calls of the organization that may be up at once. */
   readonly concurrencyLimit: number
-  /** Active numbers of the configuration that calls go through when none is named. */
+  /** Active numbers of the default telephony configuration. */
   readonly fromNumbers: number
   readonly retry: RetryConfig
-  /** Of the newest campaign. */
+  /** Settings of the organization's newest campaign. */
   readonly last: LastSettings | undefined
 }
 
@@ -33,8 +29,8 @@ export const campaignDefaults = Effect.fnUntraced(function* (sql: SqlClient.SqlC
     SELECT o.concurrency_limit, (
       SELECT count(*)::int FROM phone_numbers n
       WHERE n.organization_id = o.id AND n.is_active AND n.telephony_configuration_id = ${sql.literal(defaultConfiguration("o.id"))}) AS from_numbers, (
-      SELECT jsonb_build_object('retry', retry_config, 'maxConcurrency', max_concurrency, 'schedule', schedule_config, 'breaker', circuit_breaker)
-      FROM campaigns WHERE organization_id = o.id ORDER BY created_at DESC, id DESC LIMIT 1) AS last
+      SELECT ${settingColumns.readObject(sql, offeredSettings)}
+      FROM campaigns c WHERE organization_id = o.id ORDER BY created_at DESC, id DESC LIMIT 1) AS last
     FROM organizations o WHERE o.id = ${organizationId}`
   if (row === undefined) return yield* Effect.die(`No organization ${organizationId}`)
   const { concurrencyLimit, fromNumbers, last } = row

@@ -7,12 +7,13 @@ import { SqlClient } from "effect/sql"
 import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { type CampaignEvent, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
-import type { RetryConfig } from "./RetryPolicy.ts"
-import type { ScheduleConfig } from "./Schedule.ts"
+import type { Row } from "#core/Row.ts"
 import { defaultConfiguration } from "#core/telephony/defaultConfiguration.ts"
+import { type CampaignSettings, type PlanSetting, planSettings } from "./CampaignSettings.ts"
+import * as settingColumns from "./settingColumns.ts"
 
-/** All that dispatch needs to know of a running campaign. */
-export interface DialPlan {
+/** Everything that dispatch needs to know about a running campaign. */
+export interface DialPlan extends Row<Pick<CampaignSettings, PlanSetting>> {
   readonly campaignId: CampaignId
   readonly organizationId: OrganizationId
   readonly agentId: AgentId
@@ -22,13 +23,8 @@ export interface DialPlan {
   readonly dialEpoch: number
   readonly breakerEpoch: number
   readonly settingsVersion: number
-  readonly rateLimit: number
-  readonly maxConcurrency: number | null
   /** Calls that campaigns of the organization may have up: its limit less the reserve. */
   readonly organizationShare: number
-  readonly retry: RetryConfig
-  readonly schedule: ScheduleConfig | null
-  readonly breaker: BreakerConfig | null
   readonly telephonyConfigurationId: TelephonyConfigId | null
 }
 
@@ -107,9 +103,8 @@ const own = Effect.fnUntraced(function* (sql: Sql, id: CampaignId) {
 const look = (sql: Sql, id: CampaignId, ownerEpoch: number) =>
   sql<DialPlan>`
     SELECT c.id AS campaign_id, c.organization_id, c.agent_id, a.current_definition_id AS definition_id, c.owner_epoch, c.dial_epoch, c.breaker_epoch,
-      c.settings_version, c.rate_limit, c.max_concurrency, greatest(o.concurrency_limit - o.concurrency_reserve, 0) AS organization_share,
-      c.retry_config AS retry, c.schedule_config AS schedule, c.circuit_breaker AS breaker,
-      t.id AS telephony_configuration_id
+      c.settings_version, ${settingColumns.read(sql, planSettings)},
+      greatest(o.concurrency_limit - o.concurrency_reserve, 0) AS organization_share, t.id AS telephony_configuration_id
     FROM campaigns c JOIN organizations o ON o.id = c.organization_id JOIN agents a ON a.id = c.agent_id
     LEFT JOIN telephony_configurations t ON t.organization_id = c.organization_id
       AND t.id = coalesce(c.telephony_configuration_id, ${sql.literal(defaultConfiguration("c.organization_id"))})

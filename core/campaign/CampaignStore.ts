@@ -4,11 +4,11 @@ import type { JsonObject } from "#core/Json.ts"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Campaign, CampaignCounters, CampaignState, SourceSync } from "./Campaign.ts"
 import { type CampaignLogEntry, completionEntry, createdEntry, intoCampaignLog, logEntry, sourceEntry } from "#core/CampaignLog.ts"
+import { type CampaignSettings, settingsOf, type StoredChanges } from "./CampaignSettings.ts"
 import { type CampaignProgress, progressOf } from "./CampaignProgress.ts"
-import type { BreakerConfig } from "./CircuitBreaker.ts"
 import { retryAllowed } from "./retryAllowed.ts"
-import type { RetryConfig } from "./RetryPolicy.ts"
-import type { ScheduleConfig } from "./Schedule.ts"
+import * as settingColumns from "./settingColumns.ts"
+import type { Row } from "#core/Row.ts"
 import type { SourceVariables } from "#core/contact/ContactSource.ts"
 
 type Sql = SqlClient.SqlClient
@@ -25,23 +25,17 @@ interface ProgressRow extends CampaignCounters {
   readonly id: CampaignId
   readonly state: CampaignState
   readonly sourceSync: StoredSync
-  readonly rateLimit: number
   readonly startedAt: Date | null
   readonly completedAt: Date | null
 }
-interface CampaignRow extends ProgressRow {
+interface CampaignRow extends ProgressRow, Row<CampaignSettings> {
   readonly organizationId: OrganizationId
-  readonly name: string
   readonly agentId: AgentId
   readonly agentName: string
   readonly telephonyConfigurationId: TelephonyConfigId | null
   readonly telephonyConfigurationName: string | null
   readonly sourceType: "csv"
   readonly sourceId: string
-  readonly retryConfig: RetryConfig
-  readonly scheduleConfig: ScheduleConfig | null
-  readonly circuitBreaker: BreakerConfig | null
-  readonly maxConcurrency: number | null
   readonly parentCampaignId: CampaignId | null
   readonly redialedCampaignId: CampaignId | null
   readonly createdAt: Date
@@ -69,7 +63,6 @@ const syncOf = ({ variables: _, hasExtensions: __, ...shown }: StoredSync): Sour
 const campaignOf = (row: CampaignRow): LoggedCampaign => ({
   id: row.id,
   organizationId: row.organizationId,
-  name: row.name,
   agentId: row.agentId,
   agentName: row.agentName,
   telephonyConfigurationId: row.telephonyConfigurationId ?? undefined,
@@ -78,11 +71,7 @@ const campaignOf = (row: CampaignRow): LoggedCampaign => ({
   sourceType: row.sourceType,
   sourceId: row.sourceId,
   sourceSync: syncOf(row.sourceSync),
-  rateLimit: row.rateLimit,
-  retry: row.retryConfig,
-  schedule: row.scheduleConfig ?? undefined,
-  breaker: row.circuitBreaker ?? undefined,
-  maxConcurrency: row.maxConcurrency ?? undefined,
+  ...settingsOf(row),
   counters: countersOf(row),
   parentCampaignId: row.parentCampaignId ?? undefined,
   redialedCampaignId: row.redialedCampaignId ?? undefined,
@@ -96,7 +85,9 @@ const campaignOf = (row: CampaignRow): LoggedCampaign => ({
 const dials = (sql: Sql) => sql.literal("coalesce(d.processed_rows, 0) AS processed_rows, coalesce(d.executed_count, 0) AS executed_count")
 
 const select = (sql: Sql, logs: number) => sql`
-  SELECT c.*, ${dials(sql)}, a.name AS agent_name, t.name AS telephony_configuration_name, l.logs
+  SELECT c.id, c.organization_id, c.agent_id, c.telephony_configuration_id, c.state, c.source_type, c.source_id, c.source_sync,
+    c.total_rows, c.completed_rows, c.failed_rows, c.cancelled_rows, c.failed_calls, c.retries_queued, c.parent_campaign_id,
+    c.redialed_campaign_id, c.created_at, c.started_at, c.completed_at, ${settingColumns.read(sql)}, ${dials(sql)}, a.name AS agent_name, t.name AS telephony_configuration_name, l.logs
   FROM campaigns c JOIN agents a ON a.id = c.agent_id LEFT JOIN telephony_configurations t ON t.id = c.telephony_configuration_id
   LEFT JOIN campaign_dials d ON d.campaign_id = c.id
   CROSS JOIN LATERAL (
@@ -156,7 +147,7 @@ export const findCreated = (sql: Sql, organizationId: OrganizationId, creationId
   )
 
 export const progress = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
-  sql<ProgressRow>`
+  sql<ProgressRow & Pick<CampaignSettings, "rateLimit">>`
     SELECT c.id, c.state, c.source_sync, c.rate_limit, c.started_at, c.completed_at, c.total_rows, c.completed_rows, c.failed_rows,
       c.cancelled_rows, c.failed_calls, c.retries_queued, ${dials(sql)}
     FROM campaigns c LEFT JOIN campaign_dials d ON d.campaign_id = c.id
@@ -277,18 +268,6 @@ export const setUnconfirmed = (sql: Sql, organizationId: OrganizationId, id: Cam
     UPDATE campaigns SET pause_unconfirmed = ${unconfirmed}::bool
     WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'paused'`.pipe(Effect.asVoid)
 
-/** What is undefined stays as it is; null clears. */
-interface Settings {
-  readonly name: string | undefined
-  readonly retry: RetryConfig | undefined
-  readonly rateLimit: number | undefined
-  readonly schedule: ScheduleConfig | null | undefined
-  readonly breaker: BreakerConfig | null | undefined
-  readonly maxConcurrency: number | null | undefined
-}
-
-const json = (value: object | null | undefined) => (value === undefined || value === null ? null : JSON.stringify(value))
-
 interface Change {
   /** Names the settings that are given. */
   readonly changed: ReadonlyArray<string>
@@ -300,21 +279,15 @@ interface Change {
  * T13. All permits of a running campaign are withdrawn, those of calls too that have been claimed and not left; a breaker that has changed
  * begins to count anew.
  */
-export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId, to: Settings, { changed, isRunningOpen }: Change) => {
-  const isGiven = (value: unknown) => value !== undefined
+export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId, to: StoredChanges, { changed, isRunningOpen }: Change) => {
   return sql<Attempted>`
     WITH found AS MATERIALIZED (
       SELECT id, state FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE
     ), changed AS (
-      UPDATE campaigns c SET name = coalesce(${to.name ?? null}::text, name), settings_version = settings_version + 1,
-        resume_tries = NULL, updated_at = now(), dial_epoch = dial_epoch + (found.state = 'running')::int,
-        breaker_epoch = breaker_epoch + (found.state = 'running' AND ${isGiven(to.breaker)}::bool
-          AND circuit_breaker IS DISTINCT FROM ${json(to.breaker)}::text::jsonb)::int,
-        retry_config = coalesce(${json(to.retry)}::text::jsonb, retry_config),
-        rate_limit = coalesce(${to.rateLimit ?? null}::int, rate_limit),
-        schedule_config = CASE WHEN ${isGiven(to.schedule)}::bool THEN ${json(to.schedule)}::text::jsonb ELSE schedule_config END,
-        circuit_breaker = CASE WHEN ${isGiven(to.breaker)}::bool THEN ${json(to.breaker)}::text::jsonb ELSE circuit_breaker END,
-        max_concurrency = CASE WHEN ${isGiven(to.maxConcurrency)}::bool THEN ${to.maxConcurrency ?? null}::int ELSE max_concurrency END
+      UPDATE campaigns c SET ${settingColumns.changed(sql, to)}, settings_version = settings_version + 1, resume_tries = NULL,
+        updated_at = now(), dial_epoch = dial_epoch + (found.state = 'running')::int,
+        breaker_epoch = breaker_epoch + (found.state = 'running' AND ${to.breaker !== undefined}::bool
+          AND circuit_breaker IS DISTINCT FROM ${settingColumns.bound(sql, "breaker", to)})::int
       FROM found WHERE c.id = found.id AND (found.state IN ('draft', 'paused') OR found.state = 'running' AND ${isRunningOpen}::bool)
       RETURNING c.organization_id, c.id
     ), logged AS (
@@ -342,20 +315,18 @@ export const insert = (
   sql: Sql,
   campaign: {
     readonly organizationId: OrganizationId
-    readonly name: string
     readonly agentId: AgentId
     readonly sourceType: string
     readonly sourceId: string
-    readonly rateLimit: number
     readonly creationId?: string | undefined
-  } & Omit<Settings, "name" | "rateLimit">
+  },
+  settings: StoredChanges & Pick<CampaignSettings, "name" | "rateLimit" | "retry">
 ) =>
   sql<{ readonly id: CampaignId }>`
-    INSERT INTO campaigns (organization_id, name, agent_id, source_type, source_id, source_hash, source_sync, rate_limit,
-      max_concurrency, retry_config, schedule_config, circuit_breaker, creation_id, total_rows)
-    VALUES (${campaign.organizationId}, ${campaign.name}, ${campaign.agentId}, ${campaign.sourceType}, ${campaign.sourceId}, '', '{}',
-      ${campaign.rateLimit}, ${campaign.maxConcurrency ?? null}::int, ${json(campaign.retry)}::text::jsonb,
-      ${json(campaign.schedule)}::text::jsonb, ${json(campaign.breaker)}::text::jsonb, ${campaign.creationId ?? null}::uuid, 0)
+    INSERT INTO campaigns (organization_id, agent_id, source_type, source_id, source_hash, source_sync, creation_id, total_rows,
+      ${settingColumns.columns(sql)})
+    VALUES (${campaign.organizationId}, ${campaign.agentId}, ${campaign.sourceType}, ${campaign.sourceId}, '', '{}',
+      ${campaign.creationId ?? null}::uuid, 0, ${settingColumns.inserted(sql, settings)})
     RETURNING id`
 
 /** T1, its second half, with the log: what reading the list came to. */

@@ -21,30 +21,15 @@ import { ContactSource, type SourceNotFound, type SourceRefused, type SourceVari
 import type { CampaignProgress } from "./CampaignProgress.ts"
 import * as store from "./CampaignStore.ts"
 import { type CampaignDefaults, campaignDefaults } from "./CampaignDefaults.ts"
-import * as Breaker from "./CircuitBreaker.ts"
+import { type CampaignChanges, changedColumns, storedChanges } from "./CampaignSettings.ts"
 import { importContacts } from "#core/contact/ContactImport.ts"
 import { type ContactsNotUnknown, listContacts, markContacts } from "./Contacts.ts"
 import type { Contact, ContactMark, ContactSelection } from "#core/contact/Contact.ts"
 import type { NewRedial, RedialRefused } from "./Redial.ts"
 import { redial } from "./Redials.ts"
-import * as Retry from "./RetryPolicy.ts"
-import type { ScheduleConfig } from "./Schedule.ts"
+import { complete } from "./RetryPolicy.ts"
 
 export type { CampaignSelection, LoggedCampaign } from "./CampaignStore.ts"
-
-/** What a client gave of a settings object; the rest are its defaults. */
-export type Given<Config> = { readonly [Key in keyof Config]?: Config[Key] | undefined }
-
-/** What is left out stays as it is; null clears a setting. Each object is replaced as a whole. */
-export interface CampaignChanges {
-  readonly name?: string | undefined
-  readonly retry?: Given<Retry.RetryConfig> | undefined
-  /** Dial requests per second. A new campaign without one gets the engine's default. */
-  readonly rateLimit?: number | undefined
-  readonly maxConcurrency?: number | null | undefined
-  readonly schedule?: ScheduleConfig | null | undefined
-  readonly breaker?: Given<Breaker.BreakerConfig> | null | undefined
-}
 
 export interface NewCampaign extends CampaignChanges {
   readonly name: string
@@ -219,15 +204,6 @@ const conflict = Effect.fnUntraced(function* (action: keyof typeof possibleIn, s
   return yield* new CampaignStateConflict({ action, state: shownState(state, compatibility), expected })
 })
 
-const settingsOf = (given: CampaignChanges) => ({
-  name: given.name,
-  rateLimit: given.rateLimit,
-  maxConcurrency: given.maxConcurrency,
-  schedule: given.schedule,
-  retry: given.retry === undefined ? undefined : Retry.complete(given.retry),
-  breaker: given.breaker === undefined || given.breaker === null ? given.breaker : Breaker.resolve(given.breaker)
-})
-
 const create = Effect.fnUntraced(
   function* (ports: Ports, organizationId: OrganizationId, campaign: NewCampaign) {
     const { sql, source } = ports
@@ -241,8 +217,8 @@ const create = Effect.fnUntraced(
     return yield* sql.withTransaction(
       Effect.gen(function* () {
         const rateLimit = campaign.rateLimit ?? ports.rateLimit
-        const settings = { ...settingsOf(campaign), name: campaign.name, rateLimit, retry: Retry.complete(campaign.retry) }
-        const [row] = yield* store.insert(sql, { ...campaign, ...settings, organizationId })
+        const settings = { ...storedChanges(campaign), name: campaign.name, rateLimit, retry: complete(campaign.retry) }
+        const [row] = yield* store.insert(sql, { ...campaign, organizationId }, settings)
         if (row === undefined) return yield* Effect.die("An inserted campaign was not returned")
         const { hash, summary, variables } = yield* importContacts(sql, { organizationId, id: row.id }, records, required ?? [], extensions)
         const telephonyConfigurationId = yield* chosenConfig(ports.configs, organizationId, campaign.telephonyConfigurationId)
@@ -344,23 +320,12 @@ const pause = Effect.fnUntraced(function* ({ signals, sql }: Ports, organization
   if (isUnconfirmed) yield* setUnconfirmed(false)
 })
 
-/** How the API calls the settings. */
-const settingNames = {
-  name: "name",
-  retry: "retry_config",
-  rateLimit: "rate_limit",
-  maxConcurrency: "max_concurrency",
-  schedule: "schedule_config",
-  breaker: "circuit_breaker"
-} as const
-const settingKeys = ["name", "retry", "rateLimit", "maxConcurrency", "schedule", "breaker"] as const
-
 const update = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: CampaignId, changes: CampaignChanges) {
   const { signals, sql } = ports
-  const changed = settingKeys.filter((key) => changes[key] !== undefined).map((key) => settingNames[key])
+  const changed = changedColumns(changes)
   // A rate is kept by moments that calls have reserved already: it is not changed under a campaign that dials.
   const isRunningOpen = (yield* Compatibility) === "dograh" && changes.rateLimit === undefined
-  const found = yield* store.update(sql, organizationId, id, settingsOf(changes), { changed, isRunningOpen }).pipe(
+  const found = yield* store.update(sql, organizationId, id, storedChanges(changes), { changed, isRunningOpen }).pipe(
     Effect.tap((before) =>
       before?.done === true && before.state === "running" ? store.settleRunning(sql, organizationId, id) : Effect.void
     ),

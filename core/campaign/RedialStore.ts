@@ -4,6 +4,7 @@ import type { AgentId, CampaignId, OrganizationId } from "#core/Id.ts"
 import type { CampaignState } from "./Campaign.ts"
 import { createdEntry, intoCampaignLog, logEntry, sourceEntry } from "#core/CampaignLog.ts"
 import type { NewRedial, RedialReason } from "./Redial.ts"
+import * as settingColumns from "./settingColumns.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -19,14 +20,18 @@ export const lockParent = (sql: Sql, organizationId: OrganizationId, id: Campaig
     FROM campaigns c JOIN agents a ON a.id = c.agent_id
     WHERE c.organization_id = ${organizationId} AND c.id = ${id} FOR NO KEY UPDATE OF c`.pipe(Effect.map((rows) => rows[0]))
 
-export const insertChild = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { name, retry }: NewRedial) =>
-  sql<{ readonly id: CampaignId }>`
-    INSERT INTO campaigns (organization_id, name, agent_id, telephony_configuration_id, source_type, source_id, source_hash, source_sync,
-      rate_limit, max_concurrency, retry_config, schedule_config, circuit_breaker, parent_campaign_id, total_rows)
-    SELECT organization_id, coalesce(${name ?? null}::text, left(name, 255 - length(' (Redial)')) || ' (Redial)'), agent_id, telephony_configuration_id,
-      source_type, source_id, source_hash, source_sync, rate_limit, max_concurrency,
-      coalesce(${retry === undefined ? null : JSON.stringify(retry)}::text::jsonb, retry_config), schedule_config, circuit_breaker, id, 0
-    FROM campaigns WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(Effect.map((rows) => rows[0]))
+export const insertChild = (sql: Sql, organizationId: OrganizationId, id: CampaignId, wanted: NewRedial) => {
+  const replaced = {
+    name: sql`coalesce(${settingColumns.bound(sql, "name", wanted)}, left(c.name, 255 - length(' (Redial)')) || ' (Redial)')`,
+    retry: sql`coalesce(${settingColumns.bound(sql, "retry", wanted)}, c.retry_config)`
+  }
+  return sql<{ readonly id: CampaignId }>`
+    INSERT INTO campaigns (organization_id, agent_id, telephony_configuration_id, source_type, source_id, source_hash, source_sync,
+      parent_campaign_id, total_rows, ${settingColumns.columns(sql)})
+    SELECT c.organization_id, c.agent_id, c.telephony_configuration_id, c.source_type, c.source_id, c.source_hash, c.source_sync,
+      c.id, 0, ${settingColumns.copied(sql, replaced)}
+    FROM campaigns c WHERE c.organization_id = ${organizationId} AND c.id = ${id} RETURNING id`.pipe(Effect.map((rows) => rows[0]))
+}
 
 /** A contact's `context` is what its list brought: what a retry adds is with its run only. */
 export const copyContacts = (

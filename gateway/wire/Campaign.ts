@@ -1,10 +1,11 @@
 /** `/campaign`: what clients send, and how a campaign and its progress look to them. */
-import Type, { type Static } from "typebox"
+import Type, { type Static, type TSchema } from "typebox"
 import { type SourceSync, shownState, shownStates } from "#core/campaign/Campaign.ts"
 import type { CampaignDefaults } from "#core/campaign/CampaignDefaults.ts"
 import { campaignEvents, type CampaignLogEntry } from "#core/CampaignLog.ts"
 import type { CampaignProgress } from "#core/campaign/CampaignProgress.ts"
-import type { AdvisedCampaign, CampaignChanges, LoggedCampaign, NewCampaign } from "#core/campaign/Campaigns.ts"
+import type { AdvisedCampaign, LoggedCampaign, NewCampaign } from "#core/campaign/Campaigns.ts"
+import type { CampaignChanges, OfferedColumn, SettingColumn } from "#core/campaign/CampaignSettings.ts"
 import type { NewRedial } from "#core/campaign/Redial.ts"
 import { complete } from "#core/campaign/RetryPolicy.ts"
 import type { Compatibility } from "#core/Compatibility.ts"
@@ -22,6 +23,9 @@ import {
 } from "./CampaignSettings.ts"
 import { clearable, id, instant, instantOf, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 import { pageQuery } from "./Page.ts"
+
+/** Properties among which no setting is missing. */
+type WithSettings<Column extends SettingColumn = SettingColumn> = Readonly<Record<Column, TSchema> & Record<string, TSchema>>
 
 export const CampaignPath = Type.Object({ campaign_id: id<CampaignId>() })
 
@@ -46,7 +50,7 @@ export const CreateCampaign = Type.Object(
     max_concurrency: optional(maxConcurrency),
     schedule_config: optional(ScheduleConfigWire),
     circuit_breaker: optional(CircuitBreakerWire)
-  },
+  } satisfies WithSettings,
   { title: "CreateCampaign" }
 )
 
@@ -58,7 +62,7 @@ export const UpdateCampaign = Type.Object(
     max_concurrency: clearable(maxConcurrency),
     schedule_config: clearable(ScheduleConfigWire),
     circuit_breaker: clearable(CircuitBreakerWire)
-  },
+  } satisfies WithSettings,
   {
     title: "UpdateCampaign",
     description:
@@ -66,7 +70,8 @@ export const UpdateCampaign = Type.Object(
   }
 )
 
-const settingsOf = (body: Static<typeof CreateCampaign> | Static<typeof UpdateCampaign>): CampaignChanges => ({
+const settingsOf = (body: Static<typeof CreateCampaign> | Static<typeof UpdateCampaign>): Required<CampaignChanges> => ({
+  name: orUndefined(body.name),
   retry: body.retry_config === null ? undefined : retryOf(body.retry_config),
   rateLimit: orUndefined(body.rate_limit),
   maxConcurrency: body.max_concurrency,
@@ -82,7 +87,7 @@ export const newCampaignOf = (body: Static<typeof CreateCampaign>): NewCampaign 
   sourceId: body.source_id,
   telephonyConfigurationId: orUndefined(body.telephony_configuration_id)
 })
-export const changesOf = (body: Static<typeof UpdateCampaign>): CampaignChanges => ({ ...settingsOf(body), name: orUndefined(body.name) })
+export const changesOf = (body: Static<typeof UpdateCampaign>): CampaignChanges => settingsOf(body)
 
 export const RedialCampaign = Type.Refine(
   Type.Object(
@@ -171,7 +176,7 @@ export const CampaignWire = Type.Object(
     telephony_configuration_id: nullable(id<TelephonyConfigId>()),
     telephony_configuration_name: nullable(Type.String()),
     logs: Type.Array(CampaignLogEntryWire, { description: "The newest entries, oldest first." })
-  },
+  } satisfies WithSettings,
   { title: "Campaign" }
 )
 
@@ -304,7 +309,7 @@ export const CampaignDefaultsWire = Type.Object(
           max_concurrency: nullable(Type.Integer()),
           schedule_config: nullable(ScheduleConfigWire),
           circuit_breaker: nullable(CircuitBreakerWire)
-        },
+        } satisfies WithSettings<OfferedColumn>,
         { title: "LastCampaignSettings", description: "Of the newest campaign." }
       )
     )

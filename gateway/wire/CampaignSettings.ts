@@ -1,6 +1,6 @@
 /** Retries, dialing windows and the circuit breaker of a campaign, as clients write and read them. */
 import Type, { type Static } from "typebox"
-import type { Given } from "#core/campaign/Campaigns.ts"
+import type { CampaignChanges } from "#core/campaign/CampaignSettings.ts"
 import { type BreakerConfig, resolve } from "#core/campaign/CircuitBreaker.ts"
 import { defaultRetryConfig, type RetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { type ScheduleConfig, validate } from "#core/campaign/Schedule.ts"
@@ -79,7 +79,7 @@ export const CircuitBreakerWire = Type.Object(
   { title: "CircuitBreaker" }
 )
 
-export const retryOf = (wire: Static<typeof RetryConfigWire>): Given<RetryConfig> => ({
+export const retryOf = (wire: Static<typeof RetryConfigWire>): NonNullable<CampaignChanges["retry"]> => ({
   enabled: wire.enabled,
   maxRetries: wire.max_retries,
   retryDelaySeconds: wire.retry_delay_seconds,
