@@ -5,8 +5,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { completionEntry, intoCampaignLog, logEntry } from "#core/CampaignLog.ts"
-import { retryAllowed } from "#core/campaign/retryAllowed.ts"
-import type { RetryConfig } from "#core/campaign/RetryPolicy.ts"
+import { type RetryConfig, stillAllowedSql } from "#core/campaign/RetryPolicy.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
 import { storableJson } from "#core/storable.ts"
 import type { AttemptEnd, ContactFate, LeftAttempt, NewAttempt } from "./Attempt.ts"
@@ -118,7 +117,7 @@ const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
       WHERE id = ${callId}::uuid AND state IN ('intent', 'sent') AND (campaign_id IS NULL OR EXISTS (SELECT 1 FROM ruled))
       RETURNING id, campaign_id, row_no, number, phone_number, holds_number, awaited_by
     ), dialing AS MATERIALIZED (
-      SELECT c.campaign_id, c.row_no, c.retries_used > 0 AND is_running AND NOT ${sql.literal(retryAllowed("c", "retry_config"))} AS is_out
+      SELECT c.campaign_id, c.row_no, c.retries_used > 0 AND is_running AND NOT ${sql.literal(stillAllowedSql("c", "retry_config"))} AS is_out
       FROM contacts c JOIN undone USING (campaign_id, row_no) JOIN ruled ON ruled.id = c.campaign_id WHERE c.state = 'dialing'
     ), returned AS (
       UPDATE contacts SET state = CASE WHEN is_out THEN 'failed' WHEN retries_used > 0 THEN 'retry_wait' ELSE 'pending' END,

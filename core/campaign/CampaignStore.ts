@@ -6,7 +6,7 @@ import type { Campaign, CampaignCounters, CampaignState, SourceSync } from "./Ca
 import { type CampaignLogEntry, completionEntry, createdEntry, intoCampaignLog, logEntry, sourceEntry } from "#core/CampaignLog.ts"
 import { type CampaignSettings, settingsOf, type StoredChanges } from "./CampaignSettings.ts"
 import { type CampaignProgress, progressOf } from "./CampaignProgress.ts"
-import { retryAllowed } from "./retryAllowed.ts"
+import { stillAllowedSql } from "./RetryPolicy.ts"
 import * as settingColumns from "./settingColumns.ts"
 import type { Row } from "#core/Row.ts"
 import type { SourceVariables } from "#core/contact/ContactSource.ts"
@@ -201,7 +201,7 @@ export const dropWaiting = (sql: Sql, organizationId: OrganizationId, id: Campai
       -- Each part has an index of its own.
       AND contacts.row_no IN (SELECT row_no FROM contacts WHERE campaign_id = ${id} AND state = 'retry_wait' AND NOT awaits_number
         UNION ALL SELECT row_no FROM contacts WHERE campaign_id = ${id} AND awaits_number)
-      AND NOT ${sql.literal(retryAllowed("contacts", "c.retry_config"))}
+      AND NOT ${sql.literal(stillAllowedSql("contacts", "c.retry_config"))}
     RETURNING contacts.row_no
   )
   UPDATE campaigns SET failed_rows = failed_rows + n, retries_queued = retries_queued - n

@@ -2,62 +2,56 @@
  * Whether a contact is dialed again, and when. Retries of all reasons share one budget: `maxRetries = N` means at most N + 1 attempts,
  * whatever each of them came to.
  */
-import { Schema } from "effect"
 import type { Outcome } from "#core/outcome/Outcome.ts"
 
-export const RetryConfig = Schema.Struct({
-  enabled: Schema.Boolean,
-  maxRetries: Schema.Int,
-  retryDelaySeconds: Schema.Int,
-  retryOnBusy: Schema.Boolean,
-  retryOnNoAnswer: Schema.Boolean,
-  retryOnVoicemail: Schema.Boolean,
-  /** A call that the trunk cut, whose end is certain. Left out in campaigns of before: no. */
-  retryOnTrunkLost: Schema.optionalKey(Schema.Boolean)
-})
-export type RetryConfig = typeof RetryConfig.Type
+/**
+ * The reasons to dial a contact again, and the flag by which a campaign allows each; nothing else is ever dialed again. The settings, their
+ * defaults, both judgements below and the API's flags follow from this list. The column `contacts.retry_reason` has a CHECK with the same names.
+ */
+export const retryReasons = {
+  busy: { flag: "retryOnBusy", byDefault: true },
+  no_answer: { flag: "retryOnNoAnswer", byDefault: true },
+  voicemail: { flag: "retryOnVoicemail", byDefault: true },
+  /** The trunk cut the call, and the provider confirmed its end. */
+  trunk_lost: { flag: "retryOnTrunkLost", byDefault: false }
+} as const
+export type RetryReason = keyof typeof retryReasons
+// `Object.keys` gives strings: the keys of a constant object are known.
+export const retryReasonNames = Object.keys(retryReasons) as ReadonlyArray<RetryReason>
 
-/** What has a retry flag; nothing else is ever dialed again. */
-export const RetryReason = Schema.Literals(["busy", "no_answer", "voicemail", "trunk_lost"])
-export type RetryReason = typeof RetryReason.Type
+type RetryFlags = Readonly<Record<(typeof retryReasons)[RetryReason]["flag"], boolean>>
+
+/** A flag is missing from settings that were stored before its reason existed; it counts as false. */
+export type RetryConfig = Partial<RetryFlags> & {
+  readonly enabled: boolean
+  readonly maxRetries: number
+  readonly retryDelaySeconds: number
+}
+
+export const flagsOf = (isAllowed: (reason: RetryReason) => boolean): RetryFlags =>
+  // Each reason has its flag, and each value is a boolean.
+  Object.fromEntries(retryReasonNames.map((reason) => [retryReasons[reason].flag, isAllowed(reason)])) as RetryFlags
 
 export const defaultRetryConfig: RetryConfig = {
   enabled: true,
   maxRetries: 2,
   retryDelaySeconds: 120,
-  retryOnBusy: true,
-  retryOnNoAnswer: true,
-  retryOnVoicemail: true,
-  retryOnTrunkLost: false
+  ...flagsOf((reason) => retryReasons[reason].byDefault)
 }
 
-/** Defaults for whatever was left out; an update replaces the object as a whole, so nothing of an earlier one survives. */
+/** Fills in defaults. An update replaces the whole object, so nothing of the earlier one survives. */
 export const complete = (partial: { readonly [Key in keyof RetryConfig]?: RetryConfig[Key] | undefined } | undefined): RetryConfig => ({
   enabled: partial?.enabled ?? defaultRetryConfig.enabled,
   maxRetries: partial?.maxRetries ?? defaultRetryConfig.maxRetries,
   retryDelaySeconds: partial?.retryDelaySeconds ?? defaultRetryConfig.retryDelaySeconds,
-  retryOnBusy: partial?.retryOnBusy ?? defaultRetryConfig.retryOnBusy,
-  retryOnNoAnswer: partial?.retryOnNoAnswer ?? defaultRetryConfig.retryOnNoAnswer,
-  retryOnVoicemail: partial?.retryOnVoicemail ?? defaultRetryConfig.retryOnVoicemail,
-  retryOnTrunkLost: partial?.retryOnTrunkLost ?? false
+  ...flagsOf((reason) => partial?.[retryReasons[reason].flag] ?? retryReasons[reason].byDefault)
 })
 
-const isFlagged = (reason: RetryReason, config: RetryConfig): boolean => {
-  switch (reason) {
-    case "busy":
-      return config.retryOnBusy
-    case "no_answer":
-      return config.retryOnNoAnswer
-    case "voicemail":
-      return config.retryOnVoicemail
-    case "trunk_lost":
-      return config.retryOnTrunkLost === true
-  }
-}
+const isReason = (outcome: Outcome): outcome is Outcome & RetryReason => Object.hasOwn(retryReasons, outcome)
 
 const reasonOf = (outcome: Outcome, cutByTrunk: boolean): RetryReason | undefined => {
   if (outcome === "error") return cutByTrunk ? "trunk_lost" : undefined
-  return outcome === "busy" || outcome === "no_answer" || outcome === "voicemail" ? outcome : undefined
+  return isReason(outcome) ? outcome : undefined
 }
 
 type RetryDecision =
@@ -89,11 +83,21 @@ export const decide = (attempt: {
 }
 
 /**
- * Judges a retry that waits, after the settings have changed: false means the contact fails without a dial. `retriesUsed` includes the
- * waiting retry itself.
+ * Whether a waiting retry is still allowed, for example after the settings have changed; if not, the contact fails without a dial.
+ * `retriesUsed` includes the waiting retry itself.
  */
 export const stillAllowed = (waiting: {
   readonly retriesUsed: number
   readonly reason: RetryReason
   readonly config: RetryConfig
-}): boolean => waiting.config.enabled && waiting.retriesUsed <= waiting.config.maxRetries && isFlagged(waiting.reason, waiting.config)
+}): boolean =>
+  waiting.config.enabled && waiting.retriesUsed <= waiting.config.maxRetries && waiting.config[retryReasons[waiting.reason].flag] === true
+
+/**
+ * `stillAllowed` in SQL, for statements that judge many contacts, or one under a lock. `contacts` is the name under which the statement has
+ * the contacts, and `config` the expression for their campaign's `retry_config`.
+ */
+export const stillAllowedSql = (contacts: string, config: string): string => `
+  ((${config} ->> 'enabled')::bool AND ${contacts}.retries_used <= (${config} ->> 'maxRetries')::int
+    AND coalesce((${config} ->> (CASE ${contacts}.retry_reason ${flagCases} END))::bool, false))`
+const flagCases = retryReasonNames.map((reason) => `WHEN '${reason}' THEN '${retryReasons[reason].flag}'`).join(" ")

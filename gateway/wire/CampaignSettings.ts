@@ -2,11 +2,33 @@
 import Type, { type Static } from "typebox"
 import type { CampaignChanges } from "#core/campaign/CampaignSettings.ts"
 import { type BreakerConfig, resolve } from "#core/campaign/CircuitBreaker.ts"
-import { defaultRetryConfig, type RetryConfig } from "#core/campaign/RetryPolicy.ts"
+import {
+  defaultRetryConfig,
+  flagsOf,
+  type RetryConfig,
+  type RetryReason,
+  retryReasonNames,
+  retryReasons
+} from "#core/campaign/RetryPolicy.ts"
 import { type ScheduleConfig, validate } from "#core/campaign/Schedule.ts"
 import { isTimeZone } from "#core/TimeZone.ts"
 
 const breakerDefaults = resolve({})
+
+/** For reasons that their names do not explain. */
+const explanations: { readonly [Reason in RetryReason]?: { readonly description: string } } = {
+  trunk_lost: {
+    description:
+      "Calls that were cut, in conversation or before, because the connection to the provider was lost. They are dialed again only after the provider, reached again, no longer has the call: one that may still be up is never dialed again. The callee may have heard part of the first call."
+  }
+}
+
+type FlagsWire<Value> = Record<`retry_on_${RetryReason}`, Value>
+
+/** One property for each reason to retry. */
+const flagsWire = <Value>(pick: (reason: RetryReason) => Value) =>
+  // The keys are made of the same names as those of the type.
+  Object.fromEntries(retryReasonNames.map((reason) => [`retry_on_${reason}`, pick(reason)])) as FlagsWire<Value>
 
 export const RetryConfigWire = Type.Object(
   {
@@ -18,14 +40,7 @@ export const RetryConfigWire = Type.Object(
       description: "One attempt more than this, at most."
     }),
     retry_delay_seconds: Type.Integer({ minimum: 30, maximum: 3600, default: defaultRetryConfig.retryDelaySeconds }),
-    retry_on_busy: Type.Boolean({ default: defaultRetryConfig.retryOnBusy }),
-    retry_on_no_answer: Type.Boolean({ default: defaultRetryConfig.retryOnNoAnswer }),
-    retry_on_voicemail: Type.Boolean({ default: defaultRetryConfig.retryOnVoicemail }),
-    retry_on_trunk_lost: Type.Boolean({
-      default: false,
-      description:
-        "Calls that ended with the connection to the provider, in conversation or before. Only once the provider, reached again, has no such call any more: one that may still be up is never dialed again. The callee may have heard part of the first call."
-    })
+    ...flagsWire((reason) => Type.Boolean({ default: retryReasons[reason].byDefault, ...explanations[reason] }))
   },
   { title: "RetryConfig" }
 )
@@ -83,19 +98,13 @@ export const retryOf = (wire: Static<typeof RetryConfigWire>): NonNullable<Campa
   enabled: wire.enabled,
   maxRetries: wire.max_retries,
   retryDelaySeconds: wire.retry_delay_seconds,
-  retryOnBusy: wire.retry_on_busy,
-  retryOnNoAnswer: wire.retry_on_no_answer,
-  retryOnVoicemail: wire.retry_on_voicemail,
-  retryOnTrunkLost: wire.retry_on_trunk_lost
+  ...flagsOf((reason) => wire[`retry_on_${reason}`])
 })
 export const retryWire = (retry: RetryConfig): Static<typeof RetryConfigWire> => ({
   enabled: retry.enabled,
   max_retries: retry.maxRetries,
   retry_delay_seconds: retry.retryDelaySeconds,
-  retry_on_busy: retry.retryOnBusy,
-  retry_on_no_answer: retry.retryOnNoAnswer,
-  retry_on_voicemail: retry.retryOnVoicemail,
-  retry_on_trunk_lost: retry.retryOnTrunkLost ?? false
+  ...flagsWire((reason) => retry[retryReasons[reason].flag] ?? false)
 })
 
 export const scheduleOf = ({ enabled, slots, timezone }: Static<typeof ScheduleConfigWire>): ScheduleConfig => ({
