@@ -12,6 +12,7 @@ import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, Ru
 import type { RetryConfig, RetryReason } from "#core/campaign/RetryPolicy.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Outcome } from "#core/outcome/Outcome.ts"
+import type { GatheredContext, RunLogs, UsageInfo } from "#core/run/RunRecord.ts"
 
 /** What of its contact and campaign an attempt has to know until it ends. */
 export interface CampaignPart {
@@ -63,10 +64,11 @@ export interface LeftAttempt extends Attempt, AgentPart {
 }
 
 /** What the run of an ended attempt shows besides its outcome. */
-interface RunRecord {
-  readonly gatheredContext: Readonly<Record<string, unknown>>
-  readonly usageInfo: Readonly<Record<string, unknown>>
-  readonly logs: Readonly<Record<string, unknown>>
+interface EndedRun {
+  /** Values that the provider gathered stand beside the engine's own. */
+  readonly gatheredContext: GatheredContext & Readonly<Record<string, unknown>>
+  readonly usageInfo: UsageInfo
+  readonly logs: RunLogs
   readonly transcriptKey: string | undefined
   readonly recordingKey: string | undefined
 }
@@ -87,7 +89,7 @@ export interface AttemptEnd {
   /** Epoch milliseconds. */
   readonly answeredAt: number | undefined
   readonly endedAt: number
-  readonly record: RunRecord
+  readonly record: EndedRun
 }
 
 /** What became of the contact by the end of its attempt. */

@@ -9,7 +9,7 @@ import type { NewAttempt } from "./Attempt.ts"
 import { CallUnsettled } from "./CallRequest.ts"
 import { CallNotPlaced, type SingleCall } from "./Dialer.ts"
 import { NumberInCall } from "./NumberHold.ts"
-import { reservedNames } from "./ReservedNames.ts"
+import { type InitialContext, reservedNames } from "#core/run/RunRecord.ts"
 
 export interface Claim {
   readonly campaignId: CampaignId
@@ -173,7 +173,7 @@ const parkBlocked = (sql: Sql, { campaignId, now }: Claim) => sql`
 export const runName = (callId: CallId): string => `WR-API-${callId.slice(-12)}`
 
 /** What the agent's own variables and the caller may say otherwise. */
-const knownOf = ({ from, phoneNumber, telephonyConfigurationId }: SingleCall) => ({
+const knownOf = ({ from, phoneNumber, telephonyConfigurationId }: SingleCall): InitialContext => ({
   phone_number: phoneNumber,
   direction: "outbound",
   telephony_configuration_id: telephonyConfigurationId,

@@ -180,7 +180,7 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
     ), recorded AS (
       UPDATE runs SET is_completed = true, completed_at = to_timestamp(${end.endedAt}::float8 / 1000),
         gathered_context = ${storableJson(record.gatheredContext)}::text::jsonb || jsonb_build_object('call_tags',
-          coalesce(runs.gathered_context -> 'call_tags', '[]') || ${storableJson(record.gatheredContext["call_tags"] ?? [])}::text::jsonb),
+          coalesce(runs.gathered_context -> 'call_tags', '[]') || ${storableJson(record.gatheredContext.call_tags ?? [])}::text::jsonb),
         usage_info = ${storableJson(record.usageInfo)}::text::jsonb, logs = ${storableJson(record.logs)}::text::jsonb,
         transcript_key = ${record.transcriptKey ?? null}::text, recording_key = ${record.recordingKey ?? null}::text,
         initial_context = CASE WHEN ${end.callerNumber ?? null}::text IS NULL AND ${fetched}::text IS NULL THEN runs.initial_context

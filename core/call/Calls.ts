@@ -33,7 +33,7 @@ import {
 import * as store from "./CallStore.ts"
 import { CallNotPlaced, type ConcurrencyExhausted, Dialer, type MediaExhausted, type SingleCall } from "./Dialer.ts"
 import type { NumberInCall } from "./NumberHold.ts"
-import { reservedNames } from "./ReservedNames.ts"
+import { type InitialContext, reservedNames } from "#core/run/RunRecord.ts"
 import { isDialable } from "#core/telephony/E164.ts"
 
 export interface StartedCall {
@@ -193,8 +193,12 @@ const dial = Effect.fnUntraced(function* (
   return { runId, runName }
 })
 
-/** The dialer adds what is known of the call itself. */
-const contextOf = (call: CallRequest, { workflowUuid }: CallableAgent): Readonly<Record<string, unknown>> => ({
+/** The dialer adds what it knows about the call itself. */
+const contextOf = (call: CallRequest, agent: CallableAgent): Readonly<Record<string, unknown>> => ({
+  ...triggerOf(call, agent),
+  ...Object.fromEntries(Object.entries(call.initialContext ?? {}).filter(([name]) => !reservedNames.includes(name)))
+})
+const triggerOf = (call: CallRequest, { workflowUuid }: CallableAgent): InitialContext => ({
   trigger_mode: call.isTest === true ? "test" : "production",
   ...("agentUuid" in call
     ? { agent_identifier: call.agentUuid, agent_identifier_type: "workflow_uuid" }
@@ -202,6 +206,5 @@ const contextOf = (call: CallRequest, { workflowUuid }: CallableAgent): Readonly
   workflow_uuid: workflowUuid,
   ...(call.fromPhoneNumberId === undefined ? {} : { from_phone_number_id: call.fromPhoneNumberId }),
   ...(call.apiKeyId === undefined ? {} : { api_key_id: call.apiKeyId }),
-  ...(call.apiKeyCreatedBy === undefined ? {} : { api_key_created_by: call.apiKeyCreatedBy }),
-  ...Object.fromEntries(Object.entries(call.initialContext ?? {}).filter(([name]) => !reservedNames.includes(name)))
+  ...(call.apiKeyCreatedBy === undefined ? {} : { api_key_created_by: call.apiKeyCreatedBy })
 })

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { Annotations, LateLife } from "#core/run/RunRecord.ts"
 import { storableJson } from "#core/storable.ts"
 
 export interface KnownAttempt {
@@ -24,8 +25,7 @@ export interface AttemptInDoubt {
   readonly endpoint: string | undefined
 }
 
-/** What happened to a call after its attempt was over; times as in ISO 8601. The first time of each is kept. */
-export type LateLife = Readonly<Partial<Record<"appeared_at" | "rang_at" | "answered_at" | "ended_at" | "hangup_cause", string>>>
+const lateCall: keyof Annotations = "late_call"
 
 export class LateCallStore extends Context.Service<
   LateCallStore,
@@ -47,8 +47,8 @@ export class LateCallStore extends Context.Service<
           WHERE id = ANY (${callIds}::uuid[]) AND telephony_configuration_id = ${id}::int`.pipe(Effect.orDie),
       annotate: (callId, late) =>
         sql`
-          UPDATE runs SET annotations = coalesce(annotations, '{}') || jsonb_build_object('late_call',
-            ${storableJson(late)}::text::jsonb || coalesce(annotations -> 'late_call', '{}'))
+          UPDATE runs SET annotations = coalesce(annotations, '{}') || jsonb_build_object(${lateCall}::text,
+            ${storableJson(late)}::text::jsonb || coalesce(annotations -> ${lateCall}::text, '{}'))
           WHERE attempt_id = ${callId}::uuid RETURNING id`.pipe(
           Effect.map((rows) => rows.length > 0),
           Effect.orDie

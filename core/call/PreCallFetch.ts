@@ -5,7 +5,7 @@
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { startDataOf } from "#core/agent/AgentGraph.ts"
 import { isStorable } from "#core/storable.ts"
-import { reservedNames } from "./ReservedNames.ts"
+import { reservedNames } from "#core/run/RunRecord.ts"
 
 export interface PreCallFetch {
   readonly url: string

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { OrganizationId, RunId } from "#core/Id.ts"
 import type { Retention } from "./Retention.ts"
+import type { RunLogs } from "#core/run/RunRecord.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -54,15 +55,17 @@ export const expired = (sql: Sql, id: OrganizationId, kind: ArtifactKind) =>
     })
   )
 
+const spoken: keyof RunLogs = "realtime_feedback_events"
+
 /** Removes deleted files from their runs. Together with a transcript, the run loses the feedback events, which quote it. */
 export const forget = (sql: Sql, id: OrganizationId, kind: ArtifactKind, runs: ReadonlyArray<RunId>) =>
   kind === "recording"
     ? sql`UPDATE runs SET recording_key = NULL WHERE organization_id = ${id} AND id = ANY(${runs}::int[]) AND recording_key IS NOT NULL`
     : sql`
-        UPDATE runs SET transcript_key = NULL, logs = CASE WHEN jsonb_exists(logs, 'realtime_feedback_events')
-          THEN jsonb_set(logs, '{realtime_feedback_events}', '[]') ELSE logs END
+        UPDATE runs SET transcript_key = NULL, logs = CASE WHEN jsonb_exists(logs, ${spoken}::text)
+          THEN jsonb_set(logs, ARRAY[${spoken}]::text[], '[]') ELSE logs END
         WHERE organization_id = ${id} AND id = ANY(${runs}::int[])
-          AND (transcript_key IS NOT NULL OR jsonb_exists(logs, 'realtime_feedback_events'))`
+          AND (transcript_key IS NOT NULL OR jsonb_exists(logs, ${spoken}::text))`
 
 /** Records that all runs up to this one have been processed. */
 export const advance = (sql: Sql, id: OrganizationId, kind: ArtifactKind, run: RunId) => sql`

@@ -58,7 +58,7 @@ export const isBreakerFailure = (outcome: Outcome): boolean => outcome === "fail
 /** Whether the campaign's `failed_calls` counts it. A voicemail or a canceled call does not, although the contact may fail by it. */
 export const countsAsFailedCall = (outcome: Outcome): boolean => isBreakerFailure(outcome) || outcome === "busy" || outcome === "no_answer"
 
-type FailureClass = "invalid_number" | "blocked" | "rejected" | "congestion" | "auth" | "config" | "provider_error" | "media"
+export type FailureClass = "invalid_number" | "blocked" | "rejected" | "congestion" | "auth" | "config" | "provider_error" | "media"
 
 const classes: Readonly<Partial<Record<HangupCause, FailureClass>>> = {
   unallocated_number: "invalid_number",

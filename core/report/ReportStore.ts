@@ -3,6 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { AgentId, OrganizationId, RunId } from "#core/Id.ts"
 import type { Page } from "#core/Page.ts"
 import type { Row } from "#core/Row.ts"
+import { callerNumberSql, dispositionSql, durationSql, phoneNumberSql, tagsSql, variablesSql } from "#core/run/recordedValues.ts"
 import { type RunSelection, where } from "#core/run/RunStore.ts"
 import type { DailyRun, ReportedDay, ReportRow, UsageDay } from "./Report.ts"
 
@@ -21,7 +22,7 @@ export const hasAgent = (sql: Sql, organizationId: OrganizationId, id: AgentId) 
 export const variables = (sql: Sql, selection: RunSelection) =>
   sql<{ readonly name: string }>`
     SELECT v.name FROM runs r CROSS JOIN LATERAL jsonb_object_keys(
-      CASE jsonb_typeof(r.gathered_context -> 'extracted_variables') WHEN 'object' THEN r.gathered_context -> 'extracted_variables' ELSE '{}' END
+      ${sql.literal(variablesSql)}
     ) WITH ORDINALITY AS v (name, place)
     ${where(sql, selection)} GROUP BY v.name
     ORDER BY max(r.created_at) DESC, max(r.id) DESC, min(v.place) LIMIT ${maxVariables}`.pipe(
@@ -58,16 +59,12 @@ export const batch = (sql: Sql, selection: RunSelection, after: Cursor | undefin
       SELECT r.* FROM runs r ${where(sql, selection)} ${rest} ORDER BY r.created_at DESC, r.id DESC LIMIT ${sql.literal(String(batchRows))}
     )
     SELECT r.id, r.campaign_id, r.agent_id, r.agent_definition_id AS definition_id, r.created_at, r.created_at::text AS cursor,
-      coalesce(r.initial_context ->> 'called_number', r.initial_context ->> 'phone_number') AS phone_number,
-      r.gathered_context ->> 'mapped_call_disposition' AS disposition,
-      (r.usage_info ->> 'call_duration_seconds')::float8 AS duration_seconds,
-      CASE jsonb_typeof(r.gathered_context -> 'extracted_variables')
-        WHEN 'object' THEN r.gathered_context -> 'extracted_variables' ELSE '{}' END AS variables,
-      CASE jsonb_typeof(r.gathered_context -> 'call_tags') WHEN 'array' THEN r.gathered_context -> 'call_tags' ELSE '[]' END AS tags,
+      ${sql.literal(phoneNumberSql)} AS phone_number, ${sql.literal(dispositionSql)} AS disposition,
+      ${sql.literal(durationSql)} AS duration_seconds, ${sql.literal(variablesSql)} AS variables, ${sql.literal(tagsSql)} AS tags,
       r.transcript_key, r.recording_key, a.row_no, a.number AS attempt, a.outcome,
       CASE WHEN c.row_no IS NULL THEN r.is_completed
         ELSE c.state IN ('completed', 'failed', 'cancelled') AND a.number = c.retries_used + 1 END AS is_final,
-      r.initial_context ->> 'caller_number' AS from_number
+      ${sql.literal(callerNumberSql)} AS from_number
     FROM page r LEFT JOIN attempts a ON a.id = r.attempt_id
       LEFT JOIN contacts c ON c.campaign_id = a.campaign_id AND c.row_no = a.row_no
     ORDER BY r.created_at DESC, r.id DESC`.pipe(
@@ -95,8 +92,7 @@ const ofDay = (sql: Sql, { agentId, from, organizationId, until }: DaySelection)
 export const dayTotals = (sql: Sql, day: DaySelection, bounds: ReadonlyArray<number>) =>
   sql<{ readonly runs: number; readonly disposed: number; readonly transferred: number; readonly durations: ReadonlyArray<number> }>`
     WITH day AS MATERIALIZED (
-      SELECT r.gathered_context ->> 'mapped_call_disposition' AS disposition,
-        (r.usage_info ->> 'call_duration_seconds')::float8 AS seconds FROM runs r WHERE ${ofDay(sql, day)}
+      SELECT ${sql.literal(dispositionSql)} AS disposition, ${sql.literal(durationSql)} AS seconds FROM runs r WHERE ${ofDay(sql, day)}
     )
     SELECT count(*)::int AS runs, count(disposition)::int AS disposed,
       (count(*) FILTER (WHERE disposition = ANY(${transfers}::text[])))::int AS transferred,
@@ -108,14 +104,13 @@ export const dayDispositions = (sql: Sql, day: DaySelection, limit: number) => s
   readonly disposition: string
   readonly count: number
 }>`
-  SELECT r.gathered_context ->> 'mapped_call_disposition' AS disposition, count(*)::int AS count FROM runs r
-  WHERE ${ofDay(sql, day)} AND r.gathered_context ->> 'mapped_call_disposition' IS NOT NULL
+  SELECT ${sql.literal(dispositionSql)} AS disposition, count(*)::int AS count FROM runs r
+  WHERE ${ofDay(sql, day)} AND ${sql.literal(dispositionSql)} IS NOT NULL
   GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${limit}`
 
 export const runsOfDay = (sql: Sql, day: DaySelection) => sql<DailyRun>`
-  SELECT r.id, r.agent_id, a.name AS agent_name, coalesce(r.initial_context ->> 'called_number', r.initial_context ->> 'phone_number') AS phone_number,
-    r.gathered_context ->> 'mapped_call_disposition' AS disposition, (r.usage_info ->> 'call_duration_seconds')::float8 AS duration_seconds,
-    r.created_at
+  SELECT r.id, r.agent_id, a.name AS agent_name, ${sql.literal(phoneNumberSql)} AS phone_number,
+    ${sql.literal(dispositionSql)} AS disposition, ${sql.literal(durationSql)} AS duration_seconds, r.created_at
   FROM runs r JOIN agents a ON a.id = r.agent_id
   WHERE ${ofDay(sql, day)} ORDER BY r.created_at DESC, r.id DESC LIMIT ${dailyRuns}`
 
@@ -137,7 +132,7 @@ export const usageByDay = (sql: Sql, organizationId: OrganizationId, { from, unt
     ) AS d (day) LEFT JOIN usage_days u ON u.organization_id = ${organizationId} AND u.day = d.day::date
   ), counted AS MATERIALIZED (
     SELECT d.day, t.calls, t.seconds, t.open FROM days d CROSS JOIN LATERAL (
-      SELECT count(*)::int AS calls, coalesce(sum((r.usage_info ->> 'call_duration_seconds')::float8), 0) AS seconds,
+      SELECT count(*)::int AS calls, coalesce(sum(${sql.literal(durationSql)}), 0) AS seconds,
         count(*) FILTER (WHERE NOT r.is_completed) AS open
       FROM runs r WHERE r.organization_id = ${organizationId}
         AND r.created_at >= d.day::timestamp AT TIME ZONE 'UTC' AND r.created_at < (d.day + 1)::timestamp AT TIME ZONE 'UTC'

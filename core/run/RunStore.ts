@@ -3,6 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { AgentId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 import type { Row } from "#core/Row.ts"
 import { spanOf, type Span } from "./DateBound.ts"
+import { calledNumberSql, callerNumberSql, costSql, dispositionSql, durationSql } from "./recordedValues.ts"
 import type { Run } from "./Run.ts"
 import type { RunFilter } from "./RunFilter.ts"
 
@@ -53,15 +54,11 @@ const conditions = (sql: Sql, filter: RunFilter, timeZone: string): ReadonlyArra
     case "dateRange":
       return created(sql, spanOf(filter, timeZone))
     case "dispositionCode":
-      return [sql`r.gathered_context ->> 'mapped_call_disposition' = ANY(${filter.codes}::text[])`]
+      return [sql`${sql.literal(dispositionSql)} = ANY(${filter.codes}::text[])`]
     case "duration":
-      return [
-        sql`(r.usage_info ->> 'call_duration_seconds')::float8 BETWEEN ${filter.min ?? "-Infinity"}::float8 AND ${filter.max ?? "Infinity"}::float8`
-      ]
+      return [sql`${sql.literal(durationSql)} BETWEEN ${filter.min ?? "-Infinity"}::float8 AND ${filter.max ?? "Infinity"}::float8`]
     case "tokenUsage":
-      return [
-        sql`(r.cost_info ->> 'total_cost_usd')::float8 BETWEEN ${filter.min ?? "-Infinity"}::float8 AND ${filter.max ?? "Infinity"}::float8`
-      ]
+      return [sql`${sql.literal(costSql)} BETWEEN ${filter.min ?? "-Infinity"}::float8 AND ${filter.max ?? "Infinity"}::float8`]
     case "status":
       return [sql`r.is_completed = ${filter.isCompleted}`]
     case "runId":
@@ -71,9 +68,9 @@ const conditions = (sql: Sql, filter: RunFilter, timeZone: string): ReadonlyArra
     case "campaignId":
       return [sql`r.campaign_id = ${filter.value}::int`]
     case "callerNumber":
-      return [sql`strpos(r.initial_context ->> 'caller_number', ${filter.value}::text) > 0`]
+      return [sql`strpos(${sql.literal(callerNumberSql)}, ${filter.value}::text) > 0`]
     case "calledNumber":
-      return [sql`strpos(r.initial_context ->> 'called_number', ${filter.value}::text) > 0`]
+      return [sql`strpos(${sql.literal(calledNumberSql)}, ${filter.value}::text) > 0`]
     case "callDirection":
       return [sql`r.call_type = ${filter.callType}`]
     case "callChannel":
@@ -137,9 +134,7 @@ export const list = (
 ) => {
   const direction = page.ascending ? "ASC" : "DESC"
   const order =
-    page.by === "duration"
-      ? `(r.usage_info ->> 'call_duration_seconds')::float8 ${direction} NULLS LAST, r.id ${direction}`
-      : `r.created_at ${direction}, r.id ${direction}`
+    page.by === "duration" ? `${durationSql} ${direction} NULLS LAST, r.id ${direction}` : `r.created_at ${direction}, r.id ${direction}`
   return sql<Row<Run>>`
     SELECT ${columns(sql)} FROM runs r ${where(sql, selection)}
     ORDER BY ${sql.literal(order)} LIMIT ${page.limit} OFFSET ${page.offset}`.pipe(Effect.map((rows) => rows.map(runOf)))

@@ -4,6 +4,7 @@ import { isSecretName } from "#core/credential/secretHeader.ts"
 import { renderJson } from "#core/agent/Template.ts"
 import type { WebhookMethod, WebhookNode } from "#core/agent/WebhookNode.ts"
 import type { Run } from "#core/run/Run.ts"
+import type { GatheredContext } from "#core/run/RunRecord.ts"
 import type { PublicAddresses } from "#core/file/PublicFiles.ts"
 import type { NodeWebhookId } from "./NodeWebhook.ts"
 import { type Headers, isSendable, oneLine, writtenHeaders } from "./RequestHeaders.ts"
@@ -80,9 +81,8 @@ const noBody = { value: undefined }
 
 /** Added unless the template has it. What is no object has no place for it. */
 const withDisposition = (payload: unknown, { gatheredContext }: ToldRun): unknown =>
-  !isObject(payload) || Object.hasOwn(payload, "call_disposition")
-    ? payload
-    : { ...payload, call_disposition: gatheredContext?.["call_disposition"] ?? "" }
+  !isObject(payload) || Object.hasOwn(payload, disposition) ? payload : { ...payload, [disposition]: gatheredContext?.[disposition] ?? "" }
+const disposition: keyof GatheredContext = "call_disposition"
 
 interface Delivered {
   readonly id: NodeWebhookId

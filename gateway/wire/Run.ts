@@ -2,6 +2,7 @@
 import Type, { type Static } from "typebox"
 import type { AgentDefinitionId, AgentId, RunId } from "#core/Id.ts"
 import type { Run } from "#core/run/Run.ts"
+import type { CostInfo as StoredCost, UsageInfo as StoredUsage } from "#core/run/RunRecord.ts"
 import type { RunPage, RunQuery } from "#core/run/Runs.ts"
 import { id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 
@@ -26,11 +27,11 @@ export const runQueryOf = (query: Static<typeof RunListQuery>): RunQuery => ({
 })
 
 type Info = Readonly<Record<string, unknown>>
-const numberIn = (info: Info, name: string): number | undefined => {
+const numberIn = (info: Info, name: keyof StoredUsage | keyof StoredCost): number | undefined => {
   const value = info[name]
   return typeof value === "number" ? value : undefined
 }
-const objectIn = (info: Info, name: string): Info => {
+const objectIn = (info: Info, name: keyof StoredUsage): Info => {
   const value = info[name]
   return value instanceof Object ? Object.fromEntries(Object.entries(value)) : {}
 }

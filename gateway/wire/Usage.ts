@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox"
 import type { AgentId, RunId } from "#core/Id.ts"
 import type { Usage } from "#core/report/Reports.ts"
 import type { Run } from "#core/run/Run.ts"
+import type { GatheredContext, InitialContext } from "#core/run/RunRecord.ts"
 import type { UsagePage, UsageQuery } from "#core/run/Runs.ts"
 import { id, instant, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 import { dayAlone } from "./Report.ts"
@@ -68,7 +69,7 @@ const UsageRunWire = Type.Object(
   { title: "UsageRun" }
 )
 
-const textIn = (context: Readonly<Record<string, unknown>> | undefined, name: string): string | null => {
+const textIn = (context: Run["gatheredContext"], name: keyof InitialContext | keyof GatheredContext): string | null => {
   const value = context?.[name]
   return typeof value === "string" ? value : null
 }

@@ -8,7 +8,8 @@
  * does not know itself is kept until its owner can be looked up.
  */
 import { Clock, Effect, type Fiber, FiberSet, Latch, Schedule, Schema } from "effect"
-import { type KnownAttempt, type LateLife, LateCallStore } from "#core/call/LateCallStore.ts"
+import { type KnownAttempt, LateCallStore } from "#core/call/LateCallStore.ts"
+import type { LateLife } from "#core/run/RunRecord.ts"
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"

@@ -61,7 +61,7 @@ export const endOf = (
     cutByTrunk: cause === "trunk_lost" && ended.inferred === undefined,
     endedAt,
     endpoint: call.endpoint,
-    messageLeft: voice?.gathered?.["voicemail_message"] === "left",
+    messageLeft: voice?.gathered?.voicemail_message === "left",
     outcome,
     record: {
       gatheredContext: {

@@ -1,5 +1,6 @@
 /** Findings of a call for its run: the keys that the callee pressed, who answered, and whether a message was left. */
 import { withKey } from "#core/call/Dtmf.ts"
+import type { GatheredContext } from "#core/run/RunRecord.ts"
 import type { AmdVerdict } from "./Amd.ts"
 
 interface Digits {
@@ -20,15 +21,13 @@ export const makeDigits = (): Digits => {
   }
 }
 
-/** Whether the message was left. `cut`: the call ended in the middle of it. */
-export type MessageFate = "left" | "cut" | "not_left"
+/** What happened to the message that was to be left; `cut`: the call ended while it was spoken. */
+export type MessageFate = NonNullable<GatheredContext["voicemail_message"]>
 
-/** The findings as entries of the run's `gathered_context`. */
-export const gatheredOf = (
-  digits: string,
-  answeredBy: AmdVerdict | undefined,
-  message?: MessageFate | undefined
-): Readonly<Record<string, unknown>> => ({
+/** What the voice session adds to the run's `gathered_context`. */
+export type VoiceFindings = Pick<GatheredContext, "dtmf_digits" | "answered_by" | "voicemail_message">
+
+export const gatheredOf = (digits: string, answeredBy: AmdVerdict | undefined, message?: MessageFate | undefined): VoiceFindings => ({
   ...(digits === "" ? {} : { dtmf_digits: digits }),
   ...(answeredBy === undefined ? {} : { answered_by: answeredBy }),
   ...(message === undefined ? {} : { voicemail_message: message })

@@ -1,19 +1,11 @@
 /** The transcript of a call, for its file and as events in the run's logs: everything that was said, and the keys pressed. Never logged. */
+import type { FeedbackEvent } from "#core/run/RunRecord.ts"
 
 interface Utterance {
   readonly speaker: "assistant" | "user"
   readonly text: string
   readonly at: number
   readonly until: number
-}
-
-/** An event in the form in which the API shows it. */
-export interface FeedbackEvent {
-  readonly type: "rtf-user-transcription" | "rtf-bot-text" | "rtf-ttfb-metric" | "rtf-pipeline-error"
-  readonly payload: Readonly<Record<string, unknown>>
-  readonly timestamp: string
-  /** How often the callee had spoken before. */
-  readonly turn: number
 }
 
 /** A failure, and the part of the engine in which it happened. */

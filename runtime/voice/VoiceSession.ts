@@ -7,7 +7,8 @@ import type { RecordingName } from "#core/agent/RecordingName.ts"
 import type { MachineAction } from "#core/agent/VoicemailDetection.ts"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
-import type { FeedbackEvent } from "./Transcript.ts"
+import type { FeedbackEvent } from "#core/run/RunRecord.ts"
+import type { VoiceFindings } from "./CallFindings.ts"
 
 /** What a call opens with. */
 export interface PlannedOpening {
@@ -58,8 +59,8 @@ export interface VoiceReport {
   readonly recordingKey: string | undefined
   readonly transcriptKey: string | undefined
   readonly usage: VoiceUsage
-  /** Entries for `gathered_context`: `dtmf_digits`, `answered_by`, `voicemail_message`. */
-  readonly gathered: Readonly<Record<string, unknown>>
+  /** Entries for `gathered_context`. */
+  readonly gathered: VoiceFindings
   /** From opening the audio to the first frame of speech sent; undefined when the agent said nothing. */
   readonly firstAudioMillis: number | undefined
   /** The steady time of the first frame of speech. */

@@ -3,7 +3,7 @@ import fc from "fast-check"
 import t from "tap"
 import { isObject } from "#core/Json.ts"
 import { fetchedContextOf, preCallFetchOf, questionOf } from "#core/call/PreCallFetch.ts"
-import { reservedNames } from "#core/call/ReservedNames.ts"
+import { reservedNames } from "#core/run/RunRecord.ts"
 
 const url = "https://crm.example/contacts"
 const definition = (data: object) => ({ nodes: [{ id: "s", type: "startCall", data }], edges: [] })

@@ -10,6 +10,7 @@ import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { Campaigns } from "#core/campaign/Campaigns.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { CallId } from "#core/Id.ts"
+import type { RunLogs } from "#core/run/RunRecord.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
 import { Config } from "#runtime/config/config.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
@@ -28,6 +29,9 @@ const engine = CallJournal.layer.pipe(
   Layer.provideMerge(Logger.layer([Logger.make(({ message }) => void logged.push(message))]))
 )
 const callIds = [1, 2, 3].map((n) => CallId.make(`01890000-0000-7000-8000-${String(n).padStart(12, "0")}`))
+const spoken: RunLogs = {
+  realtime_feedback_events: [{ type: "rtf-bot-text", payload: { text: "hello" }, timestamp: "2026-01-31T10:00:00.000Z", turn: 0 }]
+}
 const endOf = (callId: CallId): AttemptEnd => ({
   answeredAt: Date.now() - 5000,
   cause: "normal_clearing",
@@ -35,7 +39,7 @@ const endOf = (callId: CallId): AttemptEnd => ({
   outcome: "answered",
   record: {
     gatheredContext: { call_id: callId, mood: "good" },
-    logs: { said: ["hello"] },
+    logs: spoken,
     // No text for Postgres.
     recordingKey: callId === callIds[1] ? undefined : "recordings/\0.wav",
     transcriptKey: undefined,
@@ -96,7 +100,7 @@ t.test("given records of which some are refused, when their calls end, then all 
   const lines = readFileSync(join(dataDir, path), "utf8").trim().split("\n")
   t.match(
     lines.map((line): unknown => JSON.parse(line)),
-    [callIds[0], callIds[2]].map((callId) => ({ callId, cause: "normal_clearing", record: { logs: { said: ["hello"] } } })),
+    [callIds[0], callIds[2]].map((callId) => ({ callId, cause: "normal_clearing", record: { logs: spoken } })),
     "then the rest is kept"
   )
   t.equal(statSync(join(dataDir, path)).mode & 0o777, 0o600)
