@@ -1,5 +1,5 @@
 /**
- * A person a campaign calls: one line of its list, and what has come of it so far.
+ * A person a campaign calls: one line of its list, and its progress.
  *
  *     pending --claimed--> dialing --answered--> in_call --recorded--> completed, failed, retry_wait
  *     dialing --recorded, never answered--> completed, failed, retry_wait
@@ -7,7 +7,7 @@
  *     retry_wait --due and claimed--> dialing        retry_wait --the settings allow no more retries--> failed
  *     failed <--an operator says whether the person was reached--> completed
  *
- * The database carries the moves out, in the statements that record attempts; journeys check that it makes no others.
+ * The statements that record attempts make these moves; the journey tests check that there are no others.
  */
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import type { AgentId, RunId } from "#core/Id.ts"
@@ -32,11 +32,11 @@ export interface Contact {
   readonly phoneNumber: string
   readonly state: ContactState
   readonly retriesUsed: number
-  /** Of the last call that ended. */
+  /** Outcome of the last call that ended. */
   readonly lastOutcome: Outcome | undefined
   /** When a retry falls due. */
   readonly dueAt: Date | undefined
-  /** What a person said; undefined when nobody has. */
+  /** Whether a person has said that the contact was reached; undefined if nobody has said anything. */
   readonly reached: boolean | undefined
   /** The newest call. */
   readonly run: { readonly id: RunId; readonly agentId: AgentId } | undefined
@@ -45,9 +45,9 @@ export interface Contact {
 export interface ContactSelection {
   readonly state: ContactState | undefined
   readonly outcome: Outcome | undefined
-  /** `null`: those of whom nobody has said whether they were reached. */
+  /** `null` selects contacts about whom nobody has said anything. */
   readonly reached: boolean | null | undefined
-  /** Only lines that follow this one. */
+  /** Selects lines after this one. */
   readonly after: number | undefined
   readonly limit: number
 }

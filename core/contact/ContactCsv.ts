@@ -1,7 +1,7 @@
 /**
- * An uploaded list of contacts, record by record: what is a contact, what is skipped, and why the whole file is refused. One bad row
- * refuses the file, so that nobody is dialed by surprise and the totals are what was uploaded. Splitting bytes into records is not done
- * here. Memory is bounded: one number per accepted phone, and at most a thousand row numbers per kind of fault.
+ * Judges an uploaded list of contacts record by record: which records are contacts, which are skipped, and why the whole file is refused. One
+ * bad row refuses the file, so that nobody is dialed by surprise and the totals match the upload. The bytes are split into records elsewhere. Memory
+ * is bounded: one number per accepted phone number, and at most a thousand row numbers per kind of fault.
  */
 import { Result, Schema } from "effect"
 import { requiredVariables as variablesOf } from "#core/agent/Template.ts"
@@ -16,13 +16,13 @@ const maxColumns = 100
 const maxHeaderLength = 255
 /** Characters. */
 const maxCellLength = 4096
-/** Of as many columns as there may be, each in quotes and with one within. */
+/** Enough for the largest number of columns, each quoted and with an escaped quote. */
 const longestHeader = maxColumns * (maxHeaderLength + 4)
 const rowsListed = 1000
 const rowsNamed = 5
 const variablesListed = 100
 
-/** In the order in which they are reported when a file has several. `invalid_format` is also for what the reader of the bytes finds. */
+/** In the order in which they are reported when a file has several. The reader of the bytes reports its faults as `invalid_format` as well. */
 const reasons = [
   "invalid_format",
   "no_data",
@@ -36,16 +36,16 @@ const reasons = [
 
 export class CsvRefused extends Schema.TaggedError<CsvRefused>()("CsvRefused", {
   reason: Schema.Literals(reasons),
-  /** For the user: names at most five rows, and no phone number. */
+  /** A message for the user. It names at most five rows, and no phone numbers. */
   message: Schema.String,
-  /** The first 1,000 rows at fault; the header is row 1. */
+  /** The first 1,000 faulty rows; the header is row 1. */
   rows: Schema.Array(Schema.Int)
 }) {}
 
 type GreetingOverride = { readonly type: "text"; readonly text: string } | { readonly type: "audio"; readonly recordingId: string }
 
 export interface ContactRow {
-  /** Ordinal of the record in the file, the header being 1; blank lines have none. */
+  /** Number of the record in the file; the header is 1, and blank lines are not counted. */
   readonly rowNumber: number
   /** E.164, or an extension. */
   readonly phoneNumber: string
@@ -59,28 +59,28 @@ export interface CsvSummary {
   readonly accepted: number
   /** Rows without a phone number. */
   readonly skipped: number
-  /** There are extensions among the numbers. */
+  /** Whether some of the numbers are extensions. */
   readonly hasExtensions?: true
   readonly warnings: ReadonlyArray<string>
 }
 
 interface CsvReader {
-  /** Takes the next record. Undefined when the row is blank, skipped, or when the file is already refused: the rest is only counted. */
+  /** Takes the next record. Undefined if the row is blank or skipped, or if the file is already refused: then the rest is only counted. */
   row(cells: ReadonlyArray<string>): ContactRow | undefined
-  /** After the last record. A refusal here also takes back every row that was given out. */
+  /** To be called after the last record. A refusal here also revokes every row that was returned before. */
   end(): Result.Result<CsvSummary, CsvRefused>
 }
 
 export interface CsvOptions {
-  /** What the agent's prompts need of every contact. */
+  /** The variables that the agent's prompts need for every contact. */
   readonly requiredVariables?: Iterable<string>
-  /** Whether a number is possible in its numbering plan. Such tables lag behind the real plans, so a doubt is a warning only. */
+  /** Whether a number is possible in its numbering plan. Such tables lag behind the real plans, so a doubtful number is only a warning. */
   readonly isPlausible?: (e164: string) => boolean
-  /** Those of the telephony configuration that the list is called through. */
+  /** The extensions of the telephony configuration through which the list is called. */
   readonly extensions?: Extensions
 }
 
-/** Judges the header. A fault that only the rows can show is reported by `end`. */
+/** Judges the header. Faults that need the rows are reported by `end`. */
 export const begin = (header: ReadonlyArray<string>, options: CsvOptions = {}): Result.Result<CsvReader, CsvRefused> => {
   const columns = header.map((cell) => cell.trim())
   const message = headerFault(columns)
@@ -96,7 +96,7 @@ const headerFault = (columns: ReadonlyArray<string>): string | undefined => {
   const seen = new Set<string>()
   for (const column of columns) {
     const key = column.toLowerCase()
-    // Assigning to this name on an object does not make a member.
+    // Assigning to this name on an object does not add a property.
     if (key === "__proto__") return `column '${column}' cannot be used`
     if (key !== "" && seen.has(key)) return `column '${column}' occurs more than once`
     seen.add(key)
@@ -106,24 +106,24 @@ const headerFault = (columns: ReadonlyArray<string>): string | undefined => {
 
 const fillers = /[ \u00a0\u202f()./-]/g
 
-/** E.164, or undefined when the cell is none. A leading `'` is how spreadsheets mark text. */
+/** The number in E.164, or undefined if the cell has none. Spreadsheets mark text with a leading `'`. */
 export const normalizePhone = (cell: string): string | undefined => {
   if (isDialable(cell)) return cell
   const phone = cell.trim().replace(/^'/, "").replace(fillers, "")
   return isDialable(phone) ? phone : undefined
 }
 
-/** As it stands: whoever takes points out of `1000.0` calls somebody else. */
+/** Compared unchanged: removing the point from `1000.0` would call somebody else. */
 const extensionIn = (cell: string, extensions: Extensions): string | undefined => {
   const phone = cell.trim().replace(/^'/, "")
   return extensions.has(phone) ? phone : undefined
 }
 
-/** What a spreadsheet makes of a long number that it was not told to leave alone. */
+/** How a spreadsheet rewrites a long number unless its cell is formatted as text. */
 const isScientific = (cell: string): boolean => /^\s*'?\+?\d+([.,]\d+)?[eE]\+?\d+\s*$/.test(cell)
 const hasTrunkPrefix = (cell: string): boolean => /^\s*'?00[1-9]/.test(cell)
 
-/** Rows at fault: the first thousand, and how many there are. */
+/** Faulty rows: the first thousand, and their total. */
 class RowList {
   readonly rows: Array<number> = []
   count = 0
@@ -136,7 +136,7 @@ class RowList {
   }
 }
 
-/** What is wrong with the rows, by kind. Only the last two kinds leave the file acceptable. */
+/** The faults of the rows, by kind. Only the last two kinds are acceptable. */
 const makeLists = () => ({
   tooMany: new RowList(),
   tooWide: new RowList(),
@@ -188,12 +188,12 @@ const emptyVariable = (name: string, rows: RowList): string =>
   `Template variable '${name}' is empty in rows: ${rows.named}. ` +
   "All template variables used in the workflow must have values in every row."
 
-/** Where the cells of a record go. Indices of columns that the file has not are -1. */
+/** Maps the cells of a record. A column that the file does not have has the index -1. */
 interface Plan {
   readonly columns: number
   readonly phone: number
   readonly unnamed: ReadonlyArray<number>
-  /** Context names of each column; none for the greeting's columns and those without a name. */
+  /** Context names of each column; empty for the greeting's columns and for columns without a name. */
   readonly names: ReadonlyArray<ReadonlyArray<string>>
   readonly greeting: { readonly type: number; readonly text: number; readonly recordingId: number }
 }
@@ -215,7 +215,7 @@ const makePlan = (columns: ReadonlyArray<string>): Plan => {
   }
 }
 
-/** `ignored`: something is there, but not enough of it, or of a type that does not exist. */
+/** `ignored`: the greeting is incomplete, or its type does not exist. */
 const readGreeting = (plan: Plan["greeting"], cells: ReadonlyArray<string>): GreetingOverride | "ignored" | undefined => {
   const type = (cells[plan.type] ?? "").trim().toLowerCase()
   const text = cells[plan.text] ?? ""
@@ -234,7 +234,7 @@ const contextOf = (plan: Plan, cells: ReadonlyArray<string>, phoneNumber: string
   return context
 }
 
-/** Faults of the record's shape, whatever it says. */
+/** Faults in the shape of the record, regardless of its content. */
 const shapeFault = (plan: Plan, cells: ReadonlyArray<string>): "tooLong" | "unstorable" | "tooWide" | "unnamed" | undefined => {
   for (let column = 0; column < cells.length; column++) {
     const cell = cells[column] ?? ""
@@ -252,10 +252,10 @@ class Reader implements CsvReader {
   private readonly required: ReadonlyArray<string>
   private readonly missing: Set<string>
   private readonly lists = makeLists()
-  // Fifteen digits fit a number exactly, and numbers do not keep the text of the file alive.
+  // A number holds fifteen digits exactly, and does not keep the text of the file in memory.
   private readonly phones = new Set<number>()
   private readonly extensions: Extensions
-  /** Apart, because their digits may be those of a number. */
+  /** Kept apart because an extension can have the same digits as a number. */
   private readonly extensionsSeen = new Set<string>()
   private refused: boolean
   private rows = 0

@@ -1,4 +1,4 @@
-/** Reads a list of contacts into a new campaign, a few hundred at a time. To be run in the transaction that makes the campaign. */
+/** Reads a list of contacts into a new campaign, a few hundred at a time, in the transaction that creates the campaign. */
 import { Effect, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
@@ -8,7 +8,7 @@ import { begin, type ContactRow, type CsvRefused, maxRows } from "./ContactCsv.t
 import * as store from "./ContactStore.ts"
 
 type Rows = ReadonlyArray<ReadonlyArray<string>>
-/** The reader does not count these either. */
+/** The reader does not count such records either. */
 const isBlank = (cells: ReadonlyArray<string>): boolean => cells.length <= 1 && (cells[0] ?? "") === ""
 
 export const importContacts = Effect.fnUntraced(function* (
@@ -27,10 +27,10 @@ export const importContacts = Effect.fnUntraced(function* (
     read += rows.filter((cells) => !isBlank(cells)).length
     const contacts = rows.flatMap((cells) => reader.row(cells) ?? [])
     contacts.forEach(variables.add)
-    // The database takes these in while the next ones are read.
+    // The database inserts these while the next ones are read.
     const insert = contacts.length === 0 ? Effect.void : store.insert(sql, campaign, contacts)
     ;[, rows] = yield* Effect.all([insert, records.next], { concurrency: 2 })
-    // Of a list that is too long no more is read than shows it.
+    // Stops reading as soon as the list is known to be too long.
   } while (rows.length > 0 && read <= maxRows)
   const summary = yield* orRefused(reader.end())
   return { summary, hash: yield* records.hash, variables: variables.result() }

@@ -6,14 +6,14 @@ import type { Row } from "#core/Row.ts"
 import type { ContactRow } from "./ContactCsv.ts"
 import type { Contact, ContactSelection } from "./Contact.ts"
 
-/** The greeting of a contact's own stands in its context, where the API shows it. */
+/** A contact's own greeting is part of its context, where the API shows it. */
 const contextOf = ({ context, greetingOverride }: ContactRow): string => {
   if (greetingOverride === undefined) return JSON.stringify(context)
   const greeting = greetingOverride.type === "text" ? greetingOverride : { type: "audio", recording_id: greetingOverride.recordingId }
   return JSON.stringify({ ...context, greeting_override: greeting })
 }
 
-/** Three arrays instead of a row of parameters each: one statement whatever the number of contacts. */
+/** Passes arrays instead of parameters per row, so that the statement is the same for any number of contacts. */
 export const insert = (
   sql: SqlClient.SqlClient,
   campaign: { readonly organizationId: OrganizationId; readonly id: CampaignId },
@@ -37,7 +37,7 @@ const contactOf = ({ agentId, runId, ...row }: ListedRow): Contact => ({
   run: runId === null || agentId === null ? undefined : { id: runId, agentId }
 })
 
-/** Undefined: the organization has no such campaign. */
+/** Undefined if the organization has no such campaign. */
 export const list = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   organizationId: OrganizationId,
@@ -50,7 +50,7 @@ export const list = Effect.fnUntraced(function* (
     sql`c.organization_id = ${organizationId} AND c.campaign_id = ${id}`,
     ...(after === undefined ? [] : [sql`c.row_no > ${after}::int`]),
     ...(state === undefined ? [] : [sql`c.state = ${state}`]),
-    // Spelled out, the one that has an index.
+    // Written as in the index, so that the index is used.
     ...(outcome === undefined ? [] : [outcome === "unknown" ? sql`c.last_outcome = 'unknown'` : sql`c.last_outcome = ${outcome}`]),
     ...(reached === undefined ? [] : [sql`c.reached IS NOT DISTINCT FROM ${reached}::bool`])
   ])
@@ -64,7 +64,7 @@ export const list = Effect.fnUntraced(function* (
   return rows.map(contactOf)
 })
 
-/** The log names so many of the lines. */
+/** How many of the lines the log names. */
 const loggedRows = 100
 const markedEntry = (reached: boolean, rows: ReadonlyArray<number>) =>
   ({
@@ -75,8 +75,8 @@ const markedEntry = (reached: boolean, rows: ReadonlyArray<number>) =>
   }) as const
 
 /**
- * Those of `rows` that could be marked: if these are not all, nothing was done. Undefined: the organization has no such campaign. The
- * campaign's row is locked first, in the order in which a call that ends takes the two.
+ * Returns the `rows` that can be marked; unless these are all, nothing was changed. Undefined if the organization has no such campaign. The
+ * campaign's row is locked before its contacts, as at the end of a call.
  */
 export const mark = (
   sql: SqlClient.SqlClient,

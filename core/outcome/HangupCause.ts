@@ -1,11 +1,11 @@
 /**
  * Why a line ended, in one vocabulary: the network's causes (ITU-T Q.850), and our own reasons for ending a call. Adapters translate
- * into it; what the call came to for the campaign follows from it in `Outcome.ts`.
+ * into it; `Outcome.ts` derives the outcome for the campaign from it.
  */
 import { Schema } from "effect"
 
 export const HangupCause = Schema.Literals([
-  // The network's, or the callee's.
+  // Causes from the network or the callee.
   "normal_clearing",
   "user_busy",
   "no_user_response",
@@ -27,7 +27,7 @@ export const HangupCause = Schema.Literals([
   "interworking",
   /** The carrier challenged the call and did not accept the trunk's credentials (SIP 401, 407). */
   "authentication_failed",
-  // Ours.
+  // Our own reasons.
   /** Our own timer ran out while the phone rang. */
   "ring_timeout",
   /** We hung up before the answer. */
@@ -36,20 +36,20 @@ export const HangupCause = Schema.Literals([
   "agent_hangup",
   "duration_exceeded",
   "machine_detected",
-  /** The provider was gone, and when it came back it knew nothing of the call. */
+  /** The connection to the provider was lost, and when it was back, the provider no longer had the call. */
   "trunk_lost",
   "media_failure",
   "internal_error",
   "node_lost",
-  /** Nobody could say what became of the call before its last deadline. */
+  /** The last deadline passed before it was known what happened to the call. */
   "written_off",
   "unknown"
 ])
 export type HangupCause = typeof HangupCause.Type
 
 /**
- * An answered call can end for these causes as well: where no answer was heard before the end, its event may only be late. Nobody who was
- * busy, refused the call or let it ring had answered.
+ * An answered call can end for these causes as well: if the end arrives without an answer, the event of the answer may only be late. A callee who
+ * was busy, rejected the call or let it ring did not answer.
  */
 const ofAnsweredCalls: ReadonlySet<HangupCause> = new Set<HangupCause>(["normal_clearing", "normal_unspecified", "unknown"])
 
@@ -66,7 +66,7 @@ const byQ850: Readonly<Record<number, HangupCause>> = {
   20: "subscriber_absent",
   21: "call_rejected",
   22: "number_changed",
-  // A redirection that was not followed: nobody was reached, and dialing again would be redirected again.
+  // A redirection that was not followed: nobody was reached, and another call would be redirected as well.
   23: "interworking",
   25: "no_route",
   26: "answered_elsewhere",
@@ -89,7 +89,7 @@ const byQ850: Readonly<Record<number, HangupCause>> = {
   127: "interworking"
 }
 
-/** A code that is not listed means what Q.850 makes of its class of sixteen. */
+/** An unlisted code has the meaning that Q.850 gives to its class of sixteen codes. */
 const byQ850Class: ReadonlyArray<HangupCause> = [
   "normal_unspecified",
   "normal_unspecified",
@@ -141,7 +141,7 @@ export const fromQ850 = (code: number, sipStatus?: number): HangupCause => {
   return byQ850[code] ?? (code >= 1 ? byQ850Class[code >> 4] : undefined) ?? "unknown"
 }
 
-/** From a final SIP response; agrees with what Asterisk makes of the same status. */
+/** Maps a final SIP response as Asterisk does. */
 export const fromSip = (status: number): HangupCause => {
   const cause = bySip[status]
   if (cause !== undefined) return cause
@@ -184,5 +184,5 @@ const toQ850: Readonly<Record<HangupCause, number>> = {
   unknown: 0
 }
 
-/** The nearest Q.850 code, to name when hanging up. 0, which Q.850 does not have, for `unknown`. */
+/** The nearest Q.850 code, sent when hanging up. `unknown` becomes 0, which Q.850 does not define. */
 export const q850Of = (cause: HangupCause): number => toQ850[cause]

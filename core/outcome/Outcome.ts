@@ -1,8 +1,8 @@
-/** What a call came to: the word that decides about retries, the breaker and the counters. */
+/** The outcome of a call. Retries, the breaker and the counters depend on it. */
 import { Schema } from "effect"
 import type { HangupCause } from "./HangupCause.ts"
 
-/** Strongest first: of two signals about one call, the earlier in this list is believed. */
+/** Strongest first: when two signals about a call disagree, the earlier one in this list wins. */
 const byStrength = ["error", "voicemail", "answered", "busy", "no_answer", "canceled", "failed", "unknown"] as const
 export const Outcome = Schema.Literals(byStrength)
 export type Outcome = typeof Outcome.Type
@@ -41,10 +41,10 @@ const unanswered: Readonly<Record<HangupCause, Outcome>> = {
   unknown: "failed"
 }
 
-/** Causes on our side that spoil a call which had been answered. Any other end of an answered call is a normal one. */
+/** Causes on our side that break an answered call. Any other end of an answered call is normal. */
 const spoils: ReadonlySet<HangupCause> = new Set<HangupCause>(["trunk_lost", "media_failure", "internal_error", "node_lost"])
 
-/** `machine`: answering-machine detection said machine, whoever detected it. */
+/** `machine`: answering-machine detection, ours or the provider's, said machine. */
 export const outcomeOf = (end: { readonly cause: HangupCause; readonly answered: boolean; readonly machine: boolean }): Outcome => {
   const byCause = end.answered ? (spoils.has(end.cause) ? "error" : "answered") : unanswered[end.cause]
   return end.machine || end.cause === "machine_detected" ? strongest("voicemail", byCause) : byCause
@@ -52,10 +52,10 @@ export const outcomeOf = (end: { readonly cause: HangupCause; readonly answered:
 
 export const strongest = (a: Outcome, b: Outcome): Outcome => (byStrength.indexOf(a) <= byStrength.indexOf(b) ? a : b)
 
-/** Whether the circuit breaker counts the call as a failure; else it counts in the total only. */
+/** Whether the circuit breaker counts the call as a failure. Other calls count only towards the total. */
 export const isBreakerFailure = (outcome: Outcome): boolean => outcome === "failed" || outcome === "error" || outcome === "unknown"
 
-/** Whether the campaign's `failed_calls` counts it. A voicemail or a canceled call does not, although the contact may fail by it. */
+/** Whether the campaign's `failed_calls` counts the call. It does not count voicemails and canceled calls, although they may fail the contact. */
 export const countsAsFailedCall = (outcome: Outcome): boolean => isBreakerFailure(outcome) || outcome === "busy" || outcome === "no_answer"
 
 export type FailureClass = "invalid_number" | "blocked" | "rejected" | "congestion" | "auth" | "config" | "provider_error" | "media"
@@ -79,5 +79,5 @@ const classes: Readonly<Partial<Record<HangupCause, FailureClass>>> = {
   media_failure: "media"
 }
 
-/** Who has to act on a failed call. Undefined when the cause is no failure, or is the engine's own. */
+/** Tells who has to act on a failed call. Undefined if the cause is not a failure, or is the engine's own. */
 export const failureClassOf = (cause: HangupCause): FailureClass | undefined => classes[cause]

@@ -1,4 +1,4 @@
-/** What a report of runs is made of, and the errors of asking for one. */
+/** Reports of runs: their rows and totals, and the errors of a request for one. */
 import { Schema, type Stream } from "effect"
 import type { AgentDefinitionId, AgentId, CampaignId, RunId } from "#core/Id.ts"
 
@@ -12,28 +12,28 @@ export interface ReportRow {
   readonly phoneNumber: string | undefined
   readonly disposition: string | undefined
   readonly durationSeconds: number | undefined
-  /** What the agent has found out, by name. */
+  /** The variables that the agent extracted from the conversation, by name. */
   readonly variables: Readonly<Record<string, unknown>>
   readonly tags: ReadonlyArray<string>
   readonly transcriptKey: string | undefined
   readonly recordingKey: string | undefined
-  /** The line of the campaign's list; undefined for a call without a campaign, as for one whose attempt is not kept. */
+  /** The line in the campaign's list; undefined for a call without a campaign, or whose attempt is no longer kept. */
   readonly rowNo: number | undefined
   readonly attempt: number | undefined
   readonly outcome: string | undefined
-  /** Whether the contact is not dialed again. */
+  /** True when the contact will not be dialed again. */
   readonly isFinal: boolean
   readonly fromNumber: string | undefined
 }
 
 export interface Report {
-  /** The names of all variables in it, those of the first row first. */
+  /** The names of all variables in the report; those of the newest run come first. */
   readonly variables: ReadonlyArray<string>
-  /** Newest first. Each batch is read when it is asked for. */
+  /** Newest first. Each batch is read on demand. */
   readonly batches: Stream.Stream<ReadonlyArray<ReportRow>>
 }
 
-/** A day of a time zone. */
+/** A day in a time zone, as instants. */
 export interface ReportedDay {
   /** Inclusive. */
   readonly from: Date
@@ -41,21 +41,21 @@ export interface ReportedDay {
   readonly until: Date
 }
 
-/** No date, or no time zone. */
+/** The date or the time zone is not valid. */
 export class ReportDayInvalid extends Schema.TaggedError<ReportDayInvalid>()("ReportDayInvalid", { reason: Schema.String }) {}
 
 export interface Share {
   readonly count: number
-  /** Of those counted, 0 to 100, two decimals. */
+  /** Share of all that were counted: 0 to 100, two decimals. */
   readonly percentage: number
 }
 
 export interface DailyReport {
   readonly totalRuns: number
   readonly transferred: number
-  /** The five most frequent, and all the rest together; runs that have none yet are left out. */
+  /** The five most frequent, and the rest as one entry. Runs without a disposition are not counted. */
   readonly dispositions: ReadonlyArray<Share & { readonly disposition: string }>
-  /** By seconds; the last has no end. Runs that have no duration yet are left out. */
+  /** Ranges in seconds; the last one is open. Runs without a duration are not counted. */
   readonly durations: ReadonlyArray<Share & { readonly from: number; readonly until: number | undefined }>
 }
 
@@ -69,7 +69,7 @@ export interface DailyRun {
   readonly createdAt: Date
 }
 
-/** What runs of a day, by UTC, came to. */
+/** Totals of the runs of one day, in UTC. */
 export interface UsageDay {
   /** `2026-01-31` */
   readonly date: string

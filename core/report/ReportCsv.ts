@@ -1,6 +1,6 @@
 /**
- * A report as CSV, by RFC 4180, for spreadsheets: what a spreadsheet would take for a formula gets a `'` in front, but for phone numbers,
- * which are harmless. Some split cells at other separators too, or at line ends within quotes: then a formula may begin there.
+ * A report as CSV (RFC 4180) for spreadsheets. A cell that a spreadsheet would take for a formula gets a leading `'`; phone numbers, which are
+ * harmless, do not. Some spreadsheets also split cells at other separators, or at line ends within quotes, so a formula could begin there as well.
  */
 import type { ReportRow } from "./Report.ts"
 
@@ -11,7 +11,7 @@ const before = [
 const after = ["Call Tags", "Transcript URL", "Recording URL", "Row", "Attempt", "Outcome", "Final", "From Number"]
 const fixed: ReadonlySet<string> = new Set([...before, ...after])
 
-/** Tells programs that the text is UTF-8. */
+/** The byte order mark tells programs that the text is UTF-8. */
 const byteOrderMark = "\uFEFF"
 // The wide forms are read as formulas where Japanese or Chinese is written.
 const formulaSign = /(^|[\r\n\t,;|"'])([\t\r]|[ \u00a0]*[=+\-@\uff0b\uff0d\uff1d\uff20])/g

@@ -10,7 +10,7 @@ import type { DailyRun, ReportedDay, ReportRow, UsageDay } from "./Report.ts"
 type Sql = SqlClient.SqlClient
 
 const batchRows = 500
-/** No spreadsheet shows more. */
+/** No spreadsheet shows more columns. */
 const maxVariables = 10_000
 const dailyRuns = 5000
 const transfers = ["call_transferred", "transfer_call"]
@@ -18,7 +18,7 @@ const transfers = ["call_transferred", "transfer_call"]
 export const hasAgent = (sql: Sql, organizationId: OrganizationId, id: AgentId) =>
   sql`SELECT 1 FROM agents WHERE organization_id = ${organizationId} AND id = ${id}`.pipe(Effect.map((rows) => rows.length > 0))
 
-/** Of all runs that are selected, those of the newest first. */
+/** The variables of all selected runs; those of the newest run come first. */
 export const variables = (sql: Sql, selection: RunSelection) =>
   sql<{ readonly name: string }>`
     SELECT v.name FROM runs r CROSS JOIN LATERAL jsonb_object_keys(
@@ -29,7 +29,7 @@ export const variables = (sql: Sql, selection: RunSelection) =>
     Effect.map((rows) => rows.map(({ name }) => name))
   )
 
-/** Where the batch before has ended. As text, because a time has more digits than a `Date`. */
+/** Where the previous batch ended. The time is text because Postgres has more digits than a `Date`. */
 export interface Cursor {
   readonly createdAt: string
   readonly id: RunId
@@ -78,7 +78,7 @@ export const batch = (sql: Sql, selection: RunSelection, after: Cursor | undefin
   )
 }
 
-/** An organization's runs of a day, or those of one agent. */
+/** The runs of a day: of one agent, or of the whole organization. */
 export interface DaySelection extends ReportedDay {
   readonly organizationId: OrganizationId
   readonly agentId: AgentId | undefined
@@ -88,7 +88,7 @@ const ofDay = (sql: Sql, { agentId, from, organizationId, until }: DaySelection)
   r.organization_id = ${organizationId} AND r.created_at >= ${from}::timestamptz AND r.created_at < ${until}::timestamptz
   ${agentId === undefined ? sql`` : sql`AND r.agent_id = ${agentId}`}`
 
-/** `durations` has one more than `bounds`: how many runs were shorter than each bound and not than the one before, and how many longer. */
+/** `durations` counts the runs in each range between `bounds`, so it has one entry more than `bounds`. */
 export const dayTotals = (sql: Sql, day: DaySelection, bounds: ReadonlyArray<number>) =>
   sql<{ readonly runs: number; readonly disposed: number; readonly transferred: number; readonly durations: ReadonlyArray<number> }>`
     WITH day AS MATERIALIZED (
@@ -121,9 +121,9 @@ export const agents = (sql: Sql, organizationId: OrganizationId, { limit, offset
   SELECT id, name FROM agents WHERE organization_id = ${organizationId} ORDER BY id LIMIT ${limit} OFFSET ${offset}`
 
 /**
- * By UTC, from the day of `from` up to, and without, the one of `until`. Runs are read only of days that may still change; a day that is
- * over and all of whose calls have ended is written down. (Not at once when it is over: the last run of the day may be in a transaction
- * that has yet to end.)
+ * Days in UTC, from the day of `from` up to but excluding the day of `until`. Only days that can still change are counted from their runs. The
+ * totals of a past day are stored once all its calls have ended, an hour after its end at the earliest: until then its last run may be in a
+ * transaction that is still open.
  */
 export const usageByDay = (sql: Sql, organizationId: OrganizationId, { from, until }: ReportedDay) => sql<UsageDay>`
   WITH days AS MATERIALIZED (

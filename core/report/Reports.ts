@@ -1,4 +1,4 @@
-/** What the runs of an organization come to: as tables to save, by day, and as usage. */
+/** Reports about the runs of an organization: CSV files, daily totals and usage. */
 import { Clock, Context, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentNotFound } from "#core/agent/Agent.ts"
@@ -26,13 +26,13 @@ import * as store from "./ReportStore.ts"
 export interface DayQuery {
   /** `2026-01-31` */
   readonly date: string
-  /** An IANA name. */
+  /** IANA name of a time zone. */
   readonly timezone: string
   readonly agentId?: AgentId | undefined
 }
 
 export interface Usage extends ReportedDay {
-  /** All days, newest first. */
+  /** Every day of the period, newest first. */
   readonly days: ReadonlyArray<UsageDay>
 }
 
@@ -52,9 +52,9 @@ export class Reports extends Context.Service<
       organizationId: OrganizationId,
       page: Page
     ) => Effect.Effect<ReadonlyArray<{ readonly id: AgentId; readonly name: string }>>
-    /** The month that it is by UTC, as a whole. */
+    /** The whole current month, in UTC. */
     readonly currentMonth: (organizationId: OrganizationId) => Effect.Effect<Usage>
-    /** So many days by UTC, today among them. */
+    /** The last days in UTC, including today. */
     readonly lastDays: (organizationId: OrganizationId, days: number) => Effect.Effect<Usage>
   }
 >()("core/report/Reports") {
@@ -107,7 +107,7 @@ const reportOf = Effect.fnUntraced(function* (sql: Sql, wanted: RunSelection) {
   const report: Report = {
     variables: yield* heavy(Effect.orDie(store.variables(sql, selection))),
     batches: Stream.paginate<store.Cursor | undefined, ReadonlyArray<ReportRow>>(undefined, (after) =>
-      // In no lane: an answer that has begun cannot be told to come back, and whoever reads it may be in no hurry.
+      // Outside the lanes for heavy work: an answer that has begun cannot be turned away, and a slow client would keep its lane occupied.
       Effect.map(Effect.orDie(store.batch(sql, selection, after)), ({ next, rows }) => [[rows], Option.fromUndefinedOr(next)] as const)
     )
   }

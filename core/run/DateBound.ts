@@ -1,5 +1,5 @@
 /**
- * The time bounds of a list of runs. A bound is an instant, or a day as a whole: a day of the organization's time zone. Both ends are
+ * The time bounds of a list of runs. A bound is an instant, or a whole day in the organization's time zone. Both ends are
  * inclusive, and an instant means the whole millisecond, which is the precision that the API shows.
  */
 import { DateTime, Option } from "effect"
@@ -14,7 +14,7 @@ export interface DateRange {
   readonly to: DateBound | undefined
 }
 
-/** A span of time; an end that is undefined is open. */
+/** A span of time; an undefined end is open. */
 export interface Span {
   /** Inclusive. */
   readonly from: Date | undefined
@@ -25,7 +25,7 @@ export interface Span {
 const isoDate = /^(\d{4}-\d\d-\d\d)([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i
 const dayMillis = 86_400_000
 
-/** Undefined when the text is no date. A time without a zone is UTC. */
+/** Undefined if the text is not a date. A time without a zone is UTC. */
 export const boundOf = (text: string): DateBound | undefined => {
   const [, day, time, , , zone] = isoDate.exec(text) ?? []
   if (day === undefined || dayOf(day) === undefined) return undefined
@@ -34,13 +34,13 @@ export const boundOf = (text: string): DateBound | undefined => {
   return Number.isNaN(at.getTime()) ? undefined : { _tag: "Instant", at }
 }
 
-/** Midnight by UTC of `2026-01-31`; undefined when there is no such day. */
+/** The midnight in UTC at which a day such as `2026-01-31` begins; undefined if the day does not exist. */
 const dayOf = (day: string): Date | undefined => {
   const midnight = new Date(`${day}T00:00:00Z`)
   return Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day ? undefined : midnight
 }
 
-/** From the first instant of the day up to the first of the next. Undefined: no such day, or no such time zone. */
+/** From the first instant of the day up to the first of the next. Undefined if the day or the time zone does not exist. */
 export const spanOfDay = (day: string, timeZone: string): { readonly from: Date; readonly until: Date } | undefined => {
   const midnight = dayOf(day)
   if (midnight === undefined) return undefined

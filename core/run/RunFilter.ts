@@ -1,12 +1,13 @@
 /**
- * What a list of runs may be filtered by: a JSON array of `{"attribute", "type", "value"}`. A filter whose type or value says nothing
- * is no filter. An attribute that the list does not have is refused in the list of runs and ignored in that of usage.
+ * The filters of a list of runs: a JSON array of `{"attribute", "type", "value"}`. A filter whose type is not its attribute's is ignored, and
+ * so is one whose value selects nothing in particular; a value of the wrong type makes the whole text invalid. The runs of a campaign or an
+ * agent refuse an attribute that they cannot be filtered by; the usage list ignores it.
  */
 import { Result, Schema } from "effect"
 import { isStorable } from "#core/storable.ts"
 import { boundOf, type DateRange } from "./DateBound.ts"
 
-/** All of a list's filters must match; a bound that is undefined does not bind. */
+/** All filters of a list must match. An undefined bound is no limit. */
 export type RunFilter =
   | ({ readonly attribute: "dateRange" } & DateRange)
   | { readonly attribute: "dispositionCode"; readonly codes: ReadonlyArray<string> }
@@ -21,14 +22,14 @@ export type RunFilter =
   | { readonly attribute: "callDirection"; readonly callType: "inbound" | "outbound" }
   | { readonly attribute: "callChannel"; readonly channel: "telephony" | "web" | "chat" }
 
-/** Which list is filtered: each has attributes of its own. */
+/** `runs`: the runs of a campaign or an agent. `usage`: those of the organization. Each has its own attributes. */
 type FilteredList = "runs" | "usage"
 
 /** Not a JSON array of filter objects, or a value of the wrong type. */
 export class RunFilterInvalid extends Schema.TaggedError<RunFilterInvalid>()("RunFilterInvalid", {
   list: Schema.Literals(["runs", "usage"])
 }) {}
-/** The bounds of a list are dates that are none. */
+/** A bound of the list is not a valid date. */
 export class RunDateInvalid extends Schema.TaggedError<RunDateInvalid>()("RunDateInvalid", {}) {}
 /** An attribute that this list cannot be filtered by. */
 export class RunAttributeRefused extends Schema.TaggedError<RunAttributeRefused>()("RunAttributeRefused", { attribute: Schema.String }) {}
@@ -73,7 +74,7 @@ const listed: Readonly<Record<FilteredList, ReadonlySet<string>>> = {
     ...["callerNumber", "calledNumber", "callDirection", "callChannel"]
   ])
 }
-/** Undefined: no value of the attribute's type. */
+/** Undefined: the value is of the wrong type. */
 type Parsed = { readonly filter: RunFilter | undefined } | undefined
 const none: Parsed = { filter: undefined }
 
@@ -104,10 +105,10 @@ const parse = <E>(
 /** From the JSON text that the client sent, for the runs of a campaign or an agent. */
 export const parseFilters = (text: string) => parse(text, "runs", (attribute) => new RunAttributeRefused({ attribute }))
 
-/** For the runs of an organization. An attribute that this list does not have is passed over. */
+/** For the runs of an organization. Attributes that this list does not have are ignored. */
 export const parseUsageFilters = (text: string) => parse<never>(text, "usage", () => undefined)
 
-/** A list's time bounds, each of which may be missing. */
+/** The time bounds of a list; either can be missing. */
 export const parseDates = (from: string | undefined, to: string | undefined): Result.Result<ReadonlyArray<RunFilter>, RunDateInvalid> => {
   const parsed = dates({ from: from ?? null, to: to ?? null })
   if (parsed === undefined) return Result.fail(new RunDateInvalid())

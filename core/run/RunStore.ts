@@ -43,7 +43,7 @@ export const hasCampaign = (sql: Sql, organizationId: OrganizationId, id: Campai
 const webModes = ["smallwebrtc", "webrtc"]
 const chatModes = ["textchat", "CHAT"]
 
-// A bound that is missing is left out: one that might be null could not be looked up in an index.
+// A missing bound is left out: with a parameter that can be null, the planner would not use the index.
 const created = (sql: Sql, { from, until }: Span): ReadonlyArray<Statement.Fragment> => [
   ...(from === undefined ? [] : [sql`r.created_at >= ${from}::timestamptz`]),
   ...(until === undefined ? [] : [sql`r.created_at < ${until}::timestamptz`])
@@ -80,23 +80,23 @@ const conditions = (sql: Sql, filter: RunFilter, timeZone: string): ReadonlyArra
   }
 }
 
-/** Of a campaign, of an agent, or of the whole organization. */
+/** Selects the runs of a campaign, of an agent, or of the whole organization. */
 export interface RunSelection {
   readonly organizationId: OrganizationId
   readonly campaignId?: CampaignId
   readonly agentId?: AgentId
   readonly filters: ReadonlyArray<RunFilter>
-  /** Where the days of the filters begin and end; UTC when none of them names a day. */
+  /** The time zone of the days in the filters; irrelevant, and UTC, when no filter names a day. */
   readonly timeZone?: string | undefined
 }
 
-/** The organization's own; UTC when it has chosen none. */
+/** The organization's time zone; UTC if it has not set one. */
 export const timeZoneOf = (sql: Sql, id: OrganizationId) =>
   sql<{ readonly timeZone: string | null }>`SELECT timezone AS time_zone FROM organizations WHERE id = ${id}`.pipe(
     Effect.map((rows) => rows[0]?.timeZone ?? "UTC")
   )
 
-/** The runs are called `r`. */
+/** The statement calls the runs `r`. */
 export const where = (sql: Sql, { agentId, campaignId, filters, organizationId, timeZone = "UTC" }: RunSelection) =>
   sql`WHERE ${sql.and([
     sql`r.organization_id = ${organizationId}`,
@@ -106,7 +106,7 @@ export const where = (sql: Sql, { agentId, campaignId, filters, organizationId, 
   ])}`
 
 /**
- * Without a filter nothing is counted: a campaign knows how many attempts it has made, and runs without a campaign are summed up as they
+ * Without a filter no rows are counted: campaigns keep the number of their attempts, and runs without a campaign are added up as they
  * begin.
  */
 export const count = (sql: Sql, selection: RunSelection) => {
@@ -146,7 +146,7 @@ export const agentNames = (sql: Sql, organizationId: OrganizationId, ids: Readon
     Effect.map((rows) => new Map(rows.map(({ id, name }) => [id, name])))
   )
 
-/** Whoever shows a token of the run may know its files, whatever organization they are of. */
+/** For requests with a token of the run, which may come from outside its organization. */
 export const artifacts = (sql: Sql, id: RunId) =>
   sql<{ readonly organizationId: OrganizationId; readonly transcriptKey: string | null; readonly recordingKey: string | null }>`
     SELECT organization_id, transcript_key, recording_key FROM runs WHERE id = ${id}`.pipe(Effect.map((rows) => rows[0]))

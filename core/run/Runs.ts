@@ -17,12 +17,12 @@ import {
 import * as store from "./RunStore.ts"
 
 export interface RunQuery {
-  /** From 1. */
+  /** The first page is 1. */
   readonly page: number
   readonly limit: number
-  /** By duration when it is `duration`, else by creation. */
+  /** `duration` sorts by duration, anything else by time of creation. */
   readonly sortBy?: string | undefined
-  /** Ascending when it is `asc`. Runs without a value come last either way. */
+  /** `asc` sorts ascending, anything else descending. Runs without a value come last in both. */
   readonly sortOrder?: string | undefined
   /** The JSON text of the filters, as the client sent it. */
   readonly filters?: string | undefined
@@ -62,7 +62,7 @@ export class Runs extends Context.Service<
       campaignId: CampaignId,
       query: RunQuery
     ) => Effect.Effect<RunPage, CampaignNotFound | RunFilterInvalid | RunAttributeRefused>
-    /** Of an agent that is not there: none. */
+    /** Empty if the agent does not exist. */
     readonly listOfAgent: (
       organizationId: OrganizationId,
       agentId: AgentId,
@@ -72,7 +72,7 @@ export class Runs extends Context.Service<
       organizationId: OrganizationId,
       query: UsageQuery
     ) => Effect.Effect<UsagePage, RunFilterInvalid | RunDateInvalid>
-    /** For whoever has proven to know the run, of whatever organization. */
+    /** For requests with a valid token of the run; they belong to no organization. */
     readonly artifacts: (runId: RunId) => Effect.Effect<Artifacts, RunNotFound>
   }
 >()("core/run/Runs") {
@@ -116,14 +116,14 @@ export class Runs extends Context.Service<
 
 const filtersOf = ({ filters }: RunQuery) => (filters === undefined ? Effect.succeed([]) : Effect.fromResult(parseFilters(filters)))
 
-/** What the usage list and its report are narrowed by. */
+/** The filters of the usage list and its report. */
 export const usageFilters = ({ endDate, filters, startDate }: Pick<UsageQuery, "endDate" | "filters" | "startDate">) =>
   Result.gen(function* () {
     const dates = yield* parseDates(startDate, endDate)
     return [...dates, ...(filters === undefined ? [] : yield* parseUsageFilters(filters))]
   })
 
-/** The selection with the organization's time zone, where a filter names a day. */
+/** Adds the organization's time zone if a filter names a day. */
 export const located = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, selection: store.RunSelection) {
   if (!selection.filters.some(isOfDays)) return selection
   return { ...selection, timeZone: yield* store.timeZoneOf(sql, selection.organizationId) }
