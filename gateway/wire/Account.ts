@@ -1,4 +1,4 @@
-/** Users: signing up, logging in, and what is a user's own. */
+/** Users: signup, login, and a user's own data. */
 import Type, { type Static } from "typebox"
 import type { OrganizationId } from "#core/Id.ts"
 import type { UserId } from "#core/organization/Caller.ts"
@@ -16,10 +16,10 @@ const longestPassword = 256
 
 const isEmail = (text: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@.]+$/u.test(text)
 
-/** Compared and kept in lower case. */
+/** Compared and stored in lower case. */
 export const Email = Type.Refine(Type.String({ maxLength: longestEmail }), isEmail, () => "value is not a valid email address")
 
-/** One that is chosen now. */
+/** A new password. */
 export const Password = Type.Refine(
   Type.String({ format: "password", maxLength: longestPassword, description: `At least ${shortestPassword} characters.` }),
   (password) => [...password].length >= shortestPassword,
@@ -31,8 +31,10 @@ export const SignUp = Type.Object(
     email: Email,
     password: Password,
     name: optional(Type.String({ maxLength: 255 })),
-    invitation_token: optional(Type.String({ maxLength: 100, description: "Of an invitation for this address." })),
-    setup_code: optional(Type.String({ maxLength: 100, description: "For the first account: what is printed at the first start." }))
+    invitation_token: optional(Type.String({ maxLength: 100, description: "Token of an invitation for this address." })),
+    setup_code: optional(
+      Type.String({ maxLength: 100, description: "For the first account: the code that is printed at the first start." })
+    )
   },
   { title: "SignUp" }
 )
@@ -55,7 +57,7 @@ export const UserWire = Type.Object(
     id: id<UserId>(),
     email: Type.String(),
     name: nullable(Type.String()),
-    organization_id: nullable(id<OrganizationId>("The one that the user works for.")),
+    organization_id: nullable(id<OrganizationId>("The organization that the user works for.")),
     provider_id: Type.String()
   },
   { title: "User" }

@@ -1,4 +1,4 @@
-/** `/workflow`: a voice agent is called "workflow" here. */
+/** `/workflow`: a voice agent is called "workflow" in the API. */
 import Type, { type Static } from "typebox"
 import type { Agent, AgentStatus, AgentSummary } from "#core/agent/Agent.ts"
 import type { AgentChanges, NewAgent } from "#core/agent/AgentEditing.ts"
@@ -41,7 +41,7 @@ export const UpdateAgent = Type.Object(
   {
     title: "UpdateWorkflow",
     description:
-      "What is left out, or null, stays as it is. A secret sent as it was shown, masked, stays as it is while the provider beside it does."
+      "What is left out or null stays as it is. A secret sent back in its masked form is kept as long as its provider is not changed."
   }
 )
 export const SetAgentStatus = Type.Object({ status: AgentStatusWire }, { title: "SetWorkflowStatus" })
@@ -99,11 +99,11 @@ export const AgentWire = Type.Object(
     status: AgentStatusWire,
     created_at: instant(),
     workflow_definition: definition,
-    current_definition_id: nullable(id<AgentDefinitionId>("The published version; null while the graph was never finished.")),
+    current_definition_id: nullable(id<AgentDefinitionId>("The published version; null until the graph is complete.")),
     template_context_variables: object(),
     call_disposition_codes: Type.Object(
       { disposition_codes: Type.Array(Type.String()) },
-      { title: "CallDispositionCodes", description: "What finished calls of the agent have come to." }
+      { title: "CallDispositionCodes", description: "Dispositions of the agent's finished calls." }
     ),
     total_runs: Type.Integer(),
     workflow_configurations: object(),

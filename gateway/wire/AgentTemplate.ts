@@ -1,4 +1,4 @@
-/** Agents to begin with, and the words for what calls came to. */
+/** Templates of agents, and the disposition codes of calls. */
 import Type, { type Static } from "typebox"
 import type { AgentTemplate } from "#core/agent/templates/AgentTemplate.ts"
 import { instant } from "#gateway/request/Field.ts"
@@ -29,7 +29,7 @@ const mostOfUseCase = 200
 const mostOfActivity = 20_000
 export const DescribeAgent = Type.Object(
   {
-    call_type: Type.Enum(["inbound", "outbound"], { description: "Accepted and ignored: agents of this engine call." }),
+    call_type: Type.Enum(["inbound", "outbound"], { description: "Accepted and ignored: this engine places outbound calls only." }),
     use_case: Type.String({ minLength: 1, maxLength: mostOfUseCase }),
     activity_description: Type.String({ minLength: 1, maxLength: mostOfActivity, description: "Becomes part of its prompt." })
   },
@@ -38,8 +38,8 @@ export const DescribeAgent = Type.Object(
 
 export const DispositionCodes = Type.Object(
   {
-    codes: Type.Array(Type.String(), { description: "The engine's own, then what finished calls have come to besides." }),
-    end_task_reason_codes: Type.Array(Type.String(), { description: "Those of the engine's own that end an answered call." })
+    codes: Type.Array(Type.String(), { description: "The engine's own codes, then the other dispositions of finished calls." }),
+    end_task_reason_codes: Type.Array(Type.String(), { description: "The engine's own codes for the end of an answered call." })
   },
   { title: "DispositionCodes" }
 )

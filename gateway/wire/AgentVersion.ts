@@ -8,8 +8,8 @@ import { definition, VersionStatusWire } from "./Agent.ts"
 import { id, instant, instantOf, nullable, object, optional, orUndefined } from "#gateway/request/Field.ts"
 
 export const VersionQuery = Type.Object({
-  limit: optional(Type.Integer({ minimum: 1, maximum: 100, description: "At most so many, 100 unless it is said." })),
-  offset: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: "So many of the newest are left out." }))
+  limit: optional(Type.Integer({ minimum: 1, maximum: 100, description: "Versions per page, 100 by default." })),
+  offset: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: "How many of the newest versions to skip." }))
 })
 const largestPage = 100
 export const versionPageOf = (query: Static<typeof VersionQuery>): Page => ({
@@ -57,7 +57,7 @@ export const publishedWire = (version: AgentVersionRecord): Static<typeof Publis
 export const ValidWire = Type.Object(
   {
     is_valid: Type.Literal(true),
-    errors: Type.Array(Type.Unknown(), { maxItems: 0, description: "Always empty: what is wrong is told by a 422." })
+    errors: Type.Array(Type.Unknown(), { maxItems: 0, description: "Always empty: errors are answered with 422." })
   },
   { title: "WorkflowValid" }
 )

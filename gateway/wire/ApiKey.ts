@@ -25,7 +25,7 @@ export const CreateApiKey = Type.Object(
     ),
     expires_at: optional(givenInstant())
   },
-  { title: "CreateApiKey", description: "Left out, `role` is that of the caller, up to `admin`." }
+  { title: "CreateApiKey", description: "If left out, `role` is the role of the caller, up to `admin`." }
 )
 
 export const newApiKeyOf = (given: Static<typeof CreateApiKey>): NewApiKey => ({
@@ -44,7 +44,7 @@ export const ApiKeyWire = Type.Object(
     key_prefix: Type.String(),
     role: RoleWire,
     scopes: ScopesWire,
-    is_operator: Type.Boolean({ description: "It sets what organizations may use." }),
+    is_operator: Type.Boolean({ description: "Whether the key can set the quotas of organizations." }),
     is_active: Type.Boolean(),
     created_at: instant(),
     last_used_at: nullable(instant()),

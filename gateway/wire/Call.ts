@@ -7,22 +7,22 @@ import type { Caller } from "#core/organization/Caller.ts"
 import { id, object, optional, orUndefined } from "#gateway/request/Field.ts"
 
 const ways = {
-  telephony_configuration_id: optional(id<TelephonyConfigId>("Left out: the organization's default.")),
+  telephony_configuration_id: optional(id<TelephonyConfigId>("If left out, the organization's default is used.")),
   from_phone_number_id: optional(
-    id<PhoneNumberId>("The number to show, an active one of the configuration. Left out: the configuration's choice.")
+    id<PhoneNumberId>("The caller ID: an active number of the configuration. If left out, the configuration chooses.")
   )
 }
 
 export const StartCall = Type.Object(
   {
-    phone_number: Type.String({ description: "E.164, `+14155550100`; or an extension that the telephony configuration lists." }),
-    initial_context: optional(object("What the agent knows from the start; its prompts may name it.")),
+    phone_number: Type.String({ description: "E.164 (`+14155550100`), or an extension that the telephony configuration lists." }),
+    initial_context: optional(object("What the agent knows from the start; its prompts can refer to it.")),
     ...ways
   },
   { title: "StartCall" }
 )
 
-/** `requestId`: what the call is known by before it is made. */
+/** `requestId`: identifies the call before it is placed. */
 export const agentCallOf = (
   { apiKeyId, userId }: Caller,
   body: Static<typeof StartCall>,

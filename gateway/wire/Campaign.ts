@@ -1,4 +1,4 @@
-/** `/campaign`: what clients send, and how a campaign and its progress look to them. */
+/** `/campaign`: the JSON that clients send, and the JSON of a campaign and its progress. */
 import Type, { type Static, type TSchema } from "typebox"
 import { type SourceSync, shownState, shownStates } from "#core/campaign/Campaign.ts"
 import type { CampaignDefaults } from "#core/campaign/CampaignDefaults.ts"
@@ -24,7 +24,7 @@ import {
 import { clearable, id, instant, instantOf, nullable, object, optional, orNull, orUndefined } from "#gateway/request/Field.ts"
 import { pageQuery } from "./Page.ts"
 
-/** Properties among which no setting is missing. */
+/** Properties that include every setting. */
 type WithSettings<Column extends SettingColumn = SettingColumn> = Readonly<Record<Column, TSchema> & Record<string, TSchema>>
 
 export const CampaignPath = Type.Object({ campaign_id: id<CampaignId>() })
@@ -33,7 +33,7 @@ const name = Type.String({ minLength: 1, maxLength: 255 })
 const maxConcurrency = Type.Integer({
   minimum: 1,
   maximum: 100,
-  description: "Calls of the campaign that may be up at once. The organization's limit applies as well."
+  description: "How many calls of the campaign may be up at once. The organization's limit applies as well."
 })
 const rateLimit = (otherwise: string) =>
   optional(Type.Integer({ minimum: 1, maximum: 1000, description: `Calls placed per second, at most. ${otherwise}` }))
@@ -44,9 +44,9 @@ export const CreateCampaign = Type.Object(
     workflow_id: id<AgentId>("The agent that calls."),
     source_type: Type.Unsafe<"csv">(Type.String({ pattern: "^csv$" })),
     source_id: Type.String({ description: "The `file_key` of an uploaded CSV." }),
-    telephony_configuration_id: optional(id<TelephonyConfigId>("Left out: the organization's default.")),
+    telephony_configuration_id: optional(id<TelephonyConfigId>("If left out, the organization's default is used.")),
     retry_config: optional(RetryConfigWire),
-    rate_limit: rateLimit("Left out: the default of the installation (`CALL_RATE`)."),
+    rate_limit: rateLimit("If left out, the default of the installation (`CALL_RATE`) is used."),
     max_concurrency: optional(maxConcurrency),
     schedule_config: optional(ScheduleConfigWire),
     circuit_breaker: optional(CircuitBreakerWire)
@@ -102,7 +102,7 @@ export const RedialCampaign = Type.Refine(
       }),
       retry_config: optional(RetryConfigWire)
     },
-    { title: "RedialCampaign", description: "Whom to call again: contacts whose last call came to one of these." }
+    { title: "RedialCampaign", description: "Which contacts to call again, by the outcome of their last call." }
   ),
   (body) => body.retry_on_voicemail || body.retry_on_no_answer || body.retry_on_busy || body.retry_on_unknown,
   () => "At least one of retry_on_voicemail, retry_on_no_answer, retry_on_busy, retry_on_unknown must be true"
@@ -121,13 +121,13 @@ export const redialOf = (body: Static<typeof RedialCampaign>): NewRedial => ({
 
 export const CampaignListQuery = Type.Object({
   state: optional(Type.String({ description: "One or more states, separated by commas." })),
-  name: optional(Type.String({ maxLength: 255, description: "A part of the name, in capitals or not." })),
+  name: optional(Type.String({ maxLength: 255, description: "Part of the name, case-insensitive." })),
   ...pageQuery,
-  after: optional(id<CampaignId>("The last campaign of the page before."))
+  after: optional(id<CampaignId>("The last campaign of the previous page."))
 })
 
 const CampaignStateWire = Type.Enum([...shownStates], {
-  description: "`created` stands for `draft` where the operator has set `COMPATIBILITY=dograh`, and nowhere else."
+  description: "`created` replaces `draft` only where the operator has set `COMPATIBILITY=dograh`."
 })
 
 const CampaignLogEntryWire = Type.Object(
@@ -212,7 +212,7 @@ export const AdvisedCampaignWire = Type.Object(
   {
     ...CampaignWire.properties,
     warnings: Type.Array(Type.String(), {
-      description: "Settings that cannot take full effect as things stand; they are accepted all the same."
+      description: "Settings that are accepted but cannot take full effect at the moment."
     })
   },
   { title: "AdvisedCampaign" }
@@ -310,7 +310,7 @@ export const CampaignDefaultsWire = Type.Object(
           schedule_config: nullable(ScheduleConfigWire),
           circuit_breaker: nullable(CircuitBreakerWire)
         } satisfies WithSettings<OfferedColumn>,
-        { title: "LastCampaignSettings", description: "Of the newest campaign." }
+        { title: "LastCampaignSettings", description: "Settings of the newest campaign." }
       )
     )
   },

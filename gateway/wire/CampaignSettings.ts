@@ -1,4 +1,4 @@
-/** Retries, dialing windows and the circuit breaker of a campaign, as clients write and read them. */
+/** The JSON of a campaign's retries, calling window and circuit breaker. */
 import Type, { type Static } from "typebox"
 import type { CampaignChanges } from "#core/campaign/CampaignSettings.ts"
 import { type BreakerConfig, resolve } from "#core/campaign/CircuitBreaker.ts"
@@ -37,7 +37,7 @@ export const RetryConfigWire = Type.Object(
       minimum: 0,
       maximum: 10,
       default: defaultRetryConfig.maxRetries,
-      description: "One attempt more than this, at most."
+      description: "A contact is dialed at most once more than this."
     }),
     retry_delay_seconds: Type.Integer({ minimum: 30, maximum: 3600, default: defaultRetryConfig.retryDelaySeconds }),
     ...flagsWire((reason) => Type.Boolean({ default: retryReasons[reason].byDefault, ...explanations[reason] }))

@@ -1,4 +1,4 @@
-/** The contacts of a campaign, and what a person says about those whose call had an unknown outcome. */
+/** The contacts of a campaign, and marks of whether those whose call had an unknown outcome were reached. */
 import Type, { type Static } from "typebox"
 import { Outcome } from "#core/outcome/Outcome.ts"
 import { type Contact, type ContactMark, type ContactSelection, contactStates } from "#core/contact/Contact.ts"
@@ -12,7 +12,11 @@ const mostRows = 1000
 export const ContactListQuery = Type.Object({
   state: optional(ContactStateWire),
   outcome: optional(OutcomeWire),
-  reached: optional(Type.Enum(["yes", "no", "unsaid"], { description: "What a person has said; `unsaid`: nobody has said anything." })),
+  reached: optional(
+    Type.Enum(["yes", "no", "unsaid"], {
+      description: "Whether a person has said that the contact was reached; `unsaid`: nobody has said anything."
+    })
+  ),
   limit: Type.Integer({ minimum: 1, maximum: mostRows, default: mostRows }),
   after: optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: "The last row of the previous page." }))
 })
@@ -36,7 +40,9 @@ const ContactWire = Type.Object(
     retries_used: Type.Integer(),
     last_outcome: nullable(OutcomeWire),
     due_at: nullable(instant()),
-    reached: nullable(Type.Boolean({ description: "What a person has said about a call with an unknown outcome." })),
+    reached: nullable(
+      Type.Boolean({ description: "Whether the contact was reached by a call with an unknown outcome, as a person has said." })
+    ),
     run: nullable(Type.Object({ id: id<RunId>(), workflow_id: id<AgentId>() }, { title: "ContactRun", description: "The newest call." }))
   },
   { title: "Contact" }

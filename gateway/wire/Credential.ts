@@ -12,7 +12,7 @@ const type = Type.Enum([...credentialTypes])
 const hosts = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
   maxItems: mostHosts,
   description:
-    "Hosts that the credential may be sent to: `crm.example.com` by https at port 443, any other port behind a colon. An administrator who saves an agent or tool that names the credential adds its host."
+    "Hosts that the credential may be sent to: `crm.example.com` means https on port 443; append any other port after a colon. An administrator who saves an agent or tool that names the credential adds its host."
 })
 const data = object(
   "`none`: nothing; `api_key`: `header_name`, `api_key`; `bearer_token`: `token`; `basic_auth`: `username`, `password`; " +
@@ -31,7 +31,7 @@ export const UpdateCredential = Type.Object(
     credential_data: optional(data),
     allowed_hosts: optional(hosts)
   },
-  { title: "UpdateCredential", description: "What is left out, or null, stays as it is. Another type needs its data." }
+  { title: "UpdateCredential", description: "What is left out or null stays as it is. A new type needs new data." }
 )
 
 export const newCredentialOf = (body: Static<typeof CreateCredential>): NewCredential => ({
@@ -55,7 +55,7 @@ export const CredentialWire = Type.Object(
     name: Type.String(),
     description: nullable(Type.String()),
     credential_type: type,
-    allowed_hosts: Type.Array(Type.String(), { description: "It is sent to no others." }),
+    allowed_hosts: Type.Array(Type.String(), { description: "The credential is sent to these hosts only." }),
     created_at: instant(),
     updated_at: nullable(instant())
   },

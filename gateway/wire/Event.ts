@@ -10,7 +10,7 @@ import { instant, object, optional, orUndefined } from "#gateway/request/Field.t
 export const EventWire = Type.Object(
   {
     specversion: Type.Literal("1.0"),
-    id: Type.String({ description: "A number that rises from event to event; where to go on from." }),
+    id: Type.String({ description: "A number that increases with each event; use it to resume from there." }),
     source: Type.String(),
     type: Type.Enum([...eventTypes, gapType], {
       description:
@@ -22,7 +22,7 @@ export const EventWire = Type.Object(
     }),
     time: instant(),
     datacontenttype: Type.Literal("application/json"),
-    data: object("What the event is about, as it was when it happened. Keys may be added.")
+    data: object("The subject of the event, as it was at that time. Keys may be added.")
   },
   { title: "Event" }
 )
@@ -31,9 +31,9 @@ export const eventWire = (event: Event, compatibility: Compatibility): Static<ty
 
 const position = (description: string) => optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }))
 const oneType = `(${eventTypes.join("|").replaceAll(".", "\\.")})`
-const types = optional(Type.String({ pattern: `^${oneType}(,${oneType})*$`, description: "Only these, with commas between." }))
+const types = optional(Type.String({ pattern: `^${oneType}(,${oneType})*$`, description: "Only these types, separated by commas." }))
 
-/** What passed the check is made of types with commas between. */
+/** After validation, the text consists of types separated by commas. */
 const typesOf = (text: string | null): ReadonlyArray<EventType> => (text === null ? [] : (text.split(",") as ReadonlyArray<EventType>))
 
 export const selectionOf = (organizationId: OrganizationId, query: { readonly types: string | null }): EventSelection => ({
@@ -42,7 +42,7 @@ export const selectionOf = (organizationId: OrganizationId, query: { readonly ty
 })
 
 export const EventListQuery = Type.Object({
-  after_id: position("The id of the last event that is known already, or `next_after_id` of the page before."),
+  after_id: position("The id of the last known event, or `next_after_id` of the previous page."),
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
   types
 })
@@ -50,7 +50,9 @@ export const EventListQuery = Type.Object({
 export const EventPageWire = Type.Object(
   {
     events: Type.Array(EventWire),
-    next_after_id: Type.Integer({ description: "`after_id` of the next page. There is nothing more for now when it stands still." })
+    next_after_id: Type.Integer({
+      description: "`after_id` of the next page. If it does not change, there are no more events at the moment."
+    })
   },
   { title: "EventPage" }
 )
@@ -59,7 +61,7 @@ export const eventPageWire = ({ events, next }: EventPage, compatibility: Compat
   next_after_id: next
 })
 
-const lastEventId = position("Begin with what happened after this event. Without it: with what happens from now on.")
+const lastEventId = position("Start after this event. If left out, start with new events.")
 export const EventStreamQuery = Type.Object({ last_event_id: lastEventId, types })
 export const EventStreamHeaders = Type.Object({ "Last-Event-ID": lastEventId })
 export const EventSocketQuery = Type.Object({

@@ -1,4 +1,4 @@
-/** Lists going up, recordings and transcripts coming down. */
+/** Uploads of contact lists, and downloads of recordings and transcripts. */
 import Type, { type Static } from "typebox"
 import type { UploadTicket } from "#core/file/Uploads.ts"
 import type { StoredFile } from "#gateway/ports/FileStore.ts"
@@ -36,7 +36,7 @@ const maxLinkSeconds = 604_800
 export const SignedUrlQuery = Type.Object({
   key: Type.String({ minLength: 1, description: "As in `transcript_url`, `recording_url` or `source_id`." }),
   expires_in: Type.Integer({ minimum: 1, maximum: maxLinkSeconds, default: 3600, description: "Seconds." }),
-  inline: Type.Boolean({ default: false, description: "To be shown rather than saved." }),
+  inline: Type.Boolean({ default: false, description: "Whether the browser should show the file instead of saving it." }),
   storage_backend: optional(Type.Enum(["s3", "minio"], { description: "Accepted and ignored." }))
 })
 export const SignedUrl = Type.Object({ url: Type.String(), expires_in: Type.Integer() }, { title: "SignedUrl" })
@@ -68,6 +68,6 @@ export const FileQuery = Type.Object({
   key: Type.String(),
   expires: Type.Integer({ description: "Epoch seconds." }),
   inline: Type.Boolean({ default: false }),
-  by: optional(Type.String({ description: "Who made the link: it ends with the maker's membership." })),
+  by: optional(Type.String({ description: "The member who created the link. It stops working when their membership ends." })),
   signature: Type.String()
 })

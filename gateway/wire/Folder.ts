@@ -1,4 +1,4 @@
-/** `/folder`: where agents are kept together. */
+/** `/folder`: folders of agents. */
 import Type, { type Static } from "typebox"
 import type { Folder, FolderId } from "#core/folder/Folder.ts"
 import { id, instant } from "#gateway/request/Field.ts"
@@ -8,7 +8,7 @@ export const FolderPath = Type.Object({ folder_id: id<FolderId>() })
 export const FolderInput = Type.Object(
   {
     name: Type.Refine(
-      Type.String({ minLength: 1, maxLength: 100, description: "Unique in the organization. Spaces around it are dropped." }),
+      Type.String({ minLength: 1, maxLength: 100, description: "Unique in the organization. Surrounding spaces are removed." }),
       (name) => name.trim() !== "",
       () => "Folder name must not be blank"
     )

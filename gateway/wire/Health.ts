@@ -1,4 +1,4 @@
-/** What the service says of itself, to anybody. */
+/** What the service reports about itself without authentication. */
 import Type, { type Static } from "typebox"
 import { id, nullable } from "#gateway/request/Field.ts"
 import type { TelephonyConfigId } from "#core/Id.ts"
@@ -13,7 +13,7 @@ export const HealthWire = Type.Object(
     backend_api_endpoint: Type.String(),
     deployment_mode: Type.Literal("oss"),
     auth_provider: Type.Literal("local"),
-    signup_enabled: Type.Boolean({ description: "Whether anybody may sign up, be it with an invitation." }),
+    signup_enabled: Type.Boolean({ description: "Whether signup is possible at all, with or without an invitation." }),
     turn_enabled: Type.Literal(false, { description: "There is no TURN server: calls are by telephone." }),
     force_turn_relay: Type.Literal(false),
     tunnel_url: Type.Null({ description: "The engine opens no tunnel to itself." })
@@ -56,7 +56,7 @@ export const TrunkList = Type.Object(
               },
               { title: "TrunkEndpoint" }
             ),
-            { description: "Of a trunk with several endpoints, which is up while one of them is." }
+            { description: "The endpoints of a trunk that has several. The trunk is up while one of them is." }
           ),
           last_test: nullable(TelephonyTestWire)
         },
@@ -72,7 +72,7 @@ interface Configured {
   readonly provider: string
 }
 
-/** Those that are open, or were tried out. */
+/** Trunks that are open or have been tested. */
 export const trunkList = (
   configs: ReadonlyArray<Configured>,
   trunks: ReadonlyArray<TrunkReadiness>,

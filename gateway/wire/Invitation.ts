@@ -48,7 +48,7 @@ export const invitationWire = (invitation: Invitation): Static<typeof Invitation
 })
 
 export const NewInvitationWire = Type.Object(
-  { ...properties, token: Type.String({ description: "Shown only now: hand it on to whoever is invited." }) },
+  { ...properties, token: Type.String({ description: "Shown only once: give it to the person who is invited." }) },
   { title: "NewInvitation" }
 )
 

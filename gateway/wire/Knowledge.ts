@@ -14,7 +14,7 @@ export const DocumentPath = Type.Object({ document_uuid: Type.String() })
 const statuses = ["pending", "processing", "completed", "failed"] as const
 
 export const DocumentListQuery = Type.Object({
-  status: optional(Type.Enum([...statuses], { description: "Documents are `completed` from the beginning." })),
+  status: optional(Type.Enum([...statuses], { description: "Documents are always `completed`." })),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
   offset: Type.Integer({ minimum: 0, maximum: 2_147_483_647, default: 0 })
 })
@@ -43,7 +43,7 @@ export const documentUpload = (siteUrl: string, ticket: DocumentTicket): Static<
 
 export const ProcessDocument = Type.Object(
   {
-    document_uuid: Type.String({ description: "This and the key: as they were given with the upload's address." }),
+    document_uuid: Type.String({ description: "The UUID and the key that came with the upload URL." }),
     s3_key: Type.String()
   },
   { title: "ProcessDocument" }
@@ -65,8 +65,8 @@ export const DocumentWire = Type.Object(
     mime_type: Type.String(),
     processing_status: Type.Enum([...statuses]),
     processing_error: nullable(Type.String()),
-    total_chunks: Type.Integer({ description: "1: a document is not cut into pieces." }),
-    retrieval_mode: Type.String({ description: "`full_document`: an agent gets all of it." }),
+    total_chunks: Type.Integer({ description: "Always 1: documents are not split." }),
+    retrieval_mode: Type.String({ description: "`full_document`: the agent gets the whole document." }),
     custom_metadata: object(),
     docling_metadata: object("Empty: documents are not analysed."),
     source_url: nullable(Type.String()),

@@ -17,9 +17,9 @@ const storageBackend = "s3"
 
 export const RecordingPath = Type.Object({ recording_id: Type.String({ description: "Its `id` or its `recording_id`." }) })
 
-const recordingId = Type.String({ pattern: recordingIdPattern, description: "How prompts and contacts refer to it." })
+const recordingId = Type.String({ pattern: recordingIdPattern, description: "The id by which prompts and contacts refer to it." })
 const details = {
-  workflow_id: optional(id<AgentId>("The agent that it was made for.")),
+  workflow_id: optional(id<AgentId>("The agent that the recording was made for.")),
   tts_provider: optional(Type.String()),
   tts_model: optional(Type.String()),
   tts_voice_id: optional(Type.String())
@@ -36,7 +36,8 @@ const RecordingFile = Type.Object(
     mime_type: Type.String({
       ...mediaType,
       default: "audio/wav",
-      description: "Calls play WAV (PCM, float, mu-law, A-law) and MP3, the first five minutes; what it is, the file itself says."
+      description:
+        "Calls play the first five minutes of WAV (PCM, float, mu-law, A-law) and MP3. The type is recognized from the content of the file."
     }),
     file_size: optional(Type.Integer({ minimum: 1, maximum: maxRecordingBytes })),
     workflow_id: details.workflow_id
@@ -78,8 +79,8 @@ export const recordingUpload = (siteUrl: string, ticket: RecordingTicket): Stati
 const NewRecordingWire = Type.Object(
   {
     recording_id: recordingId,
-    storage_key: Type.String({ description: "As it was given with the upload's address." }),
-    transcript: Type.String({ description: "What is said in it." }),
+    storage_key: Type.String({ description: "The key that came with the upload URL." }),
+    transcript: Type.String({ description: "The words that are spoken in the recording." }),
     ...details,
     metadata: optional(object())
   },
@@ -90,7 +91,7 @@ export const CreateRecording = oneOrMany(
   "recordings",
   NewRecordingWire,
   Type.Object(
-    { recordings: Type.Array(NewRecordingWire, { minItems: 1, maxItems: mostAtOnce, description: "All of them are made, or none." }) },
+    { recordings: Type.Array(NewRecordingWire, { minItems: 1, maxItems: mostAtOnce, description: "All of them are created, or none." }) },
     { title: "CreateRecordings" }
   )
 )
@@ -101,7 +102,7 @@ export const UpdateRecording = Type.Object(
     ...details,
     metadata: optional(object("Replaced as a whole."))
   },
-  { title: "UpdateRecording", description: "What is left out, or null, stays as it is." }
+  { title: "UpdateRecording", description: "What is left out or null stays as it is." }
 )
 
 export const recordingFilterOf = (query: Omit<Static<typeof RecordingListQuery>, keyof Page>): RecordingFilter => ({
@@ -135,12 +136,12 @@ export const RecordingWire = Type.Object(
     tts_model: nullable(Type.String()),
     tts_voice_id: nullable(Type.String()),
     transcript: Type.String(),
-    storage_key: Type.String({ description: "Ask `/s3/signed-url` for an address of it." }),
+    storage_key: Type.String({ description: "Get a URL for it from `/s3/signed-url`." }),
     storage_backend: Type.String(),
     metadata: object(),
     created_by: creator,
     created_at: instant(),
-    is_active: Type.Boolean({ description: "What was deleted is not listed, so always true." })
+    is_active: Type.Boolean({ description: "Always true: deleted recordings are not listed." })
   },
   { title: "Recording" }
 )
@@ -168,6 +169,6 @@ export const RecordingsMade = Type.Union([
 ])
 
 export const RecordingList = Type.Object(
-  { recordings: Type.Array(RecordingWire), total: Type.Integer({ description: "How many are in this answer." }) },
+  { recordings: Type.Array(RecordingWire), total: Type.Integer({ description: "Number of recordings in this answer." }) },
   { title: "RecordingList" }
 )

@@ -1,4 +1,4 @@
-/** Reports of runs: what they are asked by, and the daily ones as JSON. */
+/** Reports of runs: their queries, and the daily reports as JSON. */
 import Type, { type Static } from "typebox"
 import type { AgentId, RunId } from "#core/Id.ts"
 import type { DailyReport, DailyRun, Share } from "#core/report/Report.ts"
@@ -15,7 +15,7 @@ const time = (description: string) =>
     )
   )
 
-/** How a date without a time is read. */
+/** How a date without a time is interpreted. */
 export const dayAlone = "A date alone is that whole day in the organization's time zone; a time without a zone is UTC."
 
 export const ReportQuery = Type.Object({
@@ -30,7 +30,7 @@ export const reportDatesOf = ({ end_date, start_date }: Static<typeof ReportQuer
 
 export const DailyQuery = Type.Object({
   date: Type.String({ description: "`YYYY-MM-DD`" }),
-  timezone: Type.String({ description: "An IANA name: where the day begins and ends." }),
+  timezone: Type.String({ description: "IANA name of the time zone of the day." }),
   workflow_id: optional(id<AgentId>("Only runs of this agent."))
 })
 
@@ -56,7 +56,7 @@ export const DailyReportWire = Type.Object(
       { title: "DailyMetrics" }
     ),
     disposition_distribution: Type.Array(Type.Object({ disposition: Type.String(), ...share }, { title: "DispositionShare" }), {
-      description: "The five most frequent, and the rest as `Other`. Runs without a disposition are left out."
+      description: "The five most frequent, and the rest as `Other`. Runs without a disposition are not counted."
     }),
     call_duration_distribution: Type.Array(
       Type.Object(
@@ -68,7 +68,7 @@ export const DailyReportWire = Type.Object(
         },
         { title: "DurationShare" }
       ),
-      { description: "Runs without a duration are left out." }
+      { description: "Runs without a duration are not counted." }
     )
   },
   { title: "DailyReport" }

@@ -1,4 +1,4 @@
-/** What recordings and documents have in common: a file that is put at an address first. */
+/** What recordings and documents have in common: their file is uploaded to a URL first. */
 import Type from "typebox"
 import type { ResourceTicket } from "#core/file/ResourceUploads.ts"
 
@@ -10,7 +10,7 @@ export const uploadUrlOf = (siteUrl: string, { key, token }: ResourceTicket): st
   `${siteUrl}/api/v1/resource-uploads/${encodeURIComponent(token)}?${new URLSearchParams({ key })}`
 
 const nobody = 0
-export const creator = Type.Integer({ description: `The user who made it; ${nobody} for a key that belongs to no user.` })
+export const creator = Type.Integer({ description: `The user who created it; ${nobody} for a key that belongs to no user.` })
 /** Clients of this API require a number. */
 export const creatorOf = (userId: number | null): number => userId ?? nobody
 

@@ -1,4 +1,4 @@
-/** The record of a call, "workflow run" here, and lists of them. */
+/** The record of a call, called "workflow run" in the API, and lists of them. */
 import Type, { type Static } from "typebox"
 import type { AgentDefinitionId, AgentId, RunId } from "#core/Id.ts"
 import type { Run } from "#core/run/Run.ts"
@@ -14,8 +14,11 @@ export const RunListQuery = Type.Object({
   page: Type.Integer({ minimum: 1, default: 1 }),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   filters: optional(Type.String({ description: 'JSON array of `{"attribute", "type", "value"}`; all must match.' })),
-  sort_by: optional(Type.String({ description: "`duration`; anything else is the time of creation." })),
-  sort_order: Type.String({ default: "desc", description: "`asc`; anything else is descending. Runs without a value come last." })
+  sort_by: optional(Type.String({ description: "`duration` sorts by duration, anything else by time of creation." })),
+  sort_order: Type.String({
+    default: "desc",
+    description: "`asc` sorts ascending, anything else descending. Runs without a value come last."
+  })
 })
 
 export const runQueryOf = (query: Static<typeof RunListQuery>): RunQuery => ({
@@ -59,7 +62,7 @@ export const durationOf = (run: Run): number | undefined => numberIn(run.usageIn
 
 const CostInfo = Type.Object(
   {
-    dograh_token_usage: Type.Number({ description: "Hundredths of a US dollar that the call has cost, as far as is known." }),
+    dograh_token_usage: Type.Number({ description: "Known cost of the call, in hundredths of a US dollar." }),
     call_duration_seconds: nullable(Type.Integer({ description: "Rounded." }))
   },
   { title: "CostInfo" }
@@ -75,7 +78,7 @@ const costInfo = (run: Run): Static<typeof CostInfo> | null => {
   return { dograh_token_usage: tokensOf(run), call_duration_seconds: duration === undefined ? null : Math.round(duration) }
 }
 
-const publicUrl = () => nullable(Type.String({ description: "Works without a credential, for seven days at most." }))
+const publicUrl = () => nullable(Type.String({ description: "Needs no credential; valid for seven days at most." }))
 
 export const RunWire = Type.Object(
   {
@@ -89,7 +92,7 @@ export const RunWire = Type.Object(
     recording_url: nullable(Type.String({ description: "Storage key." })),
     transcript_public_url: publicUrl(),
     recording_public_url: publicUrl(),
-    public_access_token: nullable(Type.String({ description: "What the public addresses are made with, once there is a file." })),
+    public_access_token: nullable(Type.String({ description: "The token in the public URLs, once there is a file." })),
     cost_info: nullable(CostInfo),
     usage_info: nullable(UsageInfo),
     definition_id: nullable(id<AgentDefinitionId>("The version of the agent that was on the call.")),
@@ -102,7 +105,7 @@ export const RunWire = Type.Object(
   { title: "WorkflowRun" }
 )
 
-/** Addresses of the run's files for whoever has no credential, and the token in them. */
+/** URLs of the run's files that need no credential, and the token in them. */
 export interface PublicUrls {
   readonly token: string | null
   readonly transcript: string | null
@@ -155,7 +158,7 @@ export const AgentRunPageWire = Type.Object(
   { title: "WorkflowRunPageOfWorkflow" }
 )
 
-/** `filters` is the text by which the page was found. */
+/** `filters` is the text that the client sent. */
 export const agentRunPageWire = (
   page: RunPage,
   runs: Array<Static<typeof RunWire>>,

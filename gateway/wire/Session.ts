@@ -1,4 +1,4 @@
-/** A user's log-ins and password. */
+/** A user's sessions and password. */
 import Type, { type Static } from "typebox"
 import type { Caller } from "#core/organization/Caller.ts"
 import type { OpenSession, SessionId } from "#core/organization/Session.ts"
@@ -12,8 +12,8 @@ export const SessionPath = Type.Object({ session_id: Type.Unsafe<SessionId>(Type
 const OpenSessionWire = Type.Object(
   {
     id: Id,
-    is_current: Type.Boolean({ description: "The one that asks." }),
-    address: Type.String({ description: "Where it was begun from." }),
+    is_current: Type.Boolean({ description: "Whether this session makes the request." }),
+    address: Type.String({ description: "The network address that it was started from." }),
     created_at: instant(),
     last_used_at: instant(),
     expires_at: instant()

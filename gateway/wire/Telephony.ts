@@ -1,4 +1,4 @@
-/** Telephony configurations. Their `config` is a union of what the adapters of this engine ask for, told apart by `provider`. */
+/** Telephony configurations. `config` is the union of the fields of this engine's adapters, distinguished by `provider`. */
 import Type, { type Static, type TSchema } from "typebox"
 import type { TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
@@ -33,7 +33,7 @@ const fieldSchema = (field: CredentialField): TSchema => {
   return field.required ? schema : optional(schema)
 }
 
-/** Numbers have their own place; older clients still send them along. */
+/** Numbers have their own routes; older clients still send them here. */
 const isCredential = (name: string): boolean => name !== "provider" && name !== "from_numbers"
 
 const variant = ({ fields, manifest }: Adapter) =>
@@ -49,7 +49,7 @@ const variant = ({ fields, manifest }: Adapter) =>
     { title: `TelephonyConfig_${manifest.provider}` }
   )
 
-/** What passed the check has a `provider` that is one of the adapters', and that adapter's fields. */
+/** After validation, `provider` names an adapter, and the fields are that adapter's. */
 type ProviderConfig = Readonly<Record<string, unknown>> & { readonly provider: string }
 
 const configOf = (adapters: ReadonlyArray<Adapter>) =>
@@ -58,7 +58,7 @@ const name = Type.String({ minLength: 1, maxLength: 64 })
 const maxConcurrentCalls = Type.Integer({
   minimum: 1,
   maximum: 1_000_000,
-  description: "Calls that may be up through this configuration at once, of campaigns and single ones together."
+  description: "How many calls may be up at once through this configuration, campaigns and single calls together."
 })
 
 export const createTelephonyConfig = (adapters: ReadonlyArray<Adapter>) =>
@@ -78,7 +78,7 @@ export const updateTelephonyConfig = (adapters: ReadonlyArray<Adapter>) =>
     {
       title: "UpdateTelephonyConfig",
       description:
-        "What is left out stays as it is. `config` is replaced as a whole, but a secret that is sent back as it was shown, masked, stays as it is. `max_concurrent_calls` null: no limit."
+        "What is left out stays as it is. `config` is replaced as a whole, but a secret that is sent back in its masked form is kept. A `max_concurrent_calls` of null means no limit."
     }
   )
 
@@ -180,7 +180,10 @@ export const TelephonyConfigWarnings = Type.Object(
     telnyx_missing_webhook_public_key_count: Type.Integer(),
     vonage_missing_signature_secret_count: Type.Integer()
   },
-  { title: "TelephonyConfigWarnings", description: "How many configurations lack what their provider's callbacks are checked with." }
+  {
+    title: "TelephonyConfigWarnings",
+    description: "How many configurations lack the key or secret with which their provider's callbacks are verified."
+  }
 )
 
 export const warningsWire = ({ telnyxKeys, vonageSecrets }: TelephonyWarnings): Static<typeof TelephonyConfigWarnings> => ({

@@ -1,4 +1,4 @@
-/** What came of trying a telephony configuration out. */
+/** The results of testing a telephony configuration. */
 import Type, { type Static } from "typebox"
 import { type AgentId, CallId, type PhoneNumberId, type RunId, type TelephonyConfigId } from "#core/Id.ts"
 import type { TestCallRequest } from "#core/call/CallRequest.ts"
@@ -8,9 +8,9 @@ import { id, instant, nullable, optional, orNull, orUndefined } from "#gateway/r
 
 const TestedCall = Type.Object(
   {
-    phone_number: Type.String({ description: "E.164, `+14155550100`; or an extension that the telephony configuration lists." }),
+    phone_number: Type.String({ description: "E.164 (`+14155550100`), or an extension that the telephony configuration lists." }),
     workflow_id: id<AgentId>("The agent that calls; its draft, if it has one."),
-    from_phone_number_id: optional(id<PhoneNumberId>("The number to show. Left out: the configuration's choice."))
+    from_phone_number_id: optional(id<PhoneNumberId>("The caller ID. If left out, the configuration chooses."))
   },
   { title: "TelephonyTestCall" }
 )
@@ -19,14 +19,14 @@ export const TestTelephonyConfig = Type.Object(
   {
     call: optional(
       Type.Object(TestedCall.properties, {
-        description: "A call to place afterwards: a single call like any other, within all limits. Left out: nobody is called."
+        description: "A call to place afterwards: an ordinary single call, within all limits. If left out, nobody is called."
       })
     )
   },
   { title: "TestTelephonyConfig" }
 )
 
-/** `requestId`: what the call is known by before it is made. */
+/** `requestId`: identifies the call before it is placed. */
 export const testedCallOf = (
   { call }: Static<typeof TestTelephonyConfig>,
   telephonyConfigurationId: TelephonyConfigId,
@@ -44,7 +44,7 @@ export const testedCallOf = (
 
 const CheckWire = Type.Object(
   {
-    name: Type.String({ description: "What was looked at: `connection`, `credentials`, `rights` and so on, as the provider has it." }),
+    name: Type.String({ description: "What was checked, depending on the provider: `connection`, `credentials`, `rights` and so on." }),
     result: Type.Enum(["passed", "warning", "failed"]),
     message: Type.String(),
     advice: nullable(Type.String({ description: "What to do about it." }))
@@ -52,7 +52,7 @@ const CheckWire = Type.Object(
   { title: "TelephonyCheck" }
 )
 const tried = {
-  passed: Type.Boolean({ description: "Nothing failed." }),
+  passed: Type.Boolean({ description: "True if no check failed." }),
   tested_at: instant(),
   checks: Type.Array(CheckWire)
 }
@@ -72,7 +72,7 @@ export const TelephonyTested = Type.Object(
       Type.Object(
         {
           status: Type.Enum(["initiated", "not_placed"]),
-          workflow_run_id: nullable(id<RunId>("Tells how the call went on.")),
+          workflow_run_id: nullable(id<RunId>("The run records how the call went.")),
           reason: nullable(Type.String({ description: "Why it was not placed." }))
         },
         { title: "TelephonyTestedCall" }

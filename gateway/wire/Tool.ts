@@ -11,7 +11,9 @@ import { ToolDefinitionWire } from "./ToolDefinition.ts"
 export const ToolPath = Type.Object({ tool_uuid: Type.String() })
 export const ToolListQuery = Type.Object({
   status: optional(
-    Type.String({ description: "`active`, `archived`, `draft`, or several with commas between. Left out: all but the archived." })
+    Type.String({
+      description: "`active`, `archived`, `draft`, or several of them separated by commas. If left out, all but archived tools."
+    })
   ),
   category: optional(Type.String({ description: "The type of the definition." })),
   ...pageQuery
@@ -26,9 +28,7 @@ export const CreateTool = Type.Refine(
     {
       name,
       description: optional(Type.String({ description: "Tells the model when to use it." })),
-      category: optional(
-        Type.Enum([...toolCategories], { description: "The type of the definition, which is also what it is when left out." })
-      ),
+      category: optional(Type.Enum([...toolCategories], { description: "The type of the definition, which is also the default." })),
       icon: Type.Union([icon, Type.Null()], { default: "globe" }),
       icon_color: Type.Union([color, Type.Null()], { default: "#3B82F6" }),
       definition: ToolDefinitionWire
@@ -48,7 +48,7 @@ export const UpdateTool = Type.Object(
     definition: optional(ToolDefinitionWire),
     status: optional(Type.Enum([...toolStatuses]))
   },
-  { title: "UpdateTool", description: "What is left out, or null, stays as it is. The category follows the definition." }
+  { title: "UpdateTool", description: "What is left out or null stays as it is. The category follows the definition." }
 )
 
 export const newToolOf = (body: Static<typeof CreateTool>, createdBy: UserId | undefined): NewTool => ({
@@ -80,8 +80,8 @@ export const ToolWire = Type.Object(
     icon: nullable(Type.String()),
     icon_color: nullable(Type.String()),
     status: Type.Enum([...toolStatuses]),
-    is_ready: Type.Boolean({ description: "False while it lacks the address that it asks at: agents do without it." }),
-    definition: object("As in the request, with what was left out."),
+    is_ready: Type.Boolean({ description: "False while it has no URL to call: agents do not use it then." }),
+    definition: object("As in the request, with defaults filled in."),
     created_at: instant(),
     updated_at: nullable(instant()),
     created_by: nullable(ToolCreator)

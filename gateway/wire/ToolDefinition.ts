@@ -1,4 +1,4 @@
-/** What a tool does, by its `type`. Of each type exactly the fields listed here are kept. */
+/** The definition of a tool, by `type`. Only the fields listed here are kept for each type. */
 import Type from "typebox"
 import { object, optional } from "#gateway/request/Field.ts"
 
@@ -17,24 +17,24 @@ const PresetParameter = Type.Object(
   {
     name: Type.String({ minLength: 1 }),
     type: Type.Enum(["string", "number", "boolean", "object", "array"]),
-    value_template: Type.String({ description: "May have placeholders: `{{initial_context.phone_number}}`." }),
-    required: Type.Boolean({ default: true, description: "Whether it must come to something." })
+    value_template: Type.String({ description: "Can contain placeholders: `{{initial_context.phone_number}}`." }),
+    required: Type.Boolean({ default: true, description: "Whether it must have a value." })
   },
   { title: "PresetToolParameter" }
 )
 const HttpApiConfig = Type.Object(
   {
     method: Type.Enum(["GET", "POST", "PUT", "PATCH", "DELETE"]),
-    url: Type.String({ description: "May have placeholders. Empty: the tool is not ready yet." }),
+    url: Type.String({ description: "Can contain placeholders. Empty: the tool is not ready yet." }),
     headers: optional(Type.Record(Type.String(), Type.String())),
     credential_uuid: credential,
-    parameters: optional(Type.Array(ToolParameter, { description: "What the model has to give." })),
-    preset_parameters: optional(Type.Array(PresetParameter, { description: "What is sent along whatever the model says." })),
+    parameters: optional(Type.Array(ToolParameter, { description: "Parameters that the model provides." })),
+    preset_parameters: optional(Type.Array(PresetParameter, { description: "Parameters that are always sent, independent of the model." })),
     timeout_ms: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { default: 5000 }),
     customMessage: optional(Type.String({ description: "Said before the request." })),
     customMessageType: optional(Type.Enum(["text", "audio"])),
     customMessageRecordingId: optional(Type.String()),
-    body_template: optional(Type.Unknown({ description: "The body, with placeholders; left out: the parameters." }))
+    body_template: optional(Type.Unknown({ description: "The body, with placeholders. If left out, the parameters are sent." }))
   },
   { title: "HttpApiConfig" }
 )
@@ -47,7 +47,7 @@ const message = {
 const EndCallConfig = Type.Object(
   {
     ...message,
-    endCallReason: Type.Boolean({ default: false, description: "Whether the model has to say why." }),
+    endCallReason: Type.Boolean({ default: false, description: "Whether the model has to give a reason." }),
     endCallReasonDescription: optional(Type.String())
   },
   { title: "EndCallConfig" }
@@ -56,9 +56,9 @@ const TransferCallConfig = Type.Refine(
   Type.Object(
     {
       destination_source: Type.Enum(["static", "dynamic", "context_mapping"], { default: "static" }),
-      destination: Type.String({ default: "", description: "A phone number or SIP endpoint; may have placeholders." }),
+      destination: Type.String({ default: "", description: "A phone number or SIP endpoint; can contain placeholders." }),
       ...message,
-      timeout: Type.Integer({ minimum: 5, maximum: 120, default: 30, description: "Seconds until the destination has to answer." }),
+      timeout: Type.Integer({ minimum: 5, maximum: 120, default: 30, description: "Seconds within which the destination has to answer." }),
       resolver: optional(object("Of a `dynamic` destination: who is asked for it.")),
       context_mapping: optional(object("Of a `context_mapping`: `rules`, and a `fallback_destination`."))
     },
@@ -72,7 +72,7 @@ const McpConfig = Type.Object(
     transport: Type.Literal("streamable_http", { default: "streamable_http" }),
     url: Type.String({ pattern: "^https?://" }),
     credential_uuid: credential,
-    tools_filter: Type.Array(Type.String(), { default: [], description: "Names of the tools to offer; none: all." }),
+    tools_filter: Type.Array(Type.String(), { default: [], description: "Names of the tools to offer. Empty: all tools." }),
     timeout_secs: Type.Integer({ minimum: 1, default: 30 }),
     sse_read_timeout_secs: Type.Integer({ minimum: 1, default: 300 }),
     discovered_tools: Type.Array(object(), { default: [] })

@@ -1,4 +1,4 @@
-/** The runs of a whole organization, and what they come to. Money is null: this engine does not know what calls cost. */
+/** The runs of a whole organization, and their totals. Money is null: this engine does not know what calls cost. */
 import Type, { type Static } from "typebox"
 import type { AgentId, RunId } from "#core/Id.ts"
 import type { Usage } from "#core/report/Reports.ts"
@@ -27,7 +27,7 @@ export const UsageListQuery = Type.Object({
   ...narrowing,
   page: Type.Integer({ minimum: 1, default: 1 }),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
-  sort_by: optional(Type.String({ description: "`duration`; anything else is the time of creation." })),
+  sort_by: optional(Type.String({ description: "`duration` sorts by duration, anything else by time of creation." })),
   sort_order: Type.Enum(["asc", "desc"], { default: "desc", description: "Runs without a value come last." })
 })
 
@@ -39,7 +39,7 @@ export const usageQueryOf = (query: Static<typeof UsageListQuery>): UsageQuery =
   sortOrder: query.sort_order
 })
 
-const money = () => nullable(Type.Number({ description: "Not known: null." }))
+const money = () => nullable(Type.Number({ description: "Always null: not known." }))
 const text = () => nullable(Type.String())
 
 const UsageRunWire = Type.Object(
@@ -49,14 +49,14 @@ const UsageRunWire = Type.Object(
     workflow_name: text(),
     name: Type.String(),
     created_at: instant(),
-    dograh_token_usage: Type.Number({ description: "Hundredths of a US dollar that the call has cost, as far as is known." }),
-    call_duration_seconds: Type.Integer({ description: "Rounded; 0 while the call goes on." }),
+    dograh_token_usage: Type.Number({ description: "Known cost of the call, in hundredths of a US dollar." }),
+    call_duration_seconds: Type.Integer({ description: "Rounded; 0 while the call is up." }),
     recording_url: text(),
     transcript_url: text(),
     recording_public_url: text(),
     transcript_public_url: text(),
     public_access_token: text(),
-    phone_number: nullable(Type.String({ description: "Deprecated: the callee's." })),
+    phone_number: nullable(Type.String({ description: "Deprecated: the callee's number." })),
     caller_number: text(),
     called_number: text(),
     call_type: Type.Enum(["inbound", "outbound"]),
@@ -101,8 +101,8 @@ export const usageRunWire = (run: Run, agentName: string | undefined, urls: Publ
 export const UsagePageWire = Type.Object(
   {
     runs: Type.Array(UsageRunWire),
-    total_dograh_tokens: Type.Number({ description: "Of this page." }),
-    total_duration_seconds: Type.Integer({ description: "Of this page." }),
+    total_dograh_tokens: Type.Number({ description: "Total of this page." }),
+    total_duration_seconds: Type.Integer({ description: "Total of this page." }),
     total_count: Type.Integer(),
     page: Type.Integer(),
     limit: Type.Integer(),

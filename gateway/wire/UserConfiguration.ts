@@ -1,4 +1,4 @@
-/** `/user/configurations`: the speech and language services of the organization, and what there is to choose from. */
+/** `/user/configurations`: the speech and language services of the organization, and the available choices. */
 import Type, { type Static } from "typebox"
 import { masked } from "#core/model/ModelSecrets.ts"
 import { configurationDefaults } from "#core/agent/ConfigurationDefaults.ts"
@@ -44,7 +44,7 @@ export const changesOf = (body: Static<typeof SetUserConfiguration>): UserConfig
   }
 })
 
-const shownService = () => nullable(object("As it was sent; secrets are masked."))
+const shownService = () => nullable(object("As it was sent, with secrets masked."))
 
 /** What both routes show of what is set up. */
 export const shownConfiguration = {
@@ -54,8 +54,8 @@ export const shownConfiguration = {
   embeddings: shownService(),
   realtime: shownService(),
   is_realtime: Type.Boolean(),
-  test_phone_number: nullable(Type.String({ description: "That of the organization's preferences." })),
-  timezone: nullable(Type.String({ description: "That of the organization's preferences." }))
+  test_phone_number: nullable(Type.String({ description: "From the organization's preferences." })),
+  timezone: nullable(Type.String({ description: "From the organization's preferences." }))
 }
 const ShownConfiguration = Type.Object(shownConfiguration)
 
@@ -77,7 +77,7 @@ export const shownConfigurationOf = (
 }
 
 export const UserConfigurationWire = Type.Object(
-  { ...shownConfiguration, organization_pricing: Type.Null({ description: "Nothing is charged for here." }) },
+  { ...shownConfiguration, organization_pricing: Type.Null({ description: "Always null: this engine charges nothing." }) },
   { title: "UserConfiguration" }
 )
 
@@ -136,7 +136,12 @@ export const userConfigurationDefaults: Static<typeof UserConfigurationDefaultsW
 }
 
 export const ValidateQuery = Type.Object({
-  validity_ttl_seconds: Type.Integer({ minimum: 0, maximum: 86_400, default: 60, description: "Changes nothing: each request is checked." })
+  validity_ttl_seconds: Type.Integer({
+    minimum: 0,
+    maximum: 86_400,
+    default: 60,
+    description: "Accepted and ignored: each request is checked."
+  })
 })
 
 export const ModelStatus = Type.Object(
@@ -146,5 +151,5 @@ export const ModelStatus = Type.Object(
   { title: "ModelStatus" }
 )
 
-/** In the words that clients know. */
+/** In the words that existing clients expect. */
 export const allWell: Static<typeof ModelStatus> = { status: [{ model: "all", message: "ok" }] }

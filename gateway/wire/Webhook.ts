@@ -1,4 +1,4 @@
-/** Webhook endpoints and what became of their deliveries. */
+/** Webhook endpoints and the state of their deliveries. */
 import Type, { type Static } from "typebox"
 import { type EventId, type EventType, eventTypes } from "#core/event/Event.ts"
 import {
@@ -14,7 +14,7 @@ import { id, instant, instantOf, nullable, optional, orNull, orUndefined } from 
 
 export const WebhookEndpointPath = Type.Object({ endpoint_id: id<WebhookEndpointId>() })
 
-/** Of a table that outgrows 32 bits. */
+/** The id of a row in a table whose ids exceed 32 bits. */
 const bigId = <Id extends number>() => Type.Unsafe<Id>(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 export const WebhookDeliveryPath = Type.Object({ endpoint_id: id<WebhookEndpointId>(), delivery_id: bigId<WebhookDeliveryId>() })
 
@@ -43,7 +43,7 @@ export const UpdateWebhookEndpoint = Type.Object(
   { url: optional(url), description: optional(description), event_types: optional(eventTypeList), enabled: optional(Type.Boolean()) },
   { title: "UpdateWebhookEndpoint" }
 )
-/** What is null is left as it is. */
+/** Null leaves a field as it is. */
 export const changesOf = (body: Static<typeof UpdateWebhookEndpoint>): Partial<EndpointSettings> => ({
   ...(body.url === null ? {} : { url: body.url }),
   ...(body.description === null ? {} : { description: body.description }),
@@ -90,7 +90,7 @@ export const WebhookDeliveryQuery = Type.Object({
 })
 export const deliveryQueryOf = (query: Static<typeof WebhookDeliveryQuery>): DeliveryQuery => ({
   state: orUndefined(query.state),
-  // A position, which need not be the id of a delivery.
+  // A position in the list, not necessarily the id of a delivery.
   before: orUndefined(query.before_id) as WebhookDeliveryId | undefined,
   limit: query.limit
 })
