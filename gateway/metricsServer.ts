@@ -1,6 +1,6 @@
 /** `/metrics` alone, at a port of its own of this machine: behind a proxy on it, everybody who asks the API is local. */
 import { Context, Effect, Layer } from "effect"
-import { endpointOf, type GatewayNeeds } from "./request/answer.ts"
+import { endpointOf, type GatewayNeeds } from "./request/stages.ts"
 import { Closing } from "./http/Closing.ts"
 import type { ListenFailed } from "./http/listening.ts"
 import { metricsRoute } from "./routes/health.ts"

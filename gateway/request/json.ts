@@ -18,10 +18,10 @@ export type Parsed =
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 /** Undefined when the bytes are no UTF-8. A byte order mark is dropped. */
-export const decodeText = (bytes: Uint8Array): string | undefined => Result.getOrUndefined(Result.try(() => decoder.decode(bytes)))
+const decodeText = (bytes: Uint8Array): string | undefined => Result.getOrUndefined(Result.try(() => decoder.decode(bytes)))
 
 /** What exceeds the bounds is refused before any of it is parsed. */
-export const parse = (bytes: Uint8Array, bounds: Bounds): Parsed => {
+const parse = (bytes: Uint8Array, bounds: Bounds): Parsed => {
   if (bytes.byteLength === 0) return { _tag: "Empty" }
   const excess = excessOf(bytes, bounds)
   if (excess !== undefined) return refused(excess === "depth" ? tooDeep : tooMany(bounds))
@@ -37,6 +37,15 @@ export const parse = (bytes: Uint8Array, bounds: Bounds): Parsed => {
   // Without an escape there is nothing: a NUL as it is would be no JSON, and half of a surrogate pair no UTF-8.
   const fault = text.includes("\\u") ? unstorableIn(value) : undefined
   return fault === undefined ? { _tag: "Value", value } : refused(notStorable(["body", ...fault]))
+}
+
+const jsonType = /^application\/(?:[a-z0-9!#$&^_.-]+\+)?json\s*(?:;|$)/i
+
+/** A body whose content type is another than JSON is read as one text. */
+export const parseAs = (contentType: string | undefined, bytes: Uint8Array, bounds: Bounds): Parsed => {
+  if (contentType === undefined || jsonType.test(contentType) || bytes.byteLength === 0) return parse(bytes, bounds)
+  const text = decodeText(bytes)
+  return text === undefined ? { _tag: "Unreadable" } : { _tag: "Value", value: text }
 }
 
 const refused = (violation: Violation): Parsed => ({ _tag: "Refused", violation })
