@@ -1,5 +1,6 @@
 /** /api/v1/organizations/telephony-*: the accounts that calls go through, and what providers there are. */
 import { Effect } from "effect"
+import type { Static } from "typebox"
 import { Calls } from "#core/call/Calls.ts"
 import { RequestId } from "#core/Idempotency.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
@@ -47,164 +48,185 @@ export const configNotFound = <E>(error: E): Exclude<E, TelephonyConfigNotFound>
     : // It is any other than the one asked for just now.
       (error as Exclude<E, TelephonyConfigNotFound>)
 
-/** What a configuration may hold is what this engine's adapters ask for. */
-export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) => {
-  const providers = adapters.map(providerWire)
-  return tagged("Telephony", [
-    route({
-      method: "post",
-      path: collection,
-      name: "createTelephonyConfig",
-      summary: "Add a telephony configuration",
-      description: "It is tried out in the background: `/api/v1/organizations/telephony-trunks` shows what came of it.",
-      needs: "admin",
-      body: createTelephonyConfig(adapters),
-      success: TelephonyConfigWire,
-      errors: ["TelephonyAddressRefused", "TelephonyConfigNameTaken"],
-      handle: ({ body, caller }) =>
-        TelephonyConfigs.use((_) => _.create(caller.organizationId, newTelephonyConfigOf(adapters, body))).pipe(
-          Effect.tap(({ id }) => TelephonyTests.use((_) => _.runSoon(caller.organizationId, id))),
-          Effect.map(telephonyConfigWire)
+const createConfig = (adapters: ReadonlyArray<Adapter>) =>
+  route({
+    method: "post",
+    path: collection,
+    name: "createTelephonyConfig",
+    summary: "Add a telephony configuration",
+    description: "It is tried out in the background: `/api/v1/organizations/telephony-trunks` shows what came of it.",
+    needs: "admin",
+    body: createTelephonyConfig(adapters),
+    success: TelephonyConfigWire,
+    errors: ["TelephonyAddressRefused", "TelephonyConfigNameTaken"],
+    handle: ({ body, caller }) =>
+      TelephonyConfigs.use((_) => _.create(caller.organizationId, newTelephonyConfigOf(adapters, body))).pipe(
+        Effect.tap(({ id }) => TelephonyTests.use((_) => _.runSoon(caller.organizationId, id))),
+        Effect.map(telephonyConfigWire)
+      )
+  })
+
+const listConfigs = route({
+  method: "get",
+  path: collection,
+  name: "listTelephonyConfigs",
+  summary: "List telephony configurations, oldest first",
+  success: TelephonyConfigList,
+  handle: ({ caller }) =>
+    TelephonyConfigs.use((_) => _.list(caller.organizationId)).pipe(
+      Effect.map((configs) => ({ configurations: configs.map(telephonyConfigListItem) }))
+    )
+})
+
+const getConfig = route({
+  method: "get",
+  path: single,
+  name: "getTelephonyConfig",
+  summary: "Read a telephony configuration",
+  params: TelephonyConfigPath,
+  success: TelephonyConfigWire,
+  errors: ["NotFound"],
+  handle: ({ caller, params }) =>
+    TelephonyConfigs.use((_) => _.get(caller.organizationId, params.config_id)).pipe(
+      Effect.mapError(configNotFound),
+      Effect.map(telephonyConfigWire)
+    )
+})
+
+const updateConfig = (adapters: ReadonlyArray<Adapter>) =>
+  route({
+    method: "put",
+    path: single,
+    name: "updateTelephonyConfig",
+    summary: "Change a telephony configuration",
+    description:
+      "Calls that are up go on as they are; calls dialed after this go out under the new settings. With another address the secrets have to be sent anew.",
+    needs: "admin",
+    params: TelephonyConfigPath,
+    body: updateTelephonyConfig(adapters),
+    success: TelephonyConfigWire,
+    errors: [
+      "NotFound",
+      "TelephonyConfigNameTaken",
+      "TelephonyProviderFixed",
+      "TelephonyAccountTaken",
+      "TelephonyAddressRefused",
+      "TelephonySecretMasked"
+    ],
+    handle: ({ body, caller, params }) =>
+      TelephonyConfigs.use((_) => _.update(caller.organizationId, params.config_id, telephonyChangesOf(adapters, body))).pipe(
+        Effect.mapError(configNotFound),
+        Effect.tap(({ id }) => (body.config === null ? Effect.void : TelephonyTests.use((_) => _.runSoon(caller.organizationId, id)))),
+        Effect.map(telephonyConfigWire)
+      )
+  })
+
+const setDefaultOutbound = route({
+  method: "post",
+  path: `${single}/set-default-outbound`,
+  name: "setDefaultOutbound",
+  summary: "Make it the configuration that calls go through when none is named",
+  needs: "admin",
+  params: TelephonyConfigPath,
+  success: TelephonyConfigWire,
+  errors: ["NotFound"],
+  handle: ({ caller, params }) =>
+    TelephonyConfigs.use((_) => _.setDefault(caller.organizationId, params.config_id)).pipe(
+      Effect.mapError(configNotFound),
+      Effect.map(telephonyConfigWire)
+    )
+})
+
+const testConfig = idempotent(
+  route({
+    method: "post",
+    path: `${single}/test`,
+    name: "testTelephonyConfig",
+    summary: "Try a telephony configuration out",
+    description:
+      "Connects to the provider as calls would, and says of each thing that calls need whether it is there, and what to do where it is not. Answers after some seconds. A call is placed only if it is asked for, after the checks and whatever they found.",
+    needs: "admin",
+    params: TelephonyConfigPath,
+    body: TestTelephonyConfig,
+    success: TelephonyTested,
+    errors: [...dialErrors, "NotFound", "TestNumberMissing", "RunRefused", "RunCalled", "TooManyTelephonyTests"],
+    handle: ({ body, caller, params }) =>
+      Effect.gen(function* () {
+        const { organizationId } = caller
+        const test = yield* TelephonyTests.use((_) => _.run(organizationId, params.config_id)).pipe(Effect.mapError(configNotFound))
+        const asked = testedCallOf(body, params.config_id, yield* RequestId)
+        if (asked === undefined) return { ...telephonyTestWire(test), call: null }
+        const call = yield* Calls.use((_) => _.test(organizationId, asked)).pipe(
+          Effect.map(callInitiated),
+          // What was found is worth more then than before.
+          Effect.catchTag("CallNotPlaced", ({ reason }) => Effect.succeed(callNotPlaced(reason)))
         )
-    }),
-    route({
-      method: "get",
-      path: collection,
-      name: "listTelephonyConfigs",
-      summary: "List telephony configurations, oldest first",
-      success: TelephonyConfigList,
-      handle: ({ caller }) =>
-        TelephonyConfigs.use((_) => _.list(caller.organizationId)).pipe(
-          Effect.map((configs) => ({ configurations: configs.map(telephonyConfigListItem) }))
-        )
-    }),
-    route({
-      method: "get",
-      path: single,
-      name: "getTelephonyConfig",
-      summary: "Read a telephony configuration",
-      params: TelephonyConfigPath,
-      success: TelephonyConfigWire,
-      errors: ["NotFound"],
-      handle: ({ caller, params }) =>
-        TelephonyConfigs.use((_) => _.get(caller.organizationId, params.config_id)).pipe(
-          Effect.mapError(configNotFound),
-          Effect.map(telephonyConfigWire)
-        )
-    }),
-    route({
-      method: "put",
-      path: single,
-      name: "updateTelephonyConfig",
-      summary: "Change a telephony configuration",
-      description:
-        "Calls that are up go on as they are; calls dialed after this go out under the new settings. With another address the secrets have to be sent anew.",
-      needs: "admin",
-      params: TelephonyConfigPath,
-      body: updateTelephonyConfig(adapters),
-      success: TelephonyConfigWire,
-      errors: [
-        "NotFound",
-        "TelephonyConfigNameTaken",
-        "TelephonyProviderFixed",
-        "TelephonyAccountTaken",
-        "TelephonyAddressRefused",
-        "TelephonySecretMasked"
-      ],
-      handle: ({ body, caller, params }) =>
-        TelephonyConfigs.use((_) => _.update(caller.organizationId, params.config_id, telephonyChangesOf(adapters, body))).pipe(
-          Effect.mapError(configNotFound),
-          Effect.tap(({ id }) => (body.config === null ? Effect.void : TelephonyTests.use((_) => _.runSoon(caller.organizationId, id)))),
-          Effect.map(telephonyConfigWire)
-        )
-    }),
-    route({
-      method: "post",
-      path: `${single}/set-default-outbound`,
-      name: "setDefaultOutbound",
-      summary: "Make it the configuration that calls go through when none is named",
-      needs: "admin",
-      params: TelephonyConfigPath,
-      success: TelephonyConfigWire,
-      errors: ["NotFound"],
-      handle: ({ caller, params }) =>
-        TelephonyConfigs.use((_) => _.setDefault(caller.organizationId, params.config_id)).pipe(
-          Effect.mapError(configNotFound),
-          Effect.map(telephonyConfigWire)
-        )
-    }),
-    idempotent(
-      route({
-        method: "post",
-        path: `${single}/test`,
-        name: "testTelephonyConfig",
-        summary: "Try a telephony configuration out",
-        description:
-          "Connects to the provider as calls would, and says of each thing that calls need whether it is there, and what to do where it is not. Answers after some seconds. A call is placed only if it is asked for, after the checks and whatever they found.",
-        needs: "admin",
-        params: TelephonyConfigPath,
-        body: TestTelephonyConfig,
-        success: TelephonyTested,
-        errors: [...dialErrors, "NotFound", "TestNumberMissing", "RunRefused", "RunCalled", "TooManyTelephonyTests"],
-        handle: ({ body, caller, params }) =>
-          Effect.gen(function* () {
-            const { organizationId } = caller
-            const test = yield* TelephonyTests.use((_) => _.run(organizationId, params.config_id)).pipe(Effect.mapError(configNotFound))
-            const asked = testedCallOf(body, params.config_id, yield* RequestId)
-            if (asked === undefined) return { ...telephonyTestWire(test), call: null }
-            const call = yield* Calls.use((_) => _.test(organizationId, asked)).pipe(
-              Effect.map(callInitiated),
-              // What was found is worth more then than before.
-              Effect.catchTag("CallNotPlaced", ({ reason }) => Effect.succeed(callNotPlaced(reason)))
-            )
-            return { ...telephonyTestWire(test), call }
-          })
+        return { ...telephonyTestWire(test), call }
       })
-    ),
-    route({
-      method: "delete",
-      path: single,
-      name: "deleteTelephonyConfig",
-      summary: "Delete a telephony configuration and its phone numbers",
-      needs: "admin",
-      params: TelephonyConfigPath,
-      success: TelephonyConfigDeleted,
-      errors: ["NotFound", "TelephonyConfigInUse"],
-      handle: ({ caller, params }) =>
-        TelephonyConfigs.use((_) => _.remove(caller.organizationId, params.config_id)).pipe(
-          Effect.mapError(configNotFound),
-          Effect.as({ message: "Telephony configuration deleted" })
-        )
-    }),
-    route({
-      method: "get",
-      path: "/api/v1/organizations/telephony-trunks",
-      name: "listTrunks",
-      summary: "Which telephony configurations are connected, and why others are not",
-      description: "Those that this node has opened, as it does with the first call through them, and those that were tried out.",
-      success: TrunkList,
-      handle: ({ caller }) =>
-        Effect.gen(function* () {
-          const configs = yield* TelephonyConfigs.use((_) => _.list(caller.organizationId))
-          const tests = yield* TelephonyTests.use((_) => _.last(configs.map(({ id }) => id)))
-          return trunkList(configs, yield* Readiness.use((_) => _.trunks), tests)
-        })
-    }),
-    route({
-      method: "get",
-      path: "/api/v1/organizations/telephony-config-warnings",
-      name: "listTelephonyConfigWarnings",
-      summary: "What is missing in telephony configurations",
-      success: TelephonyConfigWarnings,
-      handle: ({ caller }) => TelephonyConfigs.use((_) => _.warnings(caller.organizationId)).pipe(Effect.map(warningsWire))
-    }),
-    route({
-      method: "get",
-      path: "/api/v1/organizations/telephony-providers/metadata",
-      name: "listTelephonyProviders",
-      summary: "The providers of this engine, and what their configurations ask for",
-      success: ProviderList,
-      handle: () => Effect.succeed({ providers })
+  })
+)
+
+const deleteConfig = route({
+  method: "delete",
+  path: single,
+  name: "deleteTelephonyConfig",
+  summary: "Delete a telephony configuration and its phone numbers",
+  needs: "admin",
+  params: TelephonyConfigPath,
+  success: TelephonyConfigDeleted,
+  errors: ["NotFound", "TelephonyConfigInUse"],
+  handle: ({ caller, params }) =>
+    TelephonyConfigs.use((_) => _.remove(caller.organizationId, params.config_id)).pipe(
+      Effect.mapError(configNotFound),
+      Effect.as({ message: "Telephony configuration deleted" })
+    )
+})
+
+const listTrunks = route({
+  method: "get",
+  path: "/api/v1/organizations/telephony-trunks",
+  name: "listTrunks",
+  summary: "Which telephony configurations are connected, and why others are not",
+  description: "Those that this node has opened, as it does with the first call through them, and those that were tried out.",
+  success: TrunkList,
+  handle: ({ caller }) =>
+    Effect.gen(function* () {
+      const configs = yield* TelephonyConfigs.use((_) => _.list(caller.organizationId))
+      const tests = yield* TelephonyTests.use((_) => _.last(configs.map(({ id }) => id)))
+      return trunkList(configs, yield* Readiness.use((_) => _.trunks), tests)
     })
+})
+
+const listWarnings = route({
+  method: "get",
+  path: "/api/v1/organizations/telephony-config-warnings",
+  name: "listTelephonyConfigWarnings",
+  summary: "What is missing in telephony configurations",
+  success: TelephonyConfigWarnings,
+  handle: ({ caller }) => TelephonyConfigs.use((_) => _.warnings(caller.organizationId)).pipe(Effect.map(warningsWire))
+})
+
+const listProviders = (providers: Static<typeof ProviderList>["providers"]) =>
+  route({
+    method: "get",
+    path: "/api/v1/organizations/telephony-providers/metadata",
+    name: "listTelephonyProviders",
+    summary: "The providers of this engine, and what their configurations ask for",
+    success: ProviderList,
+    handle: () => Effect.succeed({ providers })
+  })
+
+/** A configuration holds the fields that this engine's adapters declare. */
+export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) =>
+  tagged("Telephony", [
+    createConfig(adapters),
+    listConfigs,
+    getConfig,
+    updateConfig(adapters),
+    setDefaultOutbound,
+    testConfig,
+    deleteConfig,
+    listTrunks,
+    listWarnings,
+    listProviders(adapters.map(providerWire))
   ])
-}
