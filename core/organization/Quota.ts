@@ -1,42 +1,114 @@
 /**
- * What an organization may use. The operator sets it, and the organization may lower it for itself. The defaults apply where nothing is set:
- * they exceed what one company needs on one machine, and bound what an intruder can use up.
+ * What an organization may use: each quota is declared here, and nowhere else. The operator sets it, and the organization may lower it for
+ * itself. The defaults apply where nothing is set: they exceed what one company needs on one machine, and bound what an intruder can use up.
  */
 import { Schema } from "effect"
 
 const gibibyte = 1024 ** 3
+const mostThings = 1_000_000
 
-/** The default of every quota. `calls` is replaced by the installation's setting (`ORG_CONCURRENCY`). */
-export const defaultQuotas = {
-  /** Live calls. */
-  calls: 10,
-  /** Size of stored files: lists, recordings, transcripts, documents. */
-  storage_bytes: 1024 * gibibyte,
-  /** Stored contacts of all campaigns together. */
-  rows: 50_000_000,
-  /** Agents, including archived ones, which are kept. */
-  agents: 10_000,
-  /** API keys that are not archived. */
-  keys: 1000,
-  /** Connections that follow events, per engine. */
-  followers: 100,
-  /** Authenticated requests, per engine. */
-  requests_per_second: 2000,
-  /** Requests in a burst before the rate applies. */
-  request_burst: 10_000
-} as const
+interface QuotaDeclaration {
+  readonly default: number
+  /** The least and the most that it can be set to. */
+  readonly minimum: number
+  readonly maximum: number
+  /** What is limited, as the API documents it. */
+  readonly description: string
+  /**
+   * Where its use is counted: by triggers in the table `quotas`, from the live calls, by each engine from its open connections, or
+   * nowhere.
+   */
+  readonly counted: "triggers" | "calls" | "connections" | "nowhere"
+  /** Whether the organization may lower it for itself. A request rate of nearly zero could hardly be raised again. */
+  readonly canLower: boolean
+}
 
-export type QuotaName = keyof typeof defaultQuotas
-export const quotaNames = [
-  "calls",
-  "storage_bytes",
-  "rows",
-  "agents",
-  "keys",
-  "followers",
-  "requests_per_second",
-  "request_burst"
-] as const satisfies ReadonlyArray<QuotaName>
+/** In the order in which the API shows them. */
+const quotas = {
+  calls: {
+    /** The installation sets another (`ORG_CONCURRENCY`). */
+    default: 10,
+    minimum: 0,
+    maximum: 100_000,
+    description: "Calls up at once. Calls that are up when it is lowered go on.",
+    counted: "calls",
+    canLower: true
+  },
+  storage_bytes: {
+    default: 1024 * gibibyte,
+    minimum: 0,
+    maximum: 2 ** 50,
+    description: "Bytes of stored files: lists, recordings, transcripts and documents.",
+    counted: "triggers",
+    canLower: true
+  },
+  rows: {
+    default: 50_000_000,
+    minimum: 0,
+    maximum: 10_000_000_000,
+    description: "Stored contacts of all campaigns together.",
+    counted: "triggers",
+    canLower: true
+  },
+  agents: {
+    default: 10_000,
+    minimum: 0,
+    maximum: mostThings,
+    description: "Agents, including archived ones.",
+    counted: "triggers",
+    canLower: true
+  },
+  keys: {
+    default: 1000,
+    minimum: 0,
+    maximum: mostThings,
+    description: "API keys that are not archived.",
+    counted: "triggers",
+    canLower: true
+  },
+  followers: {
+    default: 100,
+    minimum: 0,
+    maximum: mostThings,
+    description: "Connections that follow events, on each engine.",
+    counted: "connections",
+    canLower: true
+  },
+  requests_per_second: {
+    default: 2000,
+    minimum: 1,
+    maximum: mostThings,
+    description: "Authenticated requests per second in the long run, on each engine.",
+    counted: "nowhere",
+    canLower: false
+  },
+  request_burst: {
+    default: 10_000,
+    minimum: 1,
+    maximum: mostThings,
+    description: "Requests at once, before the rate counts.",
+    counted: "nowhere",
+    canLower: false
+  }
+} as const satisfies Readonly<Record<string, QuotaDeclaration>>
+
+export type QuotaName = keyof typeof quotas
+export const quotaDeclarations: Readonly<Record<QuotaName, QuotaDeclaration>> = quotas
+// The keys of a record of quotas are their names.
+export const quotaNames = Object.keys(quotas) as ReadonlyArray<QuotaName>
+
+/** A value for each of these quotas. */
+export const eachOf = <Name extends QuotaName, A>(names: ReadonlyArray<Name>, make: (name: Name) => A): Readonly<Record<Name, A>> =>
+  // One entry for each name.
+  Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, A>
+
+export type QuotaDefaults = Readonly<Record<QuotaName, number>>
+export const defaultQuotas: QuotaDefaults = eachOf(quotaNames, (name) => quotas[name].default)
+
+type Lowerable = { [Name in QuotaName]: (typeof quotas)[Name]["canLower"] extends true ? Name : never }[QuotaName]
+/** The quotas that an organization may lower for itself. */
+export const lowerableQuotas = quotaNames.filter((name): name is Lowerable => quotas[name].canLower)
+
 /** Null means not set. */
 export interface SetLimits {
   readonly allowed: number | null
@@ -49,8 +121,6 @@ export interface Quota {
   readonly allowed: number
   readonly own: number | null
 }
-
-export type QuotaDefaults = Readonly<Record<QuotaName, number>>
 
 export const quotaOf = (name: QuotaName, set: SetLimits | undefined, defaults: QuotaDefaults = defaultQuotas): Quota => {
   const allowed = set?.allowed ?? defaults[name]

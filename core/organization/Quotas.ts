@@ -6,7 +6,17 @@ import { Signals } from "#core/Signals.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { acrossTenants } from "./CurrentTenant.ts"
 import { running } from "./OrganizationSettingsStore.ts"
-import { defaultQuotas, type Quota, type QuotaDefaults, type QuotaName, QuotaNotAllowed, quotaNames, quotaOf } from "./Quota.ts"
+import {
+  defaultQuotas,
+  eachOf,
+  type Quota,
+  type QuotaDefaults,
+  type QuotaName,
+  quotaDeclarations,
+  QuotaNotAllowed,
+  quotaNames,
+  quotaOf
+} from "./Quota.ts"
 import * as store from "./QuotaStore.ts"
 import { SignupPolicy } from "./SignUp.ts"
 import { OrganizationNotFound } from "./User.ts"
@@ -77,22 +87,18 @@ export const defaultsOf = ({ concurrencyLimit }: typeof SignupPolicy.Service): Q
   calls: concurrencyLimit
 })
 
-/** The quotas counted in tables. Requests are not kept, and followers are counted by the engine that serves them. */
-const counted: ReadonlyArray<QuotaName> = ["storage_bytes", "rows", "agents", "keys"]
-
 const withUse = Effect.fnUntraced(function* (sql: Sql, defaults: QuotaDefaults, organizations: ReadonlyArray<store.NamedOrganization>) {
   const ids = organizations.map(({ id }) => id)
   const rows = yield* store.list(sql, ids)
   const calls = new Map((yield* store.callsUp(sql, ids)).map((row) => [row.organizationId, row.calls]))
   return organizations.map((organization): OrganizationQuotas => {
     const own = new Map(rows.filter(({ organizationId }) => organizationId === organization.id).map((row) => [row.name, row]))
-    const useOf = (name: QuotaName): QuotaUse => ({
-      ...quotaOf(name, own.get(name), defaults),
-      used: name === "calls" ? (calls.get(organization.id) ?? 0) : counted.includes(name) ? (own.get(name)?.used ?? 0) : undefined
-    })
-    // The cast holds because there is one entry per name.
-    const quotas = Object.fromEntries(quotaNames.map((name) => [name, useOf(name)])) as Record<QuotaName, QuotaUse>
-    return { ...organization, quotas }
+    const usedOf = (name: QuotaName): number | undefined => {
+      const { counted } = quotaDeclarations[name]
+      if (counted === "calls") return calls.get(organization.id) ?? 0
+      return counted === "triggers" ? (own.get(name)?.used ?? 0) : undefined
+    }
+    return { ...organization, quotas: eachOf(quotaNames, (name) => ({ ...quotaOf(name, own.get(name), defaults), used: usedOf(name) })) }
   })
 })
 
