@@ -12,7 +12,7 @@ const lineOf = ({ access, method, path, summary }: Route<unknown>): string =>
 
 export const llmsText = (routes: ReadonlyArray<Route<unknown>>): string => {
   const tags = [...new Set(routes.map(({ tag }) => tag))]
-  const sections = tags.map((tag) => [`## ${tag}`, "", ...routes.filter((route) => route.tag === tag).map(lineOf), ""].join("\n"))
+  const sections = tags.map((tag) => [`## ${tag.name}`, "", ...routes.filter((route) => route.tag === tag).map(lineOf), ""].join("\n"))
   return [
     "# Trunkline",
     "",

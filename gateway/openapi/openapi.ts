@@ -14,7 +14,7 @@ export interface OpenApi {
     readonly license: { readonly name: string; readonly identifier: string }
   }
   readonly servers: ReadonlyArray<{ readonly url: string }>
-  readonly tags: ReadonlyArray<{ readonly name: string; readonly description?: string }>
+  readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>
@@ -102,38 +102,6 @@ const validationSchema: JsonSchema = {
 }
 const bytesSchema: JsonSchema = { type: "string", format: "binary" }
 
-/** What the operations of a tag are about. */
-const tags: Readonly<Record<string, string>> = {
-  "Existing product": "What its pages ask for and this engine does not have: honest, empty answers.",
-  "API keys": "Keys that programs ask with, each with a role.",
-  Accounts: "People with a password, and who they are.",
-  Agents: "What is said in a call: a graph of nodes, in versions.",
-  "Audit log": "Who changed what, and when.",
-  Operator: "What organizations may use, and the keys that set it.",
-  Calls: "Single calls, placed now.",
-  Campaigns: "A list of contacts, called within limits, windows and with retries.",
-  Credentials: "What tools need to reach the services of others.",
-  Documentation: "What this API is, for people and programs.",
-  Events: "What happens to campaigns and calls, as it happens.",
-  Files: "Lists that are uploaded, recordings and transcripts.",
-  Folders: "Where agents are kept.",
-  Health: "Whether this node works, and how hard.",
-  "Knowledge base": "Documents that agents know.",
-  "Model configurations": "The same services as clients of today write them, with a mode that says which count.",
-  Members: "Who works in the organization, and in which role.",
-  Invitations: "How others come into the organization.",
-  Sessions: "Where who asks is logged in, and the password that log-ins begin with.",
-  Organization: "Settings of the organization.",
-  Recordings: "Audio that agents play.",
-  Reports: "What came of calls, as tables.",
-  Runs: "The record of each call.",
-  Telephony: "Accounts with providers, and the numbers to call from.",
-  Tools: "What agents can do besides talking.",
-  Usage: "How much was called.",
-  "User configurations": "Which speech and language services the organization has set up.",
-  Webhooks: "Where events are sent to."
-}
-
 export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string): OpenApi => {
   const components = componentsOf(routes, {
     Error: errorSchema,
@@ -155,10 +123,7 @@ export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string
       license: { name: "MIT", identifier: "MIT" }
     },
     servers: [{ url: "/" }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({
-      name,
-      ...(tags[name] === undefined ? {} : { description: tags[name] })
-    })),
+    tags: [...new Set(routes.map(({ tag }) => tag))].map(({ about, name }) => ({ name, description: about })),
     paths,
     components: {
       schemas: components.schemas,
@@ -174,7 +139,7 @@ const operationOf = (route: Route<unknown>, components: Components): Operation =
   operationId: route.name,
   summary: route.summary,
   ...(route.description === undefined ? {} : { description: route.description }),
-  tags: [route.tag],
+  tags: [route.tag.name],
   security: { "api-key": [{ apiKey: [] }, { bearer: [] }], "api-key-header": [{ apiKey: [] }], none: [] }[route.access],
   parameters: [
     ...parametersOf("path", route.params, components),

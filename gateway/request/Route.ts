@@ -11,7 +11,6 @@ import type { Scope } from "#core/organization/Scope.ts"
 import type { Client } from "#gateway/http/Client.ts"
 import type { BodyTooLarge, Method, Reply } from "#gateway/http/Endpoint.ts"
 import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
-import { scopeOf } from "./scopes.ts"
 
 /**
  * - `api-key`: a key in `X-API-Key` or `Authorization`, asked for before anything else.
@@ -106,7 +105,7 @@ export interface Route<out R = never> {
   readonly name: string
   readonly summary: string
   readonly description: string | undefined
-  readonly tag: string
+  readonly tag: Tag
   readonly access: Access
   readonly needs: Needs
   /** What a key with scopes needs. */
@@ -133,6 +132,16 @@ export interface Route<out R = never> {
 
 const nothing: Nothing = Type.Object({})
 
+/** Routes that belong together in the documentation, and for API keys with scopes. */
+export interface Tag {
+  readonly name: string
+  readonly about: string
+  /** What a key with scopes needs to change anything here; unless it says otherwise, `admin`. */
+  readonly scope?: Scope
+}
+const untagged: Tag = { name: "", about: "" }
+const scopeOf = (method: Method, tag: Tag): Scope => (method === "get" ? "read" : (tag.scope ?? "admin"))
+
 const declared = (
   declaration: Declaration<TObject, TObject, TObject, Access>,
   rest: Pick<Route, "body" | "success" | "errors">
@@ -142,8 +151,8 @@ const declared = (
   name: declaration.name,
   summary: declaration.summary,
   description: declaration.description,
-  tag: "",
-  scope: scopeOf(declaration.method, ""),
+  tag: untagged,
+  scope: scopeOf(declaration.method, untagged),
   access: declaration.access ?? "api-key",
   needs: declaration.needs ?? (declaration.method === "get" ? "viewer" : "member"),
   params: declaration.params ?? nothing,
@@ -291,10 +300,9 @@ export const redirect = <
 /** What the handlers of these routes need. */
 type NeedsOf<Routes extends ReadonlyArray<Route<unknown>>> = Routes[number] extends Route<infer R> ? R : never
 
-/** Routes that belong together in the documentation, and for keys with scopes. */
 export const tagged = <const Routes extends ReadonlyArray<Route<unknown>>>(
-  tag: string,
+  tag: Tag,
   routes: Routes
 ): ReadonlyArray<Route<NeedsOf<Routes>>> =>
-  // The same routes: only their tag and scope are others.
+  // The same routes with another tag and scope.
   routes.map((one) => ({ ...one, tag, scope: scopeOf(one.method, tag) })) as ReadonlyArray<Route<NeedsOf<Routes>>>

@@ -20,7 +20,7 @@ export const audited = <A, E, R>(
       log.record({
         caller,
         action: route.name,
-        resourceKind: route.tag.toLowerCase().replaceAll(" ", "_"),
+        resourceKind: route.tag.name.toLowerCase().replaceAll(" ", "_"),
         resourceId: namedBy(route.notes, given) ?? idOf(value) ?? lastId(route.path, params),
         address
       })

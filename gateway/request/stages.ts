@@ -63,7 +63,7 @@ const requireCredential: HeadStage = ({ access }) =>
 /** While the thread is late, those who ask for the most are refused. Never a health check: an engine restarted for it would be later still. */
 const shedLoad: HeadStage = ({ isHeavy, method, tag }, { shedding }) => {
   const kind = isHeavy ? "heavy" : method === "get" ? "light" : "change"
-  return tag === "Health" ? undefined : (headers, client, bodyBytes) => shedding.refusal(headers, client, weightOf(kind, bodyBytes))
+  return tag.name === "Health" ? undefined : (headers, client, bodyBytes) => shedding.refusal(headers, client, weightOf(kind, bodyBytes))
 }
 
 /** A large body that would find no lane is refused before it arrives: to receive it costs more than to refuse it. */

@@ -27,7 +27,7 @@ import {
 const userOf = ({ userId }: Caller): Effect.Effect<UserId, KeyWithoutUser> =>
   userId === undefined ? Effect.fail(new KeyWithoutUser()) : Effect.succeed(userId)
 
-export const accountRoutes = tagged("Accounts", [
+export const accountRoutes = tagged({ name: "Accounts", about: "People who log in with a password." }, [
   route({
     method: "post",
     path: "/api/v1/auth/signup",

@@ -16,7 +16,7 @@ import {
   newApiKeyWire
 } from "#gateway/wire/ApiKey.ts"
 
-export const apiKeyRoutes = tagged("API keys", [
+export const apiKeyRoutes = tagged({ name: "API keys", about: "API keys for programs, each with a role." }, [
   route({
     method: "get",
     path: "/api/v1/user/api-keys",

@@ -4,7 +4,7 @@ import { AuditLog } from "#core/organization/AuditLog.ts"
 import { route, tagged } from "#gateway/request/Route.ts"
 import { AuditLogQuery, AuditLogWire, auditLogWire, auditPageOf } from "#gateway/wire/Organization.ts"
 
-export const auditLogRoutes = tagged("Audit log", [
+export const auditLogRoutes = tagged({ name: "Audit log", about: "Who changed what, and when." }, [
   route({
     method: "get",
     path: "/api/v1/organizations/audit-log",

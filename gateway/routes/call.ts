@@ -75,7 +75,7 @@ const byTrigger = {
   callee: (params: { readonly trigger_path: string }) => ({ triggerPath: params.trigger_path })
 }
 
-export const callRoutes = tagged("Calls", [
+export const callRoutes = tagged({ name: "Calls", about: "Single calls, placed at once.", scope: "calls" }, [
   start({ ...byUuid, path: "workflow/:workflow_uuid", name: "startCall", summary: "Call somebody", isTest: false }),
   start({
     ...byUuid,

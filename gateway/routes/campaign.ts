@@ -11,7 +11,7 @@ import { FileStore } from "#gateway/ports/FileStore.ts"
 import { idempotent } from "#gateway/request/idempotency.ts"
 import { listFilter } from "#gateway/request/listFilter.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
-import { list, route, tagged } from "#gateway/request/Route.ts"
+import { list, route, tagged, type Tag } from "#gateway/request/Route.ts"
 import { shown } from "#gateway/request/shown.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import {
@@ -57,7 +57,13 @@ const statesOf = listFilter("campaign state", campaignStates, {
   meaningOf: (word) => (word === "created" ? "draft" : word)
 })
 
-export const campaignRoutes = tagged("Campaigns", [
+export const campaignsTag: Tag = {
+  name: "Campaigns",
+  about: "A list of contacts, called within limits and calling windows, with retries.",
+  scope: "campaigns"
+}
+
+export const campaignRoutes = tagged(campaignsTag, [
   idempotent(
     route({
       method: "post",

@@ -6,8 +6,9 @@ import { shown } from "#gateway/request/shown.ts"
 import { CampaignPath, CampaignProgressWire, progressWire } from "#gateway/wire/Campaign.ts"
 import { ContactListQuery, ContactListWire, contactSelectionOf, contactWire, MarkContacts, markOf } from "#gateway/wire/Contact.ts"
 import { listedByKey } from "#gateway/wire/Page.ts"
+import { campaignsTag } from "./campaign.ts"
 
-export const contactRoutes = tagged("Campaigns", [
+export const contactRoutes = tagged(campaignsTag, [
   list({
     path: "/api/v1/campaign/:campaign_id/contacts",
     name: "listCampaignContacts",

@@ -15,7 +15,7 @@ import {
   UpdateCredential
 } from "#gateway/wire/Credential.ts"
 
-export const credentialRoutes = tagged("Credentials", [
+export const credentialRoutes = tagged({ name: "Credentials", about: "Secrets with which tools reach other services." }, [
   list({
     path: "/api/v1/credentials/",
     name: "listCredentials",

@@ -5,7 +5,7 @@ import { docsFile } from "#gateway/docs/files.ts"
 import { llmsText } from "#gateway/openapi/llms.ts"
 import { openApiOf } from "#gateway/openapi/openapi.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
-import { type Content, download, type Route, route, tagged } from "#gateway/request/Route.ts"
+import { type Content, download, type Route, route, tagged, type Tag } from "#gateway/request/Route.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { optional } from "#gateway/request/Field.ts"
 
@@ -31,11 +31,13 @@ const welcome: Route = {
       : reply
 }
 
+const documentation: Tag = { name: "Documentation", about: "This API, described for people and programs." }
+
 /** `documented` are the other routes: these describe themselves too. */
 export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
   // Made once, when it is first asked for: routes do not change.
   let document: string | undefined
-  const routes: ReadonlyArray<Route<ServerInfo>> = tagged("Documentation", [
+  const routes: ReadonlyArray<Route<ServerInfo>> = tagged(documentation, [
     download({
       method: "get",
       path: "/api/v1/openapi.json",

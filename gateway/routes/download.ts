@@ -7,12 +7,13 @@ import { FileLinks } from "#gateway/file/FileLinks.ts"
 import { ArtifactUnsupported, NotFound } from "#gateway/request/Refusal.ts"
 import { redirect, tagged } from "#gateway/request/Route.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
+import { filesTag } from "./file.ts"
 
 const linkSeconds = 3600
 const artifacts: ReadonlySet<string> = new Set(["recording", "transcript", "user_recording", "bot_recording"])
 const expired = () => Effect.fail(new NotFound({ detail: "Invalid or expired token" }))
 
-export const downloadRoutes = tagged("Files", [
+export const downloadRoutes = tagged(filesTag, [
   redirect({
     method: "get",
     path: "/api/v1/public/download/workflow/:token/:artifact_type",

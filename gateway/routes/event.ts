@@ -55,7 +55,7 @@ const whileWelcome = <R>(endless: Route<R>): Route<R | Identities> => ({
     })
 })
 
-export const eventRoutes = tagged("Events", [
+export const eventRoutes = tagged({ name: "Events", about: "What happens to campaigns and calls, as it happens." }, [
   route({
     method: "get",
     path: "/api/v1/events",

@@ -9,7 +9,7 @@ import { LinkMakers, makerOf } from "#core/organization/LinkMakers.ts"
 import { FileLinks } from "#gateway/file/FileLinks.ts"
 import { keptFile, mediaTypeOf } from "#gateway/file/keptFile.ts"
 import { FileForbidden, FileKeyInvalid, LinkRefused } from "#gateway/request/Refusal.ts"
-import { download, route, tagged, upload } from "#gateway/request/Route.ts"
+import { download, route, type Tag, tagged, upload } from "#gateway/request/Route.ts"
 import { RunOwners } from "#gateway/ports/RunOwners.ts"
 import { ServerInfo } from "#gateway/ports/ServerInfo.ts"
 import { uploaded } from "#gateway/request/uploaded.ts"
@@ -50,7 +50,9 @@ const allow = Effect.fnUntraced(function* (organizationId: OrganizationId, key: 
   return owns ? id : yield* new FileForbidden({ detail: "Access denied for this workflow run" })
 })
 
-export const fileRoutes = tagged("Files", [
+export const filesTag: Tag = { name: "Files", about: "Uploaded lists, recordings and transcripts.", scope: "campaigns" }
+
+export const fileRoutes = tagged(filesTag, [
   route({
     method: "post",
     path: "/api/v1/s3/presigned-upload-url",

@@ -6,7 +6,7 @@ import { list, route, tagged } from "#gateway/request/Route.ts"
 import { listed, pageOf, PageQuery } from "#gateway/wire/Page.ts"
 import { FolderInput, FolderPath, FolderWire, folderWire } from "#gateway/wire/Folder.ts"
 
-export const folderRoutes = tagged("Folders", [
+export const folderRoutes = tagged({ name: "Folders", about: "Folders that agents are sorted into.", scope: "agents" }, [
   list({
     path: "/api/v1/folder/",
     name: "listFolders",

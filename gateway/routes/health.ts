@@ -26,7 +26,7 @@ export const metricsRoute = download({
     })
 })
 
-export const healthRoutes = tagged("Health", [
+export const healthRoutes = tagged({ name: "Health", about: "Whether this node works, and how busy it is." }, [
   route({
     method: "get",
     path: "/api/v1/health",

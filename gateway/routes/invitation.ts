@@ -17,7 +17,7 @@ import {
   RedeemInvitation
 } from "#gateway/wire/Invitation.ts"
 
-export const invitationRoutes = tagged("Invitations", [
+export const invitationRoutes = tagged({ name: "Invitations", about: "Invitations to join the organization." }, [
   route({
     method: "get",
     path: "/api/v1/organizations/invitations",

@@ -21,7 +21,7 @@ import {
 import { listedPart, pageOf } from "#gateway/wire/Page.ts"
 import { Deleted } from "#gateway/wire/ResourceFile.ts"
 
-export const knowledgeRoutes = tagged("Knowledge base", [
+export const knowledgeRoutes = tagged({ name: "Knowledge base", about: "Documents that agents can draw on.", scope: "agents" }, [
   route({
     method: "post",
     path: "/api/v1/knowledge-base/upload-url",

@@ -4,10 +4,11 @@ import { nodeTypeOf, nodeTypes } from "#core/agent/NodeTypes.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
 import { route, tagged } from "#gateway/request/Route.ts"
 import { NodeSpec, nodeSpec, NodeTypeList, NodeTypePath, specVersion } from "#gateway/wire/NodeType.ts"
+import { agentsTag } from "./workflow.ts"
 
 const specs = { spec_version: specVersion, node_types: nodeTypes.map(nodeSpec) }
 
-export const nodeTypeRoutes = tagged("Agents", [
+export const nodeTypeRoutes = tagged(agentsTag, [
   route({
     method: "get",
     path: "/api/v1/node-types",

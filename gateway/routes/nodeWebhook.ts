@@ -5,10 +5,11 @@ import { route, tagged } from "#gateway/request/Route.ts"
 import { NodeWebhookList, NodeWebhookPath, nodeWebhookWire } from "#gateway/wire/NodeWebhook.ts"
 import { RunPath } from "#gateway/wire/Run.ts"
 import { Queued } from "#gateway/wire/Webhook.ts"
+import { runsTag } from "./run.ts"
 
 const all = "/api/v1/workflow/:workflow_id/runs/:run_id/webhooks"
 
-export const nodeWebhookRoutes = tagged("Runs", [
+export const nodeWebhookRoutes = tagged(runsTag, [
   route({
     method: "get",
     path: all,

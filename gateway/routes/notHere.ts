@@ -50,57 +50,60 @@ const Voices = Type.Object(
   { title: "Voices" }
 )
 
-export const notHereRoutes = tagged("Existing product", [
-  route({
-    method: "get",
-    path: "/api/v1/organizations/billing/credits",
-    name: "getBillingCredits",
-    summary: "No credits: nothing is charged for here",
-    query: CreditsQuery,
-    success: Credits,
-    handle: ({ query: { limit, page } }) => Effect.succeed({ ...noCredits, ledger_entries: [], limit, page })
-  }),
-  route({
-    method: "get",
-    path: "/api/v1/user/service-keys",
-    name: "listServiceKeys",
-    summary: "No keys of a managed service: there is none",
-    success: none(),
-    handle: () => Effect.succeed([])
-  }),
-  route({
-    method: "get",
-    path: "/api/v1/organizations/langfuse-credentials",
-    name: "getLangfuseCredentials",
-    summary: "No tracing service: none can be set up",
-    success: Type.Object({ configured: Type.Literal(false) }, { title: "LangfuseCredentials" }),
-    handle: () => Effect.succeed({ configured: false as const })
-  }),
-  route({
-    method: "get",
-    path: "/api/v1/workflow/:workflow_id/embed-token",
-    name: "getEmbedToken",
-    summary: "No token of a widget: conversations are by telephone",
-    params: AgentPath,
-    success: Type.Null(),
-    errors: ["NotFound"],
-    handle: ({ caller, params }) =>
-      Agents.use((_) => _.getLatest(caller.organizationId, params.workflow_id)).pipe(
-        Effect.mapBoth({ onSuccess: () => null, onFailure: ({ id }) => new NotFound({ detail: `Workflow with id ${id} not found` }) })
-      )
-  }),
-  route({
-    method: "get",
-    path: "/api/v1/user/configurations/voices/:provider",
-    name: "listVoices",
-    summary: "List the voices of a speech service",
-    description: "Of one that this engine has; of any other, none.",
-    params: Type.Object({ provider: Type.String() }),
-    success: Voices,
-    handle: ({ params: { provider } }) => {
-      const known = Object.hasOwn(voiceServices.tts, provider) ? voiceServices.tts[provider] : undefined
-      const voices = known?.voices.map((voice) => ({ voice_id: voice, name: voice })) ?? []
-      return Effect.succeed({ provider, voices, facets: null })
-    }
-  })
-])
+export const notHereRoutes = tagged(
+  { name: "Existing product", about: "What the existing product's pages ask for and this engine does not have. The answers say so." },
+  [
+    route({
+      method: "get",
+      path: "/api/v1/organizations/billing/credits",
+      name: "getBillingCredits",
+      summary: "No credits: nothing is charged for here",
+      query: CreditsQuery,
+      success: Credits,
+      handle: ({ query: { limit, page } }) => Effect.succeed({ ...noCredits, ledger_entries: [], limit, page })
+    }),
+    route({
+      method: "get",
+      path: "/api/v1/user/service-keys",
+      name: "listServiceKeys",
+      summary: "No keys of a managed service: there is none",
+      success: none(),
+      handle: () => Effect.succeed([])
+    }),
+    route({
+      method: "get",
+      path: "/api/v1/organizations/langfuse-credentials",
+      name: "getLangfuseCredentials",
+      summary: "No tracing service: none can be set up",
+      success: Type.Object({ configured: Type.Literal(false) }, { title: "LangfuseCredentials" }),
+      handle: () => Effect.succeed({ configured: false as const })
+    }),
+    route({
+      method: "get",
+      path: "/api/v1/workflow/:workflow_id/embed-token",
+      name: "getEmbedToken",
+      summary: "No token of a widget: conversations are by telephone",
+      params: AgentPath,
+      success: Type.Null(),
+      errors: ["NotFound"],
+      handle: ({ caller, params }) =>
+        Agents.use((_) => _.getLatest(caller.organizationId, params.workflow_id)).pipe(
+          Effect.mapBoth({ onSuccess: () => null, onFailure: ({ id }) => new NotFound({ detail: `Workflow with id ${id} not found` }) })
+        )
+    }),
+    route({
+      method: "get",
+      path: "/api/v1/user/configurations/voices/:provider",
+      name: "listVoices",
+      summary: "List the voices of a speech service",
+      description: "Of one that this engine has; of any other, none.",
+      params: Type.Object({ provider: Type.String() }),
+      success: Voices,
+      handle: ({ params: { provider } }) => {
+        const known = Object.hasOwn(voiceServices.tts, provider) ? voiceServices.tts[provider] : undefined
+        const voices = known?.voices.map((voice) => ({ voice_id: voice, name: voice })) ?? []
+        return Effect.succeed({ provider, voices, facets: null })
+      }
+    })
+  ]
+)

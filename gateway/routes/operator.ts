@@ -18,7 +18,7 @@ import {
   SetQuotas
 } from "#gateway/wire/Quota.ts"
 
-export const operatorRoutes = tagged("Operator", [
+export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of organizations, and the keys that set them." }, [
   list({
     path: "/api/v1/operator/organizations",
     name: "listOrganizationQuotas",

@@ -4,7 +4,7 @@ import { Members } from "#core/organization/Members.ts"
 import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
 import { OrganizationSettings } from "#core/organization/OrganizationSettings.ts"
 import { Retentions } from "#core/file/Retentions.ts"
-import { route, tagged } from "#gateway/request/Route.ts"
+import { route, tagged, type Tag } from "#gateway/request/Route.ts"
 import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import {
   ChangeMember,
@@ -24,7 +24,7 @@ import {
   settingsWire
 } from "#gateway/wire/Organization.ts"
 
-const memberRoutes = tagged("Members", [
+const memberRoutes = tagged({ name: "Members", about: "The people in the organization, and their roles." }, [
   route({
     method: "get",
     path: "/api/v1/organizations/members",
@@ -63,7 +63,9 @@ const memberRoutes = tagged("Members", [
   })
 ])
 
-const settingsRoutes = tagged("Organization", [
+export const organizationTag: Tag = { name: "Organization", about: "Settings of the organization." }
+
+const settingsRoutes = tagged(organizationTag, [
   route({
     method: "get",
     path: "/api/v1/organizations/context",

@@ -14,12 +14,12 @@ import {
   UpdatePhoneNumber
 } from "#gateway/wire/PhoneNumber.ts"
 import { TelephonyConfigPath } from "#gateway/wire/Telephony.ts"
-import { configNotFound } from "./telephony.ts"
+import { configNotFound, telephonyTag } from "./telephony.ts"
 
 const collection = "/api/v1/organizations/telephony-configs/:config_id/phone-numbers"
 const single = `${collection}/:number_id`
 
-export const phoneNumberRoutes = tagged("Telephony", [
+export const phoneNumberRoutes = tagged(telephonyTag, [
   route({
     method: "get",
     path: collection,

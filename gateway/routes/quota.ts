@@ -5,12 +5,13 @@ import { Quotas } from "#core/organization/Quotas.ts"
 import type { OrganizationNotFound } from "#core/organization/User.ts"
 import { route, tagged } from "#gateway/request/Route.ts"
 import { QuotasWire, quotasWire, SetOwnQuotas } from "#gateway/wire/Quota.ts"
+import { organizationTag } from "./organization.ts"
 
 /** The organization of a caller. */
 const there = <A, E, R>(quotas: Effect.Effect<A, E | OrganizationNotFound, R>) =>
   Effect.catchTag(quotas, "OrganizationNotFound", Effect.die)
 
-export const quotaRoutes = tagged("Organization", [
+export const quotaRoutes = tagged(organizationTag, [
   route({
     method: "get",
     path: "/api/v1/organizations/quotas",

@@ -26,7 +26,7 @@ import {
 } from "#gateway/wire/Recording.ts"
 import { Deleted } from "#gateway/wire/ResourceFile.ts"
 
-export const recordingRoutes = tagged("Recordings", [
+export const recordingRoutes = tagged({ name: "Recordings", about: "Audio that agents play.", scope: "agents" }, [
   list({
     path: "/api/v1/workflow-recordings/",
     name: "listRecordings",

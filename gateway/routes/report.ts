@@ -53,7 +53,7 @@ const stampOf = (millis: number): string => {
   return `${date.replaceAll("-", "")}_${time.slice(0, 8).replaceAll(":", "")}`
 }
 
-export const reportRoutes = tagged("Reports", [
+export const reportRoutes = tagged({ name: "Reports", about: "Outcomes of calls, as tables." }, [
   download({
     method: "get",
     path: "/api/v1/campaign/:campaign_id/report",

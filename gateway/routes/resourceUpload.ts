@@ -6,8 +6,9 @@ import { tagged, upload } from "#gateway/request/Route.ts"
 import { uploaded } from "#gateway/request/uploaded.ts"
 import { Uploaded } from "#gateway/wire/File.ts"
 import { maxDocumentBytes } from "#gateway/wire/Knowledge.ts"
+import { filesTag } from "./file.ts"
 
-export const resourceUploadRoutes = tagged("Files", [
+export const resourceUploadRoutes = tagged(filesTag, [
   upload({
     method: "put",
     path: "/api/v1/resource-uploads/:token",

@@ -6,7 +6,7 @@ import { Retentions } from "#core/file/Retentions.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 import { keptFile, mediaTypeOf } from "#gateway/file/keptFile.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
-import { type Content, download, route, tagged } from "#gateway/request/Route.ts"
+import { type Content, download, route, tagged, type Tag } from "#gateway/request/Route.ts"
 import { publicUrls } from "#gateway/file/publicFiles.ts"
 import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import {
@@ -32,7 +32,9 @@ const artifact = Effect.fnUntraced(function* (key: string | undefined, name: str
   return content
 })
 
-export const runRoutes = tagged("Runs", [
+export const runsTag: Tag = { name: "Runs", about: "The record of each call." }
+
+export const runRoutes = tagged(runsTag, [
   route({
     method: "get",
     path: "/api/v1/workflow/:workflow_id/runs",

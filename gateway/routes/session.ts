@@ -8,7 +8,7 @@ import { ChangePassword, openSessionWire, SessionList, SessionPath } from "#gate
 
 const ends = "Its token is refused from now on; whoever follows events with it is let go within half a minute."
 
-export const sessionRoutes = tagged("Sessions", [
+export const sessionRoutes = tagged({ name: "Sessions", about: "The caller's log-ins, and their password." }, [
   route({
     method: "get",
     path: "/api/v1/user/sessions",

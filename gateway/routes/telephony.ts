@@ -10,7 +10,7 @@ import { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { idempotent } from "#gateway/request/idempotency.ts"
 import { Readiness } from "#gateway/ports/Readiness.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
-import { route, tagged } from "#gateway/request/Route.ts"
+import { route, tagged, type Tag } from "#gateway/request/Route.ts"
 import { TrunkList, trunkList } from "#gateway/wire/Health.ts"
 import {
   createTelephonyConfig,
@@ -216,9 +216,11 @@ const listProviders = (providers: Static<typeof ProviderList>["providers"]) =>
     handle: () => Effect.succeed({ providers })
   })
 
+export const telephonyTag: Tag = { name: "Telephony", about: "Accounts with providers, and the numbers to call from." }
+
 /** A configuration holds the fields that this engine's adapters declare. */
 export const telephonyRoutes = (adapters: ReadonlyArray<Adapter>) =>
-  tagged("Telephony", [
+  tagged(telephonyTag, [
     createConfig(adapters),
     listConfigs,
     getConfig,

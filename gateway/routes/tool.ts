@@ -42,7 +42,7 @@ const filterOf = Effect.fnUntraced(function* (query: { readonly status: string |
   return filter
 })
 
-export const toolRoutes = tagged("Tools", [
+export const toolRoutes = tagged({ name: "Tools", about: "What agents can do besides talking.", scope: "agents" }, [
   list({
     path: "/api/v1/tools/",
     name: "listTools",

@@ -17,7 +17,7 @@ import {
 } from "#gateway/wire/Usage.ts"
 import { publicUrls } from "#gateway/file/publicFiles.ts"
 
-export const usageRoutes = tagged("Usage", [
+export const usageRoutes = tagged({ name: "Usage", about: "How many calls there were, and how long they took." }, [
   route({
     method: "get",
     path: "/api/v1/organizations/usage/runs",

@@ -25,7 +25,7 @@ import {
 const all = "/api/v1/organizations/webhook-endpoints"
 const one = `${all}/:endpoint_id`
 
-export const webhookRoutes = tagged("Webhooks", [
+export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events are sent to." }, [
   route({
     method: "post",
     path: all,

@@ -9,7 +9,7 @@ import { allCodes, endReasons } from "#core/agent/Disposition.ts"
 import type { AgentId } from "#core/Id.ts"
 import { listFilter } from "#gateway/request/listFilter.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
-import { list, route, tagged } from "#gateway/request/Route.ts"
+import { list, route, tagged, type Tag } from "#gateway/request/Route.ts"
 import {
   agentChangesOf,
   AgentCountWire,
@@ -48,7 +48,9 @@ const statusesOf = listFilter("workflow status", agentStatuses)
 /** A graph with the prompts of all its nodes. */
 const agentSize = { maxBytes: mostCharacters, maxValues: mostValues }
 
-export const workflowRoutes = tagged("Agents", [
+export const agentsTag: Tag = { name: "Agents", about: "What an agent says in a call: a graph of nodes, in versions.", scope: "agents" }
+
+export const workflowRoutes = tagged(agentsTag, [
   route({
     method: "post",
     path: "/api/v1/workflow/create/definition",

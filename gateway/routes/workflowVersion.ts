@@ -16,10 +16,11 @@ import {
   versionPageOf,
   VersionQuery
 } from "#gateway/wire/AgentVersion.ts"
+import { agentsTag } from "./workflow.ts"
 
 const notFound = ({ id }: AgentNotFound) => Effect.fail(new NotFound({ detail: `Workflow with id ${id} not found` }))
 
-export const workflowVersionRoutes = tagged("Agents", [
+export const workflowVersionRoutes = tagged(agentsTag, [
   list({
     path: "/api/v1/workflow/:workflow_id/versions",
     isHeavy: true,

@@ -93,7 +93,7 @@ t.test("given the document of the whole API", async (t) => {
 })
 
 t.test("given the page that shows it", async (t) => {
-  const gateway = await serving(t, documentRoutes(routes.filter(({ tag }) => tag !== "Documentation")))
+  const gateway = await serving(t, documentRoutes(routes.filter(({ tag }) => tag.name !== "Documentation")))
 
   t.test("when it is opened, then it is whole by itself and may fetch from nowhere else", async (t) => {
     const page = await send(gateway, "GET", "/docs", { key: null })
