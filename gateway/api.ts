@@ -144,18 +144,18 @@ export const apiRoutes = (adapters: ReadonlyArray<Adapter>): ReadonlyArray<Route
 }
 export interface GatewayOptions {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
   readonly limits?: Partial<Limits>
-  /** Whose `X-Forwarded-For` is believed; nobody's without. */
+  /** Proxies whose `X-Forwarded-For` is trusted; without them, none. */
   readonly trustedProxies?: ReadonlyArray<Network>
-  /** Whether every answer is held against its own schema; one that does not fit becomes a 500. For tests. */
+  /** Whether every answer is checked against its own schema; one that does not fit becomes a 500. For tests. */
   readonly checksAnswers?: boolean
-  /** Whether those who ask for the most are refused while the thread is late; see core/load/LoadShedding.ts. Unless said otherwise, they are. */
+  /** Whether clients that ask for the most are refused while the thread is late; see core/load/LoadShedding.ts. By default, they are. */
   readonly shedsLoad?: boolean
 }
 
-/** Serves these routes, and tells the site on which port. */
+/** Serves these routes, and reports the port to `ServerInfo`. */
 export const serve = <R>(
   routes: ReadonlyArray<Route<R>>,
   { checksAnswers = false, shedsLoad = true, ...options }: GatewayOptions,

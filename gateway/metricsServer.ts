@@ -1,4 +1,4 @@
-/** `/metrics` alone, at a port of its own of this machine: behind a proxy on it, everybody who asks the API is local. */
+/** Serves `/metrics` alone, on a port of its own on 127.0.0.1: behind a proxy on this machine, every client of the API would be local. */
 import { Context, Effect, Layer } from "effect"
 import { endpointOf, type GatewayNeeds } from "./request/stages.ts"
 import { Closing } from "./http/Closing.ts"
@@ -6,10 +6,10 @@ import type { ListenFailed } from "./http/listening.ts"
 import { metricsRoute } from "./routes/health.ts"
 import { Gateway, layer as serverLayer } from "./http/server.ts"
 
-/** Where it is; undefined where there is none. */
+/** `url`: its address; undefined if there is no such server. */
 export class MetricsServer extends Context.Service<MetricsServer, { readonly url: string | undefined }>()("gateway/MetricsServer") {
   static readonly layerNone = Layer.succeed(MetricsServer, { url: undefined })
-  /** 0: any free port. */
+  /** `port`: 0 takes any free one. */
   static readonly layer = (port: number): Layer.Layer<MetricsServer, ListenFailed, GatewayNeeds> =>
     Layer.effect(
       MetricsServer,

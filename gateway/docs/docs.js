@@ -1,4 +1,4 @@
-/** The key, the first steps, and the reference below them. Runs in a browser, and nothing is fetched from elsewhere. */
+/** The API key, the first steps, and the reference below them. Runs in a browser, and loads nothing from elsewhere. */
 import { base, curl, typescript } from "./examples.js"
 import { showGuide } from "./guide.js"
 
@@ -15,13 +15,13 @@ const entered = () => {
   void showCaller()
 }
 field.addEventListener("change", entered)
-// Somebody may have been faster than this script.
+// The reader may have entered a key before this script ran.
 if (field.value === "") field.value = sessionStorage.getItem("api-key") ?? ""
 entered()
 
 showGuide(document.getElementById("steps"), () => field.value)
 
-/** Before the answers of each operation: how it is asked for from elsewhere. */
+/** Shows above the responses of each operation how to call it from other programs. */
 const examples = ({ React }) => ({
   wrapComponents: {
     responses: (Original, system) => (props) => {
@@ -52,15 +52,15 @@ const reference = globalThis.SwaggerUIBundle({
   displayRequestDuration: true,
   filter: true,
   tryItOutEnabled: true,
-  // Otherwise the document is sent to a service elsewhere.
+  // Otherwise Swagger UI sends the document to an external validator.
   validatorUrl: null,
   plugins: [examples],
-  // A long reference draws only what is near the window. Where it begins is known once it has been drawn, and until then the operation that the
-  // address names is looked for too high up.
+  // Swagger UI draws only what is near the window. Until the reference has been drawn, its position is unknown, and scrolling to the operation
+  // in the URL would end too high up.
   onComplete: () => {
     const goThere = () => reference.layoutActions.parseDeepLinkHash(location.hash)
     requestAnimationFrame(() => requestAnimationFrame(goThere))
-    // What stands above it may grow: it looks again where it begins when the window changes.
+    // The guide above may grow: a resize event makes Swagger UI measure its position again.
     new ResizeObserver(() => dispatchEvent(new Event("resize"))).observe(document.getElementById("guide"))
   },
   requestInterceptor: (request) => {

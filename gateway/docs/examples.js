@@ -1,11 +1,11 @@
-/** How a request is made from elsewhere: what the page shows beside what it sends itself. Runs in a browser. */
+/** Examples of requests from other programs, which the page shows beside those that it sends itself. Runs in a browser. */
 
 export const base = `${location.origin}/api/v1`
 
 const pretty = (body) => (typeof body === "string" ? body : JSON.stringify(body, null, 2))
 const mediaType = (body) => (typeof body === "string" ? "text/csv" : "application/json")
 
-/** `path` begins after `/api/v1`; a text as body is a list of contacts. */
+/** `path` begins after `/api/v1`; a string as body is a CSV list of contacts. */
 export const curl = (method, path, body) =>
   `curl -X ${method.toUpperCase()} '${base}${path}' -H "X-API-Key: $KEY"` +
   (body === undefined ? "" : ` \\\n  -H 'Content-Type: ${mediaType(body)}' --data-binary '${pretty(body).replaceAll("'", "'\\''")}'`)

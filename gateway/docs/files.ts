@@ -1,4 +1,4 @@
-/** The files of `/docs`: our own page, and the API reference that it shows, which is a package. Read from the disk whenever they are asked for. */
+/** The files of `/docs`: our own page, and Swagger UI, which comes from a package. They are read from disk for each request. */
 import { Effect, Stream } from "effect"
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
@@ -11,7 +11,7 @@ const reference = (name: string) => () => createRequire(import.meta.url).resolve
 
 const script = "text/javascript; charset=utf-8"
 const style = "text/css; charset=utf-8"
-/** Nothing else is ever read. */
+/** Only these files are ever read. */
 const files: Readonly<Record<string, readonly [mediaType: string, path: () => string]>> = {
   "page.html": ["text/html; charset=utf-8", ours("page.html")],
   "docs.css": [style, ours("docs.css")],
@@ -22,7 +22,7 @@ const files: Readonly<Record<string, readonly [mediaType: string, path: () => st
   "swagger-ui-bundle.js": [script, reference("swagger-ui-bundle.js")]
 }
 
-/** The page runs only what this server sends, and asks nobody else. */
+/** The page runs only scripts from this server, and connects to nothing else. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
   "frame-ancestors 'none'"

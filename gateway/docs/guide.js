@@ -1,10 +1,10 @@
 /**
- * The first steps, from a key to a campaign: each can be edited and sent from the page, and shows how to send it from elsewhere. What the
- * answers tell goes into the steps after them. Runs in a browser.
+ * The first steps, from an API key to a campaign. Each can be edited and sent from the page, and shows how to send it from other programs.
+ * Values from the answers go into the later steps. Runs in a browser.
  */
 import { base, curl, typescript } from "./examples.js"
 
-/** What the answers have told so far; until then, what the reader has to put in himself. */
+/** Values from the answers so far; until then, placeholders that the reader replaces. */
 const known = { agent: 1, campaign: 1, fileKey: "the file_key of step 3", upload: "/uploads/the-token-of-step-3" }
 const account = {
   provider: "ari",
@@ -16,20 +16,20 @@ const account = {
 
 const steps = [
   {
-    text: "Tell the engine of your Asterisk.",
+    text: "Connect your Asterisk.",
     method: "post",
     path: () => "/organizations/telephony-configs",
     body: () => ({ name: "pbx", is_default_outbound: true, config: account })
   },
   {
-    text: "Take an agent from a template.",
+    text: "Create an agent from a template.",
     method: "post",
     path: () => "/workflow/create/template",
     body: () => ({ call_type: "outbound", use_case: "Dentist", activity_description: "Remind patients of tomorrow's appointment." }),
     learn: ({ id }) => Object.assign(known, { agent: id })
   },
   {
-    text: "Ask where to put the list of contacts. The size is the most that it may have.",
+    text: "Get a URL to upload the list of contacts to. The size is an upper limit.",
     method: "post",
     path: () => "/s3/presigned-upload-url",
     body: () => ({ file_name: "people.csv", file_size: 100_000, content_type: "text/csv" }),
@@ -39,20 +39,20 @@ const steps = [
     }
   },
   {
-    text: "Put it there: a column phone_number in E.164, and any others, which the agent may name.",
+    text: "Upload the list: a column phone_number in E.164, and any others, which the agent's texts may refer to.",
     method: "put",
     path: () => known.upload,
     body: () => "phone_number,first_name\n+15550100001,Ada\n"
   },
   {
-    text: "Make a campaign of both.",
+    text: "Create a campaign from both.",
     method: "post",
     path: () => "/campaign/create",
     body: () => ({ name: "Tomorrow", workflow_id: known.agent, source_type: "csv", source_id: known.fileKey }),
     learn: ({ id }) => Object.assign(known, { campaign: id })
   },
   { text: "Start it: from now on, phones ring.", method: "post", path: () => `/campaign/${known.campaign}/start` },
-  { text: "See how far it is.", method: "get", path: () => `/campaign/${known.campaign}/progress` }
+  { text: "Read its progress.", method: "get", path: () => `/campaign/${known.campaign}/progress` }
 ]
 
 const element = (name, properties, ...children) => {
@@ -62,7 +62,7 @@ const element = (name, properties, ...children) => {
 }
 const folded = (title, content) => element("details", {}, element("summary", { textContent: title }), content)
 
-/** The list element of a step, and what brings it up to date. */
+/** The list element of a step, and the function that refreshes it. */
 const shownStep = (step, keyOf, learned) => {
   const { learn, method, path, text } = step
   const body = step.body === undefined ? undefined : element("textarea", { spellcheck: false })
@@ -76,7 +76,7 @@ const shownStep = (step, keyOf, learned) => {
     try {
       return JSON.parse(body.value)
     } catch {
-      // Not JSON yet, while it is being written: shown and sent as it is.
+      // Not valid JSON while the reader is typing: shown and sent as it is.
       return body.value
     }
   }
@@ -116,7 +116,7 @@ const shownStep = (step, keyOf, learned) => {
   return { refresh, shown: element("li", {}, text, ...parts, folded("curl", shell), folded("TypeScript", script)) }
 }
 
-/** `keyOf` gives the key as it is when a step is sent. */
+/** `keyOf` returns the API key at the time when a step is sent. */
 export const showGuide = (list, keyOf) => {
   const shown = steps.map((step) => shownStep(step, keyOf, () => refresh()))
   const refresh = () => {

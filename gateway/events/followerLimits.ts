@@ -1,21 +1,21 @@
-/** What holds for every connection that follows events, by whatever way: how long it may be silent, and whose it still has to be. */
+/** Limits of every connection that follows events: how long it may be silent, and that its credential must stay valid. */
 import { Context, Duration, Effect } from "effect"
 import type { Caller } from "#core/organization/Caller.ts"
 import { CurrentTenant } from "#core/organization/CurrentTenant.ts"
 import { authenticate, type Identities } from "#gateway/request/authenticate.ts"
 import { NotAuthenticated } from "#gateway/request/Refusal.ts"
 
-/** Whoever follows for longer comes back, and shows the credential anew. */
+/** After this long, a client must reconnect and present its credential again. */
 export const longestFollowing = Duration.hours(1)
 
 interface Times {
-  /** Between two signs of life on a line of server-sent events. Less than what proxies and the server itself take for a line that hangs. */
+  /** Time between two comment lines on a stream of server-sent events. Proxies and our own server close a connection that is silent for longer. */
   readonly heartbeat: Duration.Input
-  /** A websocket on which nothing came for so long, not even the answer to a ping, is closed. Pings go out some seconds earlier. */
+  /** A websocket that receives nothing for this long, not even the answer to a ping, is closed. Pings are sent some seconds earlier. */
   readonly idleSeconds: number
-  /** For a full websocket to take more. */
+  /** How long a full websocket may take to accept more. */
   readonly longestWait: Duration.Input
-  /** How often it is asked again whose the credential is. */
+  /** How often the credential is checked again. */
   readonly credentialCheck: Duration.Input
 }
 
@@ -23,10 +23,10 @@ export const FollowingTimes = Context.Reference<Times>("gateway/events/Following
   defaultValue: () => ({ heartbeat: "15 seconds", idleSeconds: 60, longestWait: "30 seconds", credentialCheck: "30 seconds" })
 })
 
-/** No address of a client's: credentials that were good are asked for again. */
+/** Not a client's address: these are rechecks of credentials that were valid. */
 const followers = "followers"
 
-/** Fails once the credential has lost its worth, or is another organization's than the one whose events are followed. */
+/** Fails once the credential is no longer valid, or belongs to another organization than the one whose events are followed. */
 export const credentialLost = (
   headers: Readonly<Record<string, string>>,
   { organizationId }: Caller
@@ -36,10 +36,10 @@ export const credentialLost = (
     const look = Effect.flatMap(authenticate(headers, followers), (now) =>
       now.organizationId === organizationId
         ? Effect.void
-        : Effect.fail(new NotAuthenticated({ detail: "The credential is another organization's by now" }))
+        : Effect.fail(new NotAuthenticated({ detail: "The credential belongs to another organization by now" }))
     ).pipe(
       Effect.catchTag("TooManyWrongKeys", () => Effect.void),
-      // The database does not answer: until it does, there are no events either.
+      // The database does not answer: until it does, there are no events either, so the connection stays.
       Effect.catchDefect((defect) => Effect.logWarning("a follower's credential could not be checked", defect))
     )
     return yield* Effect.forever(Effect.andThen(Effect.sleep(credentialCheck), look))

@@ -1,6 +1,6 @@
 /**
- * Events over websockets. A connection is accepted first and judged then, because a browser is told of a close code but not of a refused
- * upgrade. It is one fiber, which waits while the socket is full; a socket that is closed is not touched any more.
+ * Events over websockets. A connection is accepted first and checked afterwards, because browsers report a close code to the page but not a
+ * refused upgrade. Each connection is one fiber, which waits while the socket is full; a closed socket is not touched any more.
  */
 import { Cause, Duration, Effect, type Fiber, Result, Schema, Stream } from "effect"
 import type { Static } from "typebox"
@@ -90,7 +90,7 @@ export const mountLiveEvents = (
     })
   })
 
-/** Copied: `req` is void once its handler returns. */
+/** Copies the request: `req` is invalid once its handler returns. */
 const connectionOf = (req: uws.HttpRequest, address: string): Connection => {
   const headers: Record<string, string> = {}
   for (const name of credentialHeaders) {
@@ -116,7 +116,7 @@ const follow = (ws: Socket, connection: Connection, rates: RequestRates): Effect
     }
   })
 
-const tooBusy = new Ended({ code: 4429, reason: "Too much is asked for at the moment" })
+const tooBusy = new Ended({ code: 4429, reason: "The engine is overloaded" })
 
 const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection, rates: RequestRates) {
   const query = yield* queryOf(connection)
@@ -128,7 +128,7 @@ const followed = Effect.fnUntraced(function* (ws: Socket, connection: Connection
     )
   )
   if (rates.refusal(caller) !== undefined) return yield* new Ended({ code: 4429, reason: "Too many requests" })
-  if (!hasScope(caller, "read")) return yield* new Ended({ code: 4403, reason: "The key is not good for reading" })
+  if (!hasScope(caller, "read")) return yield* new Ended({ code: 4403, reason: "The key lacks the scope 'read'" })
   const { organizationId } = caller
   const { begun } = yield* Closing
   const compatibility = yield* Compatibility
@@ -150,7 +150,7 @@ const queryOf = ({ query }: Connection): Effect.Effect<Static<typeof EventSocket
   const value = read(EventSocketQuery, Object.fromEntries(new URLSearchParams(query)), ["query"], found)
   return found.length > 0
     ? Effect.fail(new Ended({ code: 4400, reason: "Bad query" }))
-    : // Read against this schema just now, without a violation.
+    : // It was read against this schema without a violation.
       Effect.succeed(value as Static<typeof EventSocketQuery>)
 }
 
@@ -159,7 +159,7 @@ const send = (ws: Socket, connection: Connection, text: string): Effect.Effect<v
   Effect.flatMap(FollowingTimes, ({ longestWait }) =>
     Effect.timeoutOrElse(taken(ws, connection, text), {
       duration: longestWait,
-      orElse: () => Effect.fail(new Ended({ code: 4408, reason: "Nothing was read for too long" }))
+      orElse: () => Effect.fail(new Ended({ code: 4408, reason: "The client read nothing for too long" }))
     })
   )
 
@@ -170,7 +170,7 @@ const taken = (ws: Socket, connection: Connection, text: string): Effect.Effect<
     const done = () => resume(Effect.void)
     connection.onDrain = done
     ws.cork(() => {
-      // 0: taken, but the socket is full.
+      // 0: accepted, but the socket is full.
       if (ws.send(text) !== 0) done()
     })
   })

@@ -1,4 +1,4 @@
-/** Addresses of stored files that work for whoever has them, until they expire: nothing is kept of them, the signature says it all. */
+/** Links to stored files that work for anybody who has them, until they expire. They are not stored: the signature vouches for them. */
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { RunId } from "#core/Id.ts"
@@ -8,25 +8,25 @@ import { runOfToken, runToken } from "./runToken.ts"
 
 interface FileLink {
   readonly key: string
-  /** Epoch seconds. */
+  /** When the link expires, in seconds since the epoch. */
   readonly expires: number
   readonly isInline: boolean
-  /** Who made it, as `LinkMakers` writes it; undefined where the token of a call has led to it. */
+  /** The creator, as `LinkMakers` writes it; undefined for links that were made from the public token of a call. */
   readonly maker: string | undefined
 }
 
 export class FileLinks extends Context.Service<
   FileLinks,
   {
-    /** The path, query included, from the root of the API's address. */
+    /** Path and query of a link, from the root of the API's URL. */
     readonly make: (link: Omit<FileLink, "expires"> & { readonly seconds: number }) => Effect.Effect<string>
     readonly check: (link: FileLink, signature: string) => Effect.Effect<void, LinkRefused>
-    /** Shows the files of a run to whoever has it, for seven days or, if this run was asked for before, for what is left of them. */
+    /** The token of a run, which shows the run's files to anybody who has it, for three and a half to seven days. */
     readonly token: (id: RunId) => Effect.Effect<string>
     readonly runOf: (token: string) => Effect.Effect<RunId, LinkRefused>
   }
 >()("gateway/file/FileLinks") {
-  /** Links outlive a restart, and hold at every node. */
+  /** Links survive a restart, and work on every node. */
   static readonly layer = Layer.effect(
     FileLinks,
     Effect.map(

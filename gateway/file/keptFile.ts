@@ -1,9 +1,9 @@
-/** Stored files by any name that was given out for them, and what kind of file a name says it is. */
+/** Finds a stored file by any key that it ever had, and tells the media type by the key. */
 import { Effect } from "effect"
 import { compressedKey } from "#core/file/RecordingFormat.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 
-/** A recording that was compressed since its name was given out is found under the name that it has now. */
+/** A recording that has been compressed since its key was given out is found under its new key. */
 export const keptFile = (key: string) =>
   FileStore.use((files) => {
     const later = compressedKey(key)

@@ -1,4 +1,4 @@
-/** The addresses of a run's files for whoever has no credential, for what the engine sends. */
+/** URLs of a run's files that work without a credential, for what the engine sends. */
 import { Effect, Layer } from "effect"
 import { PublicFiles } from "#core/file/PublicFiles.ts"
 import type { Run } from "#core/run/Run.ts"
@@ -9,7 +9,7 @@ import { orUndefined } from "#gateway/request/Field.ts"
 
 const noUrls: PublicUrls = { token: null, transcript: null, recording: null }
 
-/** The run's files, for whoever has no credential. */
+/** URLs of the run's files that work without a credential. */
 export const publicUrls = Effect.fnUntraced(function* (run: Pick<Run, "id" | "transcriptKey" | "recordingKey">) {
   if (run.transcriptKey === undefined && run.recordingKey === undefined) return noUrls
   const token = yield* FileLinks.use((_) => _.token(run.id))
@@ -22,7 +22,7 @@ export const publicUrls = Effect.fnUntraced(function* (run: Pick<Run, "id" | "tr
   return urls
 })
 
-/** Waits for the server to listen: before that, nobody knows its address. */
+/** Waits until the server listens: its address is unknown before. */
 export const layer = Layer.effect(
   PublicFiles,
   Effect.map(Effect.context<FileLinks | ServerInfo>(), (context) => ({

@@ -1,6 +1,6 @@
 /**
- * The public token of a run: shows the run's files to whoever has it, for a week at most. Nothing is kept of it. It is a UUID of our own
- * making (version 8): the run's id, the half-week in which it was made, and in all that is left a signature of the two.
+ * The public token of a run: it shows the run's files to anybody who has it, for a week at most. It is not stored. It is a UUID of version 8
+ * that holds the run's id, the half-week in which it was made and, in the remaining bits, a signature of the two.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { RunId } from "#core/Id.ts"
@@ -23,13 +23,13 @@ const signed = (secret: string, id: number, halfWeek: number): Buffer => {
   return token
 }
 
-/** The same one for half a week; good for half a week after that, so for three and a half days at least and seven at most. */
+/** The token stays the same for half a week, and is valid for half a week after that: for three and a half to seven days. */
 export const runToken = (secret: string, id: RunId, nowSeconds: number): string =>
   signed(secret, id, Math.floor(nowSeconds / halfWeekSeconds))
     .toString("hex")
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
 
-/** Undefined: not one of ours, or expired. */
+/** Undefined: the token is not ours, or has expired. */
 export const runOfToken = (secret: string, token: string, nowSeconds: number): RunId | undefined => {
   if (!uuid.test(token)) return undefined
   const given = Buffer.from(token.replaceAll("-", ""), "hex")

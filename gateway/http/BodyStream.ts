@@ -1,10 +1,10 @@
-/** A request body on its way to whoever reads it. The socket is paused while the reader lags, so at most a little is held here. */
+/** A streamed request body. The socket is paused while the reader lags, so that little is held in memory. */
 import { Cause, Effect, Queue, Stream } from "effect"
 import { BodyTooLarge } from "./Endpoint.ts"
 
 const heldBytes = 262_144
 
-/** Where the bytes come from. */
+/** The socket that the bytes come from. */
 interface Tap {
   readonly pause: () => void
   readonly resume: () => void
@@ -12,7 +12,7 @@ interface Tap {
 
 interface BodyStream {
   readonly stream: Stream.Stream<Uint8Array, BodyTooLarge>
-  /** The chunk is copied. False when it exceeds the limit: the stream has failed then. */
+  /** Copies the chunk. False: it exceeds the limit, and the stream has failed. */
   readonly push: (chunk: ArrayBuffer, isLast: boolean) => boolean
 }
 

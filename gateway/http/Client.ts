@@ -1,30 +1,30 @@
 /**
- * Where a request comes from. The socket's address counts, unless it is that of a proxy that the operator trusts: then it is the last address
- * in `X-Forwarded-For` that is not such a proxy's. What stands before that one was written by whoever asked.
+ * The network address of a client. It is the socket's address, unless that belongs to a proxy that the operator trusts: then it is the last
+ * address in `X-Forwarded-For` that does not belong to such a proxy. Earlier addresses in that header may be forged by the client.
  */
 import { BlockList } from "node:net"
 import { canonicalAddress, familyOf } from "#core/egress/IpAddress.ts"
 import type { Network } from "#core/egress/Network.ts"
 
-/** Both are worked out when they are first asked for, which must be before the answer is out. */
+/** Both are computed on first use, which must be before the answer has been written. */
 export interface Client {
-  /** Canonical; empty when nobody can say. */
+  /** In canonical form; empty if unknown. */
   readonly address: string
-  /** From this machine, without any proxy in between, and not from a page of some other site. */
+  /** The request comes from this machine, without a proxy in between, and not from a page of another site. */
   readonly isLocal: boolean
 }
 
-/** What a request says about its way here, copied out of the server's memory. */
+/** What the headers say about the route of a request through proxies, copied out of the server's memory. */
 export interface Way {
-  /** The lines of `X-Forwarded-For`, in order, with commas between. */
+  /** The lines of `X-Forwarded-For`, in order, separated by commas. */
   readonly forwardedFor: string
-  /** Whether it names any proxy. */
+  /** Whether any header reveals a proxy. */
   readonly isForwarded: boolean
-  /** The site whose page asks, in a browser; else empty. */
+  /** The origin of the page that sends the request; empty outside a browser. */
   readonly origin: string
 }
 
-/** Proxies whose word is taken. */
+/** Proxies whose `X-Forwarded-For` is trusted. */
 export interface Proxies {
   readonly isEmpty: boolean
   readonly has: (address: string) => boolean
@@ -65,7 +65,7 @@ const isLocalSite = (origin: string): boolean => {
   return host !== undefined && (host === "localhost" || isLoopback(host.replace(/^\[|\]$/g, "")))
 }
 
-/** A trusted proxy on this machine asks for anybody, whether or not it says so. */
+/** A trusted proxy on this machine may pass on requests from anywhere, even without saying so. */
 export const isLocalTo = (proxies: Proxies, remote: string, { isForwarded, origin }: Way): boolean =>
   isLoopback(remote) && !isForwarded && !proxies.has(remote) && (origin === "" || isLocalSite(origin))
 

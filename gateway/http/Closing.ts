@@ -1,10 +1,10 @@
-/** Answers without an end, such as followed events, have to know when the gateway closes: it would wait for them. */
+/** Tells answers without an end, such as an event stream, that the gateway closes. It would wait for them otherwise. */
 import { Context, Deferred, Effect, Layer } from "effect"
 
 export class Closing extends Context.Service<
   Closing,
   {
-    /** Returns when the gateway has begun to close. */
+    /** Returns once the gateway begins to close. */
     readonly begun: Effect.Effect<void>
     readonly begin: Effect.Effect<void>
   }

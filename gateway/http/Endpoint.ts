@@ -1,31 +1,31 @@
-/** What passes between the sockets and the routes: plain values, already copied out of the server's memory. */
+/** What passes between the sockets and the stages of a request: plain values, copied out of the server's memory. */
 import { type Effect, Schema, type Stream } from "effect"
 import type { Client } from "./Client.ts"
 
 export type Method = "get" | "post" | "put" | "patch" | "delete"
 
-/** The client sent more than it may; the server has answered, and drops the rest. */
+/** The client sent more than the limit; the server has answered, and drops the rest. */
 export class BodyTooLarge extends Schema.TaggedError<BodyTooLarge>()("BodyTooLarge", { limit: Schema.Int }) {}
 
 export interface Asked {
-  /** In logs and in the answer's `x-request-id`. */
+  /** Identifies the request in logs and in the answer's `x-request-id`. */
   readonly id: string
-  /** By name, decoded. */
+  /** The path's parameters by name, decoded. */
   readonly params: Readonly<Record<string, string>>
-  /** What follows the `?`, as it came; empty where the endpoint does not look at it. */
+  /** The raw text after the `?`; empty if the endpoint does not read it. */
   readonly query: string
-  /** The headers that the endpoint has listed, by lower-case name; one that is absent or empty is not in it. */
+  /** The headers that the endpoint lists, by lower-case name; absent and empty ones are left out. */
   readonly headers: Readonly<Record<string, string>>
   readonly client: Client
-  /** Of an endpoint with `body: "bytes"`; else empty. */
+  /** The body of an endpoint with `body: "bytes"`; otherwise empty. */
   readonly bytes: Uint8Array
-  /** Of an endpoint with `body: "stream"`; else empty. Can be read once, and reading is what makes the client send more. */
+  /** The body of an endpoint with `body: "stream"`; otherwise empty. It can be read once, and the client sends no faster than it is read. */
   readonly stream: Stream.Stream<Uint8Array, BodyTooLarge>
 }
 
-/** Bytes too many to hold: written as fast as the client takes them. A failure cuts the answer off. */
+/** A body too large to hold in memory: written as fast as the client takes it. A failure cuts the answer off. */
 export interface Flow {
-  /** Undefined: nobody knows yet; the answer is chunked, and whoever reads it may be in no hurry. */
+  /** Undefined: not known yet. Then the answer is chunked, and a slow reader is not cut off. */
   readonly bytes: number | undefined
   readonly stream: Stream.Stream<Uint8Array, unknown>
 }
@@ -34,7 +34,7 @@ export interface Reply {
   readonly status: number
   readonly headers: ReadonlyArray<readonly [name: string, value: string]>
   readonly body: string | Flow
-  /** The same request may be answered differently a moment later, so this answer is not stored under its key. */
+  /** The same request may be answered differently a moment later, so this answer is not stored under its `Idempotency-Key`. */
   readonly isPassing?: boolean
 }
 
@@ -42,14 +42,14 @@ export interface Endpoint<R> {
   readonly method: Method
   /** `/api/v1/campaign/:campaign_id` */
   readonly path: string
-  /** Lower-case names. */
+  /** Names of the headers to copy, in lower case. */
   readonly headers: ReadonlyArray<string>
   readonly hasQuery: boolean
   readonly body: "none" | "bytes" | "stream"
   readonly bodyLimit: number
   /**
-   * What the head alone is refused with, whatever the body is. `bodyBytes`: how long it says that the body is; NaN where it does not say, and
-   * zero where there is none.
+   * Refuses a request by its head alone, before the body arrives. `bodyBytes`: the declared length of the body; NaN if none is declared, zero
+   * if there is no body.
    */
   readonly refusal: (headers: Asked["headers"], client: Client, bodyBytes: number) => Reply | undefined
   readonly answer: (asked: Asked) => Effect.Effect<Reply, never, R>
@@ -63,7 +63,7 @@ export const json = (status: number, value: unknown): Reply => ({
   body: JSON.stringify(value)
 })
 
-/** Every error body of the API. */
+/** Every error body of the API is made here. */
 export const failure = (status: number, detail: unknown): Reply => json(status, { detail })
 
 export const tooLarge = (limit: number): Reply => failure(413, `The request body is larger than ${limit} bytes`)

@@ -1,25 +1,25 @@
-/** What the gateway itself refuses a request with; what the core refuses it with is declared beside its concept. */
+/** Errors of the gateway itself. Those of the core are declared beside their concepts. */
 import { Schema } from "effect"
 
 export class NotAuthenticated extends Schema.TaggedError<NotAuthenticated>()("NotAuthenticated", { detail: Schema.String }) {}
-/** What the path names is not there; for routes whose wording differs from the table's. */
+/** The path names something that does not exist; for routes whose wording differs from the table's. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", { detail: Schema.String }) {}
-/** A request that fits its schema and makes no sense. */
+/** A request that fits its schema but makes no sense. */
 export class Unprocessable extends Schema.TaggedError<Unprocessable>()("Unprocessable", { detail: Schema.String }) {}
-/** A file that is not this organization's. */
+/** The file belongs to another organization. */
 export class FileForbidden extends Schema.TaggedError<FileForbidden>()("FileForbidden", { detail: Schema.String }) {}
 export class FileKeyInvalid extends Schema.TaggedError<FileKeyInvalid>()("FileKeyInvalid", {}) {}
-/** A call has no files of that kind. */
+/** Calls have no files of that kind. */
 export class ArtifactUnsupported extends Schema.TaggedError<ArtifactUnsupported>()("ArtifactUnsupported", {}) {}
-/** An expired or altered address. */
+/** The link has expired or was altered. */
 export class LinkRefused extends Schema.TaggedError<LinkRefused>()("LinkRefused", {}) {}
-/** This node cannot do its work. */
+/** This node cannot work now. */
 export class NotReady extends Schema.TaggedError<NotReady>()("NotReady", { detail: Schema.String }) {}
-/** A request with the same `Idempotency-Key` has no answer yet. */
+/** An earlier request with the same `Idempotency-Key` is still in progress. */
 export class IdempotencyKeyInFlight extends Schema.TaggedError<IdempotencyKeyInFlight>()("IdempotencyKeyInFlight", {}) {}
-/** The `Idempotency-Key` of a request of other content. */
+/** The `Idempotency-Key` belongs to a request with different content. */
 export class IdempotencyKeyReused extends Schema.TaggedError<IdempotencyKeyReused>()("IdempotencyKeyReused", {}) {}
-/** What cannot be done as asked; for routes whose wording differs from the table's. */
+/** The request cannot be carried out; for routes whose wording differs from the table's. */
 export class NotPossible extends Schema.TaggedError<NotPossible>()("NotPossible", { detail: Schema.String }) {}
-/** The path is one for websockets, and was asked for without an upgrade. */
+/** A websocket path was requested without an upgrade. */
 export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {}) {}

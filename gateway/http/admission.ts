@@ -1,14 +1,14 @@
 /**
- * Which requests are listened to at all, judged by their heads. A request that two servers may take for requests of different lengths is
- * refused with its connection: a proxy in front may have taken its rest for the request of somebody else. A request for another host is that
- * of a browser which was led here by a name of somebody else's (DNS rebinding): its page would pass for one of this engine.
+ * Refuses requests that must not be processed at all, by their heads. A request whose length two servers could read differently is refused,
+ * and its connection closed: a proxy in front may take the rest of it for another client's request. A request for a foreign host name comes
+ * from a browser that was directed here by an attacker's name (DNS rebinding): the attacker's page would pass for one of this engine.
  */
 import { Context } from "effect"
 import { isIP } from "node:net"
 import type * as uws from "uWebSockets.js"
 import { failure, type Reply } from "./Endpoint.ts"
 
-/** Whether the engine goes by that name; undefined: by any. */
+/** Whether a `Host` header names this engine; undefined: any does. */
 export const AllowedHosts = Context.Reference<((header: string) => boolean) | undefined>("gateway/http/AllowedHosts", {
   defaultValue: () => undefined
 })
@@ -16,7 +16,7 @@ export const AllowedHosts = Context.Reference<((header: string) => boolean) | un
 const withPort = /^(?:\[([0-9a-f:.]{2,45})\]|([^:[\]]{1,255}))(?::\d{0,5})?$/
 const rememberedHosts = 100
 
-/** An IP literal leads nowhere else, and `localhost` is resolved by no name server. */
+/** IP literals are always allowed, as is `localhost`: neither is resolved by a name server, so neither can be rebound. */
 export const hostsOf = (names: ReadonlyArray<string>): ((header: string) => boolean) => {
   const own = new Set(["localhost", ...names.map((name) => name.toLowerCase())])
   const known = new Set<string>()
@@ -34,7 +34,7 @@ export const hostsOf = (names: ReadonlyArray<string>): ((header: string) => bool
   }
 }
 
-/** Whose pages may read answers; undefined: anybody's. */
+/** Origins whose pages may read answers; undefined: any. */
 export const AllowedOrigins = Context.Reference<ReadonlySet<string> | undefined>("gateway/http/AllowedOrigins", {
   defaultValue: () => undefined
 })
@@ -44,11 +44,11 @@ const foreign = failure(
   "This engine does not go by the name in the Host header. It goes by localhost, any IP address, and the names in HOST and PUBLIC_URL."
 )
 const ambiguous = failure(400, "The length of the request is given more than once")
-const unknownCoding = failure(501, "No transfer coding but chunked is understood")
+const unknownCoding = failure(501, "The only supported transfer coding is chunked")
 
 interface Refused {
   readonly reply: Reply
-  /** What follows on the connection is nothing to listen to. */
+  /** Nothing that follows on the connection may be read as a request. */
   readonly closes: boolean
 }
 
@@ -59,7 +59,7 @@ export const refusedByHead = (req: uws.HttpRequest, isOurs: ((header: string) =>
   return isOurs === undefined || isOurs(req.getHeader("host")) ? undefined : { reply: foreign, closes: false }
 }
 
-/** `getHeader` knows only one of several lines. */
+/** `getHeader` returns only one of several lines. */
 const framings = (req: uws.HttpRequest): number => {
   let count = 0
   req.forEach((name) => {

@@ -1,4 +1,4 @@
-/** What is taken out of a request before its handler returns: then the server uses its memory for another one. */
+/** Copies what we need from a request before its handler returns: after that, uWebSockets reuses its memory. */
 import { Result } from "effect"
 import { randomUUID } from "node:crypto"
 import type * as uws from "uWebSockets.js"
@@ -10,12 +10,12 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 export const pathNames = (path: string): ReadonlyArray<string> =>
   path.split("/").flatMap((segment) => (segment.startsWith(":") ? [segment.slice(1)] : []))
 
-// Randomness for each request would cost a twentieth of an answer.
+// A random id for each request would take a twentieth of the time of an answer.
 const ofProcess = randomUUID().slice(0, 24)
 const counterDigits = 12
 let requests = 0
 
-/** The client's own id, or one that no other request has: what all of this process have in common, and a number. */
+/** The client's own id if it is valid, otherwise a unique one: a random prefix of this process and a counter. */
 export const requestId = (req: uws.HttpRequest): string => {
   const given = req.getHeader("x-request-id")
   if (given !== "" && requestIdPattern.test(given)) return given
@@ -29,7 +29,7 @@ export const requestParts = (
 ): Pick<Asked, "params" | "query" | "headers"> => {
   const headers: Record<string, string> = {}
   for (const name of endpoint.headers) {
-    // A key wins over a token.
+    // An API key takes precedence over a token.
     if (name === "authorization" && "x-api-key" in headers) continue
     const value = req.getHeader(name)
     if (value !== "") headers[name] = value
@@ -41,13 +41,13 @@ export const requestParts = (
   return { headers, params, query: endpoint.hasQuery ? queryOf(req) : "" }
 }
 
-/** Headers by which proxies say that they are there, whatever else they say. */
+/** Headers that reveal a proxy. */
 const forwarding = ["x-forwarded-for", "forwarded", "x-real-ip", "via"]
 const nowhere: Way = { forwardedFor: "", isForwarded: false, origin: "" }
 
 const wayOf = (req: uws.HttpRequest): Way => {
   const lines: Array<string> = []
-  // `getHeader` knows only the first of several lines, which a client may have put there itself.
+  // `getHeader` returns only the first of several lines, which may have been written by the client itself.
   req.forEach((name, value) => {
     if (name === "x-forwarded-for") lines.push(value)
   })
@@ -58,7 +58,7 @@ const wayOf = (req: uws.HttpRequest): Way => {
 const decoder = new TextDecoder()
 const remoteOf = (res: uws.HttpResponse): string => decoder.decode(res.getRemoteAddressAsText())
 
-/** Without proxies, a request that changes nothing has nothing to say about its way that matters: to copy it would cost each a twentieth. */
+/** Without trusted proxies, a request without a body needs none of these headers: copying them would take a twentieth of its time. */
 export const clientOf = (
   exchange: { readonly res: uws.HttpResponse; readonly isOver: boolean },
   req: uws.HttpRequest,
@@ -67,10 +67,10 @@ export const clientOf = (
 ): Client =>
   new RequestClient(proxies, hasBody || !proxies.isEmpty ? wayOf(req) : nowhere, () => (exchange.isOver ? "" : remoteOf(exchange.res)))
 
-/** Undefined without a `?`, whatever its declaration says. */
+/** uWebSockets returns undefined for a URL without `?`, although it is declared to return a string. */
 export const queryOf = (req: uws.HttpRequest): string => req.getQuery() ?? ""
 
-/** What is badly encoded stays as it is, and fits no schema that matters. */
+/** A badly encoded segment stays as it is: no schema of ours accepts it where it matters. */
 const decoded = (segment: string): string =>
   segment.includes("%")
     ? Result.getOrElse(

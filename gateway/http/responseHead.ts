@@ -7,7 +7,7 @@ interface Written {
   writeHeader(name: string, value: string): unknown
 }
 
-/** No origin may send a browser's own credentials along. */
+/** Without `access-control-allow-credentials`, no page can send a browser's own credentials along. */
 const commonHeaders: ReadonlyArray<readonly [string, string]> = [
   ["access-control-expose-headers", "x-request-id, content-disposition, link"],
   ["x-content-type-options", "nosniff"],
@@ -17,22 +17,22 @@ const commonHeaders: ReadonlyArray<readonly [string, string]> = [
 ]
 const linesOf = (headers: Reply["headers"]): string => headers.map(([name, value]) => `\r\n${name}: ${value}`).join("")
 const commonLines = linesOf(commonHeaders)
-/** Of JSON, which nobody shows in a frame, and from which no link leads on. */
+/** JSON is not shown in frames and has no links to follow, so it goes without those two headers. */
 const jsonLines = linesOf([...jsonHeaders, ...commonHeaders.filter(([name]) => name !== "x-frame-options" && name !== "referrer-policy")])
 
-/** `origin`: of the page that asks; empty without one. */
+/** `origin`: that of the page which sent the request; empty without one. */
 export type HeadWriter = (res: Written, id: string, reply: Reply, origin: string) => void
 
 const anyOrigin = linesOf([["access-control-allow-origin", "*"]])
 const noOrigin = linesOf([["vary", "origin"]])
 
-/** `origins`: whose pages may read answers; undefined: anybody's. */
+/** `origins`: those whose pages may read answers; undefined: any. */
 export const headWriterFor = (origins: ReadonlySet<string> | undefined): HeadWriter => {
   const readerLines = (origin: string): string => {
     if (origins === undefined) return anyOrigin
     return origins.has(origin) ? `${noOrigin}${linesOf([["access-control-allow-origin", origin]])}` : noOrigin
   }
-  // All headers go out as further lines of the first: each call into the server costs as much as a whole route does.
+  // All headers are written as further lines of the first one: each call into uWebSockets costs as much as a whole route.
   return (res, id, { headers, status }, origin) => {
     if (status !== 200) res.writeStatus(`${status} ${STATUS_CODES[status] ?? ""}`)
     res.writeHeader("x-request-id", id + readerLines(origin) + (headers === jsonHeaders ? jsonLines : linesOf(headers) + commonLines))

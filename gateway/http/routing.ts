@@ -1,4 +1,4 @@
-/** What to say to a request that no endpoint takes: there is no such path, not with this method, or not with this trailing slash. */
+/** Answers requests that match no endpoint: the path is unknown, has no such method, or differs in its trailing slash. */
 import { failure, type Method, type Reply } from "./Endpoint.ts"
 
 export interface Place {
@@ -9,7 +9,7 @@ export interface Place {
 type Stray =
   | { readonly _tag: "NotFound" }
   | { readonly _tag: "OtherMethod"; readonly allow: string }
-  /** The path as it is declared. */
+  /** `path`: the path as it is declared. */
   | { readonly _tag: "OtherSpelling"; readonly path: string }
 
 const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/")
@@ -17,11 +17,11 @@ const segmentsOf = (path: string): ReadonlyArray<string> => path.split("/")
 const matches = (pattern: ReadonlyArray<string>, path: ReadonlyArray<string>): boolean =>
   pattern.length === path.length && pattern.every((segment, at) => (segment.startsWith(":") ? path[at] !== "" : segment === path[at]))
 
-/** Routes that clients of the existing product may ask for, and whose path is one of ours too, with a word in place of a parameter. */
+/** Routes of the existing product that we do not have, but whose paths match one of ours with a parameter in place of a word. */
 const absent: ReadonlyArray<Place> = [{ method: "post", path: "/api/v1/workflow-recordings/transcribe" }]
 const isAbsent = (method: string, path: string): boolean => absent.some((place) => place.method === method && place.path === path)
 
-/** `method` in lower case. */
+/** `method` is in lower case. */
 export const straysOf = (places: ReadonlyArray<Place>): ((method: string, path: string) => Stray) => {
   const patterns = places.map(({ method, path }) => ({ method, segments: segmentsOf(path) }))
   const methodsAt = (path: string): ReadonlyArray<Method> => {
@@ -37,7 +37,7 @@ export const straysOf = (places: ReadonlyArray<Place>): ((method: string, path: 
   }
 }
 
-/** A GET is also answered as HEAD. */
+/** Every GET route also answers HEAD. */
 const allowOf = (methods: ReadonlyArray<Method>): string =>
   [...new Set(methods.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])))].sort().join(", ")
 
@@ -48,11 +48,11 @@ interface StrayRequest {
   readonly method: string
   readonly path: string
   readonly query: string
-  /** The headers that a browser would like to send. */
+  /** The headers that a browser wants to send: `Access-Control-Request-Headers`. */
   readonly wanted: string
 }
 
-/** A browser asks with it before the request itself, and shows its page a failed fetch unless the answer is a good one: then not even our 404. */
+/** Unless a browser's preflight succeeds, the page sees a failed fetch and not even our 404: preflights of unknown paths succeed too. */
 const isPreflight = ({ method, path }: StrayRequest): boolean => method === "options" && path.startsWith(apiPath)
 const apiPath = "/api/v1/"
 const anyMethod = "DELETE, GET, HEAD, PATCH, POST, PUT"

@@ -1,7 +1,7 @@
 /**
- * The sockets; this file, requestParts.ts, writeBody.ts and liveEvents.ts know uWebSockets. A request is copied out of its memory before the first
- * asynchronous step, and from then on is one fiber: interrupted when the client goes away, when it takes too long, and at last when the
- * server closes. Every answer is written at most once, inside `cork`; after an abort none is.
+ * The HTTP server on uWebSockets. A request is copied out of uWebSockets' memory before the first asynchronous step. An answer that is known
+ * at once is written without a fiber; otherwise the request is one fiber, which is interrupted when the client goes away, when it takes too
+ * long, and finally when the server closes. An answer is written at most once, inside `cork`, and never after an abort.
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Fiber, Layer, Schedule, Stream } from "effect"
 import { setImmediate } from "node:timers/promises"
@@ -30,18 +30,18 @@ export interface Limits {
   readonly bodyMillis: number
   /** The same for a body that is streamed, its answer included. */
   readonly uploadMillis: number
-  /** What live requests get to end by themselves when the server closes. */
+  /** How long live requests may take to finish when the server closes. */
   readonly drainMillis: number
 }
 const defaultLimits: Limits = { answerMillis: 30_000, bodyMillis: 30_000, uploadMillis: 300_000, drainMillis: 10_000 }
 
 interface ServerOptions<R> {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
   readonly endpoints: ReadonlyArray<Endpoint<R>>
   readonly limits?: Partial<Limits>
-  /** Whose `X-Forwarded-For` is believed; nobody's without. */
+  /** Proxies whose `X-Forwarded-For` is trusted; without them, none. */
   readonly trustedProxies?: ReadonlyArray<Network> | undefined
   readonly mount?: ((app: uws.TemplatedApp) => Effect.Effect<void, never, R>) | undefined
 }
@@ -52,17 +52,17 @@ interface Exchange {
   readonly metrics: RouteMetrics
   readonly res: uws.HttpResponse
   readonly isHead: boolean
-  /** The page that asks, where it matters. */
+  /** The origin of the page that sends the request; empty where any origin may read answers. */
   readonly origin: string
   deadline: number
-  /** When its fiber began, in nanoseconds that only ever grow; undefined for an answer that is known at once. */
+  /** When its fiber began, in monotonic nanoseconds; undefined for an answer that is known at once. */
   beganAt: bigint | undefined
-  /** All of the body has come. */
+  /** All of the body has arrived. */
   isComplete: boolean
   isPaused: boolean
-  /** We are in the handler of the request, where everything is corked. */
+  /** The request's handler is still running: everything written there is corked. */
   isCorked: boolean
-  /** The head of the answer is out, its body is on the way. */
+  /** The head of the answer has been written, its body is being written. */
   isStreaming: boolean
   /** Answered or aborted: `res` must not be touched any more. */
   isOver: boolean
@@ -90,7 +90,7 @@ const close = (server: Server, socket: uws.us_listen_socket, drainMillis: number
     uws.us_listen_socket_close(socket)
     yield* Effect.andThen(Closing.begin, server.drain).pipe(Effect.timeoutOption(drainMillis))
     yield* server.interruptAll
-    // What is left are idle connections and answers nobody reads.
+    // Only idle connections and answers that nobody reads are left.
     server.app.close()
   })
 
@@ -98,9 +98,9 @@ type RunFork<R> = <A>(effect: Effect.Effect<A, never, R>) => Fiber.Fiber<A>
 
 interface Server {
   readonly app: uws.TemplatedApp
-  /** Answers what has taken too long. */
+  /** Answers requests that have taken too long. */
   readonly sweep: () => void
-  /** New requests are refused from now on; returns when none is live. */
+  /** Refuses new requests from now on; returns when none is live. */
   readonly drain: Effect.Effect<void>
   readonly interruptAll: Effect.Effect<void>
 }
@@ -110,7 +110,7 @@ interface Admission {
   readonly origins: (typeof AllowedOrigins)["Service"]
 }
 
-/** Among the headers of routes that ask for a key. */
+/** Routes that require a key list this header. */
 const keyHeader = "x-api-key"
 
 class UwsServer<R> implements Server {
@@ -163,7 +163,7 @@ class UwsServer<R> implements Server {
   readonly drain = Effect.suspend(() => {
     this.isDraining = true
     const isIdle = this.live.size === 0 ? Effect.void : Deferred.await(this.drained)
-    // The last one to leave may be in the middle of writing.
+    // The last request may still be writing its answer.
     return Effect.andThen(
       isIdle,
       Effect.promise(() => setImmediate())
@@ -201,8 +201,8 @@ class UwsServer<R> implements Server {
   }
 
   /**
-   * Undefined: not to be listened to, and answered accordingly. With an API key the name does not matter, and reading it would cost as much as
-   * the rest of the head: a page that was led here by another name has no key.
+   * Undefined: the request was refused by its head, and answered. With an API key the host name is not checked, since reading it costs as much
+   * as the rest of the head: a page that reaches us by DNS rebinding has no key.
    */
   private begin(res: uws.HttpResponse, req: uws.HttpRequest, start: Start, hasKey: boolean): Exchange | undefined {
     const { hosts, origins } = this.admission
@@ -212,7 +212,7 @@ class UwsServer<R> implements Server {
     if (!refused.closes) this.send(exchange, refused.reply)
     else {
       this.keep(exchange)
-      // Not at once: only while an answer is pending is nothing else on the connection taken for a request.
+      // Not at once: only while an answer is pending does uWebSockets read no further request from the connection.
       this.runFork(
         Effect.map(
           Effect.promise(() => setImmediate()),
@@ -223,7 +223,7 @@ class UwsServer<R> implements Server {
     return undefined
   }
 
-  /** The handler returns before the answer is out. */
+  /** For a request whose handler returns before its answer is written. */
   private keep(exchange: Exchange): void {
     exchange.isCorked = false
     this.live.add(exchange)
@@ -278,7 +278,7 @@ class UwsServer<R> implements Server {
     exchange.fiber = fiber
     fiber.addObserver((exit) => {
       if (Exit.isSuccess(exit)) return this.send(exchange, exit.value)
-      // Whoever else interrupts a request has answered it already.
+      // Everything else that interrupts a request has answered it already.
       if (Cause.hasInterruptsOnly(exit.cause)) return this.send(exchange, shuttingDown)
       this.report("request failed", exchange, exit.cause)
       this.send(exchange, failure(500, "Internal Server Error"))
@@ -299,10 +299,10 @@ class UwsServer<R> implements Server {
   private writeWhole({ id, isHead, isPaused, origin, res }: Exchange, reply: Reply, closes: boolean): void {
     const { body } = reply
     this.writeHead(res, id, reply, origin)
-    // A client that waits for the rest of its body to be taken would not read the answer.
+    // A client that still waits to send the rest of its body would not read the answer.
     if (isPaused) res.resume()
     if (typeof body === "string" && !isHead) return void res.end(body, closes)
-    // Not given to `endWithoutBody`, which would go on waiting for that many bytes and void the connection.
+    // Not passed to `endWithoutBody`, which would wait for that many bytes and spoil the connection.
     const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.bytes
     if (bytes !== undefined) res.writeHeader("content-length", String(bytes))
     res.endWithoutBody()
@@ -334,7 +334,7 @@ class UwsServer<R> implements Server {
     })
   }
 
-  /** Too few bytes: there is no way to say so but to close the connection. */
+  /** The body ends early: closing the connection is the only way to tell the client. */
   private cutOff(exchange: Exchange): void {
     this.leave(exchange)
     exchange.res.close()
@@ -391,7 +391,7 @@ const begun = <R>(endpoint: Endpoint<R>, asked: Asked): Effect.Effect<Reply, nev
   }
 }
 
-/** Each piece of a body costs as much as a kilobyte of it. Beyond the first few, they have to be of some size on average. */
+/** Receiving a piece costs as much as a kilobyte, however small it is. Beyond the first few, pieces must have a minimum average size. */
 const fewChunks = 1000
 const leastOfChunk = 64
 const tooManyChunks = failure(400, `A body in more than ${fewChunks} pieces needs ${leastOfChunk} bytes in each`)

@@ -1,14 +1,14 @@
-/** Bodies that go out piece by piece, as fast as the client takes them. */
+/** Writes bodies piece by piece, as fast as the client takes them. */
 import { Effect } from "effect"
 import type { HttpResponse } from "uWebSockets.js"
 
 interface Open {
   readonly res: HttpResponse
-  /** Then `res` must not be touched any more. */
+  /** If true, `res` must not be touched any more. */
   readonly isOver: boolean
 }
 
-/** Of a body whose length nobody knows. Returns when the socket can take more. */
+/** Writes a chunk of a body of unknown length. Returns when the socket can take more. */
 export const writeChunk = (exchange: Open, chunk: Uint8Array): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const { res } = exchange
@@ -22,7 +22,7 @@ export const writeChunk = (exchange: Open, chunk: Uint8Array): Effect.Effect<voi
     })
   })
 
-/** Of `total` bytes. Returns when the socket has taken all of the chunk; `done` is called with the last one. */
+/** Writes a chunk of a body of `total` bytes. Returns when the socket has taken all of it; `done` is called after the last chunk. */
 export const write = (exchange: Open, chunk: Uint8Array, total: number, done: () => void): Effect.Effect<void> =>
   Effect.callback((resume) => {
     const { res } = exchange

@@ -1,4 +1,4 @@
-/** The API in few words, for readers with little patience: one line for each operation, by what it is about. */
+/** A short summary of the API for language models: one line for each operation, grouped by tag. */
 import type { Route } from "#gateway/request/Route.ts"
 
 const wordsOf: { readonly [Access in Route["access"]]: string } = {
@@ -18,9 +18,9 @@ export const llmsText = (routes: ReadonlyArray<Route<unknown>>): string => {
     "",
     "> Calls people with voice agents: single calls and whole campaigns. JSON over HTTP.",
     "",
-    "- Credential: an API key in `X-API-Key`, or it or a login token as `Authorization: Bearer`.",
-    '- Errors: `{"detail": "..."}`; a request that does not fit answers 422, with a list of what is wrong where.',
-    "- Everything in detail: [OpenAPI 3.1](/api/v1/openapi.json), as a page: [documentation](/docs).",
+    "- Credential: an API key in `X-API-Key`, or an API key or login token as `Authorization: Bearer`.",
+    '- Errors: `{"detail": "..."}`; an invalid request is answered with 422 and a list of what is wrong where.',
+    "- Details: [OpenAPI 3.1](/api/v1/openapi.json); as a page: [documentation](/docs).",
     "",
     ...sections
   ].join("\n")

@@ -1,4 +1,4 @@
-/** OpenAPI 3.1, made from the routes: what is documented is what is checked. */
+/** Generates OpenAPI 3.1 from the routes: what is documented is what is checked. */
 import Type, { type TObject, type TSchema } from "typebox"
 import { type DomainTag, statusOf } from "#gateway/request/Refusal.ts"
 import type { Route } from "#gateway/request/Route.ts"
@@ -46,7 +46,7 @@ export interface Operation {
 
 const errorSchema: JsonSchema = {
   type: "object",
-  properties: { detail: { type: "string", description: "One sentence." } },
+  properties: { detail: { type: "string", description: "The reason, in one sentence." } },
   required: ["detail"],
   examples: [{ detail: "Campaign not found" }]
 }
@@ -57,16 +57,16 @@ const violationSchema: JsonSchema = {
     loc: {
       type: "array",
       items: { anyOf: [{ type: "string" }, { type: "integer" }] },
-      description: "Where: `body`, `query`, `path` or `header`, and on from there."
+      description: "The place: `body`, `query`, `path` or `header`, followed by the path within it."
     },
     msg: { type: "string" },
-    input: { description: "What was there." },
+    input: { description: "The value at that place." },
     ctx: { type: "object" }
   },
   required: ["type", "loc", "msg", "input"],
   examples: [{ type: "missing", loc: ["body", "name"], msg: "Field required", input: {} }]
 }
-/** What `validate` and `publish` say of an agent, and nothing else does. */
+/** Only `validate` and `publish` of agents answer with it. */
 const invalidGraphSchema: JsonSchema = {
   type: "object",
   properties: {
@@ -129,7 +129,7 @@ export const openApiOf = (routes: ReadonlyArray<Route<unknown>>, version: string
       schemas: components.schemas,
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
-        bearer: { type: "http", scheme: "bearer", description: "The same key, or the token of a user who has logged in." }
+        bearer: { type: "http", scheme: "bearer", description: "An API key, or the token of a logged-in user." }
       }
     }
   }
@@ -150,7 +150,7 @@ const operationOf = (route: Route<unknown>, components: Components): Operation =
   responses: responsesOf(route, components)
 })
 
-/** OpenAPI has its own places for these two. */
+/** OpenAPI describes these two elsewhere. */
 const isImplied = (header: string): boolean => header === "X-API-Key" || header === "Content-Type"
 
 const parametersOf = (place: string, schema: TObject, components: Components): ReadonlyArray<JsonSchema> =>
@@ -165,7 +165,7 @@ const parametersOf = (place: string, schema: TObject, components: Components): R
     }
   })
 
-/** A parameter cannot be sent as null, only left out. */
+/** A parameter cannot be null, only left out. */
 const givenOf = (schema: TSchema): TSchema => (Type.IsUnion(schema) ? (schema.anyOf.find((one) => !Type.IsNull(one)) ?? schema) : schema)
 
 const requestBodyOf = ({ body }: Route<unknown>, components: Components): Pick<Operation, "requestBody"> => {
@@ -178,7 +178,7 @@ const requestBodyOf = ({ body }: Route<unknown>, components: Components): Pick<O
 }
 
 const linkHeader: JsonSchema = {
-  description: 'There is more: the address of the next part, relative to this one, as `rel="next"`. Absent from the last part.',
+  description: 'The URL of the next part, relative to this one, as `rel="next"`. Absent from the last part.',
   schema: { type: "string" },
   example: '</api/v1/workflow/fetch?limit=1000&after=1000>; rel="next"'
 }
@@ -186,11 +186,11 @@ const linkHeader: JsonSchema = {
 const refer = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 const problem = (description: string, name = "Error"): Answer => ({ description, content: { "application/json": { schema: refer(name) } } })
 
-/** What is refused before it is read as a request gets no JSON. */
+/** A request that is refused before it is parsed gets no JSON. */
 const problemOf = (status: number, description: string): Answer =>
   status === 431 ? { description } : problem(description, status === 422 ? "ValidationError" : "Error")
 
-/** `CampaignNotFound` as words: `Campaign not found`. */
+/** Turns `CampaignNotFound` into `Campaign not found`. */
 const wordsOf = (tag: DomainTag): string => {
   const words = tag.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -206,38 +206,35 @@ const responsesOf = (route: Route<unknown>, components: Components): Readonly<Re
   for (const tag of errors) add(statusOf(tag), wordsOf(tag))
   if (access === "api-key") add(401, "Not authenticated")
   if (access !== "none")
-    add(
-      429,
-      "The organization sends too many requests, or too many of them wait already, or too many unknown API keys came from this address"
-    )
-  // Whoever is let in at all is a viewer.
-  if (access !== "none" && needs === "operator") add(403, "The key is not the operator's")
+    add(429, "The organization sends too many requests, too many of them are waiting, or too many unknown API keys came from this address")
+  // Every caller is at least a viewer.
+  if (access !== "none" && needs === "operator") add(403, "The key is not an operator's")
   else if (access !== "none")
-    add(403, ...(needs === "viewer" ? [] : [`The role of the caller is below ${needs}`]), `The key is not good for \`${scope}\``)
+    add(403, ...(needs === "viewer" ? [] : [`The caller's role is below ${needs}`]), `The key lacks the scope \`${scope}\``)
   if (body._tag === "Json") add(400, "The body is not UTF-8")
   if (body._tag !== "None") {
-    add(408, "The body took too long")
+    add(408, "The body took too long to arrive")
     add(413, "The body is too large")
   }
-  if (isChecked(route)) add(422, "The request does not fit")
-  if (success._tag === "Content") add(416, "No such part of the file")
-  add(431, "The head of the request is too large")
+  if (isChecked(route)) add(422, "The request is invalid")
+  if (success._tag === "Content") add(416, "The file has no such range")
+  add(431, "The request headers are too large")
   add(500, "Internal server error")
-  add(503, "The request took too long, too much else is asked for, or the service is shutting down")
+  add(503, "The request took too long, the engine is overloaded, or the service is shutting down")
   const problems = [...reasons].map(([status, words]) => [String(status), problemOf(status, [...new Set(words)].join(". "))] as const)
   return Object.fromEntries([...successes(route.success, components), ...problems])
 }
 
 const successes = (success: Route["success"], components: Components): ReadonlyArray<readonly [string, Answer]> => {
-  if (success._tag === "Redirect") return [["302", { description: "At the address in `Location`" }]]
+  if (success._tag === "Redirect") return [["302", { description: "Redirects to the URL in `Location`" }]]
   if (success._tag === "Json") {
     const media = { schema: components.output(success.schema), example: exampleOf(success.schema) }
     const headers = success.isListed ? { headers: { Link: linkHeader } } : {}
-    return [["200", { description: "Done", ...headers, content: { "application/json": media } }]]
+    return [["200", { description: "Success", ...headers, content: { "application/json": media } }]]
   }
   const content = Object.fromEntries(success.mediaTypes.map((type) => [type, { schema: type === "application/json" ? {} : bytesSchema }]))
   return [
-    ["200", { description: "The whole of it", content }],
-    ["206", { description: "The part that was asked for with `Range`", content }]
+    ["200", { description: "The whole content", content }],
+    ["206", { description: "The range that was requested with `Range`", content }]
   ]
 }

@@ -1,8 +1,8 @@
-/** An example for a schema: what it says itself, what its properties are usually called, and where nothing is known, the least that fits. */
+/** Makes an example for a schema: its own, one by the name of a property or, failing both, the smallest value that fits. */
 import Type, { type TSchema } from "typebox"
 import { read } from "#gateway/request/validation.ts"
 
-/** What a property of this name looks like. */
+/** Examples for properties by name. */
 const usual: Readonly<Record<string, unknown>> = {
   name: "Spring reminder",
   email: "ada@example.com",
@@ -61,7 +61,7 @@ const textOf = (schema: TSchema, name: string): string => {
   return [usual[name], ...dated, ...texts].filter((one) => typeof one === "string").find((one) => fits(schema, one)) ?? "text"
 }
 
-/** `name` is that of the property it is for. */
+/** `name`: the name of the property that the example is for. */
 export const exampleOf = (schema: TSchema, name = ""): unknown => {
   if ("examples" in schema && Array.isArray(schema.examples) && schema.examples.length > 0) return schema.examples[0]
   if ("default" in schema && schema.default !== null) return schema.default
@@ -80,7 +80,7 @@ export const exampleOf = (schema: TSchema, name = ""): unknown => {
   return {}
 }
 
-/** Of a request. The id of another thing that may be left out is left out: whoever sends the example as it is has no such thing. */
+/** An example of a request. Optional ids of other things are left out: a reader who sends the example unchanged has no such things. */
 export const requestExampleOf = (schema: TSchema): unknown => {
   if (!Type.IsObject(schema) || "examples" in schema) return exampleOf(schema)
   const isLeftOut = (name: string, one: TSchema) => name.endsWith("_id") && "default" in one && one.default === null

@@ -1,6 +1,6 @@
 /**
- * The schemas of the routes as JSON Schema, those with a title once and by reference. A request may leave out what has a default, an
- * answer never does: a shape that is used both ways has two schemas where that makes a difference.
+ * Converts the schemas of the routes to JSON Schema; those with a title appear once, and are referred to. A request may leave out properties
+ * with a default, an answer never does: a shape that is used both ways has two schemas where that makes a difference.
  */
 import Type, { type TSchema } from "typebox"
 import type { Route } from "#gateway/request/Route.ts"
@@ -59,7 +59,7 @@ export const componentsOf = (routes: ReadonlyArray<Route<unknown>>, known: Reado
   return { schemas, input: (schema) => named(schema, true), output: (schema) => named(schema, false) }
 }
 
-/** What a schema says itself, without TypeBox's own marks and without its parts. */
+/** The keywords of a schema, without TypeBox's own marks and without its subschemas. */
 const bare = (schema: TSchema): JsonSchema => Object.fromEntries(Object.entries(schema).filter(([name]) => !name.startsWith("~")))
 
 const isSame = (one: JsonSchema | undefined, other: JsonSchema): boolean => JSON.stringify(one) === JSON.stringify(other)

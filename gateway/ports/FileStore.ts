@@ -1,32 +1,32 @@
-/** Port: where uploaded lists, recordings and transcripts lie. Keys that it does not know or does not like are missing. */
+/** Port: the store of uploaded lists, recordings and transcripts. Unknown and invalid keys count as missing. */
 import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
-/** For the engine's own user alone. */
+/** Only the engine's own user may read and write the file. */
 const ownFile = 0o600
 
 export class FileMissing extends Schema.TaggedError<FileMissing>()("FileMissing", { key: Schema.String }) {}
 
 export interface StoredFile {
   readonly bytes: number
-  /** Epoch milliseconds. */
+  /** Milliseconds since the epoch. */
   readonly modifiedAt: number
-  /** From the byte at `from` up to, and without, the one at `until`. */
+  /** Reads from the byte at `from` up to, but without, the one at `until`. */
   readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown>
 }
 
 interface StagedFile {
   readonly bytes: number
-  /** Puts them under their key, in the place of whatever lies there. */
+  /** Stores the bytes under their key, and replaces what is there. */
   readonly keep: Effect.Effect<void>
 }
 
-/** Files under a folder of this machine. */
+/** Files in a folder of this machine. */
 interface LocalFiles {
-  /** Where `key` may be written; the folder is there. */
+  /** The path to write `key` to, in a folder that exists. */
   readonly createWriter: (key: string) => Effect.Effect<string, unknown>
   readonly stat: (key: string) => Effect.Effect<{ readonly bytes: number; readonly modifiedAt: number }, { readonly _tag: string }>
   readonly path: (key: string) => Effect.Effect<string, unknown>
@@ -37,11 +37,11 @@ export class FileStore extends Context.Service<
   FileStore,
   {
     readonly find: (key: string) => Effect.Effect<StoredFile, FileMissing>
-    /** All of `bytes` or nothing: a reader never sees a part. Returns how many they were. */
+    /** Writes all bytes or none: a reader never sees a part. Returns their number. */
     readonly write: <E>(key: string, bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<number, E>
-    /** The bytes, on the disk and not yet under their key: gone with the scope, unless they were kept. */
+    /** Writes the bytes to disk, but not yet under their key. They are deleted with the scope unless they were kept. */
     readonly stage: <E>(key: string, bytes: Stream.Stream<Uint8Array, E>) => Effect.Effect<StagedFile, E, Scope.Scope>
-    /** Succeeds when there is no such file. */
+    /** Also succeeds if there is no such file. */
     readonly remove: (key: string) => Effect.Effect<void>
   }
 >()("gateway/ports/FileStore") {
@@ -61,7 +61,7 @@ const local = (files: LocalFiles): FileStore["Service"] => ({
       read: (from, until) =>
         until <= from
           ? Stream.empty
-          : // Opened by whoever reads: nobody would close it for one who does not.
+          : // The reader opens the file: if nothing is read, there is nothing to close.
             Stream.suspend(() =>
               Stream.fromAsyncIterable<Uint8Array, unknown>(createReadStream(path, { start: from, end: until - 1 }), (error) => error)
             )

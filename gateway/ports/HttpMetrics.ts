@@ -1,6 +1,5 @@
 /**
- * How requests were answered, as plain numbers. What counts the answers of a route is found when the route is mounted, so that an answer
- * costs an increment.
+ * Counts of answers, as plain numbers. A route's counters are looked up when the route is mounted, so that an answer costs an increment.
  */
 import { Context } from "effect"
 import { Histogram } from "#core/Histogram.ts"
@@ -9,11 +8,11 @@ const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 
 export class RouteMetrics {
   readonly method: string
-  /** As it is declared, never as it was asked for. */
+  /** The path as declared, never as requested. */
   readonly route: string
-  /** From the whole request to the beginning of its answer; without those whose answer was known at once. */
+  /** Time from the complete request to the beginning of its answer; answers that were known at once are not included. */
   readonly seconds = new Histogram(secondsBounds)
-  /** With 200, as by far the most are. */
+  /** Counts answers with status 200, by far the most frequent. */
   private ok = 0
   private readonly others = new Map<number, number>()
 
@@ -27,13 +26,13 @@ export class RouteMetrics {
     else this.others.set(status, (this.others.get(status) ?? 0) + 1)
   }
 
-  /** How many of each status there were. */
+  /** The number of answers per status. */
   get answers(): ReadonlyArray<readonly [status: number, count: number]> {
     return this.ok === 0 ? [...this.others] : [[200, this.ok], ...this.others]
   }
 }
 
-/** Where no route is; and whoever asks may make up methods. */
+/** For requests that match no route. Clients can send arbitrary methods: all but these count as one. */
 const strayRoute = "other"
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
@@ -47,7 +46,7 @@ export class HttpMetrics {
     return metrics
   }
 
-  /** Of requests that no route takes. `method` in lower case. */
+  /** Metrics of requests that match no route. `method` is in lower case. */
   ofStray(method: string): RouteMetrics {
     const name = method.toUpperCase()
     return this.of(methods.has(name) ? name : "OTHER", strayRoute)
@@ -58,7 +57,7 @@ export class HttpMetrics {
   }
 }
 
-/** Of this process. */
+/** The metrics of this process. */
 export const CurrentHttpMetrics = Context.Reference<HttpMetrics>("gateway/ports/CurrentHttpMetrics", {
   defaultValue: () => new HttpMetrics()
 })

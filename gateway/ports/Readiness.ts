@@ -1,4 +1,4 @@
-/** Port: whether this node can do its work now. */
+/** Port: whether this node can work now. */
 import { Context, type Effect } from "effect"
 import type { TelephonyConfigId } from "#core/Id.ts"
 
@@ -6,16 +6,16 @@ export interface TrunkReadiness {
   readonly telephonyConfigurationId: TelephonyConfigId
   readonly provider: string
   readonly isUp: boolean
-  /** Why it is not. No credential, no phone number. */
+  /** Why the trunk is down; contains no credential and no phone number. */
   readonly reason: string | null
-  /** Where there can be several. */
+  /** For providers whose trunks can have several endpoints; otherwise empty. */
   readonly endpoints: ReadonlyArray<{ readonly name: string; readonly isUp: boolean; readonly reason: string | null }>
 }
 
 export class Readiness extends Context.Service<
   Readiness,
   {
-    /** What is wrong with the database, in a sentence; undefined when nothing is. */
+    /** What is wrong with the database, in a sentence; undefined if it works. */
     readonly databaseTrouble: Effect.Effect<string | undefined>
     /** Why no call can leave on any trunk; undefined while calls can leave. */
     readonly obstacle: Effect.Effect<string | undefined>

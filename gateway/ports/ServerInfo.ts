@@ -1,16 +1,16 @@
-/** What this installation says of itself: its version, and where it is reached from outside. */
+/** Facts about this installation: its version, and its URL from outside. */
 import { Context, Deferred, Effect, Layer } from "effect"
 
 export class ServerInfo extends Context.Service<
   ServerInfo,
   {
     readonly version: string
-    /** Where clients reach the API, without a slash at the end. Waits until the server listens. */
+    /** The URL of the API for clients, without a trailing slash. Waits until the server listens. */
     readonly url: Effect.Effect<string>
     readonly listensOn: (port: number) => Effect.Effect<void>
   }
 >()("gateway/ports/ServerInfo") {
-  /** The address may depend on the port, which is known only once the server listens. */
+  /** The URL may depend on the port, which is known only once the server listens. */
   static readonly layer = (about: { readonly version: string; readonly urlOf: (port: number) => string }): Layer.Layer<ServerInfo> =>
     Layer.effect(
       ServerInfo,

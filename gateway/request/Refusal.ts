@@ -204,7 +204,7 @@ type Refusal<Tag extends DomainTag> = readonly [status: number, detail: (error: 
 const anyOf = (states: ReadonlyArray<string>): string => states.map((state) => `'${state}'`).join(" or ")
 
 const mostNamed = 5
-/** The first few, as the refusals of a list name rows. */
+/** Names the first few rows, as refusals of a list do. */
 const named = (rows: ReadonlyArray<number>): string => {
   const more = rows.length - mostNamed
   return rows.slice(0, mostNamed).join(", ") + (more > 0 ? ` and ${more} more` : "")
@@ -233,10 +233,10 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   ArtifactUnsupported: [400, () => "Unsupported artifact type"],
   BodyTooLarge: [413, ({ limit }) => `The request body is larger than ${limit} bytes`],
   CallerNumberNotFound: [400, () => "from_phone_number_not_found"],
-  CallerIdRefused: [400, () => "Only a number of digits can be shown as caller id"],
+  CallerIdRefused: [400, () => "The caller ID must consist of digits"],
   CallNotPlaced: [400, ({ reason }) => `Failed to initiate call: ${reason}`],
-  StopUnconfirmed: [503, () => "It is not confirmed yet that nothing more is dialed: ask again"],
-  CallUnsettled: [503, () => "It is not known yet whether the call was placed"],
+  StopUnconfirmed: [503, () => "It is not confirmed yet that dialing has stopped: repeat the request"],
+  CallUnsettled: [503, () => "It is not yet known whether the call was placed"],
   CampaignNotFound: [404, () => "Campaign not found"],
   CampaignNotReady: [400, ({ reason }) => reason],
   CampaignStateConflict: [
@@ -264,20 +264,20 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   FileMissing: [404, () => "File not found"],
   FolderNameTaken: [409, ({ name }) => `A folder with the name '${name}' already exists`],
   FolderNotFound: [404, ({ id }) => `Folder with id ${id} not found`],
-  IdempotencyKeyInFlight: [409, () => "A request with this Idempotency-Key is still being worked on"],
-  IdempotencyKeyReused: [422, () => "This Idempotency-Key was used for a request with other content"],
+  IdempotencyKeyInFlight: [409, () => "A request with this Idempotency-Key is still in progress"],
+  IdempotencyKeyReused: [422, () => "This Idempotency-Key was used for a request with different content"],
   InvitationNotFound: [404, () => "Invitation not found"],
   InvitationRefused: [400, () => "Invalid or expired invitation"],
   KeyWithoutUser: [401, () => "API key has no associated user"],
-  LastOwner: [409, () => "An organization needs an owner"],
+  LastOwner: [409, () => "An organization must have an owner"],
   LinkRefused: [403, () => "Invalid or expired link"],
-  LoginNeeded: [403, () => "Only a user who has logged in may do this"],
+  LoginNeeded: [403, () => "Only a logged-in user may do this"],
   LoginRefused: [401, () => "Invalid email or password"],
   MemberNotFound: [404, () => "Member not found"],
   ModelDocumentRefused: [422, ({ problems }) => problems.map(misfit("body"))],
   ModelDocumentTooLarge: [
     422,
-    () => [valueError(["body"], null, `All services together may be at most ${maxModelDocumentSize} bytes of JSON`)]
+    () => [valueError(["body"], null, `All services together must not exceed ${maxModelDocumentSize} bytes of JSON`)]
   ],
   ModelSecretMasked: [400, ({ kind, name }) => maskedMessage(`${kind} ${name}`)],
   ModelsMissing: [
@@ -291,15 +291,15 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
         ctx: { model: kind }
       }))
   ],
-  NodeWebhookNotDead: [409, ({ state }) => `Only dead deliveries can be sent anew (current state: ${state})`],
+  NodeWebhookNotDead: [409, ({ state }) => `Only dead-lettered deliveries can be replayed (current state: ${state})`],
   NodeWebhookNotFound: [404, () => "Webhook delivery not found"],
   NotAuthenticated: [401, ({ detail }) => detail],
   NotReady: [503, ({ detail }) => detail],
   NotFound: [404, ({ detail }) => detail],
   NotPossible: [400, ({ detail }) => detail],
-  NumberInCall: [409, () => "The phone number is in another call of the organization, or that call has not been seen to end yet"],
+  NumberInCall: [409, () => "The phone number is in another call of the organization, or it is not confirmed yet that that call has ended"],
   OrganizationNotFound: [404, () => "Organization not found"],
-  PasswordsBusy: [503, () => "Too many people are logging in at the moment, try again in a few seconds"],
+  PasswordsBusy: [503, () => "Too many log-ins at the moment, try again in a few seconds"],
   PasswordWrong: [400, () => "The current password is wrong"],
   PhoneAddressRefused: [422, ({ reason }) => [valueError(["body"], null, reason)]],
   PhoneNumberNotFound: [404, () => "Phone number not found"],
@@ -325,7 +325,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   RunDateInvalid: [400, () => "Invalid date format"],
   RunCalled: [409, ({ isLive }) => (isLive ? "Workflow run already has an active call" : "Workflow run already has a finished call")],
   RunFilterInvalid: [400, ({ list }) => (list === "usage" ? "Invalid filters format" : "Invalid filter format")],
-  RunNotCompleted: [409, ({ id }) => `Call ${id} is still up`],
+  RunNotCompleted: [409, ({ id }) => `Call ${id} is still in progress`],
   RunNotFound: [404, () => "Workflow run not found"],
   RunRefused: [400, ({ reason }) => (reason === "not_found" ? "Workflow run not found" : "workflow_run_workflow_mismatch")],
   ScopeMissing: [403, ({ scope }) => `The API key lacks the scope '${scope}'`],
@@ -333,7 +333,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   SignupDisabled: [403, () => "Signup is disabled"],
   SignupRefused: [
     403,
-    () => "Signup was refused: it takes an invitation for this address, and an account that exists already needs its password"
+    () => "Signup was refused: it requires an invitation for this address, and an existing account requires its password"
   ],
   SourceNotFound: [400, ({ sourceId }) => `Failed to access CSV file: ${sourceId}`],
   SourceRefused: [400, ({ reason }) => reason],
@@ -363,26 +363,26 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   ToolNotFound: [404, () => "Tool not found"],
   TestNumberMissing: [400, () => "Phone number must be provided in request or set in organization preferences"],
   TriggerNotInVersion: [404, () => "Trigger not found in the selected Agent"],
-  TooManyFollowers: [429, ({ limit }) => `An organization may have at most ${limit} connections for events`],
-  TooManyInvitations: [409, ({ limit }) => `An organization may have at most ${limit} invitations waiting`],
+  TooManyFollowers: [429, ({ limit }) => `An organization may have at most ${limit} event connections`],
+  TooManyInvitations: [409, ({ limit }) => `An organization may have at most ${limit} pending invitations`],
   TooManyWebhookEndpoints: [409, ({ limit }) => `An organization may have at most ${limit} webhook endpoints`],
   Unprocessable: [422, ({ detail }) => detail],
-  UpgradeRequired: [426, () => "This address is for websockets"],
-  WebhookDeliveryNotDead: [409, ({ state }) => `Only dead deliveries can be sent anew (current state: ${state})`],
+  UpgradeRequired: [426, () => "This URL is for websockets only"],
+  WebhookDeliveryNotDead: [409, ({ state }) => `Only dead-lettered deliveries can be replayed (current state: ${state})`],
   WebhookDeliveryNotFound: [404, () => "Webhook delivery not found"],
   WebhookEndpointDisabled: [409, () => "The webhook endpoint is disabled"],
   WebhookEndpointNotFound: [404, () => "Webhook endpoint not found"],
   WebhookUrlRefused: [422, ({ reason }) => [valueError(["body", "url"], null, reason)]],
   UploadMissing: [404, () => "Uploaded file not found"],
-  UploadComplete: [409, () => "Other bytes were uploaded to this address already"],
-  UploadRefused: [403, () => "Invalid or expired upload address"],
+  UploadComplete: [409, () => "Different bytes have already been uploaded to this URL"],
+  UploadRefused: [403, () => "Invalid or expired upload URL"],
   UserNotFound: [404, () => "User not found"]
 }
 
 export const statusOf = (tag: DomainTag): number => refusals[tag][0]
 
 export const refuse = <Tag extends DomainTag>(error: ErrorOf<Tag>): Reply => {
-  // The row of the error's own tag: indexing by it loses the tie between the two.
+  // This is the row of the error's own tag: TypeScript loses the connection when it indexes by it.
   const [status, detail] = refusals[error._tag] as Refusal<Tag>
   const said = detail(error)
   const reply = typeof said === "string" || "is_valid" in said ? failure(status, said) : unprocessable(said, status)

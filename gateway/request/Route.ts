@@ -1,7 +1,6 @@
 /**
- * A route as data. What its schemas declare is what is checked, what is documented, and the type of what its handler gets and gives;
- * the errors it lists are the only ones its handler may fail with. (Write handlers as arrow functions: `Effect.fn` would lose the types of
- * what they are given.)
+ * A route as data. Its schemas are what is checked, what is documented, and the types of its handler's input and output; its handler can only
+ * fail with the errors that it lists. (Write handlers as arrow functions: `Effect.fn` would lose the types of their parameters.)
  */
 import type { Effect, Stream } from "effect"
 import Type, { type Static, type TObject, type TSchema } from "typebox"
@@ -13,42 +12,42 @@ import type { BodyTooLarge, Method, Reply } from "#gateway/http/Endpoint.ts"
 import type { DomainError, DomainTag, ErrorOf } from "./Refusal.ts"
 
 /**
- * - `api-key`: a key in `X-API-Key` or `Authorization`, asked for before anything else.
- * - `api-key-header`: the same in `X-API-Key` alone, a header whose absence is a fault of the request.
- * - `none`: anybody.
+ * - `api-key`: an API key in `X-API-Key`, or it or a token in `Authorization`; its absence is a 401, before anything else.
+ * - `api-key-header`: an API key in `X-API-Key` only; its absence is a 422.
+ * - `none`: no credential.
  */
 type Access = "api-key" | "api-key-header" | "none"
 
-/** The least role that a caller needs, or else an operator's key; asked of nobody where `Access` is `none`. */
+/** The lowest role that may use the route, or an operator's key; ignored where `Access` is `none`. */
 type Needs = Exclude<Role, "owner"> | "operator"
 
-/** How much JSON a route takes: parsing it, and all that is done with it, keeps everybody else waiting. */
+/** How much JSON a route accepts: parsing and processing it keeps all other requests waiting. */
 interface BodySize {
   readonly maxBytes: number
-  /** Values and members of objects, all levels together. */
+  /** Limit for values and members of objects, all levels together. */
   readonly maxValues: number
 }
 const usualSize: BodySize = { maxBytes: 262_144, maxValues: 10_000 }
-/** From whoever asks, a password at most. */
+/** For routes without a credential, which take no more than a sign-up or log-in. */
 const openSize: BodySize = { maxBytes: 16_384, maxValues: 200 }
 
 /** One part of a long list. */
 export interface Listed<Body> {
   readonly body: Body
-  /** What the query of the next part has in place of this one's; undefined when this is the last. */
+  /** Query parameters that lead to the next part, in place of this one's; undefined if this is the last. */
   readonly next: Readonly<Record<"offset" | "after", string | undefined>> | undefined
 }
 
 /** An answer that is not JSON. */
 export interface Content {
   readonly mediaType: string
-  /** Offered as the name under which to save it; undefined: to be shown. */
+  /** The name to save it under; undefined: the browser shows it. */
   readonly fileName?: string | undefined
   readonly headers?: ReadonlyArray<readonly [name: string, value: string]>
   readonly body:
     | string
     | { readonly bytes: number; readonly read: (from: number, until: number) => Stream.Stream<Uint8Array, unknown> }
-    /** As long as it turns out to be: it cannot be asked for in part. */
+    /** Of unknown length: it cannot be requested in part. */
     | Stream.Stream<Uint8Array, unknown>
 }
 
@@ -59,31 +58,31 @@ type Body =
   | { readonly _tag: "Upload"; readonly mediaTypes: ReadonlyArray<string>; readonly maxBytes: number }
 
 type Success =
-  /** To another address, for now: 302. */
+  /** A temporary redirect: 302. */
   | { readonly _tag: "Redirect" }
-  /** `isListed`: part of a list, whose handler tells where the next part is. */
+  /** `isListed`: a part of a list; the handler says where the next part is. */
   | { readonly _tag: "Json"; readonly schema: TSchema; readonly isListed: boolean }
   | { readonly _tag: "Content"; readonly mediaTypes: ReadonlyArray<string> }
 
-/** What every kind of route declares. */
+/** The declarations that all kinds of routes share. */
 interface Declaration<Params extends TObject, Query extends TObject, Headers extends TObject, A extends Access> {
   readonly method: Method
   /** `/api/v1/campaign/:campaign_id` */
   readonly path: string
-  /** The operation's name in the documentation, and in clients made from it. */
+  /** The operation's name in the documentation and in generated clients. */
   readonly name: string
   readonly summary: string
   readonly description?: string
   readonly access?: A
-  /** Unless it says otherwise, a `get` needs a viewer and anything else a member. */
+  /** By default, a `get` needs a viewer and everything else a member. */
   readonly needs?: Needs
-  /** It takes seconds for its size: see `HeavyWork`. */
+  /** Its size can make it take seconds: see `HeavyWork`. */
   readonly isHeavy?: boolean
-  /** Of a `get` that the audit log is told of: the path's parameter that names what is read. Anything else is noted anyhow. */
+  /** For a `get` that goes into the audit log: the path parameter that names what is read. Other methods are always recorded. */
   readonly notes?: string
   readonly params?: Params
   readonly query?: Query
-  /** Under their usual names, `Idempotency-Key`; how a client writes them does not matter. */
+  /** Under their canonical names, such as `Idempotency-Key`; clients may use any case. */
   readonly headers?: Headers
 }
 
@@ -108,7 +107,7 @@ export interface Route<out R = never> {
   readonly tag: Tag
   readonly access: Access
   readonly needs: Needs
-  /** What a key with scopes needs. */
+  /** The scope that an API key with scopes needs. */
   readonly scope: Scope
   readonly notes: string | undefined
   readonly isHeavy: boolean
@@ -119,12 +118,12 @@ export interface Route<out R = never> {
   readonly success: Success
   readonly errors: ReadonlyArray<DomainTag>
   readonly handle: (given: AnyGiven) => Effect.Effect<unknown, DomainError, R>
-  /** What is done around answering a request whose caller is known, such as giving an earlier answer in its place. */
+  /** Wraps the answer to a valid request, for instance to give an earlier answer in its place. */
   readonly around:
     | (<A>(
         given: AnyGiven,
         reply: Effect.Effect<Reply, never, A>,
-        /** What it was known by. */
+        /** The headers with the caller's credential. */
         credential: Readonly<Record<string, string>>
       ) => Effect.Effect<Reply, never, A | R>)
     | undefined
@@ -165,10 +164,10 @@ const declared = (
 })
 
 const erased = <Input, R>(handle: (given: Input) => Effect.Effect<unknown, DomainError, R>): Route<R>["handle"] =>
-  // What comes was checked against the route's own schemas, from which the type of `Input` follows.
+  // The input has been checked against the route's own schemas, from which the type of `Input` follows.
   handle as Route<R>["handle"]
 
-/** JSON, or nothing, in; JSON out. */
+/** A route that takes JSON or no body, and answers with JSON. */
 export const route = <
   R,
   SuccessSchema extends TSchema,
@@ -181,7 +180,7 @@ export const route = <
 >(
   declaration: Declaration<Params, Query, Headers, A> & {
     readonly body?: BodySchema
-    /** Where the usual one is not right. */
+    /** Overrides the usual size. */
     readonly bodySize?: BodySize
     readonly success: SuccessSchema
     readonly errors?: Tags
@@ -201,7 +200,7 @@ export const route = <
   handle: erased(declaration.handle)
 })
 
-/** A list that may be long: nothing in, a part of it out. */
+/** A route that answers with a part of a list that may be long. */
 export const list = <
   R,
   SuccessSchema extends TSchema,
@@ -228,7 +227,7 @@ export const list = <
   handle: erased(declaration.handle)
 })
 
-/** Bytes in, as they arrive; JSON out. */
+/** A route that takes a stream of bytes, and answers with JSON. */
 export const upload = <
   R,
   SuccessSchema extends TSchema,
@@ -256,7 +255,7 @@ export const upload = <
   handle: erased(declaration.handle)
 })
 
-/** Nothing in; a page or a file out. */
+/** A route that answers with a page or a file. */
 export const download = <
   R,
   const Tags extends ReadonlyArray<DomainTag> = readonly [],
@@ -279,7 +278,7 @@ export const download = <
   handle: erased(declaration.handle)
 })
 
-/** Nothing in; the address to go on to out. */
+/** A route that redirects to another URL. */
 export const redirect = <
   R,
   const Tags extends ReadonlyArray<DomainTag> = readonly [],
@@ -297,7 +296,7 @@ export const redirect = <
   handle: erased(declaration.handle)
 })
 
-/** What the handlers of these routes need. */
+/** The services that the handlers of these routes need. */
 type NeedsOf<Routes extends ReadonlyArray<Route<unknown>>> = Routes[number] extends Route<infer R> ? R : never
 
 export const tagged = <const Routes extends ReadonlyArray<Route<unknown>>>(

@@ -1,4 +1,4 @@
-/** A place where a request does not fit its schema, as the `detail` of a 422 shows it. */
+/** One place where a request does not fit its schema: an entry of the `detail` of a 422. */
 import { missingMessage } from "#core/Problem.ts"
 
 export type Location = ReadonlyArray<string | number>

@@ -1,4 +1,4 @@
-/** What those are told who ask for more than they may: rows of the table in Refusal.ts. */
+/** Refusals of callers who exceed a quota or limit: rows of the table in Refusal.ts. */
 import type { LastOperatorKey, OperatorNeeded, QuotaFull, QuotaNotAllowed, TooManyRequests } from "#core/organization/Quota.ts"
 import type { MediaExhausted } from "#core/call/Dialer.ts"
 import type { TooManyTelephonyTests } from "#core/telephony/TelephonyTests.ts"
@@ -27,14 +27,14 @@ export const allowanceRefusals: {
   readonly TooManyTelephonyTests: Row<TooManyTelephonyTests, string>
   readonly TooManyWrongKeys: Row<TooManyWrongKeys, string>
 } = {
-  LastOperatorKey: [409, () => "This is the operator's last key. Make another one first"],
-  MediaExhausted: [503, () => "The engine has as many calls with audio as it can carry, try again in a few seconds"],
+  LastOperatorKey: [409, () => "This is the operator's last key. Create another one first"],
+  MediaExhausted: [503, () => "The engine carries as many calls with audio as it can, try again in a few seconds"],
   OperatorNeeded: [403, () => "Only an operator's key may do this"],
-  // As other lists that are full. What was asked for is right, and possible again once there is room.
+  // 409, as for other full lists: the request is valid, and succeeds once there is room.
   QuotaFull: [
     409,
     ({ limit, quota, used, wanted }) =>
-      `The organization's quota '${quota}' is full: ${used} of ${limit} are used, and ${wanted} more were asked for`
+      `The organization's quota '${quota}' is full: ${used} of ${limit} are used, and ${wanted} more were requested`
   ],
   QuotaNotAllowed: [
     422,

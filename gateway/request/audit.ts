@@ -1,12 +1,12 @@
 /**
- * What goes into the audit log of a request that has changed something, or read what people said: which operation, on what, by whom and from
- * where. Nothing of what was sent.
+ * Records in the audit log each request that changed something or read what people said: which operation, on what, by whom and from where.
+ * Nothing that the request contained is recorded.
  */
 import { Effect } from "effect"
 import { AuditLog } from "#core/organization/AuditLog.ts"
 import type { AnyGiven, Route } from "./Route.ts"
 
-/** Runs the handler; what it did is noted, and does not wait for that. */
+/** Runs the handler, and records its success. */
 export const audited = <A, E, R>(
   route: Pick<Route<unknown>, "method" | "name" | "notes" | "path" | "tag">,
   given: AnyGiven,
@@ -28,20 +28,20 @@ export const audited = <A, E, R>(
   )
 }
 
-/** Of what was read. */
+/** The id of what was read. */
 const namedBy = (name: string | undefined, { params }: AnyGiven): string | undefined =>
   name === undefined ? undefined : String(params[name])
 
-/** Of what was made or changed, when the answer shows it. */
+/** The id of what was created or changed, if the answer contains it. */
 const idOf = (value: unknown): string | undefined => {
   if (typeof value !== "object" || value === null) return undefined
   const id: unknown = names.map((name) => Reflect.get(value, name)).find((one) => typeof one === "number" || typeof one === "string")
   return id === undefined ? undefined : String(id)
 }
-/** What the API calls the id of one thing or another, as paths have it. */
+/** The API's names for ids, in paths and answers. */
 const names = ["tool_uuid", "document_uuid", "uuid", "workflow_run_id", "user_id", "id"]
 
-/** The last one that the path names. */
+/** The last id in the path. */
 const lastId = (path: string, params: Readonly<Record<string, unknown>>): string | undefined => {
   const name = path
     .split("/")

@@ -1,6 +1,6 @@
 /**
- * Who asks: an API key in `X-API-Key`, which wins whenever it is there; or, in `Authorization`, with or without `Bearer`, a key or the
- * token of a user who has logged in.
+ * Identifies the caller by an API key in `X-API-Key`, which takes precedence; or, in `Authorization`, with or without `Bearer`, by an API key
+ * or the token of a logged-in user.
  */
 import { Effect } from "effect"
 import { subscriberOf } from "#core/egress/Network.ts"
@@ -11,7 +11,7 @@ import { Users } from "#core/organization/Users.ts"
 import type { TooManyWrongKeys } from "#core/organization/WrongKeys.ts"
 import { NotAuthenticated } from "./Refusal.ts"
 
-/** What authentication asks. */
+/** The services that authentication needs. */
 export type Identities = ApiKeys | Users
 type Headers = Readonly<Record<string, string>>
 
@@ -21,7 +21,7 @@ const refused = (detail: string) => Effect.fail(new NotAuthenticated({ detail })
 
 const identify = (key: string, address: string, detail: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, ApiKeys> =>
   ApiKeys.use((keys) => keys.authenticate(key, subscriberOf(address))).pipe(
-    // Unknown keys are few (see `WrongKeys`), and a known one must not queue behind the strangers at its address.
+    // Unknown keys are bounded (see `WrongKeys`), and a known key must not queue behind unknown ones from the same address.
     Effect.provideService(CurrentAddress, undefined),
     Effect.catchTag("InvalidApiKey", () => refused(detail))
   )
@@ -38,7 +38,7 @@ const recognize = (token: string, address: string): Effect.Effect<Caller, NotAut
     })
   )
 
-/** `address`: against which keys and tokens that nobody has are counted. */
+/** `address`: unknown keys and tokens are counted against it. */
 export const authenticate = (headers: Headers, address: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, Identities> => {
   const key = headers["x-api-key"]
   if (key !== undefined) return identify(key, address, "Invalid or expired API key")
@@ -49,6 +49,6 @@ export const authenticate = (headers: Headers, address: string): Effect.Effect<C
   return isToken(token) ? recognize(token, address) : identify(token, address, "Invalid or expired token")
 }
 
-/** For routes that take nothing but a key in `X-API-Key`. */
+/** For routes that accept only a key in `X-API-Key`. */
 export const authenticateKey = (headers: Headers, address: string): Effect.Effect<Caller, NotAuthenticated | TooManyWrongKeys, ApiKeys> =>
   identify(headers["x-api-key"] ?? "", address, "Invalid API key")

@@ -1,4 +1,4 @@
-/** Pages and files. A file can be asked for in part, which players of recordings do. */
+/** Answers with pages and files. A file can be requested in part, as audio players do. */
 import { Stream } from "effect"
 import { failure, type Reply } from "#gateway/http/Endpoint.ts"
 import type { Content } from "./Route.ts"
@@ -30,7 +30,7 @@ const disposition = ({ fileName }: Content): ReadonlyArray<readonly [string, str
 
 const singleRange = /^bytes=(\d{1,15})?-(\d{1,15})?$/
 
-/** Undefined: the whole file, which is also the answer to a range we do not understand. */
+/** Undefined: the whole file, which is also the answer to a range that we do not understand. */
 const partOf = (range: string, bytes: number): { readonly from: number; readonly until: number } | "unsatisfiable" | undefined => {
   const [whole, first, last] = singleRange.exec(range) ?? []
   if (whole === undefined || (first === undefined && last === undefined)) return undefined

@@ -1,14 +1,14 @@
-/** Faults of graphs and configurations, as clients are told of them. */
+/** Problems of agent graphs and configurations as clients see them. */
 import type { GraphProblem } from "#core/agent/Agent.ts"
 import { type ConfigurationProblem, isMissing } from "#core/Problem.ts"
 import type { Violation } from "./Violation.ts"
 
-/** Below `data` for a node; null for the node as a whole. */
+/** The path below the node or edge, for a node below its `data`; null: the whole of it. */
 const fieldOf = ({ kind, path }: GraphProblem): string | null => {
   const below = kind === "workflow" ? path : path.slice(2)
   return (kind === "node" && below[0] === "data" ? below.slice(1) : below).join(".") || null
 }
-/** A fault of a graph, with the place in `ctx` too, as editors look for it. */
+/** A problem of a graph, with its place in `ctx` too, where editors look for it. */
 export const graphViolation = (found: GraphProblem): Violation => ({
   type: isMissing(found) ? "missing" : "value_error",
   loc: ["body", "workflow_definition", ...found.path],
@@ -16,7 +16,7 @@ export const graphViolation = (found: GraphProblem): Violation => ({
   input: null,
   ctx: { error: {}, kind: found.kind, id: found.id, field: fieldOf(found) }
 })
-/** A fault of a document whose place in the body is known. */
+/** A problem of a document that is at this place in the body. */
 export const misfit =
   (...at: ReadonlyArray<string>) =>
   (found: ConfigurationProblem): Violation => ({
@@ -26,13 +26,13 @@ export const misfit =
     input: null
   })
 
-/** Why a graph that is stored cannot be published; editors mark nodes and edges by it. */
+/** Why a stored graph cannot be published; editors mark nodes and edges by it. */
 export interface InvalidGraph {
   readonly is_valid: false
   readonly errors: ReadonlyArray<Pick<GraphProblem, "kind" | "id" | "message"> & { readonly field: string | null }>
 }
 
-/** A sentence of its own stands without the words that mark it as a rule's. */
+/** A full sentence needs no `Value error` in front of it. */
 const sentence = (message: string): string => message.replace(/^Value error, (?=[A-Z])/, "")
 const mostOfId = 200
 

@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: a request that is sent again gets the answer of the first one, and nothing is done twice. */
+/** `Idempotency-Key`: a repeated request gets the answer of the first one, and nothing is done twice. */
 import { Effect, Exit } from "effect"
 import Type from "typebox"
 import { Idempotency, type KeptAnswer, RequestId, type Taken } from "#core/Idempotency.ts"
@@ -12,11 +12,12 @@ const keyHeader = optional(
   Type.String({
     minLength: 1,
     maxLength: 255,
-    description: "Of the client's making. For 24 hours the same key and request get the same answer, with `Idempotency-Replayed: true`."
+    description:
+      "Chosen by the client. For 24 hours, the same key with the same request gets the same answer, with `Idempotency-Replayed: true`."
   })
 )
 
-/** The route, for clients that may send a request again. Its handler finds in `RequestId` under which id to make what it makes. */
+/** Makes a route safe to repeat. Its handler creates things under the id in `RequestId`. */
 export const idempotent = <R>(route: Route<R>): Route<R | Idempotency> => ({
   ...route,
   headers: Type.Object({ ...route.headers.properties, [header]: keyHeader }),
@@ -29,7 +30,7 @@ const once = <R>(name: string, given: AnyGiven, reply: Effect.Effect<Reply, neve
   const key = headers[header]
   if (typeof key !== "string" || caller === undefined) return reply
   const request = { organizationId: caller.organizationId, route: name, key, content: { params, body } }
-  // A client that goes away interrupts the work, not what is written about it.
+  // A client that goes away interrupts the work, but not the record of its outcome.
   return Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const idempotency = yield* Idempotency
@@ -62,6 +63,6 @@ const replyOf = (taken: Exclude<Taken, { readonly _tag: "Ours" }>): Reply => {
 
 const tooMany = 429
 
-/** A fault of ours may be gone at the next try, and so may what was in the way of a request that there was no room for. */
+/** Server errors and 429 are not kept: the same request may succeed at the next try. */
 const keptOf = ({ body, isPassing, status }: Reply): KeptAnswer | undefined =>
   typeof body === "string" && status < 500 && status !== tooMany && isPassing !== true ? { status, body } : undefined

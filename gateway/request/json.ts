@@ -1,6 +1,6 @@
 /**
- * A request body as JSON. What has too many values or levels is refused before it is parsed, what cannot be parsed with the place where it
- * breaks off, and what cannot be stored (NUL and lone surrogates, which Postgres has no way to hold) with its path.
+ * Parses a request body as JSON. A body with too many values or levels is refused before it is parsed; one that cannot be parsed, with the
+ * position of the fault; one that cannot be stored (NUL and lone surrogates, which Postgres cannot hold), with the path of the text.
  */
 import { Result } from "effect"
 import { isStorable } from "#core/storable.ts"
@@ -17,10 +17,9 @@ export type Parsed =
   | { readonly _tag: "Unreadable" }
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
-/** Undefined when the bytes are no UTF-8. A byte order mark is dropped. */
+/** Undefined if the bytes are not UTF-8. A byte order mark is dropped. */
 const decodeText = (bytes: Uint8Array): string | undefined => Result.getOrUndefined(Result.try(() => decoder.decode(bytes)))
 
-/** What exceeds the bounds is refused before any of it is parsed. */
 const parse = (bytes: Uint8Array, bounds: Bounds): Parsed => {
   if (bytes.byteLength === 0) return { _tag: "Empty" }
   const excess = excessOf(bytes, bounds)
@@ -34,7 +33,7 @@ const parse = (bytes: Uint8Array, bounds: Bounds): Parsed => {
   }
   const value = parsed.success
   if (value === null) return { _tag: "Empty" }
-  // Without an escape there is nothing: a NUL as it is would be no JSON, and half of a surrogate pair no UTF-8.
+  // Only an escape can produce them: a literal NUL is not JSON, and a lone surrogate is not UTF-8.
   const fault = text.includes("\\u") ? unstorableIn(value) : undefined
   return fault === undefined ? { _tag: "Value", value } : refused(notStorable(["body", ...fault]))
 }
@@ -73,7 +72,7 @@ export const notStorable = (loc: Location): Violation => ({
   input: ""
 })
 
-/** Where the first text is that cannot be stored; for the name of a member, where its object is. */
+/** The path of the first text that cannot be stored; for a member's name, the path of its object. */
 const unstorableIn = (value: unknown): Location | undefined => {
   if (typeof value === "string") return isStorable(value) ? undefined : []
   if (Array.isArray(value)) return firstIn(value.keys(), (index) => unstorableIn(value[index]))

@@ -1,12 +1,12 @@
 /**
- * Whether a JSON text is small enough to be parsed. `JSON.parse`, and everything that is done with what it returns, takes time for each
- * value; one megabyte has room for half a million of them, or for as many levels. This is a single pass over the bytes that builds nothing
- * and stops where a bound is exceeded. It does not check the syntax.
+ * Checks that a JSON text is small enough to be parsed. `JSON.parse`, and everything that processes its result, takes time for each value;
+ * one megabyte can hold half a million values, or as many levels. This is a single pass over the bytes that builds nothing and stops where a
+ * bound is exceeded. It does not check the syntax.
  */
 export const maxDepth = 100
 
 export interface Bounds {
-  /** Values and members of objects, all levels together. */
+  /** Limit for values and members of objects, all levels together. */
   readonly maxValues: number
 }
 
@@ -35,7 +35,7 @@ export const excessOf = (bytes: Uint8Array, { maxValues }: Bounds): "depth" | "v
   return undefined
 }
 
-/** Of the quote that ends the string which begins at `start`; the end of the text if none does. */
+/** The position of the quote that ends the string which begins at `start`; the end of the text if there is none. */
 const endOfString = (bytes: Uint8Array, start: number): number => {
   let at = start + 1
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1

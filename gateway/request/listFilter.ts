@@ -1,12 +1,12 @@
-/** Filters of lists that take several words, with commas between: `?status=active,archived`. */
+/** List filters that take several words, separated by commas: `?status=active,archived`. */
 import { Effect } from "effect"
 import { Unprocessable } from "./Refusal.ts"
 
 const quoted = (words: ReadonlyArray<string>): string => `[${words.map((word) => `'${word}'`).join(", ")}]`
 
 /**
- * Reads such a filter; undefined without one. `what` names it in the refusal, `shown` are the words that the refusal offers, and `meaningOf` says
- * what a word stands for.
+ * Reads such a filter; undefined without one. `what` names it in the refusal, `shown` lists the words that the refusal offers, and `meaningOf`
+ * translates a word of the client's.
  */
 export const listFilter =
   <Word extends string>(

@@ -1,4 +1,4 @@
-/** What they are told for whom there is no room, or not as much time as it takes. No route declares it: it can befall any. */
+/** Answers to requests for which there is no room or not enough time. No route declares them, because any route may be affected. */
 import { Cause, Effect, Result } from "effect"
 import { CurrentAddress } from "#core/organization/CurrentTenant.ts"
 import { isOverload, type Overload } from "#core/load/Overload.ts"
@@ -7,9 +7,9 @@ import { failure, type Reply } from "#gateway/http/Endpoint.ts"
 import { resolved } from "#gateway/http/resolved.ts"
 
 const answers: { readonly [Tag in Overload["_tag"]]: readonly [status: number, detail: string] } = {
-  TooManyAtOnce: [429, "Too many requests of yours are waiting already, try again in a few seconds"],
-  TooBusy: [503, "Too much is asked for at the moment, try again in a few seconds"],
-  TookTooLong: [503, "This takes longer at the moment than a request may; nothing was changed by it"]
+  TooManyAtOnce: [429, "Too many of your requests are already waiting, try again in a few seconds"],
+  TooBusy: [503, "The engine is overloaded at the moment, try again in a few seconds"],
+  TookTooLong: [503, "This takes longer at the moment than a request is allowed to; nothing was changed"]
 }
 
 export const overloaded = ({ _tag, retryAfterSeconds }: Overload): Reply => {
@@ -22,7 +22,7 @@ export const overloadOf = <E>(cause: Cause.Cause<E>): Result.Result<Overload, Ca
   return Result.fail(cause)
 }
 
-/** What is known already has waited for nothing, and nobody asks for its client's address, which takes longer than such an answer. */
+/** An answer that is known at once has waited for nothing, and does not need the client's address, which costs more than such an answer. */
 export const orOverloaded = <R>(client: Client, reply: Effect.Effect<Reply, never, R>): Effect.Effect<Reply, never, R> =>
   resolved(reply) === undefined
     ? Effect.provideService(

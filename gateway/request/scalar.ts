@@ -1,4 +1,4 @@
-/** Numbers and truth values as clients write them: `"12"` is 12, `12.0` is 12, `"yes"` and `1` are true. */
+/** Reads numbers and booleans as clients write them: `"12"` is 12, `12.0` is 12, `"yes"` and `1` are true. */
 import Type, { type TInteger, type TNumber, type TSchema } from "typebox"
 import type { Location, Violation } from "./Violation.ts"
 
@@ -12,7 +12,7 @@ export const isInteger = (schema: TSchema): schema is TInteger & Bounds => Type.
 export const isNumber = (schema: TSchema): schema is TNumber & Bounds => Type.IsNumber(schema)
 
 const integerText = /^[+-]?\d+(?:_\d+)*(?:\.0*)?$/
-// No two parts of it that follow one another may match the same digits: a long text of them would be tried at every length of both.
+// No two adjacent parts may match the same digits: on a long text, the regex would try every split between them.
 const numberText = /^[+-]?(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 
 export const readInteger = (schema: Bounds, input: unknown, loc: Location, found: Array<Violation>): unknown => {

@@ -1,4 +1,4 @@
-/** Whose request it is that may be refused because there are too many, told by its head alone: see core/load/LoadShedding.ts. */
+/** Tells by the head of a request to whom its load is attributed, and sheds it if that client asks for too much: see core/load/LoadShedding.ts. */
 import { Clock, Effect } from "effect"
 import { LOOK_MILLIS, LoadShedding } from "#core/load/LoadShedding.ts"
 import { subscriberOf } from "#core/egress/Network.ts"
@@ -8,20 +8,20 @@ import { credentialHeaders } from "./authenticate.ts"
 import type { Client } from "#gateway/http/Client.ts"
 import { failure, jsonHeaders, type Reply } from "#gateway/http/Endpoint.ts"
 
-/** Keys of organizations. One that has come before does not share with those that nobody knows. */
+/** How many known API keys are remembered. Their requests are attributed to their organization, not to the address that unknown ones share. */
 const familiarKeys = 10_000
 
 export const shed: Reply = {
-  ...failure(503, "The engine cannot keep up, and you ask for more than others: try again in a second"),
+  ...failure(503, "The engine cannot keep up, and you send more requests than others: try again in a second"),
   headers: [...jsonHeaders, ["retry-after", "1"]]
 }
 
 export interface Shedding {
-  /** Counts a request. Undefined: it may be answered. `weight`: see `weightOf`. */
+  /** Counts a request. Undefined: it is not refused. `weight`: see `weightOf`. */
   readonly refusal: (headers: Readonly<Record<string, string>>, client: Pick<Client, "address">, weight: number) => Reply | undefined
 }
 
-/** Until the scope closes. `remembered`: the caller of a key, where that is known already. */
+/** Runs until the scope closes. `remembered`: the caller of an API key that has been authenticated lately. */
 export const makeShedding = Effect.fnUntraced(function* (remembered: (rawKey: string) => Caller | undefined) {
   const clock = yield* Clock.Clock
   const load = new LoadShedding()

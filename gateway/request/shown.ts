@@ -1,4 +1,4 @@
-/** Answers in the words of this installation's clients. */
+/** Converts an answer to the vocabulary that this installation's clients expect. */
 import { Effect } from "effect"
 import { Compatibility } from "#core/Compatibility.ts"
 

@@ -1,12 +1,11 @@
 /**
- * What a refusal says of a request: enough to find what is wrong, and never much more than the request itself. Each entry repeats the value
- * at fault and its place, and both are as long as the client has made them; the enclosing object is repeated once for each member that it
- * lacks.
+ * Bounds the size of a 422: it says enough to find what is wrong, and is never much larger than the request. Each entry repeats the value at
+ * fault and its place, which are as long as the client made them; the enclosing object is repeated for each member that it lacks.
  */
 import { jsonSize } from "#core/jsonSize.ts"
 import type { Violation } from "./Violation.ts"
 
-/** Of all entries together, in characters of JSON. */
+/** Limit for all entries together, in characters of JSON. */
 const mostShown = 65_536
 /** A larger value is not repeated. */
 const mostOfInput = 2048

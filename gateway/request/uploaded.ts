@@ -1,4 +1,4 @@
-/** The bytes of an upload, counted and hashed as they pass; what becomes of them is decided when all are there. */
+/** Receives the bytes of an upload, and counts and hashes them on the way. Whether they are kept is decided once all have arrived. */
 import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { BytePace } from "#core/load/BytePace.ts"
@@ -7,7 +7,7 @@ import * as SteadyTime from "#core/SteadyTime.ts"
 import { BodyTooLarge } from "#gateway/http/Endpoint.ts"
 import { FileStore } from "#gateway/ports/FileStore.ts"
 
-/** Of the process: its one thread is what they share. */
+/** One for the whole process: all uploads share its single thread. */
 const pace = new BytePace<string>()
 
 /** The organization that a key belongs to, as in `campaigns/7/...`. */
@@ -31,7 +31,7 @@ const measured = (owner: string, limit: number) => {
   }
 }
 
-/** `complete` keeps the bytes, or says why not. */
+/** `complete` runs `keep`, or fails with the reason why not. */
 export const uploaded = Effect.fnUntraced(function* <E, E2, R>(
   ticket: { readonly key: string; readonly maxBytes: number },
   bytes: Stream.Stream<Uint8Array, E>,

@@ -1,7 +1,7 @@
 /**
  * Reads what a client sent against a TypeBox schema, and lists every place where it does not fit, in the words that clients of this API
- * know. One pass checks, converts (numeric text is a number, `yes` is true), fills in defaults and drops keys nobody declared, so that a
- * handler gets exactly `Static` of the schema: a property with a `default` may be left out, and is there nevertheless.
+ * know. One pass checks, converts (numeric text becomes a number, `yes` becomes true), fills in defaults and drops undeclared keys, so that a
+ * handler gets exactly `Static` of the schema: a property with a `default` may be left out of the request, and is always present here.
  */
 import Type, {
   type TArray,
@@ -16,14 +16,14 @@ import Type, {
 import { type Location, missing, type Violation, valueError } from "./Violation.ts"
 import { isInteger, isNumber, readBoolean, readInteger, readNumber } from "./scalar.ts"
 
-/** Whoever gets so many things wrong is not helped by more. Lists and records are not read on then. */
+/** More violations would not help the client. Beyond this, lists and records are not read any further. */
 const mostViolations = 100
 
-/** What became of `input`; of no use if `found` has grown. */
+/** Returns the converted `input`; the result must not be used if `found` has grown. */
 export const read = (schema: TSchema, input: unknown, loc: Location, found: Array<Violation>): unknown => {
   const before = found.length
   const value = readShape(schema, input, loc, found)
-  // A custom rule may rely on the shape, so it is asked only of values whose shape is right.
+  // A custom rule may rely on the shape, so it runs only if the shape is right.
   if (found.length > before || !Type.IsRefine(schema)) return value
   for (const { check, error } of schema["~refine"]) {
     if (!check(value)) found.push(valueError(loc, input, error(value)))
@@ -70,7 +70,7 @@ const readObject = (schema: TObject, input: unknown, loc: Location, found: Array
     if (preset !== undefined) entries.push([name, preset.value instanceof Object ? structuredClone(preset.value) : preset.value])
     else if (!Type.IsOptional(property)) found.push(missing([...loc, name], input))
   }
-  // Not assigned one by one: a key named `__proto__` would set the prototype.
+  // Not assigned key by key: one named `__proto__` would set the prototype.
   return Object.fromEntries(entries)
 }
 
@@ -78,8 +78,7 @@ const patterns = new Map<string, RegExp>()
 const patternOf = (source: string): RegExp => {
   const known = patterns.get(source)
   if (known !== undefined) return known
-  // A pattern that may begin anywhere and takes anything first is tried from each character to the end of the text: what it finds is the same
-  // without.
+  // An unanchored pattern with a leading `.*` is tried from each character to the end of the text. Without the `.*` it matches the same texts.
   const compiled = new RegExp(source.replace(/^\.\*/, ""), "u")
   patterns.set(source, compiled)
   return compiled
@@ -104,7 +103,7 @@ const readString = (schema: TString & TStringOptions, input: unknown, loc: Locat
   return input
 }
 
-/** Lengths count code points: an emoji is one character. Of a longer text no more than `enough` are counted. */
+/** Lengths count code points: an emoji is one character. Counting stops at `enough`. */
 const characters = (text: string, enough: number): number => {
   let count = 0
   for (const _ of text) if (++count >= enough) break
@@ -164,14 +163,14 @@ const readOneOf = (allowed: ReadonlyArray<unknown>, input: unknown, loc: Locatio
   return undefined
 }
 
-/** What is sent of one thing, or of several at once under `name`, by which the two are told apart. */
+/** The schema of one thing, or of several at once under the key `name`, which distinguishes the two. */
 export const oneOrMany = <One extends TSchema, Many extends TSchema>(name: string, one: One, many: Many) =>
   Type.Union([one, many], { [manyMark]: name })
 const manyMark = "x-many-under"
 
 /**
- * A union is "this or null", or its variants are told apart by a tag, or by whether a member is there; any other has no error message that
- * would help.
+ * A union is "this or null", or its variants are distinguished by a tag or by the presence of a key; for any other, no helpful error message
+ * could be given.
  */
 const readUnion = (schema: TUnion, input: unknown, loc: Location, found: Array<Violation>): unknown => {
   if (manyMark in schema && typeof schema[manyMark] === "string") {
@@ -185,7 +184,7 @@ const readUnion = (schema: TUnion, input: unknown, loc: Location, found: Array<V
   return variant === undefined ? input : read(variant, input, loc, found)
 }
 
-/** The property by which the variants of a union are told apart. */
+/** The property that distinguishes the variants of a union. */
 export const tagOf = (schema: TSchema): string | undefined =>
   "discriminator" in schema && isPlain(schema.discriminator) && typeof schema.discriminator["propertyName"] === "string"
     ? schema.discriminator["propertyName"]
@@ -209,7 +208,7 @@ const readTagged = (schema: TUnion, property: string, input: unknown, loc: Locat
     if (tag !== undefined && Type.IsLiteral(tag)) variants.set(tag.const, one)
   }
   const given = input[property]
-  // An object of the client's may have a `toString` that is none.
+  // An object from the client may have a `toString` that is not a function.
   const tag = typeof given === "string" ? given : JSON.stringify(given)
   const chosen = variants.get(given)
   if (chosen !== undefined) return read(chosen, input, [...loc, tag], found)

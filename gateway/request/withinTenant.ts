@@ -1,4 +1,4 @@
-/** An answer for which the database shows nothing but what is the caller's, to the last byte of a file. */
+/** Confines a request to its caller's organization: the database shows no other rows, up to the last byte of a streamed file. */
 import { Effect, Stream } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import type { Caller } from "#core/organization/Caller.ts"
@@ -12,7 +12,7 @@ export const withinTenant = <R>(
   isFile: boolean,
   reply: Effect.Effect<Reply, never, R>
 ): Effect.Effect<Reply, never, R> => {
-  // What is known already has asked the database nothing.
+  // An answer that is known at once has not used the database.
   if (caller === undefined || (resolved(reply) !== undefined && !isFile)) return reply
   const { organizationId } = caller
   const made = reply.pipe(Effect.provideService(CurrentTenant, organizationId), Effect.provideService(CurrentRole, caller.role))

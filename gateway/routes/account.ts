@@ -1,4 +1,4 @@
-/** /api/v1/auth and /api/v1/user: people, and what is theirs. */
+/** /api/v1/auth and /api/v1/user: users and their personal settings. */
 import { Effect } from "effect"
 import type { Caller, UserId } from "#core/organization/Caller.ts"
 import { KeyWithoutUser } from "#core/organization/User.ts"
@@ -23,7 +23,7 @@ import {
   userWire
 } from "#gateway/wire/Account.ts"
 
-/** Who logged in, or made the key. */
+/** The logged-in user, or the user who created the API key. */
 const userOf = ({ userId }: Caller): Effect.Effect<UserId, KeyWithoutUser> =>
   userId === undefined ? Effect.fail(new KeyWithoutUser()) : Effect.succeed(userId)
 
@@ -34,7 +34,7 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     name: "signUp",
     summary: "Sign up",
     description:
-      "By default for those who were invited, with the token of the invitation, and for the first account, which owns the first organization: it brings the set-up code that is printed at the first start, or asks from the machine itself. Where anybody may sign up, the user gets an organization to own. With the password of an account that exists, that one joins or logs in.",
+      "By default, invited users can sign up, with the token of their invitation, and so can the first user, who becomes the owner of the first organization: that request carries the set-up code that is printed at the first start, or comes from the machine itself. Where sign-up is open to anybody, the user gets an organization of their own. With the password of an existing account, that user joins or logs in.",
     access: "none",
     body: SignUp,
     success: SessionWire,
@@ -47,7 +47,7 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     name: "logIn",
     summary: "Log in",
     description:
-      "429 after too many failures, for the address or for the account. Addresses from which somebody has logged in to the account before have a budget of their own, and go first.",
+      "429 after too many failures for the address or the account. Addresses from which the account has logged in before have a budget of their own, and take precedence.",
     access: "none",
     body: LogIn,
     success: SessionWire,
@@ -58,7 +58,7 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     method: "get",
     path: "/api/v1/auth/me",
     name: "getMe",
-    summary: "Who asks",
+    summary: "Read the current user",
     success: UserWire,
     errors: ["KeyWithoutUser", "UserNotFound"],
     handle: ({ caller }) =>
@@ -68,17 +68,17 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     method: "get",
     path: "/api/v1/user/auth/user",
     name: "getAuthUser",
-    summary: "The id of who asks",
+    summary: "Read the id of the current user",
     success: AuthUserWire,
     errors: ["KeyWithoutUser"],
-    // There is no role above that of an organization's owner.
+    // No role is above the owner of an organization.
     handle: ({ caller }) => Effect.map(userOf(caller), (id) => ({ id, is_superuser: false as const }))
   }),
   route({
     method: "get",
     path: "/api/v1/user/organizations",
     name: "listUserOrganizations",
-    summary: "The organizations of who asks, first joined first",
+    summary: "List the current user's organizations, in the order of joining",
     success: UserOrganizationsWire,
     errors: ["LoginNeeded"],
     handle: ({ caller }) =>
@@ -88,7 +88,7 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     method: "put",
     path: "/api/v1/user/organization",
     name: "selectOrganization",
-    summary: "Work for another organization from now on",
+    summary: "Switch to another organization",
     needs: "viewer",
     body: SelectOrganization,
     success: UserOrganizationsWire,
@@ -105,7 +105,7 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     method: "get",
     path: "/api/v1/user/onboarding-state",
     name: "getOnboardingState",
-    summary: "How far who asks has got with the user interface",
+    summary: "Read the current user's progress through the user interface",
     success: OnboardingWire,
     errors: ["KeyWithoutUser", "UserNotFound"],
     handle: ({ caller }) => Effect.flatMap(userOf(caller), (id) => Users.use((_) => _.onboarding(id))).pipe(Effect.map(onboardingWire))
@@ -114,8 +114,8 @@ export const accountRoutes = tagged({ name: "Accounts", about: "People who log i
     method: "put",
     path: "/api/v1/user/onboarding-state",
     name: "setOnboardingState",
-    summary: "Get further with the user interface",
-    description: "What is left out stays as it is; the lists are added to.",
+    summary: "Record progress through the user interface",
+    description: "Fields that are left out stay as they are; lists are appended to.",
     needs: "viewer",
     body: SetOnboarding,
     success: OnboardingWire,

@@ -17,9 +17,9 @@ import {
   testCallOf
 } from "#gateway/wire/Call.ts"
 
-const description = "Answers once the provider has taken the call. The run tells how it goes on."
+const description = "Answers once the provider has accepted the call. The run shows how it proceeds."
 const keyHeader = Type.Object({ "X-API-Key": Type.String() })
-/** Of whatever places a single call. */
+/** Errors of every route that places a single call. */
 export const dialErrors = [
   "AgentNotFound",
   "AgentArchived",
@@ -71,7 +71,7 @@ const byUuid = {
   callee: (params: { readonly workflow_uuid: string }) => ({ agentUuid: params.workflow_uuid })
 }
 const byTrigger = {
-  params: Type.Object({ trigger_path: Type.String({ description: "Of an API trigger node." }) }),
+  params: Type.Object({ trigger_path: Type.String({ description: "The path of an API trigger node." }) }),
   callee: (params: { readonly trigger_path: string }) => ({ triggerPath: params.trigger_path })
 }
 
@@ -97,7 +97,7 @@ export const callRoutes = tagged({ name: "Calls", about: "Single calls, placed a
       method: "post",
       path: "/api/v1/telephony/initiate-call",
       name: "initiateCall",
-      summary: "Try an agent out on the phone",
+      summary: "Test an agent on the phone",
       description,
       body: InitiateCall,
       success: CallInitiated,

@@ -53,7 +53,7 @@ const linkSeconds = 3600
 
 const statesOf = listFilter("campaign state", campaignStates, {
   shown: shownStates,
-  // Dograh's name of a draft is understood whatever a draft is called here.
+  // Dograh's name for a draft is accepted, whatever a draft is called here.
   meaningOf: (word) => (word === "created" ? "draft" : word)
 })
 
@@ -72,7 +72,7 @@ export const campaignRoutes = tagged(campaignsTag, [
       name: "createCampaign",
       summary: "Create a campaign from an uploaded list",
       description:
-        "The whole list is read and checked; a file with a bad row is refused, and nothing is dialed until the campaign is started.",
+        "The whole list is read and checked, and a file with an invalid row is refused. Nothing is dialed until the campaign is started.",
       body: CreateCampaign,
       success: AdvisedCampaignWire,
       errors: [
@@ -123,7 +123,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     name: "updateCampaign",
     summary: "Change a draft or paused campaign",
     description:
-      "Where the operator has set `COMPATIBILITY=dograh`, a running one too, but for its rate: the change holds for every call that leaves after the answer, and calls that are up go on. A 503 then means that it is changed and that it is not confirmed yet that nothing leaves under the settings before: repeat the request.",
+      "Where the operator has set `COMPATIBILITY=dograh`, a running campaign can be changed too, except for its rate: the change applies to every call that is dialed after the answer, and calls in progress continue. A 503 then means that the campaign is changed, but it is not confirmed yet that no call is dialed under the previous settings: repeat the request.",
     params: CampaignPath,
     body: UpdateCampaign,
     success: AdvisedCampaignWire,
@@ -135,7 +135,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     method: "post",
     path: "/api/v1/campaign/:campaign_id/start",
     name: "startCampaign",
-    summary: "Start dialing, or go on after a pause",
+    summary: "Start dialing, or resume after a pause",
     params: CampaignPath,
     success: CampaignWire,
     errors: startErrors,
@@ -147,7 +147,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     name: "pauseCampaign",
     summary: "Stop dialing",
     description:
-      "Once this has answered, nothing more is dialed. Calls that are up go on. A 503 means that the campaign is paused and that it is not confirmed yet that nothing more leaves: repeat the request, and it is answered 200 once it is. A campaign that the engine has paused because it kept failing, and would resume by itself, stays paused after this.",
+      "After the answer, nothing more is dialed. Calls in progress continue. A 503 means that the campaign is paused, but it is not confirmed yet that nothing more is dialed: repeat the request until it is answered with 200. A campaign that the engine has paused because of repeated failures, and would resume by itself, stays paused after this.",
     params: CampaignPath,
     success: CampaignWire,
     errors: ["CampaignNotFound", "CampaignStateConflict", "StopUnconfirmed"],
@@ -157,7 +157,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     method: "post",
     path: "/api/v1/campaign/:campaign_id/resume",
     name: "resumeCampaign",
-    summary: "Go on after a pause",
+    summary: "Resume after a pause",
     params: CampaignPath,
     success: CampaignWire,
     errors: startErrors,
@@ -167,7 +167,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     method: "get",
     path: "/api/v1/campaign/:campaign_id/progress",
     name: "getCampaignProgress",
-    summary: "How far a campaign is",
+    summary: "Read the progress of a campaign",
     params: CampaignPath,
     success: CampaignProgressWire,
     errors: ["CampaignNotFound"],
@@ -195,9 +195,9 @@ export const campaignRoutes = tagged(campaignsTag, [
     path: "/api/v1/campaign/:campaign_id/redial",
     isHeavy: true,
     name: "redialCampaign",
-    summary: "Make a campaign of those whom a completed one did not reach",
+    summary: "Redial the contacts that a completed campaign did not reach",
     description:
-      "A draft of the contacts whose last call came to something chosen, with all settings of the campaign. Each campaign is redialed at most once.",
+      "Creates a draft with the contacts whose last call had one of the chosen outcomes, and all settings of the campaign. Each campaign can be redialed at most once.",
     params: CampaignPath,
     body: RedialCampaign,
     success: CampaignWire,
@@ -209,7 +209,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     method: "get",
     path: "/api/v1/campaign/:campaign_id/source-download-url",
     name: "getCampaignSourceUrl",
-    summary: "An address of the uploaded list",
+    summary: "Get a download URL for the uploaded list",
     params: CampaignPath,
     success: SourceDownload,
     errors: ["CampaignNotFound", "FileMissing"],
@@ -225,7 +225,7 @@ export const campaignRoutes = tagged(campaignsTag, [
     method: "get",
     path: "/api/v1/organizations/campaign-defaults",
     name: "getCampaignDefaults",
-    summary: "What a new campaign may start from",
+    summary: "Read defaults for a new campaign",
     success: CampaignDefaultsWire,
     handle: ({ caller }) => Campaigns.use((_) => _.defaults(caller.organizationId)).pipe(Effect.map(defaultsWire))
   })

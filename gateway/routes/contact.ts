@@ -13,7 +13,7 @@ export const contactRoutes = tagged(campaignsTag, [
     path: "/api/v1/campaign/:campaign_id/contacts",
     name: "listCampaignContacts",
     summary: "List the contacts of a campaign",
-    description: "In the order of the list. `outcome=unknown&reached=unsaid` selects the contacts that a person has to decide about.",
+    description: "In the order of the list. `outcome=unknown&reached=unsaid` selects the contacts that a person still has to decide on.",
     params: CampaignPath,
     query: ContactListQuery,
     success: ContactListWire,
@@ -31,7 +31,7 @@ export const contactRoutes = tagged(campaignsTag, [
     name: "markCampaignContacts",
     summary: "Mark contacts with an unknown outcome as reached or not",
     description:
-      "All of them or none; the last word counts. Nobody is called by it: a redial with `retry_on_unknown` calls those again who were not reached.",
+      "Marks all of them or none; a later mark replaces an earlier one. This calls nobody: a redial with `retry_on_unknown` calls the contacts that were not reached.",
     params: CampaignPath,
     body: MarkContacts,
     success: CampaignProgressWire,

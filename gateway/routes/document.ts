@@ -1,4 +1,4 @@
-/** /api/v1/openapi.json, /docs, which shows it, and /llms.txt, which sums it up. */
+/** /api/v1/openapi.json, its page at /docs, and its summary at /llms.txt. */
 import { Effect } from "effect"
 import Type from "typebox"
 import { docsFile } from "#gateway/docs/files.ts"
@@ -12,14 +12,14 @@ import { optional } from "#gateway/request/Field.ts"
 const found = (content: Content | undefined) =>
   content === undefined ? Effect.fail(new NotFound({ detail: "Not Found" })) : Effect.succeed(content)
 
-/** A browser is shown the documentation, and a program is told where it is. */
+/** Redirects a browser to the documentation, and tells a program where it is. */
 const welcome: Route = {
   ...route({
     method: "get",
     path: "/",
     name: "getRoot",
-    summary: "Where to begin",
-    description: "A browser, which asks for `text/html`, is sent on to `/docs`.",
+    summary: "Find the documentation",
+    description: "A browser, which accepts `text/html`, is redirected to `/docs`.",
     access: "none",
     headers: Type.Object({ Accept: optional(Type.String()) }),
     success: Type.Object({ docs: Type.String(), health: Type.String(), openapi: Type.String() }, { title: "Root" }),
@@ -33,16 +33,16 @@ const welcome: Route = {
 
 const documentation: Tag = { name: "Documentation", about: "This API, described for people and programs." }
 
-/** `documented` are the other routes: these describe themselves too. */
+/** `documented` are the other routes; the document describes these as well. */
 export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
-  // Made once, when it is first asked for: routes do not change.
+  // Built at the first request and kept: routes do not change.
   let document: string | undefined
   const routes: ReadonlyArray<Route<ServerInfo>> = tagged(documentation, [
     download({
       method: "get",
       path: "/api/v1/openapi.json",
       name: "getOpenApi",
-      summary: "This document",
+      summary: "Read the OpenAPI document",
       access: "none",
       mediaTypes: ["application/json"],
       handle: () =>
@@ -55,9 +55,9 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       method: "get",
       path: "/docs",
       name: "getDocs",
-      summary: "This document as a page",
+      summary: "Open the documentation page",
       access: "none",
-      description: "With the first steps from a key to a campaign. The key is entered once, and requests are sent from the page.",
+      description: "Shows the first steps from an API key to a campaign. The key is entered once, and requests can be sent from the page.",
       mediaTypes: ["text/html"],
       errors: ["NotFound"],
       handle: () => Effect.flatMap(docsFile("page.html"), found)
@@ -66,7 +66,7 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       method: "get",
       path: "/docs/:file",
       name: "getDocsFile",
-      summary: "What that page is made of",
+      summary: "Read a file of the documentation page",
       access: "none",
       params: Type.Object({ file: Type.String() }),
       mediaTypes: ["text/javascript", "text/css", "text/html"],
@@ -78,7 +78,7 @@ export const documentRoutes = (documented: ReadonlyArray<Route<unknown>>) => {
       method: "get",
       path: "/llms.txt",
       name: "getLlmsText",
-      summary: "This document in a line for each operation",
+      summary: "Read the API summary, one line per operation",
       access: "none",
       mediaTypes: ["text/plain"],
       handle: () => Effect.succeed({ mediaType: "text/plain; charset=utf-8", body: llmsText([...documented, ...routes]) })

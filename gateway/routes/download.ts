@@ -1,4 +1,4 @@
-/** /api/v1/public/download: files of a run, for whoever has its token. */
+/** /api/v1/public/download: the files of a run, for anybody who has its token. */
 import { Effect } from "effect"
 import Type from "typebox"
 import { AuditLog } from "#core/organization/AuditLog.ts"
@@ -18,15 +18,15 @@ export const downloadRoutes = tagged(filesTag, [
     method: "get",
     path: "/api/v1/public/download/workflow/:token/:artifact_type",
     name: "downloadArtifact",
-    summary: "Go to a file of a call",
+    summary: "Get a file of a call",
     description:
-      "With the call's `public_access_token`. A recording has both sides in one file: `user_recording` and `bot_recording` are none.",
+      "Requires the call's `public_access_token`. A recording holds both sides in one file, so `user_recording` and `bot_recording` do not exist.",
     access: "none",
     params: Type.Object({
       token: Type.String(),
       artifact_type: Type.String({ description: "`recording`, `transcript`, `user_recording` or `bot_recording`." })
     }),
-    query: Type.Object({ inline: Type.Boolean({ default: false, description: "To be shown rather than saved." }) }),
+    query: Type.Object({ inline: Type.Boolean({ default: false, description: "Show the file rather than save it." }) }),
     errors: ["ArtifactUnsupported", "NotFound"],
     handle: ({ client, params, query }) =>
       Effect.gen(function* () {

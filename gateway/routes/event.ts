@@ -25,7 +25,7 @@ import {
   selectionOf
 } from "#gateway/wire/Event.ts"
 
-/** How soon a browser comes back. */
+/** How soon a browser reconnects. */
 const retryMillis = 2000
 
 const frameOf =
@@ -33,7 +33,7 @@ const frameOf =
   (event: Event): string =>
     `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(eventWire(event, compatibility))}\n\n`
 
-/** https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Formatted as https://html.spec.whatwg.org/multipage/server-sent-events.html requires. */
 const frames = (events: Stream.Stream<string>, heartbeat: Duration.Input, ending: Effect.Effect<void>) => {
   const heartbeats = Stream.fromSchedule(Schedule.spaced(heartbeat)).pipe(Stream.map(() => ":\n\n"))
   return Stream.make(`retry: ${retryMillis}\n\n`).pipe(
@@ -43,7 +43,7 @@ const frames = (events: Stream.Stream<string>, heartbeat: Duration.Input, ending
   )
 }
 
-/** The route, whose answer ends with the credential that it was asked with. */
+/** Ends the answer of a route once the credential that requested it is no longer valid. */
 const whileWelcome = <R>(endless: Route<R>): Route<R | Identities> => ({
   ...endless,
   around: ({ caller }, reply, credential) =>
@@ -62,7 +62,7 @@ export const eventRoutes = tagged({ name: "Events", about: "What happens to camp
     name: "listEvents",
     summary: "List what happened to campaigns and runs, oldest first",
     description:
-      "Events are kept for seven days. Whoever asks for what came after an older one is told of the gap by an event `events.gap`.",
+      "Events are kept for seven days. A client that continues from an older event is told about the gap by an `events.gap` event.",
     query: EventListQuery,
     success: EventPageWire,
     handle: ({ caller, query }) =>
@@ -77,7 +77,7 @@ export const eventRoutes = tagged({ name: "Events", about: "What happens to camp
       name: "followEvents",
       summary: "Follow events as they happen (server-sent events)",
       description:
-        "Each event is one message, with its id. The connection ends after an hour at the latest, or when nothing is read from it for half a minute; a client then comes back and goes on from the last id it got. It ends too when the credential is void; there is a comment line every 15 seconds.",
+        "Each event is one message, with its id. The connection ends after an hour at the latest, or when the client reads nothing for half a minute; the client then reconnects and continues from the last id it received. It also ends when the credential becomes invalid. A comment line is sent every 15 seconds.",
       query: EventStreamQuery,
       headers: EventStreamHeaders,
       mediaTypes: ["text/event-stream"],
@@ -85,7 +85,7 @@ export const eventRoutes = tagged({ name: "Events", about: "What happens to camp
       handle: ({ caller, headers, query }) =>
         Effect.gen(function* () {
           const { begun } = yield* Closing
-          // A client that comes back names the newer one in the header.
+          // On a reconnect, the header has the newer id.
           const after = positionOf(headers["Last-Event-ID"] ?? query.last_event_id)
           const events = yield* LiveEvents.use((_) => _.follow(selectionOf(caller.organizationId, query), after, followersOf(caller)))
           const { heartbeat } = yield* FollowingTimes
@@ -103,7 +103,7 @@ export const eventRoutes = tagged({ name: "Events", about: "What happens to camp
     name: "followEventsBySocket",
     summary: "Follow events as they happen (websocket)",
     description:
-      "After the upgrade, each text message is one event. Closed with 4401 for a bad credential, also for one that becomes void meanwhile, 4403 for a key without the scope `read`, 4400 for a bad query, 4429 for too many connections, 4408 when nothing is read for half a minute, 1001 when the service stops; a client goes on from the last id it got.",
+      "After the upgrade, each text message is one event. The connection is closed with 4401 for an invalid credential, including one that becomes invalid later, 4403 for an API key without the scope `read`, 4400 for an invalid query, 4429 for too many connections, 4408 when the client reads nothing for half a minute, and 1001 when the service stops; a client then continues from the last id it received.",
     query: EventSocketQuery,
     success: EventWire,
     errors: ["UpgradeRequired"],

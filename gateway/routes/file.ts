@@ -1,4 +1,4 @@
-/** Uploads of lists, and addresses of stored files: /api/v1/s3, /api/v1/uploads, /api/v1/files. */
+/** Uploads of lists, and links to stored files: /api/v1/s3, /api/v1/uploads, /api/v1/files. */
 import { Effect } from "effect"
 import Type from "typebox"
 import { Uploads } from "#core/file/Uploads.ts"
@@ -27,18 +27,18 @@ import {
 } from "#gateway/wire/File.ts"
 import { maxFileBytes } from "#core/contact/ContactCsv.ts"
 
-/** Uploaded lists, documents and recordings of one's own lie below their organization's number. */
+/** Keys of uploaded lists, documents and recordings contain their organization's id. */
 const ownKey = /^(?:campaigns\/(\d{1,10})\/[^/]+|knowledge_base\/(\d{1,10})\/.+|recordings\/(\d{1,10})\/[^/]+\/.+)$/
-/** A secret part follows the run's number, but for files of before names had one. */
+/** Keys of a call's files contain the run's id and a random part, which files from early versions lack. */
 const runKey =
   /^(?:transcripts\/(\d{1,10})(?:-[\w-]{22})?\.txt|recordings\/(\d{1,10})(?:(?:-[\w-]{22})?\.(?:wav|opus)|\/(?:user|bot)\.wav))$/
 const maxRunId = 2_147_483_647
 
-/** What was said in a call can be read by whoever has the address. */
+/** Anybody who has the link can read what was said in the call, so creating one is recorded. */
 const noteRead = (caller: Caller, run: RunId, address: string) =>
   AuditLog.use((_) => _.record({ caller, action: "getSignedUrl", resourceKind: "runs", resourceId: String(run), address }))
 
-/** The run whose file it is, if it is one's. */
+/** Fails unless the file belongs to the organization. Returns the run if it is a file of a call. */
 const allow = Effect.fnUntraced(function* (organizationId: OrganizationId, key: string) {
   const own = ownKey.exec(key)
   const owner = own?.slice(1).find((id) => id !== undefined)
@@ -57,7 +57,7 @@ export const fileRoutes = tagged(filesTag, [
     method: "post",
     path: "/api/v1/s3/presigned-upload-url",
     name: "requestUpload",
-    summary: "Ask for an address to upload a list of contacts to",
+    summary: "Get a URL to upload a list of contacts to",
     body: RequestUpload,
     success: UploadAddress,
     errors: ["QuotaFull"],
@@ -77,7 +77,7 @@ export const fileRoutes = tagged(filesTag, [
     name: "putUpload",
     summary: "Upload the bytes of a list",
     description:
-      "To the address that was given out, until it expires or the bytes are there. The same bytes again get the same answer, others 409.",
+      "To an upload URL, until it expires or the bytes have arrived. Sending the same bytes again gets the same answer, different bytes get 409.",
     mediaTypes: ["text/csv", "application/octet-stream"],
     maxBytes: maxFileBytes,
     success: Uploaded,
@@ -91,7 +91,7 @@ export const fileRoutes = tagged(filesTag, [
     method: "get",
     path: "/api/v1/s3/signed-url",
     name: "getSignedUrl",
-    summary: "An address of a stored file that works without a credential",
+    summary: "Get a URL of a stored file that works without a credential",
     query: SignedUrlQuery,
     success: SignedUrl,
     errors: ["FileKeyInvalid", "FileForbidden"],
@@ -109,8 +109,8 @@ export const fileRoutes = tagged(filesTag, [
     method: "get",
     path: "/api/v1/s3/file-metadata",
     name: "getFileMetadata",
-    summary: "How large a stored file is, and from when",
-    description: "`metadata` is null when there is no such file.",
+    summary: "Read the size and time of a stored file",
+    description: "`metadata` is null if there is no such file.",
     query: FileMetadataQuery,
     success: FileMetadata,
     errors: ["FileKeyInvalid", "FileForbidden"],
@@ -125,7 +125,7 @@ export const fileRoutes = tagged(filesTag, [
     method: "get",
     path: "/api/v1/files",
     name: "getFile",
-    summary: "A stored file, under an address that was given out",
+    summary: "Download a stored file by a signed URL",
     access: "none",
     query: FileQuery,
     mediaTypes: ["audio/wav", "audio/ogg", "text/plain", "text/csv", "application/octet-stream"],
@@ -134,7 +134,7 @@ export const fileRoutes = tagged(filesTag, [
       Effect.gen(function* () {
         const { by, expires, inline, key, signature } = query
         yield* FileLinks.use((_) => _.check({ key, expires, isInline: inline, maker: by ?? undefined }, signature))
-        // Whoever made it may have left since.
+        // The link is void once the user or API key that created it is gone.
         if (typeof by === "string" && !(yield* LinkMakers.use((_) => _.isStillHere(by)))) return yield* new LinkRefused()
         const { file, key: kept } = yield* keptFile(key)
         return { mediaType: mediaTypeOf(kept), fileName: inline ? undefined : kept.split("/").at(-1), body: file }

@@ -10,7 +10,7 @@ export const folderRoutes = tagged({ name: "Folders", about: "Folders that agent
   list({
     path: "/api/v1/folder/",
     name: "listFolders",
-    summary: "List folders by name",
+    summary: "List folders, by name",
     query: PageQuery,
     success: Type.Array(FolderWire),
     handle: ({ caller, query }) =>
@@ -45,7 +45,7 @@ export const folderRoutes = tagged({ name: "Folders", about: "Folders that agent
     path: "/api/v1/folder/:folder_id",
     name: "deleteFolder",
     summary: "Delete a folder",
-    description: "The agents in it stay, in no folder.",
+    description: "Its agents stay, without a folder.",
     params: FolderPath,
     success: Type.Object({ success: Type.Literal(true) }, { title: "FolderDeleted" }),
     errors: ["FolderNotFound"],

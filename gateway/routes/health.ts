@@ -12,10 +12,10 @@ export const metricsRoute = download({
   method: "get",
   path: "/metrics",
   name: "getMetrics",
-  summary: "Metrics of this node for Prometheus",
+  summary: "Read this node's metrics for Prometheus",
   access: "none",
   description:
-    "Counts and measures of calls, requests, connections and the process; nothing about any organization. 404 unless `METRICS` is `on`: with `local`, they are at a port of this machine that the start tells.",
+    "Metrics of calls, requests, connections and the process; none about a particular organization. 404 unless `METRICS` is `on`: with `local`, they are served on a port of 127.0.0.1 that the engine prints at its start.",
   mediaTypes: ["text/plain"],
   errors: ["NotFound"],
   handle: () =>
@@ -31,7 +31,7 @@ export const healthRoutes = tagged({ name: "Health", about: "Whether this node w
     method: "get",
     path: "/api/v1/health",
     name: "getHealth",
-    summary: "What answers here",
+    summary: "Read version and features",
     access: "none",
     success: HealthWire,
     handle: () =>
@@ -55,10 +55,10 @@ export const healthRoutes = tagged({ name: "Health", about: "Whether this node w
     method: "get",
     path: "/api/v1/health/ready",
     name: "getReadiness",
-    summary: "Whether it can do its work",
+    summary: "Check whether the node is ready",
     access: "none",
     description:
-      "503 while the database does not answer, or is not certain to be this engine's alone, or while the engine cannot write the journal of what it dials to its own disk. A trunk that is down, or not connected yet, stops its own campaigns only. Trunks are opened by the first call through them; an organization reads at `/api/v1/organizations/telephony-trunks` what keeps its own down.",
+      "503 while the database does not answer, while it is not certain that this engine is the only one using it, or while the engine cannot write its journal of dialed calls to its own disk. A trunk that is down or not yet connected stops only its own campaigns. A trunk is opened by the first call through it; `/api/v1/organizations/telephony-trunks` tells an organization why its own are down.",
     success: ReadyWire,
     errors: ["NotReady"],
     handle: () =>

@@ -1,4 +1,4 @@
-/** /api/v1/organizations/invitations: how others come in; and /api/v1/user/invitations/redeem, for who has an account. */
+/** /api/v1/organizations/invitations, and /api/v1/user/invitations/redeem for invited users who have an account. */
 import { Effect } from "effect"
 import { Invitations } from "#core/organization/Invitations.ts"
 import { Users } from "#core/organization/Users.ts"
@@ -36,7 +36,7 @@ export const invitationRoutes = tagged({ name: "Invitations", about: "Invitation
     name: "createInvitation",
     summary: "Invite somebody",
     description:
-      "The token is good once, for that e-mail address, to sign up with or, with an account, to join. It is void when whoever made it is no member any more, or may not give that role any more, and when the key that it was made with is archived or expires. A key with scopes cannot make one.",
+      "The token can be used once, for that e-mail address, to sign up or, with an existing account, to join. It becomes void when its creator leaves the organization or loses the right to grant that role, and when the API key that created it is archived or expires. A key with scopes cannot create invitations.",
     needs: "admin",
     body: CreateInvitation,
     success: NewInvitationWire,
@@ -62,7 +62,7 @@ export const invitationRoutes = tagged({ name: "Invitations", about: "Invitation
     method: "post",
     path: "/api/v1/user/invitations/redeem",
     name: "redeemInvitation",
-    summary: "Join the organization that has invited who asks, and work for it from now on",
+    summary: "Accept an invitation, and switch to its organization",
     needs: "viewer",
     body: RedeemInvitation,
     success: UserOrganizationsWire,

@@ -1,4 +1,4 @@
-/** /api/v1/organizations/model-configurations: what `/user/configurations/user` tells service by service, as one document. */
+/** /api/v1/organizations/model-configurations: the configuration of `/user/configurations/user` as one document. */
 import { Effect } from "effect"
 import { ModelConfigurations } from "#core/model/ModelConfigurations.ts"
 import { route, tagged } from "#gateway/request/Route.ts"
@@ -23,7 +23,7 @@ export const modelConfigurationRoutes = tagged(
       method: "get",
       path: "/api/v1/organizations/model-configurations/v2",
       name: "getModelConfiguration",
-      summary: "Read what the organization has set up, as one document",
+      summary: "Read the configured services as one document",
       success: ModelConfigurationWire,
       handle: ({ caller }) => ModelConfigurations.use((_) => _.get(caller.organizationId)).pipe(Effect.map(modelConfigurationWire))
     }),
@@ -31,8 +31,8 @@ export const modelConfigurationRoutes = tagged(
       method: "put",
       path: "/api/v1/organizations/model-configurations/v2",
       name: "setModelConfiguration",
-      summary: "Replace what the organization has set up",
-      description: "A service that the engine does not have is kept; agents speak with the engine's own voice.",
+      summary: "Replace the configured services",
+      description: "A service that the engine does not support is kept in the document; agents speak with the engine's own voice.",
       needs: "admin",
       body: SetModelConfiguration,
       bodySize: modelDocumentSize,
@@ -45,7 +45,7 @@ export const modelConfigurationRoutes = tagged(
       method: "get",
       path: "/api/v1/organizations/model-configurations/v2/defaults",
       name: "getModelConfigurationDefaults",
-      summary: "Which speech and language services there are to choose from",
+      summary: "List the available speech and language services",
       success: ModelConfigurationDefaultsWire,
       handle: () => Effect.succeed(modelConfigurationDefaults)
     }),
@@ -53,7 +53,7 @@ export const modelConfigurationRoutes = tagged(
       method: "get",
       path: "/api/v1/organizations/model-configurations/v2/pricing",
       name: "getModelPricing",
-      summary: "What calls cost by what is set up",
+      summary: "Read what calls cost with the configured services",
       success: ModelPricing,
       handle: () => Effect.succeed(noPrices)
     })

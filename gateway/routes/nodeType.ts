@@ -1,4 +1,4 @@
-/** /api/v1/node-types: what agents are built from. */
+/** /api/v1/node-types: the nodes that agents are built from. */
 import { Effect } from "effect"
 import { nodeTypeOf, nodeTypes } from "#core/agent/NodeTypes.ts"
 import { NotFound } from "#gateway/request/Refusal.ts"
@@ -13,7 +13,7 @@ export const nodeTypeRoutes = tagged(agentsTag, [
     method: "get",
     path: "/api/v1/node-types",
     name: "listNodeTypes",
-    summary: "List the types of nodes that agents are built from, by name",
+    summary: "List node types, by name",
     success: NodeTypeList,
     handle: () => Effect.succeed(specs)
   }),
@@ -21,7 +21,7 @@ export const nodeTypeRoutes = tagged(agentsTag, [
     method: "get",
     path: "/api/v1/node-types/:name",
     name: "getNodeType",
-    summary: "Read a type of node",
+    summary: "Read a node type",
     params: NodeTypePath,
     success: NodeSpec,
     errors: ["NotFound"],

@@ -1,4 +1,4 @@
-/** /api/v1/workflow/{workflow_id}/runs/{run_id}/webhooks: what the webhook nodes of an agent have sent for a call. */
+/** /api/v1/workflow/{workflow_id}/runs/{run_id}/webhooks: deliveries of an agent's webhook nodes for a call. */
 import { Effect } from "effect"
 import { NodeWebhooks } from "#core/webhook/NodeWebhooks.ts"
 import { route, tagged } from "#gateway/request/Route.ts"
@@ -14,9 +14,9 @@ export const nodeWebhookRoutes = tagged(runsTag, [
     method: "get",
     path: all,
     name: "listRunWebhooks",
-    summary: "List what the agent's webhook nodes have sent for a call",
+    summary: "List the webhook-node deliveries of a call",
     description:
-      "One delivery for each enabled webhook node of the version that was on the call, in the order of the nodes. None before the call is over. Connection errors and the statuses 408, 425, 429, 500, 502, 503 and 504 are tried again, five times in all; anything else but 2xx is final.",
+      "One delivery for each enabled webhook node of the agent version that handled the call, in the order of the nodes; none before the call is over. Connection errors and the statuses 408, 425, 429, 500, 502, 503 and 504 are retried, five attempts in all; any other status but 2xx is final.",
     params: RunPath,
     success: NodeWebhookList,
     errors: ["RunNotFound"],
@@ -29,8 +29,8 @@ export const nodeWebhookRoutes = tagged(runsTag, [
     method: "post",
     path: `${all}/:delivery_id/replay`,
     name: "replayRunWebhook",
-    summary: "Send a dead delivery of a call anew",
-    description: "With the same bytes; after seven days, with what the call's record says now.",
+    summary: "Replay a dead-lettered delivery of a call",
+    description: "Sends the same bytes; after seven days, the current content of the call's record.",
     params: NodeWebhookPath,
     success: Queued,
     errors: ["RunNotFound", "NodeWebhookNotFound", "NodeWebhookNotDead"],

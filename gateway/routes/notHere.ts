@@ -1,6 +1,6 @@
 /**
- * What the existing product's pages ask for whenever they are opened, of services that are not part of this engine: each is answered with
- * what there is, nothing. To begin with one of them is refused as any other unknown request is.
+ * Requests that the existing product's pages send whenever they open, for services that are not part of this engine. Each gets an empty
+ * answer. Requests that would set such a service up are refused like any unknown request.
  */
 import { Effect } from "effect"
 import Type from "typebox"
@@ -29,7 +29,7 @@ const Credits = Type.Object(
     limit: Type.Integer(),
     total_pages: zero()
   },
-  { title: "BillingCredits", description: "Nothing is charged for here." }
+  { title: "BillingCredits", description: "This engine charges nothing." }
 )
 const noCredits = {
   total_credits_used: 0,
@@ -57,7 +57,7 @@ export const notHereRoutes = tagged(
       method: "get",
       path: "/api/v1/organizations/billing/credits",
       name: "getBillingCredits",
-      summary: "No credits: nothing is charged for here",
+      summary: "No credits: this engine charges nothing",
       query: CreditsQuery,
       success: Credits,
       handle: ({ query: { limit, page } }) => Effect.succeed({ ...noCredits, ledger_entries: [], limit, page })
@@ -66,7 +66,7 @@ export const notHereRoutes = tagged(
       method: "get",
       path: "/api/v1/user/service-keys",
       name: "listServiceKeys",
-      summary: "No keys of a managed service: there is none",
+      summary: "No keys: there is no managed service",
       success: none(),
       handle: () => Effect.succeed([])
     }),
@@ -74,7 +74,7 @@ export const notHereRoutes = tagged(
       method: "get",
       path: "/api/v1/organizations/langfuse-credentials",
       name: "getLangfuseCredentials",
-      summary: "No tracing service: none can be set up",
+      summary: "No tracing service: none can be configured",
       success: Type.Object({ configured: Type.Literal(false) }, { title: "LangfuseCredentials" }),
       handle: () => Effect.succeed({ configured: false as const })
     }),
@@ -82,7 +82,7 @@ export const notHereRoutes = tagged(
       method: "get",
       path: "/api/v1/workflow/:workflow_id/embed-token",
       name: "getEmbedToken",
-      summary: "No token of a widget: conversations are by telephone",
+      summary: "No widget token: conversations take place by telephone",
       params: AgentPath,
       success: Type.Null(),
       errors: ["NotFound"],
@@ -96,7 +96,7 @@ export const notHereRoutes = tagged(
       path: "/api/v1/user/configurations/voices/:provider",
       name: "listVoices",
       summary: "List the voices of a speech service",
-      description: "Of one that this engine has; of any other, none.",
+      description: "Empty for a service that this engine does not support.",
       params: Type.Object({ provider: Type.String() }),
       success: Voices,
       handle: ({ params: { provider } }) => {

@@ -1,4 +1,4 @@
-/** /api/v1/operator: what the operator of the installation sets, and with which keys. */
+/** /api/v1/operator: the quotas of organizations, and the operator's keys. */
 import { Effect } from "effect"
 import Type from "typebox"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
@@ -22,7 +22,7 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
   list({
     path: "/api/v1/operator/organizations",
     name: "listOrganizationQuotas",
-    summary: "List all organizations, with what they may use and what they do",
+    summary: "List all organizations with their quotas and usage",
     needs: "operator",
     query: OrganizationListQuery,
     success: OrganizationListWire,
@@ -39,7 +39,7 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     method: "get",
     path: "/api/v1/operator/organizations/:organization_id/quotas",
     name: "getOrganizationQuotas",
-    summary: "Read what an organization may use, and what it does",
+    summary: "Read the quotas and usage of an organization",
     needs: "operator",
     params: OrganizationPath,
     success: OrganizationQuotasWire,
@@ -54,9 +54,9 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     method: "put",
     path: "/api/v1/operator/organizations/:organization_id/quotas",
     name: "setOrganizationQuotas",
-    summary: "Set what an organization may use",
+    summary: "Set the quotas of an organization",
     description:
-      "It holds at once. What is there already stays, and so do calls that are up: where an organization has more than it may, it gets no more. Its own audit log says that it was changed.",
+      "Takes effect at once. Existing data stays, and calls in progress continue: an organization above a quota gets no more. Its own audit log records the change.",
     needs: "operator",
     params: OrganizationPath,
     body: SetQuotas,
@@ -66,7 +66,7 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
       Effect.gen(function* () {
         const { following } = yield* LiveEvents
         const set = yield* Quotas.use((_) => _.set(id, body))
-        // Its people see that it was changed, and not by which key.
+        // The organization's people see the change, but not which key made it.
         const entry = { action: "setOrganizationQuotas", resourceKind: "operator", resourceId: String(id) }
         if (id !== caller.organizationId) yield* AuditLog.use((_) => _.record({ ...entry, caller: { organizationId: id } }))
         return organizationQuotasWire(set, following(id))
@@ -76,7 +76,7 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     method: "get",
     path: "/api/v1/operator/keys",
     name: "listOperatorKeys",
-    summary: "List the operator's keys, revoked ones too, oldest first",
+    summary: "List the operator's keys, including revoked ones, oldest first",
     needs: "operator",
     success: Type.Array(ApiKeyWire),
     handle: () => Operators.use(({ keys }) => keys).pipe(Effect.map((keys) => keys.map(apiKeyWire)))
@@ -85,8 +85,9 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     method: "post",
     path: "/api/v1/operator/keys",
     name: "createOperatorKey",
-    summary: "Make another operator's key",
-    description: "It works for the same organization as the key it is made with, as an owner, without end, and for no user.",
+    summary: "Create another operator's key",
+    description:
+      "It belongs to the same organization as the key that creates it, has the role of an owner, does not expire, and belongs to no user.",
     needs: "operator",
     body: NewOperatorKey,
     success: NewApiKeyWire,
@@ -97,7 +98,7 @@ export const operatorRoutes = tagged({ name: "Operator", about: "The quotas of o
     method: "delete",
     path: "/api/v1/operator/keys/:api_key_id",
     name: "revokeOperatorKey",
-    summary: "Revoke an operator's key: it is refused from now on",
+    summary: "Revoke an operator's key, which is refused from then on",
     description: "The last one cannot be revoked. A start with another `API_KEY` replaces the first one.",
     needs: "operator",
     params: ApiKeyPath,

@@ -29,7 +29,7 @@ const memberRoutes = tagged({ name: "Members", about: "The people in the organiz
     method: "get",
     path: "/api/v1/organizations/members",
     name: "listMembers",
-    summary: "List members, first joined first",
+    summary: "List members, in the order of joining",
     success: MemberList,
     handle: ({ caller }) =>
       Members.use((_) => _.list(caller.organizationId)).pipe(Effect.map((members) => ({ members: members.map(memberWire) })))
@@ -38,7 +38,7 @@ const memberRoutes = tagged({ name: "Members", about: "The people in the organiz
     method: "patch",
     path: "/api/v1/organizations/members/:user_id",
     name: "changeMember",
-    summary: "Give a member another role",
+    summary: "Change the role of a member",
     needs: "admin",
     params: MemberPath,
     body: ChangeMember,
@@ -70,7 +70,7 @@ const settingsRoutes = tagged(organizationTag, [
     method: "get",
     path: "/api/v1/organizations/context",
     name: "getOrganizationContext",
-    summary: "For which organization who asks works",
+    summary: "Read the caller's organization",
     success: ContextWire,
     handle: ({ caller: { organizationId } }) =>
       Effect.gen(function* () {
@@ -102,7 +102,7 @@ const settingsRoutes = tagged(organizationTag, [
     method: "get",
     path: "/api/v1/organizations/settings",
     name: "getOrganizationSettings",
-    summary: "How many calls the organization may have up, and how long it keeps what they leave behind",
+    summary: "Read the organization's call limit and retention",
     success: SettingsWire,
     handle: ({ caller: { organizationId } }) =>
       Effect.gen(function* () {
@@ -114,9 +114,9 @@ const settingsRoutes = tagged(organizationTag, [
     method: "put",
     path: "/api/v1/organizations/settings",
     name: "setOrganizationSettings",
-    summary: "Set how many calls the organization may have up, and how long it keeps what they leave behind",
+    summary: "Set the organization's call limit and retention",
     description:
-      "Running campaigns go by it at once. Calls that are up go on. It may have as many up as the operator allows (`/organizations/quotas`). Days that are left out stay as they are; what is older goes within the hour.",
+      "Running campaigns follow the limit at once, and calls in progress continue. The limit cannot exceed what the operator allows (`/organizations/quotas`). Days that are left out stay as they are; older files are deleted within the hour.",
     needs: "admin",
     body: SetSettings,
     success: SettingsWire,

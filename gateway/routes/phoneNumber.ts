@@ -40,7 +40,7 @@ export const phoneNumberRoutes = tagged(telephonyTag, [
     name: "createPhoneNumber",
     summary: "Add a phone number",
     description:
-      "A single call shows the configuration's default caller id, or else one of its active numbers: always the same one to the same callee. Campaigns use all active numbers in turn, and show a contact the same one again in its retries.",
+      "A single call shows the configuration's default caller ID, or otherwise one of its active numbers: always the same one to the same callee. Campaigns rotate through all active numbers, and retries show a contact the same number again.",
     needs: "admin",
     params: TelephonyConfigPath,
     body: CreatePhoneNumber,
@@ -82,7 +82,7 @@ export const phoneNumberRoutes = tagged(telephonyTag, [
     method: "post",
     path: `${single}/set-default-caller`,
     name: "setDefaultCallerId",
-    summary: "Show this number in single calls",
+    summary: "Make this number the default caller ID of single calls",
     needs: "admin",
     params: PhoneNumberPath,
     success: PhoneNumberWire,

@@ -1,4 +1,4 @@
-/** /api/v1/organizations/quotas: the caller's own. */
+/** /api/v1/organizations/quotas: the quotas of the caller's organization. */
 import { Effect } from "effect"
 import { LiveEvents } from "#core/event/LiveEvents.ts"
 import { Quotas } from "#core/organization/Quotas.ts"
@@ -7,7 +7,7 @@ import { route, tagged } from "#gateway/request/Route.ts"
 import { QuotasWire, quotasWire, SetOwnQuotas } from "#gateway/wire/Quota.ts"
 import { organizationTag } from "./organization.ts"
 
-/** The organization of a caller. */
+/** A caller's organization always exists. */
 const there = <A, E, R>(quotas: Effect.Effect<A, E | OrganizationNotFound, R>) =>
   Effect.catchTag(quotas, "OrganizationNotFound", Effect.die)
 
@@ -16,7 +16,7 @@ export const quotaRoutes = tagged(organizationTag, [
     method: "get",
     path: "/api/v1/organizations/quotas",
     name: "getQuotas",
-    summary: "What the organization may use, and what it does",
+    summary: "Read the organization's quotas and usage",
     success: QuotasWire,
     handle: ({ caller: { organizationId } }) =>
       Effect.gen(function* () {
@@ -28,8 +28,8 @@ export const quotaRoutes = tagged(organizationTag, [
     method: "put",
     path: "/api/v1/organizations/quotas",
     name: "setQuotas",
-    summary: "Lower what the organization may use",
-    description: "Up to what the operator allows, it can be raised again. What is there already stays, and so do calls that are up.",
+    summary: "Lower the organization's quotas",
+    description: "They can be raised again, up to what the operator allows. Existing data stays, and calls in progress continue.",
     needs: "admin",
     body: SetOwnQuotas,
     success: QuotasWire,

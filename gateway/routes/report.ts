@@ -26,9 +26,9 @@ import { narrowingOf, UsageReportQuery } from "#gateway/wire/Usage.ts"
 import { publicUrls } from "#gateway/file/publicFiles.ts"
 
 const description =
-  "One line for each call, newest first, with a column for each variable that an agent has found out. Read from the database as it is sent."
+  "One row for each call, newest first, with a column for each variable that an agent extracted. Rows are read from the database while they are sent."
 
-/** A batch of rows at a time is in memory, however long the report. */
+/** Only one batch of rows is in memory at a time, however long the report is. */
 const csvOf = Effect.fnUntraced(function* ({ batches, variables }: Report, fileName: string) {
   const links = yield* Effect.context<FileLinks | ServerInfo>()
   const lines = batches.pipe(
@@ -58,7 +58,7 @@ export const reportRoutes = tagged({ name: "Reports", about: "Outcomes of calls,
     method: "get",
     path: "/api/v1/campaign/:campaign_id/report",
     name: "getCampaignReport",
-    summary: "The calls of a campaign as CSV",
+    summary: "Download the calls of a campaign as CSV",
     description,
     params: CampaignPath,
     query: ReportQuery,
@@ -74,7 +74,7 @@ export const reportRoutes = tagged({ name: "Reports", about: "Outcomes of calls,
     method: "get",
     path: "/api/v1/workflow/:workflow_id/report",
     name: "getWorkflowReport",
-    summary: "The calls of an agent as CSV",
+    summary: "Download the calls of an agent as CSV",
     description,
     params: AgentRunsPath,
     query: ReportQuery,
@@ -90,7 +90,7 @@ export const reportRoutes = tagged({ name: "Reports", about: "Outcomes of calls,
     method: "get",
     path: "/api/v1/organizations/usage/runs/report",
     name: "getUsageReport",
-    summary: "The calls of the organization as CSV",
+    summary: "Download the calls of the organization as CSV",
     description,
     query: UsageReportQuery,
     mediaTypes: ["text/csv"],
@@ -105,7 +105,7 @@ export const reportRoutes = tagged({ name: "Reports", about: "Outcomes of calls,
     method: "get",
     path: "/api/v1/organizations/reports/daily",
     name: "getDailyReport",
-    summary: "What the calls of a day came to",
+    summary: "Read the outcomes of the calls of a day",
     query: DailyQuery,
     success: DailyReportWire,
     errors: ["ReportDayInvalid"],
@@ -116,8 +116,8 @@ export const reportRoutes = tagged({ name: "Reports", about: "Outcomes of calls,
     method: "get",
     path: "/api/v1/organizations/reports/daily/runs",
     name: "listDailyRuns",
-    summary: "The calls of a day, newest first",
-    description: "At most 5000 of them; the report of the organization's usage has all.",
+    summary: "List the calls of a day, newest first",
+    description: "At most 5000 calls; the report of the organization's usage has all of them.",
     query: DailyQuery,
     success: Type.Array(DailyRunWire),
     errors: ["ReportDayInvalid"],
@@ -127,7 +127,7 @@ export const reportRoutes = tagged({ name: "Reports", about: "Outcomes of calls,
   list({
     path: "/api/v1/organizations/reports/workflows",
     name: "listReportedWorkflows",
-    summary: "The agents that a report can be narrowed to",
+    summary: "List the agents that a report can be restricted to",
     query: PageQuery,
     success: Type.Array(AgentNameWire),
     handle: ({ caller, query }) =>

@@ -1,4 +1,4 @@
-/** /api/v1/resource-uploads: where the bytes of recordings and documents are put. */
+/** /api/v1/resource-uploads: uploads of recordings and documents. */
 import { Effect } from "effect"
 import Type from "typebox"
 import { ResourceUploads } from "#core/file/ResourceUploads.ts"
@@ -15,7 +15,7 @@ export const resourceUploadRoutes = tagged(filesTag, [
     name: "putResourceUpload",
     summary: "Upload the bytes of a recording or a document",
     description:
-      "To the address that was given out, until it expires or the bytes are there. The same bytes again get the same answer, others 409.",
+      "To an upload URL, until it expires or the bytes have arrived. Sending the same bytes again gets the same answer, different bytes get 409.",
     access: "none",
     params: Type.Object({ token: Type.String() }),
     query: Type.Object({ key: Type.String() }),

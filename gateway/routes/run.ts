@@ -20,7 +20,7 @@ import {
   runWire
 } from "#gateway/wire/Run.ts"
 
-/** The runs as clients see them. */
+/** Converts runs to the form that clients see. */
 export const publicRuns = (runs: ReadonlyArray<Run>) =>
   Effect.forEach(runs, (run) => Effect.map(publicUrls(run), (urls) => runWire(run, urls)))
 
@@ -40,7 +40,7 @@ export const runRoutes = tagged(runsTag, [
     path: "/api/v1/workflow/:workflow_id/runs",
     name: "listWorkflowRuns",
     summary: "List the calls of an agent",
-    description: "Of an agent that is not there: none.",
+    description: "Empty for an agent that does not exist.",
     params: AgentRunsPath,
     query: RunListQuery,
     success: AgentRunPageWire,
@@ -68,7 +68,7 @@ export const runRoutes = tagged(runsTag, [
     method: "get",
     path: "/api/v1/workflow/:workflow_id/runs/:run_id/transcript",
     name: "getRunTranscript",
-    summary: "What was said and typed, with times",
+    summary: "Read what was said and typed in a call, with times",
     params: RunPath,
     notes: "run_id",
     mediaTypes: ["text/plain"],
@@ -82,7 +82,7 @@ export const runRoutes = tagged(runsTag, [
     method: "get",
     path: "/api/v1/workflow/:workflow_id/runs/:run_id/recording",
     name: "getRunRecording",
-    summary: "The recorded call, callee left and agent right",
+    summary: "Download the recording of a call, callee left and agent right",
     params: RunPath,
     notes: "run_id",
     mediaTypes: ["audio/wav", "audio/ogg"],
@@ -97,7 +97,7 @@ export const runRoutes = tagged(runsTag, [
     path: "/api/v1/workflow/:workflow_id/runs/:run_id/artifacts",
     name: "deleteRunArtifacts",
     summary: "Delete the recording and the transcript of a call",
-    description: "With what its record quotes of the call. The record itself stays.",
+    description: "Also deletes quotations of the call from its record. The record itself stays.",
     needs: "admin",
     params: RunPath,
     success: Changed,

@@ -6,14 +6,14 @@ import { route, tagged } from "#gateway/request/Route.ts"
 import { Changed, changed } from "#gateway/wire/ApiKey.ts"
 import { ChangePassword, openSessionWire, SessionList, SessionPath } from "#gateway/wire/Session.ts"
 
-const ends = "Its token is refused from now on; whoever follows events with it is let go within half a minute."
+const ends = "Its token is refused from then on, and event connections that use it are closed within half a minute."
 
 export const sessionRoutes = tagged({ name: "Sessions", about: "The caller's log-ins, and their password." }, [
   route({
     method: "get",
     path: "/api/v1/user/sessions",
     name: "listSessions",
-    summary: "List where who asks is logged in, newest first",
+    summary: "List the current user's log-ins, newest first",
     success: SessionList,
     errors: ["LoginNeeded"],
     handle: ({ caller }) =>
@@ -25,7 +25,7 @@ export const sessionRoutes = tagged({ name: "Sessions", about: "The caller's log
     method: "delete",
     path: "/api/v1/user/sessions/:session_id",
     name: "endSession",
-    summary: "End a log-in of who asks",
+    summary: "End one of the current user's log-ins",
     description: ends,
     needs: "viewer",
     params: SessionPath,
@@ -57,7 +57,7 @@ export const sessionRoutes = tagged({ name: "Sessions", about: "The caller's log
     method: "post",
     path: "/api/v1/auth/logout-everywhere",
     name: "logOutEverywhere",
-    summary: "End all log-ins of who asks, this one too",
+    summary: "End all of the current user's log-ins, including this one",
     needs: "viewer",
     success: Changed,
     errors: ["LoginNeeded"],
@@ -70,7 +70,7 @@ export const sessionRoutes = tagged({ name: "Sessions", about: "The caller's log
     method: "put",
     path: "/api/v1/user/password",
     name: "changePassword",
-    summary: "Change the password of who asks",
+    summary: "Change the current user's password",
     description: "All other log-ins end. API keys stay.",
     needs: "viewer",
     body: ChangePassword,

@@ -1,4 +1,4 @@
-/** /api/v1/organizations/telephony-*: the accounts that calls go through, and what providers there are. */
+/** /api/v1/organizations/telephony-*: accounts with providers that calls go through, and the available providers. */
 import { Effect } from "effect"
 import type { Static } from "typebox"
 import { Calls } from "#core/call/Calls.ts"
@@ -45,7 +45,7 @@ const single = `${collection}/:config_id`
 export const configNotFound = <E>(error: E): Exclude<E, TelephonyConfigNotFound> | NotFound =>
   error instanceof TelephonyConfigNotFound
     ? new NotFound({ detail: "Telephony configuration not found" })
-    : // It is any other than the one asked for just now.
+    : // The other branch has excluded this error.
       (error as Exclude<E, TelephonyConfigNotFound>)
 
 const createConfig = (adapters: ReadonlyArray<Adapter>) =>
@@ -54,7 +54,7 @@ const createConfig = (adapters: ReadonlyArray<Adapter>) =>
     path: collection,
     name: "createTelephonyConfig",
     summary: "Add a telephony configuration",
-    description: "It is tried out in the background: `/api/v1/organizations/telephony-trunks` shows what came of it.",
+    description: "It is tested in the background: `/api/v1/organizations/telephony-trunks` shows the result.",
     needs: "admin",
     body: createTelephonyConfig(adapters),
     success: TelephonyConfigWire,
@@ -100,7 +100,7 @@ const updateConfig = (adapters: ReadonlyArray<Adapter>) =>
     name: "updateTelephonyConfig",
     summary: "Change a telephony configuration",
     description:
-      "Calls that are up go on as they are; calls dialed after this go out under the new settings. With another address the secrets have to be sent anew.",
+      "Calls in progress continue unchanged; later calls use the new settings. A change of address requires the secrets to be sent again.",
     needs: "admin",
     params: TelephonyConfigPath,
     body: updateTelephonyConfig(adapters),
@@ -125,7 +125,7 @@ const setDefaultOutbound = route({
   method: "post",
   path: `${single}/set-default-outbound`,
   name: "setDefaultOutbound",
-  summary: "Make it the configuration that calls go through when none is named",
+  summary: "Make it the default for calls that name no configuration",
   needs: "admin",
   params: TelephonyConfigPath,
   success: TelephonyConfigWire,
@@ -142,9 +142,9 @@ const testConfig = idempotent(
     method: "post",
     path: `${single}/test`,
     name: "testTelephonyConfig",
-    summary: "Try a telephony configuration out",
+    summary: "Test a telephony configuration",
     description:
-      "Connects to the provider as calls would, and says of each thing that calls need whether it is there, and what to do where it is not. Answers after some seconds. A call is placed only if it is asked for, after the checks and whatever they found.",
+      "Connects to the provider as calls do, checks everything that calls need, and says how to fix what is missing. Takes some seconds. A call is placed only on request, after the checks and whatever their result.",
     needs: "admin",
     params: TelephonyConfigPath,
     body: TestTelephonyConfig,
@@ -158,7 +158,7 @@ const testConfig = idempotent(
         if (asked === undefined) return { ...telephonyTestWire(test), call: null }
         const call = yield* Calls.use((_) => _.test(organizationId, asked)).pipe(
           Effect.map(callInitiated),
-          // What was found is worth more then than before.
+          // The results of the checks matter all the more when the call fails.
           Effect.catchTag("CallNotPlaced", ({ reason }) => Effect.succeed(callNotPlaced(reason)))
         )
         return { ...telephonyTestWire(test), call }
@@ -186,8 +186,9 @@ const listTrunks = route({
   method: "get",
   path: "/api/v1/organizations/telephony-trunks",
   name: "listTrunks",
-  summary: "Which telephony configurations are connected, and why others are not",
-  description: "Those that this node has opened, as it does with the first call through them, and those that were tried out.",
+  summary: "List which telephony configurations are connected, and why others are not",
+  description:
+    "Covers the configurations that this node has opened, which it does for the first call through them, and those that were tested.",
   success: TrunkList,
   handle: ({ caller }) =>
     Effect.gen(function* () {
@@ -201,7 +202,7 @@ const listWarnings = route({
   method: "get",
   path: "/api/v1/organizations/telephony-config-warnings",
   name: "listTelephonyConfigWarnings",
-  summary: "What is missing in telephony configurations",
+  summary: "List what is missing in telephony configurations",
   success: TelephonyConfigWarnings,
   handle: ({ caller }) => TelephonyConfigs.use((_) => _.warnings(caller.organizationId)).pipe(Effect.map(warningsWire))
 })
@@ -211,7 +212,7 @@ const listProviders = (providers: Static<typeof ProviderList>["providers"]) =>
     method: "get",
     path: "/api/v1/organizations/telephony-providers/metadata",
     name: "listTelephonyProviders",
-    summary: "The providers of this engine, and what their configurations ask for",
+    summary: "List the available providers and their configuration fields",
     success: ProviderList,
     handle: () => Effect.succeed({ providers })
   })

@@ -1,4 +1,4 @@
-/** /api/v1/organizations/usage: all calls of an organization, and how long they took. */
+/** /api/v1/organizations/usage: all calls of an organization, and their durations. */
 import { Effect } from "effect"
 import { Reports } from "#core/report/Reports.ts"
 import { Runs } from "#core/run/Runs.ts"
@@ -39,8 +39,8 @@ export const usageRoutes = tagged({ name: "Usage", about: "How many calls there 
     method: "get",
     path: "/api/v1/organizations/usage/current-period",
     name: "getCurrentUsage",
-    summary: "How long the calls of this month took",
-    description: "The calendar month by UTC.",
+    summary: "Read the total duration of this month's calls",
+    description: "The calendar month in UTC.",
     success: CurrentPeriodWire,
     handle: ({ caller }) => Reports.use((_) => _.currentMonth(caller.organizationId)).pipe(Effect.map(currentPeriodWire))
   }),
@@ -48,7 +48,7 @@ export const usageRoutes = tagged({ name: "Usage", about: "How many calls there 
     method: "get",
     path: "/api/v1/organizations/usage/daily-breakdown",
     name: "getDailyUsage",
-    summary: "Calls and minutes of each of the last days",
+    summary: "Read calls and minutes per day, for the last days",
     query: BreakdownQuery,
     success: BreakdownWire,
     handle: ({ caller, query }) => Reports.use((_) => _.lastDays(caller.organizationId, query.days)).pipe(Effect.map(breakdownWire))

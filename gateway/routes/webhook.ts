@@ -1,4 +1,4 @@
-/** /api/v1/organizations/webhook-endpoints: where an organization's events are sent. */
+/** /api/v1/organizations/webhook-endpoints: URLs that receive an organization's events. */
 import { Effect } from "effect"
 import { WebhookEndpoints } from "#core/webhook/WebhookEndpoints.ts"
 import { route, tagged } from "#gateway/request/Route.ts"
@@ -30,9 +30,9 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     method: "post",
     path: all,
     name: "createWebhookEndpoint",
-    summary: "Have events sent to an address",
+    summary: "Create a webhook endpoint",
     description:
-      "Each event is posted at least once, as a CloudEvent in JSON, signed as Standard Webhooks asks for. Answer 2xx to take it; anything else, a redirect included, is tried again for three days. Answer 410 to hear no more. The secret is shown here, and never again.",
+      "Each event is posted at least once, as a CloudEvent in JSON, signed according to Standard Webhooks. Answer 2xx to accept it; after any other answer, including a redirect, it is retried for three days. Answer 410 to receive no more events. The secret is shown only here.",
     needs: "admin",
     body: CreateWebhookEndpoint,
     success: WebhookEndpointSecretWire,
@@ -65,7 +65,7 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     path: one,
     name: "updateWebhookEndpoint",
     summary: "Change a webhook endpoint",
-    description: "One that is enabled again is sent what has waited for it.",
+    description: "An endpoint that is enabled again receives the events that have waited for it.",
     needs: "admin",
     params: WebhookEndpointPath,
     body: UpdateWebhookEndpoint,
@@ -92,8 +92,8 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     method: "post",
     path: `${one}/rotate-secret`,
     name: "rotateWebhookSecret",
-    summary: "Make a new secret",
-    description: "Shown here, and never again. For 24 hours everything is signed with the one before too.",
+    summary: "Create a new secret",
+    description: "It is shown only here. For 24 hours, everything is also signed with the previous secret.",
     needs: "admin",
     params: WebhookEndpointPath,
     success: WebhookEndpointSecretWire,
@@ -117,8 +117,8 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     method: "get",
     path: `${one}/deliveries`,
     name: "listWebhookDeliveries",
-    summary: "List what became of an endpoint's events, newest first",
-    description: "Deliveries are kept as long as their events: for seven days.",
+    summary: "List the deliveries of an endpoint, newest first",
+    description: "Deliveries are kept as long as their events: seven days.",
     params: WebhookEndpointPath,
     query: WebhookDeliveryQuery,
     success: WebhookDeliveryList,
@@ -132,7 +132,7 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     method: "post",
     path: `${one}/deliveries/:delivery_id/replay`,
     name: "replayWebhookDelivery",
-    summary: "Send a dead delivery anew",
+    summary: "Replay a dead-lettered delivery",
     needs: "admin",
     params: WebhookDeliveryPath,
     success: Queued,
@@ -144,8 +144,8 @@ export const webhookRoutes = tagged({ name: "Webhooks", about: "URLs that events
     method: "post",
     path: `${one}/replay`,
     name: "replayDeadWebhookDeliveries",
-    summary: "Send all dead deliveries anew",
-    description: "Ten thousand at once, oldest first.",
+    summary: "Replay all dead-lettered deliveries",
+    description: "At most ten thousand per request, oldest first.",
     needs: "admin",
     params: WebhookEndpointPath,
     success: Queued,

@@ -31,9 +31,9 @@ import { id, optional, orUndefined } from "#gateway/request/Field.ts"
 import { listedById, pageOf, pageQuery } from "#gateway/wire/Page.ts"
 
 const FetchQuery = Type.Object({
-  status: optional(Type.String({ description: "`active`, `archived`, or both with a comma between." })),
+  status: optional(Type.String({ description: "`active`, `archived`, or both, separated by a comma." })),
   ...pageQuery,
-  after: optional(id<AgentId>("The last agent of the page before."))
+  after: optional(id<AgentId>("The last agent of the previous page."))
 })
 
 const selectionOf = (query: Static<typeof FetchQuery>) =>
@@ -45,7 +45,7 @@ const selectionOf = (query: Static<typeof FetchQuery>) =>
 
 const statusesOf = listFilter("workflow status", agentStatuses)
 
-/** A graph with the prompts of all its nodes. */
+/** Room for a graph with the prompts of all its nodes. */
 const agentSize = { maxBytes: mostCharacters, maxValues: mostValues }
 
 export const agentsTag: Tag = { name: "Agents", about: "What an agent says in a call: a graph of nodes, in versions.", scope: "agents" }
@@ -56,7 +56,7 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/create/definition",
     name: "createWorkflow",
     summary: "Create an agent",
-    description: "With version 1 published; where its graph is not finished, as a draft, with which no call is made.",
+    description: "Publishes version 1. If the graph is not finished, the agent is a draft instead, and cannot be called with.",
     body: CreateAgent,
     bodySize: agentSize,
     success: AgentWire,
@@ -81,7 +81,7 @@ export const workflowRoutes = tagged(agentsTag, [
     path: "/api/v1/workflow/fetch/:workflow_id",
     name: "getWorkflow",
     summary: "Read an agent",
-    description: "As it is being edited: with the draft's content, if there is a draft.",
+    description: "Shows the agent as it is being edited: the draft, if there is one.",
     params: AgentPath,
     success: AgentWire,
     errors: ["NotFound"],
@@ -96,7 +96,7 @@ export const workflowRoutes = tagged(agentsTag, [
     name: "updateWorkflow",
     summary: "Change an agent",
     description:
-      "A change of anything but the name makes a new version, which calls use from then on. If somebody has begun a draft, the new version is the draft. A graph that is not finished (`validate` says what it lacks) is kept as a draft too, until one that is finished takes its place; calls go on with the published version.",
+      "A change of anything but the name creates a new version, which calls use from then on. If there is a draft, the change goes into the draft. An unfinished graph (`validate` says what it lacks) is also kept as a draft, until a finished one replaces it; calls continue to use the published version.",
     params: AgentPath,
     body: UpdateAgent,
     bodySize: agentSize,
@@ -112,8 +112,8 @@ export const workflowRoutes = tagged(agentsTag, [
     method: "put",
     path: "/api/v1/workflow/:workflow_id/status",
     name: "setWorkflowStatus",
-    summary: "Archive an agent, or make it active again",
-    description: "An archived agent gets no calls; its running campaigns are paused.",
+    summary: "Archive or reactivate an agent",
+    description: "An archived agent places no calls; its running campaigns are paused.",
     params: AgentPath,
     body: SetAgentStatus,
     success: AgentWire,
@@ -151,7 +151,8 @@ export const workflowRoutes = tagged(agentsTag, [
     isHeavy: true,
     name: "duplicateWorkflow",
     summary: "Copy an agent",
-    description: "As it is being edited, with its settings, in the same folder. API triggers of the copy get addresses of their own.",
+    description:
+      "Copies the agent as it is being edited, with its settings, into the same folder. The API triggers of the copy get paths of their own.",
     params: AgentPath,
     success: AgentWire,
     errors: ["NotFound", "AgentDefinitionRefused", "QuotaFull"],
@@ -165,7 +166,7 @@ export const workflowRoutes = tagged(agentsTag, [
     method: "put",
     path: "/api/v1/workflow/:workflow_id/folder",
     name: "setWorkflowFolder",
-    summary: "Put an agent into a folder, or take it out",
+    summary: "Move an agent into or out of a folder",
     params: AgentPath,
     body: SetAgentFolder,
     success: AgentListItem,
@@ -180,7 +181,7 @@ export const workflowRoutes = tagged(agentsTag, [
     method: "get",
     path: "/api/v1/workflow/templates",
     name: "listWorkflowTemplates",
-    summary: "List agents to begin with",
+    summary: "List agent templates",
     access: "none",
     success: Type.Array(AgentTemplateWire),
     handle: () => Effect.succeed(agentTemplates.map(agentTemplateWire))
@@ -209,7 +210,7 @@ export const workflowRoutes = tagged(agentsTag, [
     name: "describeWorkflow",
     summary: "Create an agent from a description",
     description:
-      "From the nearest template, which its name tells, with the description in its prompt. What the template takes from contacts has words that stand in for it, so that any list will do.",
+      "Uses the most similar template, named in the agent's name, with the description in its prompt. Fields that the template takes from contacts get placeholder texts, so that any list will do.",
     body: DescribeAgent,
     success: AgentWire,
     errors: ["QuotaFull"],
@@ -217,7 +218,7 @@ export const workflowRoutes = tagged(agentsTag, [
       Agents.use((_) =>
         _.create(caller.organizationId, describedAgent({ useCase: body.use_case, activity: body.activity_description }))
       ).pipe(
-        // Our own templates can be stored; the tests create an agent of each.
+        // Our own templates are always valid: the tests create an agent from each.
         Effect.catchTags({ AgentConfigurationsRefused: Effect.die, AgentDefinitionRefused: Effect.die, AgentTriggerTaken: Effect.die }),
         Effect.map(agentWire)
       )
@@ -226,7 +227,7 @@ export const workflowRoutes = tagged(agentsTag, [
     method: "get",
     path: "/api/v1/organizations/disposition-codes",
     name: "listDispositionCodes",
-    summary: "List the words for what calls come to",
+    summary: "List the disposition codes of calls",
     success: DispositionCodes,
     handle: ({ caller }) =>
       Agents.use((_) => _.dispositionCodes(caller.organizationId)).pipe(

@@ -191,7 +191,7 @@ t.test("given members", async (t) => {
   })
 
   t.test("when the last owner shall go, then he stays", async (t) => {
-    const lastOwner = refusal(409, "An organization needs an owner")
+    const lastOwner = refusal(409, "An organization must have an owner")
     t.strictSame(said(await eve.ask("DELETE", `/organizations/members/${eve.user.id}`)), lastOwner)
     t.strictSame(said(await eve.ask("PATCH", `/organizations/members/${eve.user.id}`, { role: "admin" })), lastOwner)
   })
@@ -205,7 +205,7 @@ t.test("given members", async (t) => {
     const { api_key } = bodyOf(await eve.ask("POST", "/user/api-keys", { name: "eve's" }))
     const asKey = askAs(String(api_key))
     t.match((await asKey("GET", "/auth/me")).json, { email: "eve@example.org" })
-    t.strictSame(said(await asKey("GET", "/user/organizations")), refusal(403, "Only a user who has logged in may do this"))
+    t.strictSame(said(await asKey("GET", "/user/organizations")), refusal(403, "Only a logged-in user may do this"))
   })
 })
 

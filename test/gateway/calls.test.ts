@@ -231,7 +231,7 @@ t.test("given a request to call with a key", async (t) => {
   })
 
   t.test("when the same key comes with other content, then 422", async (t) => {
-    const detail = "This Idempotency-Key was used for a request with other content"
+    const detail = "This Idempotency-Key was used for a request with different content"
     t.match(await call("k-1", { phone_number: "+15550100009" }), { status: 422, json: { detail } })
     const other = await makeAgent()
     t.match(await call("k-1", good, `/public/agent/workflow/${other["workflow_uuid"]}`), { status: 422, json: { detail } })
@@ -269,7 +269,7 @@ t.test("given a request to call with a key", async (t) => {
       (sql) => sql`
       UPDATE idempotency_keys SET status = NULL, body = NULL, leased_until = now() + interval '1 minute' WHERE key = 'k-3'`
     )
-    t.match(await call("k-3"), { status: 409, json: { detail: "A request with this Idempotency-Key is still being worked on" } })
+    t.match(await call("k-3"), { status: 409, json: { detail: "A request with this Idempotency-Key is still in progress" } })
   })
 
   t.test("when many come at once, then one calls", async (t) => {
@@ -305,7 +305,7 @@ t.test("given a request to call with a key", async (t) => {
       return [status, json]
     }
     t.strictSame(await next("void", false), [400, { detail: "Failed to initiate call: It was never sent to the provider." }])
-    t.strictSame(await next("intent", false), [503, { detail: "It is not known yet whether the call was placed" }])
+    t.strictSame(await next("intent", false), [503, { detail: "It is not yet known whether the call was placed" }])
     const [run] = await withSql(
       (sql) => sql<{ readonly id: number }>`
       INSERT INTO runs (organization_id, agent_id, agent_definition_id, attempt_id, name, mode, initial_context)

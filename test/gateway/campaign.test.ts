@@ -31,7 +31,7 @@ t.test("given a list of contacts to upload", async (t) => {
     const altered = [target.replace("/uploads/", "/uploads/x"), target.replace(/key=.*/, "key=campaigns%2F1%2F..%2F..%2Fetc")]
     for (const address of altered) {
       const answer = await fetch(address, { method: "PUT", body: csv })
-      t.strictSame([answer.status, await answer.json()], [403, { detail: "Invalid or expired upload address" }])
+      t.strictSame([answer.status, await answer.json()], [403, { detail: "Invalid or expired upload URL" }])
     }
   })
 

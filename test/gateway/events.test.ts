@@ -282,7 +282,7 @@ t.test("given a websocket", async (t) => {
   })
 
   t.test("when its address is asked for without an upgrade, then 426", async (t) => {
-    t.match(await ask("GET", "/events/ws"), { status: 426, json: { detail: "This address is for websockets" } })
+    t.match(await ask("GET", "/events/ws"), { status: 426, json: { detail: "This URL is for websockets only" } })
   })
 
   t.test("when a hundred are open, then the next one is refused", async (t) => {

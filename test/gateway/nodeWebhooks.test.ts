@@ -83,7 +83,7 @@ t.test("given a call", async (t) => {
     t.match((await list(run))[0], { id: dead?.id, state: "pending", attempts: 0 })
     for (const one of [dead, pending]) {
       const refused = await ask("POST", `${pathOf(run)}/${one?.id}/replay`)
-      t.match([refused.status, refused.json], [409, { detail: "Only dead deliveries can be sent anew (current state: pending)" }])
+      t.match([refused.status, refused.json], [409, { detail: "Only dead-lettered deliveries can be replayed (current state: pending)" }])
     }
   })
 })

@@ -104,7 +104,7 @@ t.test("given a default caller id, when another is made it, then there is one", 
   t.match(await ask("POST", `${path}/${second.id}/set-default-caller`), { status: 200, json: { is_default_caller_id: true } })
   t.strictSame(await defaults(), ["+15550100202"])
   const uri = bodyOf(await ask("POST", path, { address: "sip:Sales@Example.com" }))
-  const refused = { status: 400, json: { detail: "Only a number of digits can be shown as caller id" } }
+  const refused = { status: 400, json: { detail: "The caller ID must consist of digits" } }
   t.match(await ask("POST", `${path}/${uri.id}/set-default-caller`), refused)
   t.match(await ask("POST", path, { address: "sip:other@example.com", is_default_caller_id: true }), refused)
   t.strictSame(await defaults(), ["+15550100202"])

@@ -147,7 +147,7 @@ t.test("given deliveries that came to different ends", async (t) => {
     await query((sql) => sql`UPDATE webhook_endpoints SET enabled = false WHERE id = ${id}`)
     t.strictSame((await ask("POST", `${all}/${id}/deliveries/${newest?.id}/replay`)).json, { queued: 1 })
     const refused = await ask("POST", `${all}/${id}/deliveries/${pending?.id}/replay`)
-    t.match(refused, { status: 409, json: { detail: "Only dead deliveries can be sent anew (current state: pending)" } })
+    t.match(refused, { status: 409, json: { detail: "Only dead-lettered deliveries can be replayed (current state: pending)" } })
     t.match(await ask("POST", `${all}/${id}/deliveries/999999/replay`), { status: 404, json: { detail: "Webhook delivery not found" } })
     t.strictSame((await ask("POST", `${all}/${id}/replay`)).json, { queued: 2 })
     t.strictSame((await ask("POST", `${all}/${id}/replay`)).json, { queued: 0 })

@@ -17,7 +17,7 @@ const operator = await ownerKey(api, id, { isOperator: true })
 const set = (quotas: object) => api.ask("PUT", `/operator/organizations/${id}/quotas`, quotas, { key: operator })
 const used = async (name: string) => Number(bodyOf(await api.ask("GET", "/organizations/quotas"))[name]?.["used"])
 const full = (quota: string, limit: number, used: number, wanted = 1) => ({
-  detail: `The organization's quota '${quota}' is full: ${used} of ${limit} are used, and ${wanted} more were asked for`
+  detail: `The organization's quota '${quota}' is full: ${used} of ${limit} are used, and ${wanted} more were requested`
 })
 const times = <A>(count: number, act: (at: number) => Promise<A>) => Promise.all(Array.from({ length: count }, (_, at) => act(at)))
 const counts = (statuses: ReadonlyArray<number>) => {

@@ -35,7 +35,7 @@ t.test("given room for a hundred followers, when four hundred sockets come at on
   const stream = await ask("GET", "/events/stream")
   t.strictSame(
     [stream.status, stream.json, stream.headers["retry-after"]],
-    [429, { detail: `An organization may have at most ${most} connections for events` }, "5"]
+    [429, { detail: `An organization may have at most ${most} event connections` }, "5"]
   )
 
   const open = sockets.filter(({ readyState }) => readyState === WebSocket.OPEN)

@@ -27,7 +27,7 @@ const used = async () => Number(bodyOf(await api.ask("GET", "/organizations/quot
 const query = <A>(statement: (sql: SqlClient.SqlClient) => Effect.Effect<A, unknown>) =>
   api.database.run(Effect.orDie(Effect.flatMap(SqlClient.SqlClient, statement)))
 const full = (limit: number, used: number, wanted: number) => ({
-  detail: `The organization's quota 'storage_bytes' is full: ${used} of ${limit} are used, and ${wanted} more were asked for`
+  detail: `The organization's quota 'storage_bytes' is full: ${used} of ${limit} are used, and ${wanted} more were requested`
 })
 
 const list = `phone_number,first_name\n+15550100001,${"A".repeat(63)}\n`

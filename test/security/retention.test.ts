@@ -102,7 +102,7 @@ t.test("given a single call", async (t) => {
     const live = await call(0, { isCompleted: false })
     t.match(await ask("DELETE", `/workflow/${live.agentId}/runs/${live.id}/artifacts`), {
       status: 409,
-      json: { detail: `Call ${live.id} is still up` }
+      json: { detail: `Call ${live.id} is still in progress` }
     })
     t.strictSame(stored(live), both(live))
   })

@@ -17,7 +17,7 @@ const put = async (url: unknown, body: string) => {
   const response = await fetch(String(url), { method: "PUT", body, headers: { "content-type": "text/csv" } })
   return [response.status, await response.json()]
 }
-const late = [409, { detail: "Other bytes were uploaded to this address already" }]
+const late = [409, { detail: "Different bytes have already been uploaded to this URL" }]
 
 for (const [what, request] of Object.entries({ list, recording })) {
   t.test(`given a ${what} that was uploaded`, async (t) => {
