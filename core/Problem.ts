@@ -1,16 +1,21 @@
 /** Problems in a document that a client sent, and how many are collected before the search stops. */
 import { Schema } from "effect"
 
+/** What is wrong in one place. Clients are told by a type of its own that something required is missing. */
+export const faultFields = { message: Schema.String, isMissing: Schema.optionalKey(Schema.Literal(true)) }
+export interface Fault {
+  readonly message: string
+  readonly isMissing?: true
+}
+export const fault = (message: string): Fault => ({ message })
+export const fieldRequired: Fault = { message: "Field required", isMissing: true }
+
 /** `path` leads from the document's root, such as `["llm", "api_key"]`. */
 export const ConfigurationProblem = Schema.Struct({
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
-  message: Schema.String
+  ...faultFields
 })
 export type ConfigurationProblem = typeof ConfigurationProblem.Type
-
-/** The message of a problem where a required field is missing. Such problems have a type of their own in the API. */
-export const missingMessage = "Field required"
-export const isMissing = ({ message }: { readonly message: string }): boolean => message === missingMessage
 
 /** More would not help the client, and a definition can have a hundred thousand of them. */
 export const mostProblems = 100

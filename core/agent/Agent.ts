@@ -1,5 +1,6 @@
 /** A voice agent ("workflow" in the API) and its versions. A call keeps the id of the version that it was placed with. */
 import { Schema } from "effect"
+import { faultFields } from "#core/Problem.ts"
 import type { FolderId } from "#core/folder/Folder.ts"
 import type { JsonObject } from "#core/Json.ts"
 import type { AgentDefinitionId, AgentId, OrganizationId } from "#core/Id.ts"
@@ -97,7 +98,7 @@ export const GraphProblem = Schema.Struct({
   id: Schema.NullOr(Schema.String),
   /** The path from the definition's root, such as `["nodes", 2, "type"]`. */
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
-  message: Schema.String
+  ...faultFields
 })
 export type GraphProblem = typeof GraphProblem.Type
 export class AgentDefinitionRefused extends Schema.TaggedError<AgentDefinitionRefused>()("AgentDefinitionRefused", {

@@ -1,6 +1,6 @@
 /** An agent's settings apart from its graph. Keys that the engine or its clients know must have the right type; others are kept unchanged. */
 import { Schema } from "effect"
-import { ConfigurationProblem, missingMessage } from "#core/Problem.ts"
+import { ConfigurationProblem, fieldRequired } from "#core/Problem.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { longestMessage, machineActions } from "./VoicemailDetection.ts"
 
@@ -12,7 +12,7 @@ type Rule = (value: unknown) => ReadonlyArray<ConfigurationProblem>
 
 const here = (message: string): ReadonlyArray<ConfigurationProblem> => [{ path: [], message }]
 const below = (at: string | number, problems: ReadonlyArray<ConfigurationProblem>) =>
-  problems.map(({ message, path }) => ({ message, path: [at, ...path] }))
+  problems.map((problem) => ({ ...problem, path: [at, ...problem.path] }))
 
 const boolean: Rule = (value) => (typeof value === "boolean" ? [] : here("Input should be a valid boolean"))
 const number: Rule = (value) => (typeof value === "number" ? [] : here("Input should be a valid number"))
@@ -46,7 +46,7 @@ const object =
   (rules: Readonly<Record<string, Rule>>, required: ReadonlyArray<string> = []): Rule =>
   (value) => {
     if (!isObject(value)) return here("Input should be a valid dictionary")
-    const missing = required.filter((name) => isNull(value[name])).flatMap((name) => below(name, here(missingMessage)))
+    const missing = required.filter((name) => isNull(value[name])).flatMap((name) => below(name, [{ path: [], ...fieldRequired }]))
     return [...missing, ...Object.entries(rules).flatMap(([name, rule]) => (isNull(value[name]) ? [] : below(name, rule(value[name]))))]
   }
 const isNull = (value: unknown): value is null | undefined => value === null || value === undefined

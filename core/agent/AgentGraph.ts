@@ -4,7 +4,7 @@
  */
 import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
-import { firstOf, gathered, missingMessage } from "#core/Problem.ts"
+import { type Fault, fault, fieldRequired, firstOf, gathered } from "#core/Problem.ts"
 import { nodeTypeOf } from "./NodeTypes.ts"
 import { requiredVariables } from "./Template.ts"
 import { triggerProblems } from "./TriggerPath.ts"
@@ -50,9 +50,9 @@ export const problemAt = (definition: JsonObject, path: ReadonlyArray<string | n
 }
 
 const listProblem = (name: string, value: unknown, most: number): ReadonlyArray<GraphProblem> => {
-  const wrong = (message: string): ReadonlyArray<GraphProblem> => [{ kind: "workflow", id: null, path: [name], message }]
-  if (!Array.isArray(value)) return wrong(value === undefined ? missingMessage : "Input should be a valid list")
-  return value.length > most ? wrong(`List should have at most ${most} items after validation, not ${value.length}`) : []
+  const wrong = (found: Fault): ReadonlyArray<GraphProblem> => [{ ...found, kind: "workflow", id: null, path: [name] }]
+  if (!Array.isArray(value)) return wrong(value === undefined ? fieldRequired : fault("Input should be a valid list"))
+  return value.length > most ? wrong(fault(`List should have at most ${most} items after validation, not ${value.length}`)) : []
 }
 
 const field = (part: JsonObject, name: string, of: { readonly kind: "node" | "edge"; readonly at: ReadonlyArray<string | number> }) =>
@@ -63,7 +63,7 @@ const field = (part: JsonObject, name: string, of: { readonly kind: "node" | "ed
           kind: of.kind,
           id: idOf(part),
           path: [...of.at, name],
-          message: part[name] === undefined ? missingMessage : "Input should be a valid string"
+          ...(part[name] === undefined ? fieldRequired : fault("Input should be a valid string"))
         }
       ]
 

@@ -2,7 +2,7 @@
 import type { GraphProblem } from "./Agent.ts"
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { check } from "./AgentGraph.ts"
-import { firstOf, gathered, missingMessage } from "#core/Problem.ts"
+import { type Fault, fault, fieldRequired, firstOf, gathered } from "#core/Problem.ts"
 import { dataProblems } from "./NodeData.ts"
 import type { Limits, NodeType } from "./NodeType.ts"
 import { nodeTypeOf, nodeTypes } from "./NodeTypes.ts"
@@ -45,34 +45,36 @@ const idOf = (part: JsonObject): string => String(part["id"])
 const dataOf = (part: JsonObject): JsonObject => (isObject(part["data"]) ? part["data"] : {})
 
 const nodeProblems = (node: JsonObject, type: NodeType, index: number): ReadonlyArray<GraphProblem> => {
-  const at = (path: ReadonlyArray<string | number>, message: string): GraphProblem => ({
+  const at = (path: ReadonlyArray<string | number>, found: Fault): GraphProblem => ({
+    ...found,
     kind: "node",
     id: idOf(node),
-    path: ["nodes", index, ...path],
-    message
+    path: ["nodes", index, ...path]
   })
   const { position } = node
   const places = ["x", "y"].flatMap((axis) => {
     if (!isObject(position)) return []
-    if (position[axis] === undefined) return [at(["position", axis], missingMessage)]
-    return typeof position[axis] === "number" ? [] : [at(["position", axis], "Input should be a valid number")]
+    if (position[axis] === undefined) return [at(["position", axis], fieldRequired)]
+    return typeof position[axis] === "number" ? [] : [at(["position", axis], fault("Input should be a valid number"))]
   })
   return [
-    ...(isObject(position) ? places : [at(["position"], position === undefined ? missingMessage : "Input should be a valid dictionary")]),
-    ...dataProblems(type, dataOf(node)).map(({ message, path }) => at(path.length === 0 ? [] : ["data", ...path], message))
+    ...(isObject(position)
+      ? places
+      : [at(["position"], position === undefined ? fieldRequired : fault("Input should be a valid dictionary"))]),
+    ...dataProblems(type, dataOf(node)).map((found) => at(found.path.length === 0 ? [] : ["data", ...found.path], found))
   ]
 }
 
 const edgeProblems = (edge: JsonObject, index: number): ReadonlyArray<GraphProblem> =>
   ["label", "condition"].flatMap((name) => {
-    const message = textProblem(dataOf(edge)[name])
-    return message === undefined ? [] : [{ kind: "edge" as const, id: idOf(edge), path: ["edges", index, "data", name], message }]
+    const found = textFault(dataOf(edge)[name])
+    return found === undefined ? [] : [{ ...found, kind: "edge" as const, id: idOf(edge), path: ["edges", index, "data", name] }]
   })
 
-const textProblem = (text: unknown): string | undefined => {
-  if (text === undefined) return missingMessage
-  if (typeof text !== "string") return "Input should be a valid string"
-  return text === "" ? "String should have at least 1 character" : undefined
+const textFault = (text: unknown): Fault | undefined => {
+  if (text === undefined) return fieldRequired
+  if (typeof text !== "string") return fault("Input should be a valid string")
+  return text === "" ? fault("String should have at least 1 character") : undefined
 }
 
 const tooFew = (nodes: ReadonlyArray<PlacedNode>): ReadonlyArray<GraphProblem> =>

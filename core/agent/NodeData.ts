@@ -1,12 +1,11 @@
 /** Checks a node's data against the properties of its type. Null means absent; members that the type does not name are ignored. */
 import { isObject, type JsonObject } from "#core/Json.ts"
-import { gathered, missingMessage } from "#core/Problem.ts"
+import { type Fault, fieldRequired, gathered } from "#core/Problem.ts"
 import type { NodeType, Property, PropertyKind } from "./NodeType.ts"
 
-interface DataProblem {
+interface DataProblem extends Fault {
   /** The path from the node's data; empty for the node as a whole. */
   readonly path: ReadonlyArray<string | number>
-  readonly message: string
 }
 
 export const dataProblems = (type: NodeType, data: JsonObject): ReadonlyArray<DataProblem> => {
@@ -16,9 +15,10 @@ export const dataProblems = (type: NodeType, data: JsonObject): ReadonlyArray<Da
     if (property.name === "prompt" && type.promptedAs !== undefined && isBlank(value)) {
       return [{ path: [], message: `Value error, prompt is required for ${type.promptedAs} nodes` }]
     }
-    return propertyProblems(isOff && property.name !== "name" ? { ...property, required: undefined } : property, value).map(
-      ({ message, path }) => ({ message, path: [property.name, ...path] })
-    )
+    return propertyProblems(isOff && property.name !== "name" ? { ...property, required: undefined } : property, value).map((problem) => ({
+      ...problem,
+      path: [property.name, ...problem.path]
+    }))
   })
 }
 
@@ -27,7 +27,7 @@ const isBlank = (value: unknown): boolean => value === undefined || value === nu
 type Asked = Omit<Property, "required"> & { readonly required?: true | undefined }
 
 const propertyProblems = (property: Asked, value: unknown): ReadonlyArray<DataProblem> => {
-  if (value === undefined || value === null) return property.required ? here(missingMessage) : []
+  if (value === undefined || value === null) return property.required ? [{ path: [], ...fieldRequired }] : []
   if (value === "") return property.required ? here("String should have at least 1 character") : []
   return readers[property.kind](property, value)
 }
@@ -64,13 +64,13 @@ const each =
   (reader: Reader): Reader =>
   (property, value) =>
     Array.isArray(value)
-      ? gathered(value, (one: unknown, index) => reader(property, one).map(({ message, path }) => ({ message, path: [index, ...path] })))
+      ? gathered(value, (one: unknown, index) => reader(property, one).map((problem) => ({ ...problem, path: [index, ...problem.path] })))
       : here("Input should be a valid list")
 
 const row: Reader = ({ properties = [] }, value) =>
   isObject(value)
     ? properties.flatMap((property) =>
-        propertyProblems(property, value[property.name]).map(({ message, path }) => ({ message, path: [property.name, ...path] }))
+        propertyProblems(property, value[property.name]).map((problem) => ({ ...problem, path: [property.name, ...problem.path] }))
       )
     : here("Input should be a valid dictionary")
 

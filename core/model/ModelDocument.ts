@@ -5,7 +5,7 @@
  */
 import { Equal, Schema } from "effect"
 import type { JsonObject } from "#core/Json.ts"
-import { ConfigurationProblem, missingMessage } from "#core/Problem.ts"
+import { ConfigurationProblem, fieldRequired } from "#core/Problem.ts"
 import { isAnothers, maskedMessage, stillMasked, unmasked } from "./ModelSecrets.ts"
 import type { ServiceKind } from "./VoiceServices.ts"
 import { type ModelConfiguration, noModels, withSecrets } from "./ModelConfiguration.ts"
@@ -131,6 +131,6 @@ export const isComplete = (document: ModelDocument): boolean => missingFrom(docu
 
 /** Says why a document that a client sent cannot be stored. */
 export const problemsIn = (document: ModelDocument): ReadonlyArray<ConfigurationProblem> => [
-  ...missingFrom(document).map((path) => ({ path, message: missingMessage })),
+  ...missingFrom(document).map((path) => ({ path, ...fieldRequired })),
   ...stillMasked(document).map(({ name, path }) => ({ path, message: maskedMessage(name) }))
 ]

@@ -277,7 +277,7 @@ const refusals: { readonly [Tag in DomainTag]: Refusal<Tag> } = {
   ModelDocumentRefused: [422, ({ problems }) => problems.map(misfit("body"))],
   ModelDocumentTooLarge: [
     422,
-    () => [valueError(["body"], null, `All services together must not exceed ${maxModelDocumentSize} bytes of JSON`)]
+    () => [valueError(["body"], null, `All services together must have at most ${maxModelDocumentSize} bytes of JSON`)]
   ],
   ModelSecretMasked: [400, ({ kind, name }) => maskedMessage(`${kind} ${name}`)],
   ModelsMissing: [

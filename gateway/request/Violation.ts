@@ -1,5 +1,5 @@
 /** One place where a request does not fit its schema: an entry of the `detail` of a 422. */
-import { missingMessage } from "#core/Problem.ts"
+import { fieldRequired } from "#core/Problem.ts"
 
 export type Location = ReadonlyArray<string | number>
 
@@ -12,7 +12,7 @@ export interface Violation {
   readonly ctx?: Readonly<Record<string, unknown>>
 }
 
-export const missing = (loc: Location, input: unknown): Violation => ({ type: "missing", loc, msg: missingMessage, input })
+export const missing = (loc: Location, input: unknown): Violation => ({ type: "missing", loc, msg: fieldRequired.message, input })
 
 export const valueError = (loc: Location, input: unknown, text: string): Violation => ({
   type: "value_error",

@@ -1,6 +1,6 @@
 /** Problems of agent graphs and configurations as clients see them. */
 import type { GraphProblem } from "#core/agent/Agent.ts"
-import { type ConfigurationProblem, isMissing } from "#core/Problem.ts"
+import type { ConfigurationProblem } from "#core/Problem.ts"
 import type { Violation } from "./Violation.ts"
 
 /** The path below the node or edge, for a node below its `data`; null: the whole of it. */
@@ -10,7 +10,7 @@ const fieldOf = ({ kind, path }: GraphProblem): string | null => {
 }
 /** A problem of a graph, with its place in `ctx` too, where editors look for it. */
 export const graphViolation = (found: GraphProblem): Violation => ({
-  type: isMissing(found) ? "missing" : "value_error",
+  type: found.isMissing === true ? "missing" : "value_error",
   loc: ["body", "workflow_definition", ...found.path],
   msg: found.message,
   input: null,
@@ -20,7 +20,7 @@ export const graphViolation = (found: GraphProblem): Violation => ({
 export const misfit =
   (...at: ReadonlyArray<string>) =>
   (found: ConfigurationProblem): Violation => ({
-    type: isMissing(found) ? "missing" : "value_error",
+    type: found.isMissing === true ? "missing" : "value_error",
     loc: [...at, ...found.path],
     msg: found.message,
     input: null

@@ -30,7 +30,7 @@ t.test("given the page in a browser", { skip }, async (t) => {
     await page.open(`${engine.url}/`)
     await page.text(operation("Campaigns-createCampaign"))
     t.equal(await page.evaluate("location.pathname"), "/docs", "then it is the documentation")
-    t.match(await page.text("#guide h2"), /From the key to the campaign/, "which begins with the first steps")
+    t.match(await page.text("#guide h2"), /From the API key to the first campaign/, "which begins with the first steps")
     t.equal(await page.evaluate("document.querySelectorAll('#steps > li').length"), 7)
   })
 
