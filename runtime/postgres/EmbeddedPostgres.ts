@@ -33,7 +33,7 @@ import { attempt } from "#runtime/process/attempt.ts"
 interface EmbeddedPostgresOptions {
   /** Created if it does not exist. */
   readonly folder: string
-  /** For tests: nothing waits for the disk. A crash of Postgres loses nothing, a power failure everything. */
+  /** For tests: nothing waits for the disk, and dozens of engines may connect. A crash of Postgres loses nothing, a power failure everything. */
   readonly fast?: boolean
 }
 
@@ -69,7 +69,7 @@ const settings = {
   log_error_verbosity: "terse",
   log_checkpoints: "off"
 }
-const unsafeSettings = { fsync: "off", full_page_writes: "off" }
+const unsafeSettings = { fsync: "off", full_page_writes: "off", max_connections: "600" }
 
 const attempting = <A>(act: () => A) =>
   Effect.try({

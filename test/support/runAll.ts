@@ -1,0 +1,76 @@
+/**
+ * `npm test`: runs test files side by side and reports on them; `npm test -- FILE...` runs these only.
+ *
+ * It takes the place of tap's own runner, which starts every file with a module hook on a second thread that records what a file loads, for
+ * coverage that nobody asks for. That costs two seconds of CPU time a file, more than most files need for their tests, and it keeps Node from
+ * caching compiled code.
+ */
+import { spawn } from "node:child_process"
+import { globSync } from "node:fs"
+import { availableParallelism } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import t from "tap"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const reporter = fileURLToPath(new URL("./report.ts", import.meta.url))
+/** A hung file ends after this time. It is long enough for the slowest file on a machine with two dozen other busy processes. */
+const fileMillis = 1_800_000
+/** Files that mostly wait: for calls to end, for engines to start, for timeouts to pass. */
+const waiting = /^test\/(adapters|chaos|journey)\//
+/** These take longest, so they begin first; otherwise the run would end with one of them alone. */
+const longest = ["stuckTrunk", "allInDoubt", "trouble", "crash", "faultPause", "chaos", "ariDoubt", "outages", "kills"].map((name) =>
+  join("/", `${name}.test.ts`)
+)
+
+const placeOf = (file: string): number => {
+  const place = longest.findIndex((end) => file.endsWith(end))
+  return place === -1 ? longest.length : place
+}
+const asked = process.argv.slice(2)
+const files = (asked.length > 0 ? asked : globSync("test/**/*.test.ts", { cwd: root })).toSorted(
+  (a, b) => placeOf(a) - placeOf(b) || a.localeCompare(b)
+)
+
+const environment = {
+  ...process.env,
+  NODE_COMPILE_CACHE: join(root, "node_modules/.cache/tests"),
+  TAP_TIMEOUT: String(fileMillis / 1000)
+}
+const runFile = (name: string) =>
+  t.spawn(
+    "env",
+    // tap puts its module hook there.
+    ["-u", "NODE_OPTIONS", process.execPath, name],
+    { at: null, buffered: true, cwd: root, env: environment, name, stack: "", timeout: fileMillis }
+  )
+
+/** So many of these files at a time. */
+const runSideBySide = async (queue: ReadonlyArray<string>, width: number) => {
+  const left = [...queue]
+  const lane = async () => {
+    for (let file = left.shift(); file !== undefined; file = left.shift()) await runFile(file)
+  }
+  await Promise.all(Array.from({ length: width }, lane))
+}
+
+const cores = availableParallelism()
+const [waitingWidth, busyWidth] = [3 * cores, cores]
+const report = spawn(process.execPath, [reporter], { stdio: ["pipe", "inherit", "inherit"] })
+const reported = new Promise((resolve) => report.once("close", resolve))
+t.pipe(report.stdin)
+t.setTimeout(0)
+t.jobs = waitingWidth + busyWidth
+await Promise.all([
+  runSideBySide(
+    files.filter((file) => waiting.test(file)),
+    waitingWidth
+  ),
+  runSideBySide(
+    files.filter((file) => !waiting.test(file)),
+    busyWidth
+  )
+])
+t.end()
+await reported
+process.exitCode = t.passing() ? 0 : 1
