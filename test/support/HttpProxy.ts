@@ -31,14 +31,16 @@ const ingress = (status: number, headers: Readonly<Record<string, string>> = {})
   body: `<html><head><title>${status}</title></head><body><center><h1>${status}</h1></center><hr><center>nginx</center></body></html>\n`
 })
 
+const laterOf = (later: number | Promise<unknown>) => (typeof later === "number" ? `${later} ms later` : "later")
+
 export const fates = {
   pass: { name: "pass" },
   /** A 5xx of the ingress, after the server has carried out the request. */
   errorAfterForwarding: (status = 503) => ({ name: `${status} after forwarding`, reply: ingress(status) }),
-  /** The ingress times out; what it forwarded is carried out later. */
-  errorThenForwarded: (status: number, millis: number) => ({
-    name: `${status}, forwarded ${millis} ms later`,
-    forward: millis,
+  /** The ingress times out; what it forwarded is carried out after some milliseconds, or once `later` settles. */
+  errorThenForwarded: (status: number, later: number | Promise<unknown>) => ({
+    name: `${status}, forwarded ${laterOf(later)}`,
+    forward: later,
     reply: ingress(status),
     replyAfter: 0
   }),
@@ -49,9 +51,9 @@ export const fates = {
     reply: ingress(status, headers)
   }),
   resetAfterForwarding: { name: "reset after forwarding", reply: "reset" },
-  resetThenForwarded: (millis: number) => ({
-    name: `reset, forwarded ${millis} ms later`,
-    forward: millis,
+  resetThenForwarded: (later: number | Promise<unknown>) => ({
+    name: `reset, forwarded ${laterOf(later)}`,
+    forward: later,
     reply: "reset",
     replyAfter: 0
   }),
