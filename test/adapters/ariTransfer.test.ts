@@ -183,7 +183,7 @@ given(
 )
 
 const unavailable = await asteriskUnavailable()
-t.test("given a call through a real Asterisk", { skip: unavailable ?? false, timeout: 180_000 }, async (t) => {
+t.test("given a call through a real Asterisk", { skip: unavailable ?? false }, async (t) => {
   const asterisk = await startAsterisk()
   t.teardown(() => asterisk.stop())
   const at = { url: asterisk.ariUrl.replace(/\/ari$/, ""), user: asterisk.user, password: asterisk.password }

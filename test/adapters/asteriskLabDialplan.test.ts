@@ -17,7 +17,7 @@ const contexts = [
   context("retries", ["Wait(1)", stasis, `GotoIf($["${value("STASISSTATUS")}" = "SUCCESS"]?5)`, "Goto(1)", "Hangup()"])
 ].join("")
 
-t.test("a real Asterisk and calls in its dialplan", { skip: (await asteriskUnavailable()) ?? false, timeout: 120_000 }, async (t) => {
+t.test("a real Asterisk and calls in its dialplan", { skip: (await asteriskUnavailable()) ?? false }, async (t) => {
   const asterisk = await startAsterisk()
   t.teardown(() => asterisk.stop())
   await appendFile(join(asterisk.runFolder, "etc/extensions.conf"), contexts)

@@ -31,7 +31,7 @@ const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly leve
 }
 
 /** Longer than any busy machine needs. */
-const PATIENCE_MILLIS = 60_000
+const PATIENCE_MILLIS = 600_000
 
 /** Sends a tone in real time, and takes down what comes back meanwhile, for so long and until as much has come. */
 export const exchange = async (stream: MediaStream, seconds: number) => {

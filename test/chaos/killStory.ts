@@ -15,9 +15,6 @@ interface KillOptions {
 }
 
 const cap = 100
-/** Generous, for a busy machine. */
-const deathMillis = 120_000
-const endMillis = 300_000
 
 /** Numbers that were called while they were still in a call of ours. */
 const calledTwiceAtOnce = ({ emulator }: World): ReadonlyArray<string> => {
@@ -59,17 +56,13 @@ export const killStory = async (t: Test, { campaigns, contacts, dialsBetween, ki
   for (const id of ids) await world.api.start(id)
   for (let killed = 0; killed < kills; killed++) {
     const next = world.emulator.log.count("originate") + dialsBetween
-    await until(
-      `moment of death number ${killed + 1}`,
-      () => (world.emulator.log.count("originate") >= next ? true : undefined),
-      deathMillis
-    )
+    await until(`moment of death number ${killed + 1}`, () => (world.emulator.log.count("originate") >= next ? true : undefined))
     const killedAt = nowMillis()
     await world.end("SIGKILL")
     await world.launch()
     absences.push({ backAt: nowMillis(), killedAt })
   }
-  for (const id of ids) await world.api.untilState(id, "completed", endMillis)
+  for (const id of ids) await world.api.untilState(id, "completed")
   const seconds = (nowMillis() - began) / 1000
 
   const attempts = (await Promise.all(ids.map((id) => attemptsOf(world.sql, id)))).flat()

@@ -139,7 +139,7 @@ export const story = async (t: Test, options: ChaosOptions, isShort: boolean): P
   stage.say("the sky is clear")
   const cleared = nowMillis()
   if (!(await comesToAnEnd(stage))) t.comment(`nothing has moved for ${stoppedMillis / 1000} s, and the campaigns are not over`)
-  await untilTrue("last hang-up", () => emulator.log.live() === 0, 20_000).catch(({ message }: Error) => t.comment(message))
+  await untilTrue("last hang-up", () => emulator.log.live() === 0).catch(({ message }: Error) => t.comment(message))
   stage.say("over")
   const course = {
     chaosMillis: cleared - began,

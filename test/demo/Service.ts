@@ -22,7 +22,7 @@ interface Service {
 }
 
 const program = fileURLToPath(new URL("../../runtime/start.js", import.meta.url))
-const startMillis = 120_000
+const startMillis = 600_000
 /** More than the service takes to hang up, and to stop its Postgres. */
 const stopMillis = 45_000
 const keptErrors = 8

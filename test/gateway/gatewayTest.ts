@@ -117,7 +117,7 @@ const asked = ({ port }: { readonly port: number }, method: string, path: string
   })
 
 /** Longer than any answer takes on a busy machine. */
-const wordMillis = 30_000
+const wordMillis = 300_000
 
 /** Bytes as they are on the wire, until the server closes, or has had nothing to add to its answer for `quietMillis`. */
 export const raw = ({ port }: { readonly port: number }, bytes: string, quietMillis = 300): Promise<string> =>

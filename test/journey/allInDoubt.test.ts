@@ -5,10 +5,15 @@ import t, { type Test } from "tap"
 import { attemptsOf, contactStates, eventsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 
+// Most of each story is waiting for the moment at which the calls in doubt are ruled out.
+t.jobs = 4
+
 const cap = 2
 const ringTimeoutSeconds = 15
-/** Asterisk may still place a call for so long after its request. */
+/** Asterisk may still place a call for this long after its request. */
 const mayRingMillis = (ringTimeoutSeconds + 30) * 1000
+/** By time alone, calls are ruled out only ten minutes after their requests. */
+const byTimeAloneMillis = 600_000
 
 /** A campaign that may have two calls, and an Asterisk that never gets the requests of its first two. */
 const givenAllInDoubt = async (t: Test) => {
@@ -26,24 +31,31 @@ const givenAllInDoubt = async (t: Test) => {
   return { id, swallowed, world }
 }
 
-const thenItGoesOn = async (t: Test, world: World, id: number) => {
-  // By time alone they are ruled out after ten minutes.
-  const done = await world.api.untilState(id, "completed", 240_000)
+const firstOf = (seen: ReadonlyArray<{ readonly at: number }>) => Math.min(...seen.map(({ at }) => at))
+
+const thenItGoesOn = async (t: Test, { id, swallowed, world }: Awaited<ReturnType<typeof givenAllInDoubt>>) => {
+  const done = await world.api.untilState(id, "completed")
   t.equal(world.emulator.log.dialsByNumber().size, 8 - cap, "everybody else was called")
   const originates = world.emulator.log.entries.filter(({ kind }) => kind === "originate")
   t.equal(originates.length, 8 - cap, "and nobody for the sake of certainty")
+  t.ok(firstOf(originates) < firstOf(swallowed()) + byTimeAloneMillis, "and within minutes")
   await judge(t, world, id, cap)
   return done
 }
 
-t.test("given a campaign whose calls are all in doubt, when the engine is killed meanwhile, then it goes on within minutes", async (t) => {
-  const { id, world } = await givenAllInDoubt(t)
-  await untilTrue("both written off", async () => (await contactStates(world.sql, id))["failed"] === cap, 120_000)
-  await world.end("SIGKILL")
-  await world.launch()
-  const done = await thenItGoesOn(t, world, id)
-  t.ok(eventsOf(done)["waiting_for_capacity"], "its log says what it waited for")
-})
+t.test(
+  "given calls that are all in doubt, when the engine is killed meanwhile, then the campaign goes on within minutes",
+  { buffered: true },
+  async (t) => {
+    const scene = await givenAllInDoubt(t)
+    const { id, world } = scene
+    await untilTrue("both written off", async () => (await contactStates(world.sql, id))["failed"] === cap)
+    await world.end("SIGKILL")
+    await world.launch()
+    const done = await thenItGoesOn(t, scene)
+    t.ok(eventsOf(done)["waiting_for_capacity"], "its log says what it waited for")
+  }
+)
 
 /** The engine is killed while nobody can say whether its requests were heard. */
 const givenKilledUnanswered = async (t: Test) => {
@@ -53,26 +65,34 @@ const givenKilledUnanswered = async (t: Test) => {
   return scene
 }
 
-t.test("given an engine that is killed before any answer", async (t) => {
-  t.test("when it comes back without its journal, then its requests may have left, and are not sent again", async (t) => {
-    const { id, world } = await givenKilledUnanswered(t)
-    await rm(join(world.dataDir, "journal"), { recursive: true })
-    await world.launch()
-    await thenItGoesOn(t, world, id)
-    const attempts = await attemptsOf(world.sql, id)
-    t.equal(attempts.filter(({ outcome }) => outcome === "unknown").length, cap, "what became of them is not known")
-  })
-  t.test("when it comes back with its clock an hour slow, then it goes on within minutes as well", async (t) => {
-    const { id, world } = await givenKilledUnanswered(t)
+t.test("given an engine that is killed before any answer", { buffered: true }, async (t) => {
+  t.jobs = 3
+  t.test(
+    "when it comes back without its journal, then its requests may have left, and are not sent again",
+    { buffered: true },
+    async (t) => {
+      const scene = await givenKilledUnanswered(t)
+      const { id, world } = scene
+      await rm(join(world.dataDir, "journal"), { recursive: true })
+      await world.launch()
+      await thenItGoesOn(t, scene)
+      const attempts = await attemptsOf(world.sql, id)
+      t.equal(attempts.filter(({ outcome }) => outcome === "unknown").length, cap, "what became of them is not known")
+    }
+  )
+  t.test("when it comes back with its clock an hour slow, then it goes on within minutes as well", { buffered: true }, async (t) => {
+    const scene = await givenKilledUnanswered(t)
+    const { world } = scene
     await world.launch({ CLOCK_AHEAD: "-3600000" })
-    await thenItGoesOn(t, world, id)
+    await thenItGoesOn(t, scene)
   })
-  t.test("when its clock is an hour fast, then nobody else is called while these phones may still ring", async (t) => {
-    const { id, swallowed, world } = await givenKilledUnanswered(t)
+  t.test("when its clock is an hour fast, then nobody else is called while these phones may still ring", { buffered: true }, async (t) => {
+    const scene = await givenKilledUnanswered(t)
+    const { swallowed, world } = scene
     await world.launch({ CLOCK_AHEAD: "3600000" })
-    await thenItGoesOn(t, world, id)
-    const next = Math.min(...world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ at }) => at))
-    const left = Math.min(...swallowed().map(({ at }) => at))
+    await thenItGoesOn(t, scene)
+    const next = firstOf(world.emulator.log.entries.filter(({ kind }) => kind === "originate"))
+    const left = firstOf(swallowed())
     t.ok(next - left >= mayRingMillis, `the next phone rang ${Math.round((next - left) / 1000)} s later`)
   })
 })

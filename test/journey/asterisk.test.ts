@@ -43,7 +43,7 @@ t.test("given sixty contacts behind a real Asterisk, when their campaign is star
   const numbers = numbersOf(60, endings)
   const { id } = await world.campaign(numbers)
   await api.start(id)
-  const done = await api.untilState(id, "completed", 180_000)
+  const done = await api.untilState(id, "completed")
 
   const invites = await asterisk.sippLog("invite")
   const dials = new Map(numbers.map((number) => [number, invites.filter((invite) => invite.number === number).length]))

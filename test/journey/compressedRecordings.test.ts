@@ -51,7 +51,7 @@ t.test("given an engine that keeps Opus", async (t) => {
     t.match(await world.sql`SELECT recording_key AS key FROM runs`, [{ key: wav }])
 
     await world.launch()
-    await untilTrue("compressed recording", () => !existsSync(path(wav)), 240_000)
+    await untilTrue("compressed recording", () => !existsSync(path(wav)))
     t.match(await world.sql`SELECT recording_key AS key FROM runs`, [{ key: kept.key }])
     const { errors, samples } = await heardOpus(await readFile(path(kept.key)))
     t.strictSame(errors, [])

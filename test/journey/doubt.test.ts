@@ -30,10 +30,10 @@ for (const fate of [
     })
     const { id } = await world.campaign(numbersOf(1, ["01"]))
     await world.api.start(id)
-    await world.api.untilState(id, "completed", 120_000)
+    await world.api.untilState(id, "completed")
     // An engine that took the answer for a refusal is done long before Asterisk has placed the first call.
     const isLate = ({ answeredAt, fate: befell }: HttpProxy["exchanges"][number]) => befell === fate.name && answeredAt !== undefined
-    await untilTrue("the request that came late", () => proxies.some(({ exchanges }) => exchanges.some(isLate)), 30_000)
+    await untilTrue("the request that came late", () => proxies.some(({ exchanges }) => exchanges.some(isLate)))
     await untilTrue("end of all calls", () => world.emulator.log.live() === 0)
     t.strictSame([...world.emulator.log.dialsByNumber().values()], [1], "then the callee was called once")
     t.equal(world.emulator.log.count("answered"), 1, "and talked to")

@@ -13,7 +13,7 @@ t.test("given a campaign on the embedded Postgres, when that one is killed", asy
   })
   const { id } = await world.api.createCampaign(world.agentId, numbersOf(400, ["01"]), { max_concurrency: cap })
   await world.api.start(id)
-  await world.seen("answered", cap, 60_000)
+  await world.seen("answered", cap)
   const ready = async () => {
     const response = await fetch(`${world.engine.url}/api/v1/health/ready`)
     return { status: response.status, text: await response.text() }
@@ -22,21 +22,17 @@ t.test("given a campaign on the embedded Postgres, when that one is killed", asy
   const pidFile = join(world.dataDir, "postgres", "cluster", "postmaster.pid")
   process.kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]), "SIGKILL")
 
-  await untilTrue("word of it in the log", () => world.output().includes("the embedded Postgres has exited unexpectedly"), 60_000)
+  await untilTrue("word of it in the log", () => world.output().includes("the embedded Postgres has exited unexpectedly"))
   const statuses = new Set<number>()
   const isBack = async () => {
     statuses.add((await ready()).status)
     return world.output().includes("the embedded Postgres runs again")
   }
-  await untilTrue("its return", isBack, 60_000)
+  await untilTrue("its return", isBack)
   t.ok(statuses.has(503), "then it is not ready meanwhile")
   const back = nowMillis()
-  await untilTrue("readiness", async () => (await ready()).status === 200, 60_000)
-  await untilTrue(
-    "dials",
-    () => world.emulator.log.entries.filter(({ at, kind }) => kind === "originate" && at > back).length >= cap,
-    60_000
-  )
+  await untilTrue("readiness", async () => (await ready()).status === 200)
+  await untilTrue("dials", () => world.emulator.log.entries.filter(({ at, kind }) => kind === "originate" && at > back).length >= cap)
   t.ok(world.emulator.log.mostLive() <= cap, "then the campaign goes on, on the same port and within its cap")
   const dials = world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ channelId }) => channelId)
   t.equal(new Set(dials).size, dials.length, "and no attempt is dialed twice")

@@ -23,7 +23,7 @@ t.test("given three campaigns that are paused for their failures, when the engin
   const all = [resumed.id, changed.id, stopped.id]
   await breakClaims(world, all)
   for (const id of all) await world.api.start(id)
-  for (const id of all) await world.api.untilState(id, "paused", 120_000)
+  for (const id of all) await world.api.untilState(id, "paused")
   await world.api.ask("PATCH", `/campaign/${changed.id}`, { name: "Later" })
   const { status } = await world.api.ask("POST", `/campaign/${stopped.id}/pause`)
   t.equal(status, 200, "then a person can have one stay paused")
@@ -31,14 +31,14 @@ t.test("given three campaigns that are paused for their failures, when the engin
   await world.end("SIGKILL")
   await mendClaims(world)
   await world.launch()
-  await world.seen("originate", 1, 240_000)
-  await untilTrue("word of it", async () => said(await world.api.campaign(resumed.id)).includes("campaign_resumed"), 240_000)
+  await world.seen("originate", 1)
+  await untilTrue("word of it", async () => said(await world.api.campaign(resumed.id)).includes("campaign_resumed"))
   t.strictSame(said(await world.api.campaign(resumed.id)), ["campaign_paused", "campaign_resumed"], "then it goes on, and the log says so")
   for (const id of [changed.id, stopped.id]) {
     t.equal((await world.api.campaign(id)).state, "paused", "then those that a person has acted on stay paused")
     t.equal((await attemptsOf(world.sql, id)).length, 0)
   }
-  const done = await world.api.untilState(resumed.id, "completed", 240_000)
+  const done = await world.api.untilState(resumed.id, "completed")
   t.match(eventsOf(done), { campaign_completed: 1 })
   await judge(t, world, resumed.id, 2)
 })

@@ -26,7 +26,7 @@ t.test("given the generated dialplan, when a campaign is started", { skip, buffe
   t.match(JSON.stringify(checked.body), /"name":"dialplan","result":"passed"/)
   const { id } = await world.campaign(numbers, { retry: { maxRetries: 0 } })
   await world.api.start(id)
-  await untilTrue("handover", async () => /Stasis.*,call,/.test(await asterisk.ctl("core show channels concise")), 60_000)
+  await untilTrue("handover", async () => /Stasis.*,call,/.test(await asterisk.ctl("core show channels concise")))
   await world.api.untilState(id, "completed")
   const runs = new Map((await world.api.runs(id)).map((run) => [String(run.initial_context?.["phone_number"]), run]))
 

@@ -25,9 +25,7 @@ t.test("given conversations, when Asterisk's events carry what cannot be stored"
   t.match(eventsOf(paused), { telephony_unreachable: 1 }, "then the campaign's log says why it stopped")
   t.notOk(eventsOf(paused)["campaign_paused"], "then nothing has failed")
   t.notMatch(world.output(), /actor died|could not be recorded/)
-  await untilTrue(
-    "record of every call",
-    async () => (await attemptsOf(world.sql, id)).every(({ state }) => state === "ended" || state === "void"),
-    90_000
+  await untilTrue("record of every call", async () =>
+    (await attemptsOf(world.sql, id)).every(({ state }) => state === "ended" || state === "void")
   )
 })

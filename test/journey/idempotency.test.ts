@@ -27,7 +27,7 @@ const post = async (world: World, path: string, json: object): Promise<Answered>
 const open = async (t: Test, isPickedUp = false) => {
   const world = await World.open(t, {
     emulator: { media: false, ringMillis: 100, talkMillis: 1000 },
-    environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", RING_TIMEOUT: isPickedUp ? "120" : "15" }
+    environment: { ORG_CONCURRENCY: "50", RECORDINGS: "off", RING_TIMEOUT: isPickedUp ? "300" : "15" }
   })
   world.emulator.letRing(true)
   return world
@@ -58,7 +58,7 @@ const thenItRang = async (t: Test, world: World, runId: unknown, times: number, 
   world.emulator.letRing(false)
   const rows = () => world.sql<Array<{ run: number; state: string; outcome: string | null }>>`
     SELECT r.id AS run, a.state, a.outcome FROM attempts a LEFT JOIN runs r ON r.attempt_id = a.id`
-  await until("end of the call", async () => ((await rows()).every(({ state }) => state === "ended") ? true : undefined), 240_000)
+  await until("end of the call", async () => ((await rows()).every(({ state }) => state === "ended") ? true : undefined))
   t.strictSame([...(await rows())], [{ run: runId, state: "ended", outcome }], "then there is one run, and it tells how it went")
   const { log } = world.emulator
   t.strictSame(

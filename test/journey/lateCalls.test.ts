@@ -4,6 +4,7 @@ import t, { type Test } from "tap"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { attemptsOf, numbersOf, World, type WorldOptions } from "#test/support/engine.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
+import { watchLateness } from "#test/support/lateness.ts"
 import { parse } from "#test/support/prometheus.ts"
 import { nowMillis, untilTrue } from "#test/support/until.ts"
 
@@ -45,14 +46,14 @@ const check = async (
   await world.api.start(id)
   await untilTrue(
     "attempts that were written off",
-    async () => (await attemptsOf(world.sql, id)).filter(({ outcome }) => outcome === "unknown").length === 2,
-    120_000
+    async () => (await attemptsOf(world.sql, id)).filter(({ outcome }) => outcome === "unknown").length === 2
   )
+  const lateness = watchLateness()
   const heardFrom = await meanwhile(world, asterisk, release)
   release()
   const isLate = ({ number }: { readonly number: string }) => number.endsWith(ending)
   const lateEnds = () => asterisk.log.entries.filter((entry) => entry.kind === "ended" && isLate(entry)).length
-  await untilTrue("late calls that were ended", () => lateEnds() >= 2, 90_000)
+  await untilTrue("late calls that were ended", () => lateEnds() >= 2)
   const late = asterisk.log.entries.filter(isLate)
   const firstEnd = late.find(({ kind }) => kind === "ended")?.at ?? 0
   t.strictSame(
@@ -67,11 +68,11 @@ const check = async (
         (late.find((entry) => entry.kind === "ended" && entry.channelId === channelId)?.at ?? Infinity) - Math.max(at, heardFrom)
     )
   t.ok(
-    lives.every((millis) => millis < 5000),
+    lives.every((millis) => millis < lateness.allow(5000)),
     `then each is hung up within 5 s: ${lives.map(Math.round).join(", ")}`
   )
   t.strictSame([...new Set(late.flatMap(({ by, kind }) => (kind === "ended" ? [by] : [])))], ["us"])
-  await world.api.untilState(id, "completed", 60_000)
+  await world.api.untilState(id, "completed")
   t.ok(asterisk.log.mostLive() <= 2, `then the cap holds: ${asterisk.log.mostLive()}`)
   t.strictSame([...asterisk.log.dialsByNumber().values()], [1, 1, 1, 1, 1], "then everybody is called once")
   const runs = await runsOf(world)
@@ -133,7 +134,7 @@ t.test(
     const channels = emulator.log.entries.filter(({ kind }) => kind === "answered").map(({ channelId }) => channelId)
     await untilTrue("audio", () => channels.every((channel) => emulator.log.audio(channel).received > 0))
     emulator.dropMediaSockets()
-    await api.untilState(id, "completed", 30_000)
+    await api.untilState(id, "completed")
     t.strictSame([...new Set((await attemptsOf(world.sql, id)).map(({ outcome }) => outcome))], ["answered"], "then they were answered")
     t.strictSame(
       emulator.log.entries.flatMap(({ by, kind }) => (kind === "ended" ? [by] : [])),
@@ -151,7 +152,7 @@ t.test("given a conversation whose audio ends, when the callee is still there, t
   await world.seen("answered", 1)
   await untilTrue("audio", () => emulator.log.audio(emulator.log.entries[0]?.channelId ?? "").received > 0)
   emulator.dropMediaSockets()
-  await world.seen("ended", 1, 30_000)
+  await world.seen("ended", 1)
   await api.untilState(id, "completed")
   t.match(await attemptsOf(world.sql, id), [{ cause: "media_failure", outcome: "error" }])
 })
@@ -177,7 +178,7 @@ t.test("given two engines with databases of their own, and another client, on on
     await restart()
     const campaign = await ours.campaign(numbersOf(1, ["02"], "+1558"))
     await ours.api.start(campaign.id)
-    await untilTrue("a list of what there is", () => lists() > before, 60_000)
+    await untilTrue("a list of what there is", () => lists() > before)
     await ours.api.untilState(campaign.id, "completed")
   }
   t.strictSame(

@@ -40,7 +40,7 @@ t.test("given an agent with two webhook nodes, when the engine dies in its campa
   to.holds = false
   await world.sql`UPDATE attempts SET sent_at = sent_at - interval '30 seconds' WHERE state = 'sent'`
   await world.launch()
-  await world.api.untilState(id, "completed", 60_000)
+  await world.api.untilState(id, "completed")
   await until("all deliveries", async () => {
     await makeDue(world)
     const [left] = await world.sql`SELECT 1 FROM node_webhook_deliveries WHERE state <> 'succeeded' LIMIT 1`

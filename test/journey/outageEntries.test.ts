@@ -8,19 +8,14 @@ const talking = { media: false, ringMillis: 200, talkMillis: 600_000 }
 
 const outagesIn = (campaign: Campaign) => campaign.logs.filter(({ event }) => event === "telephony_outage")
 const told = (world: World, id: number) =>
-  until(
-    "entry about the outage",
-    async () => {
-      const entries = outagesIn(await world.api.campaign(id))
-      return entries.length === 0 ? undefined : entries
-    },
-    120_000
-  )
+  until("entry about the outage", async () => {
+    const entries = outagesIn(await world.api.campaign(id))
+    return entries.length === 0 ? undefined : entries
+  })
 const answered = (world: World, id: number, calls: number) =>
   untilTrue(
     `${calls} conversations`,
-    async () => (await world.sql`SELECT 1 FROM attempts WHERE campaign_id = ${id} AND state = 'answered'`).length === calls,
-    60_000
+    async () => (await world.sql`SELECT 1 FROM attempts WHERE campaign_id = ${id} AND state = 'answered'`).length === calls
   )
 /** The engine knows that it is away. */
 const isAway = (world: World) =>
@@ -82,7 +77,7 @@ t.test("given an Asterisk that is away, when the engine is killed meanwhile", { 
   t.match(entries, [{ details: { calls_cut: 2, answered: 2, from: row?.began.toISOString() } }], "then it began when it began")
   await world.end("SIGKILL")
   await world.launch()
-  await untilTrue("opened trunk", () => world.output().split('"a trunk is up"').length > 3, 60_000)
+  await untilTrue("opened trunk", () => world.output().split('"a trunk is up"').length > 3)
   t.equal(outagesIn(await world.api.campaign(id)).length, 1, "then the next process says nothing more")
 })
 
@@ -98,8 +93,7 @@ t.test("given calls in conversation, when only the connection breaks", { buffere
   await isAway(world)
   await untilTrue(
     "outage that is settled",
-    async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 0,
-    90_000
+    async () => (await world.sql`SELECT 1 FROM trunk_outages WHERE began_at IS NOT NULL`).length === 0
   )
   t.equal(world.emulator.live(), 2, "then the calls go on")
   t.strictSame(outagesIn(await world.api.campaign(id)), [], "then there is nothing to say")

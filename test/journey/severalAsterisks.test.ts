@@ -84,12 +84,12 @@ t.test("given one that dies in mid-campaign, then the other takes over what has 
   const cut = first.log.live()
   first.crash()
   const before = dialsOf(second).length
-  await untilTrue("the campaign goes on", () => dialsOf(second).length >= before + 20, 60_000)
+  await untilTrue("the campaign goes on", () => dialsOf(second).length >= before + 20)
   t.strictSame(await statesOf(world), ["up", "down", "up"], "then the trunk is up with one of them")
-  await untilTrue("the rest", () => dialsOf(first).length + dialsOf(second).length >= 58, 90_000)
+  await untilTrue("the rest", () => dialsOf(first).length + dialsOf(second).length >= 58)
   t.equal((await world.api.campaign(id)).state, "running", "then what it had is in doubt while it is away")
   await first.refuseConnections(false)
-  const done = await world.api.untilState(id, "completed", 180_000)
+  const done = await world.api.untilState(id, "completed")
   await thenNobodyTwice(t, world, id, bothOf(scene))
   const attempts = (await attemptsOf(world.sql, id)).filter(({ state }) => state !== "void")
   const lost = attempts.filter(({ cause }) => cause !== "normal_clearing")
@@ -107,14 +107,10 @@ t.test("given one that dies in mid-campaign, then the other takes over what has 
   )
   t.notOk(eventsOf(done)["campaign_paused"], "then the campaign was never paused")
   t.match(world.output(), /an endpoint of a trunk is down/, "then the log says so")
-  const outages = await until(
-    "entry about the outage",
-    async () => {
-      const entries = (await world.api.campaign(id)).logs.filter(({ event }) => event === "telephony_outage")
-      return entries.length === 0 ? undefined : entries
-    },
-    60_000
-  )
+  const outages = await until("entry about the outage", async () => {
+    const entries = (await world.api.campaign(id)).logs.filter(({ event }) => event === "telephony_outage")
+    return entries.length === 0 ? undefined : entries
+  })
   t.match(
     outages,
     [
@@ -145,8 +141,8 @@ t.test("given one that answers nothing any more, then its calls stay in doubt an
   await untilTrue("calls through both", () => first.log.count("answered") >= 4 && second.log.count("answered") >= 4)
   proxy?.freezeAll()
   const before = dialsOf(second).length
-  await untilTrue("the campaign goes on", () => dialsOf(second).length >= before + 15, 60_000)
-  await until("the trunk without it", async () => ((await statesOf(world)).join() === "up,down,up" ? true : undefined), 60_000)
+  await untilTrue("the campaign goes on", () => dialsOf(second).length >= before + 15)
+  await until("the trunk without it", async () => ((await statesOf(world)).join() === "up,down,up" ? true : undefined))
   t.equal((await world.api.campaign(id)).state, "running")
   const wasAtFirst = new Set(dialsOf(first).map(({ channelId }) => channelId))
   const atFirst = (await attemptsOf(world.sql, id)).filter(({ id: callId }) => wasAtFirst.has(callId))
@@ -155,7 +151,7 @@ t.test("given one that answers nothing any more, then its calls stay in doubt an
     "then what became of its last calls is open"
   )
   proxy?.thaw()
-  await world.api.untilState(id, "completed", 240_000)
+  await world.api.untilState(id, "completed")
   await thenNobodyTwice(t, world, id, bothOf(scene))
 })
 
@@ -165,7 +161,7 @@ t.test("given one that refuses every call, then the other places them, and nothi
   first.setResponseFault("allocation-failed")
   const { id } = await world.campaign(numbersOf(30, ["01"]))
   await world.api.start(id)
-  const done = await world.api.untilState(id, "completed", 60_000)
+  const done = await world.api.untilState(id, "completed")
   t.equal(dialsOf(second).length, 30, "then everybody was called through the other")
   t.ok(first.requests.length <= 14, `then the first was hardly asked: ${first.requests.length}`)
   t.strictSame(await contactStates(world.sql, id), { completed: 30 })
@@ -196,11 +192,7 @@ t.test("given calls up on both, when the engine is killed and one of them is awa
   const { both, first, second, world } = scene
   const { id } = await world.campaign(numbersOf(8, ["11"]))
   await world.api.start(id)
-  await untilTrue(
-    "conversations",
-    async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === 8,
-    60_000
-  )
+  await untilTrue("conversations", async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "answered").length === 8)
   const shares = [first.live(), second.live()]
   t.ok(
     shares.every((share) => share > 0),
@@ -209,11 +201,10 @@ t.test("given calls up on both, when the engine is killed and one of them is awa
   await world.end("SIGKILL")
   await second.refuseConnections(true)
   await world.launch()
-  await untilTrue("the calls of the first are hung up", () => first.live() === 0, 60_000)
+  await untilTrue("the calls of the first are hung up", () => first.live() === 0)
   await untilTrue(
     "they are settled",
-    async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended").length === shares[0],
-    60_000
+    async () => (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended").length === shares[0]
   )
   const settled = (await attemptsOf(world.sql, id)).filter(({ state }) => state === "ended")
   const wasAtFirst = new Set(dialsOf(first).map(({ channelId }) => channelId))
@@ -223,8 +214,8 @@ t.test("given calls up on both, when the engine is killed and one of them is awa
   )
   t.equal(second.live(), shares[1], "then they are up")
   await second.refuseConnections(false)
-  await untilTrue("every call is hung up", () => liveAt(both) === 0, 60_000)
-  await world.api.untilState(id, "completed", 60_000)
+  await untilTrue("every call is hung up", () => liveAt(both) === 0)
+  await world.api.untilState(id, "completed")
   await thenNobodyTwice(t, world, id, bothOf(scene))
   t.strictSame(
     (await attemptsOf(world.sql, id)).map(({ cause }) => cause),

@@ -8,7 +8,7 @@ const talking = { media: false, ringMillis: 200, talkMillis: 600_000 }
 const breakerOff = { circuit_breaker: { enabled: false } }
 
 const answered = (world: World, calls: number) =>
-  untilTrue("conversations", async () => (await world.sql`SELECT 1 FROM attempts WHERE state = 'answered'`).length === calls, 60_000)
+  untilTrue("conversations", async () => (await world.sql`SELECT 1 FROM attempts WHERE state = 'answered'`).length === calls)
 const breakOff = async ({ emulator }: World) => {
   await emulator.refuseConnections(true)
   emulator.crash()
@@ -43,7 +43,7 @@ t.test(
     await world.seen("answered", 6)
     t.strictSame(dials(world), [2, 2, 2], "then each is dialed once more")
     neverTwiceAtOnce(t, world)
-    const entry = await until("entry", async () => (await api.campaign(id)).logs.find(({ event }) => event === "telephony_outage"), 90_000)
+    const entry = await until("entry", async () => (await api.campaign(id)).logs.find(({ event }) => event === "telephony_outage"))
     t.match(entry.details, { calls_cut: 3, called_again: 3, not_called_again: 0 }, "then the log says that they are called again")
     const runs = await api.runs(id)
     t.match(runs.at(-1)?.gathered_context, { call_tags: ["retry", "retry_reason_trunk_lost"] })
@@ -80,7 +80,7 @@ t.test(
     await isAway(world)
     await world.seen("originate", 4)
     await world.emulator.refuseConnections(false)
-    await world.api.untilState(id, "completed", 180_000)
+    await world.api.untilState(id, "completed")
     neverTwiceAtOnce(t, world)
   }
 )

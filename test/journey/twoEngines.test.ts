@@ -5,6 +5,7 @@
 import t, { type Test } from "tap"
 import { type EngineProcess, spawnEngine } from "#test/support/EngineProcess.ts"
 import { attemptsOf, nowMillis, untilTrue, type World } from "#test/support/engine.ts"
+import { watchLateness } from "#test/support/lateness.ts"
 import { launchBehindProxy } from "#test/support/neverLeft.ts"
 import { cap, hungUpByUs, longCampaign, originatesSince } from "#test/support/rivals.ts"
 
@@ -29,7 +30,7 @@ for (const [what, NODE_NAME] of [
   t.test(`given an engine that dials, when another one of ${what} is started and the first one stays`, { buffered: true }, async (t) => {
     const { id, world } = await longCampaign(t)
     await world.api.start(id)
-    await world.seen("answered", cap, 60_000)
+    await world.seen("answered", cap)
     const refusal = await another(t, world, { NODE_NAME }).ready.then(
       () => "it became ready",
       (error: Error) => error.message
@@ -44,11 +45,11 @@ for (const [what, NODE_NAME] of [
 t.test("given calls that are up, when a new version is started before the old one ends", { buffered: true }, async (t) => {
   const { id, world } = await longCampaign(t, { DRAIN: "10" })
   await world.api.start(id)
-  await world.seen("answered", cap, 60_000)
+  await world.seen("answered", cap)
   const next = another(t, world)
-  await untilTrue("word of the old one", () => /waiting for it to end|is ready/.test(next.output()), 120_000)
+  await untilTrue("word of the old one", () => /waiting for it to end|is ready/.test(next.output()))
   t.notOk(next.output().includes("is ready"), "then the new one waits")
-  await world.seen("answered", world.emulator.log.count("answered") + 2 * cap, 60_000)
+  await world.seen("answered", world.emulator.log.count("answered") + 2 * cap)
   t.notOk(next.output().includes("is ready"), "for as long as the old one runs")
   t.strictSame(hungUpByUs(world), [], "and no conversation is hung up by us")
   const old = world.engine
@@ -56,7 +57,7 @@ t.test("given calls that are up, when a new version is started before the old on
   old.kill("SIGTERM")
   await next.ready
   t.equal((await old.exited).code, 0, "then the old one ends in order")
-  await untilTrue("dials of the new one", () => originatesSince(world, stopped + 12_000).length > 0, 60_000)
+  await untilTrue("dials of the new one", () => originatesSince(world, stopped + 12_000).length > 0)
   t.ok(world.emulator.log.mostLive() <= cap, "no call above the cap")
   next.kill("SIGKILL")
   await next.exited
@@ -65,13 +66,13 @@ t.test("given calls that are up, when a new version is started before the old on
 t.test("given an engine that is frozen, when another one has taken its place and it wakes up", { buffered: true }, async (t) => {
   const { id, world } = await longCampaign(t)
   await world.api.start(id)
-  await world.seen("answered", cap, 60_000)
+  await world.seen("answered", cap)
   const old = world.engine
   old.kill("SIGSTOP")
   const next = another(t, world, { NODE_NAME: "second" })
   await next.ready
   const { entries } = world.emulator.log
-  await untilTrue("dials of the other one", () => originatesSince(world, nowMillis() - 1000).length > 0, 90_000)
+  await untilTrue("dials of the other one", () => originatesSince(world, nowMillis() - 1000).length > 0)
   const ours = new Set((await attemptsOf(world.sql, id)).map((attempt) => attempt.id))
   const woken = nowMillis()
   old.kill("SIGCONT")
@@ -99,15 +100,15 @@ t.test("given an engine whose way to the database is cut, when no new one is to 
   const { id, world } = await longCampaign(t)
   const { tcp } = await launchBehindProxy(t, world)
   await world.api.start(id)
-  await world.seen("answered", cap, 60_000)
-  const cut = nowMillis()
+  await world.seen("answered", cap)
+  const [cut, lateness] = [nowMillis(), watchLateness()]
   await tcp.refuse(true)
   tcp.cut()
   await new Promise((resolve) => setTimeout(resolve, 8000))
-  t.strictSame(originatesSince(world, cut + 2000), [], "then nothing leaves after two seconds")
+  t.strictSame(originatesSince(world, cut + lateness.allow(2000)), [], "then nothing leaves after two seconds")
   await tcp.refuse(false)
   const back = nowMillis()
-  await untilTrue("dials", () => originatesSince(world, back).length > 0, 60_000)
+  await untilTrue("dials", () => originatesSince(world, back).length > 0)
   t.ok(world.emulator.log.mostLive() <= cap, "and it goes on when it has its lock again")
 })
 
@@ -132,11 +133,11 @@ t.test(
     const { tcp } = await launchBehindProxy(t, world)
     await world.api.start(id)
     await duringClaim(world, () => tcp.freeze())
-    const silent = nowMillis()
-    await untilTrue("dials on new connections", () => originatesSince(world, silent + 3000).length >= 5 * cap, 90_000)
+    const [silent, lateness] = [nowMillis(), watchLateness()]
+    await untilTrue("dials on new connections", () => originatesSince(world, silent + 3000).length >= 5 * cap)
     const [first] = originatesSince(world, silent + 3000)
     t.ok(
-      (first?.at ?? Number.POSITIVE_INFINITY) - silent < 30_000,
+      (first?.at ?? Number.POSITIVE_INFINITY) - silent < lateness.allow(30_000),
       `then it dials again in seconds: ${Math.round((first?.at ?? 0) - silent)} ms`
     )
     t.ok(world.emulator.log.mostLive() <= cap)
@@ -155,13 +156,13 @@ t.test(
       before = tcp.connections()
       tcp.freezeAll()
     })
-    await untilTrue("a new connection that gets no answer", () => tcp.connections() > before, 60_000)
+    await untilTrue("a new connection that gets no answer", () => tcp.connections() > before)
     tcp.spareNew()
-    const spared = nowMillis()
-    await untilTrue("dials on other connections", () => originatesSince(world, spared).length >= 5 * cap, 90_000)
+    const [spared, lateness] = [nowMillis(), watchLateness()]
+    await untilTrue("dials on other connections", () => originatesSince(world, spared).length >= 5 * cap)
     const [first] = originatesSince(world, spared)
     t.ok(
-      (first?.at ?? Number.POSITIVE_INFINITY) - spared < 30_000,
+      (first?.at ?? Number.POSITIVE_INFINITY) - spared < lateness.allow(30_000),
       `then it dials again in seconds: ${Math.round((first?.at ?? 0) - spared)} ms`
     )
     t.ok(world.emulator.log.mostLive() <= cap)

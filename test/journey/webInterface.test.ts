@@ -187,14 +187,10 @@ t.test("given an engine that serves the existing product's web interface", async
     t.match(await browser.must("POST", `/campaign/${id}/pause`), { state: "paused" })
     t.match(await browser.must("PATCH", `/campaign/${id}`, { name: "Tomorrow" }), { name: "Tomorrow", state: "paused" })
     t.match(await browser.must("POST", `/campaign/${id}/resume`), { state: "running" })
-    await until(
-      "end of the campaign",
-      async () => {
-        await browser.must("GET", `/campaign/${id}/runs?page=1&limit=50`)
-        return (await browser.must("GET", `/campaign/${id}`))["state"] === "completed" || undefined
-      },
-      60_000
-    )
+    await until("end of the campaign", async () => {
+      await browser.must("GET", `/campaign/${id}/runs?page=1&limit=50`)
+      return (await browser.must("GET", `/campaign/${id}`))["state"] === "completed" || undefined
+    })
     const dialed = world.emulator.log.entries.filter(({ kind }) => kind === "originate").map(({ number }) => number)
     t.strictSame(dialed.toSorted(), [...numbers], "then nobody is skipped, and nobody called twice")
     t.ok(world.emulator.log.mostLive() <= 2, "then the cap holds")

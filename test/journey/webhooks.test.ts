@@ -5,9 +5,6 @@ import type { AddressInfo } from "node:net"
 import t, { type Test } from "tap"
 import { attemptsOf, judge, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 
-/** Until a call that nobody can find is written off, and the rest of the campaign. */
-const recoveryMillis = 100_000
-
 interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -91,17 +88,13 @@ t.test("given an endpoint for everything and a campaign, when the engine is kill
   await sql`UPDATE attempts SET sent_at = sent_at - interval '30 seconds' WHERE state = 'sent'`
   await sql`UPDATE webhook_endpoints SET leased_until = now()`
   await world.launch()
-  await world.api.untilState(id, "completed", recoveryMillis)
-  await untilTrue(
-    "deliveries of everything",
-    async () => {
-      await makeDue(world)
-      const [left] =
-        await sql`SELECT (SELECT count(*) FROM event_outbox) + (SELECT count(*) FROM webhook_deliveries WHERE state <> 'delivered') AS n`
-      return Number(left?.["n"]) === 0
-    },
-    60_000
-  )
+  await world.api.untilState(id, "completed")
+  await untilTrue("deliveries of everything", async () => {
+    await makeDue(world)
+    const [left] =
+      await sql`SELECT (SELECT count(*) FROM event_outbox) + (SELECT count(*) FROM webhook_deliveries WHERE state <> 'delivered') AS n`
+    return Number(left?.["n"]) === 0
+  })
   await judge(t, world, id, 4)
 
   t.strictSame(

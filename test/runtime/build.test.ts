@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url))
 const builder = fileURLToPath(new URL("../../runtime/build.js", import.meta.url))
 const launcher = fileURLToPath(new URL("../../runtime/start.js", import.meta.url))
 const cache = join(root, ".cache")
-const startMillis = 120_000
+const startMillis = 600_000
 
 /** A program of two files, below the root like those of the engine. */
 const program = (t: Test, said: string) => {

@@ -11,6 +11,6 @@ t.test("given npm start, when npm is told to end, then the engine ends with it",
   const postmaster = join(engine.folder, "postgres", "cluster", "postmaster.pid")
   t.ok(existsSync(postmaster))
   await engine.terminate()
-  await untilTrue("end of the engine and its database", () => !engine.isLeft(), 120_000)
+  await untilTrue("end of the engine and its database", () => !engine.isLeft())
   t.notOk(existsSync(postmaster), "then its database was stopped in order")
 })

@@ -31,20 +31,16 @@ t.test("given an engine that may raise its priority, when it is ready", { skip: 
   const first = firstLineOf(postmaster)
   t.equal(nicenessIn(`/proc/${first}/stat`), getPriority(0), "then neither does Postgres")
   process.kill(first, "SIGQUIT")
-  const second = await until(
-    "another Postgres",
-    () => {
-      try {
-        const found = firstLineOf(postmaster)
-        return found > 0 && found !== first && readFileSync(`/proc/${found}/stat`, "utf8").includes("postgres") ? found : undefined
-      } catch {
-        return undefined
-      }
-    },
-    120_000
-  )
+  const second = await until("another Postgres", () => {
+    try {
+      const found = firstLineOf(postmaster)
+      return found > 0 && found !== first && readFileSync(`/proc/${found}/stat`, "utf8").includes("postgres") ? found : undefined
+    } catch {
+      return undefined
+    }
+  })
   t.equal(nicenessIn(`/proc/${second}/stat`), 0, "and one that is started later does not inherit it")
   // In order, or Postgres would outlive the test.
   await engine.terminate()
-  await untilTrue("end of the engine and its database", () => !engine.isLeft(), 120_000)
+  await untilTrue("end of the engine and its database", () => !engine.isLeft())
 })

@@ -118,14 +118,10 @@ const upload = await ask("POST", "/s3/presigned-upload-url", { file_name: "l.csv
 marks.push(/uploads\/([^?]+)/.exec(String(upload["upload_url"]))?.[1] ?? "")
 // A call whose webhook node has rendered what it sends.
 await world.api.call(world.agentUuid, "+15550100002")
-await untilTrue(
-  "rendered request of the webhook node",
-  async () => {
-    const rows = await sql`SELECT 1 FROM node_webhook_deliveries WHERE headers IS NOT NULL`
-    return rows.length > 0
-  },
-  60_000
-)
+await untilTrue("rendered request of the webhook node", async () => {
+  const rows = await sql`SELECT 1 FROM node_webhook_deliveries WHERE headers IS NOT NULL`
+  return rows.length > 0
+})
 
 /** What the API shows of it all. */
 const shown = async () => ({

@@ -4,8 +4,6 @@ import { fileURLToPath } from "node:url"
 import { until } from "./until.ts"
 
 const main = fileURLToPath(new URL("./engineStart.js", import.meta.url))
-/** With two dozen other processes running, reading the code alone takes half a minute. */
-const startMillis = 120_000
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -46,16 +44,12 @@ export const spawnEngine = (environment: Environment): EngineProcess => {
   const exited = new Promise<Awaited<EngineProcess["exited"]>>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal }))
   })
-  const ready = until(
-    "ready line of the engine",
-    () => {
-      const address = /Trunkline is ready at (\S+)/.exec(output)?.[1]
-      if (address === undefined && (child.exitCode !== null || child.signalCode !== null))
-        throw new Error(`the engine did not start:\n${output}`)
-      return address
-    },
-    startMillis
-  )
+  const ready = until("ready line of the engine", () => {
+    const address = /Trunkline is ready at (\S+)/.exec(output)?.[1]
+    if (address === undefined && (child.exitCode !== null || child.signalCode !== null))
+      throw new Error(`the engine did not start:\n${output}`)
+    return address
+  })
   // A test that kills it during its start does not wait for it.
   ready.catch(() => {})
   return {

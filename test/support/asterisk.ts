@@ -59,7 +59,7 @@ interface Instance {
 }
 
 const script = (name: string) => fileURLToPath(new URL(`../../deploy/asterisk/${name}`, import.meta.url))
-const commandMillis = 90_000
+const commandMillis = 600_000
 
 const run = (name: string, args: ReadonlyArray<string>, environment: Record<string, string>, timeout: number) =>
   runScript(script(name), args, environment, timeout)

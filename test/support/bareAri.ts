@@ -22,7 +22,7 @@ export interface Ending {
 }
 
 export const app = "lab-test"
-export const eventMillis = 60_000
+export const eventMillis = 600_000
 let serial = 0
 /** All ids have the same length, because Asterisk treats an id as taken if another one begins with it. */
 export const newId = () => {

@@ -13,7 +13,7 @@ import { until } from "./until.ts"
 
 const deploy = fileURLToPath(new URL("../../deploy/asterisk/", import.meta.url))
 const program = join(deploy, "program")
-const commandMillis = 60_000
+const commandMillis = 600_000
 
 export interface GeneratedOptions {
   readonly arguments?: ReadonlyArray<string>

@@ -47,7 +47,7 @@ export const npmStart = async (t: Test, environment: Readonly<Record<string, str
     await untilTrue("end of the group", () => !isLeft())
     await removeData(folder)
   })
-  const url = await until("ready line of the engine", () => /Trunkline is ready at (\S+)/.exec(output)?.[1], 180_000)
+  const url = await until("ready line of the engine", () => /Trunkline is ready at (\S+)/.exec(output)?.[1])
   const terminate = async () => {
     process.kill(pid, "SIGTERM")
     await ended

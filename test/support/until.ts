@@ -1,9 +1,14 @@
 /** Waiting for what a test is not notified of, and the clock of the callees' log. */
 
 const lookMillis = 10
+/** Costs nothing when the event comes. It is long because two dozen busy processes on two cores make everything ten times slower. */
+const patienceMillis = 600_000
 
-/** Resolves when `found` returns something; on a timeout the error says what was waited for. */
-export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = 60_000): Promise<A> => {
+/**
+ * Resolves when `found` returns something. After ten minutes, or the shorter time that a promise of the product allows, the error says what
+ * was waited for.
+ */
+export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = patienceMillis): Promise<A> => {
   const latest = performance.now() + millis
   while (true) {
     const it = await found()
