@@ -82,8 +82,12 @@ t.test("given an agent that opens with a recording, and contacts with greetings 
       const run = await singleRun()
       return run["is_completed"] ? run : undefined
     })
+    // On a busy machine, the log also says that the callee waited for the first sound.
+    const { realtime_feedback_events: events } = over["logs"] as unknown as { readonly realtime_feedback_events: ReadonlyArray<object> }
+    const ofRecording = events.filter((event) => JSON.stringify(event).includes("recorded greeting"))
     const problem = { type: "rtf-pipeline-error", payload: { error: /^The recorded greeting could not be played: ./, fatal: false } }
-    t.match(over["logs"], { realtime_feedback_events: [problem] })
+    t.match(ofRecording, [problem])
+    t.equal(ofRecording.length, 1)
     t.match(world.output(), /recorded greeting not played/)
   })
   await t.test("then the log tells of nobody's words or number", async (t) => {
