@@ -1,0 +1,46 @@
+/**
+ * `X-Twilio-Signature`: HMAC-SHA1 over the URL and the fields of the form, keyed with the auth token. It covers neither a time nor a nonce, so
+ * a replay is valid; the call's state machine makes it harmless.
+ * https://www.twilio.com/docs/usage/security#validating-requests
+ */
+import { type CarrierRequest, formOf, type Pair, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
+import { hmac, isEqual, isSameText, sha256Hex } from "#adapters/shared/hmac.ts"
+
+export const proofOf = (request: CarrierRequest, authToken: string): Proof | undefined => {
+  const given = Buffer.from(request.headers["x-twilio-signature"] ?? "", "base64")
+  const fields = signedFields(request)
+  if (fields === undefined || authToken === "") return undefined
+  const isSigned = addressesOf(request.url).some((address) => isEqual(given, hmac("sha1", authToken, address + fields)))
+  return isSigned ? { nonce: undefined } : undefined
+}
+
+/** What is signed behind the address. Undefined: the body is not what was signed, or is not covered by the signature. */
+const signedFields = (request: CarrierRequest): string | undefined => {
+  const bodyHash = new URLSearchParams(partsOf(request.url)?.query).get("bodySHA256")
+  if (bodyHash !== null) return isSameText(sha256Hex(request.body), bodyHash.toLowerCase()) ? "" : undefined
+  if (request.body.length === 0) return ""
+  const form = formOf(request)
+  return form === undefined ? undefined : concatenated(form)
+}
+
+/** By name in binary order. Values of a repeated field are signed once each. */
+const concatenated = (form: ReadonlyArray<Pair>): string =>
+  [...new Set(form.map(([name, value]) => JSON.stringify([name, value])))]
+    .map((pair): Pair => JSON.parse(pair))
+    .sort(([name, value], [otherName, otherValue]) => (name === otherName ? order(value, otherValue) : order(name, otherName)))
+    .map(([name, value]) => name + value)
+    .join("")
+
+const order = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))
+
+/** Twilio signs with or without the port, and some of its media servers sign the upgrade over `https:`. */
+const addressesOf = (url: string): ReadonlyArray<string> => {
+  const parts = partsOf(url)
+  if (parts === undefined) return []
+  const { host, port, scheme } = parts
+  const rest = url.slice(`${scheme}://${host}${port}`.length)
+  const isSecure = scheme === "https" || scheme === "wss"
+  const otherPort = port === "" ? (isSecure ? ":443" : ":80") : ""
+  const schemes = scheme === "wss" ? ["wss", "https"] : scheme === "ws" ? ["ws", "http"] : [scheme]
+  return schemes.flatMap((one) => [port, otherPort].map((somePort) => `${one}://${host}${somePort}${rest}`))
+}
