@@ -1,12 +1,12 @@
-/** When a webhook that was not taken is sent again: soon at first, then over three days, then never. */
+/** When a failed delivery to a webhook endpoint is retried: soon at first, then over about three days, then never. */
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** After the first failure, the second, and so on. */
+/** The wait after the first failure, after the second, and so on. */
 const waits = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR] as const
-/** Of the wait, in both directions: what failed together does not come back together. */
+/** The fraction by which a wait is shortened or lengthened, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1
 const LONGEST_RETRY_AFTER = 24 * HOUR
 
@@ -15,13 +15,13 @@ export const triesInAll = waits.length + 1
 interface Failed {
   /** Tries so far, all failed. */
   readonly tries: number
-  /** From 0 to 1. */
+  /** A random number from 0 to 1, for the jitter. */
   readonly chance: number
-  /** What the endpoint asked for. */
+  /** The delay that the endpoint asked for with `Retry-After`. */
   readonly retryAfterMillis: number | undefined
 }
 
-/** Milliseconds to the next try; undefined: it was the last one. An endpoint can ask for later, up to a day, never for sooner. */
+/** Milliseconds until the next try; undefined after the last one. An endpoint can ask for a longer wait, up to a day, but not a shorter one. */
 export const nextTryIn = ({ chance, retryAfterMillis, tries }: Failed): number | undefined => {
   const wait = waits[tries - 1]
   if (wait === undefined) return undefined
@@ -29,7 +29,7 @@ export const nextTryIn = ({ chance, retryAfterMillis, tries }: Failed): number |
   return Math.max(jittered, Math.min(retryAfterMillis ?? 0, LONGEST_RETRY_AFTER))
 }
 
-/** Of a `Retry-After` header: seconds or a date. Undefined when it is neither. */
+/** Milliseconds to wait according to a `Retry-After` header, which holds seconds or a date. Undefined if it holds neither. */
 export const retryAfterOf = (header: string, now: number): number | undefined => {
   if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND
   const date = /[a-z]/i.test(header) ? Date.parse(header) : Number.NaN
@@ -38,6 +38,6 @@ export const retryAfterOf = (header: string, now: number): number | undefined =>
 
 const LONGEST_PAUSE = MINUTE
 
-/** How long an endpoint rests after so many turns in a row that failed, so that it does not keep others waiting: 1 s to 1 min. */
+/** How long an endpoint rests after consecutive failed turns, so that it does not keep others waiting: 1 s to 1 min; 0 after a success. */
 export const pauseAfter = (failures: number): number =>
   failures === 0 ? 0 : Math.min(SECOND * 2 ** Math.min(failures - 1, 10), LONGEST_PAUSE)

@@ -1,11 +1,11 @@
-/** An event as it leaves the engine, by whatever way: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md */
+/** The form in which events leave the engine, however they are sent: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md */
 import type { Compatibility } from "#core/Compatibility.ts"
 import { campaignStates, shownState } from "#core/campaign/Campaign.ts"
 import type { Event, EventType } from "#core/event/Event.ts"
 
 interface CloudEvent {
   readonly specversion: "1.0"
-  /** The event's id in decimal; the same at every try. */
+  /** The event's id in decimal. It is the same for every try. */
   readonly id: string
   readonly source: string
   readonly type: EventType
@@ -17,7 +17,7 @@ interface CloudEvent {
 
 const stateKeys = ["state", "previous_state"] as const
 
-/** Where the existing product's words are spoken, events call a campaign's states what the rest of the API does. */
+/** In compatibility mode, events use the existing product's names for a campaign's states, as the rest of the API does. */
 const shownData = ({ data, subject }: Event, compatibility: Compatibility): Event["data"] => {
   if (compatibility === undefined || !subject.startsWith("campaigns/")) return data
   const shown = stateKeys.flatMap((key) => {

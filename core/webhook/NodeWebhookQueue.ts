@@ -1,6 +1,6 @@
 /**
- * What webhook nodes have to send. Nodes of the engine share the deliveries out among themselves: whoever has claimed one has it until the
- * lease ends. No organization gets more than its part of what one node sends at once, however much of its own is due.
+ * The queue of webhook node deliveries. Engine nodes divide the deliveries among themselves: a node that claims one owns it until the lease
+ * ends. An organization never has more than its share of the deliveries that one engine node sends at once, however many are due.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -32,13 +32,13 @@ export interface ClaimedNodeWebhook {
 interface Claim {
   readonly limit: number
   readonly limitOfOrganization: number
-  /** How many of each organization this node is sending already. */
+  /** How many deliveries of each organization this engine node is already sending. */
   readonly sending: ReadonlyMap<OrganizationId, number>
 }
 
-/** All that a request is made of, but the credential. */
+/** Everything that a request is built from, except the credential. */
 export interface NodeWebhookJob {
-  /** Undefined: the version has no such node any more. */
+  /** Undefined if the definition of the call's agent version has no such node. */
   readonly node: WebhookNode | undefined
   readonly run: ToldRun
   /** Undefined before the first try. */
@@ -46,7 +46,7 @@ export interface NodeWebhookJob {
 }
 
 export interface TriedNodeWebhook extends Outcome {
-  /** False: it is known without a request that it cannot be sent. */
+  /** False if the delivery failed without a request, because it can never be sent. */
   readonly wasSent: boolean
 }
 
@@ -54,22 +54,22 @@ export class NodeWebhookQueue extends Context.Service<
   NodeWebhookQueue,
   {
     /**
-     * Deliveries that are due, those of organizations with the fewest in flight here first, and of each organization the longest due
-     * first. Two callers never hold the same one while its lease lasts.
+     * Claims deliveries that are due: first those of the organizations with the fewest in flight on this node, and within an organization
+     * the one that has been due longest. Two callers never hold the same delivery while its lease lasts.
      */
     readonly claim: (claim: Claim) => Effect.Effect<ReadonlyArray<ClaimedNodeWebhook>>
-    /** Undefined when its run is gone, and the delivery with it. */
+    /** Undefined if the run was deleted, and the delivery with it. */
     readonly jobOf: (claimed: ClaimedNodeWebhook) => Effect.Effect<NodeWebhookJob | undefined>
-    /** Keeps what will be sent, and gives what was kept: somebody may have been first. */
+    /** Stores the rendered request unless one is already stored, and returns the stored one: another node may have been first. */
     readonly keep: (claimed: ClaimedNodeWebhook, rendered: Rendered) => Effect.Effect<Rendered>
     readonly record: (claimed: ClaimedNodeWebhook, tried: TriedNodeWebhook) => Effect.Effect<void>
-    /** Gives it back untried. Does nothing when the lease has ended and another node has it. */
+    /** Gives the delivery back untried. Does nothing if the lease has ended and another node has claimed it. */
     readonly release: (claimed: ClaimedNodeWebhook) => Effect.Effect<void>
-    /** Milliseconds until the next is due that is not due now; undefined when none is. */
+    /** Milliseconds until the next delivery becomes due, not counting those that are due already; undefined if there is none. */
     readonly nextDueIn: Effect.Effect<number | undefined>
     /**
-     * Forgets what was sent longer ago than events are kept, some of it; whether there may be more. Who repeats one of these sends what its
-     * run's record says then.
+     * Deletes one batch of stored requests whose deliveries were settled longer ago than events are kept. Returns whether there may be more.
+     * A replay of such a delivery renders its request again, from what the run's record says at that time.
      */
     readonly prune: Effect.Effect<boolean>
   }
@@ -94,7 +94,7 @@ export class NodeWebhookQueue extends Context.Service<
 
 type Sql = SqlClient.SqlClient
 
-/** The organizations for which something waits, each found by one look into the index: what else waits is not read. */
+/** The organizations with pending deliveries. Each is found by one index lookup, without reading its other deliveries. */
 const waiting = (sql: Sql) => sql`
   waiting AS (
     (SELECT organization_id FROM node_webhook_deliveries WHERE state = 'pending' ORDER BY organization_id LIMIT 1)
@@ -124,10 +124,10 @@ const claim = (sql: Sql, { limit, limitOfOrganization, sending }: Claim) => {
     RETURNING d.id, d.organization_id, d.run_id, d.node_id, d.attempts, d.lease`
 }
 
-/** Sealed, because a template may hold a secret: headers and body in one. */
+/** The stored request. Headers and body are sealed together, as a string in `headers`, because a template may hold a secret. */
 interface KeptRequest {
   readonly headers: Headers | string | null
-  /** Only of what was kept before requests were sealed. */
+  /** Set only for requests that were stored before requests were sealed. */
   readonly body: string | null
 }
 
@@ -135,7 +135,7 @@ const placeOf = (id: string, organizationId: OrganizationId): Place => ({ of: "n
 
 const renderedOf = (sealer: Seals, { id, organizationId }: ClaimedNodeWebhook, { body, headers }: KeptRequest): Rendered | undefined => {
   if (headers === null) return undefined
-  // Sealed by `keep`.
+  // `keep` sealed the JSON of a `Rendered`.
   if (typeof headers === "string") return JSON.parse(sealer.open(placeOf(id, organizationId), headers)) as Rendered
   return { headers, body: body ?? undefined }
 }
@@ -187,7 +187,7 @@ const keep = (sql: Sql, sealer: Seals, claimed: ClaimedNodeWebhook, rendered: Re
     Effect.map(([kept]) => (kept === undefined ? undefined : renderedOf(sealer, claimed, kept)) ?? rendered)
   )
 
-// What was taken from a node that lost its lease is taken nevertheless; whether it failed is for the next one to say.
+// A success counts even if the node that sent the request has lost its lease. A failure counts only for the holder of the lease.
 const record = (sql: Sql, { id, lease, organizationId }: ClaimedNodeWebhook, tried: TriedNodeWebhook) =>
   sql`
     UPDATE node_webhook_deliveries SET state = ${tried.state}, last_status = ${tried.status ?? null}::smallint,

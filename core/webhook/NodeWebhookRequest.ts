@@ -1,4 +1,4 @@
-/** What a webhook node sends: rendered once from the run's record, so that every try sends the same. */
+/** The request that a webhook node sends. It is rendered once, from the run's record, so that every try sends the same. */
 import { isObject } from "#core/Json.ts"
 import { isSecretName } from "#core/credential/secretHeader.ts"
 import { renderJson } from "#core/agent/Template.ts"
@@ -9,17 +9,17 @@ import type { PublicAddresses } from "#core/file/PublicFiles.ts"
 import type { NodeWebhookId } from "./NodeWebhook.ts"
 import { type Headers, isSendable, oneLine, writtenHeaders } from "./RequestHeaders.ts"
 
-/** Characters of the body, and of the node's own headers together. */
+/** The limits, in characters, of the body and of the node's own headers together. */
 const longestBody = 1_048_576
 const longestHeaders = 8192
 
 export interface Rendered {
-  /** The node's own. */
+  /** The node's own headers. */
   readonly headers: Headers
   readonly body: string | undefined
 }
 
-/** As much of a run as its webhooks tell. */
+/** The parts of a run that its webhooks can report. */
 export interface ToldRun
   extends Pick<
     Run,
@@ -38,7 +38,7 @@ export interface ToldRun
   readonly agentName: string
 }
 
-/** What the variables of a node's templates are looked up in. One recording has both sides: those of one side are none. */
+/** The values for a node's template variables. A recording holds both sides of the call, so the URLs for one side are empty. */
 const rootOf = (run: ToldRun, addresses: PublicAddresses) => ({
   workflow_run_id: run.id,
   workflow_run_name: run.name,
@@ -59,7 +59,7 @@ const rootOf = (run: ToldRun, addresses: PublicAddresses) => ({
 
 const withBody: ReadonlyArray<WebhookMethod> = ["POST", "PUT", "PATCH"]
 
-/** `now` in epoch milliseconds. Undefined: it would be too large. */
+/** `now` is in epoch milliseconds. Undefined if the headers or the body would be too large. */
 export const renderRequest = (
   node: WebhookNode,
   method: WebhookMethod,
@@ -79,7 +79,7 @@ export const renderRequest = (
 }
 const noBody = { value: undefined }
 
-/** Added unless the template has it. What is no object has no place for it. */
+/** Adds the disposition, unless the payload already has one or is not an object. */
 const withDisposition = (payload: unknown, { gatheredContext }: ToldRun): unknown =>
   !isObject(payload) || Object.hasOwn(payload, disposition) ? payload : { ...payload, [disposition]: gatheredContext?.[disposition] ?? "" }
 const disposition: keyof GatheredContext = "call_disposition"
@@ -87,13 +87,13 @@ const disposition: keyof GatheredContext = "call_disposition"
 interface Delivered {
   readonly id: NodeWebhookId
   readonly runId: number
-  /** From 1. */
+  /** Counted from 1. */
   readonly attempt: number
 }
 
 /**
- * All headers of a request. Undefined: the credential makes none that can be sent. (The names of the last three are those of the existing
- * product, whose receivers ask for them.)
+ * All headers of a request; undefined if the credential does not make a header that can be sent. The names of the last three are those of
+ * the existing product, because receivers written for it expect them.
  */
 export const headersOf = (
   own: Headers,

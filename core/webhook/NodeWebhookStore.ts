@@ -9,10 +9,10 @@ import type { NodeWebhook, NodeWebhookId, NodeWebhookState } from "./NodeWebhook
 
 type Sql = SqlClient.SqlClient
 
-/** What a delivery's row says by itself; the rest is in its node. */
+/** The fields that come from a delivery's row; the others come from its node. */
 type DeliveryRow = Omit<NodeWebhook, "name" | "method" | "url">
 
-/** The webhook nodes of the version that was on the call, as its definition has them. Undefined: there is no such run. */
+/** The webhook nodes in the definition of the agent version that was on the call. Undefined if there is no such run. */
 export const nodesOfRun = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, runId: RunId) =>
   Effect.gen(function* () {
     const sealer = yield* Sealer
@@ -32,7 +32,7 @@ export const nodesOfRun = (sql: Sql, organizationId: OrganizationId, agentId: Ag
     return run.nodes.map(({ at, node }) => putTogether(node, ofNode(secrets, at)))
   })
 
-/** A hundred at most, see the migration. */
+/** A run has at most a hundred: see `sending_nodes` in core/migrations/0011_node_webhooks.sql. */
 export const list = (sql: Sql, organizationId: OrganizationId, runId: RunId) =>
   sql<Row<DeliveryRow>>`
     SELECT id, node_id, state, attempts, due_at, last_attempt_at, last_status, last_error, created_at
@@ -49,7 +49,7 @@ export const list = (sql: Sql, organizationId: OrganizationId, runId: RunId) =>
     )
   )
 
-/** A dead one starts anew. False: it is not dead, or not there. */
+/** Makes a dead-lettered delivery pending again and resets its tries. False if it does not exist or is not dead-lettered. */
 export const replay = (sql: Sql, organizationId: OrganizationId, runId: RunId, id: NodeWebhookId) =>
   sql<{ readonly count: number }>`
     WITH replayed AS (

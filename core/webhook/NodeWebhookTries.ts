@@ -1,4 +1,4 @@
-/** What a try to deliver came to: taken, to be tried again, or dead. */
+/** The outcome of a try to deliver a node's webhook: succeeded, to be retried, or dead-lettered. */
 import type { NodeWebhookState } from "./NodeWebhook.ts"
 
 const SECOND = 1000
@@ -6,26 +6,26 @@ const FIRST_WAIT = 30 * SECOND
 const LONGEST_WAIT = 600 * SECOND
 const triesInAll = 5
 
-/** What may pass by itself. Any other answer that is no success is the last word. */
+/** Statuses that may be temporary. Any other status that is not a success is final. */
 const passing: ReadonlyArray<number> = [408, 425, 429, 500, 502, 503, 504]
 
-/** No IP literal becomes public by waiting; what a name leads to may change. */
+/** Errors that a retry cannot cure: an IP literal stays what it is, whereas a name may come to resolve to another address. */
 const lasting: ReadonlyArray<string> = ["address_not_public"]
 
 export interface Outcome {
   readonly state: NodeWebhookState
-  /** Of a pending one: to its next try. */
+  /** Milliseconds until the next try, if the delivery is pending. */
   readonly dueInMillis: number
   readonly status: number | undefined
-  /** A short word. */
+  /** A short code, such as `timeout` or `status_404`. */
   readonly error: string | undefined
 }
 
-/** Milliseconds to the next try after so many; undefined: that was the last one. */
+/** Milliseconds until the next try after `tries` failed ones; undefined after the last one. */
 const waitAfter = (tries: number): number | undefined =>
   tries >= triesInAll ? undefined : Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT)
 
-/** `tries` counts this one. A number is the status of an answer, a word says why there was none. */
+/** `tries` includes this try. `answer` is the status of a response, or a code that says why there was none. */
 export const outcomeOf = (answer: number | string, tries: number): Outcome => {
   const status = typeof answer === "number" ? answer : undefined
   if (status !== undefined && status >= 200 && status < 300) return { state: "succeeded", dueInMillis: 0, status, error: undefined }

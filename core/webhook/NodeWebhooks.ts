@@ -1,4 +1,4 @@
-/** What became of the webhooks of a call, and sending anew what could not be delivered. */
+/** Lists the deliveries of a call's webhook nodes, and replays those that were dead-lettered. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { webhookNodeOf } from "#core/agent/WebhookNode.ts"
@@ -12,7 +12,7 @@ import * as store from "./NodeWebhookStore.ts"
 export class NodeWebhooks extends Context.Service<
   NodeWebhooks,
   {
-    /** In the order of the nodes; none before the call is over. */
+    /** In the order of the nodes. Empty until the call is over. */
     readonly list: (
       organizationId: OrganizationId,
       agentId: AgentId,

@@ -1,8 +1,8 @@
-/** The headers of a request that a client of the API has a say in. */
+/** The headers of outgoing requests to which clients of the API may add their own. */
 
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>
 
-/** What says where a message ends, or is for the next hop alone, is the sender's business. */
+/** Headers that clients cannot add, because they delimit or address the message, or are meant for the next hop only. */
 const framing = [
   "connection",
   "content-length",
@@ -18,19 +18,19 @@ const framing = [
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 export const isSendable = (name: string): boolean => headerName.test(name) && !framing.includes(name.toLowerCase())
 
-/** Without the characters that no header may have. */
+/** The value without the characters that a header must not contain, and trimmed. */
 export const oneLine = (value: string): string =>
   [...value]
     .filter((character) => character === "\t" || (character >= " " && character !== "\u007f"))
     .join("")
     .trim()
 
-/** Text beyond Latin-1 goes as the bytes of UTF-8, one character for each: what node:http takes, and what most servers read. */
+/** Encodes text as UTF-8, one character per byte. node:http accepts only Latin-1 characters, and most servers read the bytes as UTF-8. */
 const onTheWire = (value: string): string => String.fromCharCode(...new TextEncoder().encode(value))
 
 /**
- * Of two that differ in capitals alone, the later wins; the engine's own come before and after the credential's. Undefined: the credential
- * makes none that can be sent.
+ * Merges headers: `before`, the credential's, then `after`. Names are compared without case, and the last value wins. Undefined if the
+ * credential's header cannot be sent.
  */
 export const writtenHeaders = (
   before: Headers,

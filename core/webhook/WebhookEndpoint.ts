@@ -1,4 +1,4 @@
-/** Where an organization wants its events sent, and what became of each. */
+/** A webhook endpoint: a URL to which an organization has its events sent. Each event for it is one delivery. */
 import { Schema } from "effect"
 import { type Egress, refusesUrl } from "#core/egress/Egress.ts"
 import type { OrganizationId } from "#core/Id.ts"
@@ -14,18 +14,18 @@ export interface WebhookEndpoint {
   readonly organizationId: OrganizationId
   readonly url: string
   readonly description: string
-  /** Empty: every type. */
+  /** The types that it receives. Empty means every type. */
   readonly eventTypes: ReadonlyArray<EventType>
   readonly enabled: boolean
-  /** `gone`: it has answered 410. Undefined unless the engine itself has disabled it. */
+  /** `gone`: the endpoint answered 410. Undefined unless the engine itself disabled the endpoint. */
   readonly disabledReason: "gone" | undefined
   readonly createdAt: Date
   readonly updatedAt: Date
 }
 
-/** With the secret, which is shown when it is made and never again. */
+/** An endpoint with its secret, which is shown once, when it is created or rotated. */
 export interface WebhookEndpointWithSecret extends WebhookEndpoint {
-  /** `whsec_` and base64, as https://www.standardwebhooks.com asks for. */
+  /** `whsec_` followed by base64, as https://www.standardwebhooks.com requires. */
   readonly secret: string
 }
 
@@ -40,10 +40,10 @@ export interface WebhookDelivery {
   readonly subject: string
   readonly state: DeliveryState
   readonly attempts: number
-  /** Of the next try. */
+  /** When the next try is due. */
   readonly dueAt: Date
   readonly lastAttemptAt: Date | undefined
-  /** Undefined when the endpoint has not answered. */
+  /** The HTTP status of the last try's response; undefined if there was none. */
   readonly lastStatus: number | undefined
   readonly lastError: string | undefined
   readonly createdAt: Date
@@ -51,7 +51,7 @@ export interface WebhookDelivery {
 
 export class WebhookEndpointNotFound extends Schema.TaggedError<WebhookEndpointNotFound>()("WebhookEndpointNotFound", { id: Schema.Int }) {}
 export class WebhookDeliveryNotFound extends Schema.TaggedError<WebhookDeliveryNotFound>()("WebhookDeliveryNotFound", { id: Schema.Int }) {}
-/** Only what is dead can be sent anew. */
+/** Only dead deliveries can be replayed. */
 export class WebhookDeliveryNotDead extends Schema.TaggedError<WebhookDeliveryNotDead>()("WebhookDeliveryNotDead", {
   state: Schema.Literals(deliveryStates)
 }) {}
@@ -59,12 +59,12 @@ export class WebhookEndpointDisabled extends Schema.TaggedError<WebhookEndpointD
 export class TooManyWebhookEndpoints extends Schema.TaggedError<TooManyWebhookEndpoints>()("TooManyWebhookEndpoints", {
   limit: Schema.Int
 }) {}
-/** The address is none that webhooks may be sent to. */
+/** Webhooks must not be sent to this URL. */
 export class WebhookUrlRefused extends Schema.TaggedError<WebhookUrlRefused>()("WebhookUrlRefused", { reason: Schema.String }) {}
 
 /**
- * Why webhooks cannot be sent there; undefined: they can, as far as can be said without asking for the name's address. Without a policy only
- * the form of the URL is looked at.
+ * Why webhooks must not be sent to this URL. Undefined if they may be, as far as can be told without resolving the host name. Without a
+ * policy, only the form of the URL is checked.
  */
 export const whyRefused = (text: string, egress?: Egress): string | undefined => {
   const url = URL.parse(text)

@@ -34,7 +34,7 @@ export interface EndpointSettings {
   readonly enabled: boolean
 }
 
-/** Whoever adds one waits here for the one before him: there are never more than the limit. */
+/** Serializes the creation of an organization's endpoints, so that their number never exceeds the limit. */
 export const lock = (sql: Sql, organizationId: OrganizationId) => sql`
   SELECT id FROM organizations WHERE id = ${organizationId} FOR NO KEY UPDATE`
 
@@ -44,9 +44,9 @@ export const count = (sql: Sql, organizationId: OrganizationId) =>
     Effect.map((rows) => rows[0]?.count ?? 0)
   )
 
-/** The same for the current secret and the one before, which was the current one. */
+/** The place of both secrets: a rotation moves the current secret, as it is sealed, to `previous_secret`. */
 const placeOf = (organizationId: OrganizationId, id: WebhookEndpointId): Place => ({ of: "webhook_endpoints", organizationId, id })
-/** Addresses of webhooks often have a token in them. */
+/** URLs are sealed because they often contain a token. */
 const urlPlaceOf = (organizationId: OrganizationId, id: WebhookEndpointId): Place => ({ of: "webhook_endpoints.url", organizationId, id })
 
 export const openedUrl = (sealer: Seals, organizationId: OrganizationId, id: WebhookEndpointId, url: string): string =>
@@ -63,7 +63,7 @@ const endpointOf =
     disabledReason: row.disabledReason ?? undefined
   })
 
-/** The endpoint with the secret as it is shown this once. */
+/** The endpoint with its secret in clear text, which is shown only this once. */
 const withSecret =
   (sealer: Seals, secret: string) =>
   (rows: ReadonlyArray<Row<WebhookEndpoint>>): WebhookEndpointWithSecret | undefined =>
@@ -93,7 +93,10 @@ export const find = (sql: Sql, sealer: Seals, organizationId: OrganizationId, id
     Effect.map((rows) => rows.map(endpointOf(sealer))[0])
   )
 
-/** Its deliveries are looked through at once, also one that is being added to it just now: an endpoint that is enabled again goes on. */
+/**
+ * Changes the endpoint and makes it due now, so that an endpoint that was enabled again resumes its deliveries at once. The new version makes
+ * a node that is releasing the endpoint look again.
+ */
 export const update = (
   sql: Sql,
   sealer: Seals,
@@ -116,7 +119,7 @@ export const update = (
   )
 }
 
-/** The secret before signs as well for a day. */
+/** Replaces the secret. For a day, deliveries are also signed with the previous one. */
 export const rotate = Effect.fnUntraced(function* (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, secret: string) {
   const sealer = yield* Sealer
   const sealed = sealer.seal(placeOf(organizationId, id), secret)
@@ -126,20 +129,20 @@ export const rotate = Effect.fnUntraced(function* (sql: Sql, organizationId: Org
     WHERE organization_id = ${organizationId} AND id = ${id} RETURNING ${columns(sql)}`.pipe(Effect.map(withSecret(sealer, secret)))
 })
 
-/** From now on nothing is added to it. */
+/** From now on the endpoint gets no new deliveries. False if there is no such endpoint. */
 export const disable = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId) =>
   sql`UPDATE webhook_endpoints SET enabled = false WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(
     Effect.map((rows) => rows.length > 0)
   )
 
-/** Some of its deliveries; how many they were. */
+/** Deletes up to `limit` deliveries of the endpoint, and returns how many it deleted. */
 export const removeDeliveries = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId, limit: number) =>
   sql`
     DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
       SELECT id FROM webhook_deliveries WHERE organization_id = ${organizationId} AND endpoint_id = ${id} LIMIT ${limit}::int))
     RETURNING id`.pipe(Effect.map((rows) => rows.length))
 
-/** With what is left of its deliveries. */
+/** Deletes the endpoint and the deliveries that it still has. False if there is no such endpoint. */
 export const remove = (sql: Sql, organizationId: OrganizationId, id: WebhookEndpointId) =>
   sql`DELETE FROM webhook_endpoints WHERE organization_id = ${organizationId} AND id = ${id} RETURNING id`.pipe(
     Effect.map((rows) => rows.length > 0)
@@ -147,7 +150,7 @@ export const remove = (sql: Sql, organizationId: OrganizationId, id: WebhookEndp
 
 export interface DeliveryQuery {
   readonly state: DeliveryState | undefined
-  /** Only older ones. */
+  /** Selects only deliveries older than this one. */
   readonly before: WebhookDeliveryId | undefined
   readonly limit: number
 }
@@ -171,7 +174,7 @@ export const deliveryState = (sql: Sql, organizationId: OrganizationId, endpoint
     Effect.map((rows) => rows[0]?.state)
   )
 
-/** Dead ones start anew, oldest first; how many they were. */
+/** Makes up to `limit` dead deliveries pending again, oldest first, and resets their tries. Returns how many there were. */
 export const replay = (
   sql: Sql,
   organizationId: OrganizationId,

@@ -1,4 +1,4 @@
-/** The webhook endpoints of an organization: adding, changing, trying them, and sending anew what could not be delivered. */
+/** The webhook endpoints of an organization: creates, changes, tests and deletes them, and replays dead deliveries. */
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
@@ -30,7 +30,7 @@ export type { DeliveryQuery, EndpointSettings } from "./WebhookEndpointStore.ts"
 const endpointLimit = 50
 const replayedAtOnce = 10_000
 const removedAtOnce = 5000
-/** Within what https://www.standardwebhooks.com allows. */
+/** Within the 24 to 64 bytes that https://www.standardwebhooks.com allows. */
 const secretBytes = 32
 
 export class WebhookEndpoints extends Context.Service<
@@ -48,14 +48,14 @@ export class WebhookEndpoints extends Context.Service<
       id: WebhookEndpointId,
       to: Partial<EndpointSettings>
     ) => Effect.Effect<WebhookEndpoint, WebhookEndpointNotFound | WebhookUrlRefused>
-    /** With all its deliveries. */
+    /** Deletes the endpoint and all its deliveries. */
     readonly remove: (organizationId: OrganizationId, id: WebhookEndpointId) => Effect.Effect<void, WebhookEndpointNotFound>
-    /** A new secret. For a day, deliveries are signed with the one before too. */
+    /** Replaces the secret. For a day, deliveries are also signed with the previous one. */
     readonly rotate: (
       organizationId: OrganizationId,
       id: WebhookEndpointId
     ) => Effect.Effect<WebhookEndpointWithSecret, WebhookEndpointNotFound>
-    /** Sends an event of its own to this endpoint alone, on the way that all events take. */
+    /** Sends a `webhook.test` event, which takes the same path as any other event, to this endpoint only. */
     readonly test: (
       organizationId: OrganizationId,
       id: WebhookEndpointId
@@ -71,7 +71,7 @@ export class WebhookEndpoints extends Context.Service<
       id: WebhookEndpointId,
       deliveryId: WebhookDeliveryId
     ) => Effect.Effect<void, WebhookDeliveryNotFound | WebhookDeliveryNotDead | WebhookEndpointNotFound>
-    /** All that is dead, up to ten thousand at once; how many they were. */
+    /** Replays all dead deliveries, at most ten thousand at once, and returns how many there were. */
     readonly replayAll: (organizationId: OrganizationId, id: WebhookEndpointId) => Effect.Effect<number, WebhookEndpointNotFound>
   }
 >()("core/webhook/WebhookEndpoints") {
@@ -136,7 +136,7 @@ export class WebhookEndpoints extends Context.Service<
   ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }
 
-/** A part at a time: whoever sends events to others must not wait for it. When it is cut off, the next request goes on. */
+/** Deletes in batches, so that deliveries to other endpoints do not wait for it. If it is interrupted, the next request continues. */
 const remove = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: WebhookEndpointId) {
   if (!(yield* Effect.orDie(store.disable(sql, organizationId, id)))) return yield* new WebhookEndpointNotFound({ id })
   while ((yield* Effect.orDie(store.removeDeliveries(sql, organizationId, id, removedAtOnce))) === removedAtOnce) yield* Effect.yieldNow

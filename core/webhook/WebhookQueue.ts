@@ -1,7 +1,7 @@
 /**
- * What waits to be sent to webhook endpoints. Nodes share the endpoints out among themselves: whoever has claimed one has all of it until
- * the lease ends, sends a few of its deliveries, and gives it back to stand in line again. So a slow endpoint keeps nobody else waiting for
- * longer than one turn, and no endpoint hears from two nodes at once.
+ * The queue of deliveries to webhook endpoints. Nodes divide the endpoints among themselves: a node that claims an endpoint owns all its
+ * deliveries until the lease ends, sends some of them, and puts the endpoint back in line. A slow endpoint therefore delays others by one
+ * turn at most, and no endpoint gets requests from two nodes at once.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,13 +17,13 @@ const leaseFor = "90 seconds"
 export interface ClaimedEndpoint {
   readonly id: WebhookEndpointId
   readonly url: string
-  /** As it lies in the database, so that another one can be told from it. */
+  /** The URL as the database has it, sealed. It shows whether the URL has been changed since. */
   readonly storedUrl: string
-  /** The current one, and the one before it while that is still good. */
+  /** The current secret, and the previous one while that is still valid. */
   readonly secrets: ReadonlyArray<string>
   readonly lease: number
   readonly version: number
-  /** Turns in a row that failed before this one. */
+  /** Consecutive failed turns before this one. */
   readonly failures: number
 }
 
@@ -37,30 +37,30 @@ export interface DueDelivery {
 export interface Tried {
   readonly id: WebhookDeliveryId
   readonly state: "pending" | "delivered" | "dead"
-  /** Of a pending one: to its next try. */
+  /** Milliseconds until the next try, if the delivery is pending. */
   readonly dueInMillis: number
   readonly status: number | undefined
   readonly error: string | undefined
 }
 
 interface TurnEnd {
-  /** 0 after a turn that went well. */
+  /** Consecutive failed turns; 0 after a turn without a failure. */
   readonly failures: number
   readonly pauseMillis: number
-  /** The endpoint has said that it is gone for good: it is disabled. */
+  /** The endpoint answered that it is gone for good, so it is disabled. */
   readonly isGone: boolean
 }
 
 export class WebhookQueue extends Context.Service<
   WebhookQueue,
   {
-    /** Endpoints with something due, the longest waiting first. No two callers are ever given the same one, while its lease lasts. */
+    /** Endpoints with deliveries due, longest waiting first. Two callers never hold the same one while its lease lasts. */
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<ClaimedEndpoint>>
     readonly due: (endpoint: ClaimedEndpoint, limit: number) => Effect.Effect<ReadonlyArray<DueDelivery>>
     readonly record: (endpoint: ClaimedEndpoint, tried: ReadonlyArray<Tried>) => Effect.Effect<void>
-    /** Gives the endpoint back. Does nothing when the lease has ended and another node has it. */
+    /** Gives the endpoint back. Does nothing if the lease has ended and another node has claimed it. */
     readonly release: (endpoint: ClaimedEndpoint, end: TurnEnd) => Effect.Effect<void>
-    /** Milliseconds until an endpoint that nobody has is due; undefined when none is. */
+    /** Milliseconds until an endpoint that is not leased is due; undefined if there is none. */
     readonly nextDueIn: Effect.Effect<number | undefined>
   }
 >()("core/webhook/WebhookQueue") {
@@ -122,7 +122,7 @@ const due = (sql: Sql, endpoint: ClaimedEndpoint, limit: number) =>
     )
   )
 
-// What was delivered by a node that lost its lease is delivered nevertheless, so nothing is asked about the lease.
+// The lease is not checked: a delivery that a node made after it lost its lease has still been made.
 const record = (sql: Sql, endpoint: ClaimedEndpoint, tried: ReadonlyArray<Tried>) => {
   const rows = tried.map(({ dueInMillis, error, id, state, status }) => ({
     id,
@@ -138,10 +138,10 @@ const record = (sql: Sql, endpoint: ClaimedEndpoint, tried: ReadonlyArray<Tried>
     WHERE d.id = t.id AND d.endpoint_id = ${endpoint.id} AND d.state = 'pending'`.pipe(Effect.asVoid)
 }
 
-// A delivery may be added while we look for the next one due. It raises the version, and then we look again.
+// A delivery may be added while we look for the next one due. That raises the version, and then we look again.
 const release = Effect.fnUntraced(function* (sql: Sql, endpoint: ClaimedEndpoint, end: TurnEnd) {
   let version: number | undefined = endpoint.version
-  // Somebody may have given it another address meanwhile, which is not gone.
+  // The URL may have been changed meanwhile, and the new one is not gone.
   const isGone = sql`(${end.isGone}::bool AND url = ${endpoint.storedUrl})`
   while (version !== undefined) {
     const released = yield* sql`
