@@ -1,17 +1,18 @@
 /**
- * What happened to a campaign or a run of an organization. Written by the database's triggers together with the change itself, so that there
- * is no change without its event and no event without its change. Kept for seven days; whoever was away for longer is told so.
+ * Events: what happened to the campaigns and runs of an organization. The database writes an event in the transaction of the change itself, so
+ * there is no change without its event and no event without its change. Events are kept for seven days; a follower that was away for longer
+ * gets a notice.
  */
 import { Schema } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 
-/** A place in the one order of all events: whoever has seen an id has seen, or can see, every lower one. */
+/** A position in the one order of all events. Once an event is visible, so is every event with a lower id. */
 export const EventId = Schema.Int.pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
-/** No event has this id: all come after it. */
+/** The position before the first event. No event has this id. */
 export const beginning = EventId.make(0)
 
-/** What there is to follow. */
+/** The types that clients can choose to follow. */
 export const eventTypes = [
   "campaign.created",
   "campaign.started",
@@ -19,16 +20,16 @@ export const eventTypes = [
   "campaign.resumed",
   "campaign.completed",
   "campaign.failed",
-  /** On the campaign that was redialed; the new one is also `created`. */
+  /** For the campaign that was redialed. The new campaign has its own `campaign.created`. */
   "campaign.redialed",
   "run.answered",
   "run.completed",
-  /** Calls of the organization are not recorded until it keeps less, or may keep more. */
+  /** Calls of the organization are not recorded until it stores less, or is allowed to store more. */
   "storage.full",
-  /** Asked for, to try a webhook endpoint: of the endpoints it goes to that one alone. */
+  /** Requested to test a webhook endpoint. No other endpoint gets it. */
   "webhook.test"
 ] as const
-/** Told to a follower who goes on from an event that is not kept any more, or that there never was: some may be missing from here on. */
+/** A notice for a follower that resumes at an id that never existed, or after which events have been deleted: some may be missing here. */
 export const gapType = "events.gap"
 export type EventType = (typeof eventTypes)[number] | typeof gapType
 
@@ -36,14 +37,14 @@ export interface Event {
   readonly id: EventId
   readonly organizationId: OrganizationId
   readonly type: EventType
-  /** `campaigns/7`, `runs/9` */
+  /** What the event is about, such as `campaigns/7` or `runs/9`. */
   readonly subject: string
   /** As the API shows it. */
   readonly data: Readonly<Record<string, unknown>>
   readonly createdAt: Date
 }
 
-/** No types: every one. */
+/** The events to read or follow. No types means every type. */
 export interface EventSelection {
   readonly organizationId: OrganizationId
   readonly types: ReadonlyArray<EventType>

@@ -5,11 +5,11 @@ import { beginning, type Event, type EventId, type EventSelection, type EventTyp
 
 type Sql = SqlClient.SqlClient
 
-/** Events that are put in order at once. */
+/** The most events that one statement puts in order. */
 export const sequencedAtOnce = 500
 export const keptFor = "7 days"
 export const prunedAtOnce = 1000
-/** Any constant does, as long as nobody else locks the same. */
+/** An arbitrary key for the advisory lock. No other lock may use it. */
 const sequencerLock = 7_265_873
 
 const columns = (sql: Sql) => sql.literal("id, organization_id, type, subject, data, created_at")
@@ -20,8 +20,9 @@ interface Sequenced {
 }
 
 /**
- * Gives the oldest events of the outbox their place in the order, and makes a delivery of each for every endpoint that wants it. One node
- * at a time: the others find nothing to do. The lock ends after the commit, so ids become visible in the order in which they are given.
+ * Moves the oldest events from the outbox into `events`, which gives them their ids, and adds a delivery for each endpoint that selects them.
+ * Only one node does so at a time; the others find nothing to do. The lock is held until after the commit, so that ids become visible in the
+ * order in which they are assigned.
  */
 export const sequence = (sql: Sql) =>
   sql<Sequenced>`
@@ -55,7 +56,7 @@ export const sequence = (sql: Sql) =>
       CASE WHEN deliveries > 0 THEN pg_notify('trunkline_events', 'deliveries') END AS due
     FROM counted`.pipe(Effect.map(([row]): Sequenced => ({ events: row?.events ?? 0, deliveries: row?.deliveries ?? 0 })))
 
-/** Of all organizations; for the one reader of this process. */
+/** The events of all organizations after `id`, in order, for this process's only reader (runtime/event/EventFeed.ts). */
 export const after = (sql: Sql, id: EventId, limit: number) =>
   sql<Event>`SELECT ${columns(sql)} FROM events WHERE id > ${id}::bigint ORDER BY id LIMIT ${limit}::int`
 
@@ -63,9 +64,9 @@ export const newest = (sql: Sql) =>
   sql<{ readonly id: EventId }>`SELECT coalesce(max(id), 0) AS id FROM events`.pipe(Effect.map((rows) => rows[0]?.id ?? beginning))
 
 export interface Kept {
-  /** Of the organization's own events, this one and all before it are gone. */
+  /** All events of the organization up to this id have been deleted. */
   readonly goneUntil: EventId
-  /** The last one that it has had. */
+  /** The newest event that the organization has had, deleted or not. */
   readonly newest: EventId
 }
 
@@ -85,7 +86,7 @@ interface ScannedRow extends Omit<Event, "type"> {
   readonly type: EventType | null
 }
 
-/** In order. Those of other types come without a type: so many rows are looked at, whatever their types. */
+/** Looks at up to `limit` events of any type, in order. `events` has those of the selected types; `first` and `last` count the others too. */
 export const scan = (sql: Sql, { organizationId, types }: EventSelection, { after: id, limit }: Scan) =>
   sql<ScannedRow>`
     SELECT id, organization_id, created_at, CASE WHEN wanted THEN type END AS type, CASE WHEN wanted THEN subject END AS subject,
@@ -102,14 +103,14 @@ export const scan = (sql: Sql, { organizationId, types }: EventSelection, { afte
     }))
   )
 
-/** To one endpoint alone. The outbox, and not `events`: there is one way in. */
+/** Adds a test event for one endpoint to the outbox, as events get into `events` only from there. */
 export const addTest = (sql: Sql, organizationId: OrganizationId, endpointId: number) => sql`
   SELECT add_event(${organizationId}::int, 'webhook.test', ${`webhook-endpoints/${endpointId}`}::text,
     jsonb_build_object('webhook_endpoint_id', ${endpointId}::int))`
 
 /**
- * The oldest ones that are too old, with their deliveries; how many they were. Those that are left follow one another without a gap, and
- * the newest is always left: it tells how far the ids have come.
+ * Deletes a batch of the oldest events, with their deliveries, if they have expired, and returns how many it deleted. It leaves no gap in the
+ * events that remain, and always keeps the newest one, which shows how far the ids have come.
  */
 export const prune = (sql: Sql) =>
   sql<{ readonly count: number }>`

@@ -1,22 +1,22 @@
-/** The events of an organization, oldest first, for those who ask now and then. */
+/** Reads the events of an organization by the page, oldest first, for clients that poll. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Event, EventId, EventSelection } from "./Event.ts"
 import { readEvents } from "./EventReading.ts"
 
-/** Rows that one page looks at: with a choice of types, it may find few among many. */
+/** The events that a page looks at when only some types are selected: few of them may match. */
 const scannedAtOnce = 1000
 
 export interface EventPage {
   readonly events: ReadonlyArray<Event>
-  /** Where the next page begins. */
+  /** The `after` of the next page. */
   readonly next: EventId
 }
 
 export class Events extends Context.Service<
   Events,
   {
-    /** Those after `after`, at most `limit`. Fewer, or none, does not mean that there are no more: that is so when `next` stands still. */
+    /** At most `limit` events after `after`. Fewer, or none, does not mean that there are no more: only `next` equal to `after` does. */
     readonly list: (selection: EventSelection, page: { readonly after: EventId; readonly limit: number }) => Effect.Effect<EventPage>
   }
 >()("core/event/Events") {
@@ -28,7 +28,7 @@ export class Events extends Context.Service<
           const rows = selection.types.length === 0 ? limit : scannedAtOnce
           const { events, last } = yield* Effect.orDie(readEvents(sql, selection, { after, limit: rows }))
           const shown = events.slice(0, limit)
-          // When some are left for later, the next page begins behind the last one shown; else behind all that were looked at.
+          // If the page does not show all that was found, the next one starts after the last event shown; otherwise after the last row read.
           const next = shown.length < events.length ? shown.at(-1)?.id : last
           return { events: shown, next: next ?? after }
         })
