@@ -1,12 +1,12 @@
 /**
- * What the engine may connect to on behalf of an organization: a port, because only the runtime knows the settings, the addresses of this
- * machine and where names lead. Whatever connects to an address that a client chose asks here, and gives `lookup` to its socket, so that
- * the address that was judged is the one that is connected to.
+ * What the engine may connect to on behalf of an organization. This is a port, because only the runtime knows the settings and this machine's
+ * addresses, and resolves names. All code that connects to an address chosen by a client must ask here and pass `lookup` to its socket, so that
+ * the socket connects to the very address that was checked.
  */
 import { Context, Effect } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 
-/** The `lookup` of a socket, as `node:net` and all that stands on it takes it. */
+/** The `lookup` option of a socket, as `node:net` and the modules built on it accept it. */
 export type Lookup = (
   hostname: string,
   options: { readonly all?: boolean | undefined },
@@ -14,23 +14,23 @@ export type Lookup = (
 ) => void
 
 export interface Egress {
-  /** True: nothing is to be connected to there. False of a name says nothing about its addresses, which `lookup` judges. */
+  /** True if nothing may connect to this host and port. False for a name says nothing about its addresses, which `lookup` checks. */
   readonly refuses: (host: string, port: number) => boolean
-  /** Gives the addresses of a name that may be connected to at this port; without any it fails with `refusedCode`. */
+  /** Resolves a name to those of its addresses that the engine may connect to at this port. Fails with `refusedCode` if none is left. */
   readonly lookup: (port: number) => Lookup
   /** Whether datagrams may be sent to this IP address. */
   readonly maySendTo: (address: string) => boolean
 }
 
-/** The `code` of the error of a `lookup` that finds nothing to connect to. */
+/** The `code` of the error of a `lookup` that finds no address that the engine may connect to. */
 export const refusedCode = "egress_refused"
-/** The same for an open port, a closed one, and none: nothing was connected to. */
+/** The error text. It is the same whether the port is open or closed, and reveals nothing, because no connection was attempted. */
 export const refusedWords = "there is no address here that this engine may connect to"
 
 export interface EgressPolicies {
-  /** For webhooks and fetches. */
+  /** The policy for webhooks and for fetches before calls. */
   readonly webhooks: Egress
-  /** For the providers of an organization: the first one owns the installation, and may have its PBX beside the engine. */
+  /** The policy for an organization's providers. The first organization owns the installation, and may have its PBX beside the engine. */
   readonly trunksOf: (organizationId: OrganizationId) => Effect.Effect<Egress>
 }
 
@@ -40,17 +40,17 @@ const closed: Egress = {
   maySendTo: () => false
 }
 
-/** Nothing, unless somebody says otherwise. */
+/** Refuses everything unless a policy is provided. */
 export const EgressPolicy = Context.Reference<EgressPolicies>("core/egress/EgressPolicy", {
   defaultValue: () => ({ webhooks: closed, trunksOf: () => Effect.succeed(closed) })
 })
 
-/** The host of a URL, an IPv6 address without its brackets. */
+/** The host of a URL. An IPv6 address comes without its brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1")
 
 const usualPorts: Readonly<Record<string, number>> = { "http:": 80, "ws:": 80, "https:": 443, "wss:": 443 }
 
-/** Where a socket to this URL connects to. */
+/** The port that a socket for this URL connects to. */
 export const portOf = (url: URL): number => (url.port === "" ? (usualPorts[url.protocol] ?? 0) : Number(url.port))
 
 export const refusesUrl = (egress: Egress, url: URL): boolean => egress.refuses(hostOf(url), portOf(url))

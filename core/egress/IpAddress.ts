@@ -1,9 +1,9 @@
 /**
- * IP addresses as text. The platform's URL parser reads them; an address with a zone, or in any other form that a URL or a resolver does not
- * give, is none.
+ * IP addresses as text, read by the platform's URL parser. An address with a zone, or in any other form that neither a URL nor a resolver
+ * yields, does not count as an address.
  */
 
-/** An IPv4 address in four decimal parts. A URL's parser also takes `0177.0.0.1`, and rewrites it. */
+/** Whether the text is an IPv4 address in four decimal parts. The URL parser also accepts `0177.0.0.1`, but rewrites it. */
 const isV4 = (text: string): boolean => /^\d+(?:\.\d+){3}$/.test(text) && URL.parse(`http://${text}/`)?.hostname === text
 
 /** The shortest spelling of an IPv6 address, in hexadecimal groups throughout. */
@@ -13,9 +13,9 @@ const readV6 = (text: string): string | undefined =>
 const dotted = (high: string, low: string): string =>
   [high, low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join(".")
 
-/** `::ffff:0:0/96` */
+/** IPv4-mapped addresses: `::ffff:0:0/96`. */
 const mapped = /^::ffff:([\da-f]+):([\da-f]+)$/
-/** `64:ff9b::/96`. The zeros of a small IPv4 address are part of the `::`. */
+/** NAT64 addresses: `64:ff9b::/96`. The leading zero groups of the IPv4 address are part of the `::`. */
 const translated = /^64:ff9b::(?:(?:([\da-f]+):)?([\da-f]+))?$/
 
 /** One spelling for each address; an IPv4-mapped address becomes its IPv4 address. Undefined for text that is not an address. */
@@ -26,7 +26,7 @@ export const canonicalAddress = (text: string): string | undefined => {
   return high === undefined || low === undefined ? v6 : dotted(high, low)
 }
 
-/** The canonical address at which packets arrive: as above, and an address that NAT64 translates becomes its IPv4 address, too. */
+/** The canonical address that packets reach: as above, and a NAT64 address becomes the IPv4 address that it translates to. */
 export const plainAddress = (text: string): string | undefined => {
   const canonical = canonicalAddress(text)
   const match = translated.exec(canonical ?? "")

@@ -1,4 +1,4 @@
-/** IP networks as people write them, and how clients are told apart by their address. */
+/** IP networks in the notation of people, and the part of an address that identifies a client to limits. */
 import { canonicalAddress, familyOf } from "./IpAddress.ts"
 
 export interface Network {
@@ -8,7 +8,7 @@ export interface Network {
   readonly family: "ipv4" | "ipv6"
 }
 
-/** `10.0.0.0/8`, `fd00::/8`, or a single address; undefined for anything else. */
+/** Reads `10.0.0.0/8`, `fd00::/8`, or a single address. Undefined for anything else. */
 export const readNetwork = (text: string): Network | undefined => {
   const [address = "", bits, ...more] = text.split("/")
   if (canonicalAddress(address) === undefined || more.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined
@@ -22,8 +22,8 @@ const groupsOfAddress = 8
 const groupsOfSubscriber = 4
 
 /**
- * What limits count for a canonical address: the address itself, or its /64 in IPv6, because one subscriber has all addresses of such a
- * network. Text that is not an address counts as itself.
+ * The key under which limits count a canonical address: an IPv4 address itself, or the /64 of an IPv6 address, because one subscriber has all
+ * addresses of such a network. Text that is not an address is its own key.
  */
 export const subscriberOf = (address: string): string => {
   if (!address.includes(":")) return address
