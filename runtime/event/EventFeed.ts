@@ -84,7 +84,7 @@ const attach = (feed: Feed, follower: Follower) =>
   )
 
 const follow = (feed: Feed, selection: EventSelection, from: EventId | undefined) => {
-  /** The newest event that the follower has received, or that was left out because it is not selected. */
+  /** The newest event that the follower has received, or that was skipped because it is not selected. */
   let at = from
   const recorded = (until: EventId | undefined) =>
     Stream.paginate(undefined, () => {

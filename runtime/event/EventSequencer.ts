@@ -1,17 +1,17 @@
-/** Moves what transactions have written to the outbox into the one order of events. Any number of nodes run it; one at a time does the work. */
+/** Puts the events that transactions wrote to the outbox into one order. Every node runs it, but only one at a time does the work. */
 import { Cause, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { prune, prunedAtOnce, sequence, sequencedAtOnce } from "#core/event/EventStore.ts"
 import { EventWakes } from "./EventWakes.ts"
 
 const SAFETY = "5 seconds"
-/** Between two looks. What is written meanwhile goes together. */
+/** The pause between two batches. Events that are written meanwhile share the next one. */
 const BREATH = "50 millis"
 const AFTER_FAILURE = "1 second"
 const PRUNE_EVERY = "10 minutes"
 const PRUNE_BREATH = "200 millis"
 
-/** For ever, whatever happens to the database. */
+/** Repeats the work forever. A failure, such as an outage of the database, is logged and followed by a pause. */
 export const unending = <A, E, R>(what: string, work: Effect.Effect<A, E, R>) =>
   work.pipe(
     Effect.catchCause((cause) =>
@@ -30,11 +30,11 @@ export const layer = Layer.effectDiscard(
     const look = Effect.gen(function* () {
       yield* wakes.outbox.wait(SAFETY)
       const { deliveries, events } = yield* sequence(sql)
-      // Notifications tell us the same, unless the connection that hears them is down.
+      // Notifications say the same, unless the connection that listens for them is down.
       if (events > 0) wakes.events.up()
       if (deliveries > 0) wakes.deliveries.up()
       if (events === 0) return
-      // A transaction that found another one notifying did not: it may have committed just after we looked.
+      // A transaction does not notify while another one is notifying, so it may have committed unannounced just after we looked.
       if (events < sequencedAtOnce) yield* Effect.sleep(BREATH)
       wakes.outbox.up()
     })

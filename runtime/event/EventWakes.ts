@@ -1,15 +1,15 @@
 /**
- * Tells this node's workers that there is something to do, as soon as any node's transaction has committed it. A wake-up carries nothing
- * and may be lost: every worker looks by itself now and then.
+ * Wakes this node's workers when a transaction of any node has committed work for them. A wake-up carries no data and may be lost, so every
+ * worker also looks for work at intervals.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Context, type Duration, Effect, Latch, Layer, Queue, Schedule } from "effect"
 
-/** Of the database's notifications; the payload says which worker. */
+/** The channel of the database's notifications. The payload names the worker to wake. */
 const channel = "trunkline_events"
 
 interface Wake {
-  /** Returns when there was a wake-up since the last return, or when the time is over. For one fiber only. */
+  /** Returns after a wake-up, at once if there was one since the last return, or after `atMost`. For a single fiber only. */
   readonly wait: (atMost: Duration.Input) => Effect.Effect<void>
   readonly up: () => void
 }
@@ -17,7 +17,7 @@ interface Wake {
 export class EventWakes extends Context.Service<
   EventWakes,
   {
-    /** Something was written to the outbox. */
+    /** An event was written to the outbox. */
     readonly outbox: Wake
     /** Events were put in order. */
     readonly events: Wake
@@ -35,7 +35,7 @@ export class EventWakes extends Context.Service<
       const byPayload = new Map(Object.entries(wakes))
       const listening = Effect.gen(function* () {
         const notifications = yield* pg.listen(channel)
-        // Whatever was said while nobody listened.
+        // Notifications that were sent before we listened are lost, so all workers look.
         for (const wake of byPayload.values()) wake.up()
         while (true) {
           const { payload } = yield* Queue.take(notifications)
@@ -46,7 +46,7 @@ export class EventWakes extends Context.Service<
         Effect.tapCause((cause) =>
           Cause.hasInterruptsOnly(cause)
             ? Effect.void
-            : Effect.logWarning("the database's notifications are not heard", Cause.squash(cause))
+            : Effect.logWarning("listening for the database's notifications failed", Cause.squash(cause))
         ),
         Effect.sandbox,
         Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])),

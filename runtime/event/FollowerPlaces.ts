@@ -1,17 +1,17 @@
 /**
- * How many connections of each organization follow. A place is taken at once when somebody asks to follow, before anything is waited for, and
- * given back when the connection ends; one whose connection never begins, because the client has gone, lapses.
+ * Counts the connections of each organization that follow events. A place is taken synchronously when a client asks to follow, and given back
+ * when its stream ends. A place whose stream never begins, because the client has gone, lapses.
  */
 import { type Clock, Effect, type Scope } from "effect"
 import type { OrganizationId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 
-/** A stream begins right after it was asked for, unless nobody reads it any more. */
+/** A stream begins right after it was requested, unless its client has gone. */
 const lapsesAfterMillis = 30_000
 
 interface Places {
   open: number
-  /** When those were taken that have not begun, oldest first. */
+  /** When the places were taken whose streams have not begun, oldest first. */
   readonly taken: Array<SteadyTime.SteadyMillis>
 }
 
@@ -31,7 +31,7 @@ export class FollowerPlaces {
     return places.open + places.taken.length
   }
 
-  /** False: `most` are taken. */
+  /** Takes a place. False if the organization already has `most`. */
   take(id: OrganizationId, most: number): boolean {
     if (this.count(id) >= most) return false
     const places = this.byOrganization.get(id) ?? { open: 0, taken: [] }
@@ -40,7 +40,7 @@ export class FollowerPlaces {
     return true
   }
 
-  /** From now on a place that was taken is in use, to the end of the scope. */
+  /** Marks a place that was taken as in use, until the scope closes. */
   begun(id: OrganizationId): Effect.Effect<void, never, Scope.Scope> {
     return Effect.acquireRelease(
       Effect.sync(() => this.begin(id)),
