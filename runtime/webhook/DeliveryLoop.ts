@@ -1,33 +1,33 @@
 /**
- * The loop of a worker that delivers: it looks what is due, claims what it has room for, delivers each in a fiber of its own, and sleeps
- * until the next is due or something wakes it. Which deliveries it claims, and what becomes of them, is its policy.
+ * The loop of a delivery worker: it claims what is due, as far as it has room, delivers each claim in a fiber of its own, and sleeps until the
+ * next delivery is due or something wakes it. A policy decides what the loop claims and how that is delivered.
  */
 import { Duration, Effect, FiberSet, type Scope } from "effect"
 import { unending } from "#runtime/event/EventSequencer.ts"
 import type { EventWakes } from "#runtime/event/EventWakes.ts"
 
-/** What is due may be in the hands of another node this very moment. */
+/** Another node may be handling what is due, so the loop must not spin while nothing is left to claim. */
 const SHORTEST_SLEEP = Duration.millis(20)
 const RELEASE_TIMEOUT = "2 seconds"
 
 interface DeliveryPolicy<Claimed> {
-  /** How many are delivered at once. */
+  /** The most claims that are in delivery at once. */
   readonly atOnce: number
-  /** After that it looks even if nothing woke it. A lease that a dead node left behind is found by then. */
+  /** After this long, the loop looks even if nothing woke it. This also finds leases that a dead node left behind. */
   readonly longestSleep: Duration.Duration
-  /** How long after a claim it looks again. Undefined: a claim leaves nothing behind that is due and fits. */
+  /** How long after a claim the loop looks again. Undefined if a claim takes everything that is due and fits. */
   readonly lookAgainAfter?: Duration.Input
   readonly wake: EventWakes["Service"]["deliveries"]
-  /** Takes leases on `room` deliveries at most. `inFlight` are those of this node that have not ended. */
+  /** Takes at most `room` leases. `inFlight` has this node's claims that are still in delivery. */
   readonly claim: (room: number, inFlight: ReadonlySet<Claimed>) => Effect.Effect<ReadonlyArray<Claimed>>
-  /** Milliseconds until the next is due; undefined when none is. */
+  /** Milliseconds until more is due; undefined if nothing is. */
   readonly nextDueIn: Effect.Effect<number | undefined>
   readonly deliver: (claimed: Claimed) => Effect.Effect<void>
-  /** What is logged when the loop fails and begins anew. */
+  /** The message that is logged when the loop fails and restarts. */
   readonly complaint: string
 }
 
-/** Runs until its scope closes, which interrupts the deliveries. */
+/** Starts the loop. It runs until the scope closes, which interrupts the deliveries. */
 export const run = Effect.fnUntraced(function* <Claimed>(policy: DeliveryPolicy<Claimed>): Effect.fn.Return<void, never, Scope.Scope> {
   const { lookAgainAfter, wake } = policy
   const fibers = yield* FiberSet.make<void>()
@@ -51,7 +51,7 @@ export const run = Effect.fnUntraced(function* <Claimed>(policy: DeliveryPolicy<
       yield* Effect.sleep(lookAgainAfter)
       return wake.up()
     }
-    // Without room, it is the end of a delivery that wakes it.
+    // When all room is taken, the end of a delivery wakes the loop.
     const dueIn = claimed.length === room ? undefined : yield* policy.nextDueIn
     yield* wake.wait(sleepFor(dueIn, policy.longestSleep))
   })
@@ -61,7 +61,7 @@ export const run = Effect.fnUntraced(function* <Claimed>(policy: DeliveryPolicy<
 const sleepFor = (dueInMillis: number | undefined, longest: Duration.Duration): Duration.Duration =>
   dueInMillis === undefined ? longest : Duration.clamp(Duration.millis(dueInMillis), { minimum: SHORTEST_SLEEP, maximum: longest })
 
-/** Gives a lease back when the delivery is interrupted. If that does not work, the lease ends by itself. */
+/** Gives the lease back when the delivery is interrupted. If that fails, the lease expires by itself. */
 export const releasing = <R>(release: Effect.Effect<void, never, R>) =>
   Effect.onInterrupt(() =>
     release.pipe(

@@ -1,6 +1,6 @@
 /**
- * Sends the requests of agents' webhook nodes when a call is over, at least once each: a request that was sent but not recorded is sent
- * again, under the same id.
+ * Sends the requests of agents' webhook nodes when a call is over, each at least once: a request that was sent but not recorded is sent again,
+ * with the same delivery id.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import type { WebhookMethod, WebhookNode } from "#core/agent/WebhookNode.ts"
@@ -20,10 +20,10 @@ import * as DeliveryLoop from "./DeliveryLoop.ts"
 import { type Sent, WebhookSender } from "./WebhookSender.ts"
 
 const SENT_AT_ONCE = 64
-/** A receiver that takes its time keeps no more than these waiting. */
+/** Limits how much of the loop an organization with a slow receiver can occupy. */
 const SENT_AT_ONCE_OF_ORGANIZATION = 16
 const TIMEOUT = "30 seconds"
-/** A transaction that found another one notifying did not: it may have committed just after we looked. */
+/** A transaction does not notify while another one is notifying, so it may have committed unannounced just after we looked. */
 const BREATH = "50 millis"
 const LONGEST_SLEEP = Duration.seconds(5)
 const PRUNE_EVERY = "10 minutes"
@@ -31,7 +31,7 @@ const PRUNE_BREATH = "200 millis"
 
 const countTry = (state: TriedNodeWebhook["state"]) => Effect.map(CurrentWebhookMetrics, ({ nodes }) => nodes.count(state))
 
-/** How many of each organization are being sent. */
+/** How many deliveries of each organization are in flight. */
 const countByOrganization = (inFlight: ReadonlySet<ClaimedNodeWebhook>): ReadonlyMap<OrganizationId, number> => {
   const counts = new Map<OrganizationId, number>()
   for (const { organizationId } of inFlight) counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1)
@@ -59,19 +59,19 @@ export const layer = Layer.effectDiscard(
       while (yield* queue.prune) yield* Effect.sleep(PRUNE_BREATH)
       yield* Effect.sleep(PRUNE_EVERY)
     })
-    yield* Effect.forkScoped(unending("what agents' webhooks have sent could not be forgotten", pruneAll))
+    yield* Effect.forkScoped(unending("old requests of agents' webhooks could not be deleted", pruneAll))
   })
 )
 
 const deliver = (claimed: ClaimedNodeWebhook) =>
   tryOnce(claimed).pipe(
-    // A fault of ours counts as a try, so that it does not come back for ever.
+    // A fault of ours counts as a try, so that the delivery is not retried forever.
     Effect.catchCause((cause) =>
-      Effect.as(Effect.logWarning("a webhook of an agent was not delivered", cause), sentWith(claimed, "internal_error"))
+      Effect.as(Effect.logWarning("an agent's webhook was not delivered", cause), sentWith(claimed, "internal_error"))
     ),
     Effect.flatMap((tried) => (tried === undefined ? Effect.void : record(claimed, tried))),
-    // The lease ends by itself, and then it is sent again.
-    Effect.catchCause((cause) => Effect.logWarning("what came of an agent's webhook was not recorded", cause)),
+    // The lease expires, and then the request is sent again.
+    Effect.catchCause((cause) => Effect.logWarning("the outcome of an agent's webhook was not recorded", cause)),
     DeliveryLoop.releasing(NodeWebhookQueue.use((queue) => queue.release(claimed))),
     Effect.annotateLogs({ deliveryId: claimed.id, runId: claimed.runId })
   )
@@ -86,13 +86,13 @@ const sentWith = (claimed: ClaimedNodeWebhook, answer: number | string): TriedNo
   wasSent: true
 })
 
-/** What keeps it from being sent, now and later. */
+/** Why the request can never be sent. */
 interface Refused {
   readonly refused: string
 }
 const refused = (word: string): Refused => ({ refused: word })
 
-/** Undefined: its run is gone, and the delivery with it. */
+/** Undefined if the run was deleted, and the delivery with it. */
 const tryOnce = Effect.fnUntraced(function* (
   claimed: ClaimedNodeWebhook
 ): Effect.fn.Return<TriedNodeWebhook | undefined, never, CredentialSecrets | NodeWebhookQueue | PublicFiles | WebhookSender> {
@@ -116,7 +116,7 @@ const requestOf = Effect.fnUntraced(function* (claimed: ClaimedNodeWebhook, job:
   if (node === undefined) return refused("node_missing")
   if (node.method === undefined) return refused("method_unknown")
   if (node.url === "") return refused("url_missing")
-  // Where it leads is for the sender to judge.
+  // This checks the URL's form only. WebhookSender checks where it leads.
   if (whyRefused(node.url) !== undefined) return refused("url_refused")
   const rendered = yield* renderedOnce(claimed, job, node, node.method)
   if (rendered === undefined) return refused("payload_too_large")
@@ -140,7 +140,7 @@ const renderedOnce = Effect.fnUntraced(function* (
   return fresh && (yield* NodeWebhookQueue.use((queue) => queue.keep(claimed, fresh)))
 })
 
-/** Read at every try and kept nowhere else. Without the one that the node names, nothing is sent. */
+/** Reads the node's credential for each try, so that no copy is stored. If the node names one that is missing, nothing is sent. */
 const credentialOf = Effect.fnUntraced(function* ({ organizationId }: ClaimedNodeWebhook, { credentialUuid, url }: WebhookNode) {
   if (credentialUuid === undefined) return { header: undefined }
   const found = yield* CredentialSecrets.use((secrets) => secrets.find(organizationId, credentialUuid))

@@ -1,6 +1,6 @@
 /**
- * Sends events to webhook endpoints, at least once each: an event that was sent but not recorded is sent again. Endpoints take turns of
- * several deliveries each, and a turn ends at the first delivery that fails.
+ * Sends events to webhook endpoints, each at least once: an event that was sent but not recorded is sent again. Endpoints take turns of
+ * several deliveries each. After the first failure, a turn starts no more deliveries.
  */
 import { Clock, Duration, Effect, Layer, Random } from "effect"
 import { nextTryIn, pauseAfter, retryAfterOf } from "#core/webhook/Backoff.ts"
@@ -17,7 +17,7 @@ import { WebhookSender } from "./WebhookSender.ts"
 const ENDPOINTS_AT_ONCE = 16
 const SENT_AT_ONCE = 4
 const SENT_PER_TURN = 40
-/** Nothing new is begun after that, so that a turn ends well before its lease. */
+/** After this long, a turn starts no more deliveries, so that it ends well before its lease. */
 const TURN_MILLIS = 30_000
 const LONGEST_SLEEP = Duration.seconds(30)
 
@@ -25,7 +25,7 @@ const countTry = (state: Tried["state"]) => Effect.map(CurrentWebhookMetrics, ({
 
 interface Try {
   readonly tried: Tried
-  /** The endpoint said that it is gone for good. */
+  /** The endpoint answered that it is gone for good (410). */
   readonly isGone: boolean
 }
 
@@ -43,7 +43,7 @@ export const layer = Layer.effectDiscard(
       deliver: (endpoint: ClaimedEndpoint) =>
         takeTurn(endpoint).pipe(
           Effect.provideContext(context),
-          // The lease ends by itself, and then everything is tried again.
+          // The lease expires, and then the turn's deliveries are sent again.
           Effect.catchCause((cause) => Effect.logWarning("a webhook endpoint's turn was lost", cause)),
           Effect.annotateLogs({ webhookEndpointId: endpoint.id })
         ),

@@ -1,7 +1,6 @@
 /**
- * One request to a stranger's server. The connection is made to the very address that was checked: a name that leads elsewhere a moment later
- * leads nowhere. Redirects are not followed, what the server says besides its status is read only where it is asked for, and proxies of the
- * environment are not asked.
+ * Sends one request to an untrusted server. The socket connects to the very address that was checked, so a name cannot change its address in
+ * between. Redirects are not followed, the response body is read only on request, and the environment's proxy settings are ignored.
  */
 import { Context, type Duration, Effect, Layer, Schema } from "effect"
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http"
@@ -12,25 +11,25 @@ import { whyRefused } from "#core/webhook/WebhookEndpoint.ts"
 const TIMEOUT = "15 seconds"
 
 export interface Sent {
-  /** Unless it says otherwise, a POST. */
+  /** POST by default. */
   readonly method?: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined: there is none. */
+  /** Undefined if the request has none. */
   readonly body: string | undefined
-  /** Until there is an answer; 15 seconds unless it says otherwise. */
+  /** The limit for the whole request, including the response body if that is read; 15 seconds by default. */
   readonly timeout?: Duration.Input
-  /** The most bytes that the body of the answer may have. Undefined: it is not read. */
+  /** The most bytes that the response body may have. Undefined if the body is not to be read. */
   readonly bodyBytes?: number
 }
 interface Answered {
   readonly status: number
-  /** As it came; empty when there was none. */
+  /** The `Retry-After` header as received; empty if there was none. */
   readonly retryAfter: string
-  /** Undefined unless it was asked for. */
+  /** Undefined unless the request set `bodyBytes`. */
   readonly body?: string
 }
-/** No answer. The reason is a short word for the endpoint's owner, and says nothing of what is in our network. */
+/** There was no usable response. The reason is a short code for the endpoint's owner, and reveals nothing about our network. */
 export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { reason: Schema.String }) {
   override get message(): string {
     return `no answer: ${this.reason}`
@@ -56,7 +55,7 @@ export class WebhookSender extends Context.Service<WebhookSender, { readonly sen
 
 const notPublic = "address_not_public"
 const words: Readonly<Record<string, string>> = {
-  // Also of a name that has no address at all: else it would tell which names our own network has.
+  // Unless webhooks may reach private networks, a name without any address gets this code too, so as not to reveal our own network's names.
   [refusedCode]: "no_public_address",
   ENOTFOUND: "name_not_found",
   EAI_AGAIN: "name_not_found",
@@ -71,7 +70,7 @@ const reasonOf = (error: Error & { readonly code?: string }): string =>
 const post = (sent: Sent, egress: Egress): Effect.Effect<Answered, NoAnswer> =>
   Effect.callback((resume) => {
     const url = new URL(sent.url)
-    // Nobody asks `lookup` for an IP literal. The rest was checked when it was written down, maybe under other settings.
+    // Node does not call `lookup` for an IP literal. The URL was also checked when it was saved, but perhaps under other settings.
     if (whyRefused(sent.url, egress) !== undefined) return resume(Effect.fail(new NoAnswer({ reason: notPublic })))
     const options: RequestOptions = {
       method: sent.method ?? "POST",
@@ -79,7 +78,7 @@ const post = (sent: Sent, egress: Egress): Effect.Effect<Answered, NoAnswer> =>
       port: url.port === "" ? undefined : url.port,
       path: `${url.pathname}${url.search}`,
       headers: { ...sent.headers, host: url.host, ...(sent.body === undefined ? {} : { "content-length": Buffer.byteLength(sent.body) }) },
-      // A connection of its own: a kept one might have been made under another check.
+      // Each request opens its own connection: a pooled one might have passed a different check.
       agent: false,
       lookup: egress.lookup(portOf(url))
     }
@@ -93,13 +92,13 @@ const post = (sent: Sent, egress: Egress): Effect.Effect<Answered, NoAnswer> =>
       if (sent.bodyBytes === undefined) end(Effect.succeed({}))
       else readBody(response, sent.bodyBytes, end)
     })
-    // After an answer, this is our own end of the connection, and nobody listens any more.
+    // After `end`, this is the error of our own `destroy`, and it comes too late to have an effect.
     request.on("error", (error) => resume(Effect.fail(new NoAnswer({ reason: reasonOf(error) }))))
     request.end(sent.body)
     return Effect.sync(() => void request.destroy())
   })
 
-/** `end` is told at least once; what it is told later counts for nothing. */
+/** Calls `end` at least once. Only the first call counts. */
 const readBody = (response: IncomingMessage, most: number, end: (body: Effect.Effect<Pick<Answered, "body">, NoAnswer>) => void) => {
   const chunks: Array<Buffer> = []
   let bytes = 0
