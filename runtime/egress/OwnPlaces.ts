@@ -1,6 +1,6 @@
 /**
  * The engine's own endpoints: the ports that it listens on, and its database. No organization can have the engine connect to them, whatever else
- * it may reach. Also knows the addresses of this machine.
+ * it may reach. This service also knows the addresses of this machine.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { lookup } from "node:dns/promises"
@@ -18,7 +18,7 @@ const LOOKUP_AGAIN = "1 minute"
 export class OwnPlaces extends Context.Service<
   OwnPlaces,
   {
-    /** A port that this process listens on. */
+    /** Adds a port that this process listens on. */
     readonly add: (port: number) => void
     /** Whether the address belongs to an interface of this machine. */
     readonly isOfMachine: (address: string) => boolean
@@ -40,7 +40,7 @@ export class OwnPlaces extends Context.Service<
         has: (address, port) => {
           const isLocal = isOfMachine(address) || isLoopback(address)
           if (isLocal && ports.has(port)) return true
-          // A private network may have other ways to the database, so no private address is connected to at its port.
+          // A private network may have other routes to the database, so its port is off limits at every address that is not public.
           return port === database.port && (isLocal || reachOf(address) !== "public" || ofDatabase().has(plainAddress(address) ?? ""))
         }
       }

@@ -14,7 +14,7 @@ const lookupTries = 2
 const isLocalhost = /(^|\.)localhost\.?$/i
 
 /**
- * Asks the name servers directly. `lookup` would occupy one of the few threads that the process has for it, and a name that an organization
+ * Asks the name servers directly. `lookup` would occupy one of the process's few threads for it, and the query for a name that an organization
  * chose may never be answered.
  */
 const askNameServers: Resolve = (name, _, done) => {
@@ -44,8 +44,8 @@ export const Resolver = Context.Reference<Resolve>("runtime/egress/Resolver", { 
 const mostLookups = 64
 
 /**
- * Asks the operating system, because only this machine may know the names of a private network. It has few threads for that, so a name is
- * looked up once for all that wait for it, and the number of waiting names is limited.
+ * Asks the operating system, because only this machine may know the names of a private network. The process has few threads for that, so one
+ * lookup serves everything that waits for the same name, and the number of names looked up at once is limited.
  */
 export const askThisMachine = (): Resolve => {
   const waiting = new Map<string, Array<Parameters<Resolve>[2]>>()

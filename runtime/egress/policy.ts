@@ -14,7 +14,7 @@ import { blockListOf, reachOf } from "./reach.ts"
 import { askThisMachine, type Resolve, Resolver } from "./Resolver.ts"
 
 interface Rules {
-  /** What the operator has added. */
+  /** The networks that the operator has allowed in addition. */
   readonly allowed: BlockList
   /** Whether this machine and private networks are allowed. */
   readonly inside: boolean
@@ -66,8 +66,8 @@ const egressOf = ({ allowed, inside, own, resolve, tellsUnknownNames }: Rules): 
 }
 
 /**
- * The installation's first organization, which stays the first: once there is one, the database is not asked again. It asks as the engine,
- * because a request sees its own organization only.
+ * The installation's first organization. It never changes, so once there is one, the database is not asked again. The query runs as the engine,
+ * because a request sees only its own organization.
  */
 const rememberedFirst = (sql: SqlClient.SqlClient) => {
   let known: OrganizationId | undefined
@@ -84,7 +84,7 @@ const rememberedFirst = (sql: SqlClient.SqlClient) => {
 }
 
 interface Installation {
-  /** What the operator has added. */
+  /** The networks that the operator has allowed in addition. */
   readonly allow: ReadonlyArray<Network>
   readonly privateWebhooks: boolean
   /** The first organization; undefined while there is none. */

@@ -1,5 +1,5 @@
 /**
- * What an IP address stands for, as far as the engine has to know before it connects. What is not known to be public is not:
+ * Classifies an IP address before the engine connects to it. An address that is not known to be public does not count as public:
  * https://www.iana.org/assignments/iana-ipv4-special-registry and .../iana-ipv6-special-registry.
  */
 import { BlockList } from "node:net"
@@ -56,18 +56,18 @@ const special = listOf(
   "3fff::/20" // documentation
 )
 
-/** All that is assigned to the internet in either family. */
+/** The address space from which public addresses are assigned, in each family. */
 const assigned = listOf("0.0.0.0/0", "2000::/3")
 
 /**
  * - `public`: on the internet.
  * - `inside`: this machine, or a private network.
  * - `special`: reserved for something else, such as documentation.
- * - `never`: nothing that anybody has a reason to have us connect to: link-local, metadata services of clouds, multicast, broadcast.
+ * - `never`: nobody has a reason to have the engine connect there: link-local, metadata services of clouds, multicast, broadcast.
  */
 type Reach = "public" | "inside" | "special" | "never"
 
-/** An address that carries an IPv4 address, IPv4-mapped or for NAT64, counts as that one. Text that is not an address is `never`. */
+/** An IPv4-mapped or NAT64 address counts as the IPv4 address that it contains. Text that is not an address is `never`. */
 export const reachOf = (text: string): Reach => {
   const address = plainAddress(text)
   if (address === undefined) return "never"
