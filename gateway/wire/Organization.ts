@@ -99,11 +99,11 @@ const days = (what: string) =>
   Type.Integer({
     minimum: 1,
     maximum: mostDays,
-    description: `Days that ${what} of calls are kept; then they are deleted. Null: for ever.`
+    description: `Days after which ${what} of calls are deleted. Null: never.`
   })
 const format = Type.Enum([...recordingFormats], {
   description:
-    "In which format recordings of calls that end from now on are kept: `wav`, or `opus` (in Ogg), which is made after the call. Null: as the operator has set it."
+    "The format in which recordings of calls that end from now on are kept: `wav`, or `opus` (in Ogg), which is encoded after the call. Null: the operator's default."
 })
 const calls = (description: string) => Type.Integer({ minimum: 0, maximum: mostCalls, description })
 

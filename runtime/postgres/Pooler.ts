@@ -8,7 +8,7 @@ import type { SqlError } from "effect/sql"
 import { destroy } from "./connectionSocket.ts"
 
 const CONNECT_TIMEOUT = "5 seconds"
-/** A pooler with a single session lets the second client wait for ever. */
+/** A pooler with a single session makes the second client wait forever. */
 const ANSWER_MILLIS = 5000
 const mark = "trunkline.session"
 /** Several rounds, because a pooler may hand out its sessions in turn. */
