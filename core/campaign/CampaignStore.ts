@@ -276,8 +276,8 @@ interface Change {
 }
 
 /**
- * T13. All permits of a running campaign are withdrawn, those of calls too that have been claimed and not left; a breaker that has changed
- * begins to count anew.
+ * Changes the settings. Withdraws all permits of a running campaign, including those of calls that have been claimed and have not left yet.
+ * A running campaign whose breaker changes begins a new breaker epoch.
  */
 export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId, to: StoredChanges, { changed, isRunningOpen }: Change) => {
   return sql<Attempted>`

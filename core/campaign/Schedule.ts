@@ -180,5 +180,5 @@ export const compile = (config: ScheduleConfig | undefined): Schedule => {
   }
 }
 
-/** For a single question; whoever asks at every dial keeps what `compile` gives. */
+/** For a single question. Code that asks at every dial keeps the result of `compile`. */
 export const stateAt = (config: ScheduleConfig | undefined, epochMillis: number): ScheduleState => compile(config).stateAt(epochMillis)
