@@ -9,7 +9,7 @@ import { variables } from "#runtime/config/config.ts"
 const root = fileURLToPath(new URL("..", import.meta.url))
 const self = relative(root, fileURLToPath(import.meta.url))
 const maxLines = 400
-const folders = ["core", "adapters", "gateway", "runtime", "test", "deploy", ".ci"]
+const folders = ["core", "adapters", "gateway", "runtime", "test", "deploy", ".ci", ".github"]
 const textFile = /\.(ts|js|json|sql|md|sh|conf|yaml|service)$|^[^.]+$/
 
 interface Source {
@@ -214,6 +214,21 @@ interface Banned {
 const everywhere = () => true
 const isRuntimeAbovePostgres = ({ folder, path }: Source) => folder === "runtime" && !path.startsWith("runtime/postgres/")
 const isNotCampaignLog = (source: Source) => isProduct(source) && source.path !== "core/CampaignLog.ts"
+const isProductText = ({ folder, path }: Source) => folder !== "test" && /\.(ts|md)$/.test(path) && !path.startsWith("core/migrations/")
+/** Say what happens in the field's words: "again", "the client", "forever", "undefined: unsupported method". */
+const translated = [
+  /\banew\b/,
+  /\b[Ww]hoever asks\b/,
+  /\bfor ever\b/,
+  /\bof so many\b/,
+  /nobody's business/,
+  /Undefined: none that/,
+  /none that there is/,
+  /\bSo long a /,
+  /\bmay never more\b/,
+  /\bmay all that\b/,
+  /\b[Bb]elongs into\b/
+]
 const banned: ReadonlyArray<Banned> = [
   { what: "a suppressed check", pattern: /@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable/, where: everywhere },
   { what: "work left for later", pattern: /\b(TODO|FIXME|XXX|HACK)\b/, where: everywhere },
@@ -242,6 +257,11 @@ const banned: ReadonlyArray<Banned> = [
     what: "SQL in runtime outside of runtime/postgres: it belongs in the store of its concept, in core",
     pattern: /\bsql(<.*>)?`|\b(SELECT|INSERT INTO|DELETE FROM) |\bUPDATE \S+ SET\b/,
     where: isRuntimeAbovePostgres
+  },
+  {
+    what: "a phrase that reads as translated",
+    pattern: new RegExp(translated.map(({ source }) => source).join("|")),
+    where: isProductText
   },
   { what: "a test that is left out", pattern: /\bt\.(skip|only)\(|\bonly: true/, where: isTest }
 ]
