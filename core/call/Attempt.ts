@@ -1,12 +1,13 @@
 /**
- * One dial of one number, as the dial protocol writes it down:
+ * One dial of one number, as the dial protocol records it:
  *
  *     intent --permit still good--> sent --answered--> answered
  *        |                            '--- ended ---------'--> ended
  *        '-------- certainly never placed --> void
  *
- * A single call begins in `intent`, and becomes `sent` just before its request leaves. An attempt of a campaign is `sent` from the statement
- * that claims its contact. So a row in `intent` was certainly not dialed, a row in `sent` may have been, and no row is ever dialed twice.
+ * A `sent` attempt also becomes void when it was certainly never placed. A single call begins in `intent` and becomes `sent` just before its
+ * request leaves. A campaign's attempt is `sent` from the statement that claims its contact. So a row in `intent` was certainly not dialed,
+ * a row in `sent` may have been, and no row is ever dialed twice.
  */
 import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { RetryConfig, RetryReason } from "#core/campaign/RetryPolicy.ts"
@@ -14,7 +15,7 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Outcome } from "#core/outcome/Outcome.ts"
 import type { GatheredContext, RunLogs, UsageInfo } from "#core/run/RunRecord.ts"
 
-/** What of its contact and campaign an attempt has to know until it ends. */
+/** What an attempt carries about its contact and campaign until it ends. */
 export interface CampaignPart {
   readonly campaignId: CampaignId
   readonly rowNo: number
@@ -22,7 +23,7 @@ export interface CampaignPart {
   readonly settingsVersion: number
   readonly retry: RetryConfig
   readonly breakerEnabled: boolean
-  /** The stretch of running, from a start to the stop that follows, in which it is dialed. */
+  /** The breaker epoch in which it is dialed. A start, a resume by a person, and a change of a running campaign's breaker each begin one. */
   readonly breakerEpoch: number
 }
 
@@ -35,27 +36,27 @@ export interface Attempt {
   readonly campaign: CampaignPart | undefined
 }
 
-/** What the agent says is made of these. */
+/** Determines what the agent says: its version, and the values of its variables. */
 export interface AgentPart {
   readonly agentDefinitionId: AgentDefinitionId
   readonly initialContext: Readonly<Record<string, unknown>>
 }
 
-/** An attempt that has just been written, with what its call needs. */
+/** An attempt that has just been written, with the data that its call needs. */
 export interface NewAttempt extends Attempt, AgentPart {
   readonly phoneNumber: string
   readonly agentId: AgentId
 }
 
-/** An attempt that was live when its node's process ended. */
+/** A live attempt as read back from the database, usually because the process that began it is gone. */
 export interface LeftAttempt extends Attempt, AgentPart {
-  /** The name of that node. */
+  /** Name of the node that began it. */
   readonly node: string
-  /** The local journal of that process; undefined for one that kept none. */
+  /** The local journal of the process that began it; undefined if that process kept none. */
   readonly journal: string | undefined
-  /** The number that the callee is shown; undefined when there is none. */
+  /** The number shown to the callee; undefined when there is none. */
   readonly callerNumber: string | undefined
-  /** Where its request went; undefined when nobody knows. */
+  /** The provider's endpoint that the request went to; undefined when unknown. */
   readonly endpoint: string | undefined
   readonly state: "intent" | "sent" | "answered"
   /** Epoch milliseconds. */
@@ -65,7 +66,7 @@ export interface LeftAttempt extends Attempt, AgentPart {
 
 /** What the run of an ended attempt shows besides its outcome. */
 interface EndedRun {
-  /** Values that the provider gathered stand beside the engine's own. */
+  /** Contains the provider's values beside the engine's own. */
   readonly gatheredContext: GatheredContext & Readonly<Record<string, unknown>>
   readonly usageInfo: UsageInfo
   readonly logs: RunLogs
@@ -76,15 +77,15 @@ interface EndedRun {
 export interface AttemptEnd {
   readonly outcome: Outcome
   readonly cause: HangupCause
-  /** The trunk cut it, and the provider itself says that it has ended: it cannot be up any more. */
+  /** The trunk cut the call, and the provider confirmed that it ended, so it can no longer be up. */
   readonly cutByTrunk?: boolean | undefined
-  /** A machine answered, and the agent's message was left on it. */
+  /** A machine answered, and the agent left its message. */
   readonly messageLeft?: boolean | undefined
-  /** The number that the callee was shown, for the run's context; undefined when there was none, or nobody knows any more. */
+  /** The number shown to the callee, for the run's context; undefined when there was none or it is no longer known. */
   readonly callerNumber?: string | undefined
-  /** What was fetched for the call; the run's context has it from now on. */
+  /** What the pre-call fetch returned. Recording the end adds it to the run's context. */
   readonly fetchedContext?: Readonly<Record<string, unknown>> | undefined
-  /** The provider's endpoint that it left through, where somebody knows. */
+  /** The provider's endpoint that the request went to, if known. */
   readonly endpoint?: string | undefined
   /** Epoch milliseconds. */
   readonly answeredAt: number | undefined
@@ -92,7 +93,7 @@ export interface AttemptEnd {
   readonly record: EndedRun
 }
 
-/** What became of the contact by the end of its attempt. */
+/** The contact's state after its attempt has ended. */
 export type ContactFate =
   | { readonly state: "completed" | "failed" }
   | { readonly state: "retry_wait"; readonly dueAt: number; readonly reason: RetryReason }

@@ -1,6 +1,6 @@
 /**
- * How an attempt begins: a contact is claimed and its attempt written with its run, all in one statement; or a single call is asked for,
- * which is an attempt without a contact.
+ * How an attempt begins. For a campaign, one statement claims contacts and writes their attempts and runs. A single call is an attempt
+ * without a contact.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -18,21 +18,21 @@ export interface Claim {
   readonly telephonyConfigurationId: TelephonyConfigId
   readonly provider: string
   readonly node: string
-  /** The local journal of the process that claims, and that alone may send. */
+  /** The local journal of the claiming process, the only one that may send the requests. */
   readonly journal: string
-  /** The numbers that the calls show, in the order of their ids; null where there is none. */
+  /** The numbers that the calls show, in the order of `callIds`; null where there is none. */
   readonly callers: ReadonlyArray<string | null>
-  /** The numbers that a retry may show instead, where its contact has seen them before: each in so many more calls as `rooms` says. */
+  /** A retry shows the number that its contact saw last instead, if it is one of these. `rooms`: how many more calls each may carry. */
   readonly usable: { readonly numbers: ReadonlyArray<string>; readonly rooms: ReadonlyArray<number> }
   /** One for each contact that may be claimed. */
   readonly callIds: ReadonlyArray<CallId>
-  /** Epoch milliseconds: retries due by then are claimed, oldest first, before fresh contacts in file order. */
+  /** Epoch milliseconds. Retries due by then are claimed first, oldest first, and then fresh contacts in file order. */
   readonly now: number
 }
 export interface Claimed {
-  /** False: the campaign is not running, or not ours, or its permits were withdrawn. */
+  /** False: the campaign is not running, has another owner, or its permits were withdrawn. */
   readonly owned: boolean
-  /** In the order of their call ids, of which any may be unused. */
+  /** In the order of `callIds`. Any of these ids may be unused. */
   readonly attempts: ReadonlyArray<
     Omit<NewAttempt, "campaign"> & {
       readonly rowNo: number
@@ -40,24 +40,24 @@ export interface Claimed {
       readonly callerNumber: string | null
     }
   >
-  /** There may be contacts left that can be claimed now. */
+  /** There may be more contacts that can be claimed now. */
   readonly more: boolean
-  /** When the next retry falls due that is not due yet; epoch milliseconds. */
+  /** When the first retry that is not due yet falls due; epoch milliseconds. */
   readonly nextDueAt: number | undefined
 }
 
 type Sql = SqlClient.SqlClient
 
-/** How many of the contacts in front are looked at in one go for numbers that are in a call. */
+/** How many due retries, and how many fresh contacts, are checked at once for numbers that are in a call. */
 const REACH = 200
 
-// An attempt is claimed and marked `sent` in one: a moment is reserved for each before.
-// The chosen contacts go into an array, not into a join: of a join with an unknown LIMIT the planner expects a tenth of the campaign, and
+// Claiming an attempt also marks it as `sent`, because its dial time was reserved before the claim.
+// The chosen contacts go into an array, not into a join: for a join with an unknown LIMIT the planner expects a tenth of the campaign, and
 // reads all of it.
 //
-// Hardly ever is the number of a contact in a call: that shows when its attempt is written, and whoever fails at it is parked afterwards.
-// Claims of several campaigns lock rows in one order, and so never wait for each other in a circle: contacts (nobody else's), the numbers
-// that they take, in the order of the numbers, and at last the campaign's counters.
+// A contact's number is rarely in another call. The conflict shows when the attempt is inserted, and the contact is parked afterwards.
+// Claims of several campaigns lock rows in the same order, so they cannot deadlock: first the contacts (only their own campaign's), then
+// the numbers that they take, ordered by number, and last the campaign's counters.
 export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim) {
   const wanted = claim.callIds.length
   const [row] = yield* sql<{
@@ -142,13 +142,13 @@ export const claimContacts = Effect.fnUntraced(function* (sql: Sql, claim: Claim
         FROM dialing JOIN attempted USING (row_no) JOIN recorded ON recorded.attempt_id = attempted.id CROSS JOIN owned), '[]') AS attempts`
   const { attempts, lost, nextDueAt, owned } = row ?? { attempts: [], lost: 0, nextDueAt: null, owned: false }
   if (lost > 0) yield* parkBlocked(sql, claim)
-  // Behind those whose numbers are in calls there may be others, and by now they may be free themselves.
+  // There may be others behind the contacts whose numbers are in calls, and those numbers may be free by now.
   return { owned, attempts, more: attempts.length === wanted || lost > 0, nextDueAt: nextDueAt ?? undefined }
 })
 
-// Both the contact and the attempt that holds its number are marked: the attempt's end finds who waits for it. The contacts are marked while
-// that attempt's row is locked, so that its end comes either before, and then they do not wait, or after, and then it sees them.
-// The same order of locks as in a claim.
+// Marks both the contacts and the attempts that hold their numbers, so that the end of such an attempt finds the campaigns that wait for it.
+// The attempt's row is locked while the contacts are marked: its end comes either before, and then they do not wait, or after, and then it
+// sees them. The locks are taken in the same order as in a claim.
 const parkBlocked = (sql: Sql, { campaignId, now }: Claim) => sql`
     WITH due AS MATERIALIZED (
       SELECT phone_number FROM contacts
@@ -169,10 +169,10 @@ const parkBlocked = (sql: Sql, { campaignId, now }: Claim) => sql`
     UPDATE contacts SET awaits_number = true
     WHERE campaign_id = ${campaignId}::int AND phone_number = ANY (ARRAY(SELECT phone_number FROM held))`
 
-/** By the end of the id: how it begins is the time, and the same for calls of the same minute. */
+/** Uses the end of the id: the beginning is a timestamp, which calls of the same minute share. */
 export const runName = (callId: CallId): string => `WR-API-${callId.slice(-12)}`
 
-/** What the agent's own variables and the caller may say otherwise. */
+/** Defaults, which the agent's template variables and the request's context override unless the names are reserved. */
 const knownOf = ({ from, phoneNumber, telephonyConfigurationId }: SingleCall): InitialContext => ({
   phone_number: phoneNumber,
   direction: "outbound",

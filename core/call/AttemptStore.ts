@@ -1,6 +1,6 @@
 /**
  * The dial protocol in Postgres. Each step of an attempt is one statement that changes the attempt, its contact, its run and the
- * campaign's counters together, and that does nothing when the step was taken before: events come twice, and so may we.
+ * campaign's counters together. It does nothing if the step was already taken: events are repeated, and so are statements after a crash.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ import { liveAttempts, liveIds } from "./liveAttempts.ts"
 import * as NumberHold from "./NumberHold.ts"
 import { freedBy, freeing, type NumberInCall, WakeWaiting } from "./NumberHold.ts"
 
-/** What `finish` came upon. `stale`: the campaign's settings changed since the decision was taken; take it again with these. */
+/** The result of `finish`. `Stale`: the campaign's settings changed after the decision was made; decide again with these. */
 export type Finished =
   | { readonly _tag: "Done"; readonly campaignCompleted: boolean; readonly breakerEntry: boolean }
   | { readonly _tag: "AlreadyOver" }
@@ -26,30 +26,36 @@ export type Finished =
 export class AttemptStore extends Context.Service<
   AttemptStore,
   {
-    /** Claims contacts and writes their attempts, in `sent`, with their runs. No two callers are ever given the same contact. */
+    /** Claims contacts and writes their attempts, in `sent`, with their runs. No two callers ever get the same contact. */
     readonly claim: (claim: Claim) => Effect.Effect<Claimed>
-    /** The attempt of a single call, in `intent`. Its telephony configuration cannot be deleted before it is over. Refused while its number is in another call. */
+    /**
+     * Writes the attempt of a single call, in `intent`. Its telephony configuration cannot be deleted before it is over. Refused while the
+     * number is in another call.
+     */
     readonly begin: (
       call: SingleCall,
       as: { readonly callId: CallId; readonly provider: string; readonly node: string; readonly journal: string }
     ) => Effect.Effect<NewAttempt, CallNotPlaced | CallUnsettled | NumberInCall>
-    /** Of a single call: its request may be on its way from now on. A contact is claimed as `sent`. False: do not send it. */
+    /** Marks a single call as `sent`: its request may leave from now on. A campaign's attempt begins as `sent`. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number, endpoint?: string) => Effect.Effect<void>
-    /** The attempt was certainly never placed: the contact is as it was, the run is gone. False when the attempt was over already. */
+    /**
+     * The attempt was certainly never placed: deletes its run and returns its contact, unless changed settings no longer allow the retry; then
+     * the contact fails. False when the attempt was already over.
+     */
     readonly undo: (callId: CallId, now: number, breakerEntry: boolean) => Effect.Effect<boolean>
     readonly finish: (callId: CallId, end: AttemptEnd, decided: Decided | undefined) => Effect.Effect<Finished>
-    /** All attempts that are not over, whichever process began them. */
+    /** All attempts that are not over, no matter which process began them. */
     readonly live: Effect.Effect<ReadonlyArray<LeftAttempt>>
-    /** The same of these. */
+    /** Those of these attempts that are not over. */
     readonly find: (callIds: ReadonlyArray<CallId>) => Effect.Effect<ReadonlyArray<LeftAttempt>>
-    /** The next ids, in order, of attempts that began before `olderThanSeconds` ago and are not over. */
+    /** The next ids, in order, of attempts that began more than `olderThanSeconds` ago and are not over. */
     readonly liveIds: (after: CallId | undefined, olderThanSeconds: number, limit: number) => Effect.Effect<ReadonlyArray<CallId>>
-    /** Ends the hold on its number of an attempt that was written off: its call cannot appear any more. False when it held none. */
+    /** Releases the number of an attempt that was written off, once its call can no longer appear. False when it held none. */
     readonly releaseNumber: (callId: CallId) => Effect.Effect<boolean>
-    /** Attempts that are over and hold their numbers for longer than any doubt lasts; a thousand at most. */
+    /** Attempts that are over but have held their numbers for longer than any doubt lasts; at most a thousand. */
     readonly outlived: Effect.Effect<ReadonlyArray<CallId>>
-    /** How many contacts waited for numbers that nobody holds. They wait no longer. */
+    /** Resumes contacts that wait for numbers that no attempt holds, at most a thousand, and returns how many there were. */
     readonly resumeForgotten: Effect.Effect<number>
   }
 >()("core/call/AttemptStore") {
@@ -58,7 +64,7 @@ export class AttemptStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const wake = yield* WakeWaiting
-      /** Whatever it was that released a number, whoever waits for it hears of it. */
+      /** Wakes the campaigns that wait for the numbers that the statement has released. */
       const waking = <A extends { readonly freed: ReadonlyArray<CampaignId> }, E>(statement: Effect.Effect<A, E>) =>
         Effect.orDie(Effect.tap(statement, ({ freed }) => (freed.length === 0 ? Effect.void : Effect.sync(() => wake(freed)))))
       return {
@@ -79,7 +85,7 @@ export class AttemptStore extends Context.Service<
   )
 }
 
-/** The retry decision, and the settings it was taken under. */
+/** The retry decision, and the version of the settings that it is based on. */
 export interface Decided {
   readonly fate: ContactFate
   readonly settingsVersion: number
@@ -92,7 +98,7 @@ const markSent = (sql: Sql, callId: CallId, now: number) =>
     UPDATE attempts SET state = 'sent', sent_at = to_timestamp(${now}::float8 / 1000)
     WHERE id = ${callId}::uuid AND state = 'intent' AND campaign_id IS NULL RETURNING id`.pipe(Effect.map((rows) => rows.length > 0))
 
-// Does not wait for the disk: without it, the attempt is found as `sent`, and the provider is asked.
+// Does not wait for the disk: if the change is lost, recovery finds the attempt as `sent` and asks the provider.
 const markAnswered = (sql: Sql, callId: CallId, now: number, endpoint: string | undefined) =>
   sql`
     WITH answered AS (
@@ -104,8 +110,8 @@ const markAnswered = (sql: Sql, callId: CallId, now: number, endpoint: string | 
     Effect.asVoid
   )
 
-// A retry was claimed under the rules of that moment. If a change of these ran past it while it was claimed, it is judged here, under the lock
-// that the change holds: else it would wait again, and be dialed although it is ruled out. A campaign that is paused judges all when it goes on.
+// A retry is claimed under the rules of that moment. If they change while it is claimed, it is judged here, under the lock that the change
+// takes as well: otherwise it would wait again and be dialed although it is ruled out. A paused campaign judges its retries when it resumes.
 const undo = (sql: Sql, callId: CallId, now: number, breakerEntry: boolean) =>
   sql<{ readonly undone: boolean; readonly freed: ReadonlyArray<CampaignId> }>`
     WITH ruled AS MATERIALIZED (
@@ -153,7 +159,7 @@ const writtenOffEntry = (sql: Sql) =>
   logEntry(sql, {
     level: "warning",
     event: "attempt_written_off",
-    message: sql.literal("'It could not be learned whether a call was placed; its contact is not dialed again.'"),
+    message: sql.literal("'It is unknown whether a call was placed; its contact is not dialed again.'"),
     details: sql.literal("jsonb_build_object('row', row_no)")
   })
 

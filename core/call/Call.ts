@@ -1,6 +1,5 @@
 /**
- * The words for the life of one outbound call: the states it can be in, what can happen to it, and what its actor can be told to do. What
- * follows from what is in `CallMachine.ts`.
+ * The states of one outbound call, the events that can happen to it, and the commands to its actor. The transitions are in `CallMachine.ts`.
  */
 import { Schema } from "effect"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
@@ -14,52 +13,52 @@ const RefusalReason = Schema.Literals([
   // The permit to dial ended before the request left: pause, closed window, new owner.
   "permit_lapsed"
 ])
-/** How many looks have not found the call, and how many got no answer. */
+/** The number of looks that did not find the call, and of looks that got no answer. */
 const Looks = { missed: Schema.Int, silences: Schema.Int }
 const AnsweredAt = { answeredAt: Schema.optionalKey(Schema.Finite) }
-/** The provider's own time of an event, in epoch milliseconds of its clock: only differences mean anything. */
+/** The provider's own timestamp of an event, in epoch milliseconds of its clock. Only differences are meaningful. */
 const ToldAt = { toldAt: Schema.optionalKey(Schema.Finite) }
 
 export const CallState = Schema.TaggedUnion({
   /**
-   * `request`: the reply to it is still awaited; the provider has the call; or nobody knows whether the request got there. Without proof by
-   * `giveUpAt` the attempt is written off.
+   * `inFlight`: the reply to the request is still awaited. `accepted`: the provider has the call. `doubtful`: it is unknown whether the request
+   * arrived. Looks that do not find the call write the attempt off no earlier than `giveUpAt`.
    */
   Dialing: { request: Schema.Literals(["inFlight", "accepted", "doubtful"]), giveUpAt: Schema.Finite, ...Looks },
   Ringing: { giveUpAt: Schema.Finite, ...Looks },
-  /** It has ended without an answer, for a cause that an answered call may have as well: the answer may be on its way. */
+  /** Ended without an answer, for a cause that an answered call may also have: the answer event may still be on its way. */
   Held: { endedAt: Schema.Finite, cause: HangupCause, dialedAt: Schema.optionalKey(Schema.Finite), looked: Schema.Boolean, ...ToldAt },
   Up: { answeredAt: Schema.Finite },
-  /** Answered, and its audio is gone: usually because the callee has hung up and the provider has not said so yet. */
+  /** Answered, but its audio is gone: usually the callee has hung up and the provider has not reported it yet. */
   Muted: { answeredAt: Schema.Finite, mutedAt: Schema.Finite, ...Looks },
-  /** We have asked for the end and wait for it. `placed`: the provider has shown that the call exists, so it can never be void. */
+  /** We have asked the provider to hang up and wait for the end. `placed`: it has shown that the call exists, so it can never be void. */
   Closing: { request: Schema.Literals(["inFlight", "doubtful", "placed"]), cause: HangupCause, ...AnsweredAt, ...Looks },
   /**
-   * `inferred`: absent when the provider told of the end; `gone` when it no longer had the call; `unseen` when there was never a trace of the
-   * call, which may therefore still appear.
+   * `inferred`: absent when the provider reported the end; `gone` when it no longer had the call or stopped answering; `unseen` when there
+   * was never a trace of the call, which may therefore still appear.
    */
   Ended: { endedAt: Schema.Finite, cause: HangupCause, inferred: Schema.optionalKey(Schema.Literals(["gone", "unseen"])), ...AnsweredAt },
   Void: { reason: RefusalReason, at: Schema.Finite }
 })
 export type CallState = typeof CallState.Type
 
-/** Times are steady milliseconds, at which we learned of it. */
+/** `at` is when we learned of the event, in steady milliseconds. */
 export const CallEvent = Schema.TaggedUnion({
   Accepted: {},
   Refused: { at: Schema.Finite, reason: RefusalReason },
-  /** No reply to our request. */
+  /** The outcome of our request is unknown. */
   Doubted: { at: Schema.Finite },
   Rang: {},
   Answered: { at: Schema.Finite, ...ToldAt },
   HungUp: { at: Schema.Finite, cause: HangupCause, ...ToldAt },
-  /** The audio has ended. `failed`: it never came about, or is certainly lost. */
+  /** The audio has ended. `failed`: it was never set up, or is certainly lost. */
   MediaLost: { at: Schema.Finite, failed: Schema.Boolean },
-  /** We want it to end: an operator, a shutdown, the agent, answering machine detection. */
+  /** We want the call to end: because of an operator, a shutdown, the agent or answering-machine detection. */
   EndAsked: { at: Schema.Finite, cause: HangupCause },
   DeadlinePassed: { at: Schema.Finite },
   /**
-   * The provider's answer to `Look`; `silent` when it gave none. `deaf`: its events are not being heard at the moment, so an end of which it
-   * will tell may not have been told yet.
+   * The provider's answer to `Look`; `silent` when it gave none. `deaf`: its events do not reach us at the moment, so the call may have ended
+   * without us having heard of it yet.
    */
   Looked: { at: Schema.Finite, presence: Schema.Literals(["ringing", "up", "gone", "never_placed", "silent"]), deaf: Schema.Boolean }
 })
@@ -69,19 +68,19 @@ export const CallCommand = Schema.TaggedUnion({
   Originate: {},
   AttachVoice: {},
   Hangup: { cause: HangupCause },
-  /** Ask the provider where the call stands. */
+  /** Ask the provider for the call's state. */
   Look: {},
   SetDeadline: { afterMillis: Schema.Finite }
 })
 export type CallCommand = typeof CallCommand.Type
 
 export interface CallLimits {
-  /** How long the callee's phone may ring; the provider ends the call then. */
+  /** How long the callee's phone may ring. The provider then ends the call. */
   readonly ringTimeoutSeconds: number
   readonly maxDurationSeconds: number
 }
 
-/** Where the call now stands, and what its actor must do about it, in order. */
+/** The call's new state, and the commands that its actor must carry out, in order. */
 export interface Step {
   readonly state: CallState
   readonly commands: ReadonlyArray<CallCommand>

@@ -7,33 +7,33 @@
  *        |  '--------------'--an end that may hide an answer--> Held --Answered, or nothing more--> Ended
  *        '--Refused--> Void: it was certainly never placed
  *
- * Any state but the last two may end early. `transition` is the only code that moves a call. Void and an end that the provider told are
- * final: whatever it says later changes nothing. An end that we only inferred still takes the provider's word. Exactly one deadline is set
- * at any time, by the newest `SetDeadline`; one that had passed just before it was replaced does no harm.
+ * Any state except Ended and Void may end early. `transition` is the only code that moves a call. Void is final, and so is an end that the
+ * provider reported: later events change nothing. An end that we only inferred still accepts the provider's report. Exactly one deadline is
+ * set at any time, by the newest `SetDeadline`; one that passed just before it was replaced does no harm.
  */
 import { CallCommand, CallEvent, type CallLimits, CallState, type Step } from "./Call.ts"
 import { type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
 
-/** After the ring timeout, how long we wait for the provider's word before we ask. */
+/** How long after the ring timeout we wait for the provider's report before we look. */
 const PATIENCE_MILLIS = 30_000
 const LOOK_AGAIN_MILLIS = 10_000
-/** So often must a call not be found, ten seconds apart, until we believe it. */
+/** A call counts as gone after this many looks, ten seconds apart, that did not find it. */
 const MISSES_TO_BELIEVE = 3
-/** The same for a call that we end. */
+/** The same for a call that we are ending. */
 const MISSES_TO_BELIEVE_CLOSED = 2
-/** The same while its request is awaited: by then somebody would have given the reply up, so the call is in doubt. */
+/** The same for a call that we are ending while the reply to its request is awaited: by then that wait has timed out, and the call is in doubt. */
 const MISSES_TO_BELIEVE_IN_FLIGHT = 6
-/** A provider that gives no answer at all for ten minutes has lost the call. */
+/** After ten minutes without an answer to any look, the provider is taken to have lost the call. */
 const SILENCES_TO_BELIEVE = 60
-/** How long an end that may hide an answer waits for it: carriers deliver events seconds apart, and in any order. */
+/** How long an end that may hide an answer waits for the answer event: carriers deliver events seconds apart and in any order. */
 const HOLD_MILLIS = 5000
-/** The same while the provider has not even answered the look. */
+/** The same if the provider has not even answered the look. */
 const LONGEST_HOLD_MILLIS = 15_000
-/** Carriers close the audio first, and tell of the end some seconds later. */
+/** Carriers close the audio first and report the end some seconds later. */
 const MEDIA_GRACE_MILLIS = 10_000
-/** A call that is not there any more has an end that is being told at this moment. */
+/** When a look no longer finds an answered call, the report of its end should arrive within this time. */
 const LAST_WORD_MILLIS = 2000
-/** A call that was up under another process may have ended long ago, and then nobody tells of its end. */
+/** A call that was up under another process may have ended long ago, and then no report of its end will come. */
 const RECOVERED_LOOK_MILLIS = 1000
 
 const { Closing, Dialing, Ended, Held, Muted, Ringing, Up, Void } = CallState.cases
@@ -52,12 +52,12 @@ export const dial = (limits: CallLimits, at: number): Step =>
     Originate.make({})
   )
 
-/** What is known of a request that a former process sent: whether the provider has ever shown that the call exists. */
+/** Whether the provider has ever shown that a call requested by an earlier process exists. */
 type Trace = "none" | "placed"
 
 /**
- * A call whose request had been sent when the process that dialed it ended. Looks of that process are not known, so the first that does not
- * find the call counts as the last. One that had shown itself is over then; one that had not may still appear until its time has passed.
+ * A call whose request had been sent when the process that dialed it ended. That process's looks are not known, so the first look that does
+ * not find the call counts as the last. A call that had shown itself is then over; one that had not may still appear until `giveUpAt`.
  */
 export const recoverSent = (limits: CallLimits, sentAt: number, trace: Trace): Step => {
   const giveUpAt = sentAt + ringMillis(limits)
@@ -67,7 +67,7 @@ export const recoverSent = (limits: CallLimits, sentAt: number, trace: Trace): S
     : to(Dialing.make({ request: "doubtful", giveUpAt, ...looks }), lookAgain, Look.make({}))
 }
 
-/** A call that was answered when the process that carried it ended: its audio is gone, so it is ended. */
+/** A call that was answered when the process that carried it ended. Its audio is gone, so it is hung up. */
 export const recoverAnswered = (answeredAt: number): Step =>
   to(
     Closing.make({ answeredAt, cause: "node_lost", request: "placed", ...notLooked }),
@@ -75,7 +75,7 @@ export const recoverAnswered = (answeredAt: number): Step =>
     Hangup.make({ cause: "node_lost" })
   )
 
-/** A call that another node's name has left behind unanswered. Its events do not reach us: nobody would talk to whoever answers it. */
+/** An unanswered call left behind by a node of another name. Its events do not reach us, so nobody would talk to a callee who answers. */
 export const recoverElsewhere = (trace: Trace): Step => close("node_lost", { request: trace === "placed" ? "placed" : "doubtful" })
 
 const close = (cause: HangupCause, call: { readonly request: (typeof Closing.Type)["request"]; readonly answeredAt?: number }): Step =>
@@ -113,7 +113,7 @@ const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: CallLimits
         case "up":
           return found(call, presence, at)
         case "never_placed":
-          // While the request itself may still be under way, nothing can be proven of it.
+          // While the request may still be under way, the call's absence proves nothing.
           return call.request === "doubtful" ? to(Void.make({ at, reason: "unreachable" })) : missed(call, at, call.giveUpAt)
         case "gone":
           return missed(call, at, call.giveUpAt)
@@ -150,22 +150,25 @@ const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits
 
 type Unanswered = typeof Dialing.Type | typeof Ringing.Type
 
-/** A look has found it. */
+/** A look has found the call. */
 const found = ({ giveUpAt }: Unanswered, presence: "ringing" | "up", at: number): Step => {
-  // It was answered while nobody listened for its events: the callee has been hearing nothing.
+  // It was answered while its events did not reach us, so the callee has heard nothing.
   if (presence === "up") return close("trunk_lost", { request: "placed", answeredAt: at })
-  // Past the time it may ring, it still rings only because the end that we asked for was lost.
+  // The provider should have ended it at the ring timeout.
   if (at >= giveUpAt) return close("ring_timeout", { request: "placed" })
   return to(Ringing.make({ giveUpAt, ...notLooked }), SetDeadline.make({ afterMillis: giveUpAt - at }))
 }
 
-/** Of a call that has never been seen there is no trace at all; of another we only know that it is there no more. */
+/** A call that was never seen has left no trace at all; of any other we only know that it is gone. */
 const writeOff = (call: Unanswered, at: number): Step => {
   const isUnseen = call._tag === "Dialing" && call.request !== "accepted"
   return to(Ended.make({ cause: "written_off", endedAt: at, inferred: isUnseen ? "unseen" : "gone" }))
 }
 
-/** It was not found once more. Often enough, and not before `notBefore`: there is no proof either way, and it is never dialed again by itself. */
+/**
+ * Another look did not find the call. After enough of them, and not before `notBefore`, it is written off: there is no proof either way, so
+ * the contact is never dialed again automatically.
+ */
 const missed = (call: Unanswered, at: number, notBefore: number): Step =>
   at >= notBefore && call.missed + 1 >= MISSES_TO_BELIEVE ? writeOff(call, at) : to({ ...call, missed: call.missed + 1 }, lookAgain)
 
@@ -174,10 +177,10 @@ const unheard = (call: Unanswered, at: number): Step =>
 
 interface Unheard {
   readonly dialedAt?: number
-  /** Why we asked for the end, where we did. */
+  /** The cause for which we asked the provider to hang up, if we did. */
   readonly ours?: HangupCause
 }
-/** The end of a call of which no answer was heard. */
+/** The end of a call for which no answer was reported. */
 const endUnanswered = ({ at, cause, toldAt }: typeof CallEvent.cases.HungUp.Type, { dialedAt, ours = cause }: Unheard): Step => {
   if (!mayHideAnswer(cause)) return to(Ended.make({ cause: ours, endedAt: at }))
   const times = { ...(dialedAt === undefined ? {} : { dialedAt }), ...(toldAt === undefined ? {} : { toldAt }) }
@@ -193,11 +196,11 @@ const held = (call: typeof Held.Type, event: CallEvent): Step => {
     Doubted: () => to(call),
     Rang: () => to(call),
     Answered: ({ toldAt }) => to(Ended.make({ answeredAt: answeredBefore(call, toldAt), cause, endedAt })),
-    // The provider's record replaces its first word, where it says more.
+    // A later report of the provider replaces the first one if its cause rules out an answer.
     HungUp: (again) => (mayHideAnswer(again.cause) ? to(call) : to(Ended.make({ cause: again.cause, endedAt }))),
     // There can be no audio without an answer.
     MediaLost: () => to(call),
-    // Who was detected had answered.
+    // A machine that was detected had answered.
     EndAsked: (asked) => (asked.cause === "machine_detected" ? to(Ended.make({ cause: asked.cause, endedAt })) : to(call)),
     DeadlinePassed: ({ at }) => {
       const longest = endedAt + LONGEST_HOLD_MILLIS
@@ -220,7 +223,10 @@ const held = (call: typeof Held.Type, event: CallEvent): Step => {
   })
 }
 
-/** When the call was answered whose end came first: as long before the end as the provider says; without its times, nobody knows. */
+/**
+ * When a call was answered if its end was reported first: as long before the end as the provider's timestamps say, but not before it was
+ * dialed; at the end itself if the provider gave no timestamps.
+ */
 const answeredBefore = ({ endedAt, dialedAt = endedAt, toldAt }: typeof Held.Type, answerToldAt: number | undefined): number => {
   const talkMillis = toldAt === undefined || answerToldAt === undefined ? 0 : Math.max(0, toldAt - answerToldAt)
   return Math.min(endedAt, Math.max(dialedAt, endedAt - talkMillis))
@@ -239,7 +245,7 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
       return failed ? to(state, lookAgain, Look.make({})) : to(state, SetDeadline.make({ afterMillis: MEDIA_GRACE_MILLIS }))
     },
     EndAsked: ({ cause }) => close(cause, { request: "placed", answeredAt: call.answeredAt }),
-    // The deadline of the ringing may have passed while the answer was being handled.
+    // The ring deadline may have passed while the answer was being handled.
     DeadlinePassed: ({ at }) =>
       at >= call.answeredAt + limits.maxDurationSeconds * 1000
         ? close("duration_exceeded", { request: "placed", answeredAt: call.answeredAt })
@@ -290,14 +296,14 @@ const closing = (call: typeof Closing.Type, event: CallEvent): Step => {
     Refused: ({ at, reason }) => (call.request === "placed" ? to(call) : to(Void.make({ at, reason }))),
     Doubted: () => to(call.request === "placed" ? call : Closing.make({ ...call, request: "doubtful" })),
     Rang: shown,
-    // Picked up while we hung up: of two signals the answer is the stronger.
+    // Answered while we were hanging up: the call counts as answered.
     Answered: ({ at }) => to(Closing.make({ ...call, request: "placed", answeredAt: call.answeredAt ?? at }), hangup),
     HungUp: (event) =>
       call.answeredAt === undefined
         ? endUnanswered(event, { ours: call.cause })
         : to(Ended.make({ answeredAt: call.answeredAt, cause: call.cause, endedAt: event.at })),
     MediaLost: () => to(call),
-    // Asked again, because the first request may have been lost.
+    // Hang up again, because the first request may have been lost.
     EndAsked: () => to(call, hangup),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, presence }) => {
@@ -318,7 +324,7 @@ const closing = (call: typeof Closing.Type, event: CallEvent): Step => {
   })
 }
 
-/** An answered call was there, and is no more. Of another, the request itself may still be under way, so one look proves nothing. */
+/** An answered call that is not found has ended. For any other, the request may still be under way, so one look proves nothing. */
 const closingMissed = (call: typeof Closing.Type, at: number): Step => {
   const enough = call.request === "inFlight" ? MISSES_TO_BELIEVE_IN_FLIGHT : MISSES_TO_BELIEVE_CLOSED
   return call.answeredAt !== undefined || call.missed + 1 >= enough
@@ -326,7 +332,7 @@ const closingMissed = (call: typeof Closing.Type, at: number): Step => {
     : to(Closing.make({ ...call, missed: call.missed + 1 }), lookAgain)
 }
 
-/** Without a trace of the call, nobody can say that we have ended it. */
+/** Without a trace of the call, we cannot claim to have ended it. */
 const closed = (call: typeof Closing.Type, at: number): Step =>
   to(
     call.request === "placed"
@@ -334,7 +340,10 @@ const closed = (call: typeof Closing.Type, at: number): Step =>
       : Ended.make({ cause: "written_off", endedAt: at, inferred: "unseen" })
   )
 
-/** Until it is recorded, an end that nobody told takes the provider's word; but not one that leaves open whether the call was answered. */
+/**
+ * Until it is recorded, an inferred end accepts the provider's report. Exception: a call without an answer ignores a cause that leaves open
+ * whether it was answered.
+ */
 const ended = (call: typeof Ended.Type, event: CallEvent): Step => {
   if (call.inferred === undefined || event._tag !== "HungUp") return to(call)
   if (call.answeredAt === undefined && mayHideAnswer(event.cause)) return to(call)
@@ -342,7 +351,7 @@ const ended = (call: typeof Ended.Type, event: CallEvent): Step => {
   return to(Ended.make({ ...known, cause: isOurs(call.cause) ? call.cause : event.cause }))
 }
 
-/** Why we asked for the end stands, whatever the provider calls it. */
+/** The cause for which we ended the call stands, whatever the provider reports. */
 const isOurs = (cause: HangupCause): boolean => cause !== "written_off" && cause !== "normal_clearing" && cause !== "trunk_lost"
 
 const answeredOf = (call: { readonly answeredAt?: number }) => (call.answeredAt === undefined ? {} : { answeredAt: call.answeredAt })

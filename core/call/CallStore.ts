@@ -7,7 +7,7 @@ import type { AgentId, CallId, OrganizationId, PhoneNumberId, RunId, TelephonyCo
 
 type Sql = SqlClient.SqlClient
 
-/** What there is under the id of a single call. */
+/** The attempt with the id of a single call, and its run. */
 interface BegunCall {
   readonly state: "intent" | "sent" | "answered" | "ended" | "void"
   readonly wasSent: boolean
@@ -32,7 +32,7 @@ export const testPhoneNumber = (sql: Sql, organizationId: OrganizationId) =>
     Effect.map((rows) => rows[0]?.number ?? undefined)
   )
 
-/** An active number of the configuration that a callee can be shown. */
+/** The address of an active number of the configuration; undefined if it cannot be shown to a callee. */
 export const callerNumber = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId, id: PhoneNumberId) =>
   sql<{ readonly address: string }>`
     SELECT address_normalized AS address FROM phone_numbers

@@ -1,4 +1,4 @@
-/** Single calls: one number, one agent, now. */
+/** Single calls: an agent calls one number at once, outside any campaign. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -59,12 +59,12 @@ type NotDialed =
 export class Calls extends Context.Service<
   Calls,
   {
-    /** Returns once the provider has taken the call. */
+    /** Returns once the provider has accepted the call, or when it is unknown whether it has; for an id that has a call already, at once. */
     readonly start: (
       organizationId: OrganizationId,
       call: CallRequest
     ) => Effect.Effect<StartedCall, NotDialed | AgentTriggerNotFound | TriggerNotInVersion>
-    /** The same for whoever tries an agent out: its draft runs, if there is one. */
+    /** The same to try an agent out: its draft runs, if there is one. */
     readonly test: (
       organizationId: OrganizationId,
       call: TestCallRequest
@@ -94,7 +94,7 @@ interface Ports {
   readonly dialer: Dialer["Service"]
 }
 
-/** What became of the call if it was begun before; undefined when it was not. */
+/** The run of the call that has already begun with this id; undefined when there is none. */
 const earlier = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   organizationId: OrganizationId,
@@ -163,7 +163,7 @@ const test = Effect.fnUntraced(function* (ports: Ports, organizationId: Organiza
   })
 })
 
-/** A run is the record of one call, made with it: no run waits for a call. */
+/** A run is the record of one call and is created with it, so no existing run can take a new call. */
 const unusable = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, organizationId: OrganizationId, id: RunId, agent: CallableAgent) {
   const run = yield* Effect.orDie(store.findRun(sql, organizationId, id))
   if (run === undefined) return yield* new RunRefused({ reason: "not_found" })

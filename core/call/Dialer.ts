@@ -1,16 +1,16 @@
-/** Port: place a single call now, outside of any campaign. */
+/** Port: places a single call at once, outside any campaign. */
 import { Context, type Effect, Schema } from "effect"
 import type { CallUnsettled } from "./CallRequest.ts"
 import type { NumberInCall } from "./NumberHold.ts"
 import type { AgentDefinitionId, AgentId, CallId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 
 export class ConcurrencyExhausted extends Schema.TaggedError<ConcurrencyExhausted>()("ConcurrencyExhausted", {}) {}
-/** This node has as many calls with audio as it can speak to, or as it was set to have; this one would be one more. */
+/** This node already carries as many calls with audio as it can serve, or as it is configured for. */
 export class MediaExhausted extends Schema.TaggedError<MediaExhausted>()("MediaExhausted", { retryAfterSeconds: Schema.Int }) {}
-/** The provider refused the call, or its trunk is down or at rest; `reason` is a sentence for the caller. */
+/** The call was not placed, for example because the provider refused it or its trunk is down. `reason` is a sentence for the client. */
 export class CallNotPlaced extends Schema.TaggedError<CallNotPlaced>()("CallNotPlaced", {
   reason: Schema.String,
-  /** When it may be otherwise, where that is known. */
+  /** When another try may succeed, if that is known. */
   retryAfterSeconds: Schema.optionalKey(Schema.Int)
 }) {}
 
@@ -19,14 +19,14 @@ export interface SingleCall {
   readonly agentId: AgentId
   /** The version of the agent that runs. */
   readonly definitionId: AgentDefinitionId
-  /** What the version says of its template variables is known to the agent too. */
+  /** Whether the context also contains the version's template variables. */
   readonly isTest: boolean
   readonly telephonyConfigurationId: TelephonyConfigId
   /** E.164, or an extension of the telephony configuration. */
   readonly phoneNumber: string
-  /** The number to show. Undefined: the configuration's choice. */
+  /** The number to show. Undefined: the configuration chooses. */
   readonly from: string | undefined
-  /** Undefined: a new one. Never one that has been dialed with. */
+  /** Undefined: a new id. Never the id of a call that was already dialed. */
   readonly callId: CallId | undefined
   readonly initialContext: Readonly<Record<string, unknown>>
 }
@@ -34,7 +34,7 @@ export interface SingleCall {
 export class Dialer extends Context.Service<
   Dialer,
   {
-    /** Succeeds once the provider has accepted the request, or when it is unknown whether it has: the run tells how it went on. */
+    /** Succeeds once the provider has accepted the request, or when it is unknown whether it has. The run shows what follows. */
     readonly dial: (
       call: SingleCall
     ) => Effect.Effect<

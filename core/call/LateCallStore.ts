@@ -1,4 +1,4 @@
-/** Calls that live on after their attempts: whose they are, and what their runs tell of it. */
+/** Calls that are still up after their attempts have ended: which attempts they belong to, and what their runs record about them. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
@@ -8,20 +8,20 @@ import { storableJson } from "#core/storable.ts"
 export interface KnownAttempt {
   readonly callId: CallId
   readonly node: string
-  /** It has not ended yet: somebody follows the call, or is about to. */
+  /** The attempt has not ended: an actor follows its call, or is about to. */
   readonly isLive: boolean
 }
 
-/** An attempt that was written off: its call may still appear. */
+/** An attempt that was written off. Its call may still appear. */
 export interface AttemptInDoubt {
   readonly callId: CallId
   readonly organizationId: OrganizationId
   readonly campaignId: CampaignId | undefined
   readonly telephonyConfigurationId: TelephonyConfigId
-  /** Since its request left, by the database's clock. */
+  /** Time since its request left, by the database's clock. */
   readonly ageMillis: number
   readonly callerNumber: string | undefined
-  /** Where its request went; undefined when nobody knows. */
+  /** The provider's endpoint that the request went to; undefined when unknown. */
   readonly endpoint: string | undefined
 }
 
@@ -30,9 +30,9 @@ const lateCall: keyof Annotations = "late_call"
 export class LateCallStore extends Context.Service<
   LateCallStore,
   {
-    /** Those of these ids that stand for attempts of this configuration. */
+    /** Those of these ids that belong to attempts of this configuration. */
     readonly attempts: (id: TelephonyConfigId, callIds: ReadonlyArray<CallId>) => Effect.Effect<ReadonlyArray<KnownAttempt>>
-    /** Adds to the annotations of the attempt's run. Repeating it changes nothing. False: it has no run, because it was void. */
+    /** Adds to the annotations of the attempt's run. Repeating it changes nothing. False: there is no run, because the attempt is void. */
     readonly annotate: (callId: CallId, late: LateLife) => Effect.Effect<boolean>
     /** Attempts that were written off and still hold their numbers. */
     readonly inDoubt: Effect.Effect<ReadonlyArray<AttemptInDoubt>>

@@ -22,9 +22,9 @@ export const WakeWaiting = Context.Reference<(campaigns: ReadonlyArray<CampaignI
 })
 
 /**
- * CTEs for a statement whose CTE `over` has just changed attempts and returns `phone_number`, `holds_number` and `awaited_by` of each: the
- * contacts whose number that has released stop waiting. They are found by columns that never change, because a claim may have parked them
- * after this statement began, and locked in one order, so that two such statements cannot deadlock.
+ * CTEs for a statement whose CTE `over` has just changed attempts and returns `phone_number`, `holds_number` and `awaited_by` of each.
+ * Contacts that wait for a number that `over` has released stop waiting. They are found by columns that never change, because a claim may
+ * have parked them after this statement began, and locked in a fixed order, so that two such statements cannot deadlock.
  */
 export const freeing = (sql: Sql, over: string) => sql`
     freed AS MATERIALIZED (
@@ -37,7 +37,7 @@ export const freeing = (sql: Sql, over: string) => sql`
 
 /**
  * The column `freed`: the campaigns that were waiting for the numbers that `over` has released. If `over` changed nothing because the call
- * `callId` had ended before, those that were waiting for its number: the process that released it may have died before it woke them.
+ * `callId` had already ended, those that were waiting for its number: the process that released it may have died before it woke them.
  */
 export const freedBy = (sql: Sql, over: string, callId?: CallId) =>
   sql`(SELECT coalesce(jsonb_agg(DISTINCT waiter), '[]') FROM (
@@ -54,7 +54,7 @@ interface Released {
 
 const released = (rows: ReadonlyArray<Released>): Released => rows[0] ?? { count: 0, freed: [] }
 
-/** Of an attempt that was written off. */
+/** Releases the number of an attempt that was written off. */
 export const release = (sql: Sql, callId: CallId) =>
   sql<Released>`
     WITH over AS (
@@ -63,14 +63,14 @@ export const release = (sql: Sql, callId: CallId) =>
     ), ${freeing(sql, "over")}
     SELECT (SELECT count(*) FROM over)::int AS count, ${freedBy(sql, "over")}`.pipe(Effect.map(released))
 
-/** Attempts that are over and still hold their numbers, although their requests left so long ago that no call can appear any more. */
+/** Attempts that are over and still hold their numbers, although their requests left so long ago that their calls can no longer appear. */
 export const outlived = (sql: Sql) =>
   sql<{ readonly id: CallId }>`
     SELECT id FROM attempts WHERE holds_number AND state IN ('ended', 'void')
       AND coalesce(sent_at, created_at) < now() - ${longestDoubtMillis}::float8 * interval '1 millisecond'
     ORDER BY id LIMIT 1000`.pipe(Effect.map((rows) => rows.map(({ id }) => id)))
 
-/** Resumes contacts that wait for numbers that nobody holds. There are none, unless somebody has edited rows by hand. */
+/** Resumes contacts that wait for numbers that no attempt holds. There are none unless somebody has edited rows by hand. */
 export const resumeForgotten = (sql: Sql) =>
   sql<Released>`
     WITH forgotten AS MATERIALIZED (

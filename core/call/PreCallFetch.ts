@@ -1,6 +1,6 @@
 /**
- * What an agent's owner is asked as a call leaves, and what his answer adds to the context of the call. Pure. What calls run with was maybe
- * never checked, and the answer is a stranger's: nothing in either is taken for granted.
+ * The request to the agent owner's server as a call leaves, and what its response adds to the call's context. Pure. The definition may never
+ * have been validated, and the response comes from outside: nothing in either is taken for granted.
  */
 import { isObject, type JsonObject } from "#core/Json.ts"
 import { startDataOf } from "#core/agent/AgentGraph.ts"
@@ -17,13 +17,13 @@ const textIn = (part: JsonObject, name: string): string => {
   return typeof value === "string" ? value.trim() : ""
 }
 
-/** All calls of the engine are outbound. Without a mode, the older switch says it. */
+/** All calls of the engine are outbound. Without a mode, the older switch decides. */
 const isWanted = (start: JsonObject): boolean => {
   const mode = textIn(start, "pre_call_fetch_mode")
   return mode === "" ? start["pre_call_fetch_enabled"] === true : mode === "always" || mode === "outbound"
 }
 
-/** Undefined: the calls of this agent fetch nothing. */
+/** Undefined: calls of this agent fetch nothing. */
 export const preCallFetchOf = (definition: JsonObject): PreCallFetch | undefined => {
   const start = startDataOf(definition)
   const url = textIn(start, "pre_call_fetch_url")
@@ -32,14 +32,14 @@ export const preCallFetchOf = (definition: JsonObject): PreCallFetch | undefined
   return { url, credentialUuid: credential === "" ? undefined : credential }
 }
 
-/** The body of the request. Outbound calls are told of by the same name as inbound ones. */
+/** The body of the request. Outbound calls have the same event name as inbound ones. */
 export const questionOf = (call: { readonly agentId: number; readonly from: string | undefined; readonly to: string }): string =>
   JSON.stringify({
     event: "call_inbound",
     call_inbound: { agent_id: call.agentId, from_number: call.from ?? "", to_number: call.to }
   })
 
-/** What the body of an answer adds to the context; undefined when it cannot be understood. */
+/** What the body of a response adds to the context; undefined when it cannot be understood. */
 export const fetchedContextOf = (body: string): JsonObject | undefined => {
   const answer = parsed(body)
   if (!isObject(answer)) return undefined
@@ -53,7 +53,7 @@ export const fetchedContextOf = (body: string): JsonObject | undefined => {
 /** The second name is the older one. */
 const givenIn = (answer: JsonObject): unknown => answer["initial_context"] ?? answer["dynamic_variables"]
 
-/** Undefined when it is no JSON. The error would quote it. */
+/** Undefined when the body is not JSON. The error is dropped, because it would quote the body. */
 const parsed = (body: string): unknown => {
   try {
     return JSON.parse(body)
@@ -62,10 +62,10 @@ const parsed = (body: string): unknown => {
   }
 }
 
-/** What lies deeper is dropped. */
+/** Values nested deeper than this are dropped. */
 const deepest = 100
 
-/** JSON without the parts that Postgres cannot store, or that are JSON no more: numbers beyond all bounds. Undefined: nothing is left. */
+/** JSON without the parts that Postgres cannot store, and without numbers too large to be finite. Undefined: nothing is left. */
 const storable = (value: unknown, depth: number): unknown => {
   if (typeof value === "string") return isStorable(value) ? value : undefined
   if (typeof value === "number") return Number.isFinite(value) ? value : undefined

@@ -1,4 +1,4 @@
-/** Attempts that are not over, for whoever settles what a process has left behind. */
+/** Attempts that are not over, for settling those that have no actor. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentDefinitionId, CallId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
