@@ -1,4 +1,4 @@
-/** The voice agents of an organization, and what can be done to one. */
+/** The voice agents of an organization, and the operations on them. */
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
@@ -40,24 +40,24 @@ const wholeList: store.AgentSelection = { ...firstPage, statuses: ["active", "ar
 export class Agents extends Context.Service<
   Agents,
   {
-    /** With version 1 published, or held as a draft while its graph is not finished. */
+    /** Publishes version 1, or holds it as a draft if its graph is not finished. */
     readonly create: (
       organizationId: OrganizationId,
       agent: NewAgent
     ) => Effect.Effect<Agent, AgentDefinitionRefused | AgentConfigurationsRefused | AgentTriggerTaken | QuotaFull>
-    /** Of every status unless it is said which, newest last; a thousand of them unless a limit is given. */
+    /** Agents of every status unless the selection names some, newest last. At most a thousand unless a limit is given. */
     readonly list: (organizationId: OrganizationId, selection?: Partial<store.AgentSelection>) => Effect.Effect<ReadonlyArray<AgentSummary>>
-    /** As `list`, names only. */
+    /** Like `list`, but only ids and names. */
     readonly names: (
       organizationId: OrganizationId,
       selection?: Partial<store.AgentSelection>
     ) => Effect.Effect<ReadonlyArray<Pick<Agent, "id" | "name">>>
     readonly count: (organizationId: OrganizationId) => Effect.Effect<AgentCount>
-    /** With the published version: what calls are made with. Where there is none, with the draft. */
+    /** With the published version, which calls run. If there is none, with the draft. */
     readonly get: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound>
     /** With the draft, if there is one: what an editor shows. */
     readonly getLatest: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<Agent, AgentNotFound>
-    /** The version that a call of the agent runs: the published one, or for a test its draft, if there is one. */
+    /** The version that a call of the agent runs: the published one, or for a test call the draft, if there is one. */
     readonly calledVersion: (
       organizationId: OrganizationId,
       agent: CallableAgent,
@@ -66,45 +66,48 @@ export class Agents extends Context.Service<
     /** Why no call can be made with an agent that has no published version. */
     readonly unpublished: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<AgentUnpublished>
     readonly getByUuid: (organizationId: OrganizationId, workflowUuid: string) => Effect.Effect<CallableAgent, AgentNotFound>
-    /** By the path of its API trigger, also where that is turned off: its path stays the agent's. */
+    /** By the path of its API trigger, even if the trigger is turned off: the path stays the agent's. */
     readonly getByTrigger: (organizationId: OrganizationId, path: string) => Effect.Effect<TriggeredAgent, AgentTriggerNotFound>
     /**
-     * A change of anything but the name makes a new version: the draft, if somebody has begun one or the graph is not finished, or else the
-     * published one.
+     * A change of anything but the name makes a new version. It becomes the draft if somebody has begun one or the graph is not finished, and
+     * otherwise the published version.
      */
     readonly update: (
       organizationId: OrganizationId,
       id: AgentId,
       changes: AgentChanges
     ) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused | AgentConfigurationsRefused | AgentTriggerTaken>
-    /** Archiving pauses the agent's running campaigns before it returns. Unconfirmed, they are paused all the same; to ask again confirms it. */
+    /**
+     * Archiving pauses the agent's running campaigns before it returns. Fails if that is unconfirmed; they are paused all the same, and a
+     * repeated request confirms it.
+     */
     readonly setStatus: (
       organizationId: OrganizationId,
       id: AgentId,
       status: AgentStatus
     ) => Effect.Effect<Agent, AgentNotFound | StopUnconfirmed>
-    /** Null: into no folder. */
+    /** Null: the agent is in no folder. */
     readonly setFolder: (
       organizationId: OrganizationId,
       id: AgentId,
       folderId: FolderId | null
     ) => Effect.Effect<AgentSummary, AgentNotFound | FolderNotFound>
-    /** Of what an editor shows, with paths of its own. */
+    /** Copies what an editor shows. The copy gets trigger paths of its own. */
     readonly duplicate: (
       organizationId: OrganizationId,
       id: AgentId
     ) => Effect.Effect<Agent, AgentNotFound | AgentDefinitionRefused | QuotaFull>
     /** Newest first. */
     readonly versions: (organizationId: OrganizationId, id: AgentId, page: Page) => Effect.Effect<Part<AgentVersionRecord>, AgentNotFound>
-    /** The draft that there is, or a new one, made of the published version. */
+    /** Returns the existing draft, or creates one from the published version. */
     readonly createDraft: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<AgentVersionRecord, AgentNotFound>
     readonly publish: (
       organizationId: OrganizationId,
       id: AgentId
     ) => Effect.Effect<AgentVersionRecord, AgentNotFound | AgentDraftMissing | AgentInvalid>
-    /** Whether what an editor shows could be published. */
+    /** Succeeds if what an editor shows could be published. */
     readonly validate: (organizationId: OrganizationId, id: AgentId) => Effect.Effect<void, AgentNotFound | AgentInvalid>
-    /** What finished calls of the organization have come to, in alphabetical order. */
+    /** All dispositions of the organization's finished calls, in alphabetical order. */
     readonly dispositionCodes: (organizationId: OrganizationId) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("core/agent/Agents") {
@@ -162,7 +165,7 @@ const reading = (services: Services): Pick<Service, "list" | "names" | "count" |
   }
 }
 
-/** What a request for a call asks of its agent. */
+/** What a request for a call needs to know of its agent. */
 const calling = (services: Services): Pick<Service, "calledVersion" | "unpublished" | "getByUuid" | "getByTrigger"> => {
   const { agentVersions, provided, sql } = services
   return {
