@@ -196,7 +196,7 @@ const held = (call: typeof Held.Type, event: CallEvent): Step => {
     Doubted: () => to(call),
     Rang: () => to(call),
     Answered: ({ toldAt }) => to(Ended.make({ answeredAt: answeredBefore(call, toldAt), cause, endedAt })),
-    // A later report of the provider replaces the first one if its cause rules out an answer.
+    // A later report of the provider replaces the first one, unless answered calls end with its cause as well.
     HungUp: (again) => (mayHideAnswer(again.cause) ? to(call) : to(Ended.make({ cause: again.cause, endedAt }))),
     // There can be no audio without an answer.
     MediaLost: () => to(call),

@@ -1,10 +1,9 @@
 /**
- * The circuit breaker's window in memory, so that the end of a call is judged before its line is given to the next. The database decides: a
- * trip here only holds back further calls until the record has been judged. The window covers one stretch of running, from a start to the
- * stop that follows.
+ * The circuit breaker's window in memory, so that the end of a call is judged before its slot goes to the next call. The database decides: a
+ * trip here only holds back further calls until the record has been judged. A window covers one breaker epoch.
  *
  *     watching --an end trips it--> tripped --the record trips as well--> (the campaign is paused)
- *                                      '--the record does not---> watching, by the entries of the record
+ *                                      '--the record does not---> watching, with the entries on record
  */
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import { type BreakerConfig, isTripped } from "./CircuitBreaker.ts"
@@ -27,17 +26,17 @@ export class BreakerWindow {
   #newest = Number.NEGATIVE_INFINITY
   #tripped = false
 
-  /** `recorded`: what the database has of this stretch. */
+  /** `recorded`: the entries of this epoch in the database. */
   constructor(config: BreakerConfig, recorded: ReadonlyArray<BreakerEntry>) {
     this.#config = config
     this.#load(recorded)
   }
 
-  /** Nothing may leave until the record has been judged. */
+  /** No call may leave until the record has been judged. */
   get isTripped(): boolean {
     return this.#tripped
   }
-  /** The ends are all on record: the database can tell whether it trips. */
+  /** All ends are on record, so the database can tell whether the breaker trips. */
   get isSettled(): boolean {
     return this.#pending.size === 0
   }
@@ -46,7 +45,7 @@ export class BreakerWindow {
     return this.#newest
   }
 
-  /** A call is over. */
+  /** A call has ended. */
   ended(entry: BreakerEntry): void {
     if (this.#pending.has(entry.callId)) return
     this.#pending.set(entry.callId, entry)
@@ -54,7 +53,7 @@ export class BreakerWindow {
     this.#judge()
   }
 
-  /** The end has been recorded, as an entry of the breaker or not, or will never be. */
+  /** The end has been recorded, as a breaker entry or not, or will never be recorded. */
   recorded(callId: string, isEntry: boolean): void {
     const entry = this.#pending.get(callId)
     if (entry === undefined) return
@@ -64,7 +63,7 @@ export class BreakerWindow {
     else if (this.#tripped) this.#tripped = this.#isTripped()
   }
 
-  /** The record, as it is now, does not trip. */
+  /** The record as it is now does not trip the breaker. */
   overruled(recorded: ReadonlyArray<BreakerEntry>): void {
     this.#load(recorded)
     this.#tripped = false

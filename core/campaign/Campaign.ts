@@ -1,10 +1,10 @@
 /**
- * A campaign: an agent that calls everybody in a list.
+ * A campaign: an agent that calls every contact in a list.
  *
  *     draft --start--> running --pause, or the engine stops it--> paused --start, resume--> running
- *     running --last contact is done--> completed        running --beyond repair--> failed
+ *     running --last contact is done--> completed
  *
- * `completed` and `failed` are final. Whatever an operator can repair ends in `paused`.
+ * `completed` and `failed` are final. Nothing sets `failed` yet: every problem so far is one that an operator can repair, and ends in `paused`.
  */
 import { Schema } from "effect"
 import type { AgentId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
@@ -14,7 +14,7 @@ import type { CampaignSettings } from "./CampaignSettings.ts"
 export const campaignStates = ["draft", "running", "paused", "completed", "failed"] as const
 export type CampaignState = (typeof campaignStates)[number]
 
-/** What clients may be shown: `created` is what the existing product calls a draft. */
+/** The states under the names that clients see. The existing product calls a draft `created`. */
 export const shownStates = ["draft", "created", "running", "paused", "completed", "failed"] as const
 type ShownState = (typeof shownStates)[number]
 export const shownState = (state: CampaignState, compatibility: Compatibility): ShownState =>
@@ -65,7 +65,7 @@ export interface Campaign extends CampaignSettings {
 }
 
 export class CampaignNotFound extends Schema.TaggedError<CampaignNotFound>()("CampaignNotFound", { id: Schema.Int }) {}
-/** What was asked is not possible in this state. States are called what clients are shown. */
+/** The requested action is not possible in this state. States have the names that clients see. */
 export class CampaignStateConflict extends Schema.TaggedError<CampaignStateConflict>()("CampaignStateConflict", {
   action: Schema.Literals(["start", "resume", "pause", "update", "redial"]),
   state: Schema.String,

@@ -1,6 +1,6 @@
 /**
  * What the owner of a running campaign reads and writes: the plan it dials by, the stops it decides on, and the breaker. `owner_epoch`
- * fences owners off from each other: whoever took a campaign over has raised it, and the writes of the one before change nothing.
+ * fences owners off from each other: taking a campaign over raises it, and claims and stops of the previous owner then change nothing.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,13 +17,13 @@ export interface DialPlan extends Row<Pick<CampaignSettings, PlanSetting>> {
   readonly campaignId: CampaignId
   readonly organizationId: OrganizationId
   readonly agentId: AgentId
-  /** What its calls run; null where the agent has no published version. */
+  /** The version that its calls run; null if the agent has no published version. */
   readonly definitionId: AgentDefinitionId | null
   readonly ownerEpoch: number
   readonly dialEpoch: number
   readonly breakerEpoch: number
   readonly settingsVersion: number
-  /** Calls that campaigns of the organization may have up: its limit less the reserve. */
+  /** Calls that the organization's campaigns together may have up: its limit less its reserve. */
   readonly organizationShare: number
   readonly telephonyConfigurationId: TelephonyConfigId | null
 }
@@ -47,19 +47,19 @@ export class CampaignOwnership extends Context.Service<
   {
     /** Takes the campaign over. Undefined when it is not running. */
     readonly own: (id: CampaignId) => Effect.Effect<DialPlan | undefined>
-    /** The plan as it is now. Undefined when the campaign does not run any more, or has another owner. */
+    /** The current plan. Undefined when the campaign is no longer running or has another owner. */
     readonly look: (id: CampaignId, ownerEpoch: number) => Effect.Effect<DialPlan | undefined>
     /**
-     * Pauses a running campaign, with the log entry that says why, and withdraws all permits. False when it did not run, or, for the
-     * decision of an owner, when it has another one by now.
+     * Pauses a running campaign, writes the log entry that says why, and withdraws all permits. False when the campaign was not running, or
+     * when `ownerEpoch` is given and the campaign has another owner by now.
      */
     readonly stop: (id: CampaignId, stop: AutomaticStop, ownerEpoch?: number) => Effect.Effect<boolean>
-    /** Trips the breaker if the entries of its window say so. To be called after each entry. */
+    /** Pauses the campaign and returns true if the entries in its breaker's window trip it. Must be called after each entry. */
     readonly judgeBreaker: (id: CampaignId, now: number) => Effect.Effect<boolean>
-    /** The breaker's entries since the last start that are in its window now, oldest first. */
+    /** The entries of the current breaker epoch that are in its window now, oldest first. */
     readonly breakerEntries: (id: CampaignId, now: number) => Effect.Effect<ReadonlyArray<RecordedEntry>>
     readonly log: (id: CampaignId, entry: Entry) => Effect.Effect<void>
-    /** Compares the counters with a scan of contacts and attempts, and mends them. True when they agreed. */
+    /** Compares the counters with a scan of contacts and attempts, and corrects them. True when they agreed. */
     readonly recount: (id: CampaignId) => Effect.Effect<boolean>
   }
 >()("core/campaign/CampaignOwnership") {
@@ -87,7 +87,7 @@ export class CampaignOwnership extends Context.Service<
 type Sql = SqlClient.SqlClient
 type Entry = Omit<AutomaticStop, "level"> & { readonly level: "info" | "warning" | "error" }
 
-/** The engine's own log says it too: whoever runs the engine does not look into each campaign. */
+/** Repeats the entry in the engine's own log, because the engine's operator does not look into each campaign. */
 const tell = (campaignId: CampaignId, { details, event, level, message }: Entry) => {
   const detail = details?.["detail"]
   return logs[level](message, { campaignId, event, ...(detail === undefined ? {} : { detail }) })

@@ -1,4 +1,4 @@
-/** How far a campaign is, under both sets of names that the API has for it; they agree because each is made from the same counters. */
+/** A campaign's progress, under both sets of names that the API has for it. They agree because both are computed from the same counters. */
 import type { CampaignId } from "#core/Id.ts"
 import type { CampaignCounters, CampaignState, SourceSync } from "./Campaign.ts"
 
@@ -51,7 +51,7 @@ export const progressOf = (campaign: {
     total: totalRows,
     completed: completedRows,
     failed: failedRows,
-    // The failure of a campaign cancels whatever was left.
+    // A failed campaign dials nobody any more.
     pending: campaign.state === "failed" ? 0 : totalRows - processedRows,
     processed: processedRows,
     completionPercentage: done

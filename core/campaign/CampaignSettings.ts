@@ -11,17 +11,17 @@ interface Setting {
   /** The column in `campaigns`. The API and the campaign's log use the same name. */
   readonly column: string
   readonly type: "text" | "int" | "jsonb"
-  /** Whether a campaign can be without it. A client clears such a setting with null. */
+  /** Whether a campaign may have no value for it. A client clears such a setting with null. */
   readonly isNullable: boolean
   /** Whether a form for a new campaign offers the value of the newest one. */
   readonly isOffered: boolean
   /** Whether the dial plan of a running campaign contains it. */
   readonly isInPlan: boolean
-  /** Turns what a client gave into what is stored. */
+  /** Converts the client's value into the stored one. */
   readonly stored: (given: never) => unknown
 }
 
-/** What a client gave of an object; what is missing gets its default. */
+/** An object as a client sends it. Missing fields get their defaults. */
 type Given<Config> = { readonly [Key in keyof Config]?: Config[Key] | undefined }
 
 export const campaignSettings = {
@@ -81,10 +81,10 @@ export type PlanSetting = With<"isInPlan">
 
 export type CampaignSettings = { readonly [Name in keyof Declared]: Value<Name> | IfNullable<Name, undefined> }
 
-/** What is left out stays as it is; null clears a setting. Each object is replaced as a whole. */
+/** A setting that is left out stays as it is; null clears it. Each object is replaced as a whole. */
 export type CampaignChanges = { readonly [Name in keyof Declared]?: GivenValue<Name> | IfNullable<Name, null> | undefined }
 
-/** The same with its defaults, as it is stored. */
+/** The same changes with defaults filled in, as they are stored. */
 export type StoredChanges = { readonly [Name in keyof Declared]?: Value<Name> | IfNullable<Name, null> | undefined }
 
 // `Object.keys` gives strings: the keys of a constant object are known.

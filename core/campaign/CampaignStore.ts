@@ -17,7 +17,7 @@ const objectLogs = 100
 
 export interface StoredSync extends SourceSync {
   readonly variables: SourceVariables
-  /** There are extensions among the numbers. Older lists say nothing of it, and have none. */
+  /** Some of the numbers are extensions. Absent for older lists, which have none. */
   readonly hasExtensions?: true
 }
 
@@ -81,7 +81,7 @@ const campaignOf = (row: CampaignRow): LoggedCampaign => ({
   logs: row.logs
 })
 
-/** There is no row of dials before the first one. */
+/** A campaign has no row in `campaign_dials` before its first dial. */
 const dials = (sql: Sql) => sql.literal("coalesce(d.processed_rows, 0) AS processed_rows, coalesce(d.executed_count, 0) AS executed_count")
 
 const select = (sql: Sql, logs: number) => sql`
@@ -103,15 +103,15 @@ export const find = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =
 
 export interface CampaignSelection {
   readonly states?: ReadonlyArray<CampaignState> | undefined
-  /** A part of the name, in capitals or not. */
+  /** A part of the name, in upper or lower case. */
   readonly name?: string | undefined
-  /** Only those that follow this one in the list. Nothing follows a campaign that is not the organization's. */
+  /** Only campaigns that follow this one in the list. Nothing follows another organization's campaign. */
   readonly after?: CampaignId | undefined
   readonly limit: number
   readonly offset: number
 }
 
-/** The page is found before anything is joined to it: in the order of an index, one state at a time, and not further than it goes. */
+/** Finds the page before joining anything to it: in the order of an index, one state at a time, and reads no further than the page goes. */
 export const list = (sql: Sql, organizationId: OrganizationId, { after, limit, name, offset, states }: CampaignSelection) => {
   const selected = (state: Statement.Fragment) => sql`
     SELECT id, created_at FROM campaigns
@@ -166,8 +166,8 @@ export const progress = (sql: Sql, organizationId: OrganizationId, id: CampaignI
   )
 
 /**
- * The campaign's agent and its published version, if it has one; it cannot be archived until the transaction ends. Taken before the campaign's own lock, in the order in
- * which archiving takes them.
+ * The campaign's agent and its published version, if it has one. The agent cannot be archived until the transaction ends. This lock is taken
+ * before the campaign's own, in the same order as archiving takes them.
  */
 export const lockAgent = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql<{ readonly agentId: AgentId; readonly isActive: boolean; readonly definition: JsonObject | null }>`
@@ -186,14 +186,14 @@ export const lock = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =
     SELECT state, telephony_configuration_id, source_sync FROM campaigns
     WHERE organization_id = ${organizationId} AND id = ${id} FOR NO KEY UPDATE`.pipe(Effect.map((rows) => rows[0]))
 
-/** Rows that are still to be called at an extension. */
+/** Contacts that are still to be called at an extension. */
 export const extensionsToCall = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql<{ readonly rowNo: number; readonly phoneNumber: string }>`
     SELECT row_no, phone_number FROM contacts
     WHERE organization_id = ${organizationId} AND campaign_id = ${id} AND state IN ('pending', 'retry_wait', 'dialing')
       AND phone_number NOT LIKE '+%' ORDER BY row_no`
 
-/** Waiting retries that the settings do not allow any more fail without a dial. What was not dialed is not counted as a retry. */
+/** Fails waiting retries that the settings no longer allow, without a dial. A retry that was not dialed is not counted as one. */
 export const dropWaiting = (sql: Sql, organizationId: OrganizationId, id: CampaignId) => sql`
   WITH dropped AS (
     UPDATE contacts SET state = 'failed', retries_used = retries_used - 1, due_at = NULL, awaits_number = false FROM campaigns c
@@ -212,13 +212,13 @@ interface Run {
   readonly telephonyConfigurationId: TelephonyConfigId
 }
 
-/** A campaign that is to run, and of which no contact is left, completes at once. */
+/** A campaign that should run but has no contacts left completes at once. */
 export const runningOrCompleted = (sql: Sql) =>
   sql.literal(`
     state = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN 'completed' ELSE 'running' END,
     completed_at = CASE WHEN completed_rows + failed_rows + cancelled_rows = total_rows THEN now() END`)
 
-/** T2, T3. */
+/** Starts or resumes the campaign. */
 export const run = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { left, telephonyConfigurationId }: Run) => {
   const [event, message] =
     left === "draft" ? (["campaign_started", "Campaign started."] as const) : (["campaign_resumed", "Campaign resumed."] as const)
@@ -239,7 +239,7 @@ export const run = (sql: Sql, organizationId: OrganizationId, id: CampaignId, { 
     SELECT state, dial_epoch FROM changed`.pipe(Effect.map((rows) => rows[0]))
 }
 
-/** The state that a change found, and whether it was one that may be left. Undefined: no such campaign. */
+/** The state that a change found, and whether the change was made. */
 interface Attempted {
   readonly state: CampaignState
   readonly done: boolean
@@ -248,7 +248,7 @@ const attempted = Effect.map((rows: ReadonlyArray<Attempted>) => rows[0])
 
 const pausedByUser = { level: "info", event: "campaign_paused", message: "Campaign paused.", details: { by: "user" } } as const
 
-/** T4. A campaign that the engine would resume by itself stays paused. */
+/** Pauses the campaign. One that the engine would resume by itself stays paused. */
 export const pause = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql<Attempted & { readonly isUnconfirmed: boolean }>`
     WITH found AS MATERIALIZED (
@@ -262,14 +262,14 @@ export const pause = (sql: Sql, organizationId: OrganizationId, id: CampaignId) 
     )
     SELECT state, is_unconfirmed, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(Effect.map((rows) => rows[0]))
 
-/** Whether a client has been told to ask for the pause again. */
+/** Records whether a client has been told to ask for the pause again. */
 export const setUnconfirmed = (sql: Sql, organizationId: OrganizationId, id: CampaignId, unconfirmed: boolean) =>
   sql`
     UPDATE campaigns SET pause_unconfirmed = ${unconfirmed}::bool
     WHERE organization_id = ${organizationId} AND id = ${id} AND state = 'paused'`.pipe(Effect.asVoid)
 
 interface Change {
-  /** Names the settings that are given. */
+  /** The columns of the settings that are given, for the log. */
   readonly changed: ReadonlyArray<string>
   /** Whether a running campaign may be changed. */
   readonly isRunningOpen: boolean
@@ -298,7 +298,10 @@ export const update = (sql: Sql, organizationId: OrganizationId, id: CampaignId,
     SELECT state, EXISTS (SELECT 1 FROM changed) AS done FROM found`.pipe(attempted)
 }
 
-/** After a change of a running campaign's settings, in its transaction: retries that they rule out fail, and if nobody is left it completes. */
+/**
+ * To be called after a change of a running campaign's settings, in the same transaction. Retries that the settings rule out fail, and if no
+ * contact is left, the campaign completes.
+ */
 export const settleRunning = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   Effect.andThen(
     dropWaiting(sql, organizationId, id),
@@ -310,7 +313,7 @@ export const settleRunning = (sql: Sql, organizationId: OrganizationId, id: Camp
     ${intoCampaignLog(sql)} SELECT c.organization_id, c.id, ${completionEntry(sql)} FROM completed c`
   )
 
-/** T1, its first half: the row that the contacts refer to. */
+/** The first half of creating a campaign: the row that the contacts refer to. */
 export const insert = (
   sql: Sql,
   campaign: {
@@ -329,7 +332,7 @@ export const insert = (
       ${campaign.creationId ?? null}::uuid, 0, ${settingColumns.inserted(sql, settings)})
     RETURNING id`
 
-/** T1, its second half, with the log: what reading the list came to. */
+/** The second half of creating a campaign: the result of reading the list, and the first log entries. */
 export const settle = (
   sql: Sql,
   organizationId: OrganizationId,

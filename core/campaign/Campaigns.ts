@@ -1,6 +1,6 @@
 /**
- * What can be done to a campaign. Every change of state is one statement that names the state it leaves and writes the log; whoever
- * dials is told after the commit, and a pause waits until nobody can dial any more.
+ * The operations on campaigns. Every change of state is one statement that names the state it leaves and writes the log. The campaign's owner
+ * is told after the commit, and a pause waits until no node can dial for the campaign any more.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -37,18 +37,18 @@ export interface NewCampaign extends CampaignChanges {
   readonly sourceType: "csv"
   readonly sourceId: string
   readonly telephonyConfigurationId?: TelephonyConfigId | undefined
-  /** A UUID: when there is a campaign under it already, that one is given, and none is made. */
+  /** A UUID. If a campaign was already created with it, that one is returned and none is created. */
   readonly creationId?: string | undefined
 }
 
-/** A campaign, and what its settings will not do as they stand. */
+/** A campaign, with warnings about settings that cannot take full effect. */
 export interface AdvisedCampaign extends store.LoggedCampaign {
   readonly warnings: ReadonlyArray<string>
 }
 
 const wholeList: store.CampaignSelection = { limit: 1000, offset: 0 }
 
-/** Dial requests per second that a new campaign gets unless it says otherwise. */
+/** Dial requests per second of a new campaign that sets no rate of its own. */
 export const DefaultRateLimit = Context.Reference<number>("core/campaign/DefaultRateLimit", { defaultValue: () => 1 })
 
 type NotCreated = AgentNotFound | AgentArchived | QuotaFull | SourceNotFound | SourceRefused | TelephonyConfigNotFound | TelephonyNotReady
@@ -65,18 +65,18 @@ type StartRefused =
 export class Campaigns extends Context.Service<
   Campaigns,
   {
-    /** Reads the whole list of contacts. Nothing is left behind when it is refused. */
+    /** Reads the whole list of contacts. A refusal leaves nothing behind. */
     readonly create: (organizationId: OrganizationId, campaign: NewCampaign) => Effect.Effect<AdvisedCampaign, NotCreated>
-    /** Newest first, each with ten log entries; a thousand of them unless a limit is given. */
+    /** Newest first, each with ten log entries. At most a thousand unless a limit is given. */
     readonly list: (
       organizationId: OrganizationId,
       selection?: Partial<store.CampaignSelection>
     ) => Effect.Effect<ReadonlyArray<store.LoggedCampaign>>
-    /** With a hundred log entries, as all that follow. */
+    /** With a hundred log entries, like all single campaigns below. */
     readonly get: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, CampaignNotFound>
     /**
-     * Of a draft or a paused campaign; with `Compatibility`, of a running one too, but for its rate. Returns when nothing leaves any more
-     * under the settings before. Unconfirmed, they are changed all the same, and to ask again confirms it.
+     * Changes a draft or a paused campaign; with `Compatibility` also a running one, except for its rate. Returns once no request can leave
+     * under the earlier settings. Fails if that is unconfirmed; the settings are changed all the same, and a repeated request confirms it.
      */
     readonly update: (
       organizationId: OrganizationId,
@@ -86,27 +86,27 @@ export class Campaigns extends Context.Service<
     readonly start: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
     readonly resume: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<store.LoggedCampaign, StartRefused>
     /**
-     * Returns when no node can dial for the campaign any more. Calls that are up go on. Unconfirmed, the campaign is paused all the same, and
-     * to ask again confirms it.
+     * Returns once no node can dial for the campaign any more. Calls that are up go on. Fails if that is unconfirmed; the campaign is paused all
+     * the same, and a repeated request confirms it.
      */
     readonly pause: (
       organizationId: OrganizationId,
       id: CampaignId
     ) => Effect.Effect<store.LoggedCampaign, CampaignNotFound | CampaignStateConflict | StopUnconfirmed>
     readonly progress: (organizationId: OrganizationId, id: CampaignId) => Effect.Effect<CampaignProgress, CampaignNotFound>
-    /** In the order of their lines. */
+    /** In the order of the file. */
     readonly contacts: (
       organizationId: OrganizationId,
       id: CampaignId,
       selection: ContactSelection
     ) => Effect.Effect<ReadonlyArray<Contact>, CampaignNotFound>
-    /** Says whether people were reached whose call had an unknown outcome; all of them or none. */
+    /** Records whether contacts whose call had the outcome `unknown` were reached. Marks all of them or none. */
     readonly markContacts: (
       organizationId: OrganizationId,
       id: CampaignId,
       mark: ContactMark
     ) => Effect.Effect<void, CampaignNotFound | ContactsNotUnknown>
-    /** The new campaign, a draft. */
+    /** Returns the new campaign, a draft. */
     readonly redial: (
       organizationId: OrganizationId,
       id: CampaignId,
@@ -138,7 +138,7 @@ export class Campaigns extends Context.Service<
       })
       const setRunning = (action: keyof typeof startable) =>
         Effect.fn(`Campaigns.${action}`)(function* (organizationId: OrganizationId, id: CampaignId) {
-          // A client that goes away must not leave a running campaign that nobody was told of, nor permits of a paused one.
+          // A client that disconnects must not leave a running campaign whose owner was not told.
           yield* Effect.uninterruptible(run(ports, organizationId, id, action))
           return yield* get(organizationId, id)
         })
@@ -155,13 +155,14 @@ export class Campaigns extends Context.Service<
         ),
         get: Effect.fn("Campaigns.get")(get),
         update: Effect.fn("Campaigns.update")(function* (organizationId, id, changes) {
-          // A client that goes away must not leave permits under the settings before.
+          // A client that disconnects must not leave permits under the earlier settings.
           yield* Effect.uninterruptible(update(ports, organizationId, id, changes))
           return yield* advised(organizationId, id)
         }),
         start: setRunning("start"),
         resume: setRunning("resume"),
         pause: Effect.fn("Campaigns.pause")(function* (organizationId, id) {
+          // Nor may a client that disconnects leave permits of a paused campaign.
           yield* Effect.uninterruptible(pause(ports, organizationId, id))
           return yield* get(organizationId, id)
         }),
@@ -210,7 +211,7 @@ const create = Effect.fnUntraced(
     const agent = yield* ports.agents.get(organizationId, campaign.agentId)
     if (agent.status === "archived") return yield* new AgentArchived({ id: agent.id })
     const required = requiredVariablesOf(agent.definition)
-    // Nothing is read for one who has no room for a single contact.
+    // An organization without room for a single contact is refused before its list is read.
     yield* hasRoom(sql, organizationId, "rows")
     const records = yield* source.read(organizationId, campaign.sourceId)
     const extensions = yield* extensionsOf(ports.configs, organizationId, campaign.telephonyConfigurationId)
@@ -243,7 +244,7 @@ const warningsOf = ({ maxConcurrency }: store.LoggedCampaign, limit: number): Re
 
 const unsearchable = "The agent's definition could not be searched for template variables."
 
-/** Without one named, the default is taken for good; without a default, one is looked for at the start. */
+/** If none is named, the current default is stored for good. If there is no default, one is looked for when the campaign starts. */
 const chosenConfig = (configs: TelephonyConfigs["Service"], organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>
   configs.resolve(organizationId, id).pipe(
     Effect.flatMap(ready),
@@ -271,7 +272,7 @@ const run = Effect.fnUntraced(function* (ports: Ports, organizationId: Organizat
   if (now?.state === "running") yield* signals.campaignRunning(id, String(now.dialEpoch))
 })
 
-/** That a new list may name. Whatever is wrong with the configuration is said once the list has been read. */
+/** The extensions that a new list may contain. Errors of the configuration are reported once the list has been read. */
 const extensionsOf = (configs: TelephonyConfigs["Service"], organizationId: OrganizationId, id: TelephonyConfigId | undefined) =>
   configs.resolve(organizationId, id).pipe(
     Effect.map((config): Extensions => config.extensions),
@@ -280,7 +281,7 @@ const extensionsOf = (configs: TelephonyConfigs["Service"], organizationId: Orga
 
 const rowsNamed = 5
 
-/** The configuration may list others by now, or be another one than when the list was read. */
+/** Checks the extensions again: since the list was read, the configuration may have changed or been replaced by another one. */
 const callable = Effect.fnUntraced(function* ({ sql }: Ports, organizationId: OrganizationId, id: CampaignId, extensions: Extensions) {
   const rows = (yield* store.extensionsToCall(sql, organizationId, id)).filter(({ phoneNumber }) => !extensions.has(phoneNumber))
   if (rows.length === 0) return
@@ -298,7 +299,7 @@ const usableConfig = (ports: Ports, organizationId: OrganizationId, id: Telephon
     Effect.flatMap(ready)
   )
 
-/** The agent may have come to need more since the contacts were read. */
+/** Checks the variables again: the agent may need more of them than when the contacts were read. */
 const satisfied = (required: ReadonlyArray<string>, variables: SourceVariables) => {
   const named = (names: ReadonlyArray<string>) => names.map((name) => `'${name}'`).join(", ")
   const missing = required.filter((name) => !variables.names.includes(name))
@@ -323,7 +324,7 @@ const pause = Effect.fnUntraced(function* ({ signals, sql }: Ports, organization
 const update = Effect.fnUntraced(function* (ports: Ports, organizationId: OrganizationId, id: CampaignId, changes: CampaignChanges) {
   const { signals, sql } = ports
   const changed = changedColumns(changes)
-  // A rate is kept by moments that calls have reserved already: it is not changed under a campaign that dials.
+  // Calls have already reserved dial times at the present rate, so it cannot change while the campaign runs.
   const isRunningOpen = (yield* Compatibility) === "dograh" && changes.rateLimit === undefined
   const found = yield* store.update(sql, organizationId, id, storedChanges(changes), { changed, isRunningOpen }).pipe(
     Effect.tap((before) =>

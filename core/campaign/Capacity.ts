@@ -1,4 +1,4 @@
-/** What a campaign's log says when the campaign could dial and finds no slot. Pure: what was said before is a `CapacityWatch`. */
+/** What a campaign's log says when the campaign could dial but finds no slot. Pure: a `CapacityWatch` holds what was logged before. */
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import * as Stops from "./stops.ts"
 
@@ -19,13 +19,13 @@ export const untold: CapacityWatch = {
 
 export interface CapacityView {
   readonly now: SteadyMillis
-  /** Every caller ID of the trunk carries as many calls as it may. */
+  /** Every caller ID of the trunk is at its limit of calls. */
   readonly areNumbersExhausted: boolean
-  /** The calls need audio, and the node has no room for more; how many it has room for. */
+  /** Set if the calls need audio and the node has no room for more: how many calls with audio it has room for. */
   readonly mediaLimit: number | undefined
   /** Slots that the campaign holds. */
   readonly held: number
-  /** Of these, held by calls of which it is unknown whether they were placed. */
+  /** Of these, slots of calls that may or may not have been placed. */
   readonly inDoubt: number
 }
 

@@ -1,4 +1,4 @@
-/** Pauses a campaign whose calls fail: the window of outcomes, and when it trips. There is no half-open state, a person resumes. */
+/** When too many of a campaign's calls fail, its circuit breaker pauses it. There is no half-open state: a person resumes the campaign. */
 import { Schema } from "effect"
 
 export const BreakerConfig = Schema.Struct({
@@ -10,7 +10,7 @@ export const BreakerConfig = Schema.Struct({
 })
 export type BreakerConfig = typeof BreakerConfig.Type
 
-/** No breaker unless one was given; one given without `enabled` is on. */
+/** Without settings, there is no breaker; settings without `enabled` turn it on. */
 export const resolve = (given: { readonly [Key in keyof BreakerConfig]?: BreakerConfig[Key] | undefined } | undefined): BreakerConfig => ({
   enabled: given !== undefined && (given.enabled ?? true),
   failureThreshold: given?.failureThreshold ?? 0.5,

@@ -1,6 +1,6 @@
 /**
- * The contacts of a campaign as an operator sees them, and what only a person can decide: whether somebody was reached of whose call it
- * could not be learned whether it was placed. Nobody is called by it; whom to call again is said in a redial.
+ * The contacts of a campaign as an operator sees them, and a decision that only a person can make: whether a contact was reached although it
+ * is unknown whether its call was placed. Marking a contact calls nobody; a redial does.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -9,12 +9,12 @@ import { CampaignNotFound } from "./Campaign.ts"
 import type { ContactMark, ContactSelection } from "#core/contact/Contact.ts"
 import * as store from "#core/contact/ContactStore.ts"
 
-/** Their last call has no unknown outcome, or there are no such lines; nothing was marked. */
+/** These rows do not exist, or the outcome of their last call is not `unknown`. Nothing was marked. */
 export class ContactsNotUnknown extends Schema.TaggedError<ContactsNotUnknown>()("ContactsNotUnknown", {
   rowNumbers: Schema.Array(Schema.Int)
 }) {}
 
-/** In the order of their lines. */
+/** In the order of the file. */
 export const listContacts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   organizationId: OrganizationId,
@@ -25,7 +25,7 @@ export const listContacts = Effect.fnUntraced(function* (
   return contacts ?? (yield* new CampaignNotFound({ id }))
 })
 
-/** All of them or none. Whoever was reached is completed, and whoever was not has failed; the last word counts. */
+/** Marks all of them or none. A contact that was reached becomes completed, any other failed. A later mark replaces an earlier one. */
 export const markContacts = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   organizationId: OrganizationId,

@@ -1,7 +1,7 @@
 /**
- * The pause of a campaign whose owner keeps failing. The engine tries to resume it, ever later, until the campaign runs for a while without
- * a failure, or until a person acts on it: whatever a person does clears `resume_tries` in its row, and each statement here names it. The
- * log says so twice, when the campaign is paused and when it runs again; tries that fail add nothing to it.
+ * The pause of a campaign whose owner keeps failing. The engine tries to resume it, at growing intervals, until the campaign runs for a while
+ * without a failure or a person acts on it: every action of a person clears `resume_tries` in its row, which each statement here checks. The
+ * log has two entries, one when the campaign is paused and one when it runs again. Failed tries add none.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,20 +13,20 @@ import { runningOrCompleted } from "./CampaignStore.ts"
 export interface FaultPause {
   /** How often the engine has tried to resume the campaign so far. */
   readonly tries: number
-  /** Of this pause: it is over when another pause or resume has come since. */
+  /** Identifies this pause: any later pause or resume raises the campaign's epoch. */
   readonly dialEpoch: number
 }
 
 export class FaultPauses extends Context.Service<
   FaultPauses,
   {
-    /** The owner has failed: pauses the campaign if that happens too often, or at once if the engine is just trying it. */
+    /** The owner has failed. Pauses the campaign if that happens too often, or at once if the engine is just trying to resume it. */
     readonly failed: (id: CampaignId, isTooOften: boolean, stop: AutomaticStop) => Effect.Effect<void>
-    /** Undefined when the campaign is not paused for its failures, or a person has acted on it since. */
+    /** Undefined when the campaign is not paused for its owner's failures, or a person has acted on it since. */
     readonly find: (id: CampaignId) => Effect.Effect<FaultPause | undefined>
-    /** Lets the campaign run again. False when that pause is not the latest word any more, or when there is nothing left to dial. */
+    /** Lets the campaign run again. False when there has been a later pause or resume, or when there is nothing left to dial. */
     readonly tryAgain: (id: CampaignId, pause: FaultPause) => Effect.Effect<boolean>
-    /** The campaign has run for a while without a failure. */
+    /** The campaign has run for a while without a failure: the try counts as a resume and is logged. */
     readonly proved: (id: CampaignId) => Effect.Effect<void>
   }
 >()("core/campaign/FaultPauses") {
@@ -66,7 +66,7 @@ const find = (sql: Sql, id: CampaignId) =>
     SELECT resume_tries AS tries, dial_epoch FROM campaigns
     WHERE id = ${id}::int AND state = 'paused' AND resume_tries IS NOT NULL`.pipe(Effect.map((rows) => rows[0]))
 
-// The breaker goes on counting where it was: nobody has said that its cause is gone.
+// The breaker keeps its epoch and its count: nobody has said that the cause of failing calls is gone.
 const tryAgain = (sql: Sql, id: CampaignId, { dialEpoch }: FaultPause) =>
   sql<{ readonly runs: boolean }>`
     WITH changed AS (

@@ -1,27 +1,27 @@
 /**
- * How far apart calls leave. Each takes a moment of its own in advance; a moment is given back when nobody leaves at it, and moved when
- * somebody comes late. Knows no clock: its owner gives the time, steady time, in milliseconds.
+ * How far apart calls leave. Each call takes a moment of its own in advance. A moment that no call uses is given back, and the moment of a
+ * late call is moved. Has no clock: its owner passes the time, in steady milliseconds.
  */
 
-/** Taken off the rate where nothing is late. */
+/** Added to each second, so that calls leave slightly slower than the rate as long as none is late. */
 const marginMillis = 30
 
 /**
- * Kept of the margin by each call, however late the ones before it were, so that two requests which the network brings closer together still
- * keep the rate at the callee's end. The rest of the margin lets those behind a late call catch up.
+ * The part of the margin that each call keeps however late the calls before it were, so that two requests that the network brings closer
+ * together still keep the rate at the callee's end. The rest of the margin lets the calls behind a late one catch up.
  */
 const networkMillis = 25
 
-/** How much of that a request may use up between its last look at the rate and its first byte. */
+/** How much of `networkMillis` a request may use up between its last check of the rate and its first byte. */
 const slackMillis = 10
 
-/** No more time than this is caught up with: what lies further back was no hurry. */
+/** At most this much of a delay is caught up with. */
 const catchUpMillis = 100
 
-/** Of the spacing: the distance of calls that catch up. */
+/** Share of the usual spacing that calls keep while they catch up. */
 const catchUpShare = 0.5
 
-/** Who comes later than this after a moment has missed it, and goes between two others. */
+/** A call that is later than this has missed its moment, and goes between two others. */
 export const lateMillis = 10
 
 /** Most contacts that one turn claims. */
@@ -30,15 +30,15 @@ export const claimLimit = 50
 const windowMillis = 1000 + marginMillis
 const roundingMillis = 1e-6
 
-/** Milliseconds between two moments at `rate` dial requests per second. */
+/** Milliseconds between two calls at `rate` dial requests per second. */
 export const spacing = (rate: number): number => windowMillis / rate
 
-/** Kept by every rate that the call is under. */
+/** When a call is to leave. Every rate that applies to the call holds the same object. */
 export interface Moment {
   readonly at: number
 }
 
-/** When a call left, or at the latest may have. */
+/** When a call left, or the latest time at which it may have left. */
 export interface Departed {
   at: number
 }
@@ -46,9 +46,9 @@ export interface Departed {
 export class Pace {
   /** Dial requests per second. */
   rate: number
-  /** Ascending: moments that are taken, and those of the past that others must keep their distance from. */
+  /** Moments that are taken, and past ones from which others must still keep their distance; ascending. */
   #taken: Array<Moment> = []
-  /** When calls really left, ascending: those that a rolling second still holds. */
+  /** When calls really left, as far back as a rolling second reaches; ascending. */
   #left: Array<Departed> = []
   /** When the next moment would be if none before it had been late. Never ahead of the moments that are taken. */
   #due = Number.POSITIVE_INFINITY
@@ -58,8 +58,8 @@ export class Pace {
   }
 
   /**
-   * The first moment from `from` on that is nobody's, a spacing away from those of others; `share` of it will do for who is late. Where
-   * moments were taken late, the next ones are closer together until that is caught up with.
+   * The first free moment from `from` on that is a spacing away from those of others; a late call needs only `share` of a spacing. If moments
+   * were taken late, the next ones are closer together until the delay is caught up with.
    */
   free(from: number, share = 1): number {
     const onPace = this.#apart(from, spacing(this.rate) * share)
@@ -75,7 +75,7 @@ export class Pace {
     return at
   }
 
-  /** `free`: the moment that this pace alone would have given. What another rate keeps back is not caught up with. */
+  /** `free`: the moment that this pace alone would have given. A delay caused by another rate is not caught up with. */
   take(moment: Moment, free = moment.at): void {
     const after = this.#taken.findLastIndex(({ at }) => at <= moment.at)
     this.#taken.splice(after + 1, 0, moment)
@@ -91,12 +91,12 @@ export class Pace {
     this.#due -= spacing(this.rate)
   }
 
-  /** When one more may leave without a rolling second that holds too many, however early or late the ones before it were. */
+  /** When one more call may leave without putting too many into a rolling second, however early or late the calls before it were. */
   opensAt(): number {
     return (this.#left.at(-Math.ceil(this.rate))?.at ?? Number.NEGATIVE_INFINITY) + 1000 + networkMillis
   }
 
-  /** Whether one may leave in this very instant. */
+  /** Whether a call may leave now. */
   isOpen(now: number): boolean {
     return now >= this.opensAt() - slackMillis
   }
@@ -105,7 +105,7 @@ export class Pace {
     this.#left.push(departed)
   }
 
-  /** Forgets what no longer matters; true when nothing is left that does. */
+  /** Forgets what no longer matters. True when nothing is left. */
   forget(now: number): boolean {
     const apart = spacing(this.rate)
     if ((this.#taken[0]?.at ?? now) < now - apart) this.#taken = this.#taken.filter(({ at }) => at >= now - apart)

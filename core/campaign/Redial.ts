@@ -1,8 +1,8 @@
-/** What a redial is asked for, and why it may be refused. */
+/** The request for a redial, and the reasons to refuse it. */
 import { Schema } from "effect"
 import type { RetryConfig, RetryReason } from "./RetryPolicy.ts"
 
-/** The campaign has been redialed, or nobody in it matches. */
+/** The campaign was already redialed, or none of its contacts matches. */
 export class RedialRefused extends Schema.TaggedError<RedialRefused>()("RedialRefused", {
   reason: Schema.Literals(["already_redialed", "nobody_matches"])
 }) {}
@@ -10,10 +10,10 @@ export class RedialRefused extends Schema.TaggedError<RedialRefused>()("RedialRe
 export type RedialReason = Exclude<RetryReason, "trunk_lost"> | "unknown"
 
 export interface NewRedial {
-  /** Undefined: the campaign's own, marked as a redial. */
+  /** Undefined: the campaign's own name, marked as a redial. */
   readonly name: string | undefined
-  /** What the last call of a contact came to. Never by itself `unknown`: whether such a contact is called again, a person decides. */
+  /** Outcomes of the last call whose contacts are called again. `unknown` is here only if a person asked for it. */
   readonly reasons: ReadonlyArray<RedialReason>
-  /** Undefined: as in the campaign. */
+  /** Undefined: the campaign's own settings. */
   readonly retry: RetryConfig | undefined
 }

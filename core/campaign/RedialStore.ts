@@ -8,7 +8,7 @@ import * as settingColumns from "./settingColumns.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** Of two redials of a campaign at once, the second waits here for the first. */
+/** If a campaign is redialed twice at once, the second redial waits here for the first. */
 export const lockParent = (sql: Sql, organizationId: OrganizationId, id: CampaignId) =>
   sql<{
     readonly state: CampaignState
@@ -33,7 +33,7 @@ export const insertChild = (sql: Sql, organizationId: OrganizationId, id: Campai
     FROM campaigns c WHERE c.organization_id = ${organizationId} AND c.id = ${id} RETURNING id`.pipe(Effect.map((rows) => rows[0]))
 }
 
-/** A contact's `context` is what its list brought: what a retry adds is with its run only. */
+/** A contact's `context` holds only what its list brought. What a retry adds is in its run. */
 export const copyContacts = (
   sql: Sql,
   organizationId: OrganizationId,
@@ -54,11 +54,11 @@ const redialEntry = (childId: CampaignId, contacts: number) =>
   ({
     level: "info",
     event: "redial_created",
-    message: "A campaign was made of the contacts to call again.",
+    message: "A new campaign was created with the contacts to call again.",
     details: { campaign_id: childId, contacts }
   }) as const
 
-/** Ties the two campaigns to each other, and tells the logs of both. Of the names that were empty in a contact, those that still are stay. */
+/** Links the two campaigns and writes to both logs. Of the variables that are empty in some row, keeps those that are empty in a copied row. */
 export const settle = (sql: Sql, organizationId: OrganizationId, id: CampaignId, childId: CampaignId, contacts: number) => sql`
   WITH child AS (
     UPDATE campaigns c SET total_rows = ${contacts}, source_sync = c.source_sync || jsonb_build_object(

@@ -1,6 +1,6 @@
 /**
- * Calling again whom a completed campaign did not reach: a new draft of the contacts whose last call came to something chosen, with what
- * was known of them and how they were to be called. At most once for each campaign; the new one can be redialed in its turn.
+ * A redial calls contacts again that a completed campaign did not reach. It creates a draft with the contacts whose last call had one of the
+ * chosen outcomes, their context and the campaign's settings. A campaign can be redialed once; the new one can be redialed in turn.
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"

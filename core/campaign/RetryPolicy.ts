@@ -1,6 +1,6 @@
 /**
  * Whether a contact is dialed again, and when. Retries of all reasons share one budget: `maxRetries = N` means at most N + 1 attempts,
- * whatever each of them came to.
+ * whatever their outcomes.
  */
 import type { Outcome } from "#core/outcome/Outcome.ts"
 
@@ -55,7 +55,7 @@ const reasonOf = (outcome: Outcome, cutByTrunk: boolean): RetryReason | undefine
 }
 
 type RetryDecision =
-  /** `dueAt`: not before, epoch milliseconds. */
+  /** `dueAt`: the earliest time for the retry, in epoch milliseconds. */
   | { readonly _tag: "Retry"; readonly dueAt: number; readonly reason: RetryReason }
   | { readonly _tag: "Final"; readonly contact: "completed" | "failed" }
 
@@ -65,9 +65,9 @@ type RetryDecision =
  */
 export const decide = (attempt: {
   readonly outcome: Outcome
-  /** The trunk cut it, and the provider said so: it cannot be up any more. */
+  /** The trunk cut the call, and the provider confirmed that it ended, so it can no longer be up. */
   readonly cutByTrunk?: boolean | undefined
-  /** On a machine, as the agent was told to: the contact has it, and a retry would leave another one. */
+  /** The agent left its message on a machine. A retry would leave another one. */
   readonly messageLeft?: boolean | undefined
   readonly retriesUsed: number
   readonly config: RetryConfig

@@ -35,7 +35,7 @@ export type ScheduleState =
 
 export interface Schedule {
   readonly stateAt: (epochMillis: number) => ScheduleState
-  /** False when this machine's time zone database lacks the zone: the schedule then stays closed, and somebody should be told. */
+  /** False when this machine's time zone database lacks the zone. The schedule then stays closed, and the operator should be told. */
   readonly isZoneKnown: boolean
 }
 
@@ -53,7 +53,7 @@ const minutesOf = (time: string): number | undefined => {
   return time === "24:00" ? 1440 : undefined
 }
 
-/** Everything that is wrong, by field; empty when the schedule will do. Slots must be right even while `enabled` is false. */
+/** All faults, by field; empty when the schedule is valid. Slots must be valid even while `enabled` is false. */
 export const validate = (config: ScheduleConfig): ReadonlyArray<ScheduleFault> => [
   ...(isTimeZone(config.timezone) ? [] : [{ path: ["timezone"], message: `Invalid timezone: ${config.timezone}` }]),
   ...config.slots.flatMap((slot, index) => slotFaults(slot).map(({ message, path }) => ({ path: ["slots", index, ...path], message })))
@@ -110,7 +110,7 @@ const offsetAt = (format: Intl.DateTimeFormat, at: number): number => {
 
 const localWeekMillis = (at: number, offset: number): number => (at + offset + epochWeekdayMillis) % weekMillis
 
-/** The first instant after `from`, up to `to`, that has not the offset of `from`. The offset at `to` is known to differ. */
+/** The first instant after `from`, up to `to`, whose offset differs from that of `from`. The offset at `to` is known to differ. */
 const clockChange = (format: Intl.DateTimeFormat, from: number, to: number, offset: number): number => {
   let before = from
   let after = to
@@ -127,7 +127,7 @@ const isOpen = (spans: ReadonlyArray<Span>, week: number): boolean => spans.some
 const untilEdge = (edges: ReadonlyArray<number>, week: number): number =>
   (edges.find((edge) => edge > week) ?? (edges[0] ?? 0) + weekMillis) - week
 
-/** The first instant after `at` at which openness is not what it is at `at`; undefined when there is none within the horizon. */
+/** The first instant after `at` at which the schedule opens or closes; undefined when there is none within the horizon. */
 const nextEdge = (
   format: Intl.DateTimeFormat,
   spans: ReadonlyArray<Span>,
@@ -139,7 +139,7 @@ const nextEdge = (
   while (cursor < at + horizonMillis) {
     const offset = offsetAt(format, cursor)
     const edge = cursor + untilEdge(edges, localWeekMillis(cursor, offset))
-    // A day at a time: two clock changes within one would go unseen, and no zone has had that.
+    // A day at a time: two clock changes within a day would go unseen, but no zone has had that.
     const step = Math.min(edge, cursor + dayMillis)
     const changes = offsetAt(format, step) !== offset
     cursor = changes ? clockChange(format, cursor, step, offset) : step
@@ -151,8 +151,8 @@ const nextEdge = (
 const always = (state: ScheduleState, isZoneKnown: boolean): Schedule => ({ stateAt: () => state, isZoneKnown })
 
 /**
- * A schedule that remembers the window it last found itself in: asking again within it costs two comparisons. None, or one that is not
- * enabled, is always open; one whose zone is unknown never.
+ * A schedule that remembers the window of its last answer: asking again within it costs two comparisons. A schedule that is missing or not
+ * enabled is always open; one whose zone is unknown never is.
  */
 export const compile = (config: ScheduleConfig | undefined): Schedule => {
   if (config === undefined || !config.enabled) return always({ open: true, closesAt: undefined }, true)

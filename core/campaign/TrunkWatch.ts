@@ -8,7 +8,7 @@ import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { AutomaticStop } from "./CampaignOwnership.ts"
 import * as Stops from "./stops.ts"
 
-/** A trunk that stays down, or keeps failing, this long pauses the campaign: six probes with the rests between them take as long. */
+/** A trunk that stays down, or keeps failing, this long pauses the campaign: six probes and the rests between them take that long. */
 const GIVE_UP_MILLIS = 135_000
 /** The last of these probes may fail slightly before the time is up. */
 const SLACK_MILLIS = 5000
@@ -26,7 +26,7 @@ export interface TrunkView {
   readonly endpoints: ReadonlyArray<{ readonly name: string; readonly trouble: string | undefined }>
 }
 
-/** What the owner remembers of it. */
+/** What the owner of a campaign remembers of its trunk. */
 export interface TrunkWatch {
   /** Since when the campaign has waited for the connection. */
   readonly downSince: SteadyMillis | undefined
@@ -70,7 +70,7 @@ export const connectionGate = (watch: TrunkWatch, { status }: TrunkView, now: St
   return [giveUp(Stops.unreachable(status._tag === "Down" ? status.detail : "It did not connect.")), waiting]
 }
 
-/** What earlier requests came to. Open while one call may probe the trunk: the trunk itself admits no second one. */
+/** What the outcome of earlier requests allows. Open while one call may probe the trunk: the trunk itself admits no second one. */
 export const healthGate = (watch: TrunkWatch, { admits, trouble }: TrunkView, now: SteadyMillis): Gated => {
   if (trouble === undefined) return [open, watch.met === undefined ? watch : { ...watch, met: undefined }]
   const met = watch.met?.since === trouble.since ? watch.met : { at: now, failures: trouble.failures, since: trouble.since }
@@ -103,7 +103,7 @@ const trunkNote = (
   return [Stops.trunkTrouble(trouble, trouble.until - now), { ...watch, isTold: true, toldAt: now }]
 }
 
-/** Trouble that all endpoints share is the trunk's own, and has its entry. */
+/** Trouble that all endpoints share is the trunk's own, and is logged as such. */
 const notesOfEndpoints = (
   watch: TrunkWatch,
   { endpoints, trouble }: TrunkView,

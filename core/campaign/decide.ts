@@ -19,16 +19,16 @@ const LOCK_MILLIS = 250
 /** Timers are re-armed at least this often: the next opening of a window can be weeks away. */
 const LONGEST_SLEEP_MILLIS = 3_600_000
 
-/** What an owner never waits for long unless something is wrong. */
+/** Waits of an owner that are short unless something is wrong. */
 export type StuckOn = "a claim" | "the engine's lock" | "replies to requests" | "speech" | "the local journal"
 
-/** What is waited for, besides the window's next edge and news. `Due`: nothing can be claimed before a retry falls due. */
+/** What the owner waits for, besides the window's next edge and news. `Due`: nothing can be claimed before a retry falls due. */
 export type Wait =
   | { readonly _tag: "Until"; readonly until: SteadyMillis; readonly stuckOn?: StuckOn }
   | { readonly _tag: "Due" }
   | { readonly _tag: "News" }
 export const until = (at: SteadyMillis): Wait => ({ _tag: "Until", until: at })
-/** For what should be over in a moment, so that the campaign's log does not mention it. */
+/** A wait that should be over in a moment, so the campaign's log does not mention it. */
 export const briefly = (at: SteadyMillis, stuckOn: StuckOn): Wait => ({ _tag: "Until", until: at, stuckOn })
 const due: Wait = { _tag: "Due" }
 export const news: Wait = { _tag: "News" }
@@ -121,7 +121,7 @@ const decideInWindow = (watch: CampaignWatch, view: CampaignView, trunk: TrunkVi
     isHeldUp
   })
   if (connection._tag !== "Open") return end(objection(connection), connected, isAnybodyToCall)
-  // Nothing leaves that the journal cannot record.
+  // No request leaves that the journal cannot record.
   if (!view.isJournalWritable) return end(briefly(view.steady + JOURNAL_MILLIS, "the local journal"))
   if (!view.isLockHeld) return end(briefly(view.steady + LOCK_MILLIS, "the engine's lock"))
   if (!isAnybodyToCall) return end(due, rested(connected))
@@ -134,7 +134,7 @@ const objection = (gate: Exclude<Gate, { readonly _tag: "Open" }>): Decision => 
   return gate.until === undefined ? news : until(gate.until)
 }
 
-/** How long to sleep, in milliseconds, unless there is news. Never past the window's next edge; zero or less: not at all. */
+/** How long to sleep, in milliseconds, unless there is news. Never past the window's next edge. Zero or less: not at all. */
 export const millisToSleep = (
   wait: Wait,
   { edgeAt }: CampaignWatch,

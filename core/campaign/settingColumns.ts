@@ -15,15 +15,15 @@ export const readObject = (sql: Sql, names: ReadonlyArray<OfferedSetting>) =>
 /** For an insert: the columns, in the order of `inserted` and `copied`. */
 export const columns = (sql: Sql) => sql.literal(settingNames.map((name) => campaignSettings[name].column).join(", "))
 
-/** For the values of an insert. What was not given gets the column's default. */
+/** For the values of an insert. A setting that was not given gets the column's default. */
 export const inserted = (sql: Sql, settings: StoredChanges) =>
   sql.csv(settingNames.map((name) => (settings[name] === undefined ? sql.literal("DEFAULT") : bound(sql, name, settings))))
 
-/** For an insert that copies a campaign: its settings, but for those that are replaced. */
+/** For an insert that copies a campaign: its settings, except for those that are replaced. */
 export const copied = (sql: Sql, replaced: { readonly [Name in SettingName]?: Statement.Fragment }) =>
   sql.csv(settingNames.map((name) => replaced[name] ?? sql.literal(`c.${campaignSettings[name].column}`)))
 
-/** For an update: what was not given stays as it is. */
+/** For an update: a setting that was not given stays as it is. */
 export const changed = (sql: Sql, changes: StoredChanges) =>
   sql.csv(
     settingNames.map((name) => {

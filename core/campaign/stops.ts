@@ -1,4 +1,4 @@
-/** What the log of a campaign says of the engine's own decisions. No phone number, no credential. */
+/** Entries of a campaign's log about the engine's own decisions. They contain no phone number and no credential. */
 import type { AutomaticStop } from "./CampaignOwnership.ts"
 import type { CampaignEvent } from "#core/CampaignLog.ts"
 import type { Trouble, TroubleKind } from "#core/provider/TrunkHealth.ts"
@@ -29,12 +29,12 @@ export const noConfiguration: AutomaticStop = {
   level: "warning",
   message: "Paused: there is no usable telephony configuration."
 }
-/** Of an agent that a release with laxer rules has published. */
+/** For an agent without a published version, or with one that an earlier release with laxer rules published. */
 export const agentUnfinished = (flaw: string): AutomaticStop => ({
   details: { detail: flaw },
   event: "agent_unfinished",
   level: "error",
-  message: "Paused: the agent's published version is not finished; whoever is called would hear nothing."
+  message: "Paused: the agent's published version is missing or not finished, so callees would hear nothing."
 })
 /** `detail`: the provider's own words. */
 export const refused = (reason: "auth_refused" | "no_credit" | "misconfigured", detail: string): AutomaticStop => {
@@ -62,7 +62,7 @@ export const died: AutomaticStop = {
   event: "campaign_paused",
   level: "error",
   message:
-    "Paused: the campaign failed five times within a minute; the engine's log has the reason. The engine tries to resume it, ever later, until it succeeds or somebody pauses, changes or resumes the campaign."
+    "Paused: the campaign failed five times within a minute; the engine's log has the reason. The engine tries to resume it, at growing intervals, until it succeeds or somebody pauses, changes or resumes the campaign."
 }
 
 export const windowClosed = (opensAt: number | undefined): Note => ({
@@ -80,7 +80,7 @@ export const windowOpened = (closesAt: number | undefined): Note => ({
 export const numbersExhausted: Note = {
   event: "phone_number_pool_exhausted",
   level: "warning",
-  message: "All phone numbers of the telephony configuration carry as many calls as they may."
+  message: "All phone numbers of the telephony configuration are at their limit of calls."
 }
 export const greetingsMissed = (calls: number): Note => ({
   details: { calls },
@@ -97,24 +97,23 @@ export const waitingForMedia = (limit: number): Note => ({
   details: { calls_with_audio: limit },
   event: "waiting_for_capacity",
   level: "warning",
-  message: "The engine has as many calls with audio as it can speak to in time, or as it was set to have."
+  message: "The engine carries as many calls with audio as it can serve in time, or as it is configured for."
 })
 
-/** `calls`: of the campaign. */
+/** `calls`: how many of the campaign's calls are in doubt. */
 export const waitingForDoubts = (calls: number): Note => ({
   details: { calls_in_doubt: calls },
   event: "waiting_for_capacity",
   level: "warning",
-  message:
-    "Calls of which nobody knows whether they were placed keep the capacity until they can no longer appear, for ten minutes at most."
+  message: "Calls that may or may not have been placed keep the capacity until they can no longer appear, for ten minutes at most."
 })
 
 const failing: Readonly<Record<TroubleKind, string>> = {
   doubted: "It does not answer, or answers with errors that leave open whether a call was placed.",
   limited: "It refuses every call and asks for fewer.",
-  unreachable: "It could not begin a call, time after time."
+  unreachable: "It repeatedly failed to begin a call."
 }
-export const whatFails = ({ detail, kind }: Trouble): string => `${failing[kind]} The newest answer: ${detail}`
+export const whatFails = ({ detail, kind }: Trouble): string => `${failing[kind]} The latest answer: ${detail}`
 
 /** `restMillis`: how long nothing leaves. */
 export const trunkTrouble = ({ detail, kind }: Trouble, restMillis: number): Note => ({
@@ -123,15 +122,15 @@ export const trunkTrouble = ({ detail, kind }: Trouble, restMillis: number): Not
   level: "warning",
   message:
     kind === "limited"
-      ? "The telephony provider asks for fewer calls; one at a time tries it until it takes them again."
-      : "The telephony provider does not take calls as it should; one at a time tries it until it does."
+      ? "The telephony provider asks for fewer calls; one call at a time probes it until it takes them again."
+      : "The telephony provider does not take calls as it should; one call at a time probes it until it does."
 })
 export const trunkRecovered: Note = {
   event: "telephony_recovered",
   level: "info",
   message: "The telephony provider takes calls again."
 }
-/** `name`: of one of several; `detail`: its own words. */
+/** `name`: one of several endpoints. `detail`: its own words. */
 export const endpointTrouble = (name: string, detail: string): Note => ({
   details: { endpoint: name, detail },
   event: "telephony_suspect",
@@ -142,5 +141,5 @@ export const endpointRecovered = (name: string): Note => ({
   details: { endpoint: name },
   event: "telephony_recovered",
   level: "info",
-  message: "The telephony provider's endpoint takes calls again."
+  message: "An endpoint of the telephony provider takes calls again."
 })
