@@ -1,4 +1,4 @@
-/** `npm run migrate`: brings the schema up to date and ends. Starting the engine does the same. */
+/** `npm run migrate` brings the schema up to date and exits. Starting the engine does the same. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { Config } from "./config/config.ts"

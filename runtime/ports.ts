@@ -1,4 +1,4 @@
-/** What the gateway asks of a node: whether it is ready, whose a run is, where files lie, whom it listens to, and who gets its metrics. */
+/** The gateway's ports as this node implements them: readiness, ownership of runs, file storage, allowed hosts and origins, and metrics. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { owns } from "#core/run/RunStore.ts"
@@ -63,7 +63,7 @@ const runOwners = Layer.effect(
 
 const fileStore = Layer.unwrap(Effect.map(Files, FileStore.layerLocal))
 
-/** Undefined where nobody is to see them. */
+/** The node's metrics as text, shared by the ports that serve them. */
 class Metrics extends Context.Service<Metrics, { readonly read: Effect.Effect<string> | undefined }>()("runtime/Metrics") {}
 
 const metrics = Layer.effect(
@@ -99,14 +99,14 @@ const toThisMachine = Layer.effect(
   Effect.map(Metrics, ({ read }) => read)
 ).pipe(Layer.provide(metrics))
 
-/** Where programs on this machine get the metrics. */
+/** Serves the metrics to programs on this machine, if the settings say so. */
 export const metricsServer = Layer.unwrap(
   Effect.map(Config, (settings) =>
     settings.metrics === "local" ? MetricsServer.layer(settings.metricsPort).pipe(Layer.provide(toThisMachine)) : MetricsServer.layerNone
   )
 )
 
-/** Whose requests are listened to, and whose pages may read the answers. */
+/** The host names that requests may be sent to, and the origins whose pages may read the answers. */
 export const admission = Layer.unwrap(
   Effect.map(Config, ({ corsOrigins, host, publicUrl }) =>
     Layer.mergeAll(

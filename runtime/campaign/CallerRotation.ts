@@ -10,7 +10,7 @@ import { callerKey, type Slots, type SlotScope } from "#runtime/dispatch/Slots.t
 /** Larger than any possible number of calls, but still an int4. */
 const UNLIMITED = 1_000_000_000
 
-/** The slots of calls whose number is not decided yet. */
+/** The key of slots held by calls whose number is not decided yet. */
 const undecidedKey = ({ configurationId }: LiveTrunk): string => `undecided:${configurationId}`
 const keyOf = ({ configurationId }: LiveTrunk, number: string | null | undefined): string => callerKey(configurationId, number ?? undefined)
 
@@ -43,7 +43,7 @@ export class CallerRotation {
     const room = () => trunk.callerIds().all.reduce((sum, number) => sum + this.#room(trunk, number), 0)
     return {
       key: undecidedKey(trunk),
-      // A getter, because numbers come and go, and so do their calls.
+      // A getter, because the numbers and their calls change.
       get limit() {
         return trunk.callerIds().all.length === 0 ? undefined : room()
       }

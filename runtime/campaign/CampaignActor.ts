@@ -106,7 +106,7 @@ const takeOver = Effect.fnUntraced(function* (
   return plan
 })
 
-/** Opens the inbox, and gives up everything again when the scope closes. */
+/** Opens the inbox and creates the memory. Everything is given up again when the scope closes. */
 const memoryOf = Effect.fnUntraced(function* ({ clock, inboxes, rate, slots }: CampaignServices, plan: DialPlan, inbox: CampaignInbox) {
   inbox.open(plan.ownerEpoch)
   const memory = remember(
@@ -149,7 +149,7 @@ const turn = Effect.fnUntraced(function* (services: CampaignServices, memory: Ca
   }
 })
 
-/** Takes in the news. False: the campaign is not ours any more. */
+/** Reads the news. False: the campaign is no longer ours. */
 const readNews = Effect.fnUntraced(function* ({ breakerWatch, ownership }: CampaignServices, memory: CampaignMemory) {
   const { inbox } = memory
   memory.dueAt = Math.min(memory.dueAt, inbox.dueAt)
@@ -189,7 +189,7 @@ const decided = Effect.fnUntraced(function* (
   memory.watch = watch
   if (isHeldUp) trunk?.heldUp(memory.plan.campaignId)
   if (hasClosed && !memory.schedule.isZoneKnown) {
-    yield* Effect.logError("the time zone of a campaign is unknown here, so that its window stays closed")
+    yield* Effect.logError("the time zone of a campaign is unknown here, so its window stays closed")
   }
   if (notes.length === 0) return { decision, view }
   yield* Effect.forEach(notes, (note) => services.ownership.log(memory.plan.campaignId, note), { discard: true })

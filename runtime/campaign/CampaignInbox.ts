@@ -27,15 +27,15 @@ export class CampaignInbox {
   fatal: "auth_refused" | "no_credit" | "misconfigured" | undefined
   /** The actor believes that there is nothing to claim. */
   idle = false
-  /** What alone the actor has been waiting for, and since when. */
+  /** Set while the actor waits for something that should be short: what it is, and since when. */
   stuck: { readonly on: StuckOn; readonly since: SteadyTime.SteadyMillis } | undefined
-  /** Callees who heard nothing since the last log entry about it. */
+  /** Callees whose greeting was late, since the last log entry about it. */
   missedGreetings = 0
   /** Wall clock minus steady time, in milliseconds, when the actor last decided. */
   clockApart = 0
-  /** The breaker's window since the campaign was last started; undefined: the campaign has no breaker. */
+  /** The breaker's window of the current breaker epoch; undefined: the campaign has no breaker. */
   breaker: BreakerWindow | undefined
-  /** Identifies that start: ends of calls from before it do not count. */
+  /** The current breaker epoch. Ends of calls that were dialed in an earlier one do not count. */
   breakerEpoch: number | undefined
   private owner: number | undefined
   /** Permits have been withdrawn, and the actor has not read its row since. */
@@ -85,7 +85,7 @@ export class CampaignInbox {
     this.returned = true
     this.wake()
   }
-  /** A call of the campaign has ended. Called before its line goes to another call and before the end is recorded. */
+  /** A call of the campaign has ended. Called before its slot goes to another call and before the end is recorded. */
   over(how: Over, { callId, campaign }: Attempt, at: SteadyTime.SteadyMillis): void {
     if (campaign?.breakerEpoch !== this.breakerEpoch) return
     const isRefused = how._tag === "Void" && how.reason !== "unreachable"
@@ -102,7 +102,7 @@ export class CampaignInbox {
     this.missedGreetings++
     if (this.missedGreetings === 1) this.wake()
   }
-  /** Nothing more will be recorded of this call. */
+  /** Nothing more will be recorded about this call. */
   gone({ callId }: Attempt): void {
     this.breaker?.recorded(callId, false)
     if (this.breaker?.isTripped === true) this.wake()

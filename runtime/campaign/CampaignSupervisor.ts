@@ -1,7 +1,7 @@
 /**
  * Campaigns as cluster entities: each running campaign has one owner in the whole cluster. The persisted `Run` message keeps a campaign
  * owned for as long as it runs, and is redelivered to the next owner when a node dies. Two owners for a moment do no harm: the later one
- * has raised the epoch that every write names.
+ * has raised the epoch that every claim and stop names.
  */
 import { Cause, Effect, Layer, Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
@@ -25,7 +25,7 @@ const LONGEST_RESUME = "10 minutes"
 const DATABASE_MILLIS = 2000
 /** How long a pause waits for the campaign's owner to answer. */
 const WITHDRAW_TIMEOUT = "5 seconds"
-/** Told to a client whose pause has not been confirmed by then. */
+/** How soon a client should ask again if its pause has not been confirmed by then. */
 const ASK_AGAIN_SECONDS = 2
 
 const Campaign = Entity.make("Campaign", [
@@ -93,7 +93,7 @@ const away: ReadonlySet<string> = new Set(["ConnectionError", "StatementTimeoutE
 /** SQLSTATE classes: connection exceptions, and shutdown by an operator or a failing server. */
 const awayState = /^(08|57P)/
 
-/** Not the campaign's fault, and nothing that resuming could fix: it waits and goes on by itself. */
+/** A lost database is not the campaign's fault, so it counts as no death: the campaign waits and goes on by itself. */
 const isDatabaseAway = (cause: Cause.Cause<unknown>): boolean =>
   sqlFailuresOf(cause).some(({ state, tag }) => away.has(tag) || awayState.test(state))
 

@@ -6,7 +6,7 @@ const REMEMBERED = 100
 const FIRST_MILLIS = 20
 /** No claim is made further ahead than this, however slow the disk. */
 const LONGEST_MILLIS = 250
-/** Even where claims are quick: a disk or a busy database stalls now and then. */
+/** Contacts are claimed at least this far ahead, even if claims are quick: a disk or a busy database stalls now and then. */
 const LEAST_LEAD_MILLIS = 250
 
 export class ClaimTimes {
@@ -20,7 +20,7 @@ export class ClaimTimes {
   get shortest(): number {
     return this.#millis.length === 0 ? 0 : Math.min(...this.#millis)
   }
-  /** A claim is expected to have returned by then. */
+  /** The slowest remembered claim: the next one is expected to take no longer. */
   get longest(): number {
     return this.#millis.length === 0 ? FIRST_MILLIS : Math.max(...this.#millis)
   }

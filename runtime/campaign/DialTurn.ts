@@ -122,7 +122,7 @@ const dial = Effect.fnUntraced(function* (services: DialServices, turn: Turn, re
   return yield* waitForSlot(services, memory, scopes, trunk, begun)
 })
 
-/** Claims contacts, and gives back what was reserved for more than there are. */
+/** Claims contacts, and gives back the reservations that no contact uses. */
 const claim = Effect.fnUntraced(function* (services: DialServices, turn: Turn, restore: Restore): Effect.fn.Return<Contacts | Wait> {
   const { journal, nodeName, pass, rotation } = services
   const { memory, now, trunk } = turn
@@ -170,7 +170,7 @@ const reserve = Effect.fnUntraced(function* (services: DialServices, { memory, r
   const apart = Math.max(...rates.map(({ rate }) => spacing(rate)))
   const together = Math.floor((2 * claims.longest + TOGETHER_MILLIS) / apart) + 1
   const fresh = yield* Effect.forEach(Array.from({ length: Math.min(claimLimit, room, together) }), () => newCallId)
-  // If the trunk is not well, the first becomes its probe and the others are not admitted.
+  // If the trunk is in trouble, the first call becomes its probe and the others are not admitted.
   const ids = fresh.filter((callId) => trunk.admit(callId))
   const scopes = [...scopesOf(plan, trunk), rotation.scope(trunk), media.scope(memory.needsAudio)]
   // It returns only ids that it was given.
@@ -240,7 +240,7 @@ const startAll = Effect.fnUntraced(function* (
         unclaim(services, memory, trunk, attempts.slice(index))
       })
     )
-    // Calls of one campaign are alike unless its agent was changed.
+    // The next calls of the campaign need the same unless its agent changes.
     memory.needsAudio = needsAudio(call)
   }
 })

@@ -76,8 +76,8 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
         if (!(yield* ownership.recount(id))) yield* Effect.logError("a campaign's counters had to be mended", { campaignId: id })
       }
       const formerNames = namesBut(nodeName, left)
-      if (formerNames.length > 0) yield* Effect.logWarning("attempts of nodes by other names are settled", { nodes: formerNames })
-      if (left.length > 0) yield* Effect.logInfo("attempts of a former process are settled", { attempts: left.length })
+      if (formerNames.length > 0) yield* Effect.logWarning("attempts of nodes with other names are settled", { nodes: formerNames })
+      if (left.length > 0) yield* Effect.logInfo("attempts of an earlier process are settled", { attempts: left.length })
       return { attempts: left.length }
     })
   )
@@ -100,7 +100,7 @@ const keepDoubts = Effect.fnUntraced(function* (doubts: ReadonlyArray<AttemptInD
   supervisor.recovered()
 })
 
-/** How long ago it left, in milliseconds, by its journal: the database's times depend on clocks that may have been set since. */
+/** How long ago a request left, in milliseconds, by its journal: the database's times depend on clocks that may have been set since. */
 const ageOf = ({ leftAtUptime }: KnownCall): number | undefined =>
   leftAtUptime === undefined ? undefined : Math.max(uptimeMillis() - leftAtUptime, 0)
 

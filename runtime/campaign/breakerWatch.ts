@@ -21,7 +21,7 @@ export const makeBreakerWatch = Effect.gen(function* () {
     )
 
   return {
-    /** For a campaign that was started, or taken over. A window that this process already has is kept. */
+    /** To be called with each plan that is read. The window is kept until the plan has another breaker epoch. */
     begin: Effect.fnUntraced(function* (inbox: CampaignInbox, { breaker, breakerEpoch, campaignId }: DialPlan) {
       if (inbox.breakerEpoch === breakerEpoch) return
       inbox.breaker = breaker?.enabled === true ? new BreakerWindow(breaker, yield* onRecord(campaignId)) : undefined
