@@ -14,13 +14,14 @@ const AgentStatusWire = Type.Enum(["active", "archived"])
 export const VersionStatusWire = Type.Enum(["draft", "published", "archived"])
 export const definition = object("The graph: `nodes`, `edges`, and whatever else an editor keeps in it.")
 
-/** Lists hold a thousand of them. Copies of copies have long ones. */
+/** Bounded, because lists hold a thousand names; generous, because copies of copies have long names. */
 export const agentName = () => Type.String({ maxLength: 1000 })
 
 const configurationsText =
-  "Settings beside the graph. `voicemail_detection` is `{enabled, action, message}`: where a machine answers, `action` is `hangup` (the default), " +
-  "`leave_message` (waits for the beep, or for three seconds of silence, says `message`, in which variables stand as in a greeting, and hangs up) " +
-  "or `continue` (goes on as with a person). The run says `answered_by`, and of a message `voicemail_message`: `left`, `cut` or `not_left`. Whoever has one is not called again."
+  "Settings outside the graph. `voicemail_detection` is `{enabled, action, message}`. `action` is what the agent does when a machine answers: " +
+  "`hangup` (the default), `leave_message` (waits for the beep or for three seconds of silence, says `message`, which may contain variables like a " +
+  "greeting, and hangs up) or `continue` (goes on as with a person). The run records `answered_by`, and for a message `voicemail_message`: `left`, " +
+  "`cut` or `not_left`. A contact for whom a message was `left` is not called again."
 
 export const CreateAgent = Type.Object(
   {
@@ -41,7 +42,7 @@ export const UpdateAgent = Type.Object(
   {
     title: "UpdateWorkflow",
     description:
-      "What is left out or null stays as it is. A secret sent back in its masked form is kept as long as its provider is not changed."
+      "Fields that are left out or null stay as they are. A secret sent back in its masked form is kept as long as its provider is not changed."
   }
 )
 export const SetAgentStatus = Type.Object({ status: AgentStatusWire }, { title: "SetWorkflowStatus" })

@@ -20,7 +20,7 @@ export const CreateApiKey = Type.Object(
         minItems: 1,
         maxItems: scopes.length,
         description:
-          "What the key is good for, of what its role allows: `read` what changes nothing, `calls` start calls, `campaigns` make and change them and upload lists, `agents` make and change agents and what they use, `admin` everything else. Left out: everything."
+          "What the key may do, within the permissions of its role: `read` requests that change nothing, `calls` start calls, `campaigns` create and change them and upload lists, `agents` create and change agents and what they use, `admin` everything else. If left out: everything."
       })
     ),
     expires_at: optional(givenInstant())

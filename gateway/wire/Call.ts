@@ -65,7 +65,7 @@ export const InitiateCall = Type.Object(
     phone_number: optional(
       Type.String({
         description:
-          "E.164, or an extension that the telephony configuration lists. Left out: the `test_phone_number` of the organization's preferences."
+          "E.164, or an extension that the telephony configuration lists. If left out: the `test_phone_number` of the organization's preferences."
       })
     ),
     ...ways

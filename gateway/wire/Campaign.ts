@@ -66,7 +66,7 @@ export const UpdateCampaign = Type.Object(
   {
     title: "UpdateCampaign",
     description:
-      "What is left out stays as it is, and each object is replaced as a whole. Null clears `max_concurrency`, `schedule_config` and `circuit_breaker`, and leaves anything else as it is."
+      "Fields that are left out stay as they are, and each object is replaced as a whole. Null clears `max_concurrency`, `schedule_config` and `circuit_breaker`, and leaves anything else as it is."
   }
 )
 

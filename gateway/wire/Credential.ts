@@ -31,7 +31,7 @@ export const UpdateCredential = Type.Object(
     credential_data: optional(data),
     allowed_hosts: optional(hosts)
   },
-  { title: "UpdateCredential", description: "What is left out or null stays as it is. A new type needs new data." }
+  { title: "UpdateCredential", description: "Fields that are left out or null stay as they are. A new type needs new data." }
 )
 
 export const newCredentialOf = (body: Static<typeof CreateCredential>): NewCredential => ({

@@ -14,11 +14,11 @@ export const EventWire = Type.Object(
     source: Type.String(),
     type: Type.Enum([...eventTypes, gapType], {
       description:
-        "`events.gap`, whatever types were asked for: what followed the event to go on from is no longer kept, or there is no such event; what happened between `after_id` and `until_id` in `data` has to be looked up."
+        "`events.gap` is sent no matter which types were requested: the events after the requested one are no longer kept, or there is no such event. Look up what happened between `after_id` and `until_id` of `data`."
     }),
     subject: Type.String({
       description:
-        "`campaigns/{id}` or `runs/{id}`; `webhook-endpoints/{id}` of a test, `organization` for its storage, `events` for a gap."
+        "`campaigns/{id}` or `runs/{id}`; `webhook-endpoints/{id}` for a test, `organization` for its storage, `events` for a gap."
     }),
     time: instant(),
     datacontenttype: Type.Literal("application/json"),

@@ -31,7 +31,7 @@ export const ReadyWire = Type.Object(
   { title: "Ready" }
 )
 
-/** Of all organizations, and so of none. */
+/** Counts the trunks of all organizations together, so that no organization is named. */
 export const trunkCounts = (trunks: ReadonlyArray<TrunkReadiness>): Static<typeof ReadyWire>["trunks"] =>
   [...Map.groupBy(trunks, ({ provider }) => provider)].map(([provider, all]) => {
     const up = all.filter(({ isUp }) => isUp).length

@@ -1,4 +1,4 @@
-/** `/organizations/model-configurations/v2`: the speech and language services of the organization, all at once. */
+/** `/organizations/model-configurations/v2`: all speech and language services of the organization in one document. */
 import Type, { type Static } from "typebox"
 import { masked } from "#core/model/ModelSecrets.ts"
 import { kindsInUse } from "#core/model/ModelConfiguration.ts"
@@ -15,7 +15,7 @@ import {
   shownConfigurationOf
 } from "./UserConfiguration.ts"
 
-/** How much of it may be sent: the document, and room for the way in which it is written. */
+/** The limits of a request body: the document may take twice its size, depending on how its JSON is written. */
 export const modelDocumentSize = { maxBytes: 2 * maxModelDocumentSize, maxValues: 2000 }
 
 const hostedDefaults = { voice: "default", speed: 1, language: "multi" } as const
@@ -27,28 +27,31 @@ const HostedModels = Type.Object(
     speed: Type.Number({ minimum: 0.5, maximum: 2, default: hostedDefaults.speed }),
     language: Type.String({ default: hostedDefaults.language })
   },
-  { title: "HostedModels", description: "Models that the existing product hosts. There are none here: it is kept, and no call uses it." }
+  {
+    title: "HostedModels",
+    description: "Models that the existing product hosts. This engine hosts none: it stores this, and no call uses it."
+  }
 )
 
-const service = () => optional(object("`provider`, and whatever that takes."))
+const service = () => optional(object("`provider`, and the settings that this provider takes."))
 const PipelineModels = Type.Object(
   { llm: service(), tts: service(), stt: service(), embeddings: service() },
-  { title: "PipelineModels", description: "In mode `pipeline` all but `embeddings` have to be there." }
+  { title: "PipelineModels", description: "In mode `pipeline`, all except `embeddings` are required." }
 )
 const RealtimeModels = Type.Object(
   { realtime: service(), llm: service(), embeddings: service() },
-  { title: "RealtimeModels", description: "In mode `realtime` all but `embeddings` have to be there." }
+  { title: "RealtimeModels", description: "In mode `realtime`, all except `embeddings` are required." }
 )
 
 export const SetModelConfiguration = Type.Object(
   {
     version: Type.Literal(2, { default: 2 }),
-    mode: Type.Enum(["dograh", "byok"], { description: "Which of the two below counts, and has to be there." }),
+    mode: Type.Enum(["dograh", "byok"], { description: "Which of the two below is used. That one is required." }),
     dograh: optional(HostedModels),
     byok: optional(
       Type.Object(
         {
-          mode: Type.Enum(["pipeline", "realtime"], { description: "Which of the two below counts, and has to be there." }),
+          mode: Type.Enum(["pipeline", "realtime"], { description: "Which of the two below is used. That one is required." }),
           pipeline: optional(PipelineModels),
           realtime: optional(RealtimeModels)
         },
@@ -59,18 +62,18 @@ export const SetModelConfiguration = Type.Object(
   {
     title: "SetModelConfiguration",
     description:
-      "Replaces what there is. A secret of a service that is left out, or sent as it was shown, masked, stays as it is while `provider` " +
-      `does. At most ${maxModelDocumentSize} bytes of JSON.`
+      "Replaces the whole configuration. A service's secret that is left out, or sent back in its masked form, is kept as long as its " +
+      `\`provider\` stays the same. At most ${maxModelDocumentSize} bytes of JSON.`
   }
 )
 
 export const ModelConfigurationWire = Type.Object(
   {
-    configuration: nullable(object("As it was sent; secrets are masked. Null: `source` says why.")),
+    configuration: nullable(object("The configuration as it was sent, with masked secrets. Null: `source` says why.")),
     effective_configuration: Type.Object(shownConfiguration, {
       title: "EffectiveModelConfiguration",
       description:
-        "The services that count by the configuration's mode. Whether the engine has them, `/user/configurations/user/validate` says."
+        "The services that the configuration's mode uses. `/user/configurations/user/validate` says whether the engine supports them."
     }),
     source: ModelSource
   },
@@ -100,10 +103,10 @@ export const ModelConfigurationDefaultsWire = Type.Object(
         multilingual_languages: nothing(Type.String()),
         defaults: Type.Object(
           { voice: Type.String(), speed: Type.Number(), language: Type.String() },
-          { title: "HostedModelDefaults", description: "What is stored of what was left out." }
+          { title: "HostedModelDefaults", description: "Stored for fields that are left out." }
         )
       },
-      { title: "HostedModelChoices", description: "Nothing: no models are hosted here." }
+      { title: "HostedModelChoices", description: "No choices: this engine hosts no models." }
     ),
     byok: Type.Object(
       {
@@ -150,6 +153,6 @@ export const modelConfigurationDefaults: Static<typeof ModelConfigurationDefault
 
 export const ModelPricing = Type.Object(
   { platform_usage: Type.Null(), dograh_model: Type.Null() },
-  { title: "ModelPricing", description: "Nothing is charged for here." }
+  { title: "ModelPricing", description: "Always null: this engine charges nothing." }
 )
 export const noPrices: Static<typeof ModelPricing> = { platform_usage: null, dograh_model: null }

@@ -1,4 +1,4 @@
-/** `/node-types`: what editors and clients build agents from. They refuse keys that they do not know, so nothing may be added here. */
+/** `/node-types`: the nodes that editors and clients build agents from. Clients reject unknown keys, so none may be added here. */
 import Type, { type Static } from "typebox"
 import type { Limits, NodeType, Property } from "#core/agent/NodeType.ts"
 import { nullable, object, orNull } from "#gateway/request/Field.ts"
@@ -29,7 +29,10 @@ const DisplayOptions = Type.Object(
     show: nullable(Type.Unsafe<Readonly<Record<string, ReadonlyArray<unknown>>>>(Type.Record(Type.String(), Type.Array(Type.Unknown())))),
     hide: Type.Null()
   },
-  { title: "DisplayOptions", description: "The property is shown while each of these others has one of these values." }
+  {
+    title: "DisplayOptions",
+    description: "The property is shown while each of these other properties has one of the values listed for it."
+  }
 )
 
 const described = {
@@ -52,7 +55,7 @@ const described = {
 }
 const RowProperty = Type.Object({ ...described, properties: Type.Null() }, { title: "RowPropertySpec" })
 const PropertySpec = Type.Object(
-  { ...described, properties: nullable(Type.Array(RowProperty, { description: "What each row of a `fixed_collection` holds." })) },
+  { ...described, properties: nullable(Type.Array(RowProperty, { description: "The properties of each row of a `fixed_collection`." })) },
   { title: "PropertySpec" }
 )
 
@@ -65,7 +68,7 @@ const GraphConstraints = Type.Object(
     min_instances: nullable(Type.Integer()),
     max_instances: nullable(Type.Integer())
   },
-  { title: "GraphConstraints", description: "Null is no limit." }
+  { title: "GraphConstraints", description: "Null: no limit." }
 )
 const NodeExample = Type.Object({ name: Type.String(), description: nullable(Type.String()), data: object() }, { title: "NodeExample" })
 
@@ -86,7 +89,7 @@ export const NodeSpec = Type.Object(
 )
 export const NodeTypeList = Type.Object({ spec_version: Type.String(), node_types: Type.Array(NodeSpec) }, { title: "NodeTypeList" })
 
-/** Of the specifications and of each node type: raised when a property is taken away or changes its meaning. */
+/** The version of the specifications and of each node type. Raised when a property is removed or changes its meaning. */
 export const specVersion = "1.0.0"
 
 const rowWire = (property: Property): Static<typeof RowProperty> => ({

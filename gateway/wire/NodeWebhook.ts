@@ -1,4 +1,4 @@
-/** What the webhook nodes of an agent have sent for a call. */
+/** Deliveries of an agent's webhook nodes for a call. */
 import Type, { type Static } from "typebox"
 import { webhookMethods } from "#core/agent/WebhookNode.ts"
 import { type NodeWebhook, type NodeWebhookId, nodeWebhookStates } from "#core/webhook/NodeWebhook.ts"
@@ -9,17 +9,17 @@ export const NodeWebhookPath = Type.Object({ ...RunPath.properties, delivery_id:
 
 const NodeWebhookWire = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "The same at every try: `X-Dograh-Delivery-Id` of the request." }),
+    id: Type.String({ format: "uuid", description: "Sent with every try as the header `X-Dograh-Delivery-Id`." }),
     node_id: Type.String(),
-    name: Type.String({ description: "The node's." }),
+    name: Type.String({ description: "The node's name." }),
     method: nullable(Type.Enum([...webhookMethods])),
     url: Type.String(),
     state: Type.Enum([...nodeWebhookStates]),
     attempts: Type.Integer(),
     next_attempt_at: nullable(instant()),
     last_attempt_at: nullable(instant()),
-    last_status: nullable(Type.Integer({ description: "HTTP status; null when there was no answer." })),
-    last_error: nullable(Type.String({ description: "A word, such as `status_500`, `timeout` or `credential_not_found`." })),
+    last_status: nullable(Type.Integer({ description: "The HTTP status of the last answer; null when there was none." })),
+    last_error: nullable(Type.String({ description: "A short code, such as `status_500`, `timeout` or `credential_not_found`." })),
     created_at: instant()
   },
   { title: "RunWebhook" }

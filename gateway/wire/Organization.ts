@@ -1,4 +1,4 @@
-/** Organizations: who belongs to them, what they set, and what was done in them. */
+/** Organizations: their members, their settings and their audit log. */
 import Type, { type Static } from "typebox"
 import { isTimeZone } from "#core/TimeZone.ts"
 import type { OrganizationId } from "#core/Id.ts"
@@ -67,7 +67,7 @@ export const contextWire = (
 
 export const TestPhoneNumber = Type.String({ maxLength: 64 })
 export const TimeZone = Type.Refine(
-  Type.String({ maxLength: 64, description: "IANA name, `Europe/Berlin`." }),
+  Type.String({ maxLength: 64, description: "An IANA name, such as `Europe/Berlin`." }),
   isTimeZone,
   (name) => `Invalid timezone: ${name}`
 )
@@ -110,7 +110,7 @@ const calls = (description: string) => Type.Integer({ minimum: 0, maximum: mostC
 export const SettingsWire = Type.Object(
   {
     concurrency_limit: calls("Calls that may be up at once. `0`: none."),
-    concurrency_reserve: calls("Of these, so many are kept for calls outside of campaigns."),
+    concurrency_reserve: calls("How many of these are reserved for calls outside campaigns."),
     recordings_days: nullable(days("recordings")),
     transcripts_days: nullable(days("transcripts")),
     recording_format: nullable(format)
@@ -152,7 +152,7 @@ export const settingsWire = ({ limit, reserve }: Concurrency, kept: Retention): 
 })
 
 export const AuditLogQuery = Type.Object({
-  before: optional(Type.Integer({ minimum: 1, description: "Only entries older than this one: `next_before` of the page before." })),
+  before: optional(Type.Integer({ minimum: 1, description: "Only entries older than this one: `next_before` of the previous page." })),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 })
 })
 
@@ -160,14 +160,14 @@ const AuditEntryWire = Type.Object(
   {
     id: Type.Integer(),
     at: instant(),
-    user_id: nullable(id<UserId>("Who logged in, or made the key; of a wrong password, as whom it was tried.")),
+    user_id: nullable(id<UserId>("Who logged in or created the key; for a wrong password, the user whose login was tried.")),
     user_email: nullable(Type.String()),
-    api_key_id: nullable(id<ApiKeyId>("The key that was shown.")),
+    api_key_id: nullable(id<ApiKeyId>("The key that the request was made with.")),
     api_key_name: nullable(Type.String()),
     action: Type.String({ description: "The operation's name in this documentation; `logInRefused` for a wrong password." }),
     resource_kind: Type.String(),
     resource_id: nullable(Type.String()),
-    address: nullable(Type.String({ description: "The network address that it was asked from." }))
+    address: nullable(Type.String({ description: "The network address that the request came from." }))
   },
   { title: "AuditEntry" }
 )
@@ -178,7 +178,7 @@ export const AuditLogWire = Type.Object(
 
 export const auditPageOf = ({ before, limit }: Static<typeof AuditLogQuery>) => ({ before: orUndefined(before), limit })
 
-/** `entries` are one more than `limit` where there are older ones. */
+/** `entries` has one more than `limit` if there are older ones. */
 export const auditLogWire = (entries: ReadonlyArray<AuditRecord>, limit: number): Static<typeof AuditLogWire> => {
   const shown = entries.slice(0, limit)
   return {

@@ -7,7 +7,7 @@ import { id, instant, nullable, object, optional, orNull, orUndefined } from "#g
 
 export const PhoneNumberPath = Type.Object({ config_id: id<TelephonyConfigId>(), number_id: id<PhoneNumberId>() })
 
-const country = optional(Type.String({ minLength: 2, maxLength: 2, description: "ISO 3166-1, `DE`." }))
+const country = optional(Type.String({ minLength: 2, maxLength: 2, description: "An ISO 3166-1 code of two letters, such as `DE`." }))
 const label = optional(Type.String({ maxLength: 64 }))
 const inbound = optional(id<AgentId>("The agent that answers calls to this number."))
 
@@ -53,7 +53,7 @@ export const UpdatePhoneNumber = Type.Object(
     clear_max_concurrent: Type.Boolean({ default: false }),
     extra_metadata: optional(object())
   },
-  { title: "UpdatePhoneNumber", description: "What is left out, or null, stays as it is. The address always does." }
+  { title: "UpdatePhoneNumber", description: "Fields that are left out or null stay as they are. The address cannot be changed." }
 )
 
 export const phoneNumberChangesOf = (body: Static<typeof UpdatePhoneNumber>): PhoneNumberChanges => ({
@@ -85,7 +85,7 @@ export const PhoneNumberWire = Type.Object(
     created_at: instant(),
     updated_at: instant(),
     provider_sync: Type.Union([ProviderSync, Type.Null()], {
-      description: "What was told to the provider, where there is something to tell."
+      description: "The result of passing the change on to the provider; null if there was nothing to pass on."
     })
   },
   { title: "PhoneNumber" }

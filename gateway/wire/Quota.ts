@@ -1,4 +1,4 @@
-/** What organizations may use, and what they do. */
+/** The quotas of organizations, and how much of them is used. */
 import Type, { type Static } from "typebox"
 import type { OrganizationId } from "#core/Id.ts"
 import { eachOf, lowerableQuotas, quotaDeclarations, type QuotaName, quotaNames } from "#core/organization/Quota.ts"
@@ -8,10 +8,10 @@ import { clearable, id, instant, nullable, optional, orNull } from "#gateway/req
 const useWire = (name: QuotaName) =>
   Type.Object(
     {
-      limit: Type.Integer({ description: "What holds." }),
-      allowed: Type.Integer({ description: "What the operator allows." }),
-      own: nullable(Type.Integer({ description: "What the organization has set for itself." })),
-      used: nullable(Type.Integer({ description: "Null where nothing is kept that could be counted." }))
+      limit: Type.Integer({ description: "The limit in effect." }),
+      allowed: Type.Integer({ description: "The limit that the operator allows." }),
+      own: nullable(Type.Integer({ description: "The limit that the organization has set for itself." })),
+      used: nullable(Type.Integer({ description: "Null for quotas whose use is not counted." }))
     },
     { description: quotaDeclarations[name].description }
   )
@@ -24,11 +24,11 @@ const settable = (name: QuotaName) => {
 }
 export const SetQuotas = Type.Object(eachOf(quotaNames, settable), {
   title: "SetQuotas",
-  description: "What is left out stays as it is. Null: the default."
+  description: "A quota that is left out stays as it is. Null: the default."
 })
 export const SetOwnQuotas = Type.Object(eachOf(lowerableQuotas, settable), {
   title: "SetOwnQuotas",
-  description: "What is left out stays as it is. Null: as much as the operator allows."
+  description: "A quota that is left out stays as it is. Null: as much as the operator allows."
 })
 
 export const OrganizationPath = Type.Object({ organization_id: id<OrganizationId>() })
@@ -42,11 +42,11 @@ export const NewOperatorKey = Type.Object({ name: Type.String({ maxLength: 255 }
 
 export const OrganizationListQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 100 }),
-  after: optional(id<OrganizationId>("The last organization of the page before."))
+  after: optional(id<OrganizationId>("The last organization of the previous page."))
 })
 export const OrganizationListWire = Type.Object({ organizations: Type.Array(OrganizationQuotasWire) }, { title: "OrganizationList" })
 
-/** `connections`: how many connections of the organization follow events here. */
+/** `connections`: how many connections on which the organization follows events this engine has open. */
 export const quotasWire = ({ quotas }: OrganizationQuotas, connections: number): Static<typeof QuotasWire> =>
   eachOf(quotaNames, (name) => ({
     ...quotas[name],

@@ -27,7 +27,7 @@ const details = {
 
 export const RecordingListQuery = Type.Object({ ...details, ...pageQuery })
 
-/** That many in one request. */
+/** Most recordings in one request. */
 const mostAtOnce = 50
 
 const RecordingFile = Type.Object(
@@ -102,7 +102,7 @@ export const UpdateRecording = Type.Object(
     ...details,
     metadata: optional(object("Replaced as a whole."))
   },
-  { title: "UpdateRecording", description: "What is left out or null stays as it is." }
+  { title: "UpdateRecording", description: "Fields that are left out or null stay as they are." }
 )
 
 export const recordingFilterOf = (query: Omit<Static<typeof RecordingListQuery>, keyof Page>): RecordingFilter => ({

@@ -11,7 +11,7 @@ export const uploadUrlOf = (siteUrl: string, { key, token }: ResourceTicket): st
 
 const nobody = 0
 export const creator = Type.Integer({ description: `The user who created it; ${nobody} for a key that belongs to no user.` })
-/** Clients of this API require a number. */
+/** 0 instead of null, because clients of this API require a number. */
 export const creatorOf = (userId: number | null): number => userId ?? nobody
 
 export const Deleted = Type.Object({ success: Type.Literal(true), message: Type.String() }, { title: "ResourceDeleted" })

@@ -14,7 +14,7 @@ import { clearable, id, instant, nullable, object, optional, orNull, orUndefined
 
 export const TelephonyConfigPath = Type.Object({ config_id: id<TelephonyConfigId>() })
 
-/** An address, a name, a key in PEM. */
+/** Enough for an address, a name or a key in PEM. */
 const longestField = 16_384
 
 const fieldSchema = (field: CredentialField): TSchema => {
@@ -78,7 +78,7 @@ export const updateTelephonyConfig = (adapters: ReadonlyArray<Adapter>) =>
     {
       title: "UpdateTelephonyConfig",
       description:
-        "What is left out stays as it is. `config` is replaced as a whole, but a secret that is sent back in its masked form is kept. A `max_concurrent_calls` of null means no limit."
+        "Fields that are left out stay as they are. `config` is replaced as a whole, but a secret that is sent back in its masked form is kept. A `max_concurrent_calls` of null means no limit."
     }
   )
 

@@ -48,7 +48,7 @@ export const UpdateTool = Type.Object(
     definition: optional(ToolDefinitionWire),
     status: optional(Type.Enum([...toolStatuses]))
   },
-  { title: "UpdateTool", description: "What is left out or null stays as it is. The category follows the definition." }
+  { title: "UpdateTool", description: "Fields that are left out or null stay as they are. The category follows the definition." }
 )
 
 export const newToolOf = (body: Static<typeof CreateTool>, createdBy: UserId | undefined): NewTool => ({

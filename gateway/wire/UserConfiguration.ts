@@ -24,8 +24,8 @@ export const SetUserConfiguration = Type.Object(
   {
     title: "SetUserConfiguration",
     description:
-      "What is left out, or null, stays as it is. A service is replaced as a whole; a secret in it that is left out, or sent as it was shown, " +
-      `masked, stays as it is while \`provider\` does. At most ${maxModelDocumentSize} bytes of JSON for all services together.`
+      "Fields that are left out or null stay as they are. A service is replaced as a whole, but its secret, if left out or sent back in its " +
+      `masked form, is kept as long as its \`provider\` stays the same. At most ${maxModelDocumentSize} bytes of JSON for all services together.`
   }
 )
 
@@ -46,7 +46,7 @@ export const changesOf = (body: Static<typeof SetUserConfiguration>): UserConfig
 
 const shownService = () => nullable(object("As it was sent, with secrets masked."))
 
-/** What both routes show of what is set up. */
+/** The part of the configuration that both routes show. */
 export const shownConfiguration = {
   llm: shownService(),
   tts: shownService(),
@@ -89,7 +89,7 @@ export const userConfigurationWire = (configuration: UserConfiguration): Static<
 export const providers = () =>
   Type.Unsafe<Readonly<Record<string, Readonly<Record<string, unknown>>>>>(
     Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
-      description: "By the provider's name the JSON Schema of what can be set of it. Empty: this engine has none of that kind."
+      description: "The JSON Schema of each provider's settings, by the provider's name. Empty: this engine has no provider of that kind."
     })
   )
 
@@ -105,7 +105,7 @@ export const UserConfigurationDefaultsWire = Type.Object(
     realtime: providers(),
     default_providers: defaultProviders(),
     workflow_configurations: object(
-      "An agent's settings where nothing was set. Calls go by `max_call_duration`; the others are kept for whoever reads them."
+      "The settings of an agent that sets none. Calls use `max_call_duration`; the others are kept for clients that read them."
     )
   },
   { title: "UserConfigurationDefaults" }
