@@ -49,9 +49,11 @@ export class CallRate extends Context.Service<
 >()("runtime/dispatch/CallRate") {
   static readonly layerMemory = Layer.effect(
     CallRate,
-    Effect.map(Clock.Clock, (clock) => {
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const realMillis = yield* RealMillis
       const now = () => nowOf(clock)
-      const paces = new Paces(now)
+      const paces = new Paces(now, realMillis)
       const turns = new Turns(paces, now)
       return {
         queue: (wake) => turns.queue(wake),
@@ -62,19 +64,13 @@ export class CallRate extends Context.Service<
   )
 }
 
+/** Milliseconds that really pass, whatever the clock says. A test that turns the clock has them stand still. */
+export const RealMillis = Context.Reference<() => number>("runtime/dispatch/RealMillis", { defaultValue: () => () => performance.now() })
+
 const SWEEP_MILLIS = 1000
 /** A turn of the event loop takes longer than this only if the machine gave the process no time. */
 const STANDSTILL_MILLIS = 5
 
-/** If the process stands still just as a request leaves, the request arrives that much later, and counts for that much longer. */
-const noteStandstill = (departed: Departed): void => {
-  // Real time, even where a test turns the clock.
-  const leftAt = performance.now()
-  setImmediate(() => {
-    const passed = performance.now() - leftAt
-    if (passed > STANDSTILL_MILLIS) departed.at += passed
-  })
-}
 /** Share of the usual spacing that a call which has missed its moment keeps from both neighbours. */
 const LATE_SHARE = 0.5
 
@@ -82,10 +78,12 @@ const LATE_SHARE = 0.5
 class Paces {
   readonly #paces = new Map<string, Pace>()
   readonly #now: () => SteadyMillis
+  readonly #realMillis: () => number
   #sweptAt = Number.NEGATIVE_INFINITY
 
-  constructor(now: () => SteadyMillis) {
+  constructor(now: () => SteadyMillis, realMillis: () => number) {
     this.#now = now
+    this.#realMillis = realMillis
   }
 
   get size(): number {
@@ -117,6 +115,15 @@ class Paces {
     const own = this.of(scopes).map((pace) => ({ free: pace.free(from, share), pace }))
     reserved.at = this.free(scopes, from, share)
     for (const { free, pace } of own) pace.take(reserved, free)
+  }
+
+  /** If the process stands still just as a request leaves, the request arrives that much later, and counts for that much longer. */
+  noteStandstill(departed: Departed): void {
+    const leftAt = this.#realMillis()
+    setImmediate(() => {
+      const passed = this.#realMillis() - leftAt
+      if (passed > STANDSTILL_MILLIS) departed.at += passed
+    })
   }
 
   #sweep(): void {
@@ -166,7 +173,7 @@ class Reserved implements Departure, Moment {
     }
     const departed = { at: now }
     for (const pace of paces) pace.leave(departed)
-    noteStandstill(departed)
+    this.#paces.noteStandstill(departed)
     this.#isOver = true
     return true
   }
