@@ -69,7 +69,7 @@ given("the destination answers, then the two of them talk, until the destination
 
 given("the destination answers, then the callee's end is its end", async (t, { callId, emulator, line }) => {
   t.strictSame(await transferred(line, callId, to("011")), { _tag: "Connected" })
-  t.match(await transferred(line, callId, to("011")), { _tag: "ProviderError", detail: /already/ })
+  t.match(await transferred(line, callId, to("011")), { _tag: "ProviderError", detail: /was transferred before/ })
   await line.hangup(callId)
   t.equal(await line.hungUp(callId), "agent_hangup")
   await untilTrue("nobody there", () => isEmpty(emulator))

@@ -27,7 +27,7 @@ export const start = async (test: Pick<typeof t, "teardown">, options: AriEmulat
   return emulator
 }
 
-export const until = async (holds: () => boolean, seconds = 10): Promise<void> => {
+export const until = async (holds: () => boolean, seconds = 120): Promise<void> => {
   for (let tries = 0; tries < seconds * 200; tries++) {
     if (holds()) return
     await pause(5)
