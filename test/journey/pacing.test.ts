@@ -1,5 +1,6 @@
 /** When a campaign dials and when it does not: pauses, windows, the circuit breaker, and campaigns that share the slots of an organization. */
 import t, { type Test } from "tap"
+import { backlogRead } from "#test/support/backlog.ts"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 
@@ -14,6 +15,7 @@ const quiet = (world: World) => untilTrue("end of all calls", () => world.emulat
 /** Milliseconds from the answer to the resume until the next dial. */
 const pauseAndResume = async (t: Test, world: World, id: number): Promise<number> => {
   await world.api.pause(id)
+  await backlogRead()
   const pausedAt = nowMillis()
   await quiet(world)
   const late = dialsOf(world).filter(({ at }) => at > pausedAt)

@@ -14,10 +14,10 @@ const environment = { ORG_CONCURRENCY: "100", RECORDINGS: "off" }
 const short = { media: false, ringMillis: 200, talkMillis: 400 }
 
 t.test("given campaigns in the middle of their claims, when the engine is stopped ten times", { buffered: true }, async (t) => {
-  const world = await World.open(t, { emulator: short, environment: { ...environment, DRAIN: "0" } })
+  const world = await World.open(t, { emulator: short, environment: { ...environment, CALL_RATE: "10", DRAIN: "0" } })
   const campaigns = await Promise.all(Array.from({ length: 5 }, (_, i) => world.campaign(numbersOf(80, ["01"], `+155${i}`))))
   const proxy = await launchBehindProxy(t, world)
-  // So that a stop finds claims under way.
+  // So that a stop finds claims under way. At this rate contacts are left for the last stop even where each takes long to come.
   proxy.delayCommits(20)
   for (const { id } of campaigns) await world.api.start(id)
   for (let stops = 0; stops < 10; stops++) {
