@@ -184,13 +184,22 @@ const build = async (program) => {
 }
 
 /**
+ * Builds a program unless there is an up-to-date build of it.
+ *
+ * @param {string} program
+ */
+export const ensureBuilt = (program) => {
+  // In a process of its own, which takes the memory for building with it when it ends.
+  if (builtFileOf(program) === undefined) spawnSync(process.execPath, [self, program], { stdio: ["ignore", "ignore", "inherit"] })
+}
+
+/**
  * Imports an up-to-date build of a program, and builds it first if needed. Falls back to the sources if it cannot be built.
  *
  * @param {string} program
  */
 export const load = async (program) => {
-  // In a process of its own, which takes the memory for building with it when it ends.
-  if (builtFileOf(program) === undefined) spawnSync(process.execPath, [self, program], { stdio: ["ignore", "ignore", "inherit"] })
+  ensureBuilt(program)
   const file = builtFileOf(program)
   if (file === undefined) {
     process.stderr.write(`${program} could not be built and runs from its sources: it starts more slowly and takes more memory\n`)

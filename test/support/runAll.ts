@@ -11,6 +11,7 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import t from "tap"
+import { ensureBuilt } from "#runtime/build.js"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const reporter = fileURLToPath(new URL("./report.ts", import.meta.url))
@@ -53,6 +54,9 @@ const runSideBySide = async (queue: ReadonlyArray<string>, width: number) => {
   }
   await Promise.all(Array.from({ length: width }, lane))
 }
+
+// Built once here: stories that start side by side would each build it.
+if (files.some((file) => waiting.test(file))) ensureBuilt("test/support/engineMain.ts")
 
 const cores = availableParallelism()
 const [waitingWidth, busyWidth] = [3 * cores, cores]
