@@ -46,11 +46,11 @@ const runFile = (name: string) =>
     { at: null, buffered: true, cwd: root, env: environment, name, stack: "", timeout: fileMillis }
   )
 
-/** So many of these files at a time. */
-const runSideBySide = async (queue: ReadonlyArray<string>, width: number) => {
-  const left = [...queue]
+/** `width` files at a time, queue after queue. Several lanes may share a queue. */
+const runSideBySide = async (queues: ReadonlyArray<Array<string>>, width: number) => {
+  const next = () => queues.find((queue) => queue.length > 0)?.shift()
   const lane = async () => {
-    for (let file = left.shift(); file !== undefined; file = left.shift()) await runFile(file)
+    for (let file = next(); file !== undefined; file = next()) await runFile(file)
   }
   await Promise.all(Array.from({ length: width }, lane))
 }
@@ -65,16 +65,9 @@ const reported = new Promise((resolve) => report.once("close", resolve))
 t.pipe(report.stdin)
 t.setTimeout(0)
 t.jobs = waitingWidth + busyWidth
-await Promise.all([
-  runSideBySide(
-    files.filter((file) => waiting.test(file)),
-    waitingWidth
-  ),
-  runSideBySide(
-    files.filter((file) => !waiting.test(file)),
-    busyWidth
-  )
-])
+const stories = files.filter((file) => waiting.test(file))
+const others = files.filter((file) => !waiting.test(file))
+await Promise.all([runSideBySide([stories, others], waitingWidth), runSideBySide([others], busyWidth)])
 t.end()
 await reported
 process.exitCode = t.passing() ? 0 : 1
