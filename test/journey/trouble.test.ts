@@ -147,11 +147,15 @@ t.test("given an Asterisk that is not there yet, when a campaign is started", { 
 t.test("given an Asterisk that dies in mid-campaign and comes back", { buffered: true }, async (t) => {
   const world = await World.open(t, { emulator: fast, environment: { ...environment, CALL_RATE: "10" } })
   const { api, emulator } = world
-  const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: 6 })
+  const cap = 6
+  const { id } = await world.campaign(numbersOf(40, ["01"]), { max_concurrency: cap })
   await api.start(id)
   await world.seen("answered", 10)
   await emulator.refuseConnections(true)
-  const dropped = emulator.log.live()
+  const live = new Set<string>()
+  for (const { channelId, kind } of emulator.log.entries)
+    if (kind === "originate") live.add(channelId)
+    else if (kind === "ended") live.delete(channelId)
   emulator.crash()
   const gone = nowMillis()
   await untilTrue("claims that came to nothing, given back", async () => {
@@ -169,13 +173,20 @@ t.test("given an Asterisk that dies in mid-campaign and comes back", { buffered:
   )
   t.ok(dialsOf(world).length > before, "then it goes on by itself")
   const attempts = await attemptsOf(world.sql, id)
-  const lost = attempts.filter(({ outcome }) => outcome === "error" || outcome === "unknown").length
-  t.ok(dropped > 0 && lost >= dropped - 1 && lost <= dropped + 1, `then the calls that were up have failed: ${lost} of ${dropped}`)
+  const lost = attempts.filter(({ outcome }) => outcome === "error" || outcome === "unknown").map((attempt) => attempt.id)
+  t.ok(live.size > 0, `then calls were up: ${live.size}`)
+  t.strictSame(
+    [...live].filter((callId) => !lost.includes(callId)),
+    [],
+    "then those calls have failed"
+  )
+  // A call that had just ended may be lost too: the event that says so can die in the socket. Every lost call held a slot at the crash.
+  t.ok(lost.length <= cap, `then only calls of the moment of the crash have failed: ${lost.length}`)
   // A request that was on its way into the crash may have been lost there, or not: nobody knows, so it is not sent again.
   const doubtful = attempts.filter(({ outcome }) => outcome === "unknown").length
   const dialed = new Set(dialsOf(world).map(({ number }) => number)).size
   t.ok(dialed >= 40 - doubtful && dialed <= 40, `then nobody is skipped: ${dialed} were dialed, ${doubtful} perhaps`)
-  await judge(t, world, id, 6)
+  await judge(t, world, id, cap)
 })
 
 t.test("given calls that are up, when the engine is stopped in order", { buffered: true }, async (t) => {

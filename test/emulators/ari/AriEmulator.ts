@@ -264,7 +264,10 @@ class AsteriskServer implements AriEmulator {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const receivedAt = preciseNow()
     const url = new URL(request.url ?? "/", this.url)
+    const run = this.#startedAt
     const text = await readBody(request)
+    // A crash takes the requests along that it finds half read.
+    if (run !== this.#startedAt) return
     const tell = (answer: Answer) => respond(response, answer, this.#asterisk.version)
     if (!isAllowed(request, url, this)) {
       response.setHeader("www-authenticate", 'Basic realm="Asterisk REST Interface"')
