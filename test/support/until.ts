@@ -1,6 +1,10 @@
 /** Waiting for what a test is not notified of, and the clock of the callees' log. */
 
-const lookMillis = 10
+/**
+ * The pause between two looks: short at first, then one fiftieth of the wait so far. A hundred questions a second for minutes would keep the
+ * engine and its database busy with nothing else.
+ */
+const looks = { shortestMillis: 10, longestMillis: 100, share: 0.02 }
 /** Costs nothing when the event comes. It is long because two dozen busy processes on two cores make everything ten times slower. */
 const patienceMillis = 600_000
 
@@ -9,12 +13,14 @@ const patienceMillis = 600_000
  * was waited for.
  */
 export const until = async <A>(what: string, found: () => A | undefined | Promise<A | undefined>, millis = patienceMillis): Promise<A> => {
-  const latest = performance.now() + millis
+  const began = performance.now()
   while (true) {
     const it = await found()
     if (it !== undefined) return it
-    if (performance.now() > latest) throw new Error(`no ${what} within ${millis} ms`)
-    await new Promise((resolve) => setTimeout(resolve, lookMillis))
+    const waited = performance.now() - began
+    if (waited > millis) throw new Error(`no ${what} within ${millis} ms`)
+    const pause = Math.min(looks.longestMillis, Math.max(looks.shortestMillis, waited * looks.share))
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
 export const untilTrue = (what: string, holds: () => boolean | Promise<boolean>, millis?: number): Promise<true> =>
