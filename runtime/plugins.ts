@@ -64,7 +64,7 @@ const faultOf = (candidate: unknown): string | undefined => {
   if (!isRecord(candidate)) return "it has no default export"
   const { connect, fields, manifest } = candidate
   if (!isRecord(manifest)) return "it has no manifest"
-  if (manifest["contract"] !== 1) return `it follows version ${String(manifest["contract"])} of the adapter contract, not 1`
+  if (manifest["contract"] !== 2) return `it follows version ${String(manifest["contract"])} of the adapter contract, not 2`
   if (typeof manifest["provider"] !== "string" || !providerName.test(manifest["provider"])) return "its provider name is not [a-z0-9_]"
   if (typeof manifest["callsPerSecond"] !== "number" || !(manifest["callsPerSecond"] > 0))
     return "its callsPerSecond is not a positive number"

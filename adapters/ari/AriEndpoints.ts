@@ -6,6 +6,7 @@
  */
 import { Effect } from "effect"
 import type { CallId } from "#core/Id.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import {
   type Endpoint,
   OriginateDoubtful,
@@ -64,19 +65,18 @@ const trunkOf = (fleet: Fleet): Trunk => {
   const { endpoints } = fleet
   return {
     originate: (request) => originate(fleet, request),
-    hangup: (callId, cause) =>
-      Effect.flatMap(locate(fleet, "hangup", callId), (found) => found?.trunk.hangup(callId, cause) ?? Effect.void),
-    lookup: (callId) => lookup(fleet, callId),
-    openMedia: (callId) => Effect.flatMap(located(fleet, "openMedia", callId), ({ trunk }) => trunk.openMedia(callId)),
-    sendDtmf: (callId, digits) => Effect.flatMap(located(fleet, "sendDtmf", callId), ({ trunk }) => trunk.sendDtmf(callId, digits)),
-    transfer: (callId, request) =>
+    hangup: (call, cause) => Effect.flatMap(locate(fleet, "hangup", call), (found) => found?.trunk.hangup(call, cause) ?? Effect.void),
+    lookup: (call) => lookup(fleet, call),
+    openMedia: (call) => Effect.flatMap(located(fleet, "openMedia", call), ({ trunk }) => trunk.openMedia(call)),
+    sendDtmf: (call, digits) => Effect.flatMap(located(fleet, "sendDtmf", call), ({ trunk }) => trunk.sendDtmf(call, digits)),
+    transfer: (call, request) =>
       Effect.flatMap(
-        located(fleet, "transfer", callId),
-        ({ trunk }) => trunk.transfer?.(callId, request) ?? Effect.fail(providerError("transfer", "it cannot transfer"))
+        located(fleet, "transfer", call),
+        ({ trunk }) => trunk.transfer?.(call, request) ?? Effect.fail(providerError("transfer", "it cannot transfer"))
       ),
-    adopt: (callId, name) => {
-      const place = name === undefined ? undefined : learn(fleet, callId, name)
-      for (const { trunk } of place?.trunk === undefined ? endpoints : [place]) trunk.adopt(callId)
+    adopt: (call) => {
+      const place = call.endpoint === undefined ? undefined : learn(fleet, call.callId, call.endpoint)
+      for (const { trunk } of place?.trunk === undefined ? endpoints : [place]) trunk.adopt(call)
     },
     mayAppear: (request) => mayAppear(fleet, request),
     reconnect: () => {
@@ -194,30 +194,31 @@ const failure = (
   return new OriginateDoubtful({ ...(error.status === undefined ? {} : { status: error.status }), elsewhere: true, detail })
 }
 
-const lookup = Effect.fnUntraced(function* (fleet: Fleet, callId: CallId) {
-  const holder = holderOf(fleet, callId)
-  if (holder !== undefined) return yield* holder.trunk.lookup(callId)
-  const found = yield* search(fleet, "lookup", callId)
+const lookup = Effect.fnUntraced(function* (fleet: Fleet, call: CallRef) {
+  const holder = holderOf(fleet, call.callId)
+  if (holder !== undefined) return yield* holder.trunk.lookup(call)
+  const found = yield* search(fleet, "lookup", call)
   return found?.presence ?? ("gone" satisfies Presence)
 })
 
 /** Undefined: no endpoint has the call. */
-const locate = (fleet: Fleet, operation: string, callId: CallId) =>
+const locate = (fleet: Fleet, operation: string, call: CallRef) =>
   Effect.suspend(() => {
-    const holder = holderOf(fleet, callId)
-    return holder === undefined ? Effect.map(search(fleet, operation, callId), (found) => found?.endpoint) : Effect.succeed(holder)
+    const holder = holderOf(fleet, call.callId)
+    return holder === undefined ? Effect.map(search(fleet, operation, call), (found) => found?.endpoint) : Effect.succeed(holder)
   })
 
-const located = (fleet: Fleet, operation: string, callId: CallId) =>
-  Effect.flatMap(locate(fleet, operation, callId), (found) =>
+const located = (fleet: Fleet, operation: string, call: CallRef) =>
+  Effect.flatMap(locate(fleet, operation, call), (found) =>
     found === undefined ? Effect.fail(providerError(operation, "no endpoint has this call")) : Effect.succeed(found)
   )
 
 /** Returns undefined only if all of them say that the call is not there. */
-const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operation: string, callId: CallId) {
+const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operation: string, call: CallRef) {
+  const { callId } = call
   const looks = yield* Effect.forEach(
     endpoints,
-    (endpoint) => Effect.map(Effect.result(endpoint.trunk.lookup(callId)), (look) => ({ endpoint, look })),
+    (endpoint) => Effect.map(Effect.result(endpoint.trunk.lookup(call)), (look) => ({ endpoint, look })),
     { concurrency: "unbounded" }
   )
   for (const { endpoint, look } of looks) {
@@ -234,7 +235,7 @@ const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operat
 })
 
 const mayAppear = (fleet: Fleet, request: UnseenRequest): boolean => {
-  const { callId, endpoint } = request
+  const { callId, endpoint } = request.call
   const place = endpoint === undefined ? fleet.places.get(callId) : learn(fleet, callId, endpoint)
   if (place !== undefined) return place.trunk?.mayAppear?.(request) ?? true
   // All of them are asked, because asking may make an endpoint send the request that settles the doubt.

@@ -47,12 +47,12 @@ export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, c
   const overtake = makeOvertaking(asterisk, settings.dialString)
   const trunk: Trunk = {
     originate: (request) => originate(asterisk, settings, request),
-    hangup: (callId, cause) => hangup(asterisk, callId, cause),
-    lookup: (callId) => lookup(asterisk, callId),
-    openMedia: (callId) => openMedia(asterisk, callId),
-    sendDtmf: (callId, digits) => sendDtmf(asterisk, callId, digits),
-    transfer: (callId, request) => transfer(asterisk, settings.transfers, callId, request),
-    adopt: (callId) => adopt(asterisk, callId),
+    hangup: ({ callId }, cause) => hangup(asterisk, callId, cause),
+    lookup: ({ callId }) => lookup(asterisk, callId),
+    openMedia: ({ callId }) => openMedia(asterisk, callId),
+    sendDtmf: ({ callId }, digits) => sendDtmf(asterisk, callId, digits),
+    transfer: ({ callId }, request) => transfer(asterisk, settings.transfers, callId, request),
+    adopt: ({ callId }) => adopt(asterisk, callId),
     mayAppear: (request) => mayAppear(asterisk, request, overtake),
     reconnect: () => reconnect(asterisk, context)
   }
@@ -204,15 +204,15 @@ const lookup = Effect.fn("ari.lookup")(function* (asterisk: Asterisk, callId: Ca
 
 const mayAppear = (
   asterisk: Asterisk,
-  { ageMillis, callId, endpoint = asterisk.name, ringTimeoutSeconds }: UnseenRequest,
+  { ageMillis, call: { callId, endpoint = asterisk.name }, ringTimeoutSeconds }: UnseenRequest,
   overtake: (leftAt: number) => void
 ): boolean => {
-  const call = asterisk.calls.get(callId)
-  if (call?.request === "refused") return false
+  const known = asterisk.calls.get(callId)
+  if (known?.request === "refused") return false
   // It left for another Asterisk, which the configuration named before.
   if (endpoint !== asterisk.name) return true
   const now = asterisk.now()
-  const leftAt = call?.leftAt ?? now - ageMillis
+  const leftAt = known?.leftAt ?? now - ageMillis
   overtake(leftAt)
   return asterisk.doubt.mayAppear(leftAt, ringTimeoutSeconds, now)
 }

@@ -93,7 +93,7 @@ const longestName = 300
 
 export default defineAdapter({
   manifest: {
-    contract: 1,
+    contract: 2,
     provider: "ari",
     displayName: "Asterisk ARI",
     docsUrl: "https://docs.asterisk.org/Configuration/Interfaces/Asterisk-REST-Interface-ARI/",

@@ -13,6 +13,7 @@ import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, Ru
 import type { RetryConfig, RetryReason } from "#core/campaign/RetryPolicy.ts"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Outcome } from "#core/outcome/Outcome.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import type { GatheredContext, RunLogs, UsageInfo } from "#core/run/RunRecord.ts"
 
 /** What an attempt carries about its contact and campaign until it ends. */
@@ -54,13 +55,9 @@ export interface LeftAttempt extends Attempt, AgentPart {
   readonly node: string
   /** The local journal of the process that began it; undefined if that process kept none. */
   readonly journal: string | undefined
-  /** The number shown to the callee; undefined when there is none. */
-  readonly callerNumber: string | undefined
-  /** The provider's endpoint that the request went to; undefined when unknown. */
-  readonly endpoint: string | undefined
+  readonly call: CallRef
   readonly state: "intent" | "sent" | "answered"
   /** Epoch milliseconds. */
-  readonly sentAt: number
   readonly answeredAt: number | undefined
 }
 
@@ -87,6 +84,8 @@ export interface AttemptEnd {
   readonly fetchedContext?: Readonly<Record<string, unknown>> | undefined
   /** The provider's endpoint that the request went to, if known. */
   readonly endpoint?: string | undefined
+  /** The provider's own id of the call, if it said one. */
+  readonly providerCallId?: string | undefined
   /** Epoch milliseconds. */
   readonly answeredAt: number | undefined
   readonly endedAt: number

@@ -39,6 +39,8 @@ export class AttemptStore extends Context.Service<
     /** Marks a single call as `sent`: its request may leave from now on. A campaign's attempt begins as `sent`. False: do not send it. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number, endpoint?: string) => Effect.Effect<void>
+    /** The provider's own id of the call; a later one replaces it. */
+    readonly named: (callId: CallId, providerCallId: string) => Effect.Effect<void>
     /**
      * The attempt was certainly never placed: deletes its run and returns its contact, unless changed settings no longer allow the retry; then
      * the contact fails. False when the attempt was already over.
@@ -72,6 +74,7 @@ export class AttemptStore extends Context.Service<
         begin: (call, as) => Effect.catchTag(beginSingle(sql, call, as), "SqlError", Effect.die),
         sent: (callId, now) => Effect.orDie(markSent(sql, callId, now)),
         answered: (callId, now, endpoint) => Effect.orDie(markAnswered(sql, callId, now, endpoint)),
+        named: (callId, providerCallId) => Effect.orDie(markNamed(sql, callId, providerCallId)),
         undo: (callId, now, breakerEntry) => Effect.map(waking(undo(sql, callId, now, breakerEntry)), ({ undone }) => undone),
         finish: (callId, end, decided) => Effect.map(waking(finish(sql, callId, end, decided)), ({ finished }) => finished),
         releaseNumber: (callId) => Effect.map(waking(NumberHold.release(sql, callId)), ({ count }) => count > 0),
@@ -107,6 +110,14 @@ const markAnswered = (sql: Sql, callId: CallId, now: number, endpoint: string | 
     )
     UPDATE contacts SET state = 'in_call' FROM answered
     WHERE contacts.campaign_id = answered.campaign_id AND contacts.row_no = answered.row_no AND contacts.state = 'dialing'`.pipe(
+    Effect.asVoid
+  )
+
+// Does not wait for the disk either: the local journal has the id too. An attempt that is over keeps it, for the calls that appear late.
+const markNamed = (sql: Sql, callId: CallId, providerCallId: string) =>
+  sql`
+    UPDATE attempts SET provider_call_id = ${providerCallId}
+    WHERE id = ${callId}::uuid AND provider_call_id IS DISTINCT FROM ${providerCallId} AND set_config('synchronous_commit', 'off', true) IS NOT NULL`.pipe(
     Effect.asVoid
   )
 
@@ -176,6 +187,7 @@ const finish = Effect.fnUntraced(function* (sql: Sql, callId: CallId, end: Attem
       UPDATE attempts SET state = 'ended', outcome = ${end.outcome}, hangup_cause = ${end.cause}::text,
         answered_at = coalesce(answered_at, to_timestamp(${end.answeredAt ?? null}::float8 / 1000)),
         endpoint = coalesce(${end.endpoint ?? null}::text, endpoint),
+        provider_call_id = coalesce(${end.providerCallId ?? null}::text, provider_call_id),
         ended_at = to_timestamp(${end.endedAt}::float8 / 1000), holds_number = holds_number AND ${end.outcome} = 'unknown',
         breaker_failure = CASE WHEN campaign_id IS NOT NULL
           AND EXISTS (SELECT 1 FROM settings WHERE state = 'running' AND settings.breaker_epoch = attempts.breaker_epoch)

@@ -2,11 +2,13 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import type { Annotations, LateLife } from "#core/run/RunRecord.ts"
 import { storableJson } from "#core/storable.ts"
+import { callRefColumnsSql, callRefOf, type CallRefRow } from "./callRefRow.ts"
 
 export interface KnownAttempt {
-  readonly callId: CallId
+  readonly call: CallRef
   readonly node: string
   /** The attempt has not ended: an actor follows its call, or is about to. */
   readonly isLive: boolean
@@ -14,15 +16,12 @@ export interface KnownAttempt {
 
 /** An attempt that was written off. Its call may still appear. */
 export interface AttemptInDoubt {
-  readonly callId: CallId
+  readonly call: CallRef
   readonly organizationId: OrganizationId
   readonly campaignId: CampaignId | undefined
   readonly telephonyConfigurationId: TelephonyConfigId
   /** Time since its request left, by the database's clock. */
   readonly ageMillis: number
-  readonly callerNumber: string | undefined
-  /** The provider's endpoint that the request went to; undefined when unknown. */
-  readonly endpoint: string | undefined
 }
 
 const lateCall: keyof Annotations = "late_call"
@@ -42,9 +41,12 @@ export class LateCallStore extends Context.Service<
     LateCallStore,
     Effect.map(SqlClient.SqlClient, (sql) => ({
       attempts: (id, callIds) =>
-        sql<KnownAttempt>`
-          SELECT id AS call_id, node, state IN ('intent', 'sent', 'answered') AS is_live FROM attempts
-          WHERE id = ANY (${callIds}::uuid[]) AND telephony_configuration_id = ${id}::int`.pipe(Effect.orDie),
+        sql<CallRefRow & Omit<KnownAttempt, "call">>`
+          SELECT ${sql.literal(callRefColumnsSql)}, a.node, a.state IN ('intent', 'sent', 'answered') AS is_live FROM attempts a
+          WHERE a.id = ANY (${callIds}::uuid[]) AND a.telephony_configuration_id = ${id}::int`.pipe(
+          Effect.map((rows) => rows.map((row) => ({ call: callRefOf(row), isLive: row.isLive, node: row.node }))),
+          Effect.orDie
+        ),
       annotate: (callId, late) =>
         sql`
           UPDATE runs SET annotations = coalesce(annotations, '{}') || jsonb_build_object(${lateCall}::text,
@@ -53,22 +55,17 @@ export class LateCallStore extends Context.Service<
           Effect.map((rows) => rows.length > 0),
           Effect.orDie
         ),
-      inDoubt: sql<
-        Omit<AttemptInDoubt, "campaignId" | "callerNumber" | "endpoint"> & {
-          readonly campaignId: CampaignId | null
-          readonly callerNumber: string | null
-          readonly endpoint: string | null
-        }
-      >`
-          SELECT id AS call_id, organization_id, campaign_id, telephony_configuration_id, caller_number, endpoint,
-            extract(epoch FROM now() - sent_at)::float8 * 1000 AS age_millis
-          FROM attempts WHERE holds_number AND state = 'ended' AND sent_at IS NOT NULL`.pipe(
+      inDoubt: sql<CallRefRow & Omit<AttemptInDoubt, "call" | "campaignId"> & { readonly campaignId: CampaignId | null }>`
+          SELECT ${sql.literal(callRefColumnsSql)}, a.organization_id, a.campaign_id, a.telephony_configuration_id,
+            extract(epoch FROM now() - a.sent_at)::float8 * 1000 AS age_millis
+          FROM attempts a WHERE a.holds_number AND a.state = 'ended' AND a.sent_at IS NOT NULL`.pipe(
         Effect.map((rows) =>
-          rows.map((row) => ({
-            ...row,
-            callerNumber: row.callerNumber ?? undefined,
-            campaignId: row.campaignId ?? undefined,
-            endpoint: row.endpoint ?? undefined
+          rows.map(({ ageMillis, campaignId, organizationId, telephonyConfigurationId, ...row }) => ({
+            ageMillis,
+            call: callRefOf(row),
+            campaignId: campaignId ?? undefined,
+            organizationId,
+            telephonyConfigurationId
           }))
         ),
         Effect.orDie

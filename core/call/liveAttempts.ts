@@ -3,30 +3,28 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { AgentDefinitionId, CallId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { CampaignPart, LeftAttempt } from "./Attempt.ts"
+import { callRefColumnsSql, callRefOf, type CallRefRow } from "./callRefRow.ts"
 
 type Sql = SqlClient.SqlClient
 
 /** All of them, or those of `callIds`; oldest first. */
 export const liveAttempts = (sql: Sql, callIds: ReadonlyArray<CallId> | undefined) =>
-  sql<{
-    readonly callId: CallId
-    readonly organizationId: OrganizationId
-    readonly runId: RunId
-    readonly agentDefinitionId: AgentDefinitionId
-    readonly initialContext: Readonly<Record<string, unknown>>
-    readonly telephonyConfigurationId: TelephonyConfigId
-    readonly node: string
-    readonly journal: string | null
-    readonly callerNumber: string | null
-    readonly endpoint: string | null
-    readonly state: LeftAttempt["state"]
-    readonly sentAt: number | null
-    readonly answeredAt: number | null
-    readonly campaign: CampaignPart | null
-  }>`
-    SELECT a.id AS call_id, a.organization_id, r.id AS run_id, r.agent_definition_id, r.initial_context, a.telephony_configuration_id, a.node, a.journal, a.caller_number,
-      a.endpoint, a.state,
-      extract(epoch FROM a.sent_at)::float8 * 1000 AS sent_at, extract(epoch FROM a.answered_at)::float8 * 1000 AS answered_at,
+  sql<
+    CallRefRow & {
+      readonly organizationId: OrganizationId
+      readonly runId: RunId
+      readonly agentDefinitionId: AgentDefinitionId
+      readonly initialContext: Readonly<Record<string, unknown>>
+      readonly telephonyConfigurationId: TelephonyConfigId
+      readonly node: string
+      readonly journal: string | null
+      readonly state: LeftAttempt["state"]
+      readonly answeredAt: number | null
+      readonly campaign: CampaignPart | null
+    }
+  >`
+    SELECT ${sql.literal(callRefColumnsSql)}, a.organization_id, r.id AS run_id, r.agent_definition_id, r.initial_context, a.telephony_configuration_id, a.node, a.journal,
+      a.state, extract(epoch FROM a.answered_at)::float8 * 1000 AS answered_at,
       CASE WHEN c.id IS NULL THEN NULL ELSE jsonb_build_object('campaignId', c.id, 'rowNo', a.row_no, 'retriesUsed', a.number - 1,
         'settingsVersion', c.settings_version, 'retry', c.retry_config,
         'breakerEnabled', coalesce((c.circuit_breaker ->> 'enabled')::bool, false), 'breakerEpoch', a.breaker_epoch) END AS campaign
@@ -37,11 +35,9 @@ export const liveAttempts = (sql: Sql, callIds: ReadonlyArray<CallId> | undefine
       rows.map(
         (row): LeftAttempt => ({
           ...row,
+          call: callRefOf(row),
           campaign: row.campaign ?? undefined,
           journal: row.journal ?? undefined,
-          callerNumber: row.callerNumber ?? undefined,
-          endpoint: row.endpoint ?? undefined,
-          sentAt: row.sentAt ?? 0,
           answeredAt: row.answeredAt ?? undefined
         })
       )

@@ -6,6 +6,7 @@ import { type Effect, Schema, type Scope } from "effect"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "./Media.ts"
 import type { Egress } from "#core/egress/Egress.ts"
+import type { CallRef } from "./CallRef.ts"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { complete, type ConfigOf, type CredentialFields } from "./Credential.ts"
 
@@ -34,6 +35,11 @@ export interface OriginateRequest {
  * provider's clock is not ours.
  */
 export type TrunkEvent =
+  /**
+   * The provider's own id of the call, in printable ASCII, at most 200 characters. It may come before or after the reply to the originate, and may
+   * replace an earlier one: some providers name the request first and the call later. Later verbs get it in their `CallRef`.
+   */
+  | { readonly _tag: "Named"; readonly providerCallId: string }
   /** The call exists; nothing is known about a phone yet. */
   | { readonly _tag: "Placed" }
   | { readonly _tag: "Rang" }
@@ -113,12 +119,10 @@ export type Presence = "ringing" | "up" | "gone" | "never_placed"
 
 /** An originate whose call has never been seen. The adapter may not know it, because an earlier process may have sent it. */
 export interface UnseenRequest {
-  readonly callId: CallId
-  /** How long ago the request left. */
+  readonly call: CallRef
+  /** How long ago the request left, by a clock that nobody sets. */
   readonly ageMillis: number
   readonly ringTimeoutSeconds: number
-  /** Where the request went, as passed to `leave`; undefined if that is not known. */
-  readonly endpoint?: string | undefined
 }
 
 /** One of the servers that a trunk's calls go through. */
@@ -162,22 +166,22 @@ export interface Trunk {
     request: OriginateRequest
   ) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
   /** Ends the call in any state. Succeeds if there is no such call any more. */
-  readonly hangup: (callId: CallId, cause: HangupCause) => Effect.Effect<void, ProviderError>
-  readonly lookup: (callId: CallId) => Effect.Effect<Presence, ProviderError>
+  readonly hangup: (call: CallRef, cause: HangupCause) => Effect.Effect<void, ProviderError>
+  readonly lookup: (call: CallRef) => Effect.Effect<Presence, ProviderError>
   /** Opens the audio of an answered call. Closing the scope ends the audio, not the call. */
-  readonly openMedia: (callId: CallId) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
-  readonly sendDtmf: (callId: CallId, digits: string) => Effect.Effect<void, ProviderError>
+  readonly openMedia: (call: CallRef) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
+  readonly sendDtmf: (call: CallRef, digits: string) => Effect.Effect<void, ProviderError>
   /**
    * Transfers a call, one transfer at a time per call, and only to destinations that the configuration allows. Interrupting it before the
    * destination has answered cancels it. Omit it if the provider cannot transfer. An error means that it was not begun, or, for a blind one, that
    * nobody knows whether it was.
    */
-  readonly transfer?: (callId: CallId, request: TransferRequest) => Effect.Effect<TransferOutcome, ProviderError>
+  readonly transfer?: (call: CallRef, request: TransferRequest) => Effect.Effect<TransferOutcome, ProviderError>
   /**
    * Follows a call that this session did not place: one from before a restart of the engine, or from the session that this one replaces. Its
-   * events are reported, and it is listed again after a reconnect. `endpoint` is where its request went, if that is known.
+   * events are reported, and it is listed again after a reconnect.
    */
-  readonly adopt: (callId: CallId, endpoint?: string) => void
+  readonly adopt: (call: CallRef) => void
   /**
    * Whether a requested call that cannot be found may still appear. False only if the adapter can rule it out, for instance because the provider
    * was restarted after the request. Answers from memory. If omitted, or true, the engine waits ten minutes from the request.
@@ -214,7 +218,7 @@ export interface TrunkContext {
 
 export interface Manifest {
   /** The version of this contract. */
-  readonly contract: 1
+  readonly contract: 2
   /** The provider's name in the API: `[a-z0-9_]`. */
   readonly provider: string
   readonly displayName: string

@@ -143,12 +143,12 @@ const beginOriginate = Effect.fnUntraced(function* (services: CallServices, call
 
 const hangup = (call: LiveCall, cause: HangupCause) =>
   call.trunk.trunk
-    .hangup(call.attempt.callId, cause)
+    .hangup(call.ref, cause)
     .pipe(Effect.catch((error) => Effect.logWarning("a call could not be hung up yet", { detail: error.detail })))
 
 /** Asks the provider where the call stands. */
 const look = ({ clock, local }: CallServices, call: LiveCall) =>
-  call.trunk.trunk.lookup(call.attempt.callId).pipe(
+  call.trunk.trunk.lookup(call.ref).pipe(
     Effect.timeout(LOOK_TIMEOUT),
     Effect.catch(() => Effect.succeed("silent" as const)),
     Effect.tap((presence) =>
@@ -175,7 +175,7 @@ const arm = (services: CallServices, call: LiveCall, afterMillis: number): void 
 }
 
 /** The conversation does not wait for this, as the local journal has the answer already; the record of the end does. */
-const recordAnswer = ({ clock, journal, pass }: CallServices, { attempt, endpoint }: LiveCall, answeredAt: number) =>
+const recordAnswer = ({ clock, journal, pass }: CallServices, { attempt, ref: { endpoint } }: LiveCall, answeredAt: number) =>
   Effect.forkChild(
     Effect.andThen(
       journal.answered(attempt.callId, SteadyTime.wallOf(clock, answeredAt), endpoint),

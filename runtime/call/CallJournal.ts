@@ -2,7 +2,7 @@
  * Records what happens to calls. However long the database is away (a restart, a failover), calls go on, and their records catch up. Until then
  * what is known of a call is kept in memory and in the local journal, where the next process finds it.
  */
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, FiberSet, Layer, Semaphore } from "effect"
 import type { Attempt, AttemptEnd, LeftAttempt, NewAttempt } from "#core/call/Attempt.ts"
 import type { Claim, Claimed } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore } from "#core/call/AttemptStore.ts"
@@ -12,6 +12,7 @@ import type { CallNotPlaced, SingleCall } from "#core/call/Dialer.ts"
 import type { NumberInCall } from "#core/call/NumberHold.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import type { CallId } from "#core/Id.ts"
+import { isProviderCallId } from "#core/provider/CallRef.ts"
 import type { Undone } from "#runtime/journal/FormerJournals.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { guarded, makeGuardedClaims, unclaim } from "./GuardedClaims.ts"
@@ -44,6 +45,8 @@ export class CallJournal extends Context.Service<
     /** False: the permit has ended, so the request must not leave. */
     readonly sent: (callId: CallId, now: number) => Effect.Effect<boolean>
     readonly answered: (callId: CallId, now: number, endpoint: string | undefined) => Effect.Effect<void>
+    /** Notes the provider's own id of the call: at once on this node's disk and for the next verb, and in the background in the database. */
+    readonly named: (call: LiveCall, providerCallId: string) => void
     readonly undone: (call: LiveCall, state: CallState & { readonly _tag: "Void" }) => Effect.Effect<Recorded>
     readonly ended: (call: Attempt, end: AttemptEnd) => Effect.Effect<Recorded>
     /** The attempt of a former process was certainly never placed. */
@@ -62,6 +65,7 @@ export class CallJournal extends Context.Service<
         store,
         writers: yield* Semaphore.make(ENDS_AT_ONCE)
       }
+      const fork = yield* FiberSet.makeRuntime()
       const ended = (attempt: Attempt, end: AttemptEnd) => recordEnd(recorder, attempt, end)
 
       return {
@@ -70,6 +74,14 @@ export class CallJournal extends Context.Service<
         unclaim: (callIds, returned) => unclaim(claims, callIds, returned),
         sent: (callId, now) => persist(store.sent(callId, now)),
         answered: (callId, now, endpoint) => persist(store.answered(callId, now, endpoint)),
+        named: (call, providerCallId) => {
+          const { callId } = call.attempt
+          // Repeated, or the provider uses our own id.
+          if (providerCallId === (call.ref.providerCallId ?? callId) || !isProviderCallId(providerCallId)) return
+          call.ref = { ...call.ref, providerCallId }
+          local.named(callId, providerCallId)
+          fork(Effect.annotateLogs(persist(store.named(callId, providerCallId)), { callId }))
+        },
         undone: (call, { at, reason }) =>
           // The client of a refused single call has the id of its run, so the run is kept and shows the refusal.
           call.attempt.campaign === undefined

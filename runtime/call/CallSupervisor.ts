@@ -9,6 +9,7 @@ import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
@@ -17,6 +18,7 @@ import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetri
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { CallActor, type EndListener, type Recording } from "./CallActor.ts"
+import { CallJournal } from "./CallJournal.ts"
 import { deliver } from "./deliver.ts"
 import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { needsAudio } from "./greeted.ts"
@@ -71,22 +73,21 @@ export class CallSupervisor extends Context.Service<
       return {
         start: Effect.fnUntraced(function* (attempt, trunk, dialing, watcher) {
           const { initialContext: context, phoneNumber } = attempt
-          const call = yield* planCall(planner, attempt, trunk, { ...dialing, context, phoneNumber }, watcher)
+          const call = yield* planCall(planner, attempt, refBeforeLeaving(attempt), trunk, { ...dialing, context, phoneNumber }, watcher)
           const at = Math.max(SteadyTime.nowOf(clock), dialing.departure.readyAt())
           yield* launch(node, listener, call, dial(call.limits, at))
           return call
         }),
         resume: Effect.fnUntraced(function* (attempt, trunk, first, watcher) {
-          const call = yield* planCall(planner, attempt, trunk, undefined, watcher)
-          call.sentBeforeAt = SteadyTime.steadyPast(clock, attempt.sentAt)
-          call.endpoint = attempt.endpoint
-          trunk.trunk.adopt(attempt.callId, attempt.endpoint)
+          const call = yield* planCall(planner, attempt, attempt.call, trunk, undefined, watcher)
+          call.sentBeforeAt = SteadyTime.steadyPast(clock, call.ref.sentAt)
+          trunk.trunk.adopt(call.ref)
           yield* launch(node, listener, call, first(call.limits))
         }),
         doubt: (doubt) => doubts.hold({ ...doubt, ringTimeoutSeconds }),
         inDoubt: (campaignId) => {
           let count = 0
-          for (const { attempt } of doubts.all()) if (attempt.campaignId === campaignId) count++
+          for (const doubt of doubts.all()) if (doubt.campaignId === campaignId) count++
           return count
         },
         recovered: late.recovered,
@@ -96,6 +97,15 @@ export class CallSupervisor extends Context.Service<
     })
   )
 }
+
+const refBeforeLeaving = ({ callId, phoneNumber }: NewAttempt): CallRef => ({
+  callId,
+  endpoint: undefined,
+  from: undefined,
+  providerCallId: undefined,
+  sentAt: 0,
+  to: phoneNumber
+})
 
 /** The calls of this node, and what keeps track of them. */
 interface Node {
@@ -122,7 +132,7 @@ const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
 
   const late = yield* makeLateCalls({
     isFollowed: (callId) => calls.get(callId)?.isOver === false,
-    isInDoubt: (callId) => doubts.has(callId),
+    inDoubt: (callId) => doubts.get(callId)?.ref,
     onGone: (callId) => doubts.end(callId)
   })
   const fork = yield* FiberSet.makeRuntime()
@@ -172,6 +182,7 @@ const drain = Effect.fnUntraced(function* (
 const routeEvents = Effect.fnUntraced(function* ({ calls, clock, doubts, late }: Node) {
   const pool = yield* TrunkPool
   const local = yield* LocalJournal
+  const journal = yield* CallJournal
   pool.deliverTo({
     live: function* () {
       yield* calls.values()
@@ -180,6 +191,7 @@ const routeEvents = Effect.fnUntraced(function* ({ calls, clock, doubts, late }:
     onEvent: (callId, event, source) => {
       const call = calls.get(callId)
       if (call === undefined || call.isOver) return late.heard(callId, event, source)
+      if (event._tag === "Named") return journal.named(call, event.providerCallId)
       noteEvent(local, call, event, clock.currentTimeMillisUnsafe())
       deliver(call, event, clock)
     }
@@ -218,9 +230,8 @@ const freeLine = ({ clock, doubts, late, media, slots }: Node, call: LiveCall, h
   if (how._tag === "Ended" && how.inferred === "unseen") {
     const sentAt = call.sentAt ?? call.sentBeforeAt ?? SteadyTime.nowOf(clock)
     const campaignId = call.attempt.campaign?.campaignId
-    const attempt = { callId, campaignId }
-    const { endpoint, limits, trunk } = call
-    doubts.hold({ attempt, endpoint, ringTimeoutSeconds: limits.ringTimeoutSeconds, sentAt, trunk })
+    const { limits, ref, trunk } = call
+    doubts.hold({ campaignId, ref, ringTimeoutSeconds: limits.ringTimeoutSeconds, sentAt, trunk })
     // If the call appears, it is hung up, so it needs no audio.
     media.settle(callId, false)
     return

@@ -4,6 +4,7 @@
  */
 import { Clock, Effect, Schedule } from "effect"
 import type { CallId, CampaignId } from "#core/Id.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
@@ -13,18 +14,18 @@ export const LONGEST_DOUBT_MILLIS = 600_000
 const CHECK = "1 second"
 
 export interface Doubt {
-  readonly attempt: { readonly callId: CallId; readonly campaignId: CampaignId | undefined }
+  readonly ref: CallRef
+  readonly campaignId: CampaignId | undefined
   readonly sentAt: SteadyTime.SteadyMillis
   readonly ringTimeoutSeconds: number
   readonly trunk: LiveTrunk
-  /** Endpoint that the request was sent to; undefined when that is not known. */
-  readonly endpoint: string | undefined
 }
 
 export interface Doubts {
   /** The call holds its slot already. The slot is released when the doubt ends. */
   readonly hold: (doubt: Doubt) => void
   readonly has: (callId: string) => boolean
+  readonly get: (callId: string) => Doubt | undefined
   readonly all: () => Iterable<Doubt>
   /** Ends a doubt: the call has been refused, or has come and gone, so it cannot appear any more. */
   readonly end: (callId: string) => void
@@ -41,15 +42,15 @@ export const makeDoubts = Effect.fnUntraced(function* (isAlive: (callId: string)
     if (doubt === undefined) return
     doubts.delete(callId)
     slots.release(callId)
-    ended(doubt.attempt.callId)
+    ended(doubt.ref.callId)
   }
-  const isOver = ({ attempt: { callId }, endpoint, ringTimeoutSeconds, sentAt, trunk }: Doubt) => {
-    if (isAlive(callId)) return false
+  const isOver = ({ ref, ringTimeoutSeconds, sentAt, trunk }: Doubt) => {
+    if (isAlive(ref.callId)) return false
     const ageMillis = SteadyTime.nowOf(clock) - sentAt
-    return ageMillis >= LONGEST_DOUBT_MILLIS || trunk.trunk.mayAppear?.({ ageMillis, callId, endpoint, ringTimeoutSeconds }) === false
+    return ageMillis >= LONGEST_DOUBT_MILLIS || trunk.trunk.mayAppear?.({ ageMillis, call: ref, ringTimeoutSeconds }) === false
   }
   yield* Effect.sync(() => {
-    for (const doubt of [...doubts.values()]) if (isOver(doubt)) end(doubt.attempt.callId)
+    for (const doubt of [...doubts.values()]) if (isOver(doubt)) end(doubt.ref.callId)
   }).pipe(
     Effect.catchCause((cause) => Effect.logError("calls in doubt could not be checked", cause)),
     Effect.repeat(Schedule.spaced(CHECK)),
@@ -58,9 +59,10 @@ export const makeDoubts = Effect.fnUntraced(function* (isAlive: (callId: string)
 
   const made: Doubts = {
     hold: (doubt) => {
-      doubts.set(doubt.attempt.callId, doubt)
+      doubts.set(doubt.ref.callId, doubt)
     },
     has: (callId) => doubts.has(callId),
+    get: (callId) => doubts.get(callId),
     all: () => doubts.values(),
     end
   }

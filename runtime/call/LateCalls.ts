@@ -12,6 +12,7 @@ import { type KnownAttempt, LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
 import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import { type CallRef, isProviderCallId } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
 import type { EventSource } from "#runtime/trunk/TrunkPool.ts"
@@ -37,8 +38,10 @@ const isCallId = Schema.is(CallId)
 interface LateCall {
   readonly callId: CallId
   readonly source: EventSource
-  /** This process dialed it, so the database need not be asked. */
-  readonly isOurs: boolean
+  /** Undefined until the database has said whether the call is ours; calls that this process dialed need no asking. */
+  ref: CallRef | undefined
+  /** The provider's own id, if it has said one since the call appeared. */
+  providerCallId: string | undefined
   /** What the run will show of it. */
   life: LateLife
   isDecided: boolean
@@ -57,7 +60,8 @@ export interface LateCalls {
 /** What the node knows of its calls. */
 interface NodeCalls {
   readonly isFollowed: (callId: string) => boolean
-  readonly isInDoubt: (callId: string) => boolean
+  /** Undefined: the call is not in doubt. */
+  readonly inDoubt: (callId: string) => CallRef | undefined
   /** Called when the provider confirms that a call is gone. */
   readonly onGone: (callId: string) => void
 }
@@ -115,15 +119,17 @@ const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSou
   const call = late.get(callId)
   const now = iso(watch)
   const sign = signOf(event, now)
-  if (call !== undefined) call.life = { ...sign, ...call.life }
-  else if (event._tag === "HungUp") {
+  if (call !== undefined) {
+    call.life = { ...sign, ...call.life }
+    call.providerCallId = nameIn(event) ?? call.providerCallId
+  } else if (event._tag === "HungUp") {
     // We inferred this end; now the provider reports it.
     if (!inferred.has(callId)) return
     node.onGone(callId)
     fork(Effect.annotateLogs(annotate(watch, callId, sign), { callId }))
   } else if (!reported.has(callId) && late.size < MOST) {
-    const isOurs = node.isInDoubt(callId)
-    late.set(callId, { callId, isDecided: false, isOurs, life: { appeared_at: now, ...sign }, source })
+    const ref = node.inDoubt(callId)
+    late.set(callId, { callId, isDecided: false, life: { appeared_at: now, ...sign }, providerCallId: nameIn(event), ref, source })
     news.openUnsafe()
   }
 }
@@ -148,14 +154,16 @@ const turn = (watch: Watch) =>
   )
 
 const decide = Effect.fnUntraced(function* (watch: Watch, configurationId: TelephonyConfigId, calls: ReadonlyArray<LateCall>) {
-  const foreign = calls.filter(({ isOurs }) => !isOurs).map(({ callId }) => callId)
+  const foreign = calls.filter(({ ref }) => ref === undefined).map(({ callId }) => callId)
   const found = foreign.length === 0 ? [] : yield* watch.store.attempts(configurationId, foreign)
-  const attempts = new Map(found.map((attempt) => [attempt.callId, attempt]))
+  const attempts = new Map(found.map((attempt) => [attempt.call.callId, attempt]))
   for (const call of calls) {
-    const toEnd = call.isOurs || isToEnd(watch, call, attempts.get(call.callId))
+    const attempt = attempts.get(call.callId)
+    const toEnd = call.ref !== undefined || isToEnd(watch, call, attempt)
     if (toEnd === undefined) continue
     call.isDecided = true
-    if (toEnd) watch.fork(end(watch, call))
+    call.ref ??= attempt?.call
+    if (toEnd && call.ref !== undefined) watch.fork(end(watch, call, call.ref))
     else watch.late.delete(call.callId)
   }
 })
@@ -170,14 +178,15 @@ const isToEnd = ({ isRecovered, node, nodeName }: Watch, { callId }: LateCall, a
 
 /** Hangs the call up, again and again until it is gone, and records it with its run. */
 const end = Effect.fnUntraced(
-  function* (watch: Watch, call: LateCall) {
+  function* (watch: Watch, call: LateCall, known: CallRef) {
     const { callId, source } = call
     watch.metrics.late++
     yield* Effect.logWarning("a call that nobody follows is hung up", call.life)
     const latest = SteadyTime.nowOf(watch.clock) + GIVE_UP_MILLIS
     while (true) {
-      yield* hangup(source, callId)
-      if (yield* isGone(source, callId)) break
+      const ref = { ...known, providerCallId: call.providerCallId ?? known.providerCallId }
+      yield* hangup(source, ref)
+      if (yield* isGone(source, ref)) break
       if (SteadyTime.nowOf(watch.clock) > latest) return yield* Effect.logError("a late call could not be hung up")
       yield* Effect.sleep(HANGUP_AGAIN)
     }
@@ -192,14 +201,14 @@ const end = Effect.fnUntraced(
     )
 )
 
-const hangup = (source: EventSource, callId: CallId) =>
-  Effect.suspend(() => source.trunk()?.hangup(callId, "originator_cancel") ?? Effect.void).pipe(
+const hangup = (source: EventSource, call: CallRef) =>
+  Effect.suspend(() => source.trunk()?.hangup(call, "originator_cancel") ?? Effect.void).pipe(
     Effect.timeout(REQUEST_TIMEOUT),
     Effect.catch(({ message }) => Effect.logWarning("a late call could not be hung up yet", { detail: message }))
   )
 
-const isGone = (source: EventSource, callId: CallId) =>
-  Effect.suspend(() => source.trunk()?.lookup(callId) ?? Effect.succeed("silent" as const)).pipe(
+const isGone = (source: EventSource, call: CallRef) =>
+  Effect.suspend(() => source.trunk()?.lookup(call) ?? Effect.succeed("silent" as const)).pipe(
     Effect.timeout(REQUEST_TIMEOUT),
     Effect.catch(() => Effect.succeed("silent" as const)),
     Effect.map((presence) => presence === "gone" || presence === "never_placed")
@@ -214,6 +223,9 @@ const annotate = ({ store }: Watch, callId: CallId, life: LateLife) =>
   )
 
 const iso = ({ clock }: Watch): string => new Date(clock.currentTimeMillisUnsafe()).toISOString()
+
+const nameIn = (event: TrunkEvent): string | undefined =>
+  event._tag === "Named" && isProviderCallId(event.providerCallId) ? event.providerCallId : undefined
 
 const signOf = (event: TrunkEvent, at: string): LateLife => {
   switch (event._tag) {

@@ -2,6 +2,7 @@
 import { type Deferred, Queue } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits, Over } from "#core/call/Call.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { Departure } from "#runtime/dispatch/CallRate.ts"
 import type { Deadline } from "#runtime/dispatch/Deadlines.ts"
@@ -63,10 +64,6 @@ export class LiveCall {
   noted: "placed" | "answered" | undefined
   deadline: Deadline | undefined
   session: VoiceSession | undefined
-  /** Endpoint that the request was sent to, if the trunk has several and this is known. */
-  endpoint: string | undefined
-  /** The number that the callee is shown; set when the request leaves. */
-  callerNumber: string | undefined
   /** A machine has answered, and that decides the outcome. */
   isMachine = false
   /** The provider handles the answered call first, and this is done when the call is handed to us. Undefined: it was ours from the answer on. */
@@ -78,6 +75,8 @@ export class LiveCall {
   /** DTMF digits of the callee. */
   keys = ""
   readonly attempt: Attempt
+  /** What the verbs of the trunk are told about the call. It grows: the number shown is set when the request leaves, the provider's id later. */
+  ref: CallRef
   readonly trunk: LiveTrunk
   readonly limits: CallLimits
   readonly voice: VoicePlan
@@ -88,6 +87,7 @@ export class LiveCall {
 
   constructor(
     attempt: Attempt,
+    ref: CallRef,
     trunk: LiveTrunk,
     limits: CallLimits,
     voice: VoicePlan,
@@ -97,6 +97,7 @@ export class LiveCall {
     watcher: CallWatcher
   ) {
     this.attempt = attempt
+    this.ref = ref
     this.trunk = trunk
     this.limits = limits
     this.voice = voice

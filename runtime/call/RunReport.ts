@@ -54,13 +54,14 @@ export const endOf = (
   const events = eventsOf(call, voice?.events ?? [])
   return {
     answeredAt,
-    callerNumber: call.callerNumber,
+    callerNumber: call.ref.from,
     fetchedContext: call.fetching?.fetched,
     cause,
     // An end that we only inferred proves nothing: the call may still be up.
     cutByTrunk: cause === "trunk_lost" && ended.inferred === undefined,
     endedAt,
-    endpoint: call.endpoint,
+    endpoint: call.ref.endpoint,
+    providerCallId: call.ref.providerCallId,
     messageLeft: voice?.gathered?.voicemail_message === "left",
     outcome,
     record: {
@@ -82,7 +83,7 @@ export const endOf = (
           {
             call_id: call.attempt.callId,
             duration: answeredAt === undefined ? 0 : (endedAt - answeredAt) / 1000,
-            ...(call.endpoint === undefined ? {} : { endpoint: call.endpoint }),
+            ...(call.ref.endpoint === undefined ? {} : { endpoint: call.ref.endpoint }),
             hangup_cause: cause,
             status: answeredAt === undefined ? disposition : "completed",
             timestamp: new Date(endedAt).toISOString()

@@ -22,7 +22,7 @@ export const converse = Effect.fnUntraced(
   function* ({ agent, clock }: CallServices, call: LiveCall) {
     if (call.handover !== undefined) yield* Deferred.await(call.handover)
     const media = yield* call.trunk.trunk
-      .openMedia(call.attempt.callId)
+      .openMedia(call.ref)
       .pipe(Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call)) }))
     const session = yield* agent.attach(call.voice, media, (event) => onVoiceEvent(call, event, SteadyTime.nowOf(clock)))
     for (const key of call.keys) session.dtmf(key, clock.currentTimeMillisUnsafe())

@@ -76,7 +76,7 @@ const send = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
       })
     ),
     Effect.tapError((error) => logRefusal(error, nameless(error.detail, dialing.phoneNumber))),
-    Effect.match({ onFailure: (error) => failed(request, error), onSuccess: () => accepted(request) })
+    Effect.match({ onFailure: (error) => failed(request, error), onSuccess: ({ providerCallId }) => accepted(request, providerCallId) })
   )
 })
 
@@ -124,7 +124,7 @@ class OutgoingRequest {
     const { call, dialing, services } = this
     const { local, lock } = services
     const { callId } = call.attempt
-    call.endpoint = endpoint
+    call.ref = { ...call.ref, endpoint }
     // This was asked before already, on behalf of an adapter that was not known to ask by itself.
     if (this.hasLeft) return lock.isHeld() && dialing.permit.holds() && local.left(callId, endpoint)
     // The journal comes last: what is not in it has not left, and what is in it may have.
@@ -144,7 +144,7 @@ const noteLeft = ({ call, dialing, from, services: { clock, metrics } }: Outgoin
   call.sentAt = now
   metrics.originated++
   if (dialing.freedAt !== undefined) metrics.refillSeconds.observe(Math.max(0, now - dialing.freedAt) / 1000)
-  call.callerNumber = from
+  call.ref = { ...call.ref, from, sentAt: clock.currentTimeMillisUnsafe() }
   call.fetching?.leave(from)
 }
 
@@ -166,9 +166,10 @@ const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
   return placing
 }
 
-const accepted = ({ call, dialing, services: { local, pass } }: OutgoingRequest): void => {
+const accepted = ({ call, dialing, services: { journal, local, pass } }: OutgoingRequest, providerCallId: string): void => {
   pass("accepted")
   notePlaced(local, call)
+  journal.named(call, providerCallId)
   call.trunk.reached(call.attempt.callId)
   dialing.placed?.()
   call.tell(Accepted.make({}))

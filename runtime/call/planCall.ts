@@ -8,6 +8,7 @@ import type { AgentPart, Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent } from "#core/call/Call.ts"
 import { preCallFetchOf } from "#core/call/PreCallFetch.ts"
 import type { JsonObject } from "#core/Json.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import type { LiveTrunk } from "#runtime/trunk/TrunkPool.ts"
 import type { PlannedOpening, VoicePlan } from "#runtime/voice/VoiceSession.ts"
 import { Fetching } from "./Fetching.ts"
@@ -28,6 +29,7 @@ interface Planner {
 export const planCall = Effect.fnUntraced(function* (
   { recordings, ringTimeoutSeconds, versions }: Planner,
   attempt: Attempt & AgentPart,
+  ref: CallRef,
   trunk: LiveTrunk,
   dialing: Dialing | undefined,
   watcher: CallWatcher
@@ -55,6 +57,7 @@ export const planCall = Effect.fnUntraced(function* (
   }
   return new LiveCall(
     { callId, campaign, organizationId, runId, telephonyConfigurationId },
+    ref,
     trunk,
     { maxDurationSeconds: maxCallDurationSeconds(configurations), ringTimeoutSeconds },
     voice,

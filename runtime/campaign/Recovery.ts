@@ -13,6 +13,7 @@ import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { type RunningCampaign, running as runningCampaigns } from "#core/campaign/RunningCampaignStore.ts"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { type AttemptInDoubt, LateCallStore } from "#core/call/LateCallStore.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { Signals } from "#core/Signals.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -49,7 +50,7 @@ export class Recovered extends Context.Service<Recovered, { readonly attempts: n
       // Only one engine uses the database at a time, so every open attempt belongs to an engine that is gone, whatever its name.
       const left = yield* store.live
       const doubts = yield* (yield* LateCallStore).inDoubt
-      local.keepFor([...left, ...doubts.map(({ callId }) => ({ callId, journal: undefined }))])
+      local.keepFor([...left, ...doubts.map(({ call: { callId } }) => ({ callId, journal: undefined }))])
       const settle = yield* settler
       yield* Effect.forEach(left, settle, { concurrency: 8, discard: true })
       yield* keepDoubts(doubts)
@@ -93,9 +94,11 @@ const keepDoubts = Effect.fnUntraced(function* (doubts: ReadonlyArray<AttemptInD
   for (const attempt of doubts) {
     const trunk = yield* pool.get(attempt.telephonyConfigurationId)
     if (trunk === undefined) continue
-    slots.adopt(attempt.callId, scopesOf(attempt.campaignId, attempt))
-    const ageMillis = ageOf(local.known(attempt.callId, undefined)) ?? Math.max(attempt.ageMillis, 0)
-    supervisor.doubt({ attempt, endpoint: attempt.endpoint, sentAt: now - ageMillis, trunk })
+    const { call, campaignId } = attempt
+    const known = local.known(call.callId, undefined)
+    slots.adopt(call.callId, scopesOf(campaignId, attempt))
+    const ageMillis = ageOf(known) ?? Math.max(attempt.ageMillis, 0)
+    supervisor.doubt({ campaignId, ref: withKnown(call, known), sentAt: now - ageMillis, trunk })
   }
   supervisor.recovered()
 })
@@ -104,18 +107,25 @@ const keepDoubts = Effect.fnUntraced(function* (doubts: ReadonlyArray<AttemptInD
 const ageOf = ({ leftAtUptime }: KnownCall): number | undefined =>
   leftAtUptime === undefined ? undefined : Math.max(uptimeMillis() - leftAtUptime, 0)
 
+/** The database may not have everything yet that the process of the call noted on its disk. */
+const withKnown = (call: CallRef, { endpoint, providerCallId }: KnownCall): CallRef => ({
+  ...call,
+  endpoint: call.endpoint ?? endpoint,
+  providerCallId: providerCallId ?? call.providerCallId
+})
+
 /** The scopes in which a call that is already up is counted, even above their limits. */
 const scopesOf = (
   campaignId: CampaignId | undefined,
   attempt: {
-    readonly callerNumber: string | undefined
+    readonly call: CallRef
     readonly organizationId: OrganizationId
     readonly telephonyConfigurationId: TelephonyConfigId
   }
 ) => [
   ...(campaignId === undefined ? [] : [{ key: `campaign:${campaignId}`, limit: undefined }]),
   { key: `organization:${attempt.organizationId}`, limit: undefined },
-  { key: callerKey(attempt.telephonyConfigurationId, attempt.callerNumber), limit: undefined },
+  { key: callerKey(attempt.telephonyConfigurationId, attempt.call.from), limit: undefined },
   { key: `trunk:${attempt.telephonyConfigurationId}`, limit: undefined }
 ]
 
@@ -135,7 +145,7 @@ const settler = Effect.gen(function* () {
   const { nodeName } = yield* Config
   const clock = yield* Clock.Clock
   const firstOf =
-    ({ answeredAt, node, sentAt }: LeftAttempt, known: KnownCall) =>
+    ({ answeredAt, call: { sentAt }, node }: LeftAttempt, known: KnownCall) =>
     (limits: CallLimits) => {
       const answered = answeredAt ?? known.answeredAt
       const trace = known.placed ? "placed" : "none"
@@ -161,8 +171,8 @@ const settler = Effect.gen(function* () {
     }
     slots.adopt(callId, [...scopesOf(campaign?.campaignId, attempt), media.scope(true)])
     const ageMillis = ageOf(known)
-    const sentAt = ageMillis === undefined ? attempt.sentAt : now - ageMillis
-    const resumed = { ...attempt, endpoint: attempt.endpoint ?? known.endpoint, sentAt }
+    const sentAt = ageMillis === undefined ? attempt.call.sentAt : now - ageMillis
+    const resumed = { ...attempt, call: { ...withKnown(attempt.call, known), sentAt } }
     yield* supervisor.resume(resumed, trunk, firstOf(resumed, known), campaign === undefined ? {} : inboxes.watcher(campaign.campaignId))
     return undefined
   })

@@ -24,6 +24,8 @@ export interface KnownCall {
   placed: boolean
   /** Endpoint that the request was sent to, if there are several. */
   endpoint: string | undefined
+  /** The provider's own id of the call, if the provider said it. */
+  providerCallId: string | undefined
   /** When the request left, in milliseconds since the current boot of the machine, a clock that nobody can set; undefined after another boot. */
   leftAtUptime: number | undefined
   /** Epoch milliseconds. */
@@ -57,6 +59,7 @@ const nothingKnown = (): KnownCall => ({
   leftAtUptime: undefined,
   left: "unsure",
   placed: false,
+  providerCallId: undefined,
   undone: undefined
 })
 
@@ -89,6 +92,7 @@ export class FormerJournals {
       if (told.left === "left") known.left = "left"
       known.placed ||= told.placed
       known.endpoint ??= told.endpoint
+      known.providerCallId ??= told.providerCallId
       known.leftAtUptime ??= told.leftAtUptime
       known.answeredAt ??= told.answeredAt
       known.end ??= told.end
@@ -160,6 +164,11 @@ const readLine = (line: string, calls: Map<string, KnownCall>, isOfThisBoot: boo
     case "placed":
       known.left = "left"
       known.placed = true
+      return
+    case "named":
+      known.left = "left"
+      known.placed = true
+      known.providerCallId = first
       return
     case "answered":
       known.left = "left"

@@ -44,6 +44,8 @@ export class LocalJournal extends Context.Service<
     readonly withhold: (callId: CallId) => boolean
     /** The provider has the call. */
     readonly placed: (callId: CallId) => void
+    /** The provider's own id of the call, as `isProviderCallId` allows it. */
+    readonly named: (callId: CallId, providerCallId: string) => void
     readonly answered: (callId: CallId, at: number) => void
     readonly undone: (callId: CallId, undone: Undone) => void
     readonly ended: (callId: CallId, end: AttemptEnd) => void
@@ -96,6 +98,7 @@ export class LocalJournal extends Context.Service<
         left: (callId, endpoint) => own.left(callId, endpoint),
         withhold: (callId) => own.withhold(callId),
         placed: (callId) => own.note(callId, `placed ${callId}`),
+        named: (callId, providerCallId) => own.note(callId, `named ${callId} ${providerCallId}`),
         answered: (callId, at) => own.note(callId, `answered ${callId} ${at}`),
         undone: (callId, { at, breakerEntry }) => own.note(callId, `undone ${callId} ${at} ${breakerEntry}`),
         ended: (callId, end) => own.noteEnd(callId, `ended ${callId} ${JSON.stringify(end)}`),

@@ -4,8 +4,9 @@
  */
 import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
-import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { type Adapter, type Endpoint, OriginateRefused, type Trunk, type TrunkEvent, type TrunkStatus } from "#core/provider/Adapter.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { type CallerIds, callerIdFor } from "#core/telephony/CallerId.ts"
@@ -57,12 +58,10 @@ export interface EventSource {
 }
 
 export interface CallOfNode {
-  readonly attempt: { readonly callId: CallId }
+  readonly ref: CallRef
   readonly trunk: LiveTrunk
   /** Defined until its request has left. */
   readonly dialing?: object | undefined
-  /** The endpoint that its request went to; undefined when it is unknown. */
-  readonly endpoint?: string | undefined
 }
 
 /** The calls of this node, and the receiver of their events. */
@@ -226,9 +225,9 @@ const retire = Effect.fnUntraced(function* (pool: Pool, session: Opened, next: T
   else yield* session.trunk.retire ?? Effect.void
   const successor = next === undefined ? undefined : yield* connect(pool, next)
   if (successor === undefined) pool.open.delete(id)
-  for (const { attempt, dialing, endpoint, trunk } of pool.calls.live()) {
+  for (const { dialing, ref, trunk } of pool.calls.live()) {
     // A call whose request has not left yet will leave through the successor, so there is nothing to adopt.
-    if (trunk.configurationId === id && dialing === undefined) successor?.trunk.adopt(attempt.callId, endpoint)
+    if (trunk.configurationId === id && dialing === undefined) successor?.trunk.adopt(ref)
   }
   session.changed()
   if (!comesBack) yield* Effect.forkIn(closeUnused(pool, session), pool.scope)

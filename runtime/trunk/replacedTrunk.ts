@@ -4,8 +4,8 @@
  * is kept until the last of them has ended.
  */
 import { Effect } from "effect"
-import type { CallId } from "#core/Id.ts"
 import type { Presence, Trunk } from "#core/provider/Adapter.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
 
 /** Everything that can be done with a call that has been placed. */
 export type CallControl = Omit<Trunk, "originate">
@@ -13,22 +13,22 @@ export type CallControl = Omit<Trunk, "originate">
 /** `successor` returns the trunk that has replaced this one; undefined when the configuration is gone. */
 export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefined): CallControl => {
   const sees = (presence: Presence) => presence === "ringing" || presence === "up"
-  const holderOf = (callId: CallId): Effect.Effect<CallControl> =>
+  const holderOf = (call: CallRef): Effect.Effect<CallControl> =>
     Effect.suspend(() => {
       const next = successor()
       if (next === undefined) return Effect.succeed(own)
-      return next.lookup(callId).pipe(
+      return next.lookup(call).pipe(
         Effect.map((presence) => (sees(presence) ? next : own)),
         Effect.catch(() => Effect.succeed(own))
       )
     })
   return {
-    hangup: (callId, cause) => Effect.flatMap(holderOf(callId), (holder) => holder.hangup(callId, cause)),
-    lookup: (callId) => Effect.flatMap(holderOf(callId), (holder) => holder.lookup(callId)),
-    openMedia: (callId) => Effect.flatMap(holderOf(callId), (holder) => holder.openMedia(callId)),
-    sendDtmf: (callId, digits) => Effect.flatMap(holderOf(callId), (holder) => holder.sendDtmf(callId, digits)),
+    hangup: (call, cause) => Effect.flatMap(holderOf(call), (holder) => holder.hangup(call, cause)),
+    lookup: (call) => Effect.flatMap(holderOf(call), (holder) => holder.lookup(call)),
+    openMedia: (call) => Effect.flatMap(holderOf(call), (holder) => holder.openMedia(call)),
+    sendDtmf: (call, digits) => Effect.flatMap(holderOf(call), (holder) => holder.sendDtmf(call, digits)),
     ...transferring(own, holderOf),
-    adopt: (callId, endpoint) => (successor() ?? own).adopt(callId, endpoint),
+    adopt: (call) => (successor() ?? own).adopt(call),
     ...(own.statusOf === undefined ? {} : { statusOf: own.statusOf }),
     // The request left through the old session.
     mayAppear: (request) => own.mayAppear?.(request) ?? true
@@ -38,10 +38,10 @@ export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefin
 /** Both are sessions of the same adapter, so if the old one can transfer, the new one can. */
 const transferring = (
   { transfer: ownTransfer }: Trunk,
-  holderOf: (callId: CallId) => Effect.Effect<CallControl>
+  holderOf: (call: CallRef) => Effect.Effect<CallControl>
 ): Pick<CallControl, "transfer"> =>
   ownTransfer === undefined
     ? {}
     : {
-        transfer: (callId, request) => Effect.flatMap(holderOf(callId), ({ transfer = ownTransfer }) => transfer(callId, request))
+        transfer: (call, request) => Effect.flatMap(holderOf(call), ({ transfer = ownTransfer }) => transfer(call, request))
       }

@@ -13,6 +13,7 @@ import { type Asterisk, asteriskUnavailable, startAsterisk } from "#test/support
 import { conformance, eventually, Line, newCallId, numberOf, type World } from "./conformance.ts"
 import { clearest, exchange } from "./tones.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
+import { refTo } from "#test/support/refTo.ts"
 
 // What takes long waits side by side.
 t.jobs = 12
@@ -310,8 +311,8 @@ t.test("given an emulated Asterisk and a broken connection", { buffered: true },
     await earlier.close()
     const later = await Line.up(ari, config, "earlier")
     const unknown = newCallId()
-    later.trunk.adopt(stays)
-    later.trunk.adopt(unknown)
+    later.trunk.adopt(refTo(stays))
+    later.trunk.adopt(refTo(unknown))
     await later.event(stays, "Answered")
     await later.hangup(stays, "node_lost")
     t.equal(await later.hungUp(stays), "node_lost")

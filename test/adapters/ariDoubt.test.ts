@@ -9,6 +9,7 @@ import { nobody } from "#adapters/ari/Asterisk.ts"
 import type { CallId } from "#core/Id.ts"
 import type { AriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { type Fate, fates, type ProxyAnswer } from "#test/support/HttpProxy.ts"
+import { refTo } from "#test/support/refTo.ts"
 import { type Line, newCallId, numberOf } from "./conformance.ts"
 import { throughProxy } from "./throughProxy.ts"
 
@@ -123,7 +124,7 @@ given(
     t.match(failure, { _tag: "OriginateDoubtful" })
     const left = Date.now()
     // As the engine asks, each second: at first of its own call, and after a restart of one that a former process sent.
-    const mayAppear = (id: CallId) => line.trunk.mayAppear?.({ ageMillis: Date.now() - left, callId: id, ringTimeoutSeconds })
+    const mayAppear = (id: CallId) => line.trunk.mayAppear?.({ ageMillis: Date.now() - left, call: refTo(id), ringTimeoutSeconds })
     t.equal(mayAppear(callId), true)
     while (mayAppear(callId) !== false || mayAppear(newCallId()) !== false) {
       // By time alone it would end after ten minutes.
@@ -146,12 +147,16 @@ t.test(
       const left = Date.now()
       const ended = () => emulator.log.entries.find(({ kind }) => kind === "ended")
       while (ended() === undefined) {
-        line.trunk.mayAppear?.({ ageMillis: Date.now() - left, callId, ringTimeoutSeconds: 1 })
+        line.trunk.mayAppear?.({ ageMillis: Date.now() - left, call: refTo(callId), ringTimeoutSeconds: 1 })
         await sleep(1_000)
       }
       t.match(ended(), { by: "us", number: nobody })
       t.equal(emulator.live(), 0)
-      t.equal(line.trunk.mayAppear?.({ ageMillis: Date.now() - left, callId, ringTimeoutSeconds: 1 }), true, "and the doubt is not over")
+      t.equal(
+        line.trunk.mayAppear?.({ ageMillis: Date.now() - left, call: refTo(callId), ringTimeoutSeconds: 1 }),
+        true,
+        "and the doubt is not over"
+      )
     })
 )
 

@@ -12,6 +12,7 @@ import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { startTlsFront } from "#test/support/tlsFront.ts"
 import { trust } from "#test/support/tlsCertificate.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
+import { refTo } from "#test/support/refTo.ts"
 import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
 
 t.jobs = 4
@@ -103,7 +104,7 @@ t.test("given a call that left through one of them", async (t) => {
   t.equal(line.trunk.statusOf?.(callId)._tag, "Down", "then what it is heard by is down")
   t.match(await line.lookup(callId).catch((error: unknown) => error), { _tag: "ProviderError" }, "then it is not gone")
   t.match(await line.hangup(callId).catch((error: unknown) => error), { _tag: "ProviderError" }, "then it is not hung up either")
-  t.equal(line.trunk.mayAppear?.({ callId: newCallId(), ageMillis: 1000, ringTimeoutSeconds: 30, endpoint: one.url }), true)
+  t.equal(line.trunk.mayAppear?.({ call: refTo(newCallId(), { endpoint: one.url }), ageMillis: 1000, ringTimeoutSeconds: 30 }), true)
   await one.refuseConnections(false)
   await allUp(line)
   t.equal(await line.lookup(callId), "up", "when it is back, then it is found")
@@ -119,23 +120,23 @@ t.test("given calls of a former process", async (t) => {
   await earlier.close()
   const line = await open(t, config, "node")
   const nowhere = newCallId()
-  for (const callId of [mine, yours, nowhere]) line.trunk.adopt(callId)
+  for (const callId of [mine, yours, nowhere]) line.trunk.adopt(refTo(callId))
   t.strictSame([await line.lookup(mine), await line.lookup(yours)], ["up", "up"], "when nobody knows where they left, then they are found")
   t.equal(await line.lookup(nowhere), "gone", "then one is gone if both say so")
   const former = newCallId()
-  line.trunk.adopt(former, "http://pbx.example.com:8088")
+  line.trunk.adopt(refTo(former, { endpoint: "http://pbx.example.com:8088" }))
   t.match(
     await line.lookup(former).catch((error: unknown) => error),
     { _tag: "ProviderError", detail: /no longer names/ },
     "when it left through one that is not here, then it is not gone"
   )
-  t.equal(line.trunk.mayAppear?.({ callId: former, ageMillis: 500_000, ringTimeoutSeconds: 30 }), true)
+  t.equal(line.trunk.mayAppear?.({ call: refTo(former), ageMillis: 500_000, ringTimeoutSeconds: 30 }), true)
   await other.refuseConnections(true)
   other.dropSockets()
   await eventually("it is down", () => line.trunk.endpoints?.()[1]?.status._tag === "Down")
   t.match(await line.lookup(nowhere).catch((error: unknown) => error), { _tag: "ProviderError" }, "when one is away, then none is gone")
   const here = newCallId()
-  line.trunk.adopt(here, one.url)
+  line.trunk.adopt(refTo(here, { endpoint: one.url }))
   t.equal(await line.lookup(here), "gone", "then only of its own is what the other says believed")
   await line.hangup(mine)
   t.equal(one.log.live(), 0)
@@ -150,7 +151,7 @@ t.test(
     t.teardown(() => line.close())
     one.crash()
     const mayAppear = (endpoint: string) =>
-      line.trunk.mayAppear?.({ ageMillis: 300_000, callId: newCallId(), endpoint, ringTimeoutSeconds: 30 })
+      line.trunk.mayAppear?.({ ageMillis: 300_000, call: refTo(newCallId(), { endpoint }), ringTimeoutSeconds: 30 })
     await eventually("it is known to be another", () => mayAppear(one.url) === false)
     t.equal(mayAppear("http://pbx.example.com:8088"), true)
   }

@@ -2,6 +2,8 @@
 import { Effect } from "effect"
 import t, { type Test } from "tap"
 import { fates, type HttpProxy } from "#test/support/HttpProxy.ts"
+import type { CallId } from "#core/Id.ts"
+import { refTo } from "#test/support/refTo.ts"
 import { type Line, newCallId, numberOf } from "./conformance.ts"
 import { throughProxy } from "./throughProxy.ts"
 
@@ -12,8 +14,8 @@ const ringing = async (line: Line, calls: number) => {
   const placed = await Promise.all(Array.from({ length: calls }, () => line.originate(numberOf("003"))))
   return placed.map(({ callId }) => callId)
 }
-const look = (line: Line, callIds: ReadonlyArray<Parameters<Line["trunk"]["lookup"]>[0]>) =>
-  Promise.all(callIds.map((callId) => Effect.runPromise(Effect.result(line.trunk.lookup(callId)))))
+const look = (line: Line, callIds: ReadonlyArray<CallId>) =>
+  Promise.all(callIds.map((callId) => Effect.runPromise(Effect.result(line.trunk.lookup(refTo(callId))))))
 /** Paths of the requests about channels that the proxy saw during `act`. */
 const asked = async (proxy: HttpProxy, act: () => Promise<unknown>) => {
   const before = proxy.exchanges.length

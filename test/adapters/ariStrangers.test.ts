@@ -9,6 +9,7 @@ import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmula
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
 import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
+import { refTo } from "#test/support/refTo.ts"
 
 t.jobs = 8
 
@@ -103,7 +104,7 @@ given(
     emulator.letRing(false)
     await answered(callId)
     const next = await Line.up(ari, ariConfig(emulator), "node")
-    next.trunk.adopt(callId)
+    next.trunk.adopt(refTo(callId))
     emulator.holdDropped(false)
     t.equal(await next.hungUp(callId), "trunk_lost")
     await next.close()

@@ -9,6 +9,7 @@ import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmula
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { untilTrue } from "#test/support/until.ts"
+import { refTo } from "#test/support/refTo.ts"
 import { Line, numberOf } from "./conformance.ts"
 import { clearest, exchange, OUR_HERTZ, SAMPLE_RATE, speakUntil } from "./tones.ts"
 
@@ -40,7 +41,7 @@ const to = (ending: string, more: Partial<TransferRequest> = {}): TransferReques
   ...more
 })
 const transferred = (line: Line, callId: CallId, request: TransferRequest) =>
-  Effect.runPromise(Effect.result(line.trunk.transfer?.(callId, request) ?? Effect.die("cannot transfer"))).then((result) =>
+  Effect.runPromise(Effect.result(line.trunk.transfer?.(refTo(callId), request) ?? Effect.die("cannot transfer"))).then((result) =>
     result._tag === "Success" ? result.success : result.failure
   )
 
@@ -112,7 +113,7 @@ given("the callee hangs up while the destination rings, then that stops ringing"
 })
 
 given("it is called off, then the agent has the callee again and nobody rings", async (t, { callId, emulator, line }) => {
-  const fiber = Effect.runFork(line.trunk.transfer?.(callId, to("003")) ?? Effect.die("cannot transfer"))
+  const fiber = Effect.runFork(line.trunk.transfer?.(refTo(callId), to("003")) ?? Effect.die("cannot transfer"))
   await untilTrue("ringing", () => emulator.log.count("ringing") === 2)
   await Effect.runPromise(Fiber.interrupt(fiber))
   t.equal(await together(emulator, callId), "agent callee")

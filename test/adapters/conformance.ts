@@ -11,6 +11,7 @@ import type { MediaStream } from "#core/provider/Media.ts"
 import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter, OriginateRequest, Trunk, TrunkEvent, TrunkStatus } from "#core/provider/Adapter.ts"
 import { trunksOf } from "#test/support/egress.ts"
+import { refTo } from "#test/support/refTo.ts"
 import { verified } from "./verified.ts"
 import { clearest, exchange, loudest, OUR_HERTZ, OUR_LEVEL, SAMPLE_RATE } from "./tones.ts"
 
@@ -170,16 +171,18 @@ export class Line {
   }
 
   hangup(callId: CallId, cause: HangupCause = "agent_hangup"): Promise<void> {
-    return Effect.runPromise(this.trunk.hangup(callId, cause))
+    return Effect.runPromise(this.trunk.hangup(refTo(callId), cause))
   }
 
   lookup(callId: CallId) {
-    return Effect.runPromise(this.trunk.lookup(callId))
+    return Effect.runPromise(this.trunk.lookup(refTo(callId)))
   }
 
   /** With the audio of a call open. */
   withMedia<A>(callId: CallId, use: (stream: MediaStream) => Promise<A>): Promise<A> {
-    return Effect.runPromise(Effect.scoped(Effect.flatMap(this.trunk.openMedia(callId), (stream) => Effect.promise(() => use(stream)))))
+    return Effect.runPromise(
+      Effect.scoped(Effect.flatMap(this.trunk.openMedia(refTo(callId)), (stream) => Effect.promise(() => use(stream))))
+    )
   }
 
   close(): Promise<void> {

@@ -97,13 +97,19 @@ t.test("given a process that was killed", async (t) => {
     (journal) => {
       journal.left(one)
       journal.placed(one)
+      journal.named(one, "request-1")
+      journal.named(one, "CA1")
       journal.answered(one, 1234)
       journal.ended(one, end)
       journal.settled(two)
     },
     one
   )
-  t.match(known, { answeredAt: 1234, end: JSON.parse(JSON.stringify(end)), left: "left", placed: true }, "then all that it knew is known")
+  t.match(
+    known,
+    { answeredAt: 1234, end: JSON.parse(JSON.stringify(end)), left: "left", placed: true, providerCallId: "CA1" },
+    "then all that it knew is known"
+  )
   const undone = (journal: LocalJournal["Service"]) => journal.undone(one, { at: 5, breakerEntry: true })
   t.match(await knownAfter(t, undone, one), { undone: { at: 5, breakerEntry: true } }, "then what was to be undone is known")
 })

@@ -41,7 +41,7 @@ const refusalOf = (adapters: string) =>
 let calls = 0
 const newCallId = () => CallId.make(`01890000-0000-7000-8000-${String(++calls).padStart(12, "0")}`)
 
-const manifest = `{ contract: 1, provider: "acme", displayName: "Acme", docsUrl: "", callsPerSecond: 1, originatesInFlight: 4 }`
+const manifest = `{ contract: 2, provider: "acme", displayName: "Acme", docsUrl: "", callsPerSecond: 1, originatesInFlight: 4 }`
 const acme = `
   import { Effect } from "effect"
   import { Credential, defineAdapter, OriginateRefused } from "trunkline/adapter"
@@ -173,12 +173,12 @@ t.test("given an adapter in a package, then all that it can do reaches the engin
 
 t.test("given packages that are no adapters, when they are named, then the start is refused and says why", async (t) => {
   await install("no-default", "export const x = 1")
-  await install("next-contract", `export default { manifest: { ...${manifest}, contract: 2 }, fields: {}, connect: () => {} }`)
+  await install("former-contract", `export default { manifest: { ...${manifest}, contract: 1 }, fields: {}, connect: () => {} }`)
   await install("bad-name", `export default { manifest: { ...${manifest}, provider: "A B" }, fields: {}, connect: () => {} }`)
   await install("same-name", `export default { manifest: { ...${manifest}, provider: "ari" }, fields: {}, connect: () => {} }`)
   t.match(await refusalOf("nobody"), "ADAPTERS names nobody, which is neither a built-in adapter (ari) nor an installed package that loads")
   t.match(await refusalOf("no-default"), "it has no default export")
-  t.match(await refusalOf("next-contract"), "version 2 of the adapter contract, not 1")
+  t.match(await refusalOf("former-contract"), "version 1 of the adapter contract, not 2")
   t.match(await refusalOf("bad-name"), "its provider name")
   t.match(await refusalOf("ari,same-name"), "two adapters for the provider ari")
 })

@@ -22,6 +22,7 @@ import { type Fetcher, fetcherOf } from "#test/support/contextFetcher.ts"
 import { untilTrue } from "#test/support/engine.ts"
 import { run } from "#test/support/run.ts"
 import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
+import { refTo } from "#test/support/refTo.ts"
 
 const fetching = {
   name: "Start",
@@ -187,16 +188,14 @@ t.test("given a call that a former process has left behind, when it is answered,
   const left: LeftAttempt = {
     agentDefinitionId: AgentDefinitionId.make(1),
     answeredAt: undefined,
-    callerNumber: undefined,
+    call: refTo(callId),
     callId,
-    endpoint: undefined,
     campaign: undefined,
     initialContext: scene.context,
     journal: undefined,
     node: "here",
     organizationId,
     runId: RunId.make(1),
-    sentAt: 0,
     state: "sent",
     telephonyConfigurationId: configurationId
   }

@@ -16,6 +16,7 @@ import { egress } from "#test/support/egress.ts"
 import { noOutages } from "#test/support/fakes.ts"
 import { run, runLive } from "#test/support/run.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
+import { refTo } from "#test/support/refTo.ts"
 
 const id = TelephonyConfigId.make(3)
 const callId = CallId.make("01890000-0000-7000-8000-000000000001")
@@ -56,7 +57,7 @@ class World {
 
 const fake = (world: World, needsCallerId: boolean): Adapter => ({
   fields: {},
-  manifest: { callsPerSecond: 1, contract: 1, displayName: "Fake", docsUrl: "", needsCallerId, originatesInFlight: 1, provider: "fake" },
+  manifest: { callsPerSecond: 1, contract: 2, displayName: "Fake", docsUrl: "", needsCallerId, originatesInFlight: 1, provider: "fake" },
   connect: (credentials, context) =>
     Effect.gen(function* () {
       const session: Session = { context, credentials, isOpen: true, log: [], presence: "gone" }
@@ -133,7 +134,7 @@ t.test("given other credentials", async (t) => {
         const connected = yield* Deferred.make<void>()
         world.connecting = Deferred.await(connected)
         const placing = yield* Effect.forkChild(Effect.flip(trunk.originate(dialed)), { startImmediately: true })
-        world.live.push({ attempt: { callId }, dialing: {}, trunk })
+        world.live.push({ ref: refTo(callId), dialing: {}, trunk })
         world.change({ credentials: { account: "b" } })
         yield* signals.configurationChanged(id)
         yield* Deferred.succeed(connected, undefined)
@@ -151,13 +152,13 @@ t.test("given other credentials", async (t) => {
       Effect.gen(function* () {
         const woken: Array<string> = []
         trunk.watch(() => woken.push("woken"))
-        world.live.push({ attempt: { callId }, trunk })
+        world.live.push({ ref: refTo(callId), trunk })
         world.change({ credentials: { account: "b" } })
         yield* signals.configurationChanged(id)
         const next = yield* pool.get(id)
         t.strictSame([trunk.isCurrent(), next?.isCurrent(), pool.all().length], [false, true, 1])
         t.strictSame(woken, ["woken"], "whoever waits for the old one hears of it")
-        yield* trunk.trunk.hangup(callId, "normal_clearing")
+        yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
         yield* next?.originate(dialed) ?? Effect.void
         yield* TestClock.adjust("10 minutes")
         t.strictSame(world.open(), [true, true], "the old one lives with its call")
@@ -175,14 +176,14 @@ t.test("given other credentials", async (t) => {
   t.test("when the new trunk sees the call, then it is the new one's", async (t) => {
     const world = await play(({ signals, trunk }, world) =>
       Effect.gen(function* () {
-        world.live.push({ attempt: { callId }, trunk })
+        world.live.push({ ref: refTo(callId), trunk })
         world.change({ credentials: { account: "b" } })
         yield* signals.configurationChanged(id)
         const [, next] = world.sessions
         if (next !== undefined) next.presence = "up"
-        yield* trunk.trunk.hangup(callId, "normal_clearing")
-        t.equal(yield* trunk.trunk.lookup(callId), "up")
-        yield* trunk.trunk.transfer?.(callId, { kind: "blind", timeoutSeconds: 20, to: "1000" }) ?? Effect.void
+        yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
+        t.equal(yield* trunk.trunk.lookup(refTo(callId)), "up")
+        yield* trunk.trunk.transfer?.(refTo(callId), { kind: "blind", timeoutSeconds: 20, to: "1000" }) ?? Effect.void
       })
     )
     t.strictSame(world.logs(), ["", "adopt, hangup, transfer to 1000"])
@@ -294,7 +295,7 @@ t.test("given a trunk that is down", async (t) => {
   t.test("when another client took its place, then it is opened anew, and its calls with it", async (t) => {
     const world = await play(({ pool, trunk }, world) =>
       Effect.gen(function* () {
-        world.live.push({ attempt: { callId }, trunk })
+        world.live.push({ ref: refTo(callId), trunk })
         down("replaced")(world)
         const next = yield* pool.getRepaired(id)
         t.strictSame([trunk.isCurrent(), next?.isCurrent(), next?.status()._tag], [false, true, "Up"])
@@ -328,14 +329,14 @@ t.test("given an emulated Asterisk", async (t) => {
     const world = await onAsterisk(({ pool, signals, trunk }, world) =>
       Effect.gen(function* () {
         yield* up(trunk)
-        world.live.push({ attempt: { callId }, trunk })
+        world.live.push({ ref: refTo(callId), trunk })
         yield* trunk.originate(dialed)
         yield* heard(world, "Answered")
         world.change({ credentials: { ...credentials, dial_string: "PJSIP/{digits}@trunk" } })
         yield* signals.configurationChanged(id)
         const next = yield* pool.get(id)
         t.ok(yield* up(next))
-        yield* trunk.trunk.hangup(callId, "normal_clearing")
+        yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
         yield* heard(world, "HungUp")
         yield* next?.originate({ ...dialed, callId: CallId.make(callId.replace(/1$/, "2")) }) ?? Effect.void
       })

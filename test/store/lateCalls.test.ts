@@ -22,6 +22,11 @@ t.test("given a call that rings, when its id is heard from two telephony configu
       }
     }).pipe(Effect.provide(LateCallStore.layer))
   )
-  t.strictSame(there, [{ callId, isLive: true, node: "here" }], "then the one that dialed it knows it, and no other id")
+  t.match(
+    there,
+    [{ call: { callId, to: "+14155550000" }, isLive: true, node: "here" }],
+    "then the one that dialed it knows it, and no other id"
+  )
+  t.equal(there.length, 1)
   t.strictSame(elsewhere, [], "then for the other it is a stranger's")
 })

@@ -38,7 +38,7 @@ export const theirs = OrganizationId.make(2)
 export const callId = CallId.make("00000000-0000-4000-8000-000000000001")
 
 const fake = defineAdapter({
-  manifest: { contract: 1, provider: "fake", displayName: "Fake", docsUrl: "", callsPerSecond: 1, originatesInFlight: 1 },
+  manifest: { contract: 2, provider: "fake", displayName: "Fake", docsUrl: "", callsPerSecond: 1, originatesInFlight: 1 },
   fields: { account: Credential.text({ label: "Account" }), token: Credential.secret({ label: "Token" }) },
   connect: () => Effect.die("not connected in tests of the store")
 })

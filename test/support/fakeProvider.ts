@@ -22,14 +22,20 @@ const silence: MediaStream = { clear: () => {}, listen: () => {}, send: () => tr
 const trunkOf = (world: World): Trunk => ({
   adopt: () => {},
   mayAppear: () => world.mayAppear,
-  hangup: (_, cause) =>
+  hangup: (call, cause) =>
     Effect.andThen(
-      Effect.sync(() => world.log.push(`hangup ${cause}`)),
+      Effect.sync(() => {
+        world.log.push(`hangup ${cause}`)
+        world.refs.push(call)
+      }),
       Effect.suspend(() => world.hangup)
     ),
-  lookup: () =>
+  lookup: (call) =>
     Effect.andThen(
-      Effect.sync(() => world.log.push("look")),
+      Effect.sync(() => {
+        world.log.push("look")
+        world.refs.push(call)
+      }),
       Effect.suspend(() => world.lookup)
     ),
   openMedia: () =>
@@ -50,7 +56,7 @@ const trunkOf = (world: World): Trunk => ({
         if (!leave() || (world.isAskedFor && !leave())) return refusal("permit_lapsed")
         world.log.push(`originate ${to}`)
         world.dials.push({ at, callId, to })
-        return Effect.as(world.originate, { providerCallId: callId })
+        return Effect.as(world.originate, { providerCallId: world.providerCallId ?? callId })
       }
     ),
   sendDtmf: () => Effect.void
@@ -64,5 +70,5 @@ export const adapterOf = (world: World): Adapter => ({
       return trunkOf(world)
     }),
   fields: {},
-  manifest: { callsPerSecond: 50, contract: 1, displayName: "Fake", docsUrl: "", originatesInFlight: 4, provider: "fake" }
+  manifest: { callsPerSecond: 50, contract: 2, displayName: "Fake", docsUrl: "", originatesInFlight: 4, provider: "fake" }
 })

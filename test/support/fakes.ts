@@ -34,6 +34,8 @@ import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { adapterOf } from "./fakeProvider.ts"
+import type { CallRef } from "#core/provider/CallRef.ts"
+import { refTo } from "./refTo.ts"
 
 export { failing, noReply, refusal } from "./fakeProvider.ts"
 
@@ -92,6 +94,12 @@ export class World {
   readonly annotated: Array<readonly [CallId, LateLife]> = []
   /** What the local journal recorded about calls that have left. */
   readonly journal: Array<string> = []
+  /** The provider's ids of calls, as they were stored. */
+  readonly names: Array<string> = []
+  /** What the verbs of the trunk were told about the call. */
+  readonly refs: Array<CallRef> = []
+  /** The provider's id in its replies to requests; undefined: ours. */
+  providerCallId: string | undefined
   /** How calls were recorded at their end. */
   readonly ends: Array<AttemptEnd> = []
   state: "running" | "paused" | "completed" = "running"
@@ -235,6 +243,7 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
       return finish(world, callId, end.outcome, decided)
     }),
   find: () => Effect.succeed([]),
+  named: (_, providerCallId) => Effect.asVoid(statement(world, "named", () => world.names.push(providerCallId))),
   live: Effect.succeed([]),
   liveIds: () => Effect.succeed([]),
   outlived: Effect.succeed([]),
@@ -254,7 +263,9 @@ const lateCallsOf = (world: World): LateCallStore["Service"] => ({
     statement(world, "attempts", () =>
       callIds.flatMap((callId) => {
         const attempt = world.attempts.get(callId)
-        return attempt === undefined ? [] : [{ callId, isLive: isLive(attempt), node: "node1" }]
+        return attempt === undefined
+          ? []
+          : [{ call: refTo(callId, { providerCallId: world.names.at(-1) }), isLive: isLive(attempt), node: "node1" }]
       })
     ),
   inDoubt: Effect.succeed([])
@@ -302,6 +313,7 @@ const journalOf = (world: World): LocalJournal["Service"] => {
       left: "unsure",
       leftAtUptime: undefined,
       placed: false,
+      providerCallId: undefined,
       undone: undefined
     }),
     left: (callId) => {
@@ -309,6 +321,7 @@ const journalOf = (world: World): LocalJournal["Service"] => {
       left.add(callId)
       return true
     },
+    named: (_, providerCallId) => void world.journal.push(`named ${providerCallId}`),
     placed: () => void world.journal.push("placed"),
     refused: () => true,
     settled: () => {},

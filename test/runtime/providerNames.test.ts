@@ -1,0 +1,80 @@
+/** The provider's own id of a call: whichever way it becomes known, the next verb has it, the disk and the database too. */
+import { Effect } from "effect"
+import t from "tap"
+import { callId, play, type Scene, steps, wait } from "#test/support/callScene.ts"
+import { noReply } from "#test/support/fakes.ts"
+
+const named = (providerCallId: string) => (scene: Scene) => scene.says({ _tag: "Named", providerCallId })
+const rings = ({ world }: Scene) => {
+  world.lookup = Effect.succeed("ringing")
+}
+const namedLines = (lines: ReadonlyArray<string>) => lines.filter((line) => line.startsWith("named "))
+/** Until the call has been looked for. */
+const looked = wait("3 minutes")
+
+t.test("given a provider that names its call in the reply to the request", async (t) => {
+  const { world } = await play(
+    (scene) => {
+      scene.world.providerCallId = "CA1"
+      rings(scene)
+    },
+    () => looked
+  )
+  t.match(world.refs[0], { callId, providerCallId: "CA1", to: "+15551" }, "then the next verb has the name, and the number that was called")
+  t.ok((world.refs[0]?.sentAt ?? 0) > 0, "then it has the time of the request")
+  t.strictSame([namedLines(world.journal), world.names], [["named CA1"], ["CA1"]], "then disk and database have it, once")
+})
+
+t.test("given a provider that uses our own id", async (t) => {
+  const { world } = await play(rings, () => looked)
+  t.equal(world.refs[0]?.providerCallId, undefined)
+  t.strictSame([namedLines(world.journal), world.names], [[], []], "then nothing is written for it")
+})
+
+t.test("given a reply that is lost", async (t) => {
+  const lost = (scene: Scene) => {
+    scene.world.originate = noReply
+    rings(scene)
+  }
+  t.test("when an event names the call, twice, then it is found by that name", async (t) => {
+    const { world } = await play(lost, (scene) => steps(named("CA1")(scene), named("CA1")(scene), looked))
+    t.equal(world.refs.at(-1)?.providerCallId, "CA1")
+    t.strictSame([namedLines(world.journal), world.names], [["named CA1"], ["CA1"]])
+  })
+  t.test("when the name of the request is replaced by that of the call, then the later one counts", async (t) => {
+    const { world } = await play(lost, (scene) => steps(named("request")(scene), named("call")(scene), looked))
+    t.equal(world.refs.at(-1)?.providerCallId, "call")
+    t.strictSame(world.names, ["request", "call"])
+  })
+  t.test("when a name could break a line or an address, then it is ignored", async (t) => {
+    const { world } = await play(lost, (scene) =>
+      steps(named("CA1\nended")(scene), named("")(scene), named("x".repeat(201))(scene), looked)
+    )
+    t.equal(world.refs.at(-1)?.providerCallId, undefined)
+    t.strictSame([namedLines(world.journal), world.names], [[], []])
+  })
+})
+
+t.test("given a call that was written off, when it appears, then it is hung up by the name that it was given", async (t) => {
+  const { world } = await play(
+    (scene) => {
+      scene.world.providerCallId = "CA1"
+      scene.world.lookup = Effect.succeed("gone")
+      scene.world.originate = noReply
+    },
+    (scene) => steps(named("CA1")(scene), wait("3 minutes"), scene.says({ _tag: "Rang" }), wait("1 second"))
+  )
+  t.match(world.refs.at(-1), { callId, providerCallId: "CA1" })
+})
+
+t.test("given a call that nobody had named, when it names itself as it appears late, then it is hung up by that name", async (t) => {
+  const { world } = await play(
+    (scene) => {
+      scene.world.lookup = Effect.succeed("gone")
+      scene.world.originate = noReply
+    },
+    (scene) => steps(wait("3 minutes"), named("CA2")(scene), wait("1 second"))
+  )
+  t.ok(world.log.includes("hangup originator_cancel"))
+  t.match(world.refs.at(-1), { callId, providerCallId: "CA2" })
+})

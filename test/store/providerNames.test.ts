@@ -1,0 +1,35 @@
+/** What the database keeps of where a call is found: the next process, and whoever looks for a call that was written off, read it there. */
+import { Effect } from "effect"
+import t from "tap"
+import { LateCallStore } from "#core/call/LateCallStore.ts"
+import { TelephonyConfigId } from "#core/Id.ts"
+import { installClaims, numbersOf } from "./claims.ts"
+
+const { claim, config, ended, newId, run, running, withStore } = await installClaims(t)
+
+t.test("given a call that its provider has named", async (t) => {
+  const [number = ""] = numbersOf(1)
+  const callId = newId()
+  const found = await run(
+    Effect.gen(function* () {
+      yield* claim(yield* running([number]), [callId], { callers: ["+14155559999"], usable: { numbers: ["+14155559999"], rooms: [1] } })
+      const late = yield* LateCallStore
+      const named = (name: string) => withStore((store) => store.named(callId, name))
+      yield* named("request")
+      yield* named("CA1")
+      const [left] = yield* withStore((store) => store.live)
+      const [heard] = yield* late.attempts(TelephonyConfigId.make(config.id), [callId])
+      yield* ended(callId, "unknown")
+      const [doubted] = yield* late.inDoubt
+      // The provider says its name only when the call appears after all.
+      yield* named("CA2")
+      return { doubted, heard, later: (yield* late.inDoubt)[0], left }
+    }).pipe(Effect.provide(LateCallStore.layer))
+  )
+  const call = { callId, from: "+14155559999", providerCallId: "CA1", to: number }
+  t.match(found.left, { call }, "then the next process finds it by its latest name")
+  t.ok((found.left?.call.sentAt ?? 0) > 0)
+  t.match(found.heard, { call, isLive: true }, "then whoever hears of it does")
+  t.match(found.doubted, { call }, "then it keeps the name when it is written off")
+  t.match(found.later, { call: { providerCallId: "CA2" } }, "then it can be named even then")
+})
