@@ -8,7 +8,7 @@
 import { Schema } from "effect"
 import { fromQ850, type HangupCause, mayHideAnswer } from "#core/outcome/HangupCause.ts"
 import { CallId } from "#core/Id.ts"
-import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import type { Listed } from "./AriListing.ts"
 import { amdVariables, type Dialplan, foundIn, placeIn, plain } from "./DialplanPlace.ts"
 import type { ChannelEvent } from "./AriEvents.ts"

@@ -3,7 +3,7 @@
  * left behind, share one list.
  */
 import { Deferred, Effect } from "effect"
-import { textAt } from "./AriJson.ts"
+import { textAt } from "#adapters/shared/Json.ts"
 import type { ChannelList, Listed, Looking } from "./AriListing.ts"
 import { ask, type Asterisk, channelPath, isNoChannel, providerError } from "./Asterisk.ts"
 

@@ -13,7 +13,7 @@
 import { Effect, Schedule } from "effect"
 import type { CallId } from "#core/Id.ts"
 import { findChannel } from "./AriChannels.ts"
-import { textAt } from "./AriJson.ts"
+import { textAt } from "#adapters/shared/Json.ts"
 import { type Dialplan, placeIn } from "./DialplanPlace.ts"
 import { ask, type Asterisk, channelPath, isNoChannel, isSuccess } from "./Asterisk.ts"
 

@@ -10,9 +10,9 @@ import {
   type OriginateRequest,
   type Trunk,
   type TrunkContext,
-  type TrunkEvent,
   type TrunkStatus
 } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { makeHealth, type TrunkHealth } from "#core/provider/TrunkHealth.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { openTrunk, type TrunkSettings } from "./AriTrunk.ts"

@@ -15,10 +15,10 @@ import {
   type Presence,
   type Trunk,
   type TrunkContext,
-  type TrunkEvent,
   type TrunkStatus,
   type UnseenRequest
 } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import {
   type AriEndpoint,
   type EndpointSettings,

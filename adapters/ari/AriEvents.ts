@@ -7,8 +7,8 @@ import WebSocket from "ws"
 import type { Lookup } from "#core/egress/Egress.ts"
 import type { TrunkStatus } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import { at, numberAt, parse, textAt } from "./AriJson.ts"
-import { whyFailed } from "./whyFailed.ts"
+import { at, numberAt, parse, textAt } from "#adapters/shared/Json.ts"
+import { whyFailed } from "#adapters/shared/whyFailed.ts"
 
 export type AriEvent =
   | { readonly type: "Dial"; readonly id: string; readonly status: string }

@@ -6,10 +6,10 @@
 import { randomUUID } from "node:crypto"
 import { Deferred, Effect, type Scope } from "effect"
 import type { CallId } from "#core/Id.ts"
-import { complaint, textAt } from "./AriJson.ts"
+import { complaint, textAt } from "#adapters/shared/Json.ts"
 import { openRtp } from "./AriMediaRtp.ts"
 import { openSocket } from "./AriMediaSocket.ts"
-import type { Reply } from "./AriRest.ts"
+import type { Reply } from "#adapters/shared/HttpClient.ts"
 import { ask, type Asterisk, channelPath, isSuccess, type Leg, providerError } from "./Asterisk.ts"
 
 const STARTED_TIMEOUT_MILLIS = 5_000

@@ -7,9 +7,9 @@ import type { MediaStream } from "#core/provider/Media.ts"
 import { refusedWords } from "#core/egress/Egress.ts"
 import type { ProviderError } from "#core/provider/Adapter.ts"
 import { AriEar } from "./AriEar.ts"
-import { numberAt, textAt } from "./AriJson.ts"
+import { numberAt, textAt } from "#adapters/shared/Json.ts"
 import { type Leg, providerError } from "./Asterisk.ts"
-import type { Reply } from "./AriRest.ts"
+import type { Reply } from "#adapters/shared/HttpClient.ts"
 
 const HEADER_BYTES = 12
 const FRAME_BYTES = 160

@@ -8,7 +8,7 @@ import type { MediaStream } from "#core/provider/Media.ts"
 import { portOf } from "#core/egress/Egress.ts"
 import { AriEar } from "./AriEar.ts"
 import { type Asterisk, providerError, webSocketUrl } from "./Asterisk.ts"
-import { whyFailed } from "./whyFailed.ts"
+import { whyFailed } from "#adapters/shared/whyFailed.ts"
 
 const HANDSHAKE_TIMEOUT_MILLIS = 5_000
 /** After this long without data we ping; after as long again without a reply the connection is dead. */

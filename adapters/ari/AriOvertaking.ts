@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { Effect } from "effect"
-import type { Outcome } from "./AriRest.ts"
+import type { Outcome } from "#adapters/shared/HttpClient.ts"
 import { ask, type Asterisk, channelPath, isFromAsterisk, isNoChannel, isSuccess, nobody } from "./Asterisk.ts"
 
 /** While anything is being dialed, even by a trunk that pauses between probes, a call leaves at least this often. */

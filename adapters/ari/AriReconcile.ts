@@ -1,7 +1,7 @@
 /** Compares what we know with what Asterisk has: after each gap in the events, and periodically without one. */
 import { Effect } from "effect"
 import { findChannel, listChannels } from "./AriChannels.ts"
-import { at, textAt } from "./AriJson.ts"
+import { at, textAt } from "#adapters/shared/Json.ts"
 import { connectedLegs, settleLegs } from "./AriTransfer.ts"
 import { ask, type Asterisk, providerError } from "./Asterisk.ts"
 

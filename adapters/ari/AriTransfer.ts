@@ -14,7 +14,7 @@ import type { CallId } from "#core/Id.ts"
 import type { TransferOutcome, TransferRequest } from "#core/provider/Adapter.ts"
 import type { ChannelList } from "./AriListing.ts"
 import type { ChannelEvent } from "./AriEvents.ts"
-import { textAt } from "./AriJson.ts"
+import { textAt } from "#adapters/shared/Json.ts"
 import {
   type AgentLine,
   ask,

@@ -7,12 +7,13 @@ import WebSocket from "ws"
 import { portOf } from "#core/egress/Egress.ts"
 import type { Check, VerifyContext } from "#core/provider/Adapter.ts"
 import type { Dialplan } from "./DialplanPlace.ts"
-import { at, textAt } from "./AriJson.ts"
-import { type AriRequest, make as makeRest, type Reply } from "./AriRest.ts"
+import { at, textAt } from "#adapters/shared/Json.ts"
+import type { Reply } from "#adapters/shared/HttpClient.ts"
+import { type AriRequest, make as makeRest } from "./AriRest.ts"
 import { authorizationOf, channelPath, isNoChannel, isSuccess, nameOf, nobody, webSocketUrl } from "./Asterisk.ts"
 import type { EndpointSettings } from "./AriEndpoint.ts"
 import type { TrunkSettings } from "./AriTrunk.ts"
-import { whyFailed } from "./whyFailed.ts"
+import { whyFailed } from "#adapters/shared/whyFailed.ts"
 
 const OLDEST_MAJOR = 20
 const HANDSHAKE_TIMEOUT_MILLIS = 5000

@@ -5,9 +5,10 @@ import { ProviderError, type TransferOutcome, type TrunkStatus } from "#core/pro
 import type { AriCalls } from "./AriCalls.ts"
 import type { AriDoubt } from "./AriDoubt.ts"
 import type { ChannelEvent, EventSocket } from "./AriEvents.ts"
-import { complaint, textAt } from "./AriJson.ts"
+import { complaint, textAt } from "#adapters/shared/Json.ts"
 import type { Looking } from "./AriListing.ts"
-import { type AriRequest, type AriRest, pathUnder, type Reply } from "./AriRest.ts"
+import { pathUnder, type Reply } from "#adapters/shared/HttpClient.ts"
+import type { AriRequest, AriRest } from "./AriRest.ts"
 
 /** Gets the events of a channel that is no call: a media channel, or the destination of a transfer. */
 interface Watcher {

@@ -2,7 +2,8 @@
  * Cloudonix signs nothing. A domain may be set up to send a fixed key with its requests, which proves the sender and nothing of what is sent:
  * the address has to carry a token of our own, and ends are confirmed by a lookup.
  */
-import type { CarrierRequest, Proof } from "#adapters/shared/CarrierRequest.ts"
+import type { Proof } from "#adapters/shared/CarrierRequest.ts"
+import type { CarrierRequest } from "#core/provider/Callback.ts"
 import { isSameText } from "#adapters/shared/hmac.ts"
 
 /** `key`: what the configuration says; empty where the domain sends none. */

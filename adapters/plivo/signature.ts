@@ -2,7 +2,8 @@
  * `X-Plivo-Signature-V3`: HMAC-SHA256 over the address, the fields of the form and a nonce, keyed with the auth token. It covers no time: the
  * nonces of the last ten minutes have to be remembered. https://www.plivo.com/docs/voice/concepts/signature-validation
  */
-import { type CarrierRequest, formOf, type Pair, pairsOf, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
+import { formOf, type Pair, pairsOf, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
+import type { CarrierRequest } from "#core/provider/Callback.ts"
 import { hmac, isEqual } from "#adapters/shared/hmac.ts"
 
 export const proofOf = (request: CarrierRequest, authToken: string): Proof | undefined => {

@@ -1,18 +1,5 @@
-/**
- * A request that a carrier sends to us: a status callback, a request for an answer document, or the upgrade of a media socket. Signatures are
- * made over these parts, byte for byte.
- */
-export interface CarrierRequest {
-  readonly method: "GET" | "POST"
-  /** The address that the carrier was given: `PUBLIC_URL` with the raw path and query, never the `Host` header. Upgrades have `wss:`. */
-  readonly url: string
-  /** By name, in lower case. */
-  readonly headers: Readonly<Record<string, string | undefined>>
-  /** The raw bytes; none for a GET. */
-  readonly body: Uint8Array
-  /** When it arrived, in epoch milliseconds. */
-  readonly at: number
-}
+/** The parts of a carrier's request, read without changing a byte of what was signed. */
+import type { CarrierRequest } from "#core/provider/Callback.ts"
 
 /** What a valid signature proves beyond the sender. */
 export interface Proof {

@@ -1,6 +1,6 @@
 /**
- * ARI over HTTP. What matters is what a failure proves: whether the request can have reached Asterisk or not. Nothing is retried, no redirect is
- * followed, and no error contains a URL, because URLs contain phone numbers.
+ * Requests to a provider. What matters is what a failure proves: whether the request can have reached the provider or not. Nothing is retried, no
+ * redirect is followed, and no error contains a URL, because URLs contain phone numbers.
  */
 import { writeSync } from "node:fs"
 import * as http from "node:http"
@@ -10,7 +10,7 @@ import type { Duplex } from "node:stream"
 import { TLSSocket } from "node:tls"
 import { Effect, Schema, type Scope } from "effect"
 import { type Egress, hostOf, portOf } from "#core/egress/Egress.ts"
-import { parse } from "./AriJson.ts"
+import { parse } from "./Json.ts"
 import { whyFailed } from "./whyFailed.ts"
 
 /** No byte of the request was written. `withdrawn`: because its sender no longer wanted it. */
@@ -29,25 +29,25 @@ export interface Reply {
 }
 export type Outcome = Reply | NotSent | ReplyLost
 
-export interface AriRequest {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE"
-  /** The path below `/ari`. */
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  /** The whole path with its query, see `pathUnder`. */
   readonly path: string
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: object
+  readonly body?: { readonly mediaType: string; readonly text: string }
+  /** The longest reply that is read; 1 MiB unless given. */
   readonly maxBytes?: number
   /** Asked once, when the connection stands, right before the first byte. False: the request is destroyed unsent. */
   readonly leave?: () => boolean
 }
 
-export interface AriRest {
-  readonly send: (request: AriRequest) => Effect.Effect<Reply, NotSent | ReplyLost>
+export interface HttpClient {
+  readonly send: (request: HttpRequest) => Effect.Effect<Reply, NotSent | ReplyLost>
   /**
    * For requests that must not be repeated. After a `ReplyLost` because no reply came in time, it still waits for a late reply: `settled` is called
    * once, with the final outcome. If interrupted before it was written, the request is destroyed. Uses separate connections, because requests that
    * hang would block others.
    */
-  readonly place: (request: AriRequest, settled: (outcome: Outcome) => void) => Effect.Effect<Reply, NotSent | ReplyLost>
+  readonly place: (request: HttpRequest, settled: (outcome: Outcome) => void) => Effect.Effect<Reply, NotSent | ReplyLost>
   /** Makes later requests use new connections. */
   readonly renewConnections: () => void
 }
@@ -63,35 +63,48 @@ const placePatience: Patience = { replyMillis: 15_000, lateMillis: 30_000 }
 
 /** The limit for a connection, from the wait for a free one to the end of its handshake. */
 const CONNECT_MILLIS = 10_000
-/** Asterisk answers within milliseconds, or seconds under full load. After this long, idle connections are no longer trusted. */
-const SILENCE_MILLIS = 3_000
-/** Asterisk closes a connection after it was idle for 15 s; a request written at that moment would be lost. */
-const IDLE_SOCKET_MILLIS = 5_000
-/** Each connection counts against Asterisk's `sessionlimit`, 100 by default. */
-const MAX_SOCKETS = 32
 const MAX_REPLY_BYTES = 1024 * 1024
 
 /** A longer `Retry-After` is cut to this. */
 const MAX_RETRY_AFTER_MILLIS = 3_600_000
 
-const agentOptions: http.AgentOptions = {
-  keepAlive: true,
-  maxSockets: MAX_SOCKETS,
-  maxFreeSockets: MAX_SOCKETS,
-  scheduling: "lifo",
-  timeout: IDLE_SOCKET_MILLIS
+interface HttpClientOptions {
+  /** Names the server; its path is a prefix of every path. */
+  readonly base: URL
+  /** The value of the header `Authorization`. */
+  readonly authorization: string
+  readonly egress: Egress
+  /** For each of the two kinds of requests. */
+  readonly maxSockets: number
+  /** Shorter than the server keeps an idle connection: a request written at the moment when the server closes it would be lost. */
+  readonly idleMillis: number
+  /** After a request has been without a reply for so long, idle connections are no longer trusted. */
+  readonly silenceMillis: number
 }
 
-/** `base`: the URL of Asterisk's HTTP server, with its prefix if it has one. */
-export const make = (base: URL, authorization: string, egress: Egress): Effect.Effect<AriRest, never, Scope.Scope> =>
+export const makeHttpClient = ({
+  authorization,
+  base,
+  egress,
+  idleMillis,
+  maxSockets,
+  silenceMillis
+}: HttpClientOptions): Effect.Effect<HttpClient, never, Scope.Scope> =>
   Effect.gen(function* () {
     const secure = base.protocol === "https:"
-    const options = { ...agentOptions, lookup: egress.lookup(portOf(base)) }
+    const options: http.AgentOptions = {
+      keepAlive: true,
+      lookup: egress.lookup(portOf(base)),
+      maxFreeSockets: maxSockets,
+      maxSockets,
+      scheduling: "lifo",
+      timeout: idleMillis
+    }
     const newAgent = Effect.acquireRelease(
       Effect.sync(() => (secure ? new SecureAgent(options) : new http.Agent(options))),
       (agent) => Effect.sync(() => agent.destroy())
     )
-    const common = { authorization, base, secure }
+    const common = { authorization, base, secure, silenceMillis }
     const sendAgent = yield* newAgent
     const placeAgent = yield* newAgent
     return {
@@ -124,8 +137,9 @@ interface Start {
   readonly agent: http.Agent
   readonly authorization: string
   readonly base: URL
-  readonly request: AriRequest
+  readonly request: HttpRequest
   readonly secure: boolean
+  readonly silenceMillis: number
   readonly patience: Patience
   /** Ends the wait, with the outcome or because there was none in time. */
   readonly answer: (outcome: Outcome) => void
@@ -140,7 +154,7 @@ interface Exchange {
   readonly withdraw: () => void
 }
 
-const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled }: Start): Exchange => {
+const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled, silenceMillis }: Start): Exchange => {
   let sent = false
   let open = true
   const settle = (outcome: Outcome) => {
@@ -168,7 +182,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
   }
   const isSilent = () => {
     dropIdle(agent)
-    timer = setTimeout(replyIsLate, patience.replyMillis - SILENCE_MILLIS)
+    timer = setTimeout(replyIsLate, patience.replyMillis - silenceMillis)
   }
   let timer = setTimeout(giveUp, CONNECT_MILLIS)
 
@@ -178,12 +192,12 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
     if (!open || !socket.writable) return
     beforeNextWrite(socket, () => {
       clearTimeout(timer)
-      timer = setTimeout(isSilent, SILENCE_MILLIS)
+      timer = setTimeout(isSilent, silenceMillis)
       sent = request.leave?.() !== false
       if (!sent) withdraw()
       return sent
     })
-    outgoing.end(bodyOf(request))
+    outgoing.end(request.body?.text)
   }
   outgoing.on("socket", (socket) => {
     if (isReady(socket)) return leave(socket)
@@ -252,22 +266,19 @@ class SecureAgent extends https.Agent {
   }
 }
 
-const bodyOf = ({ body }: AriRequest): string | undefined => (body === undefined ? undefined : JSON.stringify(body))
-
 /** Nothing is written before `end` is called on the request. */
 const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "agent" | "authorization" | "base" | "request" | "secure">) => {
-  const body = bodyOf(request)
-  const query = request.query === undefined ? "" : `?${new URLSearchParams(request.query).toString()}`
+  const { body } = request
   return (secure ? https : http).request({
     agent,
     host: hostOf(base),
     port: portOf(base),
     method: request.method,
-    path: pathUnder(base, `/ari${request.path}${query}`),
+    path: request.path,
     headers: {
       authorization,
       accept: "application/json",
-      ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
+      ...(body === undefined ? {} : { "content-type": body.mediaType, "content-length": Buffer.byteLength(body.text) })
     }
   })
 }

@@ -1,4 +1,4 @@
-/** Reads what Asterisk sends without trusting it: anything unexpected is `undefined`. */
+/** Reads what a provider sends without trusting it: anything unexpected is `undefined`. */
 import { Result } from "effect"
 
 export const parse = (text: string): unknown => Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
@@ -24,6 +24,6 @@ export const numberAt = (value: unknown, ...path: ReadonlyArray<string>): number
   return typeof found === "number" && Number.isFinite(found) ? found : undefined
 }
 
-/** The error text of Asterisk's reply. Digits are masked, because they may be a phone number. */
+/** The error text of a provider's reply. Digits are masked, because they may be a phone number. */
 export const complaint = (body: unknown): string =>
   (textAt(body, "message") ?? textAt(body, "error") ?? "").replace(/\d{3,}/g, "#").slice(0, 120)

@@ -4,7 +4,8 @@
  * https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks#webhook-signing
  */
 import { createPublicKey, type KeyObject, verify } from "node:crypto"
-import type { CarrierRequest, Proof } from "#adapters/shared/CarrierRequest.ts"
+import type { Proof } from "#adapters/shared/CarrierRequest.ts"
+import type { CarrierRequest } from "#core/provider/Callback.ts"
 
 const MAX_AGE_SECONDS = 300
 /** What DER puts before the 32 bytes of an Ed25519 key (RFC 8410). */

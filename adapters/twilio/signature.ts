@@ -3,7 +3,8 @@
  * a replay is valid; the call's state machine makes it harmless.
  * https://www.twilio.com/docs/usage/security#validating-requests
  */
-import { type CarrierRequest, formOf, type Pair, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
+import { formOf, type Pair, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
+import type { CarrierRequest } from "#core/provider/Callback.ts"
 import { hmac, isEqual, isSameText, sha256Hex } from "#adapters/shared/hmac.ts"
 
 export const proofOf = (request: CarrierRequest, authToken: string): Proof | undefined => {

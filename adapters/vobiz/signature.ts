@@ -2,7 +2,8 @@
  * `X-Vobiz-Signature-V3`: HMAC-SHA256 over the address without its query and a nonce, keyed with the auth token. Neither the query nor the body
  * is covered, and no time: what a callback says has to be confirmed by a lookup, and the nonces of the last ten minutes remembered.
  */
-import { type CarrierRequest, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
+import { partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
+import type { CarrierRequest } from "#core/provider/Callback.ts"
 import { hmac, isEqual } from "#adapters/shared/hmac.ts"
 
 /** V2 is what old accounts send. It has no separator, so it also fits an address that is longer by the first digits of the nonce. */

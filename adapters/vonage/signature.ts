@@ -2,7 +2,8 @@
  * The JWT of a signed webhook: HS256 with the signature secret over a hash of the body, the time and a nonce (`jti`). It does not cover the
  * address. https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks
  */
-import { type CarrierRequest, pairsOf, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
+import { pairsOf, partsOf, type Proof } from "#adapters/shared/CarrierRequest.ts"
+import type { CarrierRequest } from "#core/provider/Callback.ts"
 import { hmac, isEqual, isSameText, sha256Hex } from "#adapters/shared/hmac.ts"
 
 const MAX_AGE_SECONDS = 300

@@ -6,7 +6,9 @@ import { type Effect, Schema, type Scope } from "effect"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "./Media.ts"
 import type { Egress } from "#core/egress/Egress.ts"
+import type { Callback, CallbackRead } from "./Callback.ts"
 import type { CallRef } from "./CallRef.ts"
+import type { TrunkEvent } from "./TrunkEvent.ts"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { complete, type ConfigOf, type CredentialFields } from "./Credential.ts"
 
@@ -28,32 +30,6 @@ export interface OriginateRequest {
    */
   readonly leave: (endpoint?: string) => boolean
 }
-
-/**
- * What a provider reports of one call, in the engine's terms. Events may be repeated, late, or precede the reply to the originate. `at` is the
- * provider's own timestamp in epoch milliseconds, if it sends one. Only differences between events of the same call are used, because the
- * provider's clock is not ours.
- */
-export type TrunkEvent =
-  /**
-   * The provider's own id of the call, in printable ASCII, at most 200 characters. It may come before or after the reply to the originate, and may
-   * replace an earlier one: some providers name the request first and the call later. Later verbs get it in their `CallRef`.
-   */
-  | { readonly _tag: "Named"; readonly providerCallId: string }
-  /** The call exists; nothing is known about a phone yet. */
-  | { readonly _tag: "Placed" }
-  | { readonly _tag: "Rang" }
-  /**
-   * `isElsewhere`: the provider's side, such as a dialplan, handles the answered call first. Either a second `Answered` without it follows, once
-   * the call's audio can be opened, or the call ends.
-   */
-  | { readonly _tag: "Answered"; readonly at?: number; readonly isElsewhere?: true }
-  /** A cause that may hide an answer (`mayHideAnswer`) is reported only if an answer would have been heard; otherwise it is `trunk_lost`. */
-  | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
-  | { readonly _tag: "Dtmf"; readonly digit: string }
-  | { readonly _tag: "MachineDetected" }
-  /** Variables that the provider's side, such as a dialplan, has set on the call, by name, for its run. Must not hold a phone number. */
-  | { readonly _tag: "VariablesSet"; readonly values: Readonly<Record<string, string>> }
 
 /** Whether the trunk can carry calls. `auth`: the provider rejects our credentials. `replaced`: another client took our place. */
 export type TrunkStatus =
@@ -214,6 +190,13 @@ export interface TrunkContext {
    * literals. An adapter must check every address with it, pass `lookup` to its sockets, and follow no redirects.
    */
   readonly egress: Egress
+  /** The operator's own origin for this carrier, never a tenant's. It replaces the origin of all the carrier's hosts; paths stay. */
+  readonly apiOrigin: URL | undefined
+  /**
+   * An address for the carrier to call us at, for one call or for the whole configuration; `kind` is `[a-z-]`, the adapter's own name for what
+   * arrives there. Nobody else can make such an address up. Undefined: the engine has no public URL, so no carrier can reach it.
+   */
+  readonly callbackUrl: ((kind: string, callId?: CallId) => string) | undefined
 }
 
 export interface Manifest {
@@ -247,7 +230,7 @@ export interface Check {
   readonly advice?: string
 }
 
-export interface VerifyContext extends Pick<TrunkContext, "configurationId" | "node" | "egress"> {
+export interface VerifyContext extends Pick<TrunkContext, "apiOrigin" | "configurationId" | "node" | "egress"> {
   /** Reports a result at once, so that it is known even if the rest takes too long. Never throws. */
   readonly report: (check: Check) => void
 }
@@ -261,6 +244,11 @@ export interface Adapter {
    */
   readonly connect: (config: Readonly<Record<string, unknown>>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
   /**
+   * Reads a request that the carrier sent to one of our addresses. Undefined: its signature is missing or wrong. Pure and synchronous: it runs at
+   * any node, with or without a trunk, and again for the same delivery. It may throw: the carrier then gets a 400.
+   */
+  readonly read?: (config: Readonly<Record<string, unknown>>, callback: Callback) => CallbackRead | undefined
+  /**
    * Tests a configuration over connections of its own, and stops after the first check that makes the others pointless. It places no call,
    * changes nothing at the provider, and does not disturb a live trunk with the same configuration. The engine interrupts it after 15 s. If
    * omitted, only the state of the live trunk can be shown.
@@ -273,15 +261,17 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly manifest: Manifest
   readonly fields: Fields
   readonly connect: (config: ConfigOf<Fields>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
+  readonly read?: (config: ConfigOf<Fields>, callback: Callback) => CallbackRead | undefined
   readonly verify?: (config: ConfigOf<Fields>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }): Adapter => {
-  const { connect, fields, manifest, verify } = adapter
+  const { connect, fields, manifest, read, verify } = adapter
   // The cast holds because the gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
   const typed = (config: Readonly<Record<string, unknown>>) => complete(fields, config) as ConfigOf<Fields>
   return {
     manifest,
     fields,
     connect: (config, context) => connect(typed(config), context),
+    ...(read === undefined ? {} : { read: (config, callback) => read(typed(config), callback) }),
     ...(verify === undefined ? {} : { verify: (config, context) => verify(typed(config), context) })
   }
 }

@@ -16,7 +16,8 @@
 import type { Clock } from "effect"
 import type { CallId } from "#core/Id.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import type { TrunkEvent, TrunkStatus } from "./Adapter.ts"
+import type { TrunkStatus } from "./Adapter.ts"
+import type { TrunkEvent } from "./TrunkEvent.ts"
 
 /** How long the trunk rests after the first failure, the second, and so on. */
 const REST_MILLIS = [5000, 10_000, 20_000, 40_000, 60_000] as const

@@ -11,7 +11,7 @@ import { Clock, Effect, type Fiber, FiberSet, Latch, Schedule, Schema } from "ef
 import { type KnownAttempt, LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
-import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { type CallRef, isProviderCallId } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"

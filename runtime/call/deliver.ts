@@ -3,7 +3,7 @@ import { type Clock, Deferred, Effect, Schema } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
 import { withKey } from "#core/call/Dtmf.ts"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
-import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LiveCall } from "./LiveCall.ts"
 

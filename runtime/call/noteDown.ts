@@ -2,7 +2,7 @@
  * Notes in the local journal that a call exists, at the moment the provider says so. In a busy process, a tenth of a second may pass before
  * the call's actor has its turn; if the process were killed in that time without the note, nobody would know.
  */
-import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import type { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import type { LiveCall } from "./LiveCall.ts"
 

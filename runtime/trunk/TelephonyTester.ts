@@ -68,7 +68,7 @@ const verify = Effect.fnUntraced(function* (
     const advice = `Correct \`${refused[0]}\`, or have the operator allow it with EGRESS_ALLOW.`
     return report({ name: "connection", result: "failed", message: `${refusedWords}.`, advice })
   }
-  const context = { configurationId: setting.id, egress, node: nodeName, report }
+  const context = { apiOrigin: undefined, configurationId: setting.id, egress, node: nodeName, report }
   yield* Effect.scoped(adapter.verify?.(setting.credentials, context) ?? Effect.void).pipe(
     Effect.timeoutOrElse({ duration: LONGEST, orElse: () => Effect.sync(() => report(tooSlow)) }),
     Effect.catchCause((cause) =>

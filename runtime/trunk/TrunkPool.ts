@@ -5,7 +5,8 @@
 import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
-import { type Adapter, type Endpoint, OriginateRefused, type Trunk, type TrunkEvent, type TrunkStatus } from "#core/provider/Adapter.ts"
+import { type Adapter, type Endpoint, OriginateRefused, type Trunk, type TrunkStatus } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -191,7 +192,9 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
       pool.calls.onEvent(callId, event, source)
     },
     onStatus,
-    egress
+    egress,
+    apiOrigin: undefined,
+    callbackUrl: undefined
   }
   const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
   const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)

@@ -173,7 +173,7 @@ t.test("given weights", async (t) => {
 t.test("given a configuration of two, when it is tried out, then each is named", async (t) => {
   const { config, one, other } = await two(t)
   const found: Array<Check> = []
-  const context = { configurationId: TelephonyConfigId.make(1), egress: trunksOf(first, { first }), node: "verify" }
+  const context = { apiOrigin: undefined, configurationId: TelephonyConfigId.make(1), egress: trunksOf(first, { first }), node: "verify" }
   const verify = () =>
     Effect.runPromise(Effect.scoped(ari.verify?.({ ...config }, { ...context, report: (check) => void found.push(check) }) ?? Effect.void))
   await verify()

@@ -76,6 +76,7 @@ const found = async (t: Test, { answers = {}, hasEvents = true, more = {}, witho
   }
   const context = {
     configurationId: Schema.decodeSync(TelephonyConfigId)(1),
+    apiOrigin: undefined,
     egress: trunksOf(first, { first }),
     node: "here",
     report: (check: Check) => void checks.push(check)

@@ -9,7 +9,8 @@ import t, { type Test } from "tap"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
-import type { Adapter, OriginateRequest, Trunk, TrunkEvent, TrunkStatus } from "#core/provider/Adapter.ts"
+import type { Adapter, OriginateRequest, Trunk, TrunkStatus } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { trunksOf } from "#test/support/egress.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { verified } from "./verified.ts"
@@ -82,6 +83,8 @@ export class Line {
           configurationId: Schema.decodeSync(TelephonyConfigId)(1),
           node,
           egress: trunksOf(first, { first }),
+          apiOrigin: undefined,
+          callbackUrl: undefined,
           onEvent: (callId, event) => {
             line.#events.set(callId, [...line.events(callId), event])
             tell()

@@ -12,6 +12,7 @@ const wrongIn = async (adapter: Adapter, config: World["config"]): Promise<Reado
   const found: Array<Check> = []
   const context = {
     configurationId: Schema.decodeSync(TelephonyConfigId)(1),
+    apiOrigin: undefined,
     egress: trunksOf(first, { first }),
     node: "verify",
     report: (check: Check) => void found.push(check)

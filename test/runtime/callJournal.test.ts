@@ -1,7 +1,7 @@
 /** What happens to calls is written down, however long the database is away. */
 import { Effect } from "effect"
 import t from "tap"
-import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { answered, callId, hungUp, nothing, play, steps, wait } from "#test/support/callScene.ts"
 
 t.test(

@@ -1,6 +1,6 @@
 /** Answered calls that something of the provider's own has first: the agent speaks once they are handed over, and not before. */
 import t from "tap"
-import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { answered, hungUp, play, steps, wait } from "#test/support/callScene.ts"
 
 const elsewhere: TrunkEvent = { _tag: "Answered", isElsewhere: true }

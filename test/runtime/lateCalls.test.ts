@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import t from "tap"
 import { CallId } from "#core/Id.ts"
-import type { TrunkEvent } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"

@@ -85,6 +85,8 @@ t.test("given an adapter in a package, when it places calls, then whether they m
       node: "node1",
       onEvent: () => {},
       onStatus: () => {},
+      apiOrigin: undefined,
+      callbackUrl: undefined,
       egress: trunksOf(OrganizationId.make(1))
     }
     await Effect.gen(function* () {
@@ -151,6 +153,8 @@ t.test("given an adapter in a package, then all that it can do reaches the engin
     node: "node1",
     onEvent: () => {},
     onStatus: () => {},
+    apiOrigin: undefined,
+    callbackUrl: undefined,
     egress: trunksOf(OrganizationId.make(1))
   }
   const trunkOf = async (name: string) => {

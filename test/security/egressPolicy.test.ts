@@ -145,6 +145,8 @@ t.test(
         node: "test",
         onEvent: () => {},
         onStatus: (status: TrunkStatus) => void statuses.push(status),
+        apiOrigin: undefined,
+        callbackUrl: undefined,
         egress: trunks
       }
       await Effect.runPromise(Effect.provideService(ari.connect(config, context), Scope.Scope, scope))

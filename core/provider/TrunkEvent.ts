@@ -1,0 +1,27 @@
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+
+/**
+ * What a provider reports of one call, in the engine's terms. Events may be repeated, late, or precede the reply to the originate. `at` is the
+ * provider's own timestamp in epoch milliseconds, if it sends one. Only differences between events of the same call are used, because the
+ * provider's clock is not ours.
+ */
+export type TrunkEvent =
+  /**
+   * The provider's own id of the call, in printable ASCII, at most 200 characters. It may come before or after the reply to the originate, and may
+   * replace an earlier one: some providers name the request first and the call later. Later verbs get it in their `CallRef`.
+   */
+  | { readonly _tag: "Named"; readonly providerCallId: string }
+  /** The call exists; nothing is known about a phone yet. */
+  | { readonly _tag: "Placed" }
+  | { readonly _tag: "Rang" }
+  /**
+   * `isElsewhere`: the provider's side, such as a dialplan, handles the answered call first. Either a second `Answered` without it follows, once
+   * the call's audio can be opened, or the call ends.
+   */
+  | { readonly _tag: "Answered"; readonly at?: number; readonly isElsewhere?: true }
+  /** A cause that may hide an answer (`mayHideAnswer`) is reported only if an answer would have been heard; otherwise it is `trunk_lost`. */
+  | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
+  | { readonly _tag: "Dtmf"; readonly digit: string }
+  | { readonly _tag: "MachineDetected" }
+  /** Variables that the provider's side, such as a dialplan, has set on the call, by name, for its run. Must not hold a phone number. */
+  | { readonly _tag: "VariablesSet"; readonly values: Readonly<Record<string, string>> }
