@@ -21,7 +21,7 @@ t.test("given a provider that names its call in the reply to the request", async
     () => looked
   )
   t.match(world.refs[0], { callId, providerCallId: "CA1", to: "+15551" }, "then the next verb has the name, and the number that was called")
-  t.ok((world.refs[0]?.sentAt ?? 0) > 0, "then it has the time of the request")
+  t.equal(world.refs[0]?.sentAt, world.dials[0]?.at, "then it has the time of the request")
   t.strictSame([namedLines(world.journal), world.names], [["named CA1"], ["CA1"]], "then disk and database have it, once")
 })
 
