@@ -114,8 +114,7 @@ const leftovers = async (at: Place) => [await asked(at, "/channels"), await aske
 
 /** Whether the callee hung up first, or there was no call at all. */
 const leavesNothing = async (t: Test, line: Line, at: Place, ending: string): Promise<void> => {
-  const left = await line.talkTo(numberOf(ending))
-  await line.withMedia(left, () => line.event(left, "HungUp"))
+  await line.withMediaOf(ending, (callId) => line.event(callId, "HungUp"))
   t.strictSame(await leftovers(at), [[], []])
   const failure = await line.withMedia(newCallId(), async () => {}).catch((error: unknown) => error)
   t.match(failure, { _tag: "ProviderError", operation: "openMedia" })

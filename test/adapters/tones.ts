@@ -62,11 +62,11 @@ export const speakUntil = async (stream: MediaStream, isEnough: () => Promise<bo
   }
 }
 
-const WINDOW_SAMPLES = SAMPLE_RATE / 4
+const WINDOW_SAMPLES = SAMPLE_RATE / 8
 const STEP_SAMPLES = FRAME_SAMPLES
 
 /**
- * How loud and how pure the clearest quarter of a second of a recording is. On a busy machine both ends stand still again and again: what is
+ * How loud and how pure the clearest eighth of a second of a recording is. On a busy machine both ends stand still again and again: what is
  * judged is that the sound arrives as it is, not that it never pauses.
  */
 export const clearest = (samples: ReadonlyArray<number>, hertz: number) => {
@@ -78,7 +78,7 @@ export const clearest = (samples: ReadonlyArray<number>, hertz: number) => {
   return best
 }
 
-/** How loud the loudest quarter of a second is. */
+/** How loud the loudest eighth of a second is. */
 export const loudest = (samples: ReadonlyArray<number>): number => {
   const levels: Array<number> = []
   for (let at = 0; at + WINDOW_SAMPLES <= samples.length; at += WINDOW_SAMPLES) {

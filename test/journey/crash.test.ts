@@ -110,7 +110,9 @@ t.test("given calls that are up, when the engine dies and comes back", { buffere
   await world.end("SIGKILL")
   await world.launch()
   await thenAllIsWell(t, world, id)
-  const causes = (await attemptsOf(world.sql, id)).map(({ cause, outcome }) => `${outcome}: ${cause}`)
+  // On a busy machine, a claim of the second life may come too late to leave.
+  const dialed = (await attemptsOf(world.sql, id)).filter(({ state }) => state !== "void")
+  const causes = dialed.map(({ cause, outcome }) => `${outcome}: ${cause}`)
   const expected = [...new Array<string>(slots).fill("error: node_lost"), ...new Array<string>(slots).fill("answered: duration_exceeded")]
   t.strictSame(causes, expected, "then they are hung up, and told from those of its second life")
 })
