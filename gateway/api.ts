@@ -28,7 +28,10 @@ import type { TelephonyConfigs } from "#core/telephony/TelephonyConfigs.ts"
 import type { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { endpointOf, type GatewayNeeds } from "./request/stages.ts"
 import { proxiesOf } from "./http/Client.ts"
+import type { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import { carrierEndpoints } from "./carrierCallbacks.ts"
 import { Closing } from "./http/Closing.ts"
+import type { Endpoint } from "./http/Endpoint.ts"
 import type { FileLinks } from "./file/FileLinks.ts"
 import type { FileStore } from "./ports/FileStore.ts"
 import { mountLiveEvents } from "./events/liveEvents.ts"
@@ -81,6 +84,7 @@ type ApiNeeds =
   | Agents
   | Calls
   | Campaigns
+  | CarrierCallbacks
   | Closing
   | Events
   | FileLinks
@@ -159,7 +163,8 @@ export interface GatewayOptions {
 export const serve = <R>(
   routes: ReadonlyArray<Route<R>>,
   { checksAnswers = false, shedsLoad = true, ...options }: GatewayOptions,
-  mount?: (app: uws.TemplatedApp, rates: RequestRates, shedding: Shedding) => Effect.Effect<void, never, R | GatewayNeeds>
+  mount?: (app: uws.TemplatedApp, rates: RequestRates, shedding: Shedding) => Effect.Effect<void, never, R | GatewayNeeds>,
+  undocumented: ReadonlyArray<Endpoint<R>> = []
 ): Layer.Layer<Gateway, ListenFailed, Exclude<R, Closing> | GatewayNeeds | ServerInfo> =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -167,10 +172,11 @@ export const serve = <R>(
       const lanes = yield* HeavyLanes
       const rates = new RequestRates(yield* Clock.Clock)
       const shedding = shedsLoad ? yield* makeShedding(remembered) : { refusal: () => undefined }
+      const documented = routes.map((route) => endpointOf(route, { checksAnswers, lanes, rates, remembered, shedding }))
       return serverLayer({
         ...options,
         mount: mount && ((app) => mount(app, rates, shedding)),
-        endpoints: routes.map((route) => endpointOf(route, { checksAnswers, lanes, rates, remembered, shedding }))
+        endpoints: [...documented, ...undocumented]
       })
     })
   ).pipe(
@@ -183,8 +189,11 @@ export const layer = (
 ): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing> | GatewayNeeds | ServerInfo | Registry> =>
   Layer.unwrap(
     Effect.map(Registry, ({ all }) =>
-      serve(apiRoutes(all), options, (app, rates, shedding) =>
-        mountLiveEvents(app, proxiesOf(options.trustedProxies ?? []), rates, shedding)
+      serve<ApiNeeds>(
+        apiRoutes(all),
+        options,
+        (app, rates, shedding) => mountLiveEvents(app, proxiesOf(options.trustedProxies ?? []), rates, shedding),
+        carrierEndpoints(all.flatMap(({ callbackHeaders = [] }) => callbackHeaders))
       )
     )
   )

@@ -24,6 +24,7 @@ import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { WakeWaiting } from "#core/call/NumberHold.ts"
 import { Dialer } from "#core/call/Dialer.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
+import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { FaultPauses } from "#core/campaign/FaultPause.ts"
 import { CredentialSecrets } from "#core/credential/CredentialSecrets.ts"
@@ -42,6 +43,9 @@ import { CampaignActor } from "./campaign/CampaignActor.ts"
 import * as ClockSteps from "./campaign/ClockSteps.ts"
 import * as CampaignSupervisor from "./campaign/CampaignSupervisor.ts"
 import { CampaignInboxes } from "./campaign/CampaignInbox.ts"
+import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import * as CallbackAddresses from "./trunk/CallbackAddresses.ts"
+import * as CarrierInbox from "./call/CarrierInbox.ts"
 import { Deadlines } from "./dispatch/Deadlines.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import * as events from "./events.ts"
@@ -64,6 +68,7 @@ const wakeWaiting = Layer.effect(
 
 const stores = Layer.mergeAll(
   AttemptStore.layer.pipe(Layer.provide(wakeWaiting)),
+  CarrierDeliveries.layer,
   LateCallStore.layer,
   CampaignOwnership.layer,
   FaultPauses.layer,
@@ -92,7 +97,8 @@ const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallJournal.layer),
   Layer.provideMerge(LocalJournal.layer),
   Layer.provideMerge(asEngine(TrunkSignals, TrunkPool.layerSignals)),
-  Layer.provideMerge(TrunkPool.layer)
+  Layer.provideMerge(TrunkPool.layer),
+  Layer.provideMerge(CallbackAddresses.layer)
 )
 
 const campaigns = CampaignSupervisor.layer.pipe(Layer.provide(CampaignActor.layer))
@@ -108,6 +114,7 @@ export const layer = Layer.mergeAll(
   NumberHolds.layer,
   Housekeeping.layer,
   RecordingCompression.layer,
+  asEngine(CarrierCallbacks, CarrierInbox.layer),
   asEngine(Dialer, SingleCalls.layer),
   asEngine(TelephonyTests, TelephonyTester.layer)
 ).pipe(

@@ -248,6 +248,8 @@ export interface Adapter {
    * any node, with or without a trunk, and again for the same delivery. It may throw: the carrier then gets a 400.
    */
   readonly read?: (config: Readonly<Record<string, unknown>>, callback: Callback) => CallbackRead | undefined
+  /** The headers that `read` needs besides `content-type`, in lower case; it gets no others. */
+  readonly callbackHeaders?: ReadonlyArray<string>
   /**
    * Tests a configuration over connections of its own, and stops after the first check that makes the others pointless. It places no call,
    * changes nothing at the provider, and does not disturb a live trunk with the same configuration. The engine interrupts it after 15 s. If
@@ -262,15 +264,17 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly fields: Fields
   readonly connect: (config: ConfigOf<Fields>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
   readonly read?: (config: ConfigOf<Fields>, callback: Callback) => CallbackRead | undefined
+  readonly callbackHeaders?: ReadonlyArray<string>
   readonly verify?: (config: ConfigOf<Fields>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }): Adapter => {
-  const { connect, fields, manifest, read, verify } = adapter
+  const { callbackHeaders, connect, fields, manifest, read, verify } = adapter
   // The cast holds because the gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
   const typed = (config: Readonly<Record<string, unknown>>) => complete(fields, config) as ConfigOf<Fields>
   return {
     manifest,
     fields,
     connect: (config, context) => connect(typed(config), context),
+    ...(callbackHeaders === undefined ? {} : { callbackHeaders }),
     ...(read === undefined ? {} : { read: (config, callback) => read(typed(config), callback) }),
     ...(verify === undefined ? {} : { verify: (config, context) => verify(typed(config), context) })
   }

@@ -58,6 +58,8 @@ export class CallSupervisor extends Context.Service<
     readonly recovered: () => void
     readonly live: () => number
     readonly has: (callId: string) => boolean
+    /** Undefined: the call has no actor on this node. */
+    readonly find: (callId: CallId) => Pick<LiveCall, "isOver" | "ref" | "trunk"> | undefined
   }
 >()("runtime/call/CallSupervisor") {
   static readonly layer = Layer.effect(
@@ -92,7 +94,8 @@ export class CallSupervisor extends Context.Service<
         },
         recovered: late.recovered,
         live: () => calls.size,
-        has: (callId) => calls.has(callId)
+        has: (callId) => calls.has(callId),
+        find: (callId) => calls.get(callId)
       }
     })
   )

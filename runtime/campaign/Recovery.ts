@@ -13,6 +13,7 @@ import { CampaignOwnership } from "#core/campaign/CampaignOwnership.ts"
 import { type RunningCampaign, running as runningCampaigns } from "#core/campaign/RunningCampaignStore.ts"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import { type AttemptInDoubt, LateCallStore } from "#core/call/LateCallStore.ts"
+import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { Signals } from "#core/Signals.ts"
@@ -141,6 +142,7 @@ const settler = Effect.gen(function* () {
   const slots = yield* Slots
   const pool = yield* TrunkPool
   const media = yield* MediaRoom
+  const deliveries = yield* CarrierDeliveries
   const inboxes = yield* CampaignInboxes
   const { nodeName } = yield* Config
   const clock = yield* Clock.Clock
@@ -174,6 +176,8 @@ const settler = Effect.gen(function* () {
     const sentAt = ageMillis === undefined ? attempt.call.sentAt : now - ageMillis
     const resumed = { ...attempt, call: { ...withKnown(attempt.call, known), sentAt } }
     yield* supervisor.resume(resumed, trunk, firstOf(resumed, known), campaign === undefined ? {} : inboxes.watcher(campaign.campaignId))
+    // What its carrier told the former process, and will not tell again.
+    if (trunk.adapter.read !== undefined) for (const event of yield* deliveries.of(callId)) trunk.hear(callId, event)
     return undefined
   })
 })

@@ -66,6 +66,7 @@ const adapterName = "(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"
 const adapterList = new RegExp(`^ *${adapterName}(?: *, *${adapterName})* *$`)
 
 const origin = "https?://[^\\s,/?#@]+"
+const originsByName = new RegExp(`^ *[a-z0-9_]+=${origin}(?: *, *[a-z0-9_]+=${origin})* *$`, "i")
 const originList = new RegExp(`^(?:\\*| *${origin}(?: *, *${origin})* *)$`, "i")
 
 const table = {
@@ -188,6 +189,22 @@ const table = {
       default: "ari",
       description: "Provider adapters to load: comma-separated names of built-in adapters and of installed npm packages.",
       allowed: "adapter or package names separated by commas"
+    }
+  ),
+  providerUrls: optional(
+    mapped(text(originsByName), Schema.Record(Schema.String, Schema.instanceOf(URL)), (value) =>
+      Object.fromEntries(
+        value.split(",").map((one) => {
+          const [name = "", ...rest] = one.trim().split("=")
+          return [name.toLowerCase(), new URL(rest.join("="))]
+        })
+      )
+    ),
+    {
+      name: "PROVIDER_URLS",
+      description:
+        "Origins to use in place of a carrier's own, for a proxy or a test: comma-separated `provider=origin`. Paths stay as they are.",
+      allowed: "pairs such as twilio=https://proxy.example.com, separated by commas"
     }
   ),
   nodeName: required(text(/^[a-z0-9-]{1,32}$/), {

@@ -25,6 +25,7 @@ interface Tester {
   readonly pool: TrunkPool["Service"]
   readonly policy: (typeof EgressPolicy)["Service"]
   readonly nodeName: string
+  readonly providerUrls: Readonly<Record<string, URL>>
   readonly clock: Clock.Clock
   readonly allowance: TestAllowance
   readonly results: TestResults
@@ -57,7 +58,7 @@ class TestResults {
 }
 
 const verify = Effect.fnUntraced(function* (
-  { nodeName, policy }: Tester,
+  { nodeName, policy, providerUrls }: Tester,
   adapter: Adapter,
   setting: TrunkSetting,
   report: (check: Check) => void
@@ -68,7 +69,7 @@ const verify = Effect.fnUntraced(function* (
     const advice = `Correct \`${refused[0]}\`, or have the operator allow it with EGRESS_ALLOW.`
     return report({ name: "connection", result: "failed", message: `${refusedWords}.`, advice })
   }
-  const context = { apiOrigin: undefined, configurationId: setting.id, egress, node: nodeName, report }
+  const context = { apiOrigin: providerUrls[setting.provider], configurationId: setting.id, egress, node: nodeName, report }
   yield* Effect.scoped(adapter.verify?.(setting.credentials, context) ?? Effect.void).pipe(
     Effect.timeoutOrElse({ duration: LONGEST, orElse: () => Effect.sync(() => report(tooSlow)) }),
     Effect.catchCause((cause) =>
@@ -132,13 +133,14 @@ const runOnceAllowed = (tester: Tester, organizationId: OrganizationId, id: Tele
 export const layer = Layer.effect(
   TelephonyTests,
   Effect.gen(function* () {
-    const { nodeName } = yield* Config
+    const { nodeName, providerUrls = {} } = yield* Config
     const tester: Tester = {
       settings: yield* TrunkSettings,
       registry: yield* Registry,
       pool: yield* TrunkPool,
       policy: yield* EgressPolicy,
       nodeName,
+      providerUrls,
       clock: yield* Clock.Clock,
       allowance: new TestAllowance(),
       results: new TestResults()

@@ -4,9 +4,10 @@
  */
 import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
-import type { CampaignId, TelephonyConfigId } from "#core/Id.ts"
+import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { type Adapter, type Endpoint, OriginateRefused, type Trunk, type TrunkStatus } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -15,6 +16,7 @@ import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.
 import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { TrunkSignals } from "#core/telephony/TrunkSignals.ts"
 import { Config } from "#runtime/config/config.ts"
+import { CallbackAddresses } from "./CallbackAddresses.ts"
 import { InFlight } from "./InFlight.ts"
 import { type CallControl, replacedTrunk } from "./replacedTrunk.ts"
 import { refusedTrunk } from "./refusedTrunk.ts"
@@ -43,6 +45,10 @@ export interface LiveTrunk extends TrunkHealth {
   readonly originating: InFlight
   /** Empty when the trunk has only one endpoint. */
   readonly endpoints: () => ReadonlyArray<Endpoint>
+  /** Reads a carrier's callback with this session's credentials. Undefined: forged, or this provider sends none. */
+  readonly read: (callback: Callback) => CallbackRead | undefined
+  /** Passes on an event that did not come through the session itself. */
+  readonly hear: (callId: CallId, event: TrunkEvent) => void
   /** Dial requests per second. */
   readonly rate: number
   /** Maximum number of concurrent calls; undefined: no limit. */
@@ -89,13 +95,15 @@ export class TrunkPool extends Context.Service<
   static readonly layer = Layer.effect(
     TrunkPool,
     Effect.gen(function* () {
-      const { nodeName, trunkRate } = yield* Config
+      const { nodeName, providerUrls = {}, trunkRate } = yield* Config
       const pool: Pool = {
         registry: yield* Registry,
         settings: yield* TrunkSettings,
         policy: yield* EgressPolicy,
         outages: yield* TrunkOutages,
+        addresses: yield* CallbackAddresses,
         nodeName,
+        providerUrls,
         trunkRate,
         clock: yield* Clock.Clock,
         scope: yield* Effect.scope,
@@ -157,7 +165,10 @@ interface Pool {
   readonly settings: TrunkSettings["Service"]
   readonly policy: (typeof EgressPolicy)["Service"]
   readonly outages: TrunkOutages["Service"]
+  readonly addresses: (typeof CallbackAddresses)["Service"]
   readonly nodeName: string
+  /** The operator's own origins of carriers, by provider. */
+  readonly providerUrls: Readonly<Record<string, URL>>
   readonly trunkRate: number | undefined
   readonly clock: Clock.Clock
   readonly scope: Scope.Scope
@@ -168,6 +179,7 @@ interface Pool {
 
 const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) {
   const { id, provider } = setting
+  const { urlOf } = pool.addresses
   const adapter = pool.registry.find(provider)
   if (adapter === undefined) return undefined
   const { changed, health, onStatus } = makeHealth(pool.clock)
@@ -193,8 +205,8 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
     },
     onStatus,
     egress,
-    apiOrigin: undefined,
-    callbackUrl: undefined
+    apiOrigin: pool.providerUrls[provider],
+    callbackUrl: urlOf && ((kind: string, callId?: CallId) => urlOf({ callId, configurationId: id, kind }))
   }
   const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
   const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)
@@ -206,7 +218,7 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
   yield* Effect.forkIn(Effect.ignoreCause(pool.outages.keepFor(id, names)), own)
   const session: Session = { setting, scope: own, trunk, changed }
   const rate = pool.trunkRate ?? adapter.manifest.callsPerSecond
-  live = liveOf(session, adapter, health, rate, heldUp, () => pool.open.get(id)?.live)
+  live = liveOf(session, adapter, { ...health, hear: context.onEvent }, rate, heldUp, () => pool.open.get(id)?.live)
   const opened: Opened = Object.assign(session, { live })
   pool.open.set(id, opened)
   return opened
@@ -284,7 +296,7 @@ const noCallerId = Effect.fail(new OriginateRefused({ reason: "misconfigured", d
 const liveOf = (
   session: Session,
   adapter: Adapter,
-  health: TrunkHealth,
+  health: TrunkHealth & Pick<LiveTrunk, "hear">,
   rate: number,
   heldUp: LiveTrunk["heldUp"],
   current: () => LiveTrunk | undefined
@@ -309,6 +321,7 @@ const liveOf = (
     callerIdFor: (to) => (isCurrent() ? shown(to) : current()?.callerIdFor(to)),
     callerIds: () => (isCurrent() ? session.setting.callerIds : (current()?.callerIds() ?? noCallerIds)),
     isCurrent,
+    read: (callback) => adapter.read?.(session.setting.credentials, callback),
     endpoints: () => session.trunk.endpoints?.() ?? [],
     // Each endpoint has its own limit.
     originating: new InFlight(adapter.manifest.originatesInFlight * Math.max(1, session.trunk.endpoints?.().length ?? 1)),

@@ -8,6 +8,7 @@ import { AgentVersions } from "#core/agent/AgentVersions.ts"
 import type { AttemptEnd } from "#core/call/Attempt.ts"
 import type { Claim } from "#core/call/AttemptBeginning.ts"
 import { AttemptStore, type Finished } from "#core/call/AttemptStore.ts"
+import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import { LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
 import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/campaign/CampaignOwnership.ts"
@@ -257,6 +258,12 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
   undo: (callId) => statement(world, "undo", () => undo(world, callId))
 })
 
+const noDeliveries: CarrierDeliveries["Service"] = {
+  callOf: () => Effect.undefined,
+  of: () => Effect.succeed([]),
+  store: () => Effect.succeed("first")
+}
+
 const lateCallsOf = (world: World): LateCallStore["Service"] => ({
   annotate: (callId, late) => statement(world, "annotate", () => world.annotated.push([callId, late]) > 0),
   attempts: (_, callIds) =>
@@ -350,6 +357,7 @@ export const layerOf = (
   const ports = Layer.mergeAll(
     Layer.succeed(AttemptStore, storeOf(world)),
     Layer.succeed(LateCallStore, lateCallsOf(world)),
+    Layer.succeed(CarrierDeliveries, noDeliveries),
     Layer.succeed(CampaignOwnership, ownershipOf(world)),
     Layer.succeed(LocalJournal, journalOf(world)),
     // The journal uses it only for transactions.

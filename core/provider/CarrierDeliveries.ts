@@ -1,0 +1,83 @@
+/** The inbox of what carriers tell us: each delivery once, stored before it is acknowledged, and read again after a crash. */
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CallId, type TelephonyConfigId } from "#core/Id.ts"
+import type { TrunkEvent } from "./TrunkEvent.ts"
+
+/** How long a repeat of a delivery is known as such, and a delivery can be read again: longer than a call, its record and a carrier's retries last. */
+const KEPT_SECONDS = 86_400
+export const prunedAtOnce = 1000
+const NO_CALL = "00000000-0000-0000-0000-000000000000"
+
+interface CarrierDelivery {
+  readonly configurationId: TelephonyConfigId
+  /** Undefined: it is about no call of ours. */
+  readonly callId: CallId | undefined
+  /** The same for each repeat. */
+  readonly delivery: string
+  /** SHA-256 of the body. */
+  readonly digest: Uint8Array
+  readonly events: ReadonlyArray<TrunkEvent>
+}
+
+export class CarrierDeliveries extends Context.Service<
+  CarrierDeliveries,
+  {
+    /**
+     * Stores it, and returns once it is on disk. `repeated`: it was stored before. `altered`: it was stored before with another body. `unknown`:
+     * its configuration is gone.
+     */
+    readonly store: (delivery: CarrierDelivery) => Effect.Effect<"first" | "repeated" | "altered" | "unknown">
+    /** What was told of a call, in the order in which it arrived. */
+    readonly of: (callId: CallId) => Effect.Effect<ReadonlyArray<TrunkEvent>>
+    /** Our id of the call that the carrier calls so. */
+    readonly callOf: (id: TelephonyConfigId, providerCallId: string) => Effect.Effect<CallId | undefined>
+  }
+>()("core/provider/CarrierDeliveries") {
+  static readonly layer = Layer.effect(
+    CarrierDeliveries,
+    Effect.map(SqlClient.SqlClient, (sql) => ({
+      store: (delivery) => Effect.orDie(store(sql, delivery)),
+      of: (callId) =>
+        sql<{ readonly events: ReadonlyArray<TrunkEvent> }>`
+          SELECT events FROM carrier_deliveries WHERE call_id = ${callId}::uuid ORDER BY received_at, delivery`.pipe(
+          Effect.map((rows) => rows.flatMap(({ events }) => events)),
+          Effect.orDie
+        ),
+      callOf: (id, providerCallId) =>
+        sql<{ readonly id: string }>`
+          SELECT id FROM attempts WHERE telephony_configuration_id = ${id}::int AND provider_call_id = ${providerCallId}
+          ORDER BY created_at DESC LIMIT 1`.pipe(
+          Effect.map(([row]) => (row === undefined ? undefined : Schema.decodeSync(CallId)(row.id))),
+          Effect.orDie
+        )
+    }))
+  )
+}
+
+/** Deletes deliveries that are too old to matter, at most `prunedAtOnce`, and returns how many. */
+export const prune = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql`
+      DELETE FROM carrier_deliveries WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM carrier_deliveries WHERE received_at < now() - ${KEPT_SECONDS}::int * interval '1 second' LIMIT ${prunedAtOnce}::int)) RETURNING true`,
+    (rows) => rows.length
+  )
+
+const store = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  { callId, configurationId, delivery, digest, events }: CarrierDelivery
+) {
+  const [row] = yield* sql<{ readonly isKnown: boolean; readonly isStored: boolean; readonly isSame: boolean | null }>`
+    WITH owner AS (SELECT organization_id FROM telephony_configurations WHERE id = ${configurationId}::int), stored AS (
+      INSERT INTO carrier_deliveries (organization_id, telephony_configuration_id, call_id, delivery, digest, events)
+      SELECT organization_id, ${configurationId}::int, ${callId ?? NO_CALL}::uuid, ${delivery}, ${digest}::bytea, ${JSON.stringify(events)}::text::jsonb FROM owner
+      ON CONFLICT DO NOTHING RETURNING true
+    )
+    SELECT EXISTS (SELECT FROM owner) AS is_known, EXISTS (SELECT FROM stored) AS is_stored, (
+      SELECT digest = ${digest}::bytea FROM carrier_deliveries
+      WHERE call_id = ${callId ?? NO_CALL}::uuid AND telephony_configuration_id = ${configurationId}::int AND delivery = ${delivery}) AS is_same`
+  if (row?.isKnown !== true) return "unknown"
+  if (row.isStored) return "first"
+  return row.isSame === false ? "altered" : "repeated"
+})

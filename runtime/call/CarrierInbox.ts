@@ -1,0 +1,139 @@
+/**
+ * Takes what carriers tell us. The address is checked first, then the carrier's signature over the raw bytes; what remains is stored before it is
+ * acknowledged, and only then does the call hear of it. A repeat is acknowledged and changes nothing.
+ */
+import { Clock, Effect, FiberSet, Layer, Result } from "effect"
+import { createHash } from "node:crypto"
+import { AttemptStore } from "#core/call/AttemptStore.ts"
+import type { CallId } from "#core/Id.ts"
+import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
+import type { CallbackAddress } from "#core/provider/CallbackAddress.ts"
+import { type CarrierAnswer, type CarrierCall, CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
+import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { CallSupervisor } from "./CallSupervisor.ts"
+
+const answer = (status: CarrierAnswer["status"], body = ""): CarrierAnswer => ({ body, mediaType: undefined, status })
+const forbidden = answer(403)
+const unreadable = answer(400)
+const later = answer(503)
+const acknowledged = answer(200)
+
+export const layer = Layer.effect(
+  CarrierCallbacks,
+  Effect.gen(function* () {
+    const inbox: Inbox = {
+      addresses: yield* CallbackAddresses,
+      attempts: yield* AttemptStore,
+      deliveries: yield* CarrierDeliveries,
+      fork: yield* FiberSet.makeRuntime(),
+      pool: yield* TrunkPool,
+      supervisor: yield* CallSupervisor
+    }
+    return { take: (call) => take(inbox, call) }
+  })
+)
+
+interface Inbox {
+  readonly addresses: (typeof CallbackAddresses)["Service"]
+  readonly attempts: AttemptStore["Service"]
+  readonly deliveries: CarrierDeliveries["Service"]
+  readonly fork: (work: Effect.Effect<unknown>) => unknown
+  readonly pool: TrunkPool["Service"]
+  readonly supervisor: CallSupervisor["Service"]
+}
+
+const take = Effect.fnUntraced(
+  function* (inbox: Inbox, call: CarrierCall) {
+    const address = inbox.addresses.open(call.address)
+    const trunk = address === undefined ? undefined : yield* inbox.pool.get(address.configurationId)
+    if (address === undefined || trunk === undefined) return forbidden
+    const callback = yield* callbackOf(inbox, address, call)
+    // The secret that the call was placed with may have been replaced since.
+    const placedThrough = address.callId === undefined ? undefined : inbox.supervisor.find(address.callId)?.trunk
+    const read = Result.try(() => placedThrough?.read(callback) ?? trunk.read(callback))
+    if (Result.isFailure(read)) {
+      yield* Effect.logError("a carrier's callback could not be read", { kind: address.kind })
+      return unreadable
+    }
+    if (read.success === undefined) {
+      yield* Effect.logWarning("a carrier's callback is refused: its signature is wrong", { kind: address.kind })
+      return forbidden
+    }
+    const keeping = keep(inbox, { address, callback, read: read.success, trunk })
+    if (read.success.reply === undefined) return yield* keeping
+    // A document is waited for while the callee listens.
+    inbox.fork(keeping)
+    const { body, mediaType } = read.success.reply
+    return { body, mediaType, status: 200 } satisfies CarrierAnswer
+  },
+  (taking, _, { address }) =>
+    taking.pipe(
+      Effect.catchCause((cause) => Effect.as(Effect.logWarning("a carrier's callback could not be taken yet", cause), later)),
+      Effect.annotateLogs({ telephonyConfigurationId: address.configuration })
+    )
+)
+
+const callbackOf = Effect.fnUntraced(function* (
+  { addresses, attempts, supervisor }: Inbox,
+  address: CallbackAddress,
+  { body, headers, method, query }: CarrierCall
+) {
+  const { callId, kind } = address
+  const live = callId === undefined ? undefined : supervisor.find(callId)
+  const left = callId === undefined || live !== undefined ? [] : yield* attempts.find([callId])
+  const url = addresses.urlOf?.(address) ?? ""
+  const callback: Callback = {
+    at: yield* Clock.currentTimeMillis,
+    body,
+    call: live?.ref ?? left[0]?.call,
+    headers,
+    isWanted: live !== undefined && !live.isOver,
+    kind,
+    method,
+    url: query === "" ? url : `${url}?${query}`
+  }
+  return callback
+})
+
+interface Taken {
+  readonly address: CallbackAddress
+  readonly callback: Callback
+  readonly read: CallbackRead
+  readonly trunk: LiveTrunk
+}
+
+/** Stores the delivery and tells the calls that it is about. */
+const keep = Effect.fnUntraced(function* (inbox: Inbox, { address, callback, read, trunk }: Taken) {
+  const { configurationId } = address
+  const digest = createHash("sha256").update(callback.url).update("\n").update(callback.body).digest()
+  const delivery = read.deliveryId ?? read.nonce ?? digest.toString("base64url")
+  const byCall = yield* eventsByCall(inbox, address, read)
+  for (const [callId, events] of byCall) {
+    const known = yield* inbox.deliveries.store({ callId, configurationId, delivery, digest, events })
+    if (known === "unknown" || (known === "altered" && read.nonce !== undefined)) return forbidden
+    if (known !== "first" || callId === undefined) continue
+    for (const event of events) trunk.hear(callId, event)
+  }
+  return acknowledged
+})
+
+/** Events of calls that are not ours are left out. A delivery without any is stored all the same, so that a replay of its nonce is known. */
+const eventsByCall = Effect.fnUntraced(function* (
+  { deliveries }: Inbox,
+  { callId, configurationId }: CallbackAddress,
+  { events }: CallbackRead
+) {
+  const byCall = new Map<CallId | undefined, Array<TrunkEvent>>([[callId, []]])
+  for (const { call, event } of events) {
+    const about =
+      call === undefined ? callId : "callId" in call ? call.callId : yield* deliveries.callOf(configurationId, call.providerCallId)
+    if (about === undefined) continue
+    const told = byCall.get(about)
+    if (told === undefined) byCall.set(about, [event])
+    else told.push(event)
+  }
+  return byCall
+})
