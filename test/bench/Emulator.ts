@@ -1,7 +1,7 @@
 /** The far end of a benchmark's calls: an emulated Asterisk in its own process, and what its callees saw. */
 import { Effect, type Scope } from "effect"
 import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
-import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import { startChild } from "./Child.ts"
 import type { EmulatorAddress, EmulatorAnswer, EmulatorCounts, Flow } from "./emulatorMain.ts"
 

@@ -5,7 +5,7 @@
 import { Effect, type Scope } from "effect"
 import { Agent, request } from "node:http"
 import { WebSocket } from "ws"
-import { preciseNow } from "#test/emulators/ari/CalleeLog.ts"
+import { preciseNow } from "#test/emulators/shared/CalleeLog.ts"
 import type { EmulatorAddress } from "./emulatorMain.ts"
 
 const pollMillis = 1000

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
-import { type CalleeEntry, CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
+import { type CalleeEntry, CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { dialByPolling, dialInLoop, type Dialing } from "./bareDialers.ts"
 import type { Options } from "./Benchmark.ts"
 import { judging } from "./Child.ts"

@@ -1,6 +1,6 @@
 /** The emulated Asterisk as a process of its own. Its log is asked for at the end. */
 import { type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import type { CalleeEntry, CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
+import type { CalleeEntry, CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 
 export interface EmulatorAddress {
   readonly url: string

@@ -6,7 +6,7 @@
  */
 import { Effect } from "effect"
 import { spacing } from "#core/campaign/Pacing.ts"
-import { type CalleeEntry, CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
+import { type CalleeEntry, CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { type PostgresProxy, startPostgresProxy } from "#test/support/PostgresProxy.ts"
 import { dialAtRate } from "./bareDialers.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"

@@ -3,7 +3,7 @@
  * nothing behind.
  */
 import { Effect, Exit, Scope } from "effect"
-import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import type { Benchmark, Options } from "./Benchmark.ts"
 import { csvOf, talksThenHangsUp } from "./Contacts.ts"
 import { startDatabase } from "./Database.ts"

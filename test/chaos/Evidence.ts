@@ -1,5 +1,5 @@
 /** What is known of a campaign that went through chaos, from the witnesses: the callees, the proxies, the database, the operator. */
-import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 
 /** All times are milliseconds since the epoch on the clock of the callees' log. */
 export interface Span {

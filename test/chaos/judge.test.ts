@@ -1,6 +1,6 @@
 /** A judge that never finds anything is worthless: for every rule, there is a story that breaks that rule alone. */
 import t from "tap"
-import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import { type CampaignFacts, clearMillis, type Evidence, type Recorded, type Request } from "./Evidence.ts"
 import { figuresOf, judge, type Rule, rules } from "./Judge.ts"
 import { phaseOf } from "./killStory.ts"

@@ -1,6 +1,6 @@
 /** Campaigns share a fast trunk while the engine is killed repeatedly: no contact fails because of a call that never left. */
 import type { Test } from "tap"
-import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import { attemptsOf, judge, nowMillis, numbersOf, until, World } from "#test/support/engine.ts"
 import { dialsOf, wrongedBy } from "#test/support/neverLeft.ts"
 

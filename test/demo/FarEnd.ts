@@ -1,6 +1,6 @@
 /** The far end of the demo's calls: the emulator or a real Asterisk, and what its callees saw, whatever the service says of it. */
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { CalleeLog } from "#test/emulators/ari/CalleeLog.ts"
+import { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import type { Mode } from "./Callees.ts"
 import { DemoFailed } from "./DemoFailed.ts"

@@ -1,6 +1,6 @@
 /** One phone, one call: the same people on several lists, and somebody who calls them by hand. Judged by their phones. */
 import t, { type Test } from "tap"
-import type { CalleeEntry } from "#test/emulators/ari/CalleeLog.ts"
+import type { CalleeEntry } from "#test/emulators/shared/CalleeLog.ts"
 import { contactStates, numbersOf, recounted, shownCounters, untilTrue, World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
 

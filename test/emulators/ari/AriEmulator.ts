@@ -1,6 +1,6 @@
 /**
  * An Asterisk 22 as seen from the wire: REST, events and audio on a real port of the loopback interface. The number that is dialed selects the
- * callee (`Callee.ts`), `CalleeLog.ts` records what the callees saw, and the methods here cause faults in between.
+ * callee (`shared/Callee.ts`), `shared/CalleeLog.ts` records what the callees saw, and the methods here cause faults in between.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -9,7 +9,7 @@ import { WebSocketServer } from "ws"
 import { apiDocument } from "./ApiDocs.ts"
 import { Applications } from "./Applications.ts"
 import { Bridges } from "./Bridges.ts"
-import { CalleeLog, preciseNow } from "./CalleeLog.ts"
+import { CalleeLog, preciseNow } from "#test/emulators/shared/CalleeLog.ts"
 import { Calls } from "./Calls.ts"
 import { Channels } from "./Channel.ts"
 import { type Contexts, Dialplan } from "./Dialplan.ts"

@@ -4,10 +4,10 @@
  */
 import type { Applications } from "./Applications.ts"
 import type { Bridges } from "./Bridges.ts"
-import { type Callee, calleeOf, type Ending, goodbyeCause, machineMillis } from "./Callee.ts"
-import type { CalleeEntry, CalleeLog } from "./CalleeLog.ts"
-import { Channel, type Channels, type ChannelSettings } from "./Channel.ts"
-import { Disorder } from "./Disorder.ts"
+import { type Callee, calleeOf, type Ending, goodbyeCause, machineMillis } from "#test/emulators/shared/Callee.ts"
+import type { CalleeEntry, CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
+import { Channel, type Channels, type ChannelSettings, type Told } from "./Channel.ts"
+import { Disorder } from "#test/emulators/shared/Disorder.ts"
 
 type Pace = {
   /** 0.1 is ten times faster; audio always stays in real time. */
@@ -95,7 +95,7 @@ export class Calls {
     channel.callee = callee
     channel.dialled = true
     const chaos = callee.kind === "answers" && callee.disorderly && !channel.inStasis
-    if (chaos) channel.disorder = new Disorder(({ body, type }) => this.#applications.tell(channel.subscribers, type, () => body))
+    if (chaos) channel.disorder = disorderOf(({ body, type }) => this.#applications.tell(channel.subscribers, type, () => body))
     const shown = channel.callerId === "" ? {} : { shown: channel.callerId }
     this.#log.record({ channelId: channel.id, number: channel.number, kind: "originate", ...shown }, askedAt)
     if (timeoutSeconds >= 0) channel.after(timeoutSeconds * 1000 * this.#pace.scale, () => this.#timeOut(channel))
@@ -255,6 +255,13 @@ export class Calls {
     this.#log.record({ channelId: channel.id, number: channel.number, kind, ...more })
   }
 }
+
+const endings: ReadonlyArray<string> = ["ChannelHangupRequest", "StasisEnd"]
+const disorderOf = (tell: (event: Told) => void) =>
+  new Disorder(tell, ({ type }) => {
+    if (type === "StasisStart") return "answer"
+    return type === "ChannelDestroyed" ? "end" : endings.includes(type) ? "ending" : "before"
+  })
 
 /** Half to one and a half times as long; rounded, so that calls share Node's timer lists. */
 const varied = (millis: number, chance: (() => number) | undefined): number =>

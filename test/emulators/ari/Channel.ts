@@ -1,9 +1,11 @@
 /** A channel as Asterisk shows it, and the list of live channels with Asterisk's rule about taken ids. */
 import type { Bridge } from "./Bridges.ts"
-import type { Callee } from "./Callee.ts"
-import type { Disorder } from "./Disorder.ts"
+import type { Callee } from "#test/emulators/shared/Callee.ts"
+import type { Disorder } from "#test/emulators/shared/Disorder.ts"
 
 type ChannelState = "Down" | "Ringing" | "Up"
+/** An event that a client gets about a channel. */
+export type Told = { readonly type: string; readonly body: object }
 type Variables = Readonly<Record<string, string>>
 
 /** `2026-01-01T10:00:00.123+0000`: a numeric offset without a colon. */
@@ -43,7 +45,7 @@ export class Channel {
   /** Names of the applications that get this channel's events. */
   subscribers: Array<string> = []
   callee: Callee | undefined
-  disorder: Disorder | undefined
+  disorder: Disorder<Told> | undefined
   bridge: Bridge | undefined
   /** How many frames of its sound the callee has played. */
   spoken = 0

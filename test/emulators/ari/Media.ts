@@ -6,7 +6,7 @@
 import type { WebSocket } from "ws"
 import { partnerOf } from "./Bridges.ts"
 import type { Calls, Line } from "./Calls.ts"
-import type { CalleeLog } from "./CalleeLog.ts"
+import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import type { Channel } from "./Channel.ts"
 import { type Command, MediaQueue } from "./MediaQueue.ts"
 import { frameBytes, scoreOf } from "./Sound.ts"

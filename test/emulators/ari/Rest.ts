@@ -1,7 +1,7 @@
 /** The REST operations, over HTTP or over the event socket. */
 import { STATUS_CODES } from "node:http"
 import { type Answer, AriRefusal, type Asterisk, matcher } from "./Route.ts"
-import { preciseNow } from "./CalleeLog.ts"
+import { preciseNow } from "#test/emulators/shared/CalleeLog.ts"
 import { routes } from "./routes.ts"
 
 const match = matcher(routes)

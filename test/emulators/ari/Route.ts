@@ -3,7 +3,7 @@
  */
 import type { Applications } from "./Applications.ts"
 import type { Bridges } from "./Bridges.ts"
-import type { CalleeLog } from "./CalleeLog.ts"
+import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import type { Calls } from "./Calls.ts"
 import type { Channel, Channels } from "./Channel.ts"
 import type { Dialplan } from "./Dialplan.ts"

@@ -2,42 +2,46 @@
  * A call whose events come as no client wants them: those up to the answer backwards and then again, all before the response to the originate;
  * those during the call twice; the end first and twice; and after the end all events once more.
  */
-type Told = { readonly type: string; readonly body: object }
+
+/** Where an event stands: `ending` belongs to the end but is not the last one. */
+type Place = "before" | "answer" | "ending" | "end"
 
 const replayMillis = 50
-const endings: ReadonlyArray<string> = ["ChannelHangupRequest", "StasisEnd", "ChannelDestroyed"]
 
-export class Disorder {
+export class Disorder<Told> {
   /** Resolves when the response may be sent at last. */
   readonly answered: Promise<void>
   #settle: () => void = () => {}
   #tell: (event: Told) => void
+  #placeOf: (event: Told) => Place
   #held: Array<Told> = []
   #story: Array<Told> = []
   #isUp = false
 
-  constructor(tell: (event: Told) => void) {
+  constructor(tell: (event: Told) => void, placeOf: (event: Told) => Place) {
     this.#tell = tell
+    this.#placeOf = placeOf
     this.answered = new Promise((resolve) => {
       this.#settle = resolve
     })
   }
 
   add(event: Told): void {
+    const place = this.#placeOf(event)
     this.#story.push(event)
-    if (this.#isUp && !endings.includes(event.type)) {
+    if (this.#isUp && place !== "end" && place !== "ending") {
       this.#tell(event)
       this.#tell(event)
       return
     }
     this.#held.push(event)
-    if (event.type === "StasisStart") {
+    if (place === "answer") {
       this.#isUp = true
       this.#tellBackwards()
       for (const told of this.#story) this.#tell(told)
       this.#settle()
     }
-    if (event.type === "ChannelDestroyed") {
+    if (place === "end") {
       this.#tellBackwards()
       this.#tell(event)
       this.#settle()

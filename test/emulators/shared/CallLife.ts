@@ -1,0 +1,156 @@
+/**
+ * What happens to a call between a hosted carrier and the callee: it is dialed, rings, is answered and ends, as the ending of its number says
+ * (`Callee.ts`), and the callee's log records it. How the carrier tells of it is the emulator's own business.
+ */
+import { type Callee, calleeOf, type Ending, machineMillis } from "./Callee.ts"
+import type { CalleeEntry, CalleeLog } from "./CalleeLog.ts"
+
+interface CallPace {
+  /** 0.1 is ten times faster. */
+  readonly scale: number
+  readonly ringMillis: number
+  readonly talkMillis: number
+}
+
+export interface CallEnd {
+  readonly by: NonNullable<CalleeEntry["by"]>
+  /** Undefined when we hung up or the ring time-out passed. */
+  readonly ending: Ending | undefined
+  /** In milliseconds, as the scale makes them look; undefined if nobody answered. */
+  readonly talkMillis: number | undefined
+}
+
+interface Listener {
+  readonly ringing: () => void
+  readonly answered: () => void
+  readonly ended: (end: CallEnd) => void
+}
+
+interface CallSettings {
+  readonly id: string
+  readonly number: string
+  readonly shown: string
+  readonly ringTimeoutSeconds: number
+  /** The limit of the whole call, if the carrier was given one. */
+  readonly maxSeconds?: number
+}
+
+/** The share of the ringing time that passes before the far end sends anything. */
+const firstReply = 0.2
+
+/** All calls that go through one emulator. */
+export class CallLives {
+  readonly log: CalleeLog
+  readonly pace: CallPace
+  /** Callees who would have answered; undefined while everybody may answer. */
+  #waiting: Array<() => void> | undefined
+
+  constructor(log: CalleeLog, pace: Partial<CallPace> = {}) {
+    this.log = log
+    this.pace = { scale: 1, ringMillis: 100, talkMillis: 300, ...pace }
+  }
+
+  /** The call leaves the carrier now. The listener is called later, never from here. */
+  dial(settings: CallSettings, listener: Listener): CallLife {
+    return new CallLife(this, settings, listener)
+  }
+
+  /** On: nobody answers. Off: callees whose time to answer has come do so now. */
+  letRing(on: boolean): void {
+    const waiting = this.#waiting ?? []
+    this.#waiting = on ? waiting : undefined
+    if (!on) for (const pickUp of waiting) pickUp()
+  }
+
+  whenAnswersAreAllowed(pickUp: () => void): void {
+    if (this.#waiting === undefined) pickUp()
+    else this.#waiting.push(pickUp)
+  }
+}
+
+class CallLife {
+  readonly callee: Callee
+  state: "dialing" | "ringing" | "up" | "ended" = "dialing"
+  #answeredAt: number | undefined
+  readonly #lives: CallLives
+  readonly #settings: CallSettings
+  readonly #listener: Listener
+  readonly #timers = new Set<NodeJS.Timeout>()
+
+  constructor(lives: CallLives, settings: CallSettings, listener: Listener) {
+    const { id, number, ringTimeoutSeconds, shown } = settings
+    this.callee = calleeOf(number)
+    this.#lives = lives
+    this.#settings = settings
+    this.#listener = listener
+    lives.log.record({ channelId: id, number, kind: "originate", ...(shown === "" ? {} : { shown }) })
+    this.#after(ringTimeoutSeconds * 1000 * lives.pace.scale, () => this.#end({ by: "timeout" }))
+    this.#play(this.callee)
+  }
+
+  /** In any state. False: it has ended already. */
+  hangUp(): boolean {
+    if (this.state === "ended") return false
+    this.#end({ by: "us" })
+    return true
+  }
+
+  #play(callee: Callee): void {
+    const { ringMillis, scale } = this.#lives.pace
+    const ring = ringMillis * scale
+    const rings = callee.kind === "answers" || callee.rings
+    if (rings) this.#after(ring * firstReply, () => this.#ring())
+    if (callee.kind === "answers") this.#after(ring, () => this.#lives.whenAnswersAreAllowed(() => this.#pickUp(callee)))
+    if (callee.kind === "refuses") this.#after(rings ? ring : ring * firstReply, () => this.#end({ by: "callee", ending: callee.ending }))
+  }
+
+  #ring(): void {
+    this.state = "ringing"
+    this.#record("ringing")
+    this.#listener.ringing()
+  }
+
+  #pickUp(callee: Extract<Callee, { kind: "answers" }>): void {
+    if (this.state === "ended") return
+    this.#clearTimers()
+    this.state = "up"
+    this.#answeredAt = performance.now()
+    this.#record("answered")
+    this.#listener.answered()
+    const { scale, talkMillis } = this.#lives.pace
+    const talk = talkMillis * scale
+    const goodbye = (cause: number) => () => this.#end({ by: "callee", ending: { cause } })
+    if (callee.stay === "talks") this.#after(talk, goodbye(16))
+    if (callee.stay === "bounded") this.#after(Math.max(machineMillis.least, machineMillis.most * scale), goodbye(16))
+    if (callee.stay === "loses-the-line") this.#after(talk / 2, goodbye(38))
+    const { maxSeconds } = this.#settings
+    if (maxSeconds !== undefined) this.#after(maxSeconds * 1000 * scale, () => this.#end({ by: "timeout" }))
+  }
+
+  #end({ by, ending }: { readonly by: CallEnd["by"]; readonly ending?: Ending }): void {
+    if (this.state === "ended") return
+    this.#clearTimers()
+    this.state = "ended"
+    this.#record("ended", { by, cause: ending?.cause ?? (by === "timeout" ? 19 : 16) })
+    const talkMillis = this.#answeredAt === undefined ? undefined : (performance.now() - this.#answeredAt) / this.#lives.pace.scale
+    this.#listener.ended({ by, ending, talkMillis })
+  }
+
+  #record(kind: CalleeEntry["kind"], more: Pick<CalleeEntry, "by" | "cause"> = {}): void {
+    const { id, number } = this.#settings
+    this.#lives.log.record({ channelId: id, number, kind, ...more })
+  }
+
+  #after(millis: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      act()
+    }, millis)
+    this.#timers.add(timer.unref())
+  }
+
+  #clearTimers(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+  }
+}

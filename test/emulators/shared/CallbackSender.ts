@@ -1,0 +1,116 @@
+/**
+ * Sends a carrier's callbacks: those of one call one after the other, as long as nothing is asked for. On demand it repeats them, keeps them back,
+ * delivers them in the reverse order or late. What it keeps is signed when it was made, like the retries of a real carrier.
+ */
+import { request } from "node:http"
+import { setTimeout as sleep } from "node:timers/promises"
+import { preciseNow } from "./CalleeLog.ts"
+
+interface OutgoingCallback {
+  readonly url: string
+  readonly method?: "GET" | "POST"
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+interface CallbackDelivery extends OutgoingCallback {
+  readonly at: number
+  /** Undefined: there was no reply. */
+  readonly status: number | undefined
+  readonly reply: string
+}
+
+interface SenderOptions {
+  /** How often a callback is sent again after a 5xx or no reply. */
+  readonly retries?: number
+  readonly timeoutMillis?: number
+}
+
+export class CallbackSender {
+  /** Every request that was sent, repeats and retries included, once its reply is there. */
+  readonly deliveries: Array<CallbackDelivery> = []
+  /** How often each callback is sent. */
+  copies = 1
+  /** Each callback waits this long before it is sent. */
+  delayMillis = 0
+  readonly #retries: number
+  readonly #timeoutMillis: number
+  /** The end of the queue of each call. */
+  readonly #queues = new Map<string, Promise<void>>()
+  /** Undefined while nothing is kept back. */
+  #held: Array<() => void> | undefined
+
+  constructor({ retries = 1, timeoutMillis = 15_000 }: SenderOptions = {}) {
+    this.#retries = retries
+    this.#timeoutMillis = timeoutMillis
+  }
+
+  /** `call`: whose callback it is. */
+  send(call: string, callback: OutgoingCallback): void {
+    const enqueue = () => {
+      for (let copy = 0; copy < this.copies; copy++) this.#enqueue(call, callback)
+    }
+    if (this.#held === undefined) enqueue()
+    else this.#held.push(enqueue)
+  }
+
+  /** Keeps all callbacks from now on, until `release`. */
+  hold(): void {
+    this.#held ??= []
+  }
+
+  held(): number {
+    return this.#held?.length ?? 0
+  }
+
+  release(order: "kept" | "reversed" = "kept"): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const enqueue of order === "kept" ? held : held.toReversed()) enqueue()
+  }
+
+  /** Drops what is kept: these callbacks are lost. */
+  lose(): void {
+    this.#held = undefined
+  }
+
+  /** Resolves when everything that was to be sent so far has been. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#queues.values())
+  }
+
+  #enqueue(call: string, callback: OutgoingCallback): void {
+    const before = this.#queues.get(call) ?? Promise.resolve()
+    const { delayMillis } = this
+    const after = before.then(async () => {
+      if (delayMillis > 0) await sleep(delayMillis)
+      await this.#deliver(callback)
+    })
+    this.#queues.set(call, after)
+  }
+
+  async #deliver(callback: OutgoingCallback): Promise<void> {
+    for (let attempt = 0; attempt <= this.#retries; attempt++) {
+      const at = preciseNow()
+      const answer = await post(callback, this.#timeoutMillis)
+      this.deliveries.push({ ...callback, at, status: answer?.status, reply: answer?.body ?? "" })
+      if (answer !== undefined && answer.status < 500) return
+    }
+  }
+}
+
+/** Undefined: there was no reply. The fragment of the address is for the carrier alone. */
+const post = ({ body, headers, method = "POST", url }: OutgoingCallback, timeoutMillis: number) =>
+  new Promise<{ readonly status: number; readonly body: string } | undefined>((resolve) => {
+    const none = () => resolve(undefined)
+    const outgoing = request(url, { agent: false, method, headers, timeout: timeoutMillis }, (response) => {
+      const parts: Array<Buffer> = []
+      response.on("data", (part: Buffer) => parts.push(part))
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() }))
+      response.on("error", none)
+    })
+    outgoing.on("timeout", () => outgoing.destroy())
+    outgoing.on("error", none)
+    outgoing.on("close", none)
+    outgoing.end(method === "GET" ? undefined : body)
+  })

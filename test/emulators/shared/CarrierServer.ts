@@ -1,0 +1,117 @@
+/** A carrier's REST server on the loopback interface: keeps a log of what it was asked, and misbehaves on demand. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { resetSocket } from "#test/support/resetSocket.ts"
+import { preciseNow } from "./CalleeLog.ts"
+
+export interface CarrierAsk {
+  /** On the clock of `preciseNow`. */
+  readonly at: number
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: string
+}
+
+/** A text is sent as HTML, anything else as JSON. */
+interface CarrierAnswer {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface CarrierFault {
+  /** Whether the carrier does what it was asked to, before it misbehaves. */
+  readonly acts: boolean
+  readonly reply: "hang" | "reset" | CarrierAnswer
+}
+
+type Applies = (ask: CarrierAsk) => boolean
+interface Pending {
+  readonly fault: CarrierFault
+  readonly applies: Applies
+  left: number
+}
+
+export class CarrierServer {
+  /** Every request in order, those with a fault included. */
+  readonly requests: Array<CarrierAsk> = []
+  #faults: Array<Pending> = []
+  #port = 0
+  readonly #http: Server
+  readonly #answer: (ask: CarrierAsk) => CarrierAnswer | Promise<CarrierAnswer>
+
+  constructor(answer: (ask: CarrierAsk) => CarrierAnswer | Promise<CarrierAnswer>) {
+    this.#answer = answer
+    this.#http = createServer((request, response) => {
+      // A request that breaks off midway.
+      this.#serve(request, response).catch(() => response.destroy())
+    })
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  async listen(port = 0): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#http.once("error", reject)
+      this.#http.listen({ port, host: "127.0.0.1", backlog: 4096 }, () => {
+        this.#http.off("error", reject)
+        resolve()
+      })
+    })
+    this.#port = (this.#http.address() as AddressInfo).port // listening on TCP, so neither a path nor null
+  }
+
+  /** The next `count` requests to which it applies get this fault. */
+  fail(fault: CarrierFault, applies: Applies, count = 1): void {
+    this.#faults.push({ fault, applies, left: count })
+  }
+
+  /** On: new connections get ECONNREFUSED, and open ones are closed. Off: listens on the same port again. */
+  async refuseConnections(on: boolean): Promise<void> {
+    if (on === !this.#http.listening) return
+    if (!on) return this.listen(this.#port)
+    const closed = new Promise((resolve) => this.#http.close(resolve))
+    this.#http.closeAllConnections()
+    await closed
+  }
+
+  stop(): Promise<void> {
+    return this.refuseConnections(true)
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const at = preciseNow()
+    const url = new URL(request.url ?? "/", this.url)
+    const chunks: Array<Buffer> = []
+    for await (const chunk of request) chunks.push(chunk)
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]))
+    const body = Buffer.concat(chunks).toString()
+    const ask = { at, method: request.method ?? "GET", path: url.pathname, query: url.searchParams, headers, body }
+    this.requests.push(ask)
+    const fault = this.#faultFor(ask)
+    const answer = fault?.acts === false ? undefined : await this.#answer(ask)
+    const reply = fault?.reply ?? answer
+    if (reply === "hang" || reply === undefined) return
+    if (reply === "reset") return resetSocket(request.socket)
+    send(response, reply)
+  }
+
+  #faultFor(ask: CarrierAsk): CarrierFault | undefined {
+    const pending = this.#faults.find(({ applies, left }) => left > 0 && applies(ask))
+    if (pending === undefined) return undefined
+    pending.left -= 1
+    return pending.fault
+  }
+}
+
+const send = (response: ServerResponse, { body, headers = {}, status }: CarrierAnswer): void => {
+  if (body === undefined) return void response.writeHead(status, { "content-length": 0, ...headers }).end()
+  const isText = typeof body === "string"
+  const text = isText ? body : JSON.stringify(body)
+  const type = isText ? "text/html" : "application/json"
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text), ...headers }).end(text)
+}
