@@ -9,7 +9,7 @@ import t, { type Test } from "tap"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
-import type { Adapter, OriginateRequest, Trunk, TrunkStatus } from "#core/provider/Adapter.ts"
+import type { Adapter, OriginateRequest, Trunk, TrunkContext, TrunkStatus } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { trunksOf } from "#test/support/egress.ts"
 import { refTo } from "#test/support/refTo.ts"
@@ -72,12 +72,9 @@ export class Line {
   trunk!: Trunk // set by `open`, the only maker of lines
 
   /** As a node of its own, unless it is to be told which. */
-  static async open(adapter: Adapter, config: Config, node = `test-${++lastNode}`): Promise<Line> {
+  static async open(adapter: Adapter, config: Config, node = `test-${++lastNode}`, more: Partial<TrunkContext> = {}): Promise<Line> {
     const line = new Line()
     line.node = node
-    const tell = () => {
-      for (const check of line.#checks) check()
-    }
     line.trunk = await Effect.runPromise(
       adapter
         .connect(config, {
@@ -86,18 +83,26 @@ export class Line {
           egress: trunksOf(first, { first }),
           apiOrigin: undefined,
           callbackUrl: undefined,
-          onEvent: (callId, event) => {
-            line.#events.set(callId, [...line.events(callId), event])
-            tell()
-          },
+          onEvent: (callId, event) => line.take(callId, event),
           onStatus: (status) => {
             line.statuses.push(status)
-            tell()
-          }
+            line.#check()
+          },
+          ...more
         })
         .pipe(Effect.provideService(Scope.Scope, line.#scope))
     )
     return line
+  }
+
+  /** An event has arrived. */
+  take(callId: string, event: TrunkEvent): void {
+    this.#events.set(callId, [...this.events(callId), event])
+    this.#check()
+  }
+
+  #check(): void {
+    for (const check of this.#checks) check()
   }
 
   static async up(adapter: Adapter, config: Config, node?: string): Promise<Line> {
