@@ -24,7 +24,7 @@ export interface Reply {
   readonly body: unknown
   /** The value of the `Server` header. */
   readonly server: string
-  /** The value of `Retry-After`, if there is one. */
+  /** The value of `Retry-After`, or of `waitHeader` in a 429, if there is one. */
   readonly retryAfterMillis: number | undefined
 }
 export type Outcome = Reply | NotSent | ReplyLost
@@ -80,6 +80,8 @@ interface HttpClientOptions {
   readonly idleMillis: number
   /** After a request has been without a reply for so long, idle connections are no longer trusted. */
   readonly silenceMillis: number
+  /** The header in which the provider says with a 429, instead of in `Retry-After`, for how many seconds to wait. */
+  readonly waitHeader?: string
 }
 
 export const makeHttpClient = ({
@@ -88,7 +90,8 @@ export const makeHttpClient = ({
   egress,
   idleMillis,
   maxSockets,
-  silenceMillis
+  silenceMillis,
+  waitHeader
 }: HttpClientOptions): Effect.Effect<HttpClient, never, Scope.Scope> =>
   Effect.gen(function* () {
     const secure = base.protocol === "https:"
@@ -104,7 +107,7 @@ export const makeHttpClient = ({
       Effect.sync(() => (secure ? new SecureAgent(options) : new http.Agent(options))),
       (agent) => Effect.sync(() => agent.destroy())
     )
-    const common = { authorization, base, secure, silenceMillis }
+    const common = { authorization, base, secure, silenceMillis, waitHeader }
     const sendAgent = yield* newAgent
     const placeAgent = yield* newAgent
     return {
@@ -140,6 +143,7 @@ interface Start {
   readonly request: HttpRequest
   readonly secure: boolean
   readonly silenceMillis: number
+  readonly waitHeader: string | undefined
   readonly patience: Patience
   /** Ends the wait, with the outcome or because there was none in time. */
   readonly answer: (outcome: Outcome) => void
@@ -154,7 +158,18 @@ interface Exchange {
   readonly withdraw: () => void
 }
 
-const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled, silenceMillis }: Start): Exchange => {
+const exchange = ({
+  agent,
+  answer,
+  authorization,
+  base,
+  patience,
+  request,
+  secure,
+  settled,
+  silenceMillis,
+  waitHeader
+}: Start): Exchange => {
   let sent = false
   let open = true
   const settle = (outcome: Outcome) => {
@@ -204,7 +219,7 @@ const exchange = ({ agent, answer, authorization, base, patience, request, secur
     socket.once(secure ? "secureConnect" : "connect", () => leave(socket))
   })
   outgoing.on("error", (error: NodeJS.ErrnoException) => settle(failure(whyFailed(error, "connection failed"))))
-  outgoing.on("response", (response) => collect(response, request.maxBytes ?? MAX_REPLY_BYTES, settle))
+  outgoing.on("response", (response) => collect(response, request.maxBytes ?? MAX_REPLY_BYTES, settle, waitHeader))
   return { giveUp, withdraw }
 }
 
@@ -284,11 +299,11 @@ const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "age
 }
 
 /** A reply whose body is cut off or too long still has its status. */
-const collect = (response: http.IncomingMessage, maxBytes: number, settle: (reply: Reply) => void): void => {
+const collect = (response: http.IncomingMessage, maxBytes: number, settle: (reply: Reply) => void, waitHeader = ""): void => {
   const head = {
     status: response.statusCode ?? 0,
     server: String(response.headers.server ?? ""),
-    retryAfterMillis: retryAfterOf(response.headers)
+    retryAfterMillis: retryAfterOf(response.headers) ?? (response.statusCode === 429 ? secondsOf(response.headers[waitHeader]) : undefined)
   }
   const parts: Array<Buffer> = []
   let length = 0
@@ -308,3 +323,6 @@ const retryAfterOf = ({ date, "retry-after": retryAfter }: http.IncomingHttpHead
   const millis = /^[0-9]{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.parse(date ?? "")
   return Number.isFinite(millis) ? Math.min(Math.max(millis, 0), MAX_RETRY_AFTER_MILLIS) : undefined
 }
+
+const secondsOf = (seconds: string | ReadonlyArray<string> | undefined): number | undefined =>
+  typeof seconds === "string" && /^[0-9]{1,9}$/.test(seconds) ? Math.min(Number(seconds) * 1000, MAX_RETRY_AFTER_MILLIS) : undefined
