@@ -1,0 +1,87 @@
+/** What Telnyx' webhooks mean. They come repeated and in any order, and the signature does not cover the address that they come to. */
+import type { KeyObject } from "node:crypto"
+import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
+import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
+import { isProviderCallId } from "#core/provider/CallRef.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { at, parse, textAt } from "#adapters/shared/Json.ts"
+import { proofOf } from "./signature.ts"
+import { callIdIn } from "./TelnyxDial.ts"
+
+/** Undefined: not signed by this account. */
+export const readCallback = (callback: Callback, publicKey: KeyObject | undefined): CallbackRead | undefined => {
+  if (proofOf(callback, publicKey) === undefined) return undefined
+  const data = at(parse(Buffer.from(callback.body).toString()), "data")
+  const id = at(data, "id")
+  return { events: eventsIn(data, callback), ...(isProviderCallId(id) ? { deliveryId: id } : {}) }
+}
+
+const eventsIn = (data: unknown, { call, isWanted }: Callback): CallbackRead["events"] => {
+  const payload = at(data, "payload")
+  const providerCallId = at(payload, "call_control_id")
+  const callId = callIdIn(textAt(payload, "client_state"))
+  if (callId === undefined || !isProviderCallId(providerCallId)) return []
+  // Signed, but sent for another call, or for a second leg of this one.
+  if (call !== undefined && (call.callId !== callId || (call.providerCallId ?? providerCallId) !== providerCallId)) return []
+  const told = meaningOf(data, isWanted || call === undefined)
+  const named: ReadonlyArray<TrunkEvent> = call?.providerCallId === undefined ? [{ _tag: "Named", providerCallId }] : []
+  return [...named, ...told].map((event) => (call === undefined ? { call: { callId }, event } : { event }))
+}
+
+const meaningOf = (data: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> => {
+  const payload = at(data, "payload")
+  const occurredAt = Date.parse(textAt(data, "occurred_at") ?? "")
+  const time = Number.isNaN(occurredAt) ? {} : { at: occurredAt }
+  // Some deliveries write underscores instead of dots.
+  switch (textAt(data, "event_type")?.replaceAll("_", ".")) {
+    case "call.initiated":
+      return [{ _tag: "Placed" }]
+    case "call.answered":
+      return [{ _tag: "Answered", ...time }]
+    case "call.hangup":
+      return [{ _tag: "HungUp", cause: causeOf(payload, isWanted), ...time }]
+    case "call.dtmf.received": {
+      const digit = textAt(payload, "digit") ?? ""
+      return /^[0-9*#A-D]$/.test(digit) ? [{ _tag: "Dtmf", digit }] : []
+    }
+    case "call.machine.detection.ended":
+    case "call.machine.premium.detection.ended":
+      return textAt(payload, "result") === "machine" ? [{ _tag: "MachineDetected" }] : []
+    default:
+      return []
+  }
+}
+
+/** `sip_hangup_cause` refines a rejection only if it says who rejected the call: the callee, or a filter on the way. */
+const rejections: ReadonlySet<number> = new Set([403, 603, 607, 608])
+
+/** `isWanted`: we have not hung up. */
+const causeOf = (payload: unknown, isWanted: boolean): HangupCause => {
+  const sipText = textAt(payload, "sip_hangup_cause") ?? ""
+  const sip = /^[3-6]\d\d$/.test(sipText) ? Number(sipText) : undefined
+  const canceled = isWanted ? "ring_timeout" : "originator_cancel"
+  const refined = (otherwise: HangupCause) => (sip === undefined ? otherwise : sip === 487 ? canceled : fromSip(sip))
+  switch (textAt(payload, "hangup_cause")) {
+    case "user_busy":
+      return "user_busy"
+    case "no_answer":
+      return "no_answer"
+    case "timeout":
+      return "ring_timeout"
+    case "call_rejected":
+      return sip !== undefined && rejections.has(sip) ? fromSip(sip) : "call_rejected"
+    case "not_found":
+      return "unallocated_number"
+    case "originator_cancel":
+      return canceled
+    case "time_limit":
+      return "duration_exceeded"
+    // The same after an answer and before it. A final error to the INVITE proves that there was none.
+    case "normal_clearing":
+      return refined("normal_clearing")
+    case "unspecified":
+      return refined("normal_unspecified")
+    default:
+      return refined("unknown")
+  }
+}

@@ -1,0 +1,48 @@
+/** Telnyx Call Control v2: calls are placed over REST and followed through signed webhooks. */
+import { Effect } from "effect"
+import { defineAdapter } from "#core/provider/Adapter.ts"
+import * as Credential from "#core/provider/Credential.ts"
+import { publicKeyOf } from "./signature.ts"
+import { readCallback } from "./TelnyxCallback.ts"
+import { openTrunk } from "./TelnyxTrunk.ts"
+import { verify } from "./TelnyxVerify.ts"
+
+export default defineAdapter({
+  manifest: {
+    contract: 2,
+    provider: "telnyx",
+    displayName: "Telnyx",
+    docsUrl: "https://developers.telnyx.com/docs/voice/programmable-voice",
+    // Telnyx takes 30 dials per second, averaged over 5 s and over the whole account.
+    callsPerSecond: 25,
+    originatesInFlight: 32,
+    needsCallerId: true,
+    accountField: "connection_id"
+  },
+  fields: {
+    api_key: Credential.secret({ label: "API Key", description: "API v2 key", placeholder: "KEY..." }),
+    connection_id: Credential.optionalText({
+      label: "Call Control App ID",
+      description: "Id of the Call Control application that calls are placed through",
+      pattern: "^[A-Za-z0-9-]{0,64}$"
+    }),
+    webhook_public_key: {
+      ...Credential.optionalText({
+        label: "Webhook Public Key",
+        description: "The account's public key, with which Telnyx' webhooks are verified. Without it no call is placed",
+        placeholder: "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg="
+      }),
+      type: "textarea"
+    },
+    from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller ids in E.164 format", placeholder: "+15550100" })
+  },
+  connect: (config, context) => openTrunk(settingsOf(config), context),
+  read: ({ webhook_public_key }, callback) => readCallback(callback, publicKeyOf(webhook_public_key)),
+  verify: (config, context) => Effect.asVoid(verify(settingsOf(config), context))
+})
+
+const settingsOf = (config: { readonly api_key: string; readonly connection_id: string; readonly webhook_public_key: string }) => ({
+  apiKey: config.api_key,
+  connectionId: config.connection_id.trim(),
+  publicKey: publicKeyOf(config.webhook_public_key)
+})

@@ -1,0 +1,310 @@
+/** What the Telnyx adapter reads into replies, records and webhooks. X1 and so on are the conformance cases of the carrier's reference. */
+import { generateKeyPairSync, sign } from "node:crypto"
+import fc from "fast-check"
+import t from "tap"
+import type { Reply } from "#adapters/shared/HttpClient.ts"
+import { NotSent } from "#adapters/shared/HttpClient.ts"
+import telnyx from "#adapters/telnyx/telnyx.ts"
+import { clientStateOf, dialBodyOf } from "#adapters/telnyx/TelnyxDial.ts"
+import { activeCallsOf, eventNamesOf, presenceOf, recordOf } from "#adapters/telnyx/TelnyxRecord.ts"
+import { isDone, isEndedAlready, originated, statusOf } from "#adapters/telnyx/TelnyxReply.ts"
+import type { Callback } from "#core/provider/Callback.ts"
+import { refTo } from "#test/support/refTo.ts"
+import { newCallId } from "./conformance.ts"
+
+const callId = newCallId()
+const legs = { call_control_id: "v3:AbC-1_x:2", call_leg_id: "leg-1", call_session_id: "session-1" }
+const reply = (status: number, body?: unknown, more: Partial<Reply> = {}): Reply => ({
+  status,
+  body,
+  server: "",
+  retryAfterMillis: undefined,
+  ...more
+})
+const error = (code: unknown, pointer?: string) => ({
+  code,
+  title: "t",
+  detail: "d",
+  ...(pointer === undefined ? {} : { source: { pointer } })
+})
+const errors = (...all: ReadonlyArray<unknown>) => ({ errors: all })
+
+// --- originate
+
+t.test("X1: a dial is exactly what Telnyx asks for", async (t) => {
+  const settings = { connectionId: "1684", webhookUrl: "https://voice.example.com/cb" }
+  const request = { callId, to: "+14155550101", from: "+15550009000", ringTimeoutSeconds: 29.2, leave: () => true }
+  const retries = { retries_ms: [1000, 3000, 8000, 15000, 30000] }
+  t.strictSame(dialBodyOf(settings, request), {
+    connection_id: "1684",
+    to: "+14155550101",
+    from: "+15550009000",
+    client_state: Buffer.from(callId).toString("base64"),
+    command_id: callId,
+    timeout_secs: 30,
+    webhook_url: "https://voice.example.com/cb",
+    webhook_url_method: "POST",
+    webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }
+  })
+  t.match(dialBodyOf(settings, { ...request, ringTimeoutSeconds: 1 }), { timeout_secs: 5 })
+  t.match(dialBodyOf(settings, { ...request, ringTimeoutSeconds: 1000 }), { timeout_secs: 600 })
+  for (const to of ["", "14155550101", "+0123456789", "sip:a@example.com", "+1415555 0101", "+12345678901234567", "+14155550101\n"])
+    t.match(dialBodyOf(settings, { ...request, to }), { reason: "number_refused", cause: "invalid_number_format" }, to)
+  for (const from of [undefined, "Trunkline", "+1"]) t.match(dialBodyOf(settings, { ...request, from }), { reason: "misconfigured" })
+})
+
+t.test("a call is placed only if the reply names it", async (t) => {
+  const data = { ...legs, is_alive: false, record_type: "call" }
+  for (const status of [200, 201, 202]) t.strictSame(originated(reply(status, { data })), { providerCallId: "v3:AbC-1_x:2" })
+  const proofless: ReadonlyArray<Reply> = [
+    reply(200),
+    reply(200, "<html>"),
+    reply(200, {}),
+    reply(200, { data: {} }),
+    reply(200, { data: { call_control_id: 17 } }),
+    reply(200, { data: { call_control_id: "" } }),
+    reply(200, { data: { call_control_id: "a b" } }),
+    reply(200, { data, ...errors(error("10016", "/to")) }),
+    reply(200, errors(error("10016", "/to"))),
+    reply(204),
+    reply(302),
+    reply(500, { data }),
+    reply(500, errors(error("10009"))),
+    reply(503, "<html>"),
+    reply(401, "<html>"),
+    reply(403, errors(error("10009"))),
+    reply(404),
+    reply(422, errors()),
+    reply(422, { errors: { code: "10016" } }),
+    reply(422, errors(error(10016))),
+    reply(422, errors(error("10016", "/to"), error("99999"))),
+    reply(422, errors(error("10016", "/to"), "10015")),
+    reply(422, errors(error("10007"))),
+    reply(400, errors(error("10008"))),
+    reply(422, errors(error("90018"))),
+    reply(429),
+    reply(429, "<html>")
+  ]
+  for (const each of proofless)
+    t.match(originated(each), { _tag: "OriginateDoubtful", status: each.status }, `${each.status} ${JSON.stringify(each.body)}`)
+  t.match(originated(reply(503, undefined, { retryAfterMillis: 9000 })), { _tag: "OriginateDoubtful", retryAfterMillis: 9000 })
+})
+
+t.test("X10: only Telnyx' own documented errors prove that no call was placed", async (t) => {
+  const refusals: ReadonlyArray<readonly [Reply, object]> = [
+    [reply(401, errors(error("10009"))), { reason: "auth_refused" }],
+    [reply(403, errors(error("10010"))), { reason: "misconfigured" }],
+    [reply(403, errors(error("D1"))), { reason: "rate_limited", retryAfterMillis: 5000 }],
+    [reply(404, errors(error("10005"))), { reason: "misconfigured" }],
+    [reply(422, errors(error("10002"))), { reason: "number_refused", cause: "invalid_number_format" }],
+    [reply(422, errors(error("10016", "/to"))), { reason: "number_refused", cause: "invalid_number_format" }],
+    [reply(422, errors(error("10016", "/from"))), { reason: "misconfigured" }],
+    [reply(422, errors(error("10016", "/to"), error("10016", "/from"))), { reason: "misconfigured" }],
+    [reply(422, errors(error("10015"))), { reason: "misconfigured" }],
+    [reply(422, errors(error("10015", "/to"))), { reason: "number_refused" }],
+    [reply(400, errors(error("10004", "/connection_id"))), { reason: "misconfigured" }],
+    [reply(429, errors(error("10011")), { retryAfterMillis: 2000 }), { reason: "rate_limited", retryAfterMillis: 2000 }],
+    [reply(429, errors(error("90103"))), { reason: "rate_limited", retryAfterMillis: 5000 }]
+  ]
+  for (const [each, expected] of refusals)
+    t.match(originated(each), { _tag: "OriginateRefused", ...expected }, `${each.status} ${JSON.stringify(each.body)}`)
+  t.match(originated(new NotSent({ withdrawn: true, detail: "" })), { reason: "permit_lapsed" })
+  t.match(originated(new NotSent({ withdrawn: false, detail: "ECONNREFUSED" })), { reason: "unreachable" })
+})
+
+t.test("X11: a call that has ended already needs no hang-up, and a 200 alone is none", async (t) => {
+  t.ok(isDone(reply(200, { data: { result: "ok" } })))
+  for (const body of [undefined, {}, { data: { result: "error" } }, errors(error("90018"))]) t.notOk(isDone(reply(200, body)))
+  t.ok(isEndedAlready(reply(422, errors(error("90018")))))
+  for (const each of [reply(404, errors(error("90018"))), reply(422, errors(error("10005"))), reply(422)]) t.notOk(isEndedAlready(each))
+})
+
+t.test("the trunk's status follows from the application's record", async (t) => {
+  t.strictSame(statusOf(reply(200, { data: { record_type: "call_control_application" } })), { _tag: "Up" })
+  t.match(statusOf(reply(401, errors(error("10009")))), { _tag: "Down", reason: "auth" })
+  t.match(statusOf(reply(403, errors(error("10010")))), { _tag: "Down", reason: "auth" })
+  t.match(statusOf(reply(404, errors(error("10005")))), { _tag: "Down", reason: "unreachable", detail: /connection_id/ })
+  for (const each of [reply(200), reply(200, "<html>"), reply(401), reply(503), reply(301)])
+    t.match(statusOf(each), { _tag: "Down", reason: "unreachable" })
+  t.equal(statusOf(reply(429, errors(error("10011")))), undefined)
+})
+
+// --- lookup
+
+t.test("a record tells whether a call lives, and its events whether it was answered", async (t) => {
+  const id = legs.call_control_id
+  const record = (more: object) => recordOf({ data: { ...legs, ...more } }, id)
+  const ended = "2026-11-25T01:00:00Z"
+  t.match(record({ is_alive: true }), { hasEnded: false, legId: "leg-1" })
+  t.match(record({ is_alive: false, end_time: ended }), { hasEnded: true })
+  for (const end_time of [undefined, null, ""]) t.match(record({ is_alive: false, end_time }), { hasEnded: false }, "right after the dial")
+  for (const is_alive of [undefined, "true", 1, null]) t.equal(record({ is_alive }), undefined)
+  t.equal(recordOf({ data: { ...legs, is_alive: true } }, "v3:another"), undefined)
+
+  const list = (...names: ReadonlyArray<string>) => ({ data: names.map((name) => ({ name, type: "webhook", call_leg_id: "leg-1" })) })
+  const presence = (isAlive: boolean, ...names: ReadonlyArray<string>) => {
+    const found = record({ is_alive: isAlive })
+    const events = eventNamesOf(list(...names), "leg-1")
+    return found === undefined || events === undefined ? undefined : presenceOf(found, events)
+  }
+  t.equal(presence(true, "call.initiated"), "ringing")
+  t.equal(presence(true), "ringing")
+  t.equal(presence(true, "call.answered", "call.initiated"), "up")
+  t.equal(presence(false), "ringing", "an end that nothing shows")
+  t.equal(presence(false, "call.answered", "call.hangup"), "gone")
+  const foreign = [
+    { name: "call.answered", type: "command", call_leg_id: "leg-1" },
+    { name: "call.answered", type: "webhook", call_leg_id: "leg-2" },
+    { name: 7, type: "webhook", call_leg_id: "leg-1" },
+    null
+  ]
+  t.strictSame([...(eventNamesOf({ data: foreign }, "leg-1") ?? ["none"])], [])
+  t.equal(eventNamesOf({ data: {} }, "leg-1"), undefined)
+})
+
+t.test("a call without an id is found among the live calls by its client state", async (t) => {
+  const other = { ...legs, call_control_id: "v3:other", client_state: "" }
+  const ours = { ...legs, client_state: clientStateOf(callId) }
+  t.match(activeCallsOf({ data: [other, ours], meta: {} }, callId), { found: "v3:AbC-1_x:2" })
+  t.match(activeCallsOf({ data: [null, other], meta: { next: "/v2/c?page[after]=n", cursors: { after: "n" } } }, callId), { after: "n" })
+  t.match(activeCallsOf({ data: [other], meta: { cursors: { after: "n" } } }, callId), { found: undefined, after: undefined })
+  t.equal(activeCallsOf({ data: { 0: ours } }, callId), undefined)
+})
+
+// --- webhooks
+
+const { privateKey, publicKey } = generateKeyPairSync("ed25519")
+const config = { webhook_public_key: publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64") }
+const now = 1_795_570_000_000
+const signed = (body: string, at = now): Readonly<Record<string, string>> => ({
+  "telnyx-timestamp": String(at / 1000),
+  "telnyx-signature-ed25519": sign(null, Buffer.from(`${at / 1000}|${body}`), privateKey).toString("base64")
+})
+const known = refTo(callId, { providerCallId: legs.call_control_id })
+const callbackOf = (body: string, more: Partial<Callback> = {}): Callback => ({
+  method: "POST",
+  url: "https://voice.example.com/cb",
+  headers: signed(body),
+  body: Buffer.from(body),
+  at: now,
+  kind: "event",
+  call: known,
+  isWanted: true,
+  ...more
+})
+const event = (event_type: string, payload: object = {}, more: object = {}) =>
+  JSON.stringify({
+    data: {
+      record_type: "event",
+      id: "e-1",
+      event_type,
+      occurred_at: "2026-11-25T01:00:00.250000Z",
+      payload: { ...legs, client_state: clientStateOf(callId), ...payload },
+      ...more
+    },
+    meta: { attempt: 1 }
+  })
+const at = Date.parse("2026-11-25T01:00:00.250Z")
+const read = (body: string, more: Partial<Callback> = {}) => telnyx.read?.(config, callbackOf(body, more))
+const told = (body: string, more: Partial<Callback> = {}) => read(body, more)?.events.map(({ event }) => event)
+
+t.test("X2, X13: events are read in both spellings, with the time at which they happened", async (t) => {
+  t.strictSame(read(event("call.initiated")), { events: [{ event: { _tag: "Placed" } }], deliveryId: "e-1" })
+  t.strictSame(told(event("call.answered")), [{ _tag: "Answered", at }])
+  t.strictSame(told(event("call_answered")), [{ _tag: "Answered", at }])
+  t.strictSame(told(event("call.answered", {}, { occurred_at: "yesterday" })), [{ _tag: "Answered" }])
+  t.strictSame(told(event("call.dtmf.received", { digit: "#" })), [{ _tag: "Dtmf", digit: "#" }])
+  for (const digit of ["12", "", 5]) t.strictSame(told(event("call.dtmf.received", { digit })), [])
+  for (const type of ["streaming.failed", "streaming_failed", "call.cost", "call.bridged", "call.future.thing"])
+    t.strictSame(told(event(type)), [], type)
+})
+
+t.test("X2, X3: each end has its cause", async (t) => {
+  const causes: ReadonlyArray<readonly [string, string | undefined, string]> = [
+    ["normal_clearing", "200", "normal_clearing"],
+    ["normal_clearing", undefined, "normal_clearing"],
+    ["normal_clearing", "486", "user_busy"],
+    ["normal_clearing", "480", "no_answer"],
+    ["normal_clearing", "487", "ring_timeout"],
+    ["user_busy", "486", "user_busy"],
+    ["no_answer", "480", "no_answer"],
+    ["timeout", "487", "ring_timeout"],
+    ["not_found", "404", "unallocated_number"],
+    ["call_rejected", "603", "call_rejected"],
+    ["call_rejected", "607", "call_rejected"],
+    ["call_rejected", "403", "facility_rejected"],
+    ["call_rejected", "608", "facility_rejected"],
+    ["call_rejected", "500", "call_rejected"],
+    ["time_limit", "200", "duration_exceeded"],
+    ["unspecified", "404", "unallocated_number"],
+    ["unspecified", "484", "invalid_number_format"],
+    ["unspecified", "600", "user_busy"],
+    ["unspecified", "408", "no_user_response"],
+    ["unspecified", "603", "call_rejected"],
+    ["unspecified", "503", "congestion"],
+    ["unspecified", "200", "normal_unspecified"],
+    ["unspecified", "unknown", "normal_unspecified"],
+    ["busy", "486", "user_busy"],
+    ["something_new", undefined, "unknown"]
+  ]
+  for (const [hangup_cause, sip_hangup_cause, cause] of causes) {
+    const ended = event("call.hangup", { hangup_cause, sip_hangup_cause, hangup_source: "callee" })
+    t.strictSame(told(ended), [{ _tag: "HungUp", cause, at }], `${hangup_cause} ${sip_hangup_cause}`)
+  }
+  const canceled = event("call.hangup", { hangup_cause: "originator_cancel", sip_hangup_cause: "487" })
+  t.match(told(canceled), [{ cause: "ring_timeout" }], "we have not hung up")
+  t.match(told(canceled, { isWanted: false }), [{ cause: "originator_cancel" }])
+  t.match(told(event("call.hangup", { hangup_cause: 16 })), [{ cause: "unknown" }])
+})
+
+t.test("X4, X5: only a machine is reported as one", async (t) => {
+  const machine = [{ _tag: "MachineDetected" }]
+  for (const type of ["call.machine.detection.ended", "call.machine.premium.detection.ended"]) {
+    t.strictSame(told(event(type, { result: "machine" })), machine)
+    for (const result of ["human", "human_residence", "human_business", "silence", "fax_detected", "not_sure", 1])
+      t.strictSame(told(event(type, { result })), [], String(result))
+  }
+})
+
+t.test("an event names the call whose id is not known yet, and touches no other call", async (t) => {
+  const answered = event("call.answered")
+  const unnamed = { call: refTo(callId) }
+  const named = { _tag: "Named", providerCallId: "v3:AbC-1_x:2" }
+  t.strictSame(told(answered, unnamed), [named, { _tag: "Answered", at }])
+  t.strictSame(read(answered, { call: undefined })?.events, [
+    { call: { callId }, event: named },
+    { call: { callId }, event: { _tag: "Answered", at } }
+  ])
+  t.strictSame(told(answered, { call: refTo(newCallId()) }), [], "sent for one call, replayed at the address of another")
+  t.strictSame(told(event("call.hangup", { call_control_id: "v3:leg-b" })), [], "a second leg")
+  for (const client_state of [undefined, null, "", "bm90IG91cnM=", `${clientStateOf(callId)}\n`])
+    for (const call of [undefined, refTo(callId), known]) t.strictSame(told(event("call.answered", { client_state }), { call }), [])
+  for (const call_control_id of [undefined, 7, "", "a b"]) t.strictSame(told(event("call.answered", { call_control_id }), unnamed), [])
+  t.strictSame(read(answered), read(answered), "X6: the same again")
+})
+
+t.test("X7: what is not signed with the account's key, or long ago, is not read", async (t) => {
+  const body = event("call.answered")
+  t.ok(read(body, { at: now + 300_000 }))
+  t.equal(read(body, { at: now + 301_000 }), undefined)
+  t.equal(read(body, { body: Buffer.from(body.replace("answered", "hangup")) }), undefined)
+  t.equal(read(body, { headers: {} }), undefined)
+  t.equal(telnyx.read?.({ webhook_public_key: "" }, callbackOf(body)), undefined)
+  t.equal(telnyx.read?.({}, callbackOf(body)), undefined)
+})
+
+t.test("whatever is signed or replied, nothing throws, and nothing is proven by accident", async (t) => {
+  const anyBody = fc.oneof(fc.jsonValue(), fc.constant(undefined))
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom(undefined, known), (body, call) => t.strictSame(told(body, { call }), [])),
+    { seed: 7, numRuns: 300 }
+  )
+  fc.assert(
+    fc.property(fc.integer({ min: 200, max: 599 }), anyBody, (status, body) => {
+      const one = reply(status, body)
+      const isProven = "providerCallId" in originated(one) || "reason" in originated(one)
+      return !isProven && !isDone(one) && statusOf(one)?._tag !== "Up" && recordOf(body, "x") === undefined
+    }),
+    { seed: 7, numRuns: 1000 }
+  )
+})
