@@ -1,0 +1,139 @@
+/** One outbound leg: its record, its events, and the signed webhooks that tell of them. */
+import { randomBytes, randomUUID, sign, type KeyObject } from "node:crypto"
+import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
+import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
+import { Disorder } from "#test/emulators/shared/Disorder.ts"
+import type { Dial } from "./TelnyxDials.ts"
+
+export interface Telling {
+  readonly callbacks: CallbackSender
+  readonly privateKey: KeyObject
+  /** `call_answered` instead of `call.answered`. */
+  underscores: boolean
+}
+
+interface Told {
+  readonly type: string
+  readonly body: string
+}
+
+/** The headers of a webhook that is sent now. */
+export const signatureOf = (body: string, privateKey: KeyObject): Readonly<Record<string, string>> => {
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  return {
+    "content-type": "application/json",
+    "telnyx-timestamp": timestamp,
+    "telnyx-signature-ed25519": sign(null, Buffer.from(`${timestamp}|${body}`), privateKey).toString("base64")
+  }
+}
+
+/** By the SIP status that ended an attempt. */
+const causes: Readonly<Record<number, string>> = { 404: "not_found", 480: "no_answer", 486: "user_busy", 603: "call_rejected" }
+
+export class TelnyxCall {
+  /** It contains colons, like the real ones. */
+  readonly id = `v3:${randomBytes(24).toString("base64url")}:${randomBytes(4).toString("hex")}`
+  readonly legId = randomUUID()
+  readonly sessionId = randomUUID()
+  readonly dial: Dial
+  /** What Telnyx keeps of the events: `GET /call_events`. */
+  readonly events: Array<object> = []
+  /** Resolves when the reply to the dial may be sent. */
+  readonly placed: Promise<void>
+  readonly life: ReturnType<CallLives["dial"]>
+  readonly #telling: Telling
+  readonly #startedAt = new Date()
+  #endedAt: Date | undefined
+  readonly #disorder: Disorder<Told> | undefined
+
+  constructor(dial: Dial, lives: CallLives, telling: Telling) {
+    this.dial = dial
+    this.#telling = telling
+    const { from, limitSeconds, timeoutSeconds, to } = dial
+    this.life = lives.dial(
+      { id: this.id, number: to, shown: from, ringTimeoutSeconds: timeoutSeconds, maxSeconds: limitSeconds },
+      // Telnyx has no event for it.
+      { ringing: () => {}, answered: () => this.#answered(lives.pace), ended: (end) => this.#ended(end) }
+    )
+    const { callee } = this.life
+    const isDisorderly = callee.kind === "answers" && callee.disorderly === true
+    this.#disorder = isDisorderly ? new Disorder((told) => this.#send(told), placeOf) : undefined
+    this.placed = this.#disorder?.answered ?? Promise.resolve()
+    this.#tell("call.initiated", { direction: "outgoing", state: "bridging", start_time: this.#startedAt.toISOString() })
+  }
+
+  /** Right after the dial the call is not alive yet. */
+  record(): object {
+    const { legId: call_leg_id, sessionId: call_session_id, id: call_control_id } = this
+    const isAlive = this.life.state === "ringing" || this.life.state === "up"
+    return {
+      record_type: "call",
+      call_control_id,
+      call_leg_id,
+      call_session_id,
+      client_state: this.dial.clientState,
+      call_duration: 0,
+      is_alive: isAlive,
+      start_time: this.#startedAt.toISOString(),
+      ...(this.#endedAt === undefined ? {} : { end_time: this.#endedAt.toISOString() })
+    }
+  }
+
+  #answered({ scale, talkMillis }: CallLives["pace"]): void {
+    this.#tell("call.answered", { state: "answered", start_time: this.#startedAt.toISOString() })
+    const { callee } = this.life
+    if (callee.kind !== "answers") return
+    const isMachine = callee.sound === "machine"
+    if (this.dial.detectsMachines) this.#tell("call.machine.premium.detection.ended", { result: isMachine ? "machine" : "human_residence" })
+    const digits = [...(callee.presses ?? "")]
+    for (const [index, digit] of digits.entries())
+      setTimeout(() => this.#pressed(digit), (talkMillis * scale * (index + 1)) / (digits.length + 1)).unref()
+  }
+
+  #pressed(digit: string): void {
+    if (this.life.state === "up") this.#tell("call.dtmf.received", { digit })
+  }
+
+  #ended({ by, ending, talkMillis }: CallEnd): void {
+    this.#endedAt = new Date()
+    const wasAnswered = talkMillis !== undefined
+    const end_time = this.#endedAt.toISOString()
+    this.#tell("call.hangup", { ...hangupOf(by, ending?.sipStatus, wasAnswered), start_time: this.#startedAt.toISOString(), end_time })
+    const billed_duration_secs = Math.ceil((talkMillis ?? 0) / 60_000) * 60
+    const cost = (billed_duration_secs * 0.0001).toFixed(4)
+    const part = { call_part: "call-control", cost, currency: "USD", rate: "0.006", billed_duration_secs }
+    if (wasAnswered) this.#tell("call.cost", { total_cost: cost, billed_duration_secs, cost_parts: [part], status: "valid" })
+  }
+
+  #tell(type: string, details: object): void {
+    const occurred_at = new Date().toISOString()
+    const { dial, id: call_control_id, legId: call_leg_id, sessionId: call_session_id } = this
+    const ids = { call_control_id, call_leg_id, call_session_id }
+    this.events.push({ ...ids, name: type, type: "webhook", record_type: "call_event", event_timestamp: occurred_at, metadata: {} })
+    const payload = { ...ids, connection_id: dial.connectionId, client_state: dial.clientState, from: dial.from, to: dial.to, ...details }
+    const event_type = this.#telling.underscores ? type.replaceAll(".", "_") : type
+    const data = { record_type: "event", event_type, id: randomUUID(), occurred_at, payload }
+    const told = { type, body: JSON.stringify({ data, meta: { attempt: 1, delivered_to: dial.webhookUrl } }) }
+    if (this.#disorder === undefined) this.#send(told)
+    else this.#disorder.add(told)
+  }
+
+  #send({ body }: Told): void {
+    const { callbacks, privateKey } = this.#telling
+    callbacks.send(this.id, { url: this.dial.webhookUrl, headers: signatureOf(body, privateKey), body })
+  }
+}
+
+const placeOf = ({ type }: Told) => (type === "call.answered" ? "answer" : type === "call.hangup" ? "end" : "before")
+
+const hangupOf = (by: CallEnd["by"], sipStatus: number | undefined, wasAnswered: boolean) => {
+  const because = (hangup_cause: string, hangup_source: string, sip: number) => ({
+    hangup_cause,
+    hangup_source,
+    sip_hangup_cause: String(sip)
+  })
+  if (by === "us") return wasAnswered ? because("normal_clearing", "caller", 200) : because("originator_cancel", "caller", 487)
+  if (by === "timeout") return wasAnswered ? because("time_limit", "unknown", 200) : because("timeout", "unknown", 487)
+  if (wasAnswered || sipStatus === undefined) return because("normal_clearing", "callee", 200)
+  return because(causes[sipStatus] ?? "unspecified", "callee", sipStatus)
+}

@@ -1,0 +1,77 @@
+/** What Telnyx demands of a dial. Members that it does not document are refused, so that a slip of the adapter shows. */
+import { errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
+
+export interface Dial {
+  readonly connectionId: string
+  readonly to: string
+  readonly from: string
+  readonly clientState: string
+  readonly commandId: string | undefined
+  readonly detectsMachines: boolean
+  readonly timeoutSeconds: number
+  readonly limitSeconds: number
+  readonly webhookUrl: string
+}
+
+const documented = new Set([
+  "answering_machine_detection",
+  "answering_machine_detection_config",
+  "client_state",
+  "command_id",
+  "connection_id",
+  "custom_headers",
+  "from",
+  "from_display_name",
+  "link_to",
+  "time_limit_secs",
+  "timeout_secs",
+  "to",
+  "webhook_retries_policies",
+  "webhook_url",
+  "webhook_url_method"
+])
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === "object" && value !== null
+const isE164 = (value: unknown): value is string => typeof value === "string" && /^\+[1-9]\d{6,14}$/.test(value)
+const isBase64 = (value: string) => Buffer.from(value, "base64").toString("base64") === value
+const isWithin = (value: unknown, least: number, most: number): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
+
+/** At most five retries of an event, within a minute. */
+const isRetriesPolicy = (policy: unknown): boolean => {
+  const delays = isObject(policy) ? policy["retries_ms"] : undefined
+  if (!Array.isArray(delays) || delays.length > 5) return false
+  return delays.every((delay) => isWithin(delay, 1, 60_000)) && delays.reduce((sum: number, delay: number) => sum + delay, 0) <= 60_000
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The dial, or the answer to a request that is none. */
+export const readDial = (mediaType: string, text: string): Dial | TelnyxAnswer => {
+  const body = parsed(text)
+  if (!/^application\/json\b/.test(mediaType) || !isObject(body)) return errorOf(400, "10015")
+  const stray = Object.keys(body).find((name) => !documented.has(name))
+  if (stray !== undefined) return errorOf(422, "10015", `/${stray}`)
+  for (const name of ["connection_id", "to", "from"]) if (body[name] === undefined) return errorOf(422, "10004", `/${name}`)
+  const { answering_machine_detection: detection = "disabled", client_state: clientState = "", command_id: commandId, from, to } = body
+  const { connection_id: connectionId, time_limit_secs: limitSeconds = 14_400, timeout_secs: timeoutSeconds = 30 } = body
+  const { webhook_retries_policies: policies = {}, webhook_url: webhookUrl, webhook_url_method: method = "POST" } = body
+  if (!isE164(to)) return errorOf(422, "10016", "/to")
+  if (to.startsWith("+999")) return errorOf(422, "10002", "/to")
+  if (!isE164(from)) return errorOf(422, "10016", "/from")
+  if (typeof connectionId !== "string") return errorOf(422, "10015", "/connection_id")
+  if (typeof clientState !== "string" || !isBase64(clientState)) return errorOf(422, "10015", "/client_state")
+  if (commandId !== undefined && typeof commandId !== "string") return errorOf(422, "10015", "/command_id")
+  if (!isWithin(timeoutSeconds, 5, 600)) return errorOf(422, "10015", "/timeout_secs")
+  if (!isWithin(limitSeconds, 30, 14_400)) return errorOf(422, "10015", "/time_limit_secs")
+  if (typeof webhookUrl !== "string" || !/^https?:/.test(webhookUrl) || method !== "POST") return errorOf(422, "10015", "/webhook_url")
+  if (!isObject(policies) || !Object.values(policies).every(isRetriesPolicy)) return errorOf(422, "10015", "/webhook_retries_policies")
+  const detectsMachines = detection !== "disabled"
+  return { connectionId, to, from, clientState, commandId, detectsMachines, timeoutSeconds, limitSeconds, webhookUrl }
+}

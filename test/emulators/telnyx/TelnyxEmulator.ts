@@ -1,0 +1,171 @@
+/**
+ * Telnyx' Call Control API v2 as seen from the wire, on a real port of the loopback interface. The number that is dialed selects the callee
+ * (`shared/Callee.ts`), the callees' log records what they saw, and numbers that begin with +999 are invalid.
+ */
+import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto"
+import { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
+import { CalleeLog, preciseNow } from "#test/emulators/shared/CalleeLog.ts"
+import { CallLives } from "#test/emulators/shared/CallLife.ts"
+import { type CarrierAsk, CarrierServer } from "#test/emulators/shared/CarrierServer.ts"
+import { TelnyxCall, signatureOf, type Telling } from "./TelnyxCall.ts"
+import { readDial } from "./TelnyxDials.ts"
+import { dataOf, errorOf, type TelnyxAnswer } from "./TelnyxErrors.ts"
+
+interface TelnyxOptions {
+  /** 0.1 is ten times faster. */
+  readonly timeScale?: number
+  readonly ringMillis?: number
+  readonly talkMillis?: number
+  /** How many calls may be live at once. */
+  readonly channels?: number
+  /** How many dials are taken within `dialWindowMillis`. */
+  readonly dials?: number
+  /** How many live calls there are on one page of a list. */
+  readonly pageSize?: number
+}
+
+/** As often as the longest retry policy allows. */
+const WEBHOOK_RETRIES = 5
+
+export const isDial = ({ method, path }: CarrierAsk): boolean => method === "POST" && path === "/v2/calls"
+export const isHangup = ({ path }: CarrierAsk): boolean => path.endsWith("/actions/hangup")
+
+export const startTelnyxEmulator = async (options: TelnyxOptions = {}): Promise<TelnyxEmulator> => {
+  const emulator = new TelnyxEmulator(options)
+  await emulator.server.listen()
+  return emulator
+}
+
+class TelnyxEmulator {
+  dialWindowMillis = 5_000
+  apiKey = `KEY${randomBytes(16).toString("hex")}`
+  readonly connectionId = "1684641123236054244"
+  readonly log = new CalleeLog()
+  readonly lives: CallLives
+  readonly callbacks = new CallbackSender({ retries: WEBHOOK_RETRIES })
+  readonly server = new CarrierServer((ask) => this.#answer(ask))
+  readonly calls = new Map<string, TelnyxCall>()
+  readonly #keys = generateKeyPairSync("ed25519")
+  readonly telling: Telling = { callbacks: this.callbacks, privateKey: this.#keys.privateKey, underscores: false }
+  readonly #options: TelnyxOptions
+  readonly #byCommand = new Map<string, TelnyxCall>()
+  #dialedAt: Array<number> = []
+
+  constructor(options: TelnyxOptions) {
+    const { ringMillis = 100, talkMillis = 300, timeScale: scale = 1 } = options
+    this.#options = options
+    this.lives = new CallLives(this.log, { ringMillis, scale, talkMillis })
+  }
+
+  get url(): string {
+    return this.server.url
+  }
+
+  /** As the portal shows it: 32 bytes in base64. */
+  get publicKey(): string {
+    return this.#keys.publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64")
+  }
+
+  /** The headers of a webhook with this body. */
+  signature(body: string): Readonly<Record<string, string>> {
+    return signatureOf(body, this.#keys.privateKey)
+  }
+
+  /** The dials that arrived, whatever came of them. */
+  dials(): ReadonlyArray<CarrierAsk> {
+    return this.server.requests.filter(isDial)
+  }
+
+  /** Telnyx keeps a call for ten minutes after its end. */
+  forgetEnded(): void {
+    for (const [id, { life }] of this.calls) if (life.state === "ended") this.calls.delete(id)
+  }
+
+  async stop(): Promise<void> {
+    for (const { life } of this.calls.values()) life.hangUp()
+    this.callbacks.lose()
+    await this.server.stop()
+  }
+
+  #answer(ask: CarrierAsk): TelnyxAnswer | Promise<TelnyxAnswer> {
+    if (ask.headers["authorization"] !== `Bearer ${this.apiKey}`) return errorOf(401, "10009")
+    const [, , resource = "", id = "", more = "", action = ""] = ask.path.split("/").map(decodeURIComponent)
+    switch (`${ask.method} ${resource}${id === "" ? "" : "/:id"}${more === "" ? "" : `/${more}`}`) {
+      case "POST calls":
+        return this.#dial(ask)
+      case "GET calls/:id":
+        return this.#withCall(id, (call) => dataOf(call.record()))
+      case "POST calls/:id/actions":
+        return this.#withCall(id, (call) => this.#act(call, action, ask.body))
+      case "GET connections/:id/active_calls":
+        return this.#activeCalls(id, ask.query)
+      case "GET call_events":
+        return this.#callEvents(ask.query)
+      case "GET call_control_applications/:id":
+        return id === this.connectionId ? dataOf(this.#application()) : errorOf(404, "10005")
+      case "GET call_control_applications":
+        return dataOf([this.#application()], { total_pages: 1, total_results: 1 })
+      case "GET phone_numbers":
+      case "GET detail_records":
+      case "GET recordings":
+        return dataOf([], { total_pages: 0, total_results: 0 })
+      default:
+        return errorOf(404, "10005")
+    }
+  }
+
+  async #dial({ body, headers }: CarrierAsk): Promise<TelnyxAnswer> {
+    const now = preciseNow()
+    this.#dialedAt = this.#dialedAt.filter((at) => now - at < this.dialWindowMillis)
+    if (this.#dialedAt.length >= (this.#options.dials ?? 150)) return errorOf(429, "90103")
+    this.#dialedAt.push(now)
+    const dial = readDial(headers["content-type"] ?? "", body)
+    if ("status" in dial) return dial
+    if (dial.connectionId !== this.connectionId) return errorOf(404, "10005")
+    const earlier = this.#byCommand.get(dial.commandId ?? "")
+    if (earlier !== undefined) return dataOf(earlier.record())
+    if (this.log.live() >= (this.#options.channels ?? 1_000)) return errorOf(403, "D1")
+    const call = new TelnyxCall(dial, this.lives, this.telling)
+    this.calls.set(call.id, call)
+    this.#byCommand.set(dial.commandId ?? randomUUID(), call)
+    // The record as it is now.
+    const answer = dataOf(call.record())
+    await call.placed
+    return answer
+  }
+
+  #act({ id, life }: TelnyxCall, action: string, body: string): TelnyxAnswer {
+    if (life.state === "ended") return errorOf(422, "90018")
+    if (action === "hangup") life.hangUp()
+    else if (action !== "send_dtmf") return errorOf(404, "10005")
+    else if (life.state !== "up") return errorOf(422, "90034")
+    else this.log.press(id, /"digits":"([^"]*)"/.exec(body)?.[1] ?? "")
+    return dataOf({ result: "ok" })
+  }
+
+  #withCall(id: string, use: (call: TelnyxCall) => TelnyxAnswer): TelnyxAnswer {
+    const call = this.calls.get(id)
+    return call === undefined ? errorOf(404, "10005") : use(call)
+  }
+
+  /** In pages, whose cursor is the number of the first call on it. */
+  #activeCalls(connectionId: string, query: URLSearchParams): TelnyxAnswer {
+    if (connectionId !== this.connectionId) return errorOf(404, "10005")
+    const size = Math.min(Number(query.get("page[limit]") ?? 20), this.#options.pageSize ?? 250)
+    const from = Number(query.get("page[after]") ?? 0)
+    const live = [...this.calls.values()].filter(({ life }) => life.state !== "ended")
+    const after = from + size < live.length ? String(from + size) : undefined
+    const next = after === undefined ? {} : { next: `/v2/connections/${connectionId}/active_calls?page[after]=${after}` }
+    const page = live.slice(from, from + size).map((call) => call.record())
+    return dataOf(page, { total_items: live.length, cursors: { after: after ?? "" }, ...next })
+  }
+
+  #callEvents(query: URLSearchParams): TelnyxAnswer {
+    const call = [...this.calls.values()].find(({ legId }) => legId === query.get("filter[leg_id]"))
+    return dataOf(call?.events ?? [], { total_pages: 1 })
+  }
+
+  #application(): object {
+    return { record_type: "call_control_application", id: this.connectionId, application_name: "trunkline", active: true }
+  }
+}
