@@ -5,6 +5,7 @@ import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { at, parse, textAt } from "#adapters/shared/Json.ts"
+import { ends } from "./codes.ts"
 import { proofOf } from "./signature.ts"
 import { callIdIn } from "./TelnyxDial.ts"
 
@@ -52,36 +53,11 @@ const meaningOf = (data: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> 
   }
 }
 
-/** `sip_hangup_cause` refines a rejection only if it says who rejected the call: the callee, or a filter on the way. */
-const rejections: ReadonlySet<number> = new Set([403, 603, 607, 608])
-
 /** `isWanted`: we have not hung up. */
 const causeOf = (payload: unknown, isWanted: boolean): HangupCause => {
-  const sipText = textAt(payload, "sip_hangup_cause") ?? ""
-  const sip = /^[3-6]\d\d$/.test(sipText) ? Number(sipText) : undefined
-  const canceled = isWanted ? "ring_timeout" : "originator_cancel"
-  const refined = (otherwise: HangupCause) => (sip === undefined ? otherwise : sip === 487 ? canceled : fromSip(sip))
-  switch (textAt(payload, "hangup_cause")) {
-    case "user_busy":
-      return "user_busy"
-    case "no_answer":
-      return "no_answer"
-    case "timeout":
-      return "ring_timeout"
-    case "call_rejected":
-      return sip !== undefined && rejections.has(sip) ? fromSip(sip) : "call_rejected"
-    case "not_found":
-      return "unallocated_number"
-    case "originator_cancel":
-      return canceled
-    case "time_limit":
-      return "duration_exceeded"
-    // The same after an answer and before it. A final error to the INVITE proves that there was none.
-    case "normal_clearing":
-      return refined("normal_clearing")
-    case "unspecified":
-      return refined("normal_unspecified")
-    default:
-      return refined("unknown")
-  }
+  const { cause, refinedBy = [] } = ends.get(textAt(payload, "hangup_cause") ?? "") ?? { cause: "unknown", refinedBy: "all" }
+  const sip = /^[3-6]\d\d$/.exec(textAt(payload, "sip_hangup_cause") ?? "")
+  const isRefined = sip !== null && (refinedBy === "all" || refinedBy.includes(Number(sip[0])))
+  const refined = isRefined ? fromSip(Number(sip[0])) : cause
+  return refined === "originator_cancel" && isWanted ? "ring_timeout" : refined
 }

@@ -1,5 +1,4 @@
 /** Telnyx Call Control v2: calls are placed over REST and followed through signed webhooks. */
-import { Effect } from "effect"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { publicKeyOf } from "./signature.ts"
@@ -38,7 +37,7 @@ export default defineAdapter({
   },
   connect: (config, context) => openTrunk(settingsOf(config), context),
   read: ({ webhook_public_key }, callback) => readCallback(callback, publicKeyOf(webhook_public_key)),
-  verify: (config, context) => Effect.asVoid(verify(settingsOf(config), context))
+  verify: (config, context) => verify(settingsOf(config), context)
 })
 
 const settingsOf = (config: { readonly api_key: string; readonly connection_id: string; readonly webhook_public_key: string }) => ({

@@ -247,13 +247,13 @@ t.test("a lost reply: an event names the call, and it can be hung up", async (t)
   t.equal(timesDialed(emulator, to), 1)
 })
 
-t.test("a reply that never comes, and no event: the call is found among the live ones", async (t) => {
+t.test("a lost reply and no event: the call is found among the live ones", async (t) => {
   const { emulator, hosted, line } = await open(t, { pageSize: 2 })
   for (let other = 0; other < 5; other++) await hosted.originate(numberOf("11"))
   emulator.callbacks.hold()
-  emulator.server.fail({ acts: true, reply: "hang" }, isDial)
-  const { callId, failure, to } = await hosted.originate(numberOf("11"))
-  t.match(failure, { _tag: "OriginateDoubtful", detail: "no reply in time" })
+  emulator.server.fail({ acts: true, reply: "reset" }, isDial)
+  const { callId, to } = await hosted.originate(numberOf("11"))
+  await reaches(emulator, to, "answered")
   t.strictSame(line.story(callId), [])
   t.match(await hosted.hangup(hosted.ref(callId)), { _tag: "ProviderError" }, "an unknown id is doubt")
   t.ok(isLive(emulator, to))
@@ -262,6 +262,20 @@ t.test("a reply that never comes, and no event: the call is found among the live
   t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
   t.notOk(isLive(emulator, to))
   t.equal(emulator.dials().length, 6)
+})
+
+t.test("a reply that comes after the engine has stopped waiting still names the call", async (t) => {
+  const { emulator, hosted, line } = await open(t)
+  emulator.callbacks.hold()
+  emulator.holdReplies(true)
+  const { callId, failure, to } = await hosted.originate(numberOf("11"))
+  t.match(failure, { _tag: "OriginateDoubtful", detail: "no reply in time" })
+  t.strictSame(line.story(callId), [])
+  emulator.holdReplies(false)
+  await line.event(callId, "Named")
+  t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
+  t.notOk(isLive(emulator, to))
+  t.equal(emulator.dials().length, 1)
 })
 
 // --- calls in progress

@@ -6,7 +6,7 @@ import type { Reply } from "#adapters/shared/HttpClient.ts"
 import { NotSent } from "#adapters/shared/HttpClient.ts"
 import telnyx from "#adapters/telnyx/telnyx.ts"
 import { clientStateOf, dialBodyOf } from "#adapters/telnyx/TelnyxDial.ts"
-import { activeCallsOf, eventNamesOf, presenceOf, recordOf } from "#adapters/telnyx/TelnyxRecord.ts"
+import { activeCallsOf, presenceOf, recordOf } from "#adapters/telnyx/TelnyxRecord.ts"
 import { isDone, isEndedAlready, originated, statusOf } from "#adapters/telnyx/TelnyxReply.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { refTo } from "#test/support/refTo.ts"
@@ -79,6 +79,8 @@ t.test("a call is placed only if the reply names it", async (t) => {
     reply(422, errors(error(10016))),
     reply(422, errors(error("10016", "/to"), error("99999"))),
     reply(422, errors(error("10016", "/to"), "10015")),
+    reply(422, { data, ...errors(error("10016", "/to")) }),
+    reply(422, errors(error("+14155550101"))),
     reply(422, errors(error("10007"))),
     reply(400, errors(error("10008"))),
     reply(422, errors(error("90018"))),
@@ -144,8 +146,7 @@ t.test("a record tells whether a call lives, and its events whether it was answe
   const list = (...names: ReadonlyArray<string>) => ({ data: names.map((name) => ({ name, type: "webhook", call_leg_id: "leg-1" })) })
   const presence = (isAlive: boolean, ...names: ReadonlyArray<string>) => {
     const found = record({ is_alive: isAlive })
-    const events = eventNamesOf(list(...names), "leg-1")
-    return found === undefined || events === undefined ? undefined : presenceOf(found, events)
+    return found === undefined ? undefined : presenceOf(found, list(...names))
   }
   t.equal(presence(true, "call.initiated"), "ringing")
   t.equal(presence(true), "ringing")
@@ -158,8 +159,9 @@ t.test("a record tells whether a call lives, and its events whether it was answe
     { name: 7, type: "webhook", call_leg_id: "leg-1" },
     null
   ]
-  t.strictSame([...(eventNamesOf({ data: foreign }, "leg-1") ?? ["none"])], [])
-  t.equal(eventNamesOf({ data: {} }, "leg-1"), undefined)
+  const alive = { isAlive: true, hasEnded: false, legId: "leg-1" }
+  t.equal(presenceOf(alive, { data: foreign }), "ringing")
+  t.equal(presenceOf(alive, { data: {} }), undefined)
 })
 
 t.test("a call without an id is found among the live calls by its client state", async (t) => {
@@ -245,7 +247,8 @@ t.test("X2, X3: each end has its cause", async (t) => {
     ["unspecified", "200", "normal_unspecified"],
     ["unspecified", "unknown", "normal_unspecified"],
     ["busy", "486", "user_busy"],
-    ["something_new", undefined, "unknown"]
+    ["something_new", undefined, "unknown"],
+    ["constructor", undefined, "unknown"]
   ]
   for (const [hangup_cause, sip_hangup_cause, cause] of causes) {
     const ended = event("call.hangup", { hangup_cause, sip_hangup_cause, hangup_source: "callee" })

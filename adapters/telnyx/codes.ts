@@ -1,0 +1,51 @@
+/** Telnyx' codes as tables. */
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { OriginateRefused } from "#core/provider/Adapter.ts"
+
+interface Refusal {
+  readonly reason: OriginateRefused["reason"]
+  /** For the operator. Telnyx' own text is not shown, because it may quote a number. */
+  readonly words: string
+}
+
+const invalidRequest: Refusal = { reason: "misconfigured", words: "Telnyx found the request invalid" }
+
+/**
+ * The errors that prove that a dial placed no call, by HTTP status and code. Everything else proves nothing. 10007 ("Unexpected error") and 10008
+ * ("Request timeout") are left out: they do not say how far the request came.
+ * https://developers.telnyx.com/development/api-fundamentals/api-errors
+ */
+export const refusals: Readonly<Record<string, Refusal>> = {
+  "400 10004": invalidRequest,
+  "400 10015": invalidRequest,
+  "401 10009": { reason: "auth_refused", words: "Telnyx rejects the API key" },
+  "403 10010": { reason: "misconfigured", words: "the account may not place this call: check its outbound voice profile" },
+  "403 D1": { reason: "rate_limited", words: "the account has no free channel" },
+  "404 10005": { reason: "misconfigured", words: "the account has no Call Control application with this connection_id" },
+  "422 10002": { reason: "number_refused", words: "not a valid phone number" },
+  "422 10004": invalidRequest,
+  "422 10015": invalidRequest,
+  "422 10016": { reason: "number_refused", words: "not a phone number in E.164 format" },
+  "429 10011": { reason: "rate_limited", words: "too many requests" },
+  "429 90103": { reason: "rate_limited", words: "too many dials per second" }
+}
+
+interface End {
+  readonly cause: HangupCause
+  /** The SIP statuses that say more than the cause. For other causes, the SIP status says nothing more. */
+  readonly refinedBy?: "all" | ReadonlyArray<number>
+}
+
+/** By `hangup_cause`. Before an answer, `normal_clearing` and `unspecified` come with the final error to the INVITE, if there was one. */
+export const ends: ReadonlyMap<string, End> = new Map<string, End>([
+  // Who rejected the call: the callee, or a filter on the way.
+  ["call_rejected", { cause: "call_rejected", refinedBy: [403, 603, 607, 608] }],
+  ["no_answer", { cause: "no_answer" }],
+  ["normal_clearing", { cause: "normal_clearing", refinedBy: "all" }],
+  ["not_found", { cause: "unallocated_number" }],
+  ["originator_cancel", { cause: "originator_cancel" }],
+  ["time_limit", { cause: "duration_exceeded" }],
+  ["timeout", { cause: "ring_timeout" }],
+  ["unspecified", { cause: "normal_unspecified", refinedBy: "all" }],
+  ["user_busy", { cause: "user_busy" }]
+])
