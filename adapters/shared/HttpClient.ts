@@ -36,6 +36,8 @@ export interface HttpRequest {
   readonly body?: { readonly mediaType: string; readonly text: string }
   /** The longest reply that is read; 1 MiB unless given. */
   readonly maxBytes?: number
+  /** The header in which the provider says with a 429, instead of in `Retry-After`, for how many seconds to wait. */
+  readonly waitHeader?: string
   /** Asked once, when the connection stands, right before the first byte. False: the request is destroyed unsent. */
   readonly leave?: () => boolean
 }
@@ -80,8 +82,6 @@ interface HttpClientOptions {
   readonly idleMillis: number
   /** After a request has been without a reply for so long, idle connections are no longer trusted. */
   readonly silenceMillis: number
-  /** The header in which the provider says with a 429, instead of in `Retry-After`, for how many seconds to wait. */
-  readonly waitHeader?: string
 }
 
 export const makeHttpClient = ({
@@ -90,8 +90,7 @@ export const makeHttpClient = ({
   egress,
   idleMillis,
   maxSockets,
-  silenceMillis,
-  waitHeader
+  silenceMillis
 }: HttpClientOptions): Effect.Effect<HttpClient, never, Scope.Scope> =>
   Effect.gen(function* () {
     const secure = base.protocol === "https:"
@@ -107,7 +106,7 @@ export const makeHttpClient = ({
       Effect.sync(() => (secure ? new SecureAgent(options) : new http.Agent(options))),
       (agent) => Effect.sync(() => agent.destroy())
     )
-    const common = { authorization, base, secure, silenceMillis, waitHeader }
+    const common = { authorization, base, secure, silenceMillis }
     const sendAgent = yield* newAgent
     const placeAgent = yield* newAgent
     return {
@@ -143,7 +142,6 @@ interface Start {
   readonly request: HttpRequest
   readonly secure: boolean
   readonly silenceMillis: number
-  readonly waitHeader: string | undefined
   readonly patience: Patience
   /** Ends the wait, with the outcome or because there was none in time. */
   readonly answer: (outcome: Outcome) => void
@@ -158,18 +156,7 @@ interface Exchange {
   readonly withdraw: () => void
 }
 
-const exchange = ({
-  agent,
-  answer,
-  authorization,
-  base,
-  patience,
-  request,
-  secure,
-  settled,
-  silenceMillis,
-  waitHeader
-}: Start): Exchange => {
+const exchange = ({ agent, answer, authorization, base, patience, request, secure, settled, silenceMillis }: Start): Exchange => {
   let sent = false
   let open = true
   const settle = (outcome: Outcome) => {
@@ -219,7 +206,7 @@ const exchange = ({
     socket.once(secure ? "secureConnect" : "connect", () => leave(socket))
   })
   outgoing.on("error", (error: NodeJS.ErrnoException) => settle(failure(whyFailed(error, "connection failed"))))
-  outgoing.on("response", (response) => collect(response, request.maxBytes ?? MAX_REPLY_BYTES, settle, waitHeader))
+  outgoing.on("response", (response) => collect(response, request, settle))
   return { giveUp, withdraw }
 }
 
@@ -299,7 +286,11 @@ const begin = ({ agent, authorization, base, request, secure }: Pick<Start, "age
 }
 
 /** A reply whose body is cut off or too long still has its status. */
-const collect = (response: http.IncomingMessage, maxBytes: number, settle: (reply: Reply) => void, waitHeader = ""): void => {
+const collect = (
+  response: http.IncomingMessage,
+  { maxBytes = MAX_REPLY_BYTES, waitHeader = "" }: HttpRequest,
+  settle: (reply: Reply) => void
+): void => {
   const head = {
     status: response.statusCode ?? 0,
     server: String(response.headers.server ?? ""),

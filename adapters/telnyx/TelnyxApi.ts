@@ -15,7 +15,7 @@ export interface TelnyxApi {
 }
 
 /** How long Telnyx keeps an idle connection is not documented. */
-const limits = { idleMillis: 5_000, maxSockets: 32, silenceMillis: 5_000, waitHeader: "x-ratelimit-reset" }
+const limits = { idleMillis: 5_000, maxSockets: 32, silenceMillis: 5_000 }
 
 export const makeApi = (
   apiKey: string,
@@ -34,7 +34,9 @@ export const makeApi = (
     },
     post: (path, body) => asked(client.send({ method: "POST", path: pathUnder(base, path), body: json(body) })),
     dial: (body, leave, settled) =>
-      asked(client.place({ method: "POST", path: pathUnder(base, "/calls"), body: json(body), leave }, settled))
+      asked(
+        client.place({ method: "POST", path: pathUnder(base, "/calls"), body: json(body), leave, waitHeader: "x-ratelimit-reset" }, settled)
+      )
   }))
 }
 
