@@ -1,5 +1,6 @@
 /** The built-in adapters, one line each. */
 import type { Adapter } from "#core/provider/Adapter.ts"
 import ari from "./ari/ari.ts"
+import telnyx from "./telnyx/telnyx.ts"
 
-export const builtIn: ReadonlyArray<Adapter> = [ari]
+export const builtIn: ReadonlyArray<Adapter> = [ari, telnyx]

@@ -36,6 +36,7 @@ export default defineAdapter({
     from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller ids in E.164 format", placeholder: "+15550100" })
   },
   connect: (config, context) => openTrunk(settingsOf(config), context),
+  callbackHeaders: ["telnyx-signature-ed25519", "telnyx-timestamp"],
   read: ({ webhook_public_key }, callback) => readCallback(callback, publicKeyOf(webhook_public_key)),
   verify: (config, context) => verify(settingsOf(config), context)
 })

@@ -10,7 +10,7 @@ import type { CallId } from "#core/Id.ts"
 import type { AriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { type Fate, fates, type ProxyAnswer } from "#test/support/HttpProxy.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { type Line, newCallId, numberOf } from "./conformance.ts"
+import { type Line, newCallId, numberOf } from "./Line.ts"
 import { throughProxy } from "./throughProxy.ts"
 
 t.jobs = 8

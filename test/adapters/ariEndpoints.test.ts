@@ -13,7 +13,7 @@ import { startTlsFront } from "#test/support/tlsFront.ts"
 import { trust } from "#test/support/tlsCertificate.ts"
 import { TcpProxy } from "#test/support/TcpProxy.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
+import { eventually, Line, newCallId, numberOf } from "./Line.ts"
 
 t.jobs = 4
 const first = OrganizationId.make(1)

@@ -4,7 +4,7 @@ import t, { type Test } from "tap"
 import { fates, type HttpProxy } from "#test/support/HttpProxy.ts"
 import type { CallId } from "#core/Id.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { type Line, newCallId, numberOf } from "./conformance.ts"
+import { type Line, newCallId, numberOf } from "./Line.ts"
 import { throughProxy } from "./throughProxy.ts"
 
 const given = (name: string, test: (t: Test, proxy: HttpProxy, line: Line) => Promise<void>) =>

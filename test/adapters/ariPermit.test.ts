@@ -6,7 +6,7 @@ import ari from "#adapters/ari/ari.ts"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { trust } from "#test/support/tlsCertificate.ts"
 import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
-import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
+import { eventually, Line, newCallId, numberOf } from "./Line.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 
 trust()

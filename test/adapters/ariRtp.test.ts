@@ -4,7 +4,7 @@ import { once } from "node:events"
 import t from "tap"
 import ari from "#adapters/ari/ari.ts"
 import { startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
-import { eventually, Line, numberOf } from "./conformance.ts"
+import { eventually, Line, numberOf } from "./Line.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 
 t.test("given audio over RTP, when frames are skipped because the process stood still, then what follows is as much later", async (t) => {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import t, { type Test } from "tap"
 import type { AriEmulatorOptions } from "#test/emulators/ari/AriEmulator.ts"
-import { numberOf } from "./conformance.ts"
+import { numberOf } from "./Line.ts"
 import { type Proxied, throughProxy } from "./throughProxy.ts"
 
 t.jobs = 8

@@ -7,7 +7,7 @@ import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { type AriEmulator, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { fates, HttpProxy } from "#test/support/HttpProxy.ts"
-import { eventually, Line, newCallId, numberOf } from "./conformance.ts"
+import { eventually, Line, newCallId, numberOf } from "./Line.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { refTo } from "#test/support/refTo.ts"
 

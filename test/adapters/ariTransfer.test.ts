@@ -10,7 +10,7 @@ import { ariConfig } from "#test/support/ariConfig.ts"
 import { asteriskUnavailable, startAsterisk } from "#test/support/asterisk.ts"
 import { untilTrue } from "#test/support/until.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { Line, numberOf } from "./conformance.ts"
+import { Line, numberOf } from "./Line.ts"
 import { clearest, exchange, OUR_HERTZ, SAMPLE_RATE, speakUntil } from "./tones.ts"
 
 t.jobs = 6

@@ -12,7 +12,7 @@ import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { Line, newCallId } from "./conformance.ts"
+import { Line, newCallId } from "./Line.ts"
 
 interface Received {
   readonly callback: Callback

@@ -9,7 +9,7 @@ import { isDial, isHangup } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { errorOf } from "#test/emulators/telnyx/TelnyxErrors.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { untilTrue } from "#test/support/until.ts"
-import { newCallId, numberOf } from "./conformance.ts"
+import { newCallId, numberOf } from "./Line.ts"
 import { type Hosted, OUR_NUMBER } from "./hosted.ts"
 import { type Emulator, open, start } from "./telnyxWorld.ts"
 

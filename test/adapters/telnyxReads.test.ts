@@ -10,7 +10,7 @@ import { activeCallsOf, presenceOf, recordOf } from "#adapters/telnyx/TelnyxReco
 import { isDone, isEndedAlready, originated, statusOf } from "#adapters/telnyx/TelnyxReply.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { refTo } from "#test/support/refTo.ts"
-import { newCallId } from "./conformance.ts"
+import { newCallId } from "./Line.ts"
 
 const callId = newCallId()
 const legs = { call_control_id: "v3:AbC-1_x:2", call_leg_id: "leg-1", call_session_id: "session-1" }

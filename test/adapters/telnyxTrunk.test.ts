@@ -5,7 +5,7 @@ import telnyx from "#adapters/telnyx/telnyx.ts"
 import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Check, TrunkStatus } from "#core/provider/Adapter.ts"
 import { trunksOf } from "#test/support/egress.ts"
-import { numberOf } from "./conformance.ts"
+import { numberOf } from "./Line.ts"
 import { Hosted } from "./hosted.ts"
 import { configOf, start } from "./telnyxWorld.ts"
 

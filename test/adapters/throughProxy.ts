@@ -2,7 +2,7 @@
 import ari from "#adapters/ari/ari.ts"
 import { type AriEmulator, type AriEmulatorOptions, startAriEmulator } from "#test/emulators/ari/AriEmulator.ts"
 import { HttpProxy } from "#test/support/HttpProxy.ts"
-import { Line } from "./conformance.ts"
+import { Line } from "./Line.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 
 export interface Proxied {

@@ -1,0 +1,193 @@
+/** An open trunk in a test, and all that it has told; with the numbers that tests dial. */
+import { randomInt, randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Effect, Exit, Result, Schema, Scope } from "effect"
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
+import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { Adapter, OriginateRequest, Trunk, TrunkContext, TrunkStatus } from "#core/provider/Adapter.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { trunksOf } from "#test/support/egress.ts"
+import { refTo } from "#test/support/refTo.ts"
+
+type Config = Readonly<Record<string, unknown>>
+type Tag = TrunkEvent["_tag"]
+
+/** Costs nothing when the event comes, and is long enough for a machine that is busy with other work. */
+const PATIENCE_MILLIS = 600_000
+const MOST_TRIES = 20
+
+/** Emulators and Asterisks are on this machine. */
+const first = Schema.decodeSync(OrganizationId)(1)
+let lastNode = 0
+
+/** An open trunk and all that it has told. */
+export class Line {
+  readonly statuses: Array<TrunkStatus> = []
+  readonly #events = new Map<string, Array<TrunkEvent>>()
+  readonly #checks = new Set<() => void>()
+  readonly #scope = Scope.makeUnsafe()
+  /** Under whose name. */
+  node = ""
+  trunk!: Trunk // set by `open`, the only maker of lines
+
+  /** As a node of its own, unless it is to be told which. */
+  static async open(adapter: Adapter, config: Config, node = `test-${++lastNode}`, more: Partial<TrunkContext> = {}): Promise<Line> {
+    const line = new Line()
+    line.node = node
+    line.trunk = await Effect.runPromise(
+      adapter
+        .connect(config, {
+          configurationId: Schema.decodeSync(TelephonyConfigId)(1),
+          node,
+          egress: trunksOf(first, { first }),
+          apiOrigin: undefined,
+          callbackUrl: undefined,
+          onEvent: (callId, event) => line.take(callId, event),
+          onStatus: (status) => {
+            line.statuses.push(status)
+            line.#check()
+          },
+          ...more
+        })
+        .pipe(Effect.provideService(Scope.Scope, line.#scope))
+    )
+    return line
+  }
+
+  /** An event has arrived. */
+  take(callId: string, event: TrunkEvent): void {
+    this.#events.set(callId, [...this.events(callId), event])
+    this.#check()
+  }
+
+  #check(): void {
+    for (const check of this.#checks) check()
+  }
+
+  static async up(adapter: Adapter, config: Config, node?: string): Promise<Line> {
+    const line = await Line.open(adapter, config, node)
+    await line.status("Up")
+    return line
+  }
+
+  events(callId: string): ReadonlyArray<TrunkEvent> {
+    return this.#events.get(callId) ?? []
+  }
+
+  /** The calls that anything was told of. */
+  known(): ReadonlyArray<string> {
+    return [...this.#events.keys()]
+  }
+
+  /** What came of a call, as words. */
+  story(callId: string): ReadonlyArray<string> {
+    return this.events(callId).map((event) =>
+      event._tag === "HungUp" ? `HungUp ${event.cause}` : event._tag === "Dtmf" ? event.digit : event._tag
+    )
+  }
+
+  /** Settled when `found` finds something; an error that says what was waited for, when it does not in time. */
+  until<A>(what: string, found: () => A | undefined, millis = PATIENCE_MILLIS): Promise<A> {
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        const it = found()
+        if (it === undefined) return
+        end()
+        resolve(it)
+      }
+      const timer = setTimeout(() => {
+        end()
+        reject(new Error(`no ${what} within ${millis} ms`))
+      }, millis)
+      const end = () => {
+        clearTimeout(timer)
+        this.#checks.delete(check)
+      }
+      this.#checks.add(check)
+      check()
+    })
+  }
+
+  status(tag: TrunkStatus["_tag"], millis?: number): Promise<TrunkStatus> {
+    return this.until(`status ${tag}`, () => (this.statuses.at(-1)?._tag === tag ? this.statuses.at(-1) : undefined), millis)
+  }
+
+  /** The events of this kind, once there are so many. */
+  async event(callId: string, tag: Tag, millis?: number): Promise<void> {
+    await this.until(`${tag} of the call`, () => this.events(callId).find(({ _tag }) => _tag === tag), millis)
+  }
+
+  async hungUp(callId: string, millis?: number): Promise<HangupCause> {
+    await this.event(callId, "HungUp", millis)
+    const causes = this.events(callId).flatMap((event) => (event._tag === "HungUp" ? [event.cause] : []))
+    return causes[0] ?? "unknown"
+  }
+
+  /** `undefined` is success. */
+  async originate(to: string, more: Partial<OriginateRequest> = {}) {
+    const callId = more.callId ?? newCallId()
+    const request = { callId, to, from: undefined, leave: () => true, ringTimeoutSeconds: 30, ...more }
+    const result = await Effect.runPromise(Effect.result(this.trunk.originate(request)))
+    return { callId, to, failure: Result.isFailure(result) ? result.failure : undefined }
+  }
+
+  /** The id of a call that was answered. */
+  async talkTo(to: string): Promise<string & CallId> {
+    const { callId } = await this.originate(to)
+    await this.event(callId, "Answered")
+    return callId
+  }
+
+  hangup(callId: CallId, cause: HangupCause = "agent_hangup"): Promise<void> {
+    return Effect.runPromise(this.trunk.hangup(refTo(callId), cause))
+  }
+
+  lookup(callId: CallId) {
+    return Effect.runPromise(this.trunk.lookup(refTo(callId)))
+  }
+
+  /** With the audio of a call open. */
+  withMedia<A>(callId: CallId, use: (stream: MediaStream) => Promise<A>): Promise<A> {
+    return Effect.runPromise(
+      Effect.scoped(Effect.flatMap(this.trunk.openMedia(refTo(callId)), (stream) => Effect.promise(() => use(stream))))
+    )
+  }
+
+  /**
+   * The same, with a callee who hangs up after a moment: on a busy machine they may be gone before the audio is open, and another one is called.
+   */
+  async withMediaOf<A>(ending: string, use: (callId: CallId) => Promise<A>): Promise<A> {
+    for (let tries = 1; ; tries++) {
+      const callId = await this.talkTo(numberOf(ending))
+      let isOpen = false
+      try {
+        return await this.withMedia(callId, () => {
+          isOpen = true
+          return use(callId)
+        })
+      } catch (error) {
+        if (isOpen || tries === MOST_TRIES) throw error
+        await this.hungUp(callId)
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    return Effect.runPromise(Scope.close(this.#scope, Exit.void))
+  }
+}
+
+/** For what no event tells. */
+export const eventually = async (what: string, holds: () => boolean): Promise<void> => {
+  for (let waited = 0; !holds(); waited += 20) {
+    if (waited > PATIENCE_MILLIS) throw new Error(`never: ${what}`)
+    await sleep(20)
+  }
+}
+
+export const newCallId = (): CallId => Schema.decodeSync(CallId)(randomUUID())
+
+let lastNumber = randomInt(90_000)
+/** A number that nobody else uses, of the callee with this ending. */
+export const numberOf = (ending: string): string => `+1555${String(++lastNumber).padStart(6, "0")}${ending}`

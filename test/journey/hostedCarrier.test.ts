@@ -1,0 +1,108 @@
+/**
+ * A campaign through a hosted carrier: the engine places calls over the carrier's REST API, and hears of them at the addresses that it gave out.
+ * Judged by the log of the carrier's callees.
+ */
+import { request } from "node:http"
+import t, { type Test } from "tap"
+import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
+import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { freePort } from "#test/support/freePort.ts"
+
+// Most of the time is waiting for calls.
+t.jobs = 3
+
+const ours = "+15550009000"
+
+const open = async (t: Test, environment: Readonly<Record<string, string>> = {}) => {
+  const telnyx = await startTelnyxEmulator({ ringMillis: 100, talkMillis: 400 })
+  t.teardown(() => telnyx.stop())
+  const port = await freePort()
+  const world = await World.open(t, {
+    account: { provider: "telnyx", api_key: telnyx.apiKey, connection_id: telnyx.connectionId, webhook_public_key: telnyx.publicKey },
+    // Nothing is said, so that no audio is needed.
+    greeting: "",
+    environment: {
+      ADAPTERS: "ari,telnyx",
+      ORG_CONCURRENCY: "50",
+      PORT: String(port),
+      PROVIDER_URLS: `telnyx=${telnyx.url}`,
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      RECORDINGS: "off",
+      ...environment
+    }
+  })
+  const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
+  // The list of what was made just now.
+  const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
+  await world.api.ask("POST", `/organizations/telephony-configs/${config?.id}/phone-numbers`, { address: ours })
+  const dials = () => telnyx.log.entries.filter(({ kind }) => kind === "originate")
+  return { dials, telnyx, world }
+}
+
+t.test("given a campaign whose callees answer, are busy, and do not exist", { buffered: true }, async (t) => {
+  const { dials, telnyx, world } = await open(t)
+  const { id } = await world.campaign(numbersOf(30, ["01", "02", "08"]), { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  t.strictSame(await contactStates(world.sql, id), { completed: 10, failed: 20 }, "then each contact has the result that its callee gave")
+  t.equal(new Set(dials().map(({ number }) => number)).size, 30)
+  t.equal(dials().length, 30, "then everybody was called once")
+  const outcomes = Object.groupBy(await attemptsOf(world.sql, id), ({ outcome, phoneNumber }) => `${phoneNumber.slice(-2)} ${outcome}`)
+  t.strictSame(Object.keys(outcomes).toSorted(), ["01 answered", "02 busy", "08 failed"])
+  t.equal(telnyx.log.live(), 0)
+  const [{ named } = { named: 0 }] = await world.sql<Array<{ named: number }>>`SELECT count(provider_call_id)::int AS named FROM attempts`
+  t.equal(named, 30, "then each attempt knows what Telnyx calls it")
+})
+
+t.test("given webhooks that are repeated and late", { buffered: true }, async (t) => {
+  const { dials, telnyx, world } = await open(t)
+  telnyx.callbacks.copies = 2
+  telnyx.callbacks.delayMillis = 300
+  const { id } = await world.campaign(numbersOf(12, ["01", "02"]), { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await world.api.untilState(id, "completed")
+  t.strictSame(await contactStates(world.sql, id), { completed: 6, failed: 6 })
+  t.equal(dials().length, 12)
+})
+
+t.test("given an engine that is killed in mid-campaign", { buffered: true }, async (t) => {
+  const { dials, telnyx, world } = await open(t)
+  const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: 5, retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await untilTrue("calls", () => telnyx.log.count("answered") >= 5)
+  await world.end("SIGKILL")
+  await world.launch()
+  await world.api.untilState(id, "completed")
+  t.equal(dials().length, new Set(dials().map(({ number }) => number)).size, "then nobody was called twice")
+  t.equal(telnyx.log.live(), 0, "then no call is up any more")
+  const attempts = await attemptsOf(world.sql, id)
+  t.strictSame(
+    attempts.filter(({ state }) => state !== "ended" && state !== "void"),
+    [],
+    "then every attempt has ended"
+  )
+  t.equal(new Set(dials().map(({ number }) => number)).size, 20, "then nobody was forgotten")
+})
+
+t.test("given an address that we did not make, or a webhook that Telnyx did not sign", { buffered: true }, async (t) => {
+  const { telnyx, world } = await open(t)
+  const { id } = await world.campaign(numbersOf(1, ["11"]), { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  await untilTrue("call that is up", async () => (await attemptsOf(world.sql, id))[0]?.state === "answered")
+  const address = String(Reflect.get(JSON.parse(telnyx.dials()[0]?.body ?? "{}"), "webhook_url"))
+  const body = JSON.stringify({ data: { event_type: "call.hangup", id: "forged", payload: { hangup_cause: "normal_clearing" } } })
+  // Not by `fetch`, which in tests takes documented requests only.
+  const post = (url: string, headers: Readonly<Record<string, string>>) =>
+    new Promise((resolve, reject) => {
+      const asked = request(url, { method: "POST", headers: { "content-type": "application/json", ...headers } }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      asked.on("error", reject).end(body)
+    })
+  t.equal(await post(address, {}), 403, "when it is not signed, then it is refused")
+  const otherCall = address.replace(/[0-9a-f-]{36}/, "00000000-0000-4000-8000-000000000001")
+  t.equal(await post(otherCall, telnyx.signature(body)), 403, "when the address was changed, then it is refused, whoever has signed")
+  t.equal(await post(address, telnyx.signature(body)), 200, "when it is signed and names no call, then it is taken")
+  t.equal((await attemptsOf(world.sql, id))[0]?.state, "answered", "then the call goes on")
+})
