@@ -16,6 +16,7 @@ export default defineAdapter({
     callsPerSecond: 25,
     originatesInFlight: 32,
     needsCallerId: true,
+    hasAudio: false,
     accountField: "connection_id"
   },
   fields: {

@@ -197,6 +197,8 @@ export interface TrunkContext {
    * arrives there. Nobody else can make such an address up. Undefined: the engine has no public URL, so no carrier can reach it.
    */
   readonly callbackUrl: ((kind: string, callId?: CallId) => string) | undefined
+  /** The address of a websocket for the audio of a call, without a query. Undefined: the engine serves none. */
+  readonly mediaUrl?: (callId: CallId) => string
 }
 
 export interface Manifest {
@@ -212,6 +214,8 @@ export interface Manifest {
   readonly originatesInFlight: number
   /** Calls need a caller ID, so every request has a `from`. If omitted, the provider has a caller ID of its own. */
   readonly needsCallerId?: boolean
+  /** False: calls through this provider have no audio. The engine refuses to place calls that need any. */
+  readonly hasAudio?: false
   /** The field that names the account: inbound calls of this provider are told apart by account and called number. */
   readonly accountField?: string
   /** The field that lists the extensions that may be called, see `Extensions`. If omitted, there are none. */

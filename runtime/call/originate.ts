@@ -5,11 +5,12 @@
  */
 import { Effect } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
-import type { OriginateDoubtful, OriginateRefused, Trunk } from "#core/provider/Adapter.ts"
+import { type OriginateDoubtful, OriginateRefused, type Trunk } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallServices } from "./CallServices.ts"
 import type { Dialing, LiveCall } from "./LiveCall.ts"
 import { notePlaced } from "./noteDown.ts"
+import { needsAudio } from "./greeted.ts"
 import { eventOf, logRefusal, nameless, overdue } from "./originateFailure.ts"
 
 const { Accepted, Refused } = CallEvent.cases
@@ -148,11 +149,17 @@ const noteLeft = ({ call, dialing, from, services: { clock, metrics } }: Outgoin
   call.fetching?.leave(from)
 }
 
+/** A callee would answer, and hear nothing. */
+const noAudio = Effect.fail(
+  new OriginateRefused({ reason: "misconfigured", detail: "calls through this provider have no audio, and the agent needs it" })
+)
+
 /** Asks the provider for the call. If only the rate was full, nothing has left: the request waits for its next moment. */
 const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
   const { call, dialing, from, latest, leave, services } = request
   const { context, phoneNumber } = dialing
   const asked = { callId: call.attempt.callId, context, from, leave, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
+  if (call.trunk.adapter.manifest.hasAudio === false && needsAudio(call)) return noAudio
   const placing: ReturnType<Trunk["originate"]> = Effect.suspend(() => {
     request.isFull = false
     return call.trunk.originate(asked)

@@ -13,22 +13,21 @@ t.jobs = 3
 
 const ours = "+15550009000"
 
-const open = async (t: Test, environment: Readonly<Record<string, string>> = {}) => {
+const open = async (t: Test, greeting = "") => {
   const telnyx = await startTelnyxEmulator({ ringMillis: 100, talkMillis: 400 })
   t.teardown(() => telnyx.stop())
   const port = await freePort()
   const world = await World.open(t, {
     account: { provider: "telnyx", api_key: telnyx.apiKey, connection_id: telnyx.connectionId, webhook_public_key: telnyx.publicKey },
     // Nothing is said, so that no audio is needed.
-    greeting: "",
+    greeting,
     environment: {
       ADAPTERS: "ari,telnyx",
       ORG_CONCURRENCY: "50",
       PORT: String(port),
       PROVIDER_URLS: `telnyx=${telnyx.url}`,
       PUBLIC_URL: `http://127.0.0.1:${port}`,
-      RECORDINGS: "off",
-      ...environment
+      RECORDINGS: "off"
     }
   })
   const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
@@ -105,4 +104,14 @@ t.test("given an address that we did not make, or a webhook that Telnyx did not 
   t.equal(await post(otherCall, telnyx.signature(body)), 403, "when the address was changed, then it is refused, whoever has signed")
   t.equal(await post(address, telnyx.signature(body)), 200, "when it is signed and names no call, then it is taken")
   t.equal((await attemptsOf(world.sql, id))[0]?.state, "answered", "then the call goes on")
+})
+
+t.test("given an agent that speaks, when a campaign is started through a carrier without audio", { buffered: true }, async (t) => {
+  const { dials, world } = await open(t, "Good morning.")
+  const { id } = await world.campaign(numbersOf(3, ["01"]), { retry: { maxRetries: 0 } })
+  await world.api.start(id)
+  const paused = await world.api.untilState(id, "paused")
+  t.match(JSON.stringify(paused.logs.at(-1)), /no audio/, "then it is paused, and says why")
+  t.strictSame(await contactStates(world.sql, id), { pending: 3 }, "then its contacts are untouched")
+  t.equal(dials().length, 0, "then nobody is called for silence")
 })
