@@ -42,7 +42,7 @@ t.test("given a hosted line", async (t) => {
   t.strictSame([await post("forged"), await post("unreadable"), await post("ring")], ["403 ", "400 ", "200 <status/>"])
   t.strictSame(hosted.line.story(callId), ["Rang"])
   t.match(hosted.received.at(-1), { callback: { kind: "status", isWanted: true, call: { callId }, url: hosted.address("status", callId) } })
-  hosted.isBroken = true
+  hosted.failures = 1
   t.equal(await post("ring"), "503 ")
   t.match([await hosted.lookup(hosted.ref(callId)), await hosted.hangup(hosted.ref(callId))], ["silent", { _tag: "ProviderError" }])
   await hosted.restart()

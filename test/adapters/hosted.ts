@@ -32,8 +32,8 @@ export class Hosted {
   readonly received: Array<Received> = []
   /** Calls that nobody wants any more. */
   readonly unwanted = new Set<string>()
-  /** On: every callback gets a 503, unread. */
-  isBroken = false
+  /** So many callbacks get a 503, unread. */
+  failures = 0
   line!: Line // set by `open`, the only maker
   readonly #refs = new Map<string, CallRef>()
   readonly #http = createServer((request, response) => {
@@ -145,10 +145,16 @@ export class Hosted {
       call: this.#refs.get(callId),
       isWanted: !this.unwanted.has(callId)
     }
-    const { read, status } = this.isBroken ? { read: undefined, status: 503 } : this.#read(callback)
+    const { read, status } = this.#fails() ? { read: undefined, status: 503 } : this.#read(callback)
     this.received.push({ callback, read, status })
     for (const { call, event } of read?.events ?? []) this.#take(this.#callOf(call) ?? callId, event)
     response.writeHead(status, { "content-type": read?.reply?.mediaType ?? "text/plain" }).end(read?.reply?.body)
+  }
+
+  #fails(): boolean {
+    if (this.failures === 0) return false
+    this.failures -= 1
+    return true
   }
 
   #read(callback: Callback): { readonly read: CallbackRead | undefined; readonly status: number } {

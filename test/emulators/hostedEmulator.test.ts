@@ -63,9 +63,12 @@ t.test("given callbacks", async (t) => {
     send(sender, "lost")
     sender.lose()
     sender.copies = 2
+    sender.delayMillis = 50
+    const before = performance.now()
     send(sender, "4")
     await sender.settled()
     t.strictSame(bodies, ["3", "2", "1", "4", "4"])
+    t.ok(performance.now() - before > 90, "then each comes late")
   })
   t.test("when they are answered with an error, then they are sent again", async (t) => {
     const sender = new CallbackSender({ retries: 2 })
