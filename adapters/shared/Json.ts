@@ -24,6 +24,15 @@ export const numberAt = (value: unknown, ...path: ReadonlyArray<string>): number
   return typeof found === "number" && Number.isFinite(found) ? found : undefined
 }
 
+/** A time in words, such as those of ISO 8601 and RFC 2822, in epoch milliseconds. */
+export const timeIn = (text = ""): number | undefined => {
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : at
+}
+
+/** A number of things or seconds that was sent as text. */
+export const countIn = (text = ""): number | undefined => (/^[0-9]{1,9}$/.test(text) ? Number(text) : undefined)
+
 /** The error text of a provider's reply. Digits are masked, because they may be a phone number. */
 export const complaint = (body: unknown): string =>
   (textAt(body, "message") ?? textAt(body, "error") ?? "").replace(/\d{3,}/g, "#").slice(0, 120)

@@ -1,0 +1,22 @@
+/** Documents that tell a carrier what to do with a call. Every value is escaped, and what XML cannot hold is left out. */
+
+/** An element that is complete, as text. */
+type Element = string
+
+const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" }
+
+const isHeld = (character: string): boolean => character >= " " && character !== "\uFFFE" && character !== "\uFFFF"
+
+const escaped = (value: string): string =>
+  [...value.toWellFormed()]
+    .filter(isHeld)
+    .map((character) => escapes[character] ?? character)
+    .join("")
+
+/** Names are written as they are: they must come from the code. */
+export const element = (name: string, attributes: Readonly<Record<string, string>>, ...children: ReadonlyArray<Element>): Element => {
+  const open = [name, ...Object.entries(attributes).map(([attribute, value]) => `${attribute}="${escaped(value)}"`)].join(" ")
+  return children.length === 0 ? `<${open}/>` : `<${open}>${children.join("")}</${name}>`
+}
+
+export const documentOf = (root: Element): string => `<?xml version="1.0" encoding="UTF-8"?>${root}`

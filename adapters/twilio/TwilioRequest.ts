@@ -1,0 +1,52 @@
+/** The request for a call. https://www.twilio.com/docs/voice/api/call-resource#create-a-call */
+import { partsOf } from "#adapters/shared/CarrierRequest.ts"
+import { documentOf, element } from "#adapters/shared/xml.ts"
+import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
+
+/** What Twilio is asked to tell; `completed` stands for every end. */
+const events = ["initiated", "ringing", "answered", "completed"]
+/**
+ * Asks for every retry that Twilio offers. A fragment is for Twilio alone: it is neither sent nor signed.
+ * https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides
+ */
+const RETRIES = "#rc=5&rp=all"
+const LONGEST_RING_SECONDS = 600
+/** Without audio to connect to, the line stays open until the engine ends the call. */
+const SILENCE_SECONDS = 60
+
+export type Addresses = NonNullable<TrunkContext["callbackUrl"]>
+
+/** The body, for a request that is usable. */
+export const formOf = (request: OriginateRequest, callbackUrl: Addresses, detectsMachines: boolean): string => {
+  const { callId, from = "", ringTimeoutSeconds, to } = request
+  const form = new URLSearchParams({
+    To: to,
+    From: from,
+    Twiml: answerDocument(callbackUrl("media", callId)),
+    StatusCallback: callbackUrl("status", callId) + RETRIES,
+    StatusCallbackMethod: "POST"
+  })
+  for (const event of events) form.append("StatusCallbackEvent", event)
+  form.set("Timeout", String(Math.min(Math.max(1, Math.ceil(ringTimeoutSeconds)), LONGEST_RING_SECONDS)))
+  if (detectsMachines) {
+    form.set("MachineDetection", "Enable")
+    form.set("AsyncAmd", "true")
+    form.set("AsyncAmdStatusCallback", callbackUrl("amd", callId) + RETRIES)
+    form.set("AsyncAmdStatusCallbackMethod", "POST")
+  }
+  return form.toString()
+}
+
+/** TwiML. Nothing follows the stream, so the call ends when we close its socket. */
+const answerDocument = (mediaUrl: string): string => {
+  const url = streamAddress(mediaUrl)
+  const answer =
+    url === undefined ? element("Pause", { length: String(SILENCE_SECONDS) }) : element("Connect", {}, element("Stream", { url }))
+  return documentOf(element("Response", {}, answer))
+}
+
+/** Twilio drops the query of a stream's address, so an address with one is of no use. */
+const streamAddress = (mediaUrl: string): string | undefined => {
+  const { query, scheme } = partsOf(mediaUrl) ?? { query: "", scheme: "" }
+  return scheme === "" || query !== "" ? undefined : mediaUrl.replace(/^http/, "ws")
+}

@@ -1,0 +1,83 @@
+/**
+ * What Twilio tells of a call, in a callback or in the call's record, in the engine's words.
+ * https://www.twilio.com/docs/voice/api/call-resource#call-status-values
+ */
+import { formOf } from "#adapters/shared/CarrierRequest.ts"
+import { countIn, textAt, timeIn } from "#adapters/shared/Json.ts"
+import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
+import type { Presence } from "#core/provider/Adapter.ts"
+import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { isCallSid } from "./TwilioReplies.ts"
+import { proofOf } from "./signature.ts"
+import { causesByError, causesBySip, causesByStatus, presences } from "./twilioCodes.ts"
+
+interface Told {
+  readonly status: string | undefined
+  readonly answeredBy?: string | undefined
+  readonly at?: number | undefined
+  /** From the answer to the end. */
+  readonly seconds?: number | undefined
+  readonly sipStatus?: number | undefined
+  readonly error?: number | undefined
+}
+
+/** The state in the call's record. Undefined: it is not a record of a call. */
+export const presenceOf = (record: unknown): Presence | undefined => presences.get(textAt(record, "status"))
+
+const failure = ({ error = 0, sipStatus = 0 }: Told): HangupCause => {
+  const known = causesByError.get(error) ?? causesBySip.get(sipStatus)
+  if (known !== undefined) return known
+  if (sipStatus >= 500 && sipStatus < 600) return "congestion"
+  return sipStatus >= 300 ? fromSip(sipStatus) : "temporary_failure"
+}
+
+const causeOf = (told: Told): HangupCause | undefined => (told.status === "failed" ? failure(told) : causesByStatus.get(told.status))
+
+const eventsOf = (told: Told): ReadonlyArray<TrunkEvent> => {
+  const { answeredBy = "", at, seconds = 0, status } = told
+  const time = at === undefined ? {} : { at }
+  const events: Array<TrunkEvent> = []
+  if (status === "initiated" || status === "queued") events.push({ _tag: "Placed" })
+  if (status === "ringing") events.push({ _tag: "Rang" })
+  if (status === "in-progress") events.push({ _tag: "Answered", ...time })
+  // Only an answered call has lasted: if the answer was not told, or is told later, it is told by the end.
+  if (status === "completed" && seconds > 0) events.push({ _tag: "Answered", ...(at === undefined ? {} : { at: at - seconds * 1000 }) })
+  if (answeredBy.startsWith("machine_")) events.push({ _tag: "MachineDetected" })
+  const cause = causeOf(told)
+  if (cause !== undefined) events.push({ _tag: "HungUp", cause, ...time })
+  return events
+}
+
+/** What the record of a call that has ended tells. Nothing while it lives: the callbacks tell that in time, or too late to be of use. */
+export const endOf = (record: unknown): ReadonlyArray<TrunkEvent> => {
+  if (presenceOf(record) !== "gone") return []
+  return eventsOf({
+    status: textAt(record, "status"),
+    answeredBy: textAt(record, "answered_by"),
+    at: timeIn(textAt(record, "end_time")),
+    seconds: countIn(textAt(record, "duration"))
+  })
+}
+
+export const readCallback = (authToken: string, callback: Callback): CallbackRead | undefined => {
+  if (proofOf(callback, authToken) === undefined) return undefined
+  const fields = new Map(formOf(callback))
+  const sid = fields.get("CallSid")
+  const known = callback.call?.providerCallId
+  // Not a callback about a call, or about another leg.
+  if (!isCallSid(sid) || (known !== undefined && known !== sid)) return { events: [] }
+  const events = eventsOf({
+    status: fields.get("CallStatus"),
+    answeredBy: fields.get("AnsweredBy"),
+    at: timeIn(fields.get("Timestamp")),
+    seconds: countIn(fields.get("CallDuration")),
+    sipStatus: countIn(fields.get("SipResponseCode")),
+    error: countIn(fields.get("ErrorCode"))
+  })
+  const named: ReadonlyArray<TrunkEvent> = known === undefined ? [{ _tag: "Named", providerCallId: sid }] : []
+  return {
+    events: [...named, ...events].map((event) => ({ event })),
+    deliveryId: [callback.kind, sid, fields.get("SequenceNumber"), fields.get("CallStatus") ?? fields.get("AnsweredBy")].join(" ")
+  }
+}

@@ -1,0 +1,45 @@
+/** Twilio through its REST interface. Calls are reported in callbacks, so the engine needs a public address. */
+import { Effect } from "effect"
+import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { defineAdapter } from "#core/provider/Adapter.ts"
+import * as Credential from "#core/provider/Credential.ts"
+import { readCallback } from "./TwilioStatus.ts"
+import { accountOf, openTrunk } from "./TwilioTrunk.ts"
+
+export default defineAdapter({
+  manifest: {
+    contract: 2,
+    provider: "twilio",
+    displayName: "Twilio",
+    docsUrl: "https://www.twilio.com/docs/voice/api/call-resource",
+    // More are not refused but queued for up to a day, and would ring at any hour.
+    callsPerSecond: 1,
+    originatesInFlight: 4,
+    needsCallerId: true,
+    accountField: "account_sid"
+  },
+  fields: {
+    account_sid: {
+      ...Credential.text({
+        label: "Account SID",
+        description: "From the account's dashboard in Twilio's console",
+        placeholder: "AC00000000000000000000000000000000"
+      }),
+      sensitive: true,
+      pattern: "^AC[0-9a-fA-F]{32}$"
+    },
+    auth_token: {
+      ...Credential.secret({ label: "Auth Token", description: "Authenticates requests, and signs Twilio's callbacks" }),
+      pattern: "^[0-9a-fA-F]{32}$"
+    },
+    from_numbers: Credential.optionalList({
+      label: "Phone Numbers",
+      description: "Caller ids to show, in E.164",
+      placeholder: "+15550100"
+    }),
+    amd_enabled: Credential.optionalBoolean({ label: "Answering Machine Detection", description: "Twilio bills it per call" })
+  },
+  connect: Effect.fn("twilio.connect")(openTrunk),
+  read: ({ auth_token }, callback) => readCallback(auth_token, callback),
+  verify: (config, context) => verifyAccount(accountOf(config), context)
+})

@@ -1,0 +1,78 @@
+/** Twilio's codes in the engine's words. https://www.twilio.com/docs/api/errors */
+import type { HangupCause } from "#core/outcome/HangupCause.ts"
+import type { OriginateRefused, Presence } from "#core/provider/Adapter.ts"
+
+interface Refusal {
+  readonly reason: OriginateRefused["reason"]
+  readonly cause?: HangupCause
+}
+
+const misconfigured: Refusal = { reason: "misconfigured" }
+const authRefused: Refusal = { reason: "auth_refused" }
+const rateLimited: Refusal = { reason: "rate_limited" }
+const number = (cause: HangupCause): Refusal => ({ reason: "number_refused", cause })
+
+/** The codes change, so the status decides where a code is not listed. No other status proves anything. */
+export const refusalsByStatus: ReadonlyMap<number, Refusal> = new Map([
+  [400, misconfigured],
+  [401, authRefused],
+  [403, misconfigured],
+  [404, misconfigured],
+  [429, rateLimited]
+])
+
+export const refusalsByCode: ReadonlyMap<number, Refusal> = new Map([
+  // The account: wrong credentials, suspended, inactive.
+  [20003, authRefused],
+  [20005, authRefused],
+  [10001, authRefused],
+  // Too many requests at once; too many calls at once.
+  [20429, rateLimited],
+  [10004, rateLimited],
+  // This number: invalid, not in service, not reachable from the caller ID; not allowed for its country, or for this account.
+  [21211, number("invalid_number_format")],
+  [21214, number("unallocated_number")],
+  [21217, number("unallocated_number")],
+  [21215, number("facility_rejected")],
+  [21216, number("facility_rejected")]
+])
+
+/** The state of a call, by its status. A queued call rings later, unless it is canceled. */
+export const presences: ReadonlyMap<string | undefined, Presence> = new Map<string, Presence>([
+  ["queued", "ringing"],
+  ["initiated", "ringing"],
+  ["ringing", "ringing"],
+  ["in-progress", "up"],
+  ["completed", "gone"],
+  ["busy", "gone"],
+  ["no-answer", "gone"],
+  ["canceled", "gone"],
+  ["failed", "gone"]
+])
+
+/** Why a call ended, by its status; a failed one has codes as well. */
+export const causesByStatus: ReadonlyMap<string | undefined, HangupCause> = new Map<string, HangupCause>([
+  ["completed", "normal_clearing"],
+  ["busy", "user_busy"],
+  ["no-answer", "no_answer"],
+  ["canceled", "originator_cancel"]
+])
+
+/** Why a call ended that failed, by the code of its error. */
+export const causesByError: ReadonlyMap<number, HangupCause> = new Map<number, HangupCause>([
+  [13224, "unallocated_number"],
+  [13227, "facility_rejected"]
+])
+
+/** A call that failed with 408 or 480 was not let ring out: that would be `no-answer`. */
+export const causesBySip: ReadonlyMap<number, HangupCause> = new Map<number, HangupCause>([
+  [408, "congestion"],
+  [480, "congestion"],
+  [484, "invalid_number_format"],
+  [403, "facility_rejected"],
+  [603, "call_rejected"],
+  [607, "call_rejected"],
+  [608, "facility_rejected"],
+  [404, "unallocated_number"],
+  [604, "unallocated_number"]
+])

@@ -1,0 +1,271 @@
+/**
+ * What becomes of calls through Twilio: the adapter against an emulated Twilio over real sockets, judged by what the callees saw. `T2` and so on are
+ * cases of its conformance list.
+ */
+import { Effect } from "effect"
+import t from "tap"
+import { signed } from "#test/emulators/twilio/signed.ts"
+import { placesCall } from "#test/emulators/twilio/TwilioEmulator.ts"
+import { until, untilTrue } from "#test/support/until.ts"
+import { newCallId, numberOf } from "./conformance.ts"
+import { callIn, openWorld, storyOf } from "./twilioWorld.ts"
+
+t.test("given calls that are told in order", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+  t.jobs = 4
+
+  t.test("T2: when the callee answers and hangs up, then each step is told", { buffered: true }, async (t) => {
+    const { callId, failure, to } = await hosted.originate(numberOf("001"))
+    t.equal(failure, undefined)
+    await hosted.line.event(callId, "HungUp")
+    t.strictSame(storyOf(world, callId), ["Named", "Placed", "Rang", "Answered", "HungUp normal_clearing"])
+    const [record] = emulator.callsTo(to)
+    t.equal(hosted.ref(callId).providerCallId, record?.sid)
+    t.match(
+      hosted.line.events(callId).filter(({ _tag }) => _tag === "HungUp"),
+      [{ at: Date.parse(record?.end_time ?? "") }]
+    )
+    t.strictSame([world.dials(to), world.asked(to)], [1, 1])
+  })
+
+  const ends = [
+    ["is busy", "002", "user_busy"],
+    ["rejects the call", "007", "call_rejected"],
+    ["has no such number", "008", "unallocated_number"],
+    ["is out of lines", "009", "congestion"],
+    ["lets it ring", "013", "no_answer"]
+  ] as const
+  for (const [what, ending, cause] of ends) {
+    t.test(`T4: when the callee ${what}, then the call ends as ${cause}`, { buffered: true }, async (t) => {
+      const { callId, to } = await hosted.originate(numberOf(ending))
+      t.equal(await hosted.line.hungUp(callId), cause)
+      t.notOk(hosted.line.story(callId).includes("Answered"))
+      t.equal(world.dials(to), 1)
+    })
+  }
+  t.test("T4: when nobody answers in time, then Twilio ends the call", { buffered: true }, async (t) => {
+    const { callId, to } = await hosted.originate(numberOf("003"), { ringTimeoutSeconds: 0.5 })
+    t.equal(await hosted.line.hungUp(callId), "no_answer")
+    t.equal(emulator.log.of(to).at(-1)?.by, "timeout")
+  })
+})
+
+t.test("given machine detection", async (t) => {
+  const world = await openWorld(t, {}, { amd_enabled: true })
+  const { emulator, hosted } = world
+  const detectedOf = async (ending: string) => {
+    const { callId } = await hosted.originate(numberOf(ending))
+    await until("detection", () => hosted.received.find(({ callback: { call, kind } }) => kind === "amd" && call?.callId === callId))
+    await hosted.hangup(hosted.ref(callId))
+    t.equal(await hosted.line.hungUp(callId), "normal_clearing")
+    return hosted.line.story(callId).filter((word) => word === "MachineDetected").length
+  }
+  t.equal(await detectedOf("004"), 1, "T5: then a machine is told")
+  t.equal(await detectedOf("011"), 0, "then a human is not")
+  for (const answeredBy of ["unknown", "fax", "machine", "", "constructor"]) {
+    emulator.detect(answeredBy)
+    t.equal(await detectedOf("011"), 0, `T6: then '${answeredBy}' is no machine`)
+  }
+})
+
+t.test("given callbacks in disorder", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+
+  await t.test("T3: when they come backwards and twice, then the call was answered and has ended", async (t) => {
+    emulator.sender.hold()
+    emulator.sender.copies = 2
+    const { callId, to } = await hosted.originate(numberOf("001"))
+    await untilTrue("end", () => emulator.callsTo(to)[0]?.status === "completed")
+    emulator.sender.release("reversed")
+    emulator.sender.copies = 1
+    await emulator.sender.settled()
+    const [named, answered, ended] = hosted.line.story(callId)
+    t.strictSame([named, answered, ended], ["Named", "Answered", "HungUp normal_clearing"])
+    t.equal(world.dials(to), 1)
+  })
+  await t.test("when they overtake the reply and are repeated after the end, then the story is still true", async (t) => {
+    const { callId, failure, to } = await hosted.originate(numberOf("006"))
+    t.equal(failure, undefined)
+    t.equal(await hosted.line.hungUp(callId), "normal_clearing")
+    t.ok(hosted.line.story(callId).includes("Answered"))
+    t.equal(world.dials(to), 1)
+  })
+  await t.test("when one is delivered again, then it has the same id, and no other has", async (t) => {
+    const { callId } = await hosted.originate(numberOf("001"))
+    await hosted.line.event(callId, "HungUp")
+    await emulator.sender.settled()
+    const idsOf = () => hosted.received.flatMap(({ callback, read }) => (callback.call?.callId === callId ? [read?.deliveryId] : []))
+    const before = idsOf()
+    t.equal(new Set(before).size, 4)
+    for (const { callback } of hosted.received.filter(({ callback }) => callback.call?.callId === callId).slice(0, 4)) {
+      const { "x-twilio-signature": signature = "", "content-type": type = "" } = callback.headers
+      await fetch(callback.url, { method: "POST", body: callback.body, headers: { "x-twilio-signature": signature, "content-type": type } })
+    }
+    t.strictSame(idsOf(), [...before, ...before])
+  })
+  await t.test("when the engine cannot take one, then Twilio sends it again", async (t) => {
+    hosted.failures = 1
+    const { callId } = await hosted.originate(numberOf("002"))
+    t.equal(await hosted.line.hungUp(callId), "user_busy")
+    await emulator.sender.settled()
+    const { deliveries } = emulator.sender
+    t.strictSame(
+      deliveries.slice(-3).map(({ status }) => status),
+      [503, 200, 200]
+    )
+    t.equal(deliveries.at(-3)?.body, deliveries.at(-2)?.body)
+  })
+})
+
+t.test("T9: given a callback that Twilio signed", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+  const { callId } = await hosted.originate(numberOf("011"))
+  await hosted.line.event(callId, "Answered")
+  const callback = await until("callback", () => hosted.received.at(-1)?.callback)
+  const { "content-type": type = "", "x-twilio-signature": signature = "" } = callback.headers
+  const post = async (body: string, { url = callback.url, ...headers }: Readonly<Record<string, string>> = {}) =>
+    (await fetch(url, { method: "POST", body, headers: { "content-type": type, "x-twilio-signature": signature, ...headers } })).status
+  const body = Buffer.from(callback.body).toString()
+  const story = hosted.line.story(callId)
+  t.equal(await post(`${body}&CallDuration=5`), 403, "with another field")
+  t.equal(await post(body.replace("in-progress", "completed")), 403, "with another status")
+  t.equal(await post(body, { url: hosted.address("amd", callId) }), 403, "at another address")
+  t.equal(await post(body, { url: hosted.address("status", newCallId()) }), 403, "for another call")
+  t.equal(await post(body, { "x-twilio-signature": "" }), 403, "without a signature")
+  t.strictSame(hosted.line.story(callId), story, "then nothing is told")
+  t.equal(await post(body, { "x-forwarded-host": "elsewhere.example.com" }), 200, "as it was, through a proxy")
+  const send = (fields: Readonly<Record<string, string>>, token = emulator.authToken) => {
+    const { headers, url, body } = signed(callback.url, fields, token)
+    return post(body, { url, ...headers })
+  }
+  const end = { AccountSid: emulator.accountSid, CallSid: hosted.ref(callId).providerCallId ?? "", CallStatus: "completed" }
+  const told = hosted.line.story(callId)
+  t.equal(await send(end, "0".repeat(32)), 403, "signed by another account")
+  t.equal(await send({ ...end, CallSid: `CA${"f".repeat(32)}` }), 200, "about another leg")
+  t.equal(await send({ ...end, CallStatus: "constructor" }), 200, "with a status that does not exist")
+  t.equal(await send({ CallStatus: "completed" }), 200, "about no call")
+  t.strictSame(hosted.line.story(callId), told, "then nothing is told")
+  t.equal(await send(end), 200)
+  t.equal(hosted.line.story(callId).at(-1), "HungUp normal_clearing")
+})
+
+t.test("given calls to hang up", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+
+  await t.test("when it waits in the queue, then it is taken out and never rings", async (t) => {
+    const { callId, ref, to } = await callIn(world, "queued")
+    t.equal(await hosted.hangup(ref()), undefined)
+    t.equal(await hosted.line.hungUp(callId), "originator_cancel", "T4: then it is canceled")
+    emulator.holdQueue(false)
+    t.equal(emulator.callsTo(to)[0]?.status, "canceled")
+    t.equal(world.dials(to), 0)
+  })
+  await t.test("when it rings, then it ends without an answer", async (t) => {
+    const { callId, ref, to } = await callIn(world, "ringing")
+    t.equal(await hosted.hangup(ref()), undefined)
+    await hosted.line.event(callId, "HungUp")
+    t.notOk(hosted.line.story(callId).includes("Answered"))
+    t.equal(emulator.log.of(to).at(-1)?.by, "us")
+  })
+  await t.test("when somebody talks, then it ends", async (t) => {
+    const { callId, ref, to } = await callIn(world, "up")
+    t.equal(await hosted.hangup(ref()), undefined)
+    t.equal(await hosted.line.hungUp(callId), "normal_clearing")
+    t.equal(emulator.log.of(to).at(-1)?.by, "us")
+  })
+  await t.test("T13: when it has ended, then hanging up succeeds", async (t) => {
+    const { ref } = await callIn(world, "ended")
+    t.equal(await hosted.hangup(ref()), undefined, "of a call that Twilio knows")
+    emulator.forget(ref().providerCallId ?? "")
+    t.equal(await hosted.hangup(ref()), undefined, "of a call that it does not know any more")
+  })
+  await t.test("when it is not certain that it ends, then hanging up fails", async (t) => {
+    const { callId, ref } = await callIn(world, "up")
+    const failed = { _tag: "ProviderError", operation: "hangup" }
+    t.match(await hosted.hangup({ ...ref(), providerCallId: undefined }), failed, "without Twilio's id")
+    t.match(await hosted.hangup({ ...ref(), providerCallId: "../Recordings" }), failed, "with an id that is not Twilio's")
+    const isUpdate = ({ method, path }: { method: string; path: string }) => method === "POST" && path.includes("/Calls/CA")
+    for (const reply of ["reset", { status: 503 }, { status: 404, body: "<html></html>" }, { status: 200, body: {} }] as const) {
+      emulator.server.fail({ acts: false, reply }, isUpdate)
+      t.match(await hosted.hangup(ref()), failed, JSON.stringify(reply))
+    }
+    t.equal(await hosted.lookup(ref()), "up")
+    t.equal(await hosted.hangup(ref()), undefined)
+    await hosted.line.event(callId, "HungUp")
+  })
+})
+
+t.test("given calls to look up", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+  const looks = [
+    ["queued", "ringing"],
+    ["ringing", "ringing"],
+    ["up", "up"],
+    ["ended", "gone"]
+  ] as const
+  for (const [state, presence] of looks) {
+    await t.test(`when it is ${state}, then it is found by its id, and by its number`, async (t) => {
+      const { callId, ref, to } = await callIn(world, state)
+      t.equal(await hosted.lookup(ref()), presence)
+      t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), presence)
+      t.match(hosted.line.events(callId).at(state === "ended" ? -2 : -1), { _tag: "Named", providerCallId: emulator.callsTo(to)[0]?.sid })
+      await hosted.hangup(ref())
+      emulator.holdQueue(false)
+    })
+  }
+  await t.test("when its callbacks are lost, then the look tells its end", async (t) => {
+    emulator.sender.hold()
+    const { callId, to } = await hosted.originate(numberOf("001"))
+    await untilTrue("end", () => emulator.callsTo(to)[0]?.status === "completed")
+    emulator.sender.lose()
+    t.equal(await hosted.lookup(hosted.ref(callId)), "gone")
+    t.strictSame(hosted.line.story(callId), ["Named", "Answered", "HungUp normal_clearing"])
+  })
+  await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
+    const { ref, to } = await callIn(world, "ended")
+    await hosted.originate(to)
+    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined }), "silent")
+    t.equal(
+      await hosted.lookup({ ...ref(), providerCallId: undefined, sentAt: Date.now() - 86_400_000 }),
+      "gone",
+      "at another time there are none"
+    )
+    t.equal(await hosted.lookup({ ...ref(), providerCallId: undefined, from: "+15550009999" }), "gone", "from another number neither")
+  })
+  await t.test("when there is no trace of it, then it is gone, and never more than that", async (t) => {
+    emulator.server.fail({ acts: false, reply: "reset" }, placesCall)
+    const { callId } = await hosted.originate(numberOf("001"))
+    t.equal(await hosted.lookup(hosted.ref(callId)), "gone")
+    t.equal(await hosted.lookup({ ...hosted.ref(callId), providerCallId: `CA${"0".repeat(32)}` }), "gone")
+    t.equal(await hosted.lookup({ ...hosted.ref(callId), to: undefined }), "silent", "unless its number is not known")
+    for (const reply of [{ status: 200, body: "<html></html>" }, { status: 503 }, { status: 404 }] as const) {
+      emulator.server.fail({ acts: false, reply }, ({ method }) => method === "GET", 2)
+      t.equal(await hosted.lookup({ ...hosted.ref(callId), providerCallId: `CA${"0".repeat(32)}` }), "silent", `${reply.status} by its id`)
+      t.equal(await hosted.lookup(hosted.ref(callId)), "silent", `${reply.status} by its number`)
+    }
+  })
+})
+
+t.test("given a restart, when only the reference to a call is left, then it is found and hung up", async (t) => {
+  const world = await openWorld(t)
+  const { emulator, hosted } = world
+  const { callId, ref, to } = await callIn(world, "up")
+  await hosted.restart()
+  t.equal(await hosted.lookup(ref()), "up")
+  t.equal(await hosted.hangup(ref()), undefined)
+  t.equal(await hosted.line.hungUp(callId), "normal_clearing")
+  t.equal(emulator.log.of(to).at(-1)?.by, "us")
+  t.strictSame([world.dials(to), world.asked(to)], [1, 1])
+})
+
+t.test("given what an adapter cannot do yet, then it says so", async (t) => {
+  const { hosted } = await openWorld(t)
+  const call = hosted.ref(newCallId())
+  t.match(await Effect.runPromise(Effect.flip(Effect.scoped(hosted.line.trunk.openMedia(call)))), { _tag: "ProviderError" })
+  t.match(await Effect.runPromise(Effect.flip(hosted.line.trunk.sendDtmf(call, "1"))), { _tag: "ProviderError" })
+})
