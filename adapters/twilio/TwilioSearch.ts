@@ -19,13 +19,8 @@ export const queriesFor = ({ sentAt, to }: CallRef): ReadonlyArray<string> => {
   return filters.map((filter) => new URLSearchParams({ To: to, ...filter, PageSize: "100" }).toString())
 }
 
-interface Found {
-  readonly sid: string
-  readonly record: unknown
-}
-
 /** Undefined: none. Or why nobody can tell. The last reply counts for a call that is in several. */
-export const theOneOf = (replies: ReadonlyArray<Reply>, call: CallRef): Found | string | undefined => {
+export const theOneOf = (replies: ReadonlyArray<Reply>, call: CallRef): { sid: string; record: unknown } | string | undefined => {
   if (replies.length === 0) return "neither the call's id nor its number is known"
   const found = new Map<string, unknown>()
   for (const { body, status } of replies) {

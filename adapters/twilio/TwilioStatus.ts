@@ -52,12 +52,8 @@ const eventsOf = (told: Told): ReadonlyArray<TrunkEvent> => {
 /** What the record of a call that has ended tells. Nothing while it lives: the callbacks tell that in time, or too late to be of use. */
 export const endOf = (record: unknown): ReadonlyArray<TrunkEvent> => {
   if (presenceOf(record) !== "gone") return []
-  return eventsOf({
-    status: textAt(record, "status"),
-    answeredBy: textAt(record, "answered_by"),
-    at: timeIn(textAt(record, "end_time")),
-    seconds: countIn(textAt(record, "duration"))
-  })
+  const [at, seconds] = [timeIn(textAt(record, "end_time")), countIn(textAt(record, "duration"))]
+  return eventsOf({ status: textAt(record, "status"), answeredBy: textAt(record, "answered_by"), at, seconds })
 }
 
 export const readCallback = (authToken: string, callback: Callback): CallbackRead | undefined => {

@@ -23,9 +23,9 @@ interface Twilio {
 }
 
 /** `path` is below the account's. */
-const requestTo = ({ account_sid }: TwilioConfig, path: string, form?: string): HttpRequest => ({
+const requestTo = ({ account_sid }: TwilioConfig, path: string, form?: string, query = ""): HttpRequest => ({
   method: form === undefined ? "GET" : "POST",
-  path: `/2010-04-01/Accounts/${encodeURIComponent(account_sid)}${path}.json`,
+  path: `/2010-04-01/Accounts/${encodeURIComponent(account_sid)}${path}.json${query}`,
   ...(form === undefined ? {} : { body: { mediaType: "application/x-www-form-urlencoded", text: form } })
 })
 
@@ -80,10 +80,9 @@ const fetchRecord = Effect.fnUntraced(function* (twilio: Twilio, operation: stri
 /** The record of the one call that can be ours, whose name and end are told; undefined if there is none. */
 const search = Effect.fnUntraced(function* ({ carrier, config, onEvent }: Twilio, call: CallRef) {
   // One after the other: a call that leaves the queue in between is in the second list.
-  const replies = yield* Effect.forEach(queriesFor(call), (query) => {
-    const { path, ...request } = requestTo(config, "/Calls")
-    return carrier.ask("lookup", { ...request, path: `${path}?${query}` })
-  })
+  const replies = yield* Effect.forEach(queriesFor(call), (query) =>
+    carrier.ask("lookup", requestTo(config, "/Calls", undefined, `?${query}`))
+  )
   const found = theOneOf(replies, call)
   if (typeof found === "string") return yield* carrier.error("lookup", found)
   if (found === undefined) return undefined
@@ -101,8 +100,7 @@ const lookup: (twilio: Twilio, call: CallRef) => ReturnType<Trunk["lookup"]> = (
 const isOutOfState = (reply: Reply): boolean => errorCodeOf(reply) === 21220
 
 const hangup = Effect.fn("twilio.hangup")(function* (twilio: Twilio, call: CallRef) {
-  const { providerCallId: sid } = call
-  const { error } = twilio.carrier
+  const [sid, error] = [call.providerCallId, twilio.carrier.error]
   if (!isCallSid(sid)) return yield* error("hangup", "Twilio's id of the call is not known")
   const completed = yield* askAbout(twilio, "hangup", sid, "Status=completed")
   if (isNotFound(completed)) return

@@ -3,7 +3,9 @@
  * cases of its conformance list.
  */
 import { Effect } from "effect"
+import fc from "fast-check"
 import t from "tap"
+import twilio from "#adapters/twilio/twilio.ts"
 import { signed } from "#test/emulators/twilio/signed.ts"
 import { placesCall } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { until, untilTrue } from "#test/support/until.ts"
@@ -152,6 +154,33 @@ t.test("T9: given a callback that Twilio signed", async (t) => {
   t.equal(hosted.line.story(callId).at(-1), "HungUp normal_clearing")
 })
 
+t.test("given whatever fields, when Twilio signed them, then they are read without an error", async () => {
+  const authToken = "12345678901234567890123456789012"
+  const url = "https://voice.example.com/status"
+  const names = ["CallSid", "CallStatus", "AnsweredBy", "Timestamp", "CallDuration", "SipResponseCode", "ErrorCode", "SequenceNumber"]
+  const values = ["", "completed", "failed", "constructor", "__proto__", "-1", "1e99", "99999999999", "603", `CA${"0".repeat(32)}`]
+  const fields = fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...values), fc.string()))
+  fc.assert(
+    fc.property(fields, (given) => {
+      const { body, headers } = signed(url, { ...given, CallSid: `CA${"1".repeat(32)}` }, authToken)
+      const callback = {
+        method: "POST",
+        url,
+        headers,
+        body: Buffer.from(body),
+        at: 0,
+        kind: "status",
+        call: undefined,
+        isWanted: true
+      } as const
+      const read = twilio.read?.({ auth_token: authToken }, callback)
+      const [named, ...events] = read?.events ?? []
+      return named?.event._tag === "Named" && events.every(({ event }) => !("at" in event) || Number.isFinite(event.at))
+    }),
+    { seed: 1 }
+  )
+})
+
 t.test("given calls to hang up", async (t) => {
   const world = await openWorld(t)
   const { emulator, hosted } = world
@@ -170,6 +199,13 @@ t.test("given calls to hang up", async (t) => {
     await hosted.line.event(callId, "HungUp")
     t.notOk(hosted.line.story(callId).includes("Answered"))
     t.equal(emulator.log.of(to).at(-1)?.by, "us")
+  })
+  await t.test("when Twilio accepts the end and it goes on ringing, then it is canceled", async (t) => {
+    const { callId, ref } = await callIn(world, "ringing")
+    const stillRings = { sid: ref().providerCallId, status: "ringing" }
+    emulator.server.fail({ acts: false, reply: { status: 200, body: stillRings } }, ({ body }) => body === "Status=completed")
+    t.equal(await hosted.hangup(ref()), undefined)
+    t.equal(await hosted.line.hungUp(callId), "originator_cancel")
   })
   await t.test("when somebody talks, then it ends", async (t) => {
     const { callId, ref, to } = await callIn(world, "up")
