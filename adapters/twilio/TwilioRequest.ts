@@ -11,7 +11,7 @@ const events = ["initiated", "ringing", "answered", "completed"]
  */
 const RETRIES = "#rc=5&rp=all"
 const LONGEST_RING_SECONDS = 600
-/** Without audio to connect to, the line stays open until the engine ends the call. */
+/** Without audio to connect to, the line stays open for the engine to end the call, but not for longer than this. */
 const SILENCE_SECONDS = 60
 
 export type Addresses = NonNullable<TrunkContext["callbackUrl"]>

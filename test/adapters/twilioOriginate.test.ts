@@ -87,11 +87,23 @@ t.test("given replies that are lost or prove nothing", async (t) => {
     t.strictSame([world.dials(to), world.asked(to)], [1, 1])
   })
 
+  await t.test("when the reply comes after we have stopped waiting, then it still names the call", async (t) => {
+    emulator.server.fail({ acts: true, reply: "hang" }, placesCall)
+    emulator.sender.hold()
+    const { callId, failure, to } = await hosted.originate(numberOf("011"))
+    t.match(failure, { _tag: "OriginateDoubtful", detail: /no reply/ })
+    emulator.server.replyLate()
+    await hosted.line.event(callId, "Named")
+    emulator.sender.lose()
+    t.equal(hosted.ref(callId).providerCallId, emulator.callsTo(to)[0]?.sid)
+    t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
+    t.strictSame([world.dials(to), world.asked(to)], [1, 1])
+  })
+
   const page = "<html><body>Bad Gateway</body></html>"
   const sid = 5
-  const replies: ReadonlyArray<readonly [what: string, acts: boolean, reply: "reset" | "hang" | { status: number; body?: unknown }]> = [
+  const replies: ReadonlyArray<readonly [what: string, acts: boolean, reply: "reset" | { status: number; body?: unknown }]> = [
     ["is lost before it is placed", false, "reset"],
-    ["gets no reply in time", true, "hang"],
     ["gets 500 although it is placed", true, { status: 500, body: { code: 20500, message: "Internal", status: 500 } }],
     ["gets 503 from a proxy", false, { status: 503, body: page }],
     ["gets 403 from a proxy", false, { status: 403, body: page }],
@@ -108,7 +120,7 @@ t.test("given replies that are lost or prove nothing", async (t) => {
     await t.test(`when a request ${what}, then it is in doubt and not repeated`, async (t) => {
       emulator.server.fail({ acts, reply }, placesCall)
       const { failure, to } = await hosted.originate(numberOf("002"))
-      t.match(failure, { _tag: "OriginateDoubtful", ...(typeof reply === "string" ? {} : { status: reply.status }) })
+      t.match(failure, { _tag: "OriginateDoubtful", ...(reply === "reset" ? {} : { status: reply.status }) })
       if (acts) await eventually("the callee's phone", () => world.dials(to) === 1)
       t.strictSame([world.dials(to), world.asked(to)], [acts ? 1 : 0, 1])
     })

@@ -38,6 +38,7 @@ export class CarrierServer {
   /** Every request in order, those with a fault included. */
   readonly requests: Array<CarrierAsk> = []
   #faults: Array<Pending> = []
+  #hanging: Array<() => void> = []
   #port = 0
   readonly #http: Server
   readonly #answer: (ask: CarrierAsk) => CarrierAnswer | Promise<CarrierAnswer>
@@ -70,6 +71,11 @@ export class CarrierServer {
     this.#faults.push({ fault, applies, left: count })
   }
 
+  /** Sends the replies that hang, as far as the carrier acted. */
+  replyLate(): void {
+    for (const reply of this.#hanging.splice(0)) reply()
+  }
+
   /** On: new connections get ECONNREFUSED, and open ones are closed. Off: listens on the same port again. */
   async refuseConnections(on: boolean): Promise<void> {
     if (on === !this.#http.listening) return
@@ -95,7 +101,10 @@ export class CarrierServer {
     const fault = this.#faultFor(ask)
     const answer = fault?.acts === false ? undefined : await this.#answer(ask)
     const reply = fault?.reply ?? answer
-    if (reply === "hang" || reply === undefined) return
+    if (reply === "hang" || reply === undefined) {
+      if (answer !== undefined) this.#hanging.push(() => send(response, answer))
+      return
+    }
     if (reply === "reset") return resetSocket(request.socket)
     send(response, reply)
   }
