@@ -139,6 +139,7 @@ t.test("a record tells whether a call lives, and its events whether it was answe
   const ended = "2026-11-25T01:00:00Z"
   t.match(record({ is_alive: true }), { hasEnded: false, legId: "leg-1" })
   t.match(record({ is_alive: false, end_time: ended }), { hasEnded: true })
+  t.match(record({ is_alive: true, end_time: ended }), { hasEnded: false })
   for (const end_time of [undefined, null, ""]) t.match(record({ is_alive: false, end_time }), { hasEnded: false }, "right after the dial")
   for (const is_alive of [undefined, "true", 1, null]) t.equal(record({ is_alive }), undefined)
   t.equal(recordOf({ data: { ...legs, is_alive: true } }, "v3:another"), undefined)

@@ -7,7 +7,7 @@ import type { Check, TrunkStatus } from "#core/provider/Adapter.ts"
 import { trunksOf } from "#test/support/egress.ts"
 import { numberOf } from "./Line.ts"
 import { Hosted } from "./hosted.ts"
-import { configOf, start } from "./telnyxWorld.ts"
+import { configOf, open, start } from "./telnyxWorld.ts"
 
 t.test("without an address, an application or a key that proves webhooks, nothing is dialed", async (t) => {
   const emulator = await start(t)
@@ -49,6 +49,22 @@ t.test("the status tells a wrong key, a wrong application and an outage, and `re
   hosted.line.trunk.reconnect?.()
   await hosted.line.status("Up")
   t.equal((await hosted.originate(numberOf("11"))).failure, undefined)
+})
+
+t.test("an outage is noticed by a dial that does not leave, and its end without help", async (t) => {
+  const { emulator, hosted, line } = await open(t)
+  await emulator.server.refuseConnections(true)
+  t.match((await hosted.originate(numberOf("11"))).failure, { reason: "unreachable" })
+  await line.status("Down")
+  await emulator.server.refuseConnections(false)
+  await line.status("Up")
+  t.strictSame(
+    line.statuses.map(({ _tag }) => _tag),
+    ["Connecting", "Up", "Down", "Up"],
+    "each change once"
+  )
+  line.trunk.reconnect?.()
+  t.equal(line.statuses.length, 4, "what works is left alone")
 })
 
 t.test("a configuration is tested without placing a call", async (t) => {
