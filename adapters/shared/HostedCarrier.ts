@@ -28,6 +28,8 @@ interface Account {
   readonly authorization: string
   /** A request that changes nothing and needs the credentials, and what its outcome says about the trunk. */
   readonly check: { readonly request: HttpRequest; readonly statusOf: (outcome: Outcome) => TrunkStatus }
+  /** What the configuration lacks, although its fields are valid: no call can be placed without it. */
+  readonly lack?: string | undefined
   /** What to do when the credentials are refused. */
   readonly advice: string
 }
@@ -90,20 +92,22 @@ const unusable = ({ from, to }: OriginateRequest): OriginateRefused | undefined 
  * requests with usable numbers.
  */
 export const trunkOf = Effect.fnUntraced(function* (
-  { displayName }: Account,
+  { displayName, lack }: Account,
   carrier: HostedCarrier,
   { callbackUrl, onStatus }: TrunkContext,
   verbs: Verbs
 ) {
   const hurry = Latch.makeUnsafe(false)
   const unheard = `${displayName} reports calls to the engine's public address: set PUBLIC_URL`
-  const check = callbackUrl === undefined ? Effect.succeed(unreachable(unheard)) : carrier.status
+  const obstacle = lack ?? (callbackUrl === undefined ? unheard : undefined)
+  const check = obstacle === undefined ? carrier.status : Effect.succeed(unreachable(obstacle))
   yield* Effect.forkScoped(keepStatus({ check, hurry, onStatus }))
   const trunk: Trunk = {
     ...verbs,
     originate: (request) => {
       const refusal = unusable(request)
       if (refusal !== undefined) return Effect.fail(refusal)
+      if (lack !== undefined) return Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: lack }))
       if (callbackUrl === undefined || carrier.refused !== undefined)
         return Effect.fail(new OriginateRefused({ reason: "unreachable", detail: carrier.refused ?? unheard }))
       return Effect.tapError(verbs.originate(callbackUrl, request), (error) =>
@@ -131,11 +135,12 @@ export const verifyAccount = Effect.fnUntraced(function* (account: Account, cont
   for (const check of checksOf(account, status)) context.report(check)
 })
 
-const checksOf = ({ advice, displayName, origin }: Account, status: TrunkStatus): ReadonlyArray<Check> => {
+const checksOf = ({ advice, displayName, lack, origin }: Account, status: TrunkStatus): ReadonlyArray<Check> => {
   const detail = status._tag === "Down" ? status.detail : ""
   if (status._tag === "Down" && status.reason !== "auth")
     return [failed("connection", `${displayName} could not be reached: ${detail}.`, `Let the engine connect to ${origin}.`)]
   const connection = passed("connection", `${displayName} answers.`)
-  if (status._tag === "Up") return [connection, passed("credentials", `${displayName} accepts the credentials.`)]
+  const complete = lack === undefined ? [] : [failed("configuration", `${lack}.`, "Complete the telephony configuration.")]
+  if (status._tag === "Up") return [connection, passed("credentials", `${displayName} accepts the credentials.`), ...complete]
   return [connection, failed("credentials", `${displayName} refuses the credentials: ${detail}.`, advice)]
 }

@@ -4,7 +4,7 @@ import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
-import { at, parse, textAt } from "#adapters/shared/Json.ts"
+import { at, parse, textAt, timeIn } from "#adapters/shared/Json.ts"
 import { ends } from "./codes.ts"
 import { proofOf } from "./signature.ts"
 import { callIdIn } from "./TelnyxDial.ts"
@@ -31,8 +31,8 @@ const eventsIn = (data: unknown, { call, isWanted }: Callback): CallbackRead["ev
 
 const meaningOf = (data: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> => {
   const payload = at(data, "payload")
-  const occurredAt = Date.parse(textAt(data, "occurred_at") ?? "")
-  const time = Number.isNaN(occurredAt) ? {} : { at: occurredAt }
+  const occurredAt = timeIn(textAt(data, "occurred_at"))
+  const time = occurredAt === undefined ? {} : { at: occurredAt }
   // Some deliveries write underscores instead of dots.
   switch (textAt(data, "event_type")?.replaceAll("_", ".")) {
     case "call.initiated":

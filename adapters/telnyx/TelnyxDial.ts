@@ -1,9 +1,7 @@
 /** The request that places a call, and the mark by which everything that Telnyx says about the call is recognized. */
 import { Schema } from "effect"
 import { CallId } from "#core/Id.ts"
-import { OriginateRefused, type OriginateRequest } from "#core/provider/Adapter.ts"
-
-const e164 = /^\+[1-9][0-9]{6,14}$/
+import type { OriginateRequest } from "#core/provider/Adapter.ts"
 
 /** Limits of `timeout_secs`. */
 const RING_SECONDS = { least: 5, most: 600 }
@@ -26,24 +24,15 @@ interface DialSettings {
   readonly webhookUrl: string
 }
 
-/** The request's body, or why there can be none. */
-export const dialBodyOf = ({ connectionId, webhookUrl }: DialSettings, request: OriginateRequest): object | OriginateRefused => {
-  const { callId, from, ringTimeoutSeconds, to } = request
-  if (!isCallId(callId)) return new OriginateRefused({ reason: "misconfigured", detail: "not a call id" })
-  if (!e164.test(to))
-    return new OriginateRefused({ reason: "number_refused", cause: "invalid_number_format", detail: "not a number in E.164 format" })
-  if (from === undefined || !e164.test(from))
-    return new OriginateRefused({ reason: "misconfigured", detail: "the caller id is not a number in E.164 format" })
-  return {
-    connection_id: connectionId,
-    to,
-    from,
-    client_state: clientStateOf(callId),
-    // A second request with this id is ignored, whoever sends it.
-    command_id: callId,
-    timeout_secs: Math.min(Math.max(Math.ceil(ringTimeoutSeconds), RING_SECONDS.least), RING_SECONDS.most),
-    webhook_url: webhookUrl,
-    webhook_url_method: "POST",
-    webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }
-  }
-}
+export const dialBodyOf = ({ connectionId, webhookUrl }: DialSettings, { callId, from, ringTimeoutSeconds, to }: OriginateRequest) => ({
+  connection_id: connectionId,
+  to,
+  from,
+  client_state: clientStateOf(callId),
+  // A second request with this id is ignored, whoever sends it.
+  command_id: callId,
+  timeout_secs: Math.min(Math.max(Math.ceil(ringTimeoutSeconds), RING_SECONDS.least), RING_SECONDS.most),
+  webhook_url: webhookUrl,
+  webhook_url_method: "POST",
+  webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }
+})

@@ -1,14 +1,13 @@
 /** What Telnyx' replies prove. Only its own documented errors are proof; a proxy on the way can produce any status. */
-import { OriginateDoubtful, OriginateRefused, type TrunkStatus } from "#core/provider/Adapter.ts"
+import { type OriginateDoubtful, OriginateRefused, type TrunkStatus } from "#core/provider/Adapter.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
-import { NotSent, type Outcome, type Reply } from "#adapters/shared/HttpClient.ts"
+import type { Outcome, Reply } from "#adapters/shared/HttpClient.ts"
 import { at, textAt } from "#adapters/shared/Json.ts"
+import { doubtOf, isSuccess, notSent } from "#adapters/shared/originated.ts"
 import { refusals } from "./codes.ts"
 
 /** For a rate limit that comes without a time. */
 const RATE_LIMIT_RETRY_MILLIS = 5_000
-
-const isSuccess = ({ status }: Reply): boolean => status >= 200 && status < 300
 
 interface TelnyxError {
   /** The HTTP status and Telnyx' code. */
@@ -33,15 +32,11 @@ export const whatIsWrong = (reply: Reply): string => `HTTP ${errorsOf(reply)[0]?
 
 /** What a dial has come to: the id of a call, proof that there is none, or doubt. */
 export const originated = (outcome: Outcome): { readonly providerCallId: string } | OriginateRefused | OriginateDoubtful => {
-  if (outcome instanceof NotSent)
-    return new OriginateRefused({ reason: outcome.withdrawn ? "permit_lapsed" : "unreachable", detail: outcome.detail })
-  if (!("status" in outcome)) return new OriginateDoubtful({ detail: outcome.detail })
-  const { body, retryAfterMillis, status } = outcome
+  if (!("status" in outcome)) return notSent(outcome) ?? doubtOf(outcome, whatIsWrong)
   // `is_alive` says nothing yet: it may be false right after the dial.
-  const providerCallId = at(body, "data", "call_control_id")
-  if (isSuccess(outcome) && at(body, "errors") === undefined && isProviderCallId(providerCallId)) return { providerCallId }
-  const wait = retryAfterMillis === undefined ? {} : { retryAfterMillis }
-  return refusalOf(outcome) ?? new OriginateDoubtful({ status, ...wait, detail: `${whatIsWrong(outcome)}, which proves nothing` })
+  const providerCallId = at(outcome.body, "data", "call_control_id")
+  const isPlaced = isSuccess(outcome) && at(outcome.body, "errors") === undefined
+  return isPlaced && isProviderCallId(providerCallId) ? { providerCallId } : (refusalOf(outcome) ?? doubtOf(outcome, whatIsWrong))
 }
 
 /** A refusal only if each error proves that there was no call. */
@@ -75,14 +70,13 @@ export const isEndedAlready = (reply: Reply): boolean => hasError(reply, "422 90
 /** Telnyx has no trace of what was asked for. It keeps a call for ten minutes after its end. */
 export const isUnknown = (reply: Reply): boolean => hasError(reply, "404 10005")
 
-/** What the reply to a request for the application says about the trunk; undefined if it says nothing, because of a rate limit. */
-export const statusOf = (outcome: Outcome): TrunkStatus | undefined => {
+/** What the reply to a request for the application, or for a list, says about the trunk. */
+export const statusOf = (outcome: Outcome): TrunkStatus => {
   const down = (reason: "auth" | "unreachable", detail: string): TrunkStatus => ({ _tag: "Down", reason, detail })
   if (!("status" in outcome)) return down("unreachable", outcome.detail)
-  if (hasError(outcome, "401 10009") || hasError(outcome, "403 10010"))
-    return down("auth", `Telnyx rejects the API key (${whatIsWrong(outcome)})`)
-  if (isUnknown(outcome)) return down("unreachable", "the account has no Call Control application with this connection_id")
-  if (hasError(outcome, "429 10011")) return undefined
-  const isApplication = textAt(outcome.body, "data", "record_type") === "call_control_application"
-  return isSuccess(outcome) && isApplication ? { _tag: "Up" } : down("unreachable", `${whatIsWrong(outcome)}, not the application's record`)
+  if (isUnknown(outcome)) return down("auth", "the account has no Call Control application with this `connection_id`")
+  if (hasError(outcome, "401 10009") || hasError(outcome, "403 10010")) return down("auth", whatIsWrong(outcome))
+  const data = at(outcome.body, "data")
+  const isAccepted = Array.isArray(data) || textAt(data, "record_type") === "call_control_application"
+  return isSuccess(outcome) && isAccepted ? { _tag: "Up" } : down("unreachable", `${whatIsWrong(outcome)}, not the application's record`)
 }

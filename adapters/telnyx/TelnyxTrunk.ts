@@ -1,170 +1,142 @@
 /**
- * Calls through one Call Control application. Nothing is remembered of a call: what happens to it arrives as webhooks, at whichever node, and
- * every verb finds the call by its `CallRef`.
+ * Calls through one Call Control application. What becomes of them, Telnyx tells in webhooks (`TelnyxCallback.ts`). Nothing is remembered of a
+ * call: every verb finds it by its `CallRef`.
  */
-import type { KeyObject } from "node:crypto"
-import { Effect, Latch, Random } from "effect"
-import { refusedWords, refusesUrl } from "#core/egress/Egress.ts"
-import { OriginateRefused, type OriginateRequest, ProviderError } from "#core/provider/Adapter.ts"
-import type { Trunk, TrunkContext, TrunkStatus } from "#core/provider/Adapter.ts"
+import { Effect } from "effect"
+import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
+import type { HttpRequest, Outcome, Reply } from "#adapters/shared/HttpClient.ts"
+import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
-import type { Outcome, Reply } from "#adapters/shared/HttpClient.ts"
-import { makeApi, pathOf, type TelnyxApi } from "./TelnyxApi.ts"
+import { publicKeyOf } from "./signature.ts"
 import { dialBodyOf } from "./TelnyxDial.ts"
 import { activeCallsOf, presenceOf, recordOf } from "./TelnyxRecord.ts"
 import { isDone, isEndedAlready, isUnknown, originated, statusOf, whatIsWrong } from "./TelnyxReply.ts"
 
-export interface TrunkSettings {
-  readonly apiKey: string
-  readonly connectionId: string
-  readonly publicKey: KeyObject | undefined
+interface TelnyxConfig {
+  readonly api_key: string
+  readonly connection_id: string
+  readonly webhook_public_key: string
 }
 
 interface Telnyx {
-  readonly api: TelnyxApi
+  readonly carrier: HostedCarrier
   readonly connectionId: string
-  readonly context: TrunkContext
-  /** Opened to make the next check start now. */
-  readonly hurry: Latch.Latch
-  status: TrunkStatus
+  readonly onEvent: TrunkContext["onEvent"]
 }
 
-const CHECK_MILLIS = 60_000
-const FIRST_RETRY_MILLIS = 1_000
-/** A wrong key does not become right by trying often. */
-const AUTH_RETRY_MILLIS = 30_000
 /** Of calls or events. */
 const PAGE_SIZE = "250"
 const MOST_PAGES = 20
 
-export const openTrunk = Effect.fnUntraced(function* (settings: TrunkSettings, context: TrunkContext) {
-  const { connectionId } = settings
-  const api = yield* makeApi(settings.apiKey, context)
-  const obstacle = obstacleTo(settings, context, api.base)
-  const status: TrunkStatus = obstacle === undefined ? { _tag: "Connecting" } : { _tag: "Down", reason: "unreachable", detail: obstacle }
-  const telnyx: Telnyx = { api, connectionId, context, hurry: Latch.makeUnsafe(false), status }
-  context.onStatus(status)
-  if (obstacle === undefined) yield* Effect.forkScoped(follow(telnyx))
-  const trunk: Trunk = {
-    originate: (request) =>
-      obstacle === undefined
-        ? originate(telnyx, request)
-        : Effect.fail(new OriginateRefused({ reason: "misconfigured", detail: obstacle })),
+const get = (path: string, query?: Readonly<Record<string, string>>): HttpRequest => ({
+  method: "GET",
+  path: `/v2${path}${query === undefined ? "" : `?${new URLSearchParams(query)}`}`
+})
+const post = (path: string, body: object): HttpRequest => ({
+  method: "POST",
+  path: `/v2${path}`,
+  body: { mediaType: "application/json", text: JSON.stringify(body) },
+  waitHeader: "x-ratelimit-reset"
+})
+const callPath = (providerCallId: string): string => `/calls/${encodeURIComponent(providerCallId)}`
+
+/** Without an application a key can still be tested, but no call be placed. */
+const checkOf = (connectionId: string): HttpRequest =>
+  connectionId === "" ? get("/phone_numbers", { "page[size]": "1" }) : get(`/call_control_applications/${encodeURIComponent(connectionId)}`)
+
+/** Why no call can be placed: there is no application for it, or nobody would hear of its answer. */
+const lackOf = ({ connection_id, webhook_public_key }: TelnyxConfig): string | undefined => {
+  if (connection_id === "") return "`connection_id` is needed, the id of a Call Control application"
+  if (publicKeyOf(webhook_public_key) === undefined) return "`webhook_public_key` is needed, because webhooks are not believed without it"
+  return undefined
+}
+
+export const accountOf = (config: TelnyxConfig) => ({
+  provider: "telnyx",
+  displayName: "Telnyx",
+  origin: "https://api.telnyx.com",
+  // Other characters come from pasting, and could not be sent in a header.
+  authorization: `Bearer ${config.api_key.replace(/[^!-~]/g, "")}`,
+  check: { request: checkOf(config.connection_id), statusOf },
+  lack: lackOf(config),
+  advice:
+    "Copy an API v2 key from Telnyx' portal to `api_key`, and the id of a Call Control application of the same account to `connection_id`."
+})
+
+export const openTrunk = Effect.fnUntraced(function* (config: TelnyxConfig, context: TrunkContext) {
+  const carrier = yield* openCarrier(accountOf(config), context)
+  const telnyx: Telnyx = { carrier, connectionId: config.connection_id, onEvent: context.onEvent }
+  return yield* trunkOf(accountOf(config), carrier, context, {
+    originate: (callbackUrl, request) => originate(telnyx, callbackUrl("event", request.callId), request),
     hangup: (call) => hangup(telnyx, call),
     lookup: (call) => lookup(telnyx, call),
-    openMedia: () => Effect.fail(providerError("openMedia", "not served yet")),
-    sendDtmf: (call, digits) => sendDtmf(telnyx, call, digits),
-    // Its events come to the address that the call was placed with, whoever follows it.
-    adopt: () => {},
-    reconnect: () => {
-      if (obstacle !== undefined || telnyx.status._tag !== "Down") return
-      tell(telnyx, { _tag: "Connecting" })
-      telnyx.hurry.openUnsafe()
-    }
-  }
-  return trunk
+    sendDtmf: (call, digits) => sendDtmf(telnyx, call, digits)
+  })
 })
 
-/** Why no call can be placed, whatever Telnyx says: nobody would hear of its answer. */
-const obstacleTo = (settings: TrunkSettings, { callbackUrl, egress }: TrunkContext, base: URL): string | undefined => {
-  if (callbackUrl === undefined) return "Telnyx cannot reach this engine: PUBLIC_URL is needed"
-  if (settings.connectionId === "") return "connection_id is needed: the id of a Call Control application"
-  if (settings.publicKey === undefined) return "webhook_public_key is needed: without it no event of a call can be believed"
-  return refusesUrl(egress, base) ? refusedWords : undefined
-}
-
-const tell = (telnyx: Telnyx, status: TrunkStatus): void => {
-  if (JSON.stringify(status) === JSON.stringify(telnyx.status)) return
-  telnyx.status = status
-  telnyx.context.onStatus(status)
-}
-
-/** Checks the credentials for as long as the trunk is open. */
-const follow = Effect.fnUntraced(function* (telnyx: Telnyx) {
-  const { api, connectionId, hurry } = telnyx
-  for (let failures = 0; ; ) {
-    const status = statusOf(yield* api.get(pathOf("call_control_applications", connectionId)))
-    if (status !== undefined) tell(telnyx, status)
-    failures = status?._tag === "Up" ? 0 : failures + 1
-    const first = status?._tag === "Down" && status.reason === "auth" ? AUTH_RETRY_MILLIS : FIRST_RETRY_MILLIS
-    const wait = failures === 0 ? CHECK_MILLIS : Math.min(first * 2 ** (failures - 1), CHECK_MILLIS)
-    // The jitter keeps many trunks from coming back at once.
-    yield* Effect.timeoutOption(hurry.await, wait * (0.5 + (yield* Random.next)))
-    hurry.closeUnsafe()
-  }
-})
-
-const originate = Effect.fn("telnyx.originate")(function* (telnyx: Telnyx, request: OriginateRequest) {
-  const { api, connectionId, context, hurry } = telnyx
-  const { callId } = request
-  const body = dialBodyOf({ connectionId, webhookUrl: context.callbackUrl?.("event", callId) ?? "" }, request)
-  if (body instanceof OriginateRefused) return yield* body
+const originate = Effect.fn("telnyx.originate")(function* (telnyx: Telnyx, webhookUrl: string, request: OriginateRequest) {
+  const { carrier, connectionId, onEvent } = telnyx
+  const { callId, leave } = request
   let isLate = false
   const settled = (outcome: Outcome) => {
     const result = originated(outcome)
-    if (isLate && "providerCallId" in result) context.onEvent(callId, { _tag: "Named", ...result })
+    if (isLate && "providerCallId" in result) onEvent(callId, { _tag: "Named", ...result })
   }
   const stopWaiting = Effect.sync(() => {
     isLate = true
   })
-  const result = originated(yield* api.dial(body, () => request.leave(), settled).pipe(Effect.ensuring(stopWaiting)))
-  if ("providerCallId" in result) return result
-  // The status may be out of date.
-  if (result._tag === "OriginateRefused" && (result.reason === "auth_refused" || result.reason === "unreachable")) hurry.openUnsafe()
-  return yield* result
+  const dial = post("/calls", dialBodyOf({ connectionId, webhookUrl }, request))
+  const placing = asOutcome(carrier.http.place({ ...dial, leave: () => leave() }, settled))
+  const result = originated(yield* Effect.ensuring(placing, stopWaiting))
+  return "providerCallId" in result ? result : yield* result
 })
 
-const providerError = (operation: string, detail: string) => new ProviderError({ provider: "telnyx", operation, detail })
-
 /** Fails unless the reply is one that `isExpected` knows. */
-const ask = (operation: string, asked: Effect.Effect<Outcome>, isExpected: (reply: Reply) => boolean) =>
-  Effect.flatMap(asked, (outcome) => {
-    if (!("status" in outcome)) return Effect.fail(providerError(operation, outcome.detail))
-    return isExpected(outcome) ? Effect.succeed(outcome) : Effect.fail(providerError(operation, whatIsWrong(outcome)))
-  })
+const ask = ({ carrier }: Telnyx, operation: string, request: HttpRequest, isExpected: (reply: Reply) => boolean) =>
+  Effect.filterOrFail(carrier.ask(operation, request), isExpected, (reply) => carrier.error(operation, whatIsWrong(reply)))
 
-const command = (operation: string, { api }: Telnyx, { providerCallId }: CallRef, action: string, body: object, isExpected = isDone) =>
+const command = (telnyx: Telnyx, operation: string, { providerCallId }: CallRef, action: string, body: object, isExpected = isDone) =>
   providerCallId === undefined
-    ? Effect.fail(providerError(operation, "Telnyx' id of the call is not known yet"))
-    : Effect.asVoid(ask(operation, api.post(`${pathOf("calls", providerCallId)}/actions/${action}`, body), isExpected))
+    ? Effect.fail(telnyx.carrier.error(operation, "Telnyx' id of the call is not known yet"))
+    : Effect.asVoid(ask(telnyx, operation, post(`${callPath(providerCallId)}/actions/${action}`, body), isExpected))
 
 /** Without a `command_id`, so that a second hang-up is not ignored. A 404 is no success: the call may belong to another account. */
 const hangup = (telnyx: Telnyx, call: CallRef) =>
-  command("hangup", telnyx, call, "hangup", {}, (reply) => isDone(reply) || isEndedAlready(reply))
+  command(telnyx, "hangup", call, "hangup", {}, (reply) => isDone(reply) || isEndedAlready(reply))
 
 const sendDtmf = (telnyx: Telnyx, call: CallRef, digits: string) =>
   /^[0-9*#A-D]{1,64}$/.test(digits)
-    ? command("sendDtmf", telnyx, call, "send_dtmf", { digits })
-    : Effect.fail(providerError("sendDtmf", "not DTMF digits"))
+    ? command(telnyx, "sendDtmf", call, "send_dtmf", { digits })
+    : Effect.fail(telnyx.carrier.error("sendDtmf", "not DTMF digits"))
 
 const isOk = ({ status }: Reply): boolean => status === 200
 
 const lookup = Effect.fn("telnyx.lookup")(function* (telnyx: Telnyx, call: CallRef) {
-  const { api } = telnyx
+  const { error } = telnyx.carrier
   const providerCallId = call.providerCallId ?? (yield* find(telnyx, call))
   if (providerCallId === undefined) return "gone"
-  const reply = yield* ask("lookup", api.get(pathOf("calls", providerCallId)), (reply) => isOk(reply) || isUnknown(reply))
+  const reply = yield* ask(telnyx, "lookup", get(callPath(providerCallId)), (reply) => isOk(reply) || isUnknown(reply))
   if (isUnknown(reply)) return "gone"
   const record = recordOf(reply.body, providerCallId)
-  if (record === undefined) return yield* providerError("lookup", "not the call's record")
+  if (record === undefined) return yield* error("lookup", "not the call's record")
   if (record.hasEnded) return "gone"
   const query = { "filter[leg_id]": record.legId, "filter[type]": "webhook", "page[size]": PAGE_SIZE }
-  const events = yield* ask("lookup", api.get("/call_events", query), isOk)
-  return presenceOf(record, events.body) ?? (yield* providerError("lookup", "not a list of events"))
+  const events = yield* ask(telnyx, "lookup", get("/call_events", query), isOk)
+  return presenceOf(record, events.body) ?? (yield* error("lookup", "not a list of events"))
 })
 
 /** Looks for a call whose id we have never been told among the live calls. It can still appear later. */
-const find = Effect.fnUntraced(function* ({ api, connectionId, context }: Telnyx, { callId }: CallRef) {
+const find = Effect.fnUntraced(function* (telnyx: Telnyx, { callId }: CallRef) {
+  const path = `/connections/${encodeURIComponent(telnyx.connectionId)}/active_calls`
   let after: string | undefined
   for (let page = 0; page < MOST_PAGES; page++) {
     const query = { "page[limit]": PAGE_SIZE, ...(after === undefined ? {} : { "page[after]": after }) }
-    const reply = yield* ask("lookup", api.get(`${pathOf("connections", connectionId)}/active_calls`, query), isOk)
-    const calls = activeCallsOf(reply.body, callId)
-    if (calls === undefined) return yield* providerError("lookup", "not a list of live calls")
+    const calls = activeCallsOf((yield* ask(telnyx, "lookup", get(path, query), isOk)).body, callId)
+    if (calls === undefined) return yield* telnyx.carrier.error("lookup", "not a list of live calls")
     const { found } = calls
-    if (found !== undefined) context.onEvent(callId, { _tag: "Named", providerCallId: found })
+    if (found !== undefined) telnyx.onEvent(callId, { _tag: "Named", providerCallId: found })
     if (found !== undefined || calls.after === undefined) return found
     after = calls.after
   }
-  return yield* providerError("lookup", "too many live calls")
+  return yield* telnyx.carrier.error("lookup", "too many live calls")
 })

@@ -1,10 +1,11 @@
 /** Telnyx Call Control v2: calls are placed over REST and followed through signed webhooks. */
+import { Effect } from "effect"
+import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { publicKeyOf } from "./signature.ts"
 import { readCallback } from "./TelnyxCallback.ts"
-import { openTrunk } from "./TelnyxTrunk.ts"
-import { verify } from "./TelnyxVerify.ts"
+import { accountOf, openTrunk } from "./TelnyxTrunk.ts"
 
 export default defineAdapter({
   manifest: {
@@ -14,7 +15,7 @@ export default defineAdapter({
     docsUrl: "https://developers.telnyx.com/docs/voice/programmable-voice",
     // Telnyx takes 30 dials per second, averaged over 5 s and over the whole account.
     callsPerSecond: 25,
-    originatesInFlight: 32,
+    originatesInFlight: 16,
     needsCallerId: true,
     hasAudio: false,
     accountField: "connection_id"
@@ -36,14 +37,8 @@ export default defineAdapter({
     },
     from_numbers: Credential.optionalList({ label: "Phone Numbers", description: "Caller ids in E.164 format", placeholder: "+15550100" })
   },
-  connect: (config, context) => openTrunk(settingsOf(config), context),
   callbackHeaders: ["telnyx-signature-ed25519", "telnyx-timestamp"],
+  connect: Effect.fn("telnyx.connect")(openTrunk),
   read: ({ webhook_public_key }, callback) => readCallback(callback, publicKeyOf(webhook_public_key)),
-  verify: (config, context) => verify(settingsOf(config), context)
-})
-
-const settingsOf = (config: { readonly api_key: string; readonly connection_id: string; readonly webhook_public_key: string }) => ({
-  apiKey: config.api_key,
-  connectionId: config.connection_id.trim(),
-  publicKey: publicKeyOf(config.webhook_public_key)
+  verify: (config, context) => verifyAccount(accountOf(config), context)
 })
