@@ -19,12 +19,7 @@ export const callIdIn = (clientState: string | undefined): CallId | undefined =>
   return isCallId(text) && clientStateOf(text) === clientState ? text : undefined
 }
 
-interface DialSettings {
-  readonly connectionId: string
-  readonly webhookUrl: string
-}
-
-export const dialBodyOf = ({ connectionId, webhookUrl }: DialSettings, { callId, from, ringTimeoutSeconds, to }: OriginateRequest) => ({
+export const dialBodyOf = (connectionId: string, webhookUrl: string, { callId, from, ringTimeoutSeconds, to }: OriginateRequest) => ({
   connection_id: connectionId,
   to,
   from,

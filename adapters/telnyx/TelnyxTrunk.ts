@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
-import type { HttpRequest, Outcome, Reply } from "#adapters/shared/HttpClient.ts"
+import type { HttpRequest, Reply } from "#adapters/shared/HttpClient.ts"
 import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { publicKeyOf } from "./signature.ts"
@@ -77,17 +77,15 @@ export const openTrunk = Effect.fnUntraced(function* (config: TelnyxConfig, cont
 const originate = Effect.fn("telnyx.originate")(function* (telnyx: Telnyx, webhookUrl: string, request: OriginateRequest) {
   const { carrier, connectionId, onEvent } = telnyx
   const { callId, leave } = request
-  let isLate = false
-  const settled = (outcome: Outcome) => {
-    const result = originated(outcome)
-    if (isLate && "providerCallId" in result) onEvent(callId, { _tag: "Named", ...result })
-  }
-  const stopWaiting = Effect.sync(() => {
-    isLate = true
-  })
-  const dial = post("/calls", dialBodyOf({ connectionId, webhookUrl }, request))
-  const placing = asOutcome(carrier.http.place({ ...dial, leave: () => leave() }, settled))
-  const result = originated(yield* Effect.ensuring(placing, stopWaiting))
+  const dial = post("/calls", dialBodyOf(connectionId, webhookUrl, request))
+  const outcome = yield* asOutcome(
+    carrier.http.place({ ...dial, leave: () => leave() }, (settled) => {
+      // Even of a reply that comes too late for the originate.
+      const named = originated(settled)
+      if ("providerCallId" in named) onEvent(callId, { _tag: "Named", ...named })
+    })
+  )
+  const result = originated(outcome)
   return "providerCallId" in result ? result : yield* result
 })
 

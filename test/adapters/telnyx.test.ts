@@ -113,10 +113,9 @@ t.test("X6: repeats are known by their id, and disorder by the carrier's time", 
   await reaches(emulator, late.to, "ended")
   emulator.callbacks.release("reversed")
   await line.event(late.callId, "Placed")
-  const [hungUp, answered] = line.events(late.callId)
-  t.match([hungUp, answered], [{ _tag: "HungUp" }, { _tag: "Answered" }])
-  t.ok(hungUp !== undefined && answered !== undefined && "at" in hungUp && "at" in answered)
-  t.ok(Number(hungUp && "at" in hungUp && hungUp.at) > Number(answered && "at" in answered && answered.at))
+  const timed = line.events(late.callId).flatMap((event) => ("at" in event ? [event] : []))
+  t.match(timed, [{ _tag: "HungUp" }, { _tag: "Answered" }])
+  t.ok((timed[0]?.at ?? 0) > (timed[1]?.at ?? 0), "the carrier's time tells the order")
 })
 
 t.test("X7: forged, altered and old webhooks get a 403 and change nothing", async (t) => {

@@ -8,6 +8,7 @@ import telnyx from "#adapters/telnyx/telnyx.ts"
 import { clientStateOf, dialBodyOf } from "#adapters/telnyx/TelnyxDial.ts"
 import { activeCallsOf, presenceOf, recordOf } from "#adapters/telnyx/TelnyxRecord.ts"
 import { isDone, isEndedAlready, originated, statusOf } from "#adapters/telnyx/TelnyxReply.ts"
+import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { newCallId } from "./Line.ts"
@@ -32,10 +33,10 @@ const errors = (...all: ReadonlyArray<unknown>) => ({ errors: all })
 // --- originate
 
 t.test("X1: a dial is exactly what Telnyx asks for", async (t) => {
-  const settings = { connectionId: "1684", webhookUrl: "https://voice.example.com/cb" }
+  const bodyOf = (one: OriginateRequest) => dialBodyOf("1684", "https://voice.example.com/cb", one)
   const request = { callId, to: "+14155550101", from: "+15550009000", ringTimeoutSeconds: 29.2, leave: () => true }
   const retries = { retries_ms: [1000, 3000, 8000, 15000, 30000] }
-  t.strictSame(dialBodyOf(settings, request), {
+  t.strictSame(bodyOf(request), {
     connection_id: "1684",
     to: "+14155550101",
     from: "+15550009000",
@@ -46,8 +47,8 @@ t.test("X1: a dial is exactly what Telnyx asks for", async (t) => {
     webhook_url_method: "POST",
     webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }
   })
-  t.match(dialBodyOf(settings, { ...request, ringTimeoutSeconds: 1 }), { timeout_secs: 5 })
-  t.match(dialBodyOf(settings, { ...request, ringTimeoutSeconds: 1000 }), { timeout_secs: 600 })
+  t.match(bodyOf({ ...request, ringTimeoutSeconds: 1 }), { timeout_secs: 5 })
+  t.match(bodyOf({ ...request, ringTimeoutSeconds: 1000 }), { timeout_secs: 600 })
 })
 
 t.test("a call is placed only if the reply names it", async (t) => {
