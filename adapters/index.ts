@@ -2,5 +2,6 @@
 import type { Adapter } from "#core/provider/Adapter.ts"
 import ari from "./ari/ari.ts"
 import telnyx from "./telnyx/telnyx.ts"
+import twilio from "./twilio/twilio.ts"
 
-export const builtIn: ReadonlyArray<Adapter> = [ari, telnyx]
+export const builtIn: ReadonlyArray<Adapter> = [ari, telnyx, twilio]

@@ -1,5 +1,4 @@
 /** The request for a call. https://www.twilio.com/docs/voice/api/call-resource#create-a-call */
-import { partsOf } from "#adapters/shared/CarrierRequest.ts"
 import { documentOf, element } from "#adapters/shared/xml.ts"
 import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 
@@ -16,13 +15,18 @@ const SILENCE_SECONDS = 60
 
 export type Addresses = NonNullable<TrunkContext["callbackUrl"]>
 
-/** The body, for a request that is usable. */
-export const formOf = (request: OriginateRequest, callbackUrl: Addresses, detectsMachines: boolean): string => {
+/** The body, for a request that is usable. `mediaUrl`: where the call's audio is served; undefined: nowhere. */
+export const formOf = (
+  request: OriginateRequest,
+  callbackUrl: Addresses,
+  mediaUrl: string | undefined,
+  detectsMachines: boolean
+): string => {
   const { callId, from = "", ringTimeoutSeconds, to } = request
   const form = new URLSearchParams({
     To: to,
     From: from,
-    Twiml: answerDocument(callbackUrl("media", callId)),
+    Twiml: answerDocument(mediaUrl),
     StatusCallback: callbackUrl("status", callId) + RETRIES,
     StatusCallbackMethod: "POST"
   })
@@ -38,15 +42,10 @@ export const formOf = (request: OriginateRequest, callbackUrl: Addresses, detect
 }
 
 /** TwiML. Nothing follows the stream, so the call ends when we close its socket. */
-const answerDocument = (mediaUrl: string): string => {
-  const url = streamAddress(mediaUrl)
+const answerDocument = (mediaUrl: string | undefined): string => {
   const answer =
-    url === undefined ? element("Pause", { length: String(SILENCE_SECONDS) }) : element("Connect", {}, element("Stream", { url }))
+    mediaUrl === undefined
+      ? element("Pause", { length: String(SILENCE_SECONDS) })
+      : element("Connect", {}, element("Stream", { url: mediaUrl }))
   return documentOf(element("Response", {}, answer))
-}
-
-/** Twilio drops the query of a stream's address, so an address with one is of no use. */
-const streamAddress = (mediaUrl: string): string | undefined => {
-  const { query, scheme } = partsOf(mediaUrl) ?? { query: "", scheme: "" }
-  return scheme === "" || query !== "" ? undefined : mediaUrl.replace(/^http/, "ws")
 }

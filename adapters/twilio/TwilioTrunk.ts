@@ -19,6 +19,7 @@ interface TwilioConfig {
 interface Twilio {
   readonly config: TwilioConfig
   readonly carrier: HostedCarrier
+  readonly mediaUrl: TrunkContext["mediaUrl"]
   readonly onEvent: TrunkContext["onEvent"]
 }
 
@@ -40,7 +41,7 @@ export const accountOf = (config: TwilioConfig) => ({
 
 export const openTrunk = Effect.fnUntraced(function* (config: TwilioConfig, context: TrunkContext) {
   const carrier = yield* openCarrier(accountOf(config), context)
-  const twilio: Twilio = { config, carrier, onEvent: context.onEvent }
+  const twilio: Twilio = { config, carrier, mediaUrl: context.mediaUrl, onEvent: context.onEvent }
   return yield* trunkOf(accountOf(config), carrier, context, {
     originate: (callbackUrl, request) => originate(twilio, callbackUrl, request),
     hangup: (call) => hangup(twilio, call),
@@ -50,9 +51,9 @@ export const openTrunk = Effect.fnUntraced(function* (config: TwilioConfig, cont
 })
 
 const originate = Effect.fn("twilio.originate")(function* (twilio: Twilio, callbackUrl: Addresses, request: OriginateRequest) {
-  const { carrier, config, onEvent } = twilio
+  const { carrier, config, mediaUrl, onEvent } = twilio
   const { callId, leave } = request
-  const body = requestTo(config, "/Calls", formOf(request, callbackUrl, config.amd_enabled))
+  const body = requestTo(config, "/Calls", formOf(request, callbackUrl, mediaUrl?.(callId), config.amd_enabled))
   const outcome = yield* asOutcome(
     carrier.http.place({ ...body, leave: () => leave() }, (settled) => {
       // Even of a reply that comes too late for the originate.

@@ -16,6 +16,7 @@ export default defineAdapter({
     callsPerSecond: 1,
     originatesInFlight: 4,
     needsCallerId: true,
+    hasAudio: false,
     accountField: "account_sid"
   },
   fields: {
@@ -40,6 +41,7 @@ export default defineAdapter({
     amd_enabled: Credential.optionalBoolean({ label: "Answering Machine Detection", description: "Twilio bills it per call" })
   },
   connect: Effect.fn("twilio.connect")(openTrunk),
+  callbackHeaders: ["x-twilio-signature"],
   read: ({ auth_token }, callback) => readCallback(auth_token, callback),
   verify: (config, context) => verifyAccount(accountOf(config), context)
 })

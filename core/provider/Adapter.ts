@@ -198,7 +198,7 @@ export interface TrunkContext {
    */
   readonly callbackUrl: ((kind: string, callId?: CallId) => string) | undefined
   /** The address of a websocket for the audio of a call, without a query. Undefined: the engine serves none. */
-  readonly mediaUrl?: (callId: CallId) => string
+  readonly mediaUrl?: ((callId: CallId) => string) | undefined
 }
 
 export interface Manifest {

@@ -114,6 +114,7 @@ export class Hosted {
     this.line = await Line.open(this.#adapter, this.#config, undefined, {
       apiOrigin: new URL(this.#options.apiOrigin),
       callbackUrl: this.#options.isPublic === false ? undefined : this.address,
+      mediaUrl: (callId) => this.address("media", callId),
       onEvent: (callId, event) => this.#take(callId, event)
     })
   }

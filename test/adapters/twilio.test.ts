@@ -9,7 +9,7 @@ import twilio from "#adapters/twilio/twilio.ts"
 import { signed } from "#test/emulators/twilio/signed.ts"
 import { placesCall } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { until, untilTrue } from "#test/support/until.ts"
-import { newCallId, numberOf } from "./conformance.ts"
+import { newCallId, numberOf } from "./Line.ts"
 import { callIn, openWorld, storyOf } from "./twilioWorld.ts"
 
 t.test("given calls that are told in order", async (t) => {

@@ -6,7 +6,7 @@ import { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Check } from "#core/provider/Adapter.ts"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { trunksOf } from "#test/support/egress.ts"
-import { numberOf } from "./conformance.ts"
+import { numberOf } from "./Line.ts"
 import { Hosted, OUR_NUMBER } from "./hosted.ts"
 
 const openWorld = async (t: Test, more: object = {}, isPublic = true) => {

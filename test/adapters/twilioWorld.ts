@@ -3,7 +3,7 @@ import type { Test } from "tap"
 import twilio from "#adapters/twilio/twilio.ts"
 import type { CallId } from "#core/Id.ts"
 import { placesCall, TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
-import { numberOf } from "./conformance.ts"
+import { numberOf } from "./Line.ts"
 import { Hosted, OUR_NUMBER } from "./hosted.ts"
 
 type Options = Omit<ConstructorParameters<typeof TwilioEmulator>[0], "numbers">

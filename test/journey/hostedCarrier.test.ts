@@ -4,7 +4,10 @@
  */
 import { request } from "node:http"
 import t, { type Test } from "tap"
+import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
+import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
+import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { freePort } from "#test/support/freePort.ts"
 
@@ -13,19 +16,48 @@ t.jobs = 3
 
 const ours = "+15550009000"
 
-const open = async (t: Test, greeting = "") => {
-  const telnyx = await startTelnyxEmulator({ ringMillis: 100, talkMillis: 400 })
-  t.teardown(() => telnyx.stop())
+interface Carrier {
+  readonly provider: string
+  readonly account: Readonly<Record<string, unknown>>
+  readonly url: string
+  readonly log: CalleeLog
+  readonly callbacks: CallbackSender
+}
+
+const far = { ringMillis: 100, talkMillis: 400 }
+const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
+  Telnyx: async (t) => {
+    const emulator = await startTelnyxEmulator(far)
+    t.teardown(() => emulator.stop())
+    const { apiKey, callbacks, connectionId, log, publicKey, url } = emulator
+    return {
+      provider: "telnyx",
+      account: { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey },
+      callbacks,
+      log,
+      url
+    }
+  },
+  Twilio: async (t) => {
+    const emulator = await TwilioEmulator.start({ ...far, numbers: [ours], callsPerSecond: 1000 })
+    t.teardown(() => emulator.stop())
+    const { accountSid, authToken, log, sender, server } = emulator
+    return { provider: "twilio", account: { account_sid: accountSid, auth_token: authToken }, callbacks: sender, log, url: server.url }
+  }
+}
+
+const open = async (t: Test, carrier: Carrier, greeting = "") => {
+  const { account, log, provider, url } = carrier
   const port = await freePort()
   const world = await World.open(t, {
-    account: { provider: "telnyx", api_key: telnyx.apiKey, connection_id: telnyx.connectionId, webhook_public_key: telnyx.publicKey },
+    account: { provider, ...account },
     // Nothing is said, so that no audio is needed.
     greeting,
     environment: {
-      ADAPTERS: "ari,telnyx",
+      ADAPTERS: `ari,${provider}`,
       ORG_CONCURRENCY: "50",
       PORT: String(port),
-      PROVIDER_URLS: `telnyx=${telnyx.url}`,
+      PROVIDER_URLS: `${provider}=${url}`,
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       RECORDINGS: "off"
     }
@@ -34,57 +66,65 @@ const open = async (t: Test, greeting = "") => {
   // The list of what was made just now.
   const [config] = (body as { readonly configurations: ReadonlyArray<{ readonly id: number }> }).configurations
   await world.api.ask("POST", `/organizations/telephony-configs/${config?.id}/phone-numbers`, { address: ours })
-  const dials = () => telnyx.log.entries.filter(({ kind }) => kind === "originate")
-  return { dials, telnyx, world }
+  return { dials: () => log.entries.filter(({ kind }) => kind === "originate"), world }
 }
 
-t.test("given a campaign whose callees answer, are busy, and do not exist", { buffered: true }, async (t) => {
-  const { dials, telnyx, world } = await open(t)
-  const { id } = await world.campaign(numbersOf(30, ["01", "02", "08"]), { retry: { maxRetries: 0 } })
-  await world.api.start(id)
-  await world.api.untilState(id, "completed")
-  t.strictSame(await contactStates(world.sql, id), { completed: 10, failed: 20 }, "then each contact has the result that its callee gave")
-  t.equal(new Set(dials().map(({ number }) => number)).size, 30)
-  t.equal(dials().length, 30, "then everybody was called once")
-  const outcomes = Object.groupBy(await attemptsOf(world.sql, id), ({ outcome, phoneNumber }) => `${phoneNumber.slice(-2)} ${outcome}`)
-  t.strictSame(Object.keys(outcomes).toSorted(), ["01 answered", "02 busy", "08 failed"])
-  t.equal(telnyx.log.live(), 0)
-  const [{ named } = { named: 0 }] = await world.sql<Array<{ named: number }>>`SELECT count(provider_call_id)::int AS named FROM attempts`
-  t.equal(named, 30, "then each attempt knows what Telnyx calls it")
-})
+for (const [name, start] of Object.entries(carriers)) {
+  t.test(`given ${name}, and a campaign whose callees answer, are busy, and do not exist`, { buffered: true }, async (t) => {
+    const carrier = await start(t)
+    const { dials, world } = await open(t, carrier)
+    const { id } = await world.campaign(numbersOf(30, ["01", "02", "08"]), { retry: { maxRetries: 0 } })
+    await world.api.start(id)
+    await world.api.untilState(id, "completed")
+    t.strictSame(await contactStates(world.sql, id), { completed: 10, failed: 20 }, "then each contact has the result that its callee gave")
+    t.equal(new Set(dials().map(({ number }) => number)).size, 30)
+    t.equal(dials().length, 30, "then everybody was called once")
+    const outcomes = Object.groupBy(await attemptsOf(world.sql, id), ({ outcome, phoneNumber }) => `${phoneNumber.slice(-2)} ${outcome}`)
+    t.strictSame(Object.keys(outcomes).toSorted(), ["01 answered", "02 busy", "08 failed"])
+    t.equal(carrier.log.live(), 0)
+    const [{ named } = { named: 0 }] = await world.sql<Array<{ named: number }>>`SELECT count(provider_call_id)::int AS named FROM attempts`
+    t.equal(named, 30, `then each attempt knows what ${name} calls it`)
+  })
 
-t.test("given webhooks that are repeated, late, and in any order", { buffered: true }, async (t) => {
-  const { dials, telnyx, world } = await open(t)
-  telnyx.callbacks.copies = 2
-  telnyx.callbacks.delayMillis = 300
-  const { id } = await world.campaign(numbersOf(12, ["01", "02", "06"]), { retry: { maxRetries: 0 } })
-  await world.api.start(id)
-  await world.api.untilState(id, "completed")
-  t.strictSame(await contactStates(world.sql, id), { completed: 8, failed: 4 }, "then whoever talked counts as reached")
-  t.equal(dials().length, 12)
-})
+  t.test(`given ${name}, and callbacks that are repeated, late, and in any order`, { buffered: true }, async (t) => {
+    const carrier = await start(t)
+    const { dials, world } = await open(t, carrier)
+    carrier.callbacks.copies = 2
+    carrier.callbacks.delayMillis = 300
+    const { id } = await world.campaign(numbersOf(12, ["01", "02", "06"]), { retry: { maxRetries: 0 } })
+    await world.api.start(id)
+    await world.api.untilState(id, "completed")
+    t.strictSame(await contactStates(world.sql, id), { completed: 8, failed: 4 }, "then whoever talked counts as reached")
+    t.equal(dials().length, 12)
+  })
 
-t.test("given an engine that is killed in mid-campaign", { buffered: true }, async (t) => {
-  const { dials, telnyx, world } = await open(t)
-  const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: 5, retry: { maxRetries: 0 } })
-  await world.api.start(id)
-  await untilTrue("calls", () => telnyx.log.count("answered") >= 5)
-  await world.end("SIGKILL")
-  await world.launch()
-  await world.api.untilState(id, "completed")
-  t.equal(dials().length, new Set(dials().map(({ number }) => number)).size, "then nobody was called twice")
-  t.equal(telnyx.log.live(), 0, "then no call is up any more")
-  const attempts = await attemptsOf(world.sql, id)
-  t.strictSame(
-    attempts.filter(({ state }) => state !== "ended" && state !== "void"),
-    [],
-    "then every attempt has ended"
-  )
-  t.equal(new Set(dials().map(({ number }) => number)).size, 20, "then nobody was forgotten")
-})
+  t.test(`given ${name}, and an engine that is killed in mid-campaign`, { buffered: true }, async (t) => {
+    const carrier = await start(t)
+    const { dials, world } = await open(t, carrier)
+    const { id } = await world.campaign(numbersOf(20, ["01"]), { max_concurrency: 5, retry: { maxRetries: 0 } })
+    await world.api.start(id)
+    await untilTrue("calls", () => carrier.log.count("answered") >= 5)
+    await world.end("SIGKILL")
+    await world.launch()
+    await world.api.untilState(id, "completed")
+    t.equal(dials().length, new Set(dials().map(({ number }) => number)).size, "then nobody was called twice")
+    t.equal(carrier.log.live(), 0, "then no call is up any more")
+    const attempts = await attemptsOf(world.sql, id)
+    t.strictSame(
+      attempts.filter(({ state }) => state !== "ended" && state !== "void"),
+      [],
+      "then every attempt has ended"
+    )
+    t.equal(new Set(dials().map(({ number }) => number)).size, 20, "then nobody was forgotten")
+  })
+}
 
 t.test("given an address that we did not make, or a webhook that Telnyx did not sign", { buffered: true }, async (t) => {
-  const { telnyx, world } = await open(t)
+  const telnyx = await startTelnyxEmulator(far)
+  t.teardown(() => telnyx.stop())
+  const { apiKey, callbacks, connectionId, log, publicKey, url } = telnyx
+  const account = { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey }
+  const { world } = await open(t, { provider: "telnyx", account, callbacks, log, url })
   const { id } = await world.campaign(numbersOf(1, ["11"]), { retry: { maxRetries: 0 } })
   await world.api.start(id)
   await untilTrue("call that is up", async () => (await attemptsOf(world.sql, id))[0]?.state === "answered")
@@ -107,7 +147,9 @@ t.test("given an address that we did not make, or a webhook that Telnyx did not 
 })
 
 t.test("given an agent that speaks, when a campaign is started through a carrier without audio", { buffered: true }, async (t) => {
-  const { dials, world } = await open(t, "Good morning.")
+  const carrier = await carriers["Telnyx"]?.(t)
+  if (carrier === undefined) throw new Error("no such carrier")
+  const { dials, world } = await open(t, carrier, "Good morning.")
   const { id } = await world.campaign(numbersOf(3, ["01"]), { retry: { maxRetries: 0 } })
   await world.api.start(id)
   const paused = await world.api.untilState(id, "paused")
