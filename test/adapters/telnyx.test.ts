@@ -267,11 +267,11 @@ t.test("a lost reply and no event: the call is found among the live ones", async
 t.test("a reply that comes after the engine has stopped waiting still names the call", async (t) => {
   const { emulator, hosted, line } = await open(t)
   emulator.callbacks.hold()
-  emulator.holdReplies(true)
+  emulator.server.fail({ acts: true, reply: "hang" }, isDial)
   const { callId, failure, to } = await hosted.originate(numberOf("11"))
   t.match(failure, { _tag: "OriginateDoubtful", detail: "no reply in time" })
   t.strictSame(line.story(callId), [])
-  emulator.holdReplies(false)
+  emulator.server.replyLate()
   await line.event(callId, "Named")
   t.equal(await hosted.hangup(hosted.ref(callId)), undefined)
   t.notOk(isLive(emulator, to))

@@ -50,7 +50,6 @@ class TelnyxEmulator {
   readonly #options: TelnyxOptions
   readonly #byCommand = new Map<string, TelnyxCall>()
   #dialedAt: Array<number> = []
-  #heldReplies: Array<() => void> | undefined
 
   constructor(options: TelnyxOptions) {
     const { ringMillis = 100, talkMillis = 300, timeScale: scale = 1 } = options
@@ -75,12 +74,6 @@ class TelnyxEmulator {
   /** The dials that arrived, whatever came of them. */
   dials(): ReadonlyArray<CarrierAsk> {
     return this.server.requests.filter(isDial)
-  }
-
-  /** On: calls are placed, but the replies to their dials wait until it is off again. */
-  holdReplies(on: boolean): void {
-    for (const release of this.#heldReplies ?? []) release()
-    this.#heldReplies = on ? [] : undefined
   }
 
   /** Telnyx keeps a call for ten minutes after its end. */
@@ -138,8 +131,6 @@ class TelnyxEmulator {
     // The record as it is now.
     const answer = dataOf(call.record())
     await call.placed
-    const held = this.#heldReplies
-    if (held !== undefined) await new Promise<void>((resolve) => held.push(resolve))
     return answer
   }
 
