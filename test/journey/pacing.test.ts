@@ -1,8 +1,8 @@
 /** When a campaign dials and when it does not: pauses, windows, the circuit breaker, and campaigns that share the slots of an organization. */
 import t, { type Test } from "tap"
-import { backlogRead } from "#test/support/backlog.ts"
 import { attemptsOf, contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
 import { watchLateness } from "#test/support/lateness.ts"
+import { leftAfter, momentNow } from "#test/support/leftAt.ts"
 
 const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
 /** Many calls are then between their claim and their leaving, where a pause has to find them. */
@@ -15,11 +15,9 @@ const quiet = (world: World) => untilTrue("end of all calls", () => world.emulat
 /** Milliseconds from the answer to the resume until the next dial. */
 const pauseAndResume = async (t: Test, world: World, id: number): Promise<number> => {
   await world.api.pause(id)
-  await backlogRead()
-  const pausedAt = nowMillis()
+  const paused = await momentNow()
   await quiet(world)
-  const late = dialsOf(world).filter(({ at }) => at > pausedAt)
-  t.strictSame(late, [], "then nothing is dialed once the pause is answered")
+  t.strictSame(leftAfter(world, dialsOf(world), paused), [], "then nothing is dialed once the pause is answered")
   await untilTrue("nobody who is left half-way", async () => !("dialing" in (await contactStates(world.sql, id))))
   const before = dialsOf(world).length
   await world.api.resume(id)

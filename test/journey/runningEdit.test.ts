@@ -1,7 +1,7 @@
 /** A campaign that runs is edited, as the existing product's web interface does: from the answer on, nothing leaves under the settings before. */
 import t from "tap"
-import { backlogRead } from "#test/support/backlog.ts"
 import { contactStates, eventsOf, judge, nowMillis, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { leftAfter, momentNow } from "#test/support/leftAt.ts"
 
 const environment = { CALL_RATE: "20", COMPATIBILITY: "dograh", ORG_CONCURRENCY: "50", RECORDINGS: "off" }
 const dialsOf = ({ emulator }: World) => emulator.log.entries.filter(({ kind }) => kind === "originate")
@@ -9,9 +9,9 @@ const edit = async (world: World, id: number, changes: object) => {
   const sentAt = nowMillis()
   const { body, status } = await world.api.ask("PATCH", `/campaign/${id}`, changes)
   if (status !== 200) throw new Error(`not edited: ${status} ${JSON.stringify(body)}`)
-  await backlogRead()
+  const answered = await momentNow()
   // An answer of ours.
-  return { sentAt, at: nowMillis(), campaign: body as { readonly state: string } }
+  return { sentAt, answered, at: answered.at, campaign: body as { readonly state: string } }
 }
 const closedWindow = () => {
   const inTwoDays = (new Date().getUTCDay() + 6 + 2) % 7
@@ -42,7 +42,7 @@ t.test("given a campaign at full speed", async (t) => {
     await untilTrue("end of all calls", () => emulator.log.live() === 0)
     await untilTrue("nobody who is left half-way", async () => !("dialing" in (await contactStates(sql, id))))
     t.strictSame(
-      dialsOf(world).filter(({ at }) => at > closed.at),
+      leftAfter(world, dialsOf(world), closed.answered),
       [],
       "when its window is closed, then nothing is dialed from the answer on"
     )

@@ -180,7 +180,10 @@ t.test("given packages that are no adapters, when they are named, then the start
   await install("former-contract", `export default { manifest: { ...${manifest}, contract: 1 }, fields: {}, connect: () => {} }`)
   await install("bad-name", `export default { manifest: { ...${manifest}, provider: "A B" }, fields: {}, connect: () => {} }`)
   await install("same-name", `export default { manifest: { ...${manifest}, provider: "ari" }, fields: {}, connect: () => {} }`)
-  t.match(await refusalOf("nobody"), "ADAPTERS names nobody, which is neither a built-in adapter (ari) nor an installed package that loads")
+  t.match(
+    await refusalOf("nobody"),
+    "ADAPTERS names nobody, which is neither a built-in adapter (ari, telnyx, twilio) nor an installed package that loads"
+  )
   t.match(await refusalOf("no-default"), "it has no default export")
   t.match(await refusalOf("former-contract"), "version 1 of the adapter contract, not 2")
   t.match(await refusalOf("bad-name"), "its provider name")
