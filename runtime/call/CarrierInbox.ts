@@ -55,7 +55,9 @@ const take = Effect.fnUntraced(
     const placedThrough = address.callId === undefined ? undefined : inbox.supervisor.find(address.callId)?.trunk
     const read = Result.try(() => placedThrough?.read(callback) ?? trunk.read(callback))
     if (Result.isFailure(read)) {
-      yield* Effect.logError("a carrier's callback could not be read", { kind: address.kind })
+      // Not its message, which may quote what the carrier sent.
+      const error = read.failure instanceof Error ? read.failure.name : "unknown"
+      yield* Effect.logError("a carrier's callback could not be read", { error, kind: address.kind })
       return unreadable
     }
     if (read.success === undefined) {
@@ -65,7 +67,7 @@ const take = Effect.fnUntraced(
     const keeping = keep(inbox, { address, callback, read: read.success, trunk })
     if (read.success.reply === undefined) return yield* keeping
     // A document is waited for while the callee listens.
-    inbox.fork(keeping)
+    inbox.fork(Effect.tapCause(keeping, (cause) => Effect.logError("what came with a request for a document was lost", cause)))
     const { body, mediaType } = read.success.reply
     return { body, mediaType, status: 200 } satisfies CarrierAnswer
   },

@@ -1,0 +1,64 @@
+/** The inbox of what carriers tell us, on a real database. */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import t from "tap"
+import { TelephonyConfigId } from "#core/Id.ts"
+import { CarrierDeliveries, prune } from "#core/provider/CarrierDeliveries.ts"
+import { installClaims, numbersOf } from "./claims.ts"
+
+const { claim, config, newId, run, running, withStore } = await installClaims(t)
+const configurationId = TelephonyConfigId.make(config.id)
+const inInbox = <A, E, R>(use: (inbox: CarrierDeliveries["Service"]) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(CarrierDeliveries, use).pipe(Effect.provide(CarrierDeliveries.layer))
+
+t.test("given deliveries about a call", async (t) => {
+  const callId = newId()
+  const rang = { callId, configurationId, delivery: "1", digest: new Uint8Array(32), events: [{ _tag: "Rang" }] } as const
+  const answered = { ...rang, delivery: "2", events: [{ _tag: "Answered", at: 5 }] } as const
+  const known = await run(
+    inInbox((inbox) =>
+      Effect.all({
+        first: inbox.store(rang),
+        again: inbox.store(rang),
+        otherBody: inbox.store({ ...rang, digest: new Uint8Array(32).fill(1) }),
+        next: inbox.store(answered),
+        ofAnotherCall: inbox.store({ ...rang, callId: newId() }),
+        ofNoCall: inbox.store({ ...rang, callId: undefined }),
+        ofNobody: inbox.store({ ...rang, configurationId: TelephonyConfigId.make(999_999) }),
+        told: inbox.of(callId)
+      })
+    )
+  )
+  t.equal(known.first, "first")
+  t.equal(known.again, "repeated", "when one comes again, then it is known")
+  t.equal(known.otherBody, "altered", "when it comes with another body, then that is noticed")
+  t.equal(known.next, "first")
+  t.strictSame([known.ofAnotherCall, known.ofNoCall], ["first", "first"], "then an id counts within its call")
+  t.equal(known.ofNobody, "unknown", "when its configuration is gone, then nothing is stored")
+  t.strictSame(known.told, [{ _tag: "Rang" }, { _tag: "Answered", at: 5 }], "then each is told once, in order")
+})
+
+t.test("given a call that its carrier names", async (t) => {
+  const callId = newId()
+  const found = await run(
+    Effect.gen(function* () {
+      yield* claim(yield* running(numbersOf(1)), [callId])
+      yield* withStore((store) => store.named(callId, "CA1"))
+      return yield* inInbox((inbox) => Effect.all([inbox.callOf(configurationId, "CA1"), inbox.callOf(configurationId, "CA2")]))
+    })
+  )
+  t.strictSame(found, [callId, undefined], "then it is found by that name, and no other is")
+})
+
+t.test("given deliveries of two days ago, when the old ones are deleted, then the others stay", async (t) => {
+  const counts = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE carrier_deliveries SET received_at = now() - interval '2 days' WHERE delivery = '1'`
+      const gone = yield* prune(sql)
+      const left = yield* sql`SELECT delivery FROM carrier_deliveries`
+      return { gone, left: left.length }
+    })
+  )
+  t.strictSame(counts, { gone: 3, left: 1 })
+})
