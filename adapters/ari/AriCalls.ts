@@ -263,7 +263,7 @@ export class AriCalls {
     call.answered = true
     call.isMachine = (found["AMDSTATUS"] ?? (call.isMachine ? MACHINE : "")) === MACHINE
     this.#emit(callId, { _tag: "VariablesSet", values: { ...found, dialplan: "handed_over" } })
-    if (call.isMachine) this.#emit(callId, { _tag: "MachineDetected" })
+    if (call.isMachine) this.#emit(callId, { _tag: "Detected", who: "machine" })
     this.#emit(callId, { _tag: "Answered", ...(at === undefined ? {} : { at }) })
   }
 

@@ -12,7 +12,7 @@ import {
   OriginateDoubtful,
   OriginateRefused,
   type OriginateRequest,
-  type Presence,
+  type Look,
   type Trunk,
   type TrunkContext,
   type TrunkStatus,
@@ -68,7 +68,11 @@ const trunkOf = (fleet: Fleet): Trunk => {
     hangup: (call, cause) => Effect.flatMap(locate(fleet, "hangup", call), (found) => found?.trunk.hangup(call, cause) ?? Effect.void),
     lookup: (call) => lookup(fleet, call),
     openMedia: (call) => Effect.flatMap(located(fleet, "openMedia", call), ({ trunk }) => trunk.openMedia(call)),
-    sendDtmf: (call, digits) => Effect.flatMap(located(fleet, "sendDtmf", call), ({ trunk }) => trunk.sendDtmf(call, digits)),
+    sendDtmf: (call, digits) =>
+      Effect.flatMap(
+        located(fleet, "sendDtmf", call),
+        ({ trunk }) => trunk.sendDtmf?.(call, digits) ?? Effect.fail(providerError("sendDtmf", "it cannot send keys"))
+      ),
     transfer: (call, request) =>
       Effect.flatMap(
         located(fleet, "transfer", call),
@@ -194,11 +198,12 @@ const failure = (
   return new OriginateDoubtful({ ...(error.status === undefined ? {} : { status: error.status }), elsewhere: true, detail })
 }
 
+const nowhere: Look = { presence: "gone", told: [] }
+
 const lookup = Effect.fnUntraced(function* (fleet: Fleet, call: CallRef) {
   const holder = holderOf(fleet, call.callId)
   if (holder !== undefined) return yield* holder.trunk.lookup(call)
-  const found = yield* search(fleet, "lookup", call)
-  return found?.presence ?? ("gone" satisfies Presence)
+  return (yield* search(fleet, "lookup", call))?.look ?? nowhere
 })
 
 /** Undefined: no endpoint has the call. */
@@ -213,6 +218,8 @@ const located = (fleet: Fleet, operation: string, call: CallRef) =>
     found === undefined ? Effect.fail(providerError(operation, "no endpoint has this call")) : Effect.succeed(found)
   )
 
+const isThere = ({ presence }: Look): boolean => presence === "ringing" || presence === "up"
+
 /** Returns undefined only if all of them say that the call is not there. */
 const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operation: string, call: CallRef) {
   const { callId } = call
@@ -222,9 +229,9 @@ const search = Effect.fnUntraced(function* ({ endpoints, places }: Fleet, operat
     { concurrency: "unbounded" }
   )
   for (const { endpoint, look } of looks) {
-    if (look._tag === "Failure" || (look.success !== "ringing" && look.success !== "up")) continue
+    if (look._tag === "Failure" || !isThere(look.success)) continue
     places.put(callId, endpoint)
-    return { endpoint, presence: look.success }
+    return { endpoint, look: look.success }
   }
   for (const { endpoint, look } of looks)
     if (look._tag === "Failure") return yield* providerError(operation, `${endpoint.name}: ${look.failure.detail}`)

@@ -5,6 +5,7 @@ import { portOf } from "#core/egress/Egress.ts"
 import type { CallId } from "#core/Id.ts"
 import {
   OriginateRefused,
+  type Look,
   type Presence,
   type Trunk,
   type TrunkContext,
@@ -191,15 +192,17 @@ const hangup = Effect.fn("ari.hangup")(function* (asterisk: Asterisk, callId: Ca
   )
 })
 
+/** Everything else comes as an event. */
+const seen = (presence: Presence): Look => ({ presence, told: [] })
+
 const lookup = Effect.fn("ari.lookup")(function* (asterisk: Asterisk, callId: CallId) {
   const channel = yield* findChannel(asterisk, "lookup", callId)
   const call = asterisk.calls.get(callId)
   // Only a late refusal is proof. A request left behind by a broken connection may still be carried out later.
   const gone: Presence = call?.request === "refused" ? "never_placed" : "gone"
-  if (channel === undefined) return gone
+  if (channel === undefined) return seen(gone)
   if (call !== undefined) call.request = "accepted"
-  const here: Presence = channel.state === "Up" ? "up" : "ringing"
-  return here
+  return seen(channel.state === "Up" ? "up" : "ringing")
 })
 
 const mayAppear = (

@@ -4,6 +4,9 @@ import { NotSent, type Outcome, type Reply } from "./HttpClient.ts"
 
 export const isSuccess = ({ status }: Reply): boolean => status >= 200 && status < 300
 
+/** The limit that a carrier is given for a call: the engine ends it sooner, unless it has died. */
+export const carrierLimitSeconds = (maxDurationSeconds: number): number => Math.ceil(maxDurationSeconds) + 30
+
 /** The request never left. */
 export const notSent = (outcome: Outcome): OriginateRefused | undefined =>
   outcome instanceof NotSent

@@ -5,7 +5,7 @@ import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import { isProviderCallId } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { at, parse, textAt, timeIn } from "#adapters/shared/Json.ts"
-import { ends } from "./codes.ts"
+import { answerers, ends } from "./codes.ts"
 import { proofOf } from "./signature.ts"
 import { callIdIn } from "./TelnyxDial.ts"
 
@@ -45,9 +45,12 @@ const meaningOf = (data: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> 
       const digit = textAt(payload, "digit") ?? ""
       return /^[0-9*#A-D]$/.test(digit) ? [{ _tag: "Dtmf", digit }] : []
     }
+    case "call.machine.greeting.ended":
+    case "call.machine.premium.greeting.ended":
+      return [{ _tag: "GreetingEnded" }]
     case "call.machine.detection.ended":
     case "call.machine.premium.detection.ended":
-      return textAt(payload, "result") === "machine" ? [{ _tag: "MachineDetected" }] : []
+      return [{ _tag: "Detected", who: answerers.get(textAt(payload, "result")) ?? "unknown" }]
     default:
       return []
   }

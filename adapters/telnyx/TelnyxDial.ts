@@ -1,5 +1,6 @@
 /** The request that places a call, and the mark by which everything that Telnyx says about the call is recognized. */
 import { Schema } from "effect"
+import { carrierLimitSeconds } from "#adapters/shared/originated.ts"
 import { CallId } from "#core/Id.ts"
 import type { OriginateRequest } from "#core/provider/Adapter.ts"
 
@@ -19,14 +20,22 @@ export const callIdIn = (clientState: string | undefined): CallId | undefined =>
   return isCallId(text) && clientStateOf(text) === clientState ? text : undefined
 }
 
-export const dialBodyOf = (connectionId: string, webhookUrl: string, { callId, from, ringTimeoutSeconds, to }: OriginateRequest) => ({
+/** Telnyx ends no call later than this. */
+const LONGEST_SECONDS = 14_400
+
+const detectionFor = ({ detect }: OriginateRequest) =>
+  detect === "no" ? {} : { answering_machine_detection: detect === "who" ? "detect" : "greeting_end" }
+
+export const dialBodyOf = (connectionId: string, webhookUrl: string, request: OriginateRequest) => ({
   connection_id: connectionId,
-  to,
-  from,
-  client_state: clientStateOf(callId),
+  to: request.to,
+  from: request.from,
+  client_state: clientStateOf(request.callId),
   // A second request with this id is ignored, whoever sends it.
-  command_id: callId,
-  timeout_secs: Math.min(Math.max(Math.ceil(ringTimeoutSeconds), RING_SECONDS.least), RING_SECONDS.most),
+  command_id: request.callId,
+  timeout_secs: Math.min(Math.max(Math.ceil(request.ringTimeoutSeconds), RING_SECONDS.least), RING_SECONDS.most),
+  time_limit_secs: Math.min(carrierLimitSeconds(request.maxDurationSeconds), LONGEST_SECONDS),
+  ...detectionFor(request),
   webhook_url: webhookUrl,
   webhook_url_method: "POST",
   webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }

@@ -26,7 +26,7 @@ export const presenceOf = ({ isAlive, legId }: CallRecord, body: unknown): Prese
   if (!Array.isArray(data)) return undefined
   const was = (name: string) =>
     data.some((one) => at(one, "name") === name && at(one, "type") === "webhook" && at(one, "call_leg_id") === legId)
-  if (!isAlive && was("call.hangup")) return "gone"
+  if (!isAlive && was("call.hangup")) return "ended"
   return was("call.answered") ? "up" : "ringing"
 }
 

@@ -5,8 +5,9 @@
 import { Effect } from "effect"
 import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
 import type { HttpRequest, Reply } from "#adapters/shared/HttpClient.ts"
-import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
+import type { Look, OriginateRequest, Presence, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { publicKeyOf } from "./signature.ts"
 import { dialBodyOf } from "./TelnyxDial.ts"
 import { activeCallsOf, presenceOf, recordOf } from "./TelnyxRecord.ts"
@@ -109,18 +110,22 @@ const sendDtmf = (telnyx: Telnyx, call: CallRef, digits: string) =>
 
 const isOk = ({ status }: Reply): boolean => status === 200
 
+const seen = (presence: Presence, told: ReadonlyArray<TrunkEvent> = []): Look => ({ presence, told })
+
 const lookup = Effect.fn("telnyx.lookup")(function* (telnyx: Telnyx, call: CallRef) {
   const { error } = telnyx.carrier
   const providerCallId = call.providerCallId ?? (yield* find(telnyx, call))
-  if (providerCallId === undefined) return "gone"
+  if (providerCallId === undefined) return seen("gone")
+  // Its webhooks tell the rest.
+  const told: ReadonlyArray<TrunkEvent> = call.providerCallId === undefined ? [{ _tag: "Named", providerCallId }] : []
   const reply = yield* ask(telnyx, "lookup", get(callPath(providerCallId)), (reply) => isOk(reply) || isUnknown(reply))
-  if (isUnknown(reply)) return "gone"
+  if (isUnknown(reply)) return seen("gone", told)
   const record = recordOf(reply.body, providerCallId)
   if (record === undefined) return yield* error("lookup", "not the call's record")
-  if (record.hasEnded) return "gone"
+  if (record.hasEnded) return seen("ended", told)
   const query = { "filter[leg_id]": record.legId, "filter[type]": "webhook", "page[size]": PAGE_SIZE }
   const events = yield* ask(telnyx, "lookup", get("/call_events", query), isOk)
-  return presenceOf(record, events.body) ?? (yield* error("lookup", "not a list of events"))
+  return seen(presenceOf(record, events.body) ?? (yield* error("lookup", "not a list of events")), told)
 })
 
 /** Looks for a call whose id we have never been told among the live calls. It can still appear later. */
@@ -132,7 +137,6 @@ const find = Effect.fnUntraced(function* (telnyx: Telnyx, { callId }: CallRef) {
     const calls = activeCallsOf((yield* ask(telnyx, "lookup", get(path, query), isOk)).body, callId)
     if (calls === undefined) return yield* telnyx.carrier.error("lookup", "not a list of live calls")
     const { found } = calls
-    if (found !== undefined) telnyx.onEvent(callId, { _tag: "Named", providerCallId: found })
     if (found !== undefined || calls.after === undefined) return found
     after = calls.after
   }

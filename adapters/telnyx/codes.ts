@@ -2,6 +2,16 @@
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { OriginateRefused } from "#core/provider/Adapter.ts"
 
+/** The results of machine detection. Standard detection is not sure of people as well, who are the rule. */
+export const answerers: ReadonlyMap<string | undefined, "human" | "machine" | "fax" | "silence"> = new Map([
+  ["human", "human"],
+  ["human_residence", "human"],
+  ["human_business", "human"],
+  ["machine", "machine"],
+  ["silence", "silence"],
+  ["fax_detected", "fax"]
+])
+
 interface Refusal {
   readonly reason: OriginateRefused["reason"]
   /** For the operator. Telnyx' own text is not shown, because it may quote a number. */

@@ -40,5 +40,7 @@ export default defineAdapter({
   callbackHeaders: ["telnyx-signature-ed25519", "telnyx-timestamp"],
   connect: Effect.fn("telnyx.connect")(openTrunk),
   read: ({ webhook_public_key }, callback) => readCallback(callback, publicKeyOf(webhook_public_key)),
+  // The key is the only thing that names the account.
+  rateKey: ({ api_key }) => api_key,
   verify: (config, context) => verifyAccount(accountOf(config), context)
 })

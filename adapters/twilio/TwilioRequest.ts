@@ -1,4 +1,5 @@
 /** The request for a call. https://www.twilio.com/docs/voice/api/call-resource#create-a-call */
+import { carrierLimitSeconds } from "#adapters/shared/originated.ts"
 import { documentOf, element } from "#adapters/shared/xml.ts"
 import type { OriginateRequest, TrunkContext } from "#core/provider/Adapter.ts"
 
@@ -10,19 +11,16 @@ const events = ["initiated", "ringing", "answered", "completed"]
  */
 const RETRIES = "#rc=5&rp=all"
 const LONGEST_RING_SECONDS = 600
+/** Twilio ends no call later than this. */
+const LONGEST_SECONDS = 86_400
 /** Without audio to connect to, the line stays open for the engine to end the call, but not for longer than this. */
 const SILENCE_SECONDS = 60
 
 export type Addresses = NonNullable<TrunkContext["callbackUrl"]>
 
 /** The body, for a request that is usable. `mediaUrl`: where the call's audio is served; undefined: nowhere. */
-export const formOf = (
-  request: OriginateRequest,
-  callbackUrl: Addresses,
-  mediaUrl: string | undefined,
-  detectsMachines: boolean
-): string => {
-  const { callId, from = "", ringTimeoutSeconds, to } = request
+export const formOf = (request: OriginateRequest, callbackUrl: Addresses, mediaUrl: string | undefined, mayDetect: boolean): string => {
+  const { callId, detect, from = "", maxDurationSeconds, ringTimeoutSeconds, to } = request
   const form = new URLSearchParams({
     To: to,
     From: from,
@@ -32,8 +30,9 @@ export const formOf = (
   })
   for (const event of events) form.append("StatusCallbackEvent", event)
   form.set("Timeout", String(Math.min(Math.max(1, Math.ceil(ringTimeoutSeconds)), LONGEST_RING_SECONDS)))
-  if (detectsMachines) {
-    form.set("MachineDetection", "Enable")
+  form.set("TimeLimit", String(Math.min(carrierLimitSeconds(maxDurationSeconds), LONGEST_SECONDS)))
+  if (mayDetect && detect !== "no") {
+    form.set("MachineDetection", detect === "who" ? "Enable" : "DetectMessageEnd")
     form.set("AsyncAmd", "true")
     form.set("AsyncAmdStatusCallback", callbackUrl("amd", callId) + RETRIES)
     form.set("AsyncAmdStatusCallbackMethod", "POST")

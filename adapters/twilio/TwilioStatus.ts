@@ -10,7 +10,7 @@ import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { isCallSid } from "./TwilioReplies.ts"
 import { proofOf } from "./signature.ts"
-import { causesByError, causesBySip, causesByStatus, presences } from "./twilioCodes.ts"
+import { answerers, causesByError, causesBySip, causesByStatus, presences } from "./twilioCodes.ts"
 
 interface Told {
   readonly status: string | undefined
@@ -38,12 +38,15 @@ const eventsOf = (told: Told): ReadonlyArray<TrunkEvent> => {
   const { answeredBy = "", at, seconds = 0, status } = told
   const time = at === undefined ? {} : { at }
   const events: Array<TrunkEvent> = []
-  if (status === "initiated" || status === "queued") events.push({ _tag: "Placed" })
+  if (status === "queued") events.push({ _tag: "Queued" })
+  if (status === "initiated") events.push({ _tag: "Placed" })
   if (status === "ringing") events.push({ _tag: "Rang" })
   if (status === "in-progress") events.push({ _tag: "Answered", ...time })
   // Only an answered call has lasted: if the answer was not told, or is told later, it is told by the end.
   if (status === "completed" && seconds > 0) events.push({ _tag: "Answered", ...(at === undefined ? {} : { at: at - seconds * 1000 }) })
-  if (answeredBy.startsWith("machine_")) events.push({ _tag: "MachineDetected" })
+  const who = answerers.get(answeredBy)
+  if (who !== undefined) events.push({ _tag: "Detected", who })
+  if (answeredBy.startsWith("machine_end_")) events.push({ _tag: "GreetingEnded" })
   const cause = causeOf(told)
   if (cause !== undefined) events.push({ _tag: "HungUp", cause, ...time })
   return events
@@ -51,7 +54,7 @@ const eventsOf = (told: Told): ReadonlyArray<TrunkEvent> => {
 
 /** What the record of a call that has ended tells. Nothing while it lives: the callbacks tell that in time, or too late to be of use. */
 export const endOf = (record: unknown): ReadonlyArray<TrunkEvent> => {
-  if (presenceOf(record) !== "gone") return []
+  if (presenceOf(record) !== "ended") return []
   const [at, seconds] = [timeIn(textAt(record, "end_time")), countIn(textAt(record, "duration"))]
   return eventsOf({ status: textAt(record, "status"), answeredBy: textAt(record, "answered_by"), at, seconds })
 }

@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/shared/HostedCarrier.ts"
 import type { HttpRequest, Outcome, Reply } from "#adapters/shared/HttpClient.ts"
 import { doubtOf } from "#adapters/shared/originated.ts"
-import type { OriginateRequest, Trunk, TrunkContext } from "#core/provider/Adapter.ts"
+import type { Look, OriginateRequest, Trunk, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { detailOf, errorCodeOf, isCallSid, isNotFound, placedSid, refusalOf, shows, standingOf } from "./TwilioReplies.ts"
 import { type Addresses, formOf } from "./TwilioRequest.ts"
 import { queriesFor, theOneOf } from "./TwilioSearch.ts"
@@ -45,8 +46,7 @@ export const openTrunk = Effect.fnUntraced(function* (config: TwilioConfig, cont
   return yield* trunkOf(accountOf(config), carrier, context, {
     originate: (callbackUrl, request) => originate(twilio, callbackUrl, request),
     hangup: (call) => hangup(twilio, call),
-    lookup: (call) => lookup(twilio, call),
-    sendDtmf: () => Effect.fail(carrier.error("sendDtmf", "Twilio takes no digits for the callee while audio is streamed"))
+    lookup: (call) => lookup(twilio, call)
   })
 })
 
@@ -68,46 +68,50 @@ const originate = Effect.fn("twilio.originate")(function* (twilio: Twilio, callb
 const askAbout = ({ carrier, config }: Twilio, operation: string, sid: string, form?: string) =>
   carrier.ask(operation, requestTo(config, `/Calls/${encodeURIComponent(sid)}`, form))
 
-/** The call's record; undefined if Twilio has no such call. Its end is told. */
-const fetchRecord = Effect.fnUntraced(function* (twilio: Twilio, operation: string, { callId, providerCallId: sid }: CallRef) {
+/** The call's record; undefined if Twilio has no such call. */
+const fetchRecord = Effect.fnUntraced(function* (twilio: Twilio, operation: string, { providerCallId: sid }: CallRef) {
   if (!isCallSid(sid)) return yield* twilio.carrier.error(operation, "the call's id is not one of Twilio's")
   const reply = yield* askAbout(twilio, operation, sid)
   if (isNotFound(reply)) return undefined
   if (!shows(reply, sid) || presenceOf(reply.body) === undefined) return yield* twilio.carrier.error(operation, detailOf(reply))
-  for (const event of endOf(reply.body)) twilio.onEvent(callId, event)
   return reply.body
 })
 
-/** The record of the one call that can be ours, whose name and end are told; undefined if there is none. */
-const search = Effect.fnUntraced(function* ({ carrier, config, onEvent }: Twilio, call: CallRef) {
+/** The one call that can be ours; undefined if there is none. */
+const search = Effect.fnUntraced(function* ({ carrier, config }: Twilio, call: CallRef) {
   // One after the other: a call that leaves the queue in between is in the second list.
   const replies = yield* Effect.forEach(queriesFor(call), (query) =>
     carrier.ask("lookup", requestTo(config, "/Calls", undefined, `?${query}`))
   )
   const found = theOneOf(replies, call)
-  if (typeof found === "string") return yield* carrier.error("lookup", found)
-  if (found === undefined) return undefined
-  for (const event of [{ _tag: "Named", providerCallId: found.sid } as const, ...endOf(found.record)]) onEvent(call.callId, event)
-  return found.record
+  return typeof found === "string" ? yield* carrier.error("lookup", found) : found
 })
 
-const lookup: (twilio: Twilio, call: CallRef) => ReturnType<Trunk["lookup"]> = (twilio, call) =>
-  Effect.map(
-    call.providerCallId === undefined ? search(twilio, call) : fetchRecord(twilio, "lookup", call),
-    (record) => presenceOf(record) ?? "gone"
-  )
+const look = (record: unknown, ...told: ReadonlyArray<TrunkEvent>): Look => ({
+  presence: presenceOf(record) ?? "gone",
+  told: [...told, ...endOf(record)]
+})
+
+const lookup = (twilio: Twilio, call: CallRef): ReturnType<Trunk["lookup"]> =>
+  call.providerCallId === undefined
+    ? Effect.map(search(twilio, call), (found) =>
+        found === undefined ? look(undefined) : look(found.record, { _tag: "Named", providerCallId: found.sid })
+      )
+    : Effect.map(fetchRecord(twilio, "lookup", call), (record) => look(record))
 
 /** 21220: the call's state does not allow it, which may mean that it has ended, or that it still waits and can only be canceled. */
 const isOutOfState = (reply: Reply): boolean => errorCodeOf(reply) === 21220
+
+const isWaiting = (record: unknown): boolean => presenceOf(record) === "queued" || presenceOf(record) === "ringing"
 
 const hangup = Effect.fn("twilio.hangup")(function* (twilio: Twilio, call: CallRef) {
   const [sid, error] = [call.providerCallId, twilio.carrier.error]
   if (!isCallSid(sid)) return yield* error("hangup", "Twilio's id of the call is not known")
   const completed = yield* askAbout(twilio, "hangup", sid, "Status=completed")
   if (isNotFound(completed)) return
-  if (shows(completed, sid) && presenceOf(completed.body) !== "ringing") return
+  if (shows(completed, sid) && !isWaiting(completed.body)) return
   if (!shows(completed, sid) && !isOutOfState(completed)) return yield* error("hangup", detailOf(completed))
-  if ((presenceOf(yield* fetchRecord(twilio, "hangup", call)) ?? "gone") === "gone") return
+  if ((presenceOf(yield* fetchRecord(twilio, "hangup", call)) ?? "ended") === "ended") return
   const canceled = yield* askAbout(twilio, "hangup", sid, "Status=canceled")
   if (!shows(canceled, sid)) return yield* error("hangup", detailOf(canceled))
 })

@@ -43,5 +43,6 @@ export default defineAdapter({
   connect: Effect.fn("twilio.connect")(openTrunk),
   callbackHeaders: ["x-twilio-signature"],
   read: ({ auth_token }, callback) => readCallback(auth_token, callback),
+  rateKey: ({ account_sid }) => account_sid,
   verify: (config, context) => verifyAccount(accountOf(config), context)
 })

@@ -39,15 +39,26 @@ export const refusalsByCode: ReadonlyMap<number, Refusal> = new Map([
 
 /** The state of a call, by its status. A queued call rings later, unless it is canceled. */
 export const presences: ReadonlyMap<string | undefined, Presence> = new Map<string, Presence>([
-  ["queued", "ringing"],
+  ["queued", "queued"],
   ["initiated", "ringing"],
   ["ringing", "ringing"],
   ["in-progress", "up"],
-  ["completed", "gone"],
-  ["busy", "gone"],
-  ["no-answer", "gone"],
-  ["canceled", "gone"],
-  ["failed", "gone"]
+  ["completed", "ended"],
+  ["busy", "ended"],
+  ["no-answer", "ended"],
+  ["canceled", "ended"],
+  ["failed", "ended"]
+])
+
+/** Who answered, in `AnsweredBy` and `answered_by`. */
+export const answerers: ReadonlyMap<string, "human" | "machine" | "fax" | "unknown"> = new Map([
+  ["human", "human"],
+  ["machine_start", "machine"],
+  ["machine_end_beep", "machine"],
+  ["machine_end_silence", "machine"],
+  ["machine_end_other", "machine"],
+  ["fax", "fax"],
+  ["unknown", "unknown"]
 ])
 
 /** Why a call ended, by its status; a failed one has codes as well. */

@@ -20,6 +20,13 @@ export interface OriginateRequest {
   readonly from: string | undefined
   /** How long the callee's phone may ring. The provider is given this limit, and ends the call itself. */
   readonly ringTimeoutSeconds: number
+  /** How long the call may last from its answer on. The engine ends it then; a provider that can is given the limit as well. */
+  readonly maxDurationSeconds: number
+  /**
+   * Whether the provider's own machine detection is wanted, which usually costs: not at all, to know who answered, or also to know when a
+   * machine has said its greeting (`GreetingEnded`).
+   */
+  readonly detect: "no" | "who" | "greetingEnd"
   /** The callee's data by name; for a contact list, its columns. An adapter sends only what its configuration names. */
   readonly context?: Readonly<Record<string, unknown>>
   /**
@@ -43,10 +50,20 @@ export type TrunkStatus =
  * - `unreachable`: the request never left, or the provider could not begin; wait and try the same contact again.
  * - `permit_lapsed`: `leave` returned false, or the originate was interrupted before it could be asked; says nothing about the trunk.
  * - `rate_limited`: like `unreachable`, but wait for `retryAfterMillis`.
+ * - `caller_id_refused`: the provider does not let this account show this caller ID; says nothing about the trunk or the callee's number.
  * - `auth_refused`, `no_credit`, `misconfigured`: nothing can be dialed on this trunk until a person fixes it.
  */
 export class OriginateRefused extends Schema.TaggedError<OriginateRefused>()("OriginateRefused", {
-  reason: Schema.Literals(["number_refused", "unreachable", "permit_lapsed", "rate_limited", "auth_refused", "no_credit", "misconfigured"]),
+  reason: Schema.Literals([
+    "number_refused",
+    "unreachable",
+    "permit_lapsed",
+    "rate_limited",
+    "caller_id_refused",
+    "auth_refused",
+    "no_credit",
+    "misconfigured"
+  ]),
   /** Set for `number_refused`: the reason as a hangup cause. */
   cause: Schema.optionalKey(HangupCause),
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
@@ -88,10 +105,17 @@ export class ProviderError extends Schema.TaggedError<ProviderError>()("Provider
 }
 
 /**
- * A call's state at the provider. `never_placed` needs proof: there is no trace of the call now, and no event of it can have been missed since
- * before the request. `gone` says only that the call is not there now.
+ * A call's state at the provider. `queued`: it waits in the provider's own queue. `ended`: the provider's record says so. `gone` says only that the
+ * call is not there now. `never_placed` needs proof: there is no trace of the call now, and no event of it can have been missed since before the
+ * request.
  */
-export type Presence = "ringing" | "up" | "gone" | "never_placed"
+export type Presence = "queued" | "ringing" | "up" | "ended" | "gone" | "never_placed"
+
+export interface Look {
+  readonly presence: Presence
+  /** What the provider's record tells of the call beside its state: its id, its answer, how and when it ended, what it cost. */
+  readonly told: ReadonlyArray<TrunkEvent>
+}
 
 /** An originate whose call has never been seen. The adapter may not know it, because an earlier process may have sent it. */
 export interface UnseenRequest {
@@ -141,12 +165,15 @@ export interface Trunk {
   readonly originate: (
     request: OriginateRequest
   ) => Effect.Effect<{ readonly providerCallId: string }, OriginateRefused | OriginateDoubtful>
-  /** Ends the call in any state. Succeeds if there is no such call any more. */
+  /** Ends the call in any state, also in the provider's queue. Succeeds if there is no such call any more; the engine takes neither for proof. */
   readonly hangup: (call: CallRef, cause: HangupCause) => Effect.Effect<void, ProviderError>
-  readonly lookup: (call: CallRef) => Effect.Effect<Presence, ProviderError>
+  readonly lookup: (call: CallRef) => Effect.Effect<Look, ProviderError>
   /** Opens the audio of an answered call. Closing the scope ends the audio, not the call. */
   readonly openMedia: (call: CallRef) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
-  readonly sendDtmf: (call: CallRef, digits: string) => Effect.Effect<void, ProviderError>
+  /** Sends keys to the callee. Omit it if the provider cannot. */
+  readonly sendDtmf?: (call: CallRef, digits: string) => Effect.Effect<void, ProviderError>
+  /** The account's own numbers at the provider, in E.164. Omit it if the provider cannot list them. */
+  readonly numbers?: Effect.Effect<ReadonlyArray<string>, ProviderError>
   /**
    * Transfers a call, one transfer at a time per call, and only to destinations that the configuration allows. Interrupting it before the
    * destination has answered cancels it. Omit it if the provider cannot transfer. An error means that it was not begun, or, for a blind one, that
@@ -252,6 +279,11 @@ export interface Adapter {
    * any node, with or without a trunk, and again for the same delivery. It may throw: the carrier then gets a 400.
    */
   readonly read?: (config: Readonly<Record<string, unknown>>, callback: Callback) => CallbackRead | undefined
+  /**
+   * Names the provider's account, whose limits hold for all configurations that use it, whoever owns them. If omitted, each configuration has
+   * limits of its own.
+   */
+  readonly rateKey?: (config: Readonly<Record<string, unknown>>) => string
   /** The headers that `read` needs besides `content-type`, in lower case; it gets no others. */
   readonly callbackHeaders?: ReadonlyArray<string>
   /**
@@ -269,9 +301,10 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly connect: (config: ConfigOf<Fields>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
   readonly read?: (config: ConfigOf<Fields>, callback: Callback) => CallbackRead | undefined
   readonly callbackHeaders?: ReadonlyArray<string>
+  readonly rateKey?: (config: ConfigOf<Fields>) => string
   readonly verify?: (config: ConfigOf<Fields>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }): Adapter => {
-  const { callbackHeaders, connect, fields, manifest, read, verify } = adapter
+  const { callbackHeaders, connect, fields, manifest, rateKey, read, verify } = adapter
   // The cast holds because the gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
   const typed = (config: Readonly<Record<string, unknown>>) => complete(fields, config) as ConfigOf<Fields>
   return {
@@ -279,6 +312,7 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
     fields,
     connect: (config, context) => connect(typed(config), context),
     ...(callbackHeaders === undefined ? {} : { callbackHeaders }),
+    ...(rateKey === undefined ? {} : { rateKey: (config) => rateKey(typed(config)) }),
     ...(read === undefined ? {} : { read: (config, callback) => read(typed(config), callback) }),
     ...(verify === undefined ? {} : { verify: (config, context) => verify(typed(config), context) })
   }

@@ -1,5 +1,8 @@
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 
+export const detected = ["human", "machine", "fax", "silence", "unknown"] as const
+type Detected = (typeof detected)[number]
+
 /**
  * What a provider reports of one call, in the engine's terms. Events may be repeated, late, or precede the reply to the originate. `at` is the
  * provider's own timestamp in epoch milliseconds, if it sends one. Only differences between events of the same call are used, because the
@@ -11,7 +14,9 @@ export type TrunkEvent =
    * replace an earlier one: some providers name the request first and the call later. Later verbs get it in their `CallRef`.
    */
   | { readonly _tag: "Named"; readonly providerCallId: string }
-  /** The call exists; nothing is known about a phone yet. */
+  /** The provider has accepted the call and keeps it in a queue of its own: the phone may ring much later. */
+  | { readonly _tag: "Queued" }
+  /** The call exists and waits in no queue; nothing is known about a phone yet. */
   | { readonly _tag: "Placed" }
   | { readonly _tag: "Rang" }
   /**
@@ -22,6 +27,14 @@ export type TrunkEvent =
   /** A cause that may hide an answer (`mayHideAnswer`) is reported only if an answer would have been heard; otherwise it is `trunk_lost`. */
   | { readonly _tag: "HungUp"; readonly cause: HangupCause; readonly at?: number }
   | { readonly _tag: "Dtmf"; readonly digit: string }
-  | { readonly _tag: "MachineDetected" }
+  /** Who or what has answered, as the provider's own detection judges. */
+  | { readonly _tag: "Detected"; readonly who: Detected }
+  /** The machine has said its greeting: a message can be left from now on. */
+  | { readonly _tag: "GreetingEnded" }
+  /**
+   * What the call has cost so far, as a decimal without a sign, in the currency's main unit (`"0.0085"`, `"USD"`). It replaces what was told before,
+   * and may come after the end.
+   */
+  | { readonly _tag: "Billed"; readonly amount: string; readonly currency: string }
   /** Variables that the provider's side, such as a dialplan, has set on the call, by name, for its run. Must not hold a phone number. */
   | { readonly _tag: "VariablesSet"; readonly values: Readonly<Record<string, string>> }

@@ -64,7 +64,7 @@ export interface GatheredContext {
   readonly provider?: string
   /** The next three come from the voice session; the keys also from the provider. */
   readonly dtmf_digits?: string
-  readonly answered_by?: "human" | "machine" | "unknown"
+  readonly answered_by?: "human" | "machine" | "fax" | "silence" | "unknown"
   readonly voicemail_message?: "left" | "cut" | "not_left"
   /** What the conversation found out, by name. Reports read it; nothing in this engine writes it yet. */
   readonly extracted_variables?: Readonly<Record<string, unknown>>

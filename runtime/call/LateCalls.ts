@@ -11,6 +11,7 @@ import { Clock, Effect, type Fiber, FiberSet, Latch, Schedule, Schema } from "ef
 import { type KnownAttempt, LateCallStore } from "#core/call/LateCallStore.ts"
 import type { LateLife } from "#core/run/RunRecord.ts"
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
+import type { Presence } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { type CallRef, isProviderCallId } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
@@ -113,8 +114,12 @@ export const makeLateCalls = Effect.fnUntraced(function* (node: NodeCalls) {
   return made
 })
 
+/** It tells of the conversation or of money. */
+const isNoSignOfLife = ({ _tag }: TrunkEvent): boolean =>
+  _tag === "Detected" || _tag === "GreetingEnded" || _tag === "VariablesSet" || _tag === "Billed"
+
 const heard = (watch: Watch, callId: string, event: TrunkEvent, source: EventSource): void => {
-  if (!isCallId(callId) || event._tag === "MachineDetected" || event._tag === "VariablesSet") return
+  if (!isCallId(callId) || isNoSignOfLife(event)) return
   const { fork, inferred, late, news, node, reported } = watch
   const call = late.get(callId)
   const now = iso(watch)
@@ -186,7 +191,7 @@ const end = Effect.fnUntraced(
     while (true) {
       const ref = { ...known, providerCallId: call.providerCallId ?? known.providerCallId }
       yield* hangup(source, ref)
-      if (yield* isGone(source, ref)) break
+      if (yield* isGone(watch, source, ref)) break
       if (SteadyTime.nowOf(watch.clock) > latest) return yield* Effect.logError("a late call could not be hung up")
       yield* Effect.sleep(HANGUP_AGAIN)
     }
@@ -207,12 +212,17 @@ const hangup = (source: EventSource, call: CallRef) =>
     Effect.catch(({ message }) => Effect.logWarning("a late call could not be hung up yet", { detail: message }))
   )
 
-const isGone = (source: EventSource, call: CallRef) =>
-  Effect.suspend(() => source.trunk()?.lookup(call) ?? Effect.succeed("silent" as const)).pipe(
+const isGone = (watch: Watch, source: EventSource, call: CallRef) =>
+  Effect.suspend(() => source.trunk()?.lookup(call) ?? Effect.undefined).pipe(
     Effect.timeout(REQUEST_TIMEOUT),
-    Effect.catch(() => Effect.succeed("silent" as const)),
-    Effect.map((presence) => presence === "gone" || presence === "never_placed")
+    Effect.catch(() => Effect.undefined),
+    Effect.map((look) => {
+      for (const event of look?.told ?? []) heard(watch, call.callId, event, source)
+      return look !== undefined && isOver(look.presence)
+    })
   )
+
+const isOver = (presence: Presence): boolean => presence === "ended" || presence === "gone" || presence === "never_placed"
 
 const annotate = ({ store }: Watch, callId: CallId, life: LateLife) =>
   store.annotate(callId, life).pipe(

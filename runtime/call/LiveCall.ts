@@ -3,6 +3,7 @@ import { type Deferred, Queue } from "effect"
 import type { Attempt } from "#core/call/Attempt.ts"
 import type { CallEvent, CallLimits, Over } from "#core/call/Call.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
+import type { detected } from "#core/provider/TrunkEvent.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { Departure } from "#runtime/dispatch/CallRate.ts"
 import type { Deadline } from "#runtime/dispatch/Deadlines.ts"
@@ -66,6 +67,10 @@ export class LiveCall {
   session: VoiceSession | undefined
   /** A machine has answered, and that decides the outcome. */
   isMachine = false
+  /** Who or what has answered, as the provider's own detection judges. */
+  answeredBy: (typeof detected)[number] | undefined
+  /** The provider has heard the end of a machine's greeting. */
+  isGreetingOver = false
   /** The provider handles the answered call first, and this is done when the call is handed to us. Undefined: it was ours from the answer on. */
   handover: Deferred.Deferred<void> | undefined
   /** When the call became ours, so that its audio could be opened. */

@@ -38,6 +38,10 @@ const dispositionOf = (ended: CallState & { readonly _tag: "Ended" }, outcome: O
 const eventsOf = ({ fetching }: LiveCall, events: VoiceReport["events"]) =>
   fetching?.problem === undefined ? events : withProblem(events, fetching.problem)
 
+/** What the provider found out wins, unless it does not know. */
+const answeredBy = ({ answeredBy }: LiveCall, gathered: Partial<VoiceReport["gathered"]> = {}) =>
+  answeredBy === undefined || (answeredBy === "unknown" && gathered.answered_by !== undefined) ? {} : { answered_by: answeredBy }
+
 export const endOf = (
   call: LiveCall,
   ended: CallState & { readonly _tag: "Ended" },
@@ -69,6 +73,7 @@ export const endOf = (
         ...call.gathered,
         ...(call.keys === "" ? {} : { dtmf_digits: call.keys }),
         ...voice?.gathered,
+        ...answeredBy(call, voice?.gathered),
         call_disposition: disposition,
         call_id: call.attempt.callId,
         call_tags: tags,

@@ -202,7 +202,7 @@ const start = Effect.fnUntraced(function* (
   const attempt = yield* journal
     .begin(call, { callId, node: nodeName, provider: trunk.adapter.manifest.provider })
     .pipe(Effect.onError(() => giveBack))
-  const departure = rate.reserve([{ key: `trunk:${call.telephonyConfigurationId}`, rate: trunk.rate }])
+  const departure = rate.reserve([{ key: trunk.rateKey, rate: trunk.rate }])
   yield* supervisor
     .start(
       attempt,

@@ -28,6 +28,7 @@ export const converse = Effect.fnUntraced(
     for (const key of call.keys) session.dtmf(key, clock.currentTimeMillisUnsafe())
     call.session = session
     if (call.isMachine) session.machineDetected()
+    if (call.isGreetingOver) session.greetingEnded()
     yield* Effect.never
   },
   Effect.scoped,

@@ -3,7 +3,7 @@ import { type Clock, Deferred, Effect, Schema } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
 import { withKey } from "#core/call/Dtmf.ts"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
-import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import type { detected, TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
@@ -16,6 +16,7 @@ const LONGEST_GATHERED = 256
 export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): void => {
   const at = SteadyTime.nowOf(clock)
   switch (event._tag) {
+    case "Queued":
     case "Placed":
       call.tell(Accepted.make({}))
       return
@@ -29,13 +30,14 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
     case "HungUp":
       call.tell(HungUp.make({ at, cause: isHangupCause(event.cause) ? event.cause : "unknown", ...toldAt(event) }))
       return
-    case "MachineDetected":
-      if (call.voice.onMachine === "hangup") {
-        call.tell(EndAsked.make({ at, cause: "machine_detected" }))
-        return
-      }
-      if (call.voice.onMachine === "leave_message") call.isMachine = true
-      call.session?.machineDetected()
+    case "Detected":
+      noteAnswerer(call, event.who, at)
+      return
+    case "GreetingEnded":
+      call.isGreetingOver = true
+      call.session?.greetingEnded()
+      return
+    case "Billed":
       return
     case "VariablesSet":
       call.gathered = gatheredWith(call.gathered, event.values)
@@ -47,6 +49,19 @@ export const deliver = (call: LiveCall, event: TrunkEvent, clock: Clock.Clock): 
       return
     }
   }
+}
+
+/** A fax cannot be talked to either, and takes no message. */
+const noteAnswerer = (call: LiveCall, who: (typeof detected)[number], at: SteadyTime.SteadyMillis): void => {
+  const { onMachine } = call.voice
+  if (call.answeredBy === undefined || who !== "unknown") call.answeredBy = who
+  if (who !== "machine" && who !== "fax") return
+  if (onMachine === "hangup" || (who === "fax" && onMachine === "leave_message")) {
+    call.tell(EndAsked.make({ at, cause: "machine_detected" }))
+    return
+  }
+  if (onMachine === "leave_message") call.isMachine = true
+  call.session?.machineDetected()
 }
 
 const toldAt = ({ at }: { readonly at?: number }) => (at === undefined ? {} : { toldAt: at })

@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
-import { type OriginateDoubtful, OriginateRefused, type Trunk } from "#core/provider/Adapter.ts"
+import { type OriginateDoubtful, OriginateRefused, type OriginateRequest, type Trunk } from "#core/provider/Adapter.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import type { CallServices } from "./CallServices.ts"
 import type { Dialing, LiveCall } from "./LiveCall.ts"
@@ -149,6 +149,10 @@ const noteLeft = ({ call, dialing, from, services: { clock, metrics } }: Outgoin
   call.fetching?.leave(from)
 }
 
+/** What the provider's own machine detection is to find out. The engine listens as well. */
+const detectionFor = ({ voice: { detectMachine, onMachine } }: LiveCall): OriginateRequest["detect"] =>
+  detectMachine ? (onMachine === "leave_message" ? "greetingEnd" : "who") : "no"
+
 /** A callee would answer, and hear nothing. */
 const noAudio = Effect.fail(
   new OriginateRefused({ reason: "misconfigured", detail: "calls through this provider have no audio, and the agent needs it" })
@@ -158,7 +162,8 @@ const noAudio = Effect.fail(
 const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
   const { call, dialing, from, latest, leave, services } = request
   const { context, phoneNumber } = dialing
-  const asked = { callId: call.attempt.callId, context, from, leave, ringTimeoutSeconds: call.limits.ringTimeoutSeconds, to: phoneNumber }
+  const detect = detectionFor(call)
+  const asked = { ...call.limits, callId: call.attempt.callId, context, detect, from, leave, to: phoneNumber }
   if (call.trunk.adapter.manifest.hasAudio === false && needsAudio(call)) return noAudio
   const placing: ReturnType<Trunk["originate"]> = Effect.suspend(() => {
     request.isFull = false

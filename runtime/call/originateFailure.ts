@@ -60,5 +60,5 @@ export const eventOf = (
     default:
       trunk.refused(callId, detail)
   }
-  return Refused.make({ at, reason })
+  return Refused.make({ at, reason: reason === "caller_id_refused" ? "misconfigured" : reason })
 }

@@ -261,5 +261,5 @@ const scopesOf = (plan: DialPlan, trunk: LiveTrunk): ReadonlyArray<SlotScope> =>
 
 const ratesOf = ({ campaignId, rateLimit }: DialPlan, trunk: LiveTrunk): ReadonlyArray<RateScope> => [
   { key: `campaign:${campaignId}`, rate: rateLimit },
-  { key: `trunk:${trunk.configurationId}`, rate: trunk.rate }
+  { key: trunk.rateKey, rate: trunk.rate }
 ]

@@ -2,6 +2,7 @@
  * Keeps one live trunk per telephony configuration, opened at its first use. When the configuration gets other credentials, a new trunk takes
  * its place: later calls are dialed through the new one, and the old one is closed when its last call has ended.
  */
+import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
@@ -49,8 +50,10 @@ export interface LiveTrunk extends TrunkHealth {
   readonly read: (callback: Callback) => CallbackRead | undefined
   /** Passes on an event that did not come through the session itself. */
   readonly hear: (callId: CallId, event: TrunkEvent) => void
-  /** Dial requests per second. */
+  /** Dial requests per second, together with all trunks of the same account. */
   readonly rate: number
+  /** The account whose rate it shares. */
+  readonly rateKey: string
   /** Maximum number of concurrent calls; undefined: no limit. */
   readonly maxConcurrentCalls: () => number | undefined
   /** The campaign has contacts to call. If the trunk is down, the outage is added to the campaign's log. */
@@ -310,6 +313,7 @@ const liveOf = (
     // The configuration may change while the request waits for its connection.
     return session.trunk.originate({ ...request, from, leave: (endpoint) => isCurrent() && request.leave(endpoint) })
   }
+  const account = adapter.rateKey?.(session.setting.credentials)
   const live: LiveTrunk = {
     ...health,
     configurationId: session.setting.id,
@@ -326,11 +330,15 @@ const liveOf = (
     // Each endpoint has its own limit.
     originating: new InFlight(adapter.manifest.originatesInFlight * Math.max(1, session.trunk.endpoints?.().length ?? 1)),
     rate,
+    // Keys are kept in memory and may be shown, and an account's name can be a secret.
+    rateKey: account === undefined ? `trunk:${session.setting.id}` : `account:${session.setting.provider}:${digestOf(account)}`,
     heldUp,
     maxConcurrentCalls: () => session.setting.maxConcurrentCalls
   }
   return live
 }
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url")
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 

@@ -50,6 +50,7 @@ const verbs: { readonly [Verb in keyof Required<Trunk>]: true } = {
   lookup: true,
   openMedia: true,
   sendDtmf: true,
+  numbers: true,
   transfer: true,
   adopt: true,
   mayAppear: true,

@@ -12,7 +12,6 @@ export const refusedTrunk = (context: Pick<TrunkContext, "onStatus">): Trunk => 
     hangup: () => refused("hangup"),
     lookup: () => refused("lookup"),
     openMedia: () => refused("openMedia"),
-    sendDtmf: () => refused("sendDtmf"),
     adopt: () => {}
   }
 }

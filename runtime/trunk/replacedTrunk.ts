@@ -12,13 +12,13 @@ export type CallControl = Omit<Trunk, "originate">
 
 /** `successor` returns the trunk that has replaced this one; undefined when the configuration is gone. */
 export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefined): CallControl => {
-  const sees = (presence: Presence) => presence === "ringing" || presence === "up"
+  const sees = (presence: Presence) => presence === "queued" || presence === "ringing" || presence === "up"
   const holderOf = (call: CallRef): Effect.Effect<CallControl> =>
     Effect.suspend(() => {
       const next = successor()
       if (next === undefined) return Effect.succeed(own)
       return next.lookup(call).pipe(
-        Effect.map((presence) => (sees(presence) ? next : own)),
+        Effect.map(({ presence }) => (sees(presence) ? next : own)),
         Effect.catch(() => Effect.succeed(own))
       )
     })
@@ -26,7 +26,7 @@ export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefin
     hangup: (call, cause) => Effect.flatMap(holderOf(call), (holder) => holder.hangup(call, cause)),
     lookup: (call) => Effect.flatMap(holderOf(call), (holder) => holder.lookup(call)),
     openMedia: (call) => Effect.flatMap(holderOf(call), (holder) => holder.openMedia(call)),
-    sendDtmf: (call, digits) => Effect.flatMap(holderOf(call), (holder) => holder.sendDtmf(call, digits)),
+    ...sending(own, holderOf),
     ...transferring(own, holderOf),
     adopt: (call) => (successor() ?? own).adopt(call),
     ...(own.statusOf === undefined ? {} : { statusOf: own.statusOf }),
@@ -34,6 +34,11 @@ export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefin
     mayAppear: (request) => own.mayAppear?.(request) ?? true
   }
 }
+
+const sending = ({ sendDtmf: ownSend }: Trunk, holderOf: (call: CallRef) => Effect.Effect<CallControl>): Pick<CallControl, "sendDtmf"> =>
+  ownSend === undefined
+    ? {}
+    : { sendDtmf: (call, digits) => Effect.flatMap(holderOf(call), ({ sendDtmf = ownSend }) => sendDtmf(call, digits)) }
 
 /** Both are sessions of the same adapter, so if the old one can transfer, the new one can. */
 const transferring = (

@@ -156,7 +156,10 @@ const attach = Effect.fnUntraced(
     const machineDetected = () => {
       if (voice.noted.closing === undefined && voice.noted.answeredBy !== "machine") voice.hearMachine(false)
     }
-    return { dtmf, machineDetected, finish: finish(voice) }
+    const greetingEnded = () => {
+      if (machine !== undefined) Deferred.doneUnsafe(machine.moment, Effect.succeed("speak"))
+    }
+    return { dtmf, greetingEnded, machineDetected, finish: finish(voice) }
   },
   (attached, _resources, plan) => Effect.annotateLogs(attached, { runId: plan.runId })
 )

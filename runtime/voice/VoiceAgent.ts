@@ -57,6 +57,7 @@ const silent = VoiceAgent.of({
     const keys = makeDigits()
     return {
       dtmf: keys.press,
+      greetingEnded: () => {},
       machineDetected: () => {
         if (plan.onMachine === "leave_message") emit({ _tag: "MessageOver" })
       },

@@ -74,6 +74,8 @@ export interface VoiceSession {
   readonly dtmf: (digit: string, at: number) => void
   /** The provider has detected a machine, and the call must not be hung up for that. */
   readonly machineDetected: () => void
+  /** The provider has heard a machine's greeting end, so that a message can be left now. */
+  readonly greetingEnded: () => void
   /**
    * Ends the session: closes the recording and writes the transcript. Idempotent, and works after the scope has closed. Never fails: a problem
    * is logged, and leaves its field undefined.

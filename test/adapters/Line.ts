@@ -5,10 +5,11 @@ import { Effect, Exit, Result, Schema, Scope } from "effect"
 import type { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { CallId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
-import type { Adapter, OriginateRequest, Trunk, TrunkContext, TrunkStatus } from "#core/provider/Adapter.ts"
+import type { Adapter, OriginateRequest, Presence, Trunk, TrunkContext, TrunkStatus } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { trunksOf } from "#test/support/egress.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { usual } from "#test/support/usual.ts"
 
 type Config = Readonly<Record<string, unknown>>
 type Tag = TrunkEvent["_tag"]
@@ -127,7 +128,7 @@ export class Line {
   /** `undefined` is success. */
   async originate(to: string, more: Partial<OriginateRequest> = {}) {
     const callId = more.callId ?? newCallId()
-    const request = { callId, to, from: undefined, leave: () => true, ringTimeoutSeconds: 30, ...more }
+    const request = { callId, to, from: undefined, leave: () => true, ...usual, ...more }
     const result = await Effect.runPromise(Effect.result(this.trunk.originate(request)))
     return { callId, to, failure: Result.isFailure(result) ? result.failure : undefined }
   }
@@ -143,8 +144,8 @@ export class Line {
     return Effect.runPromise(this.trunk.hangup(refTo(callId), cause))
   }
 
-  lookup(callId: CallId) {
-    return Effect.runPromise(this.trunk.lookup(refTo(callId)))
+  async lookup(callId: CallId): Promise<Presence> {
+    return (await Effect.runPromise(this.trunk.lookup(refTo(callId)))).presence
   }
 
   /** With the audio of a call open. */

@@ -28,14 +28,17 @@ given("when many calls are looked for at once, then it is asked once, and each l
   const gone = newCallId()
   const paths = await asked(proxy, async () => {
     const seen = await look(line, [...calls, gone])
-    t.match(seen, [...calls.map(() => ({ _tag: "Success", success: "ringing" })), { _tag: "Success", success: "gone" }])
+    t.match(seen, [
+      ...calls.map(() => ({ _tag: "Success", success: { presence: "ringing" } })),
+      { _tag: "Success", success: { presence: "gone" } }
+    ])
   })
   t.strictSame(paths, ["/channels"])
 })
 
 given("when one call is looked for, then it is asked for that one", async (t, proxy, line) => {
   const [call = newCallId()] = await ringing(line, 1)
-  const paths = await asked(proxy, async () => t.match(await look(line, [call]), [{ _tag: "Success", success: "ringing" }]))
+  const paths = await asked(proxy, async () => t.match(await look(line, [call]), [{ _tag: "Success", success: { presence: "ringing" } }]))
   t.strictSame(paths, [`/channels/${call}`])
 })
 
@@ -48,6 +51,6 @@ given("when its list cannot be had, then no look has an answer, and the next has
   )
   t.match(
     await look(line, calls),
-    calls.map(() => ({ _tag: "Success", success: "ringing" }))
+    calls.map(() => ({ _tag: "Success", success: { presence: "ringing" } }))
   )
 })

@@ -8,6 +8,7 @@ import { trust } from "#test/support/tlsCertificate.ts"
 import { startTlsFront, type TlsFront } from "#test/support/tlsFront.ts"
 import { eventually, Line, newCallId, numberOf } from "./Line.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
+import { usual } from "#test/support/usual.ts"
 
 trust()
 
@@ -58,7 +59,7 @@ given("when it is withdrawn while it waits for a connection, then its connection
   front.hold(true)
   const callId = newCallId()
   let asked = 0
-  const request = { callId, from: undefined, leave: () => ++asked > 0, ringTimeoutSeconds: 30, to: numberOf("011") }
+  const request = { callId, from: undefined, leave: () => ++asked > 0, ...usual, to: numberOf("011") }
   const dialing = Effect.runFork(line.trunk.originate(request))
   await eventually("a connection that waits for its handshake", () => front.held() === 1)
   await Effect.runPromise(Fiber.interrupt(dialing))

@@ -13,6 +13,7 @@ import type { CallRef } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { Line, newCallId } from "./Line.ts"
+import { usual } from "#test/support/usual.ts"
 
 interface Received {
   readonly callback: Callback
@@ -87,7 +88,7 @@ export class Hosted {
       this.#refs.set(callId, { ...refTo(callId), to, from: more.from ?? OUR_NUMBER, sentAt: Date.now() })
       return more.leave?.() ?? true
     }
-    const request = { callId, to, from: OUR_NUMBER, ringTimeoutSeconds: 30, ...more, leave }
+    const request = { callId, to, from: OUR_NUMBER, ...usual, ...more, leave }
     const result = await Effect.runPromise(Effect.result(this.line.trunk.originate(request)))
     if (Result.isSuccess(result)) this.#learn(callId, result.success.providerCallId)
     return { callId, to, failure: Result.isFailure(result) ? result.failure : undefined }
@@ -101,7 +102,9 @@ export class Hosted {
 
   async lookup(call: CallRef): Promise<Presence | "silent"> {
     const result = await Effect.runPromise(Effect.result(this.line.trunk.lookup(call)))
-    return Result.isSuccess(result) ? result.success : "silent"
+    if (Result.isFailure(result)) return "silent"
+    for (const event of result.success.told) this.#take(call.callId, event)
+    return result.success.presence
   }
 
   async close(): Promise<void> {

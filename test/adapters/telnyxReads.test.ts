@@ -12,6 +12,7 @@ import type { OriginateRequest } from "#core/provider/Adapter.ts"
 import type { Callback } from "#core/provider/Callback.ts"
 import { refTo } from "#test/support/refTo.ts"
 import { newCallId } from "./Line.ts"
+import { usual } from "#test/support/usual.ts"
 
 const callId = newCallId()
 const legs = { call_control_id: "v3:AbC-1_x:2", call_leg_id: "leg-1", call_session_id: "session-1" }
@@ -34,7 +35,7 @@ const errors = (...all: ReadonlyArray<unknown>) => ({ errors: all })
 
 t.test("X1: a dial is exactly what Telnyx asks for", async (t) => {
   const bodyOf = (one: OriginateRequest) => dialBodyOf("1684", "https://voice.example.com/cb", one)
-  const request = { callId, to: "+14155550101", from: "+15550009000", ringTimeoutSeconds: 29.2, leave: () => true }
+  const request = { callId, to: "+14155550101", from: "+15550009000", ...usual, ringTimeoutSeconds: 29.2, leave: () => true }
   const retries = { retries_ms: [1000, 3000, 8000, 15000, 30000] }
   t.strictSame(bodyOf(request), {
     connection_id: "1684",
@@ -43,12 +44,16 @@ t.test("X1: a dial is exactly what Telnyx asks for", async (t) => {
     client_state: Buffer.from(callId).toString("base64"),
     command_id: callId,
     timeout_secs: 30,
+    time_limit_secs: 630,
     webhook_url: "https://voice.example.com/cb",
     webhook_url_method: "POST",
     webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }
   })
   t.match(bodyOf({ ...request, ringTimeoutSeconds: 1 }), { timeout_secs: 5 })
   t.match(bodyOf({ ...request, ringTimeoutSeconds: 1000 }), { timeout_secs: 600 })
+  t.match(bodyOf({ ...request, maxDurationSeconds: 86_400 }), { time_limit_secs: 14_400 })
+  t.match(bodyOf({ ...request, detect: "who" }), { answering_machine_detection: "detect" })
+  t.match(bodyOf({ ...request, detect: "greetingEnd" }), { answering_machine_detection: "greeting_end" })
 })
 
 t.test("a call is placed only if the reply names it", async (t) => {
@@ -151,7 +156,7 @@ t.test("a record tells whether a call lives, and its events whether it was answe
   t.equal(presence(true), "ringing")
   t.equal(presence(true, "call.answered", "call.initiated"), "up")
   t.equal(presence(false), "ringing", "an end that nothing shows")
-  t.equal(presence(false, "call.answered", "call.hangup"), "gone")
+  t.equal(presence(false, "call.answered", "call.hangup"), "ended")
   const foreign = [
     { name: "call.answered", type: "command", call_leg_id: "leg-1" },
     { name: "call.answered", type: "webhook", call_leg_id: "leg-2" },
@@ -259,13 +264,22 @@ t.test("X2, X3: each end has its cause", async (t) => {
   t.match(told(event("call.hangup", { hangup_cause: 16 })), [{ cause: "unknown" }])
 })
 
-t.test("X4, X5: only a machine is reported as one", async (t) => {
-  const machine = [{ _tag: "MachineDetected" }]
-  for (const type of ["call.machine.detection.ended", "call.machine.premium.detection.ended"]) {
-    t.strictSame(told(event(type, { result: "machine" })), machine)
-    for (const result of ["human", "human_residence", "human_business", "silence", "fax_detected", "not_sure", 1])
-      t.strictSame(told(event(type, { result })), [], String(result))
-  }
+t.test("X4, X5: who answered is told, and only a machine is a machine", async (t) => {
+  const answerers = [
+    ["machine", "machine"],
+    ["human", "human"],
+    ["human_residence", "human"],
+    ["human_business", "human"],
+    ["silence", "silence"],
+    ["fax_detected", "fax"],
+    ["not_sure", "unknown"],
+    ["constructor", "unknown"],
+    [1, "unknown"]
+  ] as const
+  for (const type of ["call.machine.detection.ended", "call.machine.premium.detection.ended"])
+    for (const [result, who] of answerers) t.strictSame(told(event(type, { result })), [{ _tag: "Detected", who }], String(result))
+  for (const type of ["call.machine.greeting.ended", "call.machine.premium.greeting.ended"])
+    t.strictSame(told(event(type, { result: "beep_detected" })), [{ _tag: "GreetingEnded" }])
 })
 
 t.test("an event names the call whose id is not known yet, and touches no other call", async (t) => {

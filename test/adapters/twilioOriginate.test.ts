@@ -12,11 +12,12 @@ import { verbsOf } from "#test/emulators/twilio/twiml.ts"
 import { eventually, newCallId, numberOf } from "./Line.ts"
 import { OUR_NUMBER } from "./hosted.ts"
 import { openWorld, storyOf } from "./twilioWorld.ts"
+import { usual } from "#test/support/usual.ts"
 
 t.test("T1: given a call with machine detection, then Twilio is asked for exactly this", async (t) => {
   const { emulator, hosted } = await openWorld(t, {}, { amd_enabled: true })
   const to = numberOf("011")
-  const { callId } = await hosted.originate(to, { ringTimeoutSeconds: 29.5 })
+  const { callId } = await hosted.originate(to, { detect: "who", ringTimeoutSeconds: 29.5 })
   const ask = emulator.server.requests.find(placesCall)
   t.equal(ask?.path, `/2010-04-01/Accounts/${emulator.accountSid}/Calls.json`)
   t.equal(ask?.headers["authorization"], `Basic ${Buffer.from(`${emulator.accountSid}:${emulator.authToken}`).toString("base64")}`)
@@ -36,6 +37,7 @@ t.test("T1: given a call with machine detection, then Twilio is asked for exactl
       ["StatusCallbackEvent", "answered"],
       ["StatusCallbackEvent", "completed"],
       ["Timeout", "30"],
+      ["TimeLimit", "630"],
       ["MachineDetection", "Enable"],
       ["AsyncAmd", "true"],
       ["AsyncAmdStatusCallback", `${hosted.address("amd", callId)}#rc=5&rp=all`],
@@ -46,7 +48,7 @@ t.test("T1: given a call with machine detection, then Twilio is asked for exactl
 
 t.test("T10: given an address for audio, then TwiML connects to it", async (t) => {
   const twimlFor = (media: string | undefined) => {
-    const request = { callId: newCallId(), to: numberOf("001"), from: OUR_NUMBER, leave: () => true, ringTimeoutSeconds: 30 }
+    const request = { callId: newCallId(), to: numberOf("001"), from: OUR_NUMBER, leave: () => true, ...usual }
     return new URLSearchParams(formOf(request, () => "https://voice.example.com/", media, false)).get("Twiml") ?? ""
   }
   const stream = (url: string) => [{ name: "Connect", attributes: {}, children: [{ name: "Stream", attributes: { url }, children: [] }] }]

@@ -113,8 +113,30 @@ t.test("given a request without a reply", async (t) => {
   )
   // It could still appear.
   await check("is never found", "gone", silent, ["line free, 1 slots", "ended unknown"])
+  await check(
+    "waits in the provider's queue, and rings later",
+    "queued",
+    ({ says }) => steps(wait("40 seconds"), says(hungUp("user_busy"))),
+    ["prepared", "line free, 0 slots", "ended busy"]
+  )
   await check("was never placed", "never_placed", silent, ["void", "line free, 0 slots"])
   await check("is up already", "up", () => Effect.void, ["hangup trunk_lost"])
+})
+
+t.test("given a look that tells more than the call's state", async (t) => {
+  const check = async (name: string, told: World["told"], rest: ReadonlyArray<string>) => {
+    const { log } = await play(
+      ({ world }) => Object.assign(world, { lookup: Effect.succeed("ended"), originate: noReply, told }),
+      () => wait("1 minute")
+    )
+    t.strictSame(log, [...accepted, "look", ...rest], name)
+  }
+  await check("how it ended, then it needs no second look", [hungUp("user_busy")], ["line free, 0 slots", "ended busy"])
+  await check(
+    "that somebody talked, then it counts as answered",
+    [answered, hungUp("normal_clearing")],
+    ["answered", "media", "voice", "line free, 0 slots", "finish", "ended answered"]
+  )
 })
 
 t.test("given a request that is refused, then the attempt is void, and the trunk rests as long as it should", async (t) => {

@@ -37,7 +37,7 @@ t.test("given a conversation", async (t) => {
   )
   await check(
     "with a machine that the provider detects, then it is hung up",
-    ({ says }) => steps(says({ _tag: "MachineDetected" }), says(hungUp("normal_clearing"))),
+    ({ says }) => steps(says({ _tag: "Detected", who: "machine" }), says(hungUp("normal_clearing"))),
     ["hangup machine_detected", ...ending, "ended voicemail"]
   )
   await check(
@@ -95,7 +95,7 @@ t.test("given a conversation", async (t) => {
   await check("with keys, then the agent hears them", ({ says }) => says({ _tag: "Dtmf", digit: "5" }), ["key 5"])
   await check(
     "that the provider does not end when asked, then it is asked again",
-    ({ says }) => steps(says({ _tag: "MachineDetected" }), wait("61 seconds"), Effect.void),
+    ({ says }) => steps(says({ _tag: "Detected", who: "machine" }), wait("61 seconds"), Effect.void),
     ["hangup machine_detected", "look", ...ending, "ended voicemail"]
   )
 })
@@ -251,7 +251,7 @@ t.test("given a provider that cannot hang up just now, when it can again, then t
     ({ says, world }) =>
       steps(
         says(answered),
-        says({ _tag: "MachineDetected" }),
+        says({ _tag: "Detected", who: "machine" }),
         wait("25 seconds"),
         Effect.sync(() => {
           world.hangup = Effect.sync(() => world.provider.onEvent?.(callId, hungUp("normal_clearing")))

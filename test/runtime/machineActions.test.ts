@@ -41,7 +41,7 @@ t.test("given a call that is answered", async (t) => {
     t.strictSame(log, expected, name)
   }
   const ends = ({ says }: Scene) => says(hungUp("normal_clearing"))
-  const told = ({ says }: Scene) => says({ _tag: "MachineDetected" })
+  const told = ({ says }: Scene) => says({ _tag: "Detected", who: "machine" })
   const ending = ["line free, 0 slots", "finish"]
   await check("a message is left before it is hung up", "leave_message", [hears("MachineDetected")], [])
   await check(
@@ -52,6 +52,12 @@ t.test("given a call that is answered", async (t) => {
   )
   await check("the machine hangs up first", "leave_message", [hears("MachineDetected"), ends], [...ending, "ended voicemail"])
   await check("the provider detects it", "leave_message", [told], ["told of a machine"])
+  const over = ({ says }: Scene) => says({ _tag: "GreetingEnded" })
+  await check("the provider hears its greeting end", "leave_message", [told, over], ["told of a machine", "told that the greeting is over"])
+  const fax = ({ says }: Scene) => says({ _tag: "Detected", who: "fax" })
+  await check("a fax takes no message", "leave_message", [fax, ends], ["hangup machine_detected", ...ending, "ended voicemail"])
+  const person = ({ says }: Scene) => steps(says({ _tag: "Detected", who: "human" }), says({ _tag: "Detected", who: "unknown" }))
+  await check("the provider detects a person", "leave_message", [person, ends], [...ending, "ended answered"])
   await check(
     "the provider detects it, and the agent goes on",
     "continue",

@@ -10,6 +10,7 @@ import { Config } from "#runtime/config/config.ts"
 import { layer } from "#runtime/plugins.ts"
 import { trunksOf } from "#test/support/egress.ts"
 import { runLive } from "#test/support/run.ts"
+import { usual } from "#test/support/usual.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "plugins-"))
 const engine = process.cwd()
@@ -101,7 +102,7 @@ t.test("given an adapter in a package, when it places calls, then whether they m
           from: undefined,
           leave,
           note: (word: string) => notes.push(word),
-          ringTimeoutSeconds: 30,
+          ...usual,
           to
         }
         yield* Effect.catch(trunk.originate(request), ({ _tag }) => Effect.sync(() => notes.push(_tag)))

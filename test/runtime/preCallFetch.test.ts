@@ -132,7 +132,7 @@ t.test("given a call that comes to nothing while its fetch is under way, then th
   await check("busy", ({ says }) => says(hungUp("user_busy")), ["fetch interrupted", "line free, 0 slots", "ended busy"])
   await check(
     "hung up before the answer",
-    ({ says }) => steps(says({ _tag: "MachineDetected" }), wait("1 second"), says(hungUp("no_answer"))),
+    ({ says }) => steps(says({ _tag: "Detected", who: "machine" }), wait("1 second"), says(hungUp("no_answer"))),
     ["fetch interrupted", "hangup machine_detected", "line free, 0 slots", "ended voicemail"]
   )
   await check(

@@ -18,10 +18,11 @@ import { noOutages } from "#test/support/fakes.ts"
 import { run, runLive } from "#test/support/run.ts"
 import { ariConfig } from "#test/support/ariConfig.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { usual } from "#test/support/usual.ts"
 
 const id = TelephonyConfigId.make(3)
 const callId = CallId.make("01890000-0000-7000-8000-000000000001")
-const dialed = { callId, leave: () => true, ringTimeoutSeconds: 30, to: "+15550100011", from: undefined }
+const dialed = { callId, leave: () => true, ...usual, to: "+15550100011", from: undefined }
 
 /** A session that an adapter has opened. */
 interface Session {
@@ -69,7 +70,7 @@ const fake = (world: World, needsCallerId: boolean): Adapter => ({
       return {
         adopt: () => void session.log.push("adopt"),
         hangup: () => note("hangup"),
-        lookup: () => Effect.sync(() => session.presence),
+        lookup: () => Effect.sync(() => ({ presence: session.presence, told: [] })),
         openMedia: () => Effect.fail(new ProviderError({ detail: "", operation: "openMedia", provider: "fake" })),
         originate: ({ from, leave }) =>
           Effect.flatMap(world.connecting, () =>
@@ -183,7 +184,7 @@ t.test("given other credentials", async (t) => {
         const [, next] = world.sessions
         if (next !== undefined) next.presence = "up"
         yield* trunk.trunk.hangup(refTo(callId), "normal_clearing")
-        t.equal(yield* trunk.trunk.lookup(refTo(callId)), "up")
+        t.match(yield* trunk.trunk.lookup(refTo(callId)), { presence: "up" })
         yield* trunk.trunk.transfer?.(refTo(callId), { kind: "blind", timeoutSeconds: 20, to: "1000" }) ?? Effect.void
       })
     )

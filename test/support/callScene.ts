@@ -72,6 +72,7 @@ export class Scene {
         if (later !== undefined) yield* Effect.forkScoped(Effect.map(later, ({ greeting }) => this.world.log.push(`says ${greeting}`)))
         const session: VoiceSession = {
           dtmf: (digit) => this.world.log.push(`key ${digit}`),
+          greetingEnded: () => this.world.log.push("told that the greeting is over"),
           machineDetected: () => this.world.log.push("told of a machine"),
           finish: Effect.as(
             Effect.sync(() => this.world.log.push("finish")),

@@ -36,7 +36,7 @@ const trunkOf = (world: World): Trunk => ({
         world.log.push("look")
         world.refs.push(call)
       }),
-      Effect.suspend(() => world.lookup)
+      Effect.suspend(() => Effect.map(world.lookup, (presence) => ({ presence, told: world.told })))
     ),
   openMedia: () =>
     Effect.as(

@@ -2,6 +2,7 @@
  * An in-memory world for tests of actors: a provider that answers as it is told, and a database with one campaign. Everything that the actors
  * do to either is in `log`, in order. The actors, the journal, the trunk pool and the slots are the real ones.
  */
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentVersions } from "#core/agent/AgentVersions.ts"
@@ -65,6 +66,8 @@ export class World {
   originate: Effect.Effect<unknown, OriginateRefused | OriginateDoubtful> = Effect.void
   hangup: Effect.Effect<void, ProviderError> = Effect.void
   lookup: Effect.Effect<Presence, ProviderError> = Effect.succeed("gone")
+  /** What a look tells beside the presence. */
+  told: ReadonlyArray<TrunkEvent> = []
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
   /** `leave` is also asked once on behalf of the adapter, as for a packaged adapter. */
   isAskedFor = false

@@ -83,11 +83,18 @@ export class TelnyxCall {
     this.#tell("call.answered", { state: "answered", start_time: this.#startedAt.toISOString() })
     const { callee } = this.life
     if (callee.kind !== "answers") return
-    const isMachine = callee.sound === "machine"
-    if (this.dial.detectsMachines) this.#tell("call.machine.premium.detection.ended", { result: isMachine ? "machine" : "human_residence" })
+    this.#detect(callee.sound === "machine")
     const digits = [...(callee.presses ?? "")]
     for (const [index, digit] of digits.entries())
       setTimeout(() => this.#pressed(digit), (talkMillis * scale * (index + 1)) / (digits.length + 1)).unref()
+  }
+
+  #detect(isMachine: boolean): void {
+    const { detection } = this.dial
+    if (detection === "disabled") return
+    const [kind, human] = detection === "premium" ? ["premium.", "human_residence"] : ["", "human"]
+    this.#tell(`call.machine.${kind}detection.ended`, { result: isMachine ? "machine" : human })
+    if (isMachine && detection === "greeting_end") this.#tell("call.machine.greeting.ended", { result: "ended" })
   }
 
   #pressed(digit: string): void {

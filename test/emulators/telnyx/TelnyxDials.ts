@@ -7,11 +7,14 @@ export interface Dial {
   readonly from: string
   readonly clientState: string
   readonly commandId: string | undefined
-  readonly detectsMachines: boolean
+  /** The kind of machine detection; `disabled` is none. */
+  readonly detection: string
   readonly timeoutSeconds: number
   readonly limitSeconds: number
   readonly webhookUrl: string
 }
+
+const detections = new Set(["disabled", "detect", "detect_beep", "detect_words", "greeting_end", "premium"])
 
 const documented = new Set([
   "answering_machine_detection",
@@ -72,6 +75,6 @@ export const readDial = (mediaType: string, text: string): Dial | TelnyxAnswer =
   if (!isWithin(limitSeconds, 30, 14_400)) return errorOf(422, "10015", "/time_limit_secs")
   if (typeof webhookUrl !== "string" || !/^https?:/.test(webhookUrl) || method !== "POST") return errorOf(422, "10015", "/webhook_url")
   if (!isObject(policies) || !Object.values(policies).every(isRetriesPolicy)) return errorOf(422, "10015", "/webhook_retries_policies")
-  const detectsMachines = detection !== "disabled"
-  return { connectionId, to, from, clientState, commandId, detectsMachines, timeoutSeconds, limitSeconds, webhookUrl }
+  if (typeof detection !== "string" || !detections.has(detection)) return errorOf(422, "10015", "/answering_machine_detection")
+  return { connectionId, to, from, clientState, commandId, detection, timeoutSeconds, limitSeconds, webhookUrl }
 }

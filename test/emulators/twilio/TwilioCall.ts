@@ -128,8 +128,9 @@ export class TwilioCall {
   #answer(): void {
     const isDetecting = this.#form.has("MachineDetection")
     const callee = this.#life?.callee
+    const machine = this.#form.get("MachineDetection") === "DetectMessageEnd" ? "machine_end_beep" : "machine_start"
     const isMachine = callee?.kind === "answers" && callee.sound === "machine"
-    if (isDetecting) this.#answeredBy = this.#account.answeredBy ?? (isMachine ? "machine_start" : "human")
+    if (isDetecting) this.#answeredBy = this.#account.answeredBy ?? (isMachine ? machine : "human")
     this.#move("in-progress")
     const url = this.#form.get("AsyncAmdStatusCallback")
     if (isDetecting && url !== null) {
