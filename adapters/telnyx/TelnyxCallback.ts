@@ -41,6 +41,10 @@ const meaningOf = (data: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> 
       return [{ _tag: "Answered", ...time }]
     case "call.hangup":
       return [{ _tag: "HungUp", cause: causeOf(payload, isWanted), ...time }]
+    case "call.cost": {
+      const [amount, currency] = [textAt(payload, "total_cost"), textAt(at(payload, "cost_parts"), "0", "currency")]
+      return amount === undefined || currency === undefined ? [] : [{ _tag: "Billed", amount, currency }]
+    }
     case "call.dtmf.received": {
       const digit = textAt(payload, "digit") ?? ""
       return /^[0-9*#A-D]$/.test(digit) ? [{ _tag: "Dtmf", digit }] : []

@@ -56,7 +56,17 @@ const eventsOf = (told: Told): ReadonlyArray<TrunkEvent> => {
 export const endOf = (record: unknown): ReadonlyArray<TrunkEvent> => {
   if (presenceOf(record) !== "ended") return []
   const [at, seconds] = [timeIn(textAt(record, "end_time")), countIn(textAt(record, "duration"))]
-  return eventsOf({ status: textAt(record, "status"), answeredBy: textAt(record, "answered_by"), at, seconds })
+  const price = priceIn(record)
+  return [
+    ...eventsOf({ status: textAt(record, "status"), answeredBy: textAt(record, "answered_by"), at, seconds }),
+    ...(price === undefined ? [] : [price])
+  ]
+}
+
+/** Twilio writes what a call cost as a negative number. */
+const priceIn = (record: unknown): TrunkEvent | undefined => {
+  const [, amount] = /^-?(\d+(?:\.\d+)?)$/.exec(textAt(record, "price") ?? "") ?? []
+  return amount === undefined ? undefined : { _tag: "Billed", amount, currency: (textAt(record, "price_unit") ?? "").toUpperCase() }
 }
 
 export const readCallback = (authToken: string, callback: Callback): CallbackRead | undefined => {

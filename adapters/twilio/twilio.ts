@@ -17,6 +17,7 @@ export default defineAdapter({
     originatesInFlight: 4,
     needsCallerId: true,
     hasAudio: false,
+    pricesRecords: true,
     accountField: "account_sid"
   },
   fields: {

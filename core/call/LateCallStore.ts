@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CallId, CampaignId, OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { CallCost } from "#core/provider/CallCost.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { Annotations, LateLife } from "#core/run/RunRecord.ts"
 import { storableJson } from "#core/storable.ts"
@@ -33,6 +34,8 @@ export class LateCallStore extends Context.Service<
     readonly attempts: (id: TelephonyConfigId, callIds: ReadonlyArray<CallId>) => Effect.Effect<ReadonlyArray<KnownAttempt>>
     /** Adds to the annotations of the attempt's run. Repeating it changes nothing. False: there is no run, because the attempt is void. */
     readonly annotate: (callId: CallId, late: LateLife) => Effect.Effect<boolean>
+    /** Replaces what was known of the cost of the attempt's call. */
+    readonly bill: (callId: CallId, cost: CallCost) => Effect.Effect<void>
     /** Attempts that were written off and still hold their numbers. */
     readonly inDoubt: Effect.Effect<ReadonlyArray<AttemptInDoubt>>
   }
@@ -53,6 +56,11 @@ export class LateCallStore extends Context.Service<
             ${storableJson(late)}::text::jsonb || coalesce(annotations -> ${lateCall}::text, '{}'))
           WHERE attempt_id = ${callId}::uuid RETURNING id`.pipe(
           Effect.map((rows) => rows.length > 0),
+          Effect.orDie
+        ),
+      bill: (callId, cost) =>
+        sql`UPDATE runs SET cost = ${JSON.stringify(cost)}::text::jsonb WHERE attempt_id = ${callId}::uuid`.pipe(
+          Effect.asVoid,
           Effect.orDie
         ),
       inDoubt: sql<CallRefRow & Omit<AttemptInDoubt, "call" | "campaignId"> & { readonly campaignId: CampaignId | null }>`

@@ -243,6 +243,8 @@ export interface Manifest {
   readonly needsCallerId?: boolean
   /** False: calls through this provider have no audio. The engine refuses to place calls that need any. */
   readonly hasAudio?: false
+  /** Calls have a price in their record some time after their end, which `lookup` tells. */
+  readonly pricesRecords?: boolean
   /** The field that names the account: inbound calls of this provider are told apart by account and called number. */
   readonly accountField?: string
   /** The field that lists the extensions that may be called, see `Extensions`. If omitted, there are none. */

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CallId, type TelephonyConfigId } from "#core/Id.ts"
+import { costIn } from "./CallCost.ts"
 import type { TrunkEvent } from "./TrunkEvent.ts"
 
 /** How long a repeat of a delivery is known as such, and a delivery can be read again: longer than a call, its record and a carrier's retries last. */
@@ -24,7 +25,7 @@ export class CarrierDeliveries extends Context.Service<
   CarrierDeliveries,
   {
     /**
-     * Stores it, and returns once it is on disk. `repeated`: it was stored before. `altered`: it was stored before with another body. `unknown`:
+     * Stores it, along with what it says that the call cost, and returns once both are on disk. `repeated`: it was stored before. `altered`: it was stored before with another body. `unknown`:
      * its configuration is gone.
      */
     readonly store: (delivery: CarrierDelivery) => Effect.Effect<"first" | "repeated" | "altered" | "unknown">
@@ -68,11 +69,16 @@ const store = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   { callId, configurationId, delivery, digest, events }: CarrierDelivery
 ) {
+  const cost = costIn(events)
   const [row] = yield* sql<{ readonly isKnown: boolean; readonly isStored: boolean; readonly isSame: boolean | null }>`
     WITH owner AS (SELECT organization_id FROM telephony_configurations WHERE id = ${configurationId}::int), stored AS (
       INSERT INTO carrier_deliveries (organization_id, telephony_configuration_id, call_id, delivery, digest, events)
       SELECT organization_id, ${configurationId}::int, ${callId ?? NO_CALL}::uuid, ${delivery}, ${digest}::bytea, ${JSON.stringify(events)}::text::jsonb FROM owner
       ON CONFLICT DO NOTHING RETURNING true
+    ), billed AS (
+      UPDATE runs SET cost = ${cost === undefined ? null : JSON.stringify(cost)}::text::jsonb FROM attempts a
+      WHERE ${cost !== undefined} AND EXISTS (SELECT FROM stored) AND attempt_id = a.id
+        AND a.id = ${callId ?? NO_CALL}::uuid AND a.telephony_configuration_id = ${configurationId}::int
     )
     SELECT EXISTS (SELECT FROM owner) AS is_known, EXISTS (SELECT FROM stored) AS is_stored, (
       SELECT digest = ${digest}::bytea FROM carrier_deliveries

@@ -1,5 +1,6 @@
 /** The record of one call, made with its attempt and filled when the call ends. */
 import { Schema } from "effect"
+import type { CallCost } from "#core/provider/CallCost.ts"
 import type { AgentDefinitionId, AgentId, CallId, CampaignId, OrganizationId, RunId } from "#core/Id.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -22,6 +23,7 @@ export interface Run {
   readonly gatheredContext: JsonObject | undefined
   readonly usageInfo: JsonObject | undefined
   readonly costInfo: JsonObject | undefined
+  readonly cost: CallCost | undefined
   readonly logs: JsonObject | undefined
   readonly annotations: JsonObject | undefined
   readonly transcriptKey: string | undefined

@@ -16,6 +16,7 @@ const runOf = (row: Row<Run>): Run => ({
   gatheredContext: row.gatheredContext ?? undefined,
   usageInfo: row.usageInfo ?? undefined,
   costInfo: row.costInfo ?? undefined,
+  cost: row.cost ?? undefined,
   logs: row.logs ?? undefined,
   annotations: row.annotations ?? undefined,
   transcriptKey: row.transcriptKey ?? undefined,
@@ -24,7 +25,7 @@ const runOf = (row: Row<Run>): Run => ({
 
 const columns = (sql: Sql) =>
   sql.literal(`id, organization_id, agent_id, agent_definition_id AS definition_id, campaign_id, attempt_id AS call_id, name, mode, call_type,
-    is_completed, created_at, completed_at, initial_context, gathered_context, usage_info, cost_info, logs, annotations,
+    is_completed, created_at, completed_at, initial_context, gathered_context, usage_info, cost_info, cost, logs, annotations,
     transcript_key, recording_key`)
 
 export const find = (sql: Sql, organizationId: OrganizationId, agentId: AgentId, id: RunId) =>

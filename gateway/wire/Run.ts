@@ -78,6 +78,17 @@ const costInfo = (run: Run): Static<typeof CostInfo> | null => {
   return { dograh_token_usage: tokensOf(run), call_duration_seconds: duration === undefined ? null : Math.round(duration) }
 }
 
+const Cost = Type.Object(
+  {
+    amount: Type.String({ description: "A decimal in the currency's main unit, such as `0.0085`." }),
+    currency: Type.String({ description: "ISO 4217, such as `USD`." })
+  },
+  {
+    title: "CallCost",
+    description: "What the carrier says that the call cost; null until it has said so. It may come after the call's end."
+  }
+)
+
 const publicUrl = () => nullable(Type.String({ description: "Needs no credential; valid for seven days at most." }))
 
 export const RunWire = Type.Object(
@@ -94,6 +105,7 @@ export const RunWire = Type.Object(
     recording_public_url: publicUrl(),
     public_access_token: nullable(Type.String({ description: "The token in the public URLs, once there is a file." })),
     cost_info: nullable(CostInfo),
+    cost: nullable(Cost),
     usage_info: nullable(UsageInfo),
     definition_id: nullable(id<AgentDefinitionId>("The version of the agent that was on the call.")),
     initial_context: nullable(object()),
@@ -125,6 +137,7 @@ export const runWire = (run: Run, urls: PublicUrls): Static<typeof RunWire> => (
   recording_public_url: urls.recording,
   public_access_token: urls.token,
   cost_info: costInfo(run),
+  cost: orNull(run.cost),
   usage_info: usageInfo(run.usageInfo),
   definition_id: run.definitionId,
   initial_context: run.initialContext,

@@ -9,6 +9,7 @@ import { AttemptStore } from "#core/call/AttemptStore.ts"
 import { CallEvent, type CallLimits, type Over, type Step } from "#core/call/Call.ts"
 import { dial } from "#core/call/CallMachine.ts"
 import type { CallId, CampaignId } from "#core/Id.ts"
+import { costIn } from "#core/provider/CallCost.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
 import { Config } from "#runtime/config/config.ts"
@@ -17,6 +18,7 @@ import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
 import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
+import { type Bills, makeBills } from "./Bills.ts"
 import { CallActor, type EndListener, type Recording } from "./CallActor.ts"
 import { CallJournal } from "./CallJournal.ts"
 import { deliver } from "./deliver.ts"
@@ -117,6 +119,7 @@ interface Node {
   readonly clock: Clock.Clock
   /** Calls that were written off and may still appear. */
   readonly doubts: Doubts
+  readonly bills: Bills
   /** The calls' actors. */
   readonly fibers: FiberSet.FiberSet<unknown, never>
   /** Calls that are up without an actor. */
@@ -150,6 +153,7 @@ const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
   const doubts: Doubts = yield* makeDoubts(late.isAlive, releaseNumber)
   const node: Node = {
     actor: yield* CallActor,
+    bills: yield* makeBills,
     calls,
     clock,
     doubts,
@@ -182,7 +186,8 @@ const drain = Effect.fnUntraced(function* (
 })
 
 /** Brings the events of all trunks to the calls that they are about. */
-const routeEvents = Effect.fnUntraced(function* ({ calls, clock, doubts, late }: Node) {
+const routeEvents = Effect.fnUntraced(function* ({ bills, calls, clock, doubts, late }: Node) {
+  const fork = yield* FiberSet.makeRuntime()
   const pool = yield* TrunkPool
   const local = yield* LocalJournal
   const journal = yield* CallJournal
@@ -193,6 +198,10 @@ const routeEvents = Effect.fnUntraced(function* ({ calls, clock, doubts, late }:
     },
     onEvent: (callId, event, source) => {
       const call = calls.get(callId)
+      // Another configuration, of another organization perhaps, has no say about the call.
+      if (call !== undefined && call.trunk.configurationId !== source.configurationId) return
+      const cost = costIn([event])
+      if (cost !== undefined && call !== undefined) fork(bills.record(call.attempt, cost))
       if (call === undefined || call.isOver) return late.heard(callId, event, source)
       if (event._tag === "Named") return journal.named(call, event.providerCallId)
       noteEvent(local, call, event, clock.currentTimeMillisUnsafe())
@@ -255,6 +264,8 @@ const onRecorded = (node: Node, call: LiveCall, { how, recorded }: Recording): v
   // The call may have appeared and ended since the line was freed.
   if (how._tag === "Ended" && how.inferred === undefined) freeLine(node, call, how)
   if (how._tag === "Ended" && how.cause === "written_off" && !node.doubts.has(callId)) node.releaseNumber(callId)
+  if (how._tag === "Ended" && how.answeredAt !== undefined && call.trunk.adapter.manifest.pricesRecords === true)
+    node.bills.ended(call.ref, call.trunk)
   call.watcher.recorded?.(how, recorded, call.attempt)
 }
 

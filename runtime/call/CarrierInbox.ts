@@ -117,7 +117,8 @@ const keep = Effect.fnUntraced(function* (inbox: Inbox, { address, callback, rea
     const known = yield* inbox.deliveries.store({ callId, configurationId, delivery, digest, events })
     if (known === "unknown" || (known === "altered" && read.nonce !== undefined)) return forbidden
     if (known !== "first" || callId === undefined) continue
-    for (const event of events) trunk.hear(callId, event)
+    // What a call cost is recorded along with the delivery.
+    for (const event of events) if (event._tag !== "Billed") trunk.hear(callId, event)
   }
   return acknowledged
 })

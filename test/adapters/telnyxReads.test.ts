@@ -282,6 +282,15 @@ t.test("X4, X5: who answered is told, and only a machine is a machine", async (t
     t.strictSame(told(event(type, { result: "beep_detected" })), [{ _tag: "GreetingEnded" }])
 })
 
+t.test("X14: what a call cost is told", async (t) => {
+  const parts = [{ call_part: "call-control", cost: "0.0017", currency: "USD" }]
+  t.strictSame(told(event("call.cost", { total_cost: "0.0042", cost_parts: parts })), [
+    { _tag: "Billed", amount: "0.0042", currency: "USD" }
+  ])
+  for (const payload of [{}, { total_cost: 1 }, { total_cost: "1", cost_parts: [] }, { total_cost: "1", cost_parts: [{ currency: 1 }] }])
+    t.strictSame(told(event("call.cost", payload)), [])
+})
+
 t.test("an event names the call whose id is not known yet, and touches no other call", async (t) => {
   const answered = event("call.answered")
   const unnamed = { call: refTo(callId) }

@@ -267,7 +267,8 @@ t.test("given calls to look up", async (t) => {
     await untilTrue("end", () => emulator.callsTo(to)[0]?.status === "completed")
     emulator.sender.lose()
     t.equal(await hosted.lookup(hosted.ref(callId)), "ended")
-    t.strictSame(hosted.line.story(callId), ["Named", "Answered", "HungUp normal_clearing"])
+    t.strictSame(hosted.line.story(callId), ["Named", "Answered", "HungUp normal_clearing", "Billed"])
+    t.match(hosted.line.events(callId).at(-1), { amount: "0.0130", currency: "USD" }, "and what it cost")
   })
   await t.test("when there are several calls to the number, then nobody can tell which one it is", async (t) => {
     const { ref, to } = await callIn(world, "ended")

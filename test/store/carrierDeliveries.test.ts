@@ -50,6 +50,31 @@ t.test("given a call that its carrier names", async (t) => {
   t.strictSame(found, [callId, undefined], "then it is found by that name, and no other is")
 })
 
+t.test("given a delivery that says what a call cost, then its run has it along with the delivery, once", async (t) => {
+  const callId = newId()
+  const billed = (amount: string) => ({
+    callId,
+    configurationId,
+    delivery: "bill",
+    digest: new Uint8Array(32),
+    events: [{ _tag: "Billed", amount, currency: "USD" } as const]
+  })
+  const costs = await run(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* claim(yield* running(numbersOf(1, "+1416")), [callId])
+      const cost = Effect.map(sql<{ cost: unknown }>`SELECT cost FROM runs WHERE attempt_id = ${callId}::uuid`, ([row]) => row?.cost)
+      const before = yield* cost
+      yield* inInbox((inbox) => inbox.store(billed("0.0085")))
+      const after = yield* cost
+      yield* inInbox((inbox) => inbox.store(billed("7")))
+      return [before, after, yield* cost]
+    })
+  )
+  const cost = { amount: "0.0085", currency: "USD" }
+  t.strictSame(costs, [null, cost, cost])
+})
+
 t.test("given deliveries of two days ago, when the old ones are deleted, then the others stay", async (t) => {
   const counts = await run(
     Effect.gen(function* () {
@@ -60,5 +85,5 @@ t.test("given deliveries of two days ago, when the old ones are deleted, then th
       return { gone, left: left.length }
     })
   )
-  t.strictSame(counts, { gone: 3, left: 1 })
+  t.strictSame(counts, { gone: 3, left: 2 })
 })

@@ -70,5 +70,13 @@ export const adapterOf = (world: World): Adapter => ({
       return trunkOf(world)
     }),
   fields: {},
-  manifest: { callsPerSecond: 50, contract: 2, displayName: "Fake", docsUrl: "", originatesInFlight: 4, provider: "fake" }
+  manifest: {
+    callsPerSecond: 50,
+    contract: 2,
+    displayName: "Fake",
+    docsUrl: "",
+    originatesInFlight: 4,
+    pricesRecords: world.pricesRecords,
+    provider: "fake"
+  }
 })

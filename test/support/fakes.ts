@@ -2,6 +2,7 @@
  * An in-memory world for tests of actors: a provider that answers as it is told, and a database with one campaign. Everything that the actors
  * do to either is in `log`, in order. The actors, the journal, the trunk pool and the slots are the real ones.
  */
+import type { CallCost } from "#core/provider/CallCost.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -37,6 +38,7 @@ import { MediaRoom } from "#runtime/voice/MediaRoom.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { adapterOf } from "./fakeProvider.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
+import { noDeliveries } from "./noDeliveries.ts"
 import { refTo } from "./refTo.ts"
 
 export { failing, noReply, refusal } from "./fakeProvider.ts"
@@ -95,6 +97,9 @@ export class World {
   /** What is fetched for a call. */
   fetch: ContextFetcher["Service"]["fetch"] = () => Effect.die("nothing is to be fetched")
   /** What was recorded for the runs of late calls. */
+  readonly bills: Array<readonly [CallId, CallCost]> = []
+  /** Whether the provider has prices in the records of calls. */
+  pricesRecords = false
   readonly annotated: Array<readonly [CallId, LateLife]> = []
   /** What the local journal recorded about calls that have left. */
   readonly journal: Array<string> = []
@@ -261,12 +266,6 @@ const storeOf = (world: World): AttemptStore["Service"] => ({
   undo: (callId) => statement(world, "undo", () => undo(world, callId))
 })
 
-const noDeliveries: CarrierDeliveries["Service"] = {
-  callOf: () => Effect.undefined,
-  of: () => Effect.succeed([]),
-  store: () => Effect.succeed("first")
-}
-
 const lateCallsOf = (world: World): LateCallStore["Service"] => ({
   annotate: (callId, late) => statement(world, "annotate", () => world.annotated.push([callId, late]) > 0),
   attempts: (_, callIds) =>
@@ -278,6 +277,7 @@ const lateCallsOf = (world: World): LateCallStore["Service"] => ({
           : [{ call: refTo(callId, { providerCallId: world.names.at(-1) }), isLive: isLive(attempt), node: "node1" }]
       })
     ),
+  bill: (callId, cost) => statement(world, "bill", () => void world.bills.push([callId, cost])),
   inDoubt: Effect.succeed([])
 })
 

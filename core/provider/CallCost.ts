@@ -1,0 +1,18 @@
+/** What a carrier says that a call cost. */
+import type { TrunkEvent } from "./TrunkEvent.ts"
+
+export interface CallCost {
+  /** A decimal that is not negative, in the currency's main unit: the carrier's own digits, which no floating point number keeps. */
+  readonly amount: string
+  /** ISO 4217. */
+  readonly currency: string
+}
+
+/** The last word about the cost. Undefined: there is none that can be understood. */
+export const costIn = (events: ReadonlyArray<TrunkEvent>): CallCost | undefined => {
+  const bills = events.flatMap((event) => (event._tag === "Billed" && isCost(event) ? [event] : []))
+  const last = bills.at(-1)
+  return last === undefined ? undefined : { amount: last.amount, currency: last.currency }
+}
+
+const isCost = ({ amount, currency }: CallCost): boolean => /^\d{1,9}(\.\d{1,12})?$/.test(amount) && /^[A-Z]{3}$/.test(currency)

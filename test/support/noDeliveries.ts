@@ -1,0 +1,9 @@
+import { Effect } from "effect"
+import type { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
+
+/** The inbox of a provider that sends no callbacks. */
+export const noDeliveries: CarrierDeliveries["Service"] = {
+  callOf: () => Effect.undefined,
+  of: () => Effect.succeed([]),
+  store: () => Effect.succeed("first")
+}
