@@ -82,8 +82,8 @@ const unusable = ({ from, to }: OriginateRequest): OriginateRefused | undefined 
   if (!isE164(to)) {
     return new OriginateRefused({ reason: "number_refused", cause: "invalid_number_format", detail: "not a phone number in E.164" })
   }
-  if (from === undefined || !isE164(from))
-    return new OriginateRefused({ reason: "misconfigured", detail: "the caller id is not a phone number in E.164" })
+  if (from === undefined) return new OriginateRefused({ reason: "misconfigured", detail: "there is no caller ID" })
+  if (!isE164(from)) return new OriginateRefused({ reason: "caller_id_refused", detail: "the caller ID is not a phone number in E.164" })
   return undefined
 }
 

@@ -51,7 +51,7 @@ const refusalOf = (reply: Reply): OriginateRefused | undefined => {
 const refusalBy = ({ retryAfterMillis = RATE_LIMIT_RETRY_MILLIS, status }: Reply, { key, pointer }: TelnyxError) => {
   const known = refusals[key]
   if (known === undefined) return undefined
-  const blamed = pointer === "/from" ? "misconfigured" : pointer === "/to" ? "number_refused" : known.reason
+  const blamed = pointer === "/from" ? "caller_id_refused" : pointer === "/to" ? "number_refused" : known.reason
   const reason = status === 400 || status === 422 ? blamed : known.reason
   return new OriginateRefused({
     reason,

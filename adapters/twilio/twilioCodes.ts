@@ -29,6 +29,9 @@ export const refusalsByCode: ReadonlyMap<number, Refusal> = new Map([
   // Too many requests at once; too many calls at once.
   [20429, rateLimited],
   [10004, rateLimited],
+  // From: not a number of this account, or not verified.
+  [21210, { reason: "caller_id_refused" }],
+  [21212, { reason: "caller_id_refused" }],
   // This number: invalid, not in service, not reachable from the caller ID; not allowed for its country, or for this account.
   [21211, number("invalid_number_format")],
   [21214, number("unallocated_number")],

@@ -7,6 +7,7 @@ import { HangupCause } from "#core/outcome/HangupCause.ts"
 const RefusalReason = Schema.Literals([
   "unreachable",
   "rate_limited",
+  "caller_id_refused",
   "auth_refused",
   "no_credit",
   "misconfigured",

@@ -19,6 +19,8 @@ export interface PhoneNumber {
   readonly isDefaultCallerId: boolean
   /** How many calls may show it at once; undefined: unlimited. */
   readonly maxConcurrent: number | undefined
+  /** Why the provider does not let calls show the number; undefined while it does. */
+  readonly refusedReason: string | undefined
   readonly extraMetadata: Readonly<Record<string, unknown>>
   readonly createdAt: Date
   readonly updatedAt: Date

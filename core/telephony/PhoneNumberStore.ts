@@ -6,12 +6,13 @@ import { maxPhoneNumbers, type PhoneNumber } from "./PhoneNumber.ts"
 
 type Sql = SqlClient.SqlClient
 
-type Nullable = "maxConcurrent" | "countryCode" | "label" | "inboundAgentId" | "inboundAgentName"
+type Nullable = "maxConcurrent" | "refusedReason" | "countryCode" | "label" | "inboundAgentId" | "inboundAgentName"
 type PhoneNumberRow = Omit<PhoneNumber, Nullable> & { readonly [Name in Nullable]: PhoneNumber[Name] | null }
 
 const numberOf = (row: PhoneNumberRow): PhoneNumber => ({
   ...row,
   maxConcurrent: row.maxConcurrent ?? undefined,
+  refusedReason: row.refusedReason ?? undefined,
   countryCode: row.countryCode ?? undefined,
   label: row.label ?? undefined,
   inboundAgentId: row.inboundAgentId ?? undefined,
@@ -20,7 +21,7 @@ const numberOf = (row: PhoneNumberRow): PhoneNumber => ({
 
 const select = (sql: Sql, organizationId: OrganizationId, configId: TelephonyConfigId) => sql`
   SELECT n.id, n.telephony_configuration_id, n.address, n.address_normalized, n.address_type, n.country_code, n.label, n.inbound_agent_id,
-    a.name AS inbound_agent_name, n.is_active, n.is_default_caller_id, n.max_concurrent, n.extra_metadata, n.created_at, n.updated_at
+    a.name AS inbound_agent_name, n.is_active, n.is_default_caller_id, n.max_concurrent, n.refused_reason, n.extra_metadata, n.created_at, n.updated_at
   FROM phone_numbers n LEFT JOIN agents a ON a.id = n.inbound_agent_id
   WHERE n.organization_id = ${organizationId} AND n.telephony_configuration_id = ${configId}`
 
@@ -84,6 +85,7 @@ export const update = (sql: Sql, organizationId: OrganizationId, configId: Telep
       label = coalesce(${to.label ?? null}::text, label), is_active = coalesce(${to.isActive ?? null}::bool, is_active),
       inbound_agent_id = CASE WHEN ${to.inboundAgentId === undefined} THEN inbound_agent_id ELSE ${to.inboundAgentId ?? null}::int END,
       max_concurrent = CASE WHEN ${to.maxConcurrent === undefined} THEN max_concurrent ELSE ${to.maxConcurrent ?? null}::int END,
+      refused_reason = CASE WHEN ${to.isActive === true} THEN NULL ELSE refused_reason END,
       extra_metadata = coalesce(${to.extraMetadata === undefined ? null : JSON.stringify(to.extraMetadata)}::text::jsonb, extra_metadata)
     WHERE organization_id = ${organizationId} AND telephony_configuration_id = ${configId} AND id = ${id} RETURNING id`.pipe(
     Effect.map((rows) => rows.length > 0)

@@ -21,6 +21,8 @@ export class TrunkSettings extends Context.Service<
   {
     /** Not restricted to a tenant: the id comes from the engine's own rows. Undefined: the configuration is gone. */
     readonly find: (id: TelephonyConfigId) => Effect.Effect<TrunkSetting | undefined>
+    /** The provider does not let calls show this number of the configuration: it is no caller ID any more until a person clears that. */
+    readonly refuseCaller: (id: TelephonyConfigId, number: string, reason: string) => Effect.Effect<void>
   }
 >()("core/telephony/TrunkSettings") {
   static readonly layer = Layer.effect(
@@ -28,7 +30,17 @@ export class TrunkSettings extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const sealing = Effect.provideService(Sealer, yield* Sealer)
-      return TrunkSettings.of({ find: Effect.fn("TrunkSettings.find")((id) => sealing(Effect.orDie(find(sql, id)))) })
+      return TrunkSettings.of({
+        find: Effect.fn("TrunkSettings.find")((id) => sealing(Effect.orDie(find(sql, id)))),
+        refuseCaller: Effect.fn("TrunkSettings.refuseCaller")((id, number, reason) =>
+          sql`
+            UPDATE phone_numbers SET refused_reason = ${reason}, updated_at = now()
+            WHERE telephony_configuration_id = ${id}::int AND address_normalized = ${number} AND refused_reason IS NULL`.pipe(
+            Effect.asVoid,
+            Effect.orDie
+          )
+        )
+      })
     })
   )
 }
@@ -42,7 +54,7 @@ const find = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: Telephon
     SELECT c.id, c.organization_id, c.provider, c.credentials, c.max_concurrent_calls,
       coalesce((SELECT jsonb_agg(jsonb_build_object('address', n.address_normalized, 'isDefault', n.is_default_caller_id,
         'maxConcurrent', n.max_concurrent) ORDER BY n.id)
-        FROM phone_numbers n WHERE n.telephony_configuration_id = c.id AND n.is_active), '[]') AS numbers
+        FROM phone_numbers n WHERE n.telephony_configuration_id = c.id AND n.is_active AND n.refused_reason IS NULL), '[]') AS numbers
     FROM telephony_configurations c WHERE c.id = ${id}::int`)
   if (row === undefined) return undefined
   const { maxConcurrentCalls, numbers, ...rest } = row

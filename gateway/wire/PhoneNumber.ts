@@ -81,6 +81,12 @@ export const PhoneNumberWire = Type.Object(
     is_active: Type.Boolean(),
     is_default_caller_id: Type.Boolean(),
     max_concurrent: nullable(Type.Integer()),
+    refused_reason: nullable(
+      Type.String({
+        description:
+          "Why the provider does not let calls show the number, in its own words. Calls show the others until `is_active: true` is sent again."
+      })
+    ),
     extra_metadata: object(),
     created_at: instant(),
     updated_at: instant(),
@@ -104,6 +110,7 @@ export const phoneNumberWire = (number: PhoneNumber): Static<typeof PhoneNumberW
   is_active: number.isActive,
   is_default_caller_id: number.isDefaultCallerId,
   max_concurrent: orNull(number.maxConcurrent),
+  refused_reason: orNull(number.refusedReason),
   extra_metadata: number.extraMetadata,
   created_at: number.createdAt.toISOString(),
   updated_at: number.updatedAt.toISOString(),

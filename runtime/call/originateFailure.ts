@@ -27,7 +27,7 @@ export const logRefusal = (error: OriginateRefused | OriginateDoubtful, detail: 
 
 /** The event for the call's actor. The trunk is told as well, and remembers `detail`. */
 export const eventOf = (
-  { attempt, trunk }: LiveCall,
+  { attempt, ref, trunk }: LiveCall,
   error: OriginateRefused | OriginateDoubtful,
   detail: string,
   at: number
@@ -54,11 +54,15 @@ export const eventOf = (
     case "rate_limited":
       trunk.rateLimited(callId, retryAfterMillis, detail)
       break
+    case "caller_id_refused":
+      if (ref.from !== undefined) trunk.refuseCallerId(ref.from, detail)
+      trunk.dismiss(callId)
+      break
     case "permit_lapsed":
       trunk.dismiss(callId)
       break
     default:
       trunk.refused(callId, detail)
   }
-  return Refused.make({ at, reason: reason === "caller_id_refused" ? "misconfigured" : reason })
+  return Refused.make({ at, reason })
 }

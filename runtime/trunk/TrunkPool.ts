@@ -3,7 +3,7 @@
  * its place: later calls are dialed through the new one, and the old one is closed when its last call has ended.
  */
 import { createHash } from "node:crypto"
-import { Clock, Context, Effect, Exit, Layer, Schedule, Scope, Semaphore } from "effect"
+import { Clock, Context, Effect, Exit, FiberSet, Layer, Schedule, Scope, Semaphore } from "effect"
 import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { type Adapter, type Endpoint, OriginateRefused, type Trunk, type TrunkStatus } from "#core/provider/Adapter.ts"
@@ -20,6 +20,7 @@ import { Config } from "#runtime/config/config.ts"
 import { CallbackAddresses } from "./CallbackAddresses.ts"
 import { InFlight } from "./InFlight.ts"
 import { type CallControl, replacedTrunk } from "./replacedTrunk.ts"
+import { RefusedCallers } from "./RefusedCallers.ts"
 import { refusedTrunk } from "./refusedTrunk.ts"
 import { logChanges } from "./logChanges.ts"
 import { noteOutages } from "./outages.ts"
@@ -40,6 +41,8 @@ export interface LiveTrunk extends TrunkHealth {
   readonly callerIdFor: (to: string) => string | undefined
   /** The caller IDs that calls may show now. */
   readonly callerIds: () => CallerIds
+  /** The provider does not let calls show this number. */
+  readonly refuseCallerId: (number: string, detail: string) => void
   /** False once another trunk has taken its place, or the configuration is gone. */
   readonly isCurrent: () => boolean
   /** Limits how many requests of this trunk wait for a reply. */
@@ -221,7 +224,20 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
   yield* Effect.forkIn(Effect.ignoreCause(pool.outages.keepFor(id, names)), own)
   const session: Session = { setting, scope: own, trunk, changed }
   const rate = pool.trunkRate ?? adapter.manifest.callsPerSecond
-  live = liveOf(session, adapter, { ...health, hear: context.onEvent }, rate, heldUp, () => pool.open.get(id)?.live)
+  const run = yield* FiberSet.makeRuntime().pipe(Scope.provide(own))
+  const callers = new RefusedCallers()
+  const refuseCallerId = (number: string, detail: string): void => {
+    const refusing = callers.refuse(pool.settings, id, number, detail, renewOrRetry(pool, id, "numbers"))
+    run(Effect.annotateLogs(refusing, said))
+  }
+  live = liveOf(
+    session,
+    adapter,
+    { ...health, hear: context.onEvent, heldUp, refuseCallerId },
+    rate,
+    callers,
+    () => pool.open.get(id)?.live
+  )
   const opened: Opened = Object.assign(session, { live })
   pool.open.set(id, opened)
   return opened
@@ -299,14 +315,15 @@ const noCallerId = Effect.fail(new OriginateRefused({ reason: "misconfigured", d
 const liveOf = (
   session: Session,
   adapter: Adapter,
-  health: TrunkHealth & Pick<LiveTrunk, "hear">,
+  health: TrunkHealth & Pick<LiveTrunk, "hear" | "heldUp" | "refuseCallerId">,
   rate: number,
-  heldUp: LiveTrunk["heldUp"],
+  refused: RefusedCallers,
   current: () => LiveTrunk | undefined
 ): LiveTrunk => {
   const old = replacedTrunk(session.trunk, () => current()?.trunk)
   const isCurrent = () => current() === live
-  const shown = (to: string) => callerIdFor(session.setting.callerIds, to)
+  const callerIds = () => refused.among(session.setting.callerIds)
+  const shown = (to: string) => callerIdFor(callerIds(), to)
   const place: LiveTrunk["originate"] = (request) => {
     const from = request.from ?? shown(request.to)
     if (from === undefined && adapter.manifest.needsCallerId === true) return noCallerId
@@ -323,7 +340,8 @@ const liveOf = (
     },
     originate: (request) => Effect.suspend(() => (isCurrent() ? place(request) : (current()?.originate(request) ?? gone))),
     callerIdFor: (to) => (isCurrent() ? shown(to) : current()?.callerIdFor(to)),
-    callerIds: () => (isCurrent() ? session.setting.callerIds : (current()?.callerIds() ?? noCallerIds)),
+    callerIds: () => (isCurrent() ? callerIds() : (current()?.callerIds() ?? noCallerIds)),
+    refuseCallerId: (number, detail) => (isCurrent() ? health : current())?.refuseCallerId(number, detail),
     isCurrent,
     read: (callback) => adapter.read?.(session.setting.credentials, callback),
     endpoints: () => session.trunk.endpoints?.() ?? [],
@@ -332,7 +350,6 @@ const liveOf = (
     rate,
     // Keys are kept in memory and may be shown, and an account's name can be a secret.
     rateKey: account === undefined ? `trunk:${session.setting.id}` : `account:${session.setting.provider}:${digestOf(account)}`,
-    heldUp,
     maxConcurrentCalls: () => session.setting.maxConcurrentCalls
   }
   return live

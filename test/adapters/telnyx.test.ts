@@ -61,7 +61,7 @@ t.test("X2, X14: a conversation is told from beginning to end, in the carrier's 
   t.equal(await line.hungUp(callId), "normal_clearing")
   await emulator.callbacks.settled()
   const story = line.story(callId).filter((word) => word !== "Named")
-  t.strictSame(story, ["Placed", "Answered", "1", "2", "3", "4", "#", "HungUp normal_clearing"])
+  t.strictSame(story, ["Placed", "Answered", "1", "2", "3", "4", "#", "HungUp normal_clearing", "Billed"])
   const times = line.events(callId).flatMap((event) => ("at" in event && event.at !== undefined ? [event.at] : []))
   t.ok((times[1] ?? 0) - (times[0] ?? 0) >= 250, "as long as the conversation")
   t.equal(timesDialed(emulator, to), 1)
@@ -176,7 +176,7 @@ t.test("X10: a refusal is certain, and there was no call", async (t) => {
   t.equal(emulator.dials().length, 1, "the others never left")
   const faults: ReadonlyArray<readonly [ReturnType<typeof errorOf> & { headers?: Record<string, string> }, object]> = [
     [errorOf(422, "10016", "/to"), { reason: "number_refused" }],
-    [errorOf(422, "10016", "/from"), { reason: "misconfigured" }],
+    [errorOf(422, "10016", "/from"), { reason: "caller_id_refused" }],
     [errorOf(404, "10005"), { reason: "misconfigured" }],
     [
       { ...errorOf(429, "10011"), headers: { "x-ratelimit-reset": "2" } },

@@ -149,7 +149,7 @@ t.test("given requests that Twilio refuses", async (t) => {
   t.match(await refusedWith(400, 21205), refused("misconfigured"))
   t.match(await refusedWith(400, 99999), refused("misconfigured"), "a code that is not known")
   const foreign = (await hosted.originate(numberOf("001"), { from: "+15550009999" })).failure
-  t.match(foreign, refused("misconfigured", { detail: /21210/ }), "a caller id of somebody else")
+  t.match(foreign, refused("caller_id_refused", { detail: /21210/ }), "a caller id of somebody else")
 
   await Promise.all([1, 2, 3].map(() => hosted.originate(numberOf("003"))))
   t.match((await hosted.originate(numberOf("001"))).failure, refused("rate_limited"), "too many calls at once")
@@ -159,7 +159,7 @@ t.test("given requests that Twilio refuses", async (t) => {
     const { failure } = await hosted.originate(to)
     t.match(failure, refused("number_refused", { cause: "invalid_number_format" }), to)
   }
-  t.match((await hosted.originate(numberOf("001"), { from: "anonymous" })).failure, refused("misconfigured"))
+  t.match((await hosted.originate(numberOf("001"), { from: "anonymous" })).failure, refused("caller_id_refused"))
   let asked = 0
   const lapse: Partial<OriginateRequest> = { leave: () => ++asked > 1 }
   t.match((await hosted.originate(numberOf("001"), lapse)).failure, refused("permit_lapsed"))

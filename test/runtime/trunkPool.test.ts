@@ -97,7 +97,8 @@ const layerOf = (world: World, adapter: Adapter) =>
           Effect.suspend(() => {
             world.finds++
             return world.isDatabaseDown ? Effect.die(new Error("the database is down")) : Effect.succeed(world.setting)
-          })
+          }),
+        refuseCaller: () => Effect.void
       })
     ),
     // A bad value is a mistake in the test.

@@ -177,6 +177,33 @@ t.test("given phone numbers", async (t) => {
     t.strictSame(first, { preferred: "+15550200001", all: ["+15550200001", "+15550200002"], limits: new Map([["+15550200002", 2]]) })
     t.strictSame([last, told], ["+15550200002", true])
   })
+  t.test("when the provider refuses one, then the trunk shows the others, until it is switched on again", async (t) => {
+    const shown = await run(
+      Effect.gen(function* () {
+        const numbers = yield* PhoneNumbers
+        const settings = yield* TrunkSettings
+        const { id } = yield* makeConfig("refused")
+        const [one] = yield* Effect.forEach(["+15550200051", "+15550200052"], (address) => numbers.create(ours, id, numberOf(address)))
+        const all = Effect.map(settings.find(id), (setting) => setting?.callerIds.all)
+        const reason = Effect.map(numbers.list(ours, id), (list) => list.map(({ refusedReason }) => refusedReason))
+        const before = yield* all
+        yield* settings.refuseCaller(id, "+15550200051", "21210 not verified")
+        yield* settings.refuseCaller(id, "+15550200051", "a later word")
+        const refused = [yield* all, yield* reason]
+        yield* numbers.update(ours, id, one?.id ?? PhoneNumberId.make(0), { label: "still refused" })
+        const labelled = yield* all
+        yield* numbers.update(ours, id, one?.id ?? PhoneNumberId.make(0), { isActive: true })
+        return { before, refused, labelled, cleared: [yield* all, yield* reason] }
+      })
+    )
+    const both = ["+15550200051", "+15550200052"]
+    t.strictSame(shown, {
+      before: both,
+      refused: [["+15550200052"], ["21210 not verified", undefined]],
+      labelled: ["+15550200052"],
+      cleared: [both, [undefined, undefined]]
+    })
+  })
   t.test("when many become the default at once, then one is", async (t) => {
     const defaults = await run(
       Effect.gen(function* () {

@@ -380,7 +380,7 @@ export const layerOf = (
     EngineLock.layerHeld,
     Layer.succeed(RecordPause, 0),
     Layer.succeed(ContextFetcher, { fetch: (question) => Effect.suspend(() => world.fetch(question)) }),
-    Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk) }),
+    Layer.succeed(TrunkSettings, { find: () => Effect.sync(() => world.trunk), refuseCaller: () => Effect.void }),
     noOutages,
     Registry.layerOf([adapterOf(world)]),
     // An invalid value is a mistake in the test.
