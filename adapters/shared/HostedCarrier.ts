@@ -16,6 +16,7 @@ import {
 } from "#core/provider/Adapter.ts"
 import { type HttpClient, type HttpRequest, makeHttpClient, type Outcome, type Reply } from "./HttpClient.ts"
 import { keepStatus } from "./keepStatus.ts"
+import { publicAddressStep } from "./setup.ts"
 
 /** Carriers do not say how long they keep an idle connection. */
 const limits = { idleMillis: 5_000, maxSockets: 16, silenceMillis: 5_000 }
@@ -98,7 +99,7 @@ export const trunkOf = Effect.fnUntraced(function* (
   verbs: Verbs
 ) {
   const hurry = Latch.makeUnsafe(false)
-  const unheard = `${displayName} reports calls to the engine's public address: set PUBLIC_URL`
+  const unheard = publicAddressStep(displayName, { callbackUrl: undefined, publicUrl: undefined }).description
   const obstacle = lack ?? (callbackUrl === undefined ? unheard : undefined)
   const check = obstacle === undefined ? carrier.status : Effect.succeed(unreachable(obstacle))
   yield* Effect.forkScoped(keepStatus({ check, hurry, onStatus }))

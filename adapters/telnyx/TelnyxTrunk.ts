@@ -7,8 +7,10 @@ import { asOutcome, type HostedCarrier, openCarrier, trunkOf } from "#adapters/s
 import type { HttpRequest, Reply } from "#adapters/shared/HttpClient.ts"
 import type { Look, OriginateRequest, Presence, TrunkContext } from "#core/provider/Adapter.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
+import { blockedBy, type SetupStep } from "#core/provider/Setup.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { publicKeyOf } from "./signature.ts"
+import { fieldStep } from "#adapters/shared/setup.ts"
 import { dialBodyOf } from "./TelnyxDial.ts"
 import { activeCallsOf, presenceOf, recordOf } from "./TelnyxRecord.ts"
 import { isDone, isEndedAlready, isUnknown, originated, statusOf, whatIsWrong } from "./TelnyxReply.ts"
@@ -45,12 +47,21 @@ const callPath = (providerCallId: string): string => `/calls/${encodeURIComponen
 const checkOf = (connectionId: string): HttpRequest =>
   connectionId === "" ? get("/phone_numbers", { "page[size]": "1" }) : get(`/call_control_applications/${encodeURIComponent(connectionId)}`)
 
-/** Why no call can be placed: there is no application for it, or nobody would hear of its answer. */
-const lackOf = ({ connection_id, webhook_public_key }: TelnyxConfig): string | undefined => {
-  if (connection_id === "") return "`connection_id` is needed, the id of a Call Control application"
-  if (publicKeyOf(webhook_public_key) === undefined) return "`webhook_public_key` is needed, because webhooks are not believed without it"
-  return undefined
-}
+/** What a call needs: an application that it is placed through, and a key, because nobody would hear of its answer without one. */
+export const fieldSteps = ({ connection_id, webhook_public_key }: TelnyxConfig): ReadonlyArray<SetupStep> => [
+  fieldStep(
+    "application",
+    "Call Control application",
+    "`connection_id` is needed, the id of a Call Control application",
+    connection_id !== ""
+  ),
+  fieldStep(
+    "webhook_key",
+    "Webhook public key",
+    "`webhook_public_key` is needed, because webhooks are not believed without it",
+    publicKeyOf(webhook_public_key) !== undefined
+  )
+]
 
 export const accountOf = (config: TelnyxConfig) => ({
   provider: "telnyx",
@@ -59,7 +70,7 @@ export const accountOf = (config: TelnyxConfig) => ({
   // Other characters come from pasting, and could not be sent in a header.
   authorization: `Bearer ${config.api_key.replace(/[^!-~]/g, "")}`,
   check: { request: checkOf(config.connection_id), statusOf },
-  lack: lackOf(config),
+  lack: blockedBy(fieldSteps(config)),
   advice:
     "Copy an API v2 key from Telnyx' portal to `api_key`, and the id of a Call Control application of the same account to `connection_id`."
 })

@@ -5,7 +5,8 @@ import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { publicKeyOf } from "./signature.ts"
 import { readCallback } from "./TelnyxCallback.ts"
-import { accountOf, openTrunk } from "./TelnyxTrunk.ts"
+import { enteredStep, publicAddressStep } from "#adapters/shared/setup.ts"
+import { accountOf, fieldSteps, openTrunk } from "./TelnyxTrunk.ts"
 
 export default defineAdapter({
   manifest: {
@@ -42,5 +43,10 @@ export default defineAdapter({
   read: ({ webhook_public_key }, callback) => readCallback(callback, publicKeyOf(webhook_public_key)),
   // The key is the only thing that names the account.
   rateKey: ({ api_key }) => api_key,
+  setup: (config, host) => [
+    publicAddressStep("Telnyx", host),
+    ...fieldSteps(config),
+    ...enteredStep("webhook_url", "Webhook address", "Enter it as the application's webhook URL", host.callbackUrl?.("event"))
+  ],
   verify: (config, context) => verifyAccount(accountOf(config), context)
 })

@@ -3,8 +3,12 @@ import { Effect } from "effect"
 import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
+import { publicAddressStep } from "#adapters/shared/setup.ts"
 import { readCallback } from "./TwilioStatus.ts"
 import { accountOf, openTrunk } from "./TwilioTrunk.ts"
+
+/** https://www.twilio.com/docs/api/errors/21609 */
+const refusesHost = ({ hostname }: URL): string | undefined => (hostname.includes("_") ? "its host name has an underscore" : undefined)
 
 export default defineAdapter({
   manifest: {
@@ -42,6 +46,7 @@ export default defineAdapter({
     amd_enabled: Credential.optionalBoolean({ label: "Answering Machine Detection", description: "Twilio bills it per call" })
   },
   connect: Effect.fn("twilio.connect")(openTrunk),
+  setup: (_, host) => [publicAddressStep("Twilio", host, refusesHost)],
   callbackHeaders: ["x-twilio-signature"],
   read: ({ auth_token }, callback) => readCallback(auth_token, callback),
   rateKey: ({ account_sid }) => account_sid,

@@ -8,6 +8,7 @@ import type { MediaStream } from "./Media.ts"
 import type { Egress } from "#core/egress/Egress.ts"
 import type { Callback, CallbackRead } from "./Callback.ts"
 import type { CallRef } from "./CallRef.ts"
+import type { SetupHost, SetupStep } from "./Setup.ts"
 import type { TrunkEvent } from "./TrunkEvent.ts"
 import type { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { complete, type ConfigOf, type CredentialFields } from "./Credential.ts"
@@ -286,6 +287,8 @@ export interface Adapter {
    * limits of its own.
    */
   readonly rateKey?: (config: Readonly<Record<string, unknown>>) => string
+  /** What is needed, besides valid fields, before calls can go out. Pure; the engine adds the step of a caller ID. */
+  readonly setup?: (config: Readonly<Record<string, unknown>>, host: SetupHost) => ReadonlyArray<SetupStep>
   /** The headers that `read` needs besides `content-type`, in lower case; it gets no others. */
   readonly callbackHeaders?: ReadonlyArray<string>
   /**
@@ -304,9 +307,10 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly read?: (config: ConfigOf<Fields>, callback: Callback) => CallbackRead | undefined
   readonly callbackHeaders?: ReadonlyArray<string>
   readonly rateKey?: (config: ConfigOf<Fields>) => string
+  readonly setup?: (config: ConfigOf<Fields>, host: SetupHost) => ReadonlyArray<SetupStep>
   readonly verify?: (config: ConfigOf<Fields>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }): Adapter => {
-  const { callbackHeaders, connect, fields, manifest, rateKey, read, verify } = adapter
+  const { callbackHeaders, connect, fields, manifest, rateKey, read, setup, verify } = adapter
   // The cast holds because the gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
   const typed = (config: Readonly<Record<string, unknown>>) => complete(fields, config) as ConfigOf<Fields>
   return {
@@ -315,6 +319,7 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
     connect: (config, context) => connect(typed(config), context),
     ...(callbackHeaders === undefined ? {} : { callbackHeaders }),
     ...(rateKey === undefined ? {} : { rateKey: (config) => rateKey(typed(config)) }),
+    ...(setup === undefined ? {} : { setup: (config, host) => setup(typed(config), host) }),
     ...(read === undefined ? {} : { read: (config, callback) => read(typed(config), callback) }),
     ...(verify === undefined ? {} : { verify: (config, context) => verify(typed(config), context) })
   }

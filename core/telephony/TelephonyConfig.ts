@@ -1,6 +1,7 @@
 /** A telephony configuration: the provider account that calls go through. Its credentials leave the engine only masked. */
 import { Effect, Schema } from "effect"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
+import type { SetupStep } from "#core/provider/Setup.ts"
 import type { Extensions } from "./Extensions.ts"
 
 export interface TelephonyConfig {
@@ -15,6 +16,8 @@ export interface TelephonyConfig {
   readonly phoneNumberCount: number
   /** For the operator: why no call can go out through it; undefined when calls can. */
   readonly outboundBlockedReason: string | undefined
+  /** What setting it up takes, and what of that is done. */
+  readonly setup: ReadonlyArray<SetupStep>
   /** The extensions that calls through it may go to. */
   readonly extensions: Extensions
   readonly createdAt: Date

@@ -5,6 +5,7 @@ import { EgressPolicy, refusesUrl } from "#core/egress/Egress.ts"
 import type { OrganizationId, TelephonyConfigId } from "#core/Id.ts"
 import type { Adapter } from "#core/provider/Adapter.ts"
 import { addressesIn, mask, masked, strayingSecret, unmasked } from "#core/provider/Credential.ts"
+import { blockedBy, CarrierHost, type SetupHost, type SetupStep } from "#core/provider/Setup.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import { Sealer } from "#core/Sealer.ts"
 import { refusedAs } from "#core/uniqueness.ts"
@@ -99,13 +100,14 @@ export class TelephonyConfigs extends Context.Service<
       const registry = yield* Registry
       const signals = yield* TrunkSignals
       const policy = yield* EgressPolicy
+      const hostOf = yield* CarrierHost
       /** Checks IP addresses only; host names are checked when they are connected to. */
       const reachable = Effect.fnUntraced(function* (organizationId: OrganizationId, { credentials, provider }: ProviderCredentials) {
         const egress = yield* policy.trunksOf(organizationId)
         const refused = addressesIn(registry.find(provider)?.fields ?? {}, credentials).find(([, url]) => refusesUrl(egress, url))
         if (refused !== undefined) return yield* new TelephonyAddressRefused({ provider, field: refused[0] })
       })
-      const shown = (row: store.TelephonyConfigRow): TelephonyConfig => configOf(registry.find(row.provider), row)
+      const shown = (row: store.TelephonyConfigRow): TelephonyConfig => configOf(registry.find(row.provider), row, hostOf(row.id))
       const found = (id: TelephonyConfigId) => (row: store.TelephonyConfigRow | undefined) =>
         row === undefined ? Effect.fail(new TelephonyConfigNotFound({ id })) : Effect.succeed(shown(row))
 
@@ -215,21 +217,35 @@ const warningsOf = (rows: ReadonlyArray<store.TelephonyConfigRow>): TelephonyWar
   return { telnyxKeys: lacking("telnyx", "webhook_public_key"), vonageSecrets: lacking("vonage", "signature_secret") }
 }
 
-const configOf = (adapter: Adapter | undefined, row: store.TelephonyConfigRow): TelephonyConfig => ({
+const configOf = (adapter: Adapter | undefined, row: store.TelephonyConfigRow, host: SetupHost): TelephonyConfig => ({
   ...row,
   maxConcurrentCalls: row.maxConcurrentCalls ?? undefined,
-  outboundBlockedReason: blockedReason(adapter, row),
+  ...readinessOf(adapter, row, host),
   extensions: extensionsIn(row.credentials, adapter?.manifest.extensionsField),
   credentials: maskedOf(adapter, row.credentials)
 })
 
-const blockedReason = (adapter: Adapter | undefined, { phoneNumberCount, provider }: store.TelephonyConfigRow): string | undefined => {
-  if (adapter === undefined) return `The telephony provider '${provider}' is not installed.`
-  const { displayName, needsCallerId } = adapter.manifest
-  return needsCallerId === true && phoneNumberCount === 0
-    ? `Outbound calls need a number to dial from. Add at least one number from your ${displayName} account under Phone numbers below.`
-    : undefined
+const readinessOf = (adapter: Adapter | undefined, row: store.TelephonyConfigRow, host: SetupHost) => {
+  if (adapter === undefined) return { outboundBlockedReason: `The telephony provider '${row.provider}' is not installed.`, setup: [] }
+  const setup = [...(adapter.setup?.(row.credentials, host) ?? []), ...callerIdSteps(adapter, row)]
+  return { outboundBlockedReason: blockedBy(setup), setup }
 }
+
+const callerIdSteps = (
+  { manifest: { displayName, needsCallerId } }: Adapter,
+  { phoneNumberCount }: store.TelephonyConfigRow
+): ReadonlyArray<SetupStep> =>
+  needsCallerId === true
+    ? [
+        {
+          blocksOutbound: true,
+          description: `Outbound calls need a number to dial from. Add at least one number from your ${displayName} account under Phone numbers below.`,
+          isComplete: phoneNumberCount > 0,
+          key: "phone_number",
+          title: "Caller ID"
+        }
+      ]
+    : []
 
 /** Without its adapter nobody knows which fields are sensitive, so every text is masked. */
 const maskedOf = (adapter: Adapter | undefined, credentials: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {

@@ -118,6 +118,34 @@ const readinessWire = ({ outboundBlockedReason }: TelephonyConfig) => ({
   outbound_blocked_reason: orNull(outboundBlockedReason)
 })
 
+const SetupChecklist = Type.Object(
+  {
+    ready_for_outbound: Type.Boolean(),
+    outbound_blocked_reason: nullable(Type.String()),
+    steps: Type.Array(
+      Type.Object({
+        key: Type.String(),
+        title: Type.String(),
+        description: Type.String({ description: "What to do; it may hold an address to enter at the provider." }),
+        complete: Type.Boolean(),
+        blocks_outbound: Type.Boolean({ description: "No call goes out until it is complete." })
+      })
+    )
+  },
+  { title: "TelephonySetupChecklist" }
+)
+const setupChecklist = (config: TelephonyConfig): Static<typeof SetupChecklist> => ({
+  ready_for_outbound: config.outboundBlockedReason === undefined,
+  outbound_blocked_reason: orNull(config.outboundBlockedReason),
+  steps: config.setup.map(({ blocksOutbound, description, isComplete, key, title }) => ({
+    key,
+    title,
+    description,
+    complete: isComplete,
+    blocks_outbound: blocksOutbound
+  }))
+})
+
 export const TelephonyConfigWire = Type.Object(
   {
     id: id<TelephonyConfigId>(),
@@ -126,6 +154,7 @@ export const TelephonyConfigWire = Type.Object(
     is_default_outbound: Type.Boolean(),
     max_concurrent_calls: nullable(Type.Integer()),
     ...readiness,
+    setup_checklist: SetupChecklist,
     credentials: object("Secrets are masked."),
     created_at: instant(),
     updated_at: instant()
@@ -140,6 +169,7 @@ export const telephonyConfigWire = (config: TelephonyConfig): Static<typeof Tele
   is_default_outbound: config.isDefaultOutbound,
   max_concurrent_calls: orNull(config.maxConcurrentCalls),
   ...readinessWire(config),
+  setup_checklist: setupChecklist(config),
   credentials: Object.fromEntries(Object.entries(config.credentials).filter(([name]) => isCredential(name))),
   created_at: config.createdAt.toISOString(),
   updated_at: config.updatedAt.toISOString()

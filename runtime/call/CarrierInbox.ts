@@ -13,6 +13,7 @@ import { CarrierDeliveries } from "#core/provider/CarrierDeliveries.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallSupervisor } from "./CallSupervisor.ts"
 
 const answer = (status: CarrierAnswer["status"], body = ""): CarrierAnswer => ({ body, mediaType: undefined, status })
@@ -29,6 +30,7 @@ export const layer = Layer.effect(
       attempts: yield* AttemptStore,
       deliveries: yield* CarrierDeliveries,
       fork: yield* FiberSet.makeRuntime(),
+      metrics: yield* CurrentCallMetrics,
       pool: yield* TrunkPool,
       supervisor: yield* CallSupervisor
     }
@@ -41,6 +43,7 @@ interface Inbox {
   readonly attempts: AttemptStore["Service"]
   readonly deliveries: CarrierDeliveries["Service"]
   readonly fork: (work: Effect.Effect<unknown>) => unknown
+  readonly metrics: CallMetrics
   readonly pool: TrunkPool["Service"]
   readonly supervisor: CallSupervisor["Service"]
 }
@@ -61,6 +64,7 @@ const take = Effect.fnUntraced(
       return unreadable
     }
     if (read.success === undefined) {
+      countRefused(inbox, address)
       yield* Effect.logWarning("a carrier's callback is refused: its signature is wrong", { kind: address.kind })
       return forbidden
     }
@@ -100,6 +104,10 @@ const callbackOf = Effect.fnUntraced(function* (
   return callback
 })
 
+const countRefused = ({ metrics }: Inbox, { configurationId }: CallbackAddress): void => {
+  metrics.callbacksRefused.set(configurationId, (metrics.callbacksRefused.get(configurationId) ?? 0) + 1)
+}
+
 interface Taken {
   readonly address: CallbackAddress
   readonly callback: Callback
@@ -115,6 +123,7 @@ const keep = Effect.fnUntraced(function* (inbox: Inbox, { address, callback, rea
   const byCall = yield* eventsByCall(inbox, address, read)
   for (const [callId, events] of byCall) {
     const known = yield* inbox.deliveries.store({ callId, configurationId, delivery, digest, events })
+    if (known === "altered" && read.nonce !== undefined) countRefused(inbox, address)
     if (known === "unknown" || (known === "altered" && read.nonce !== undefined)) return forbidden
     if (known !== "first" || callId === undefined) continue
     // What a call cost is recorded along with the delivery.

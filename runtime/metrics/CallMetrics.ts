@@ -15,6 +15,8 @@ export class CallMetrics {
   answered = 0
   /** Calls that were found without an actor, and were hung up. */
   late = 0
+  /** Requests of carriers that were forged or altered, by telephony configuration. */
+  readonly callbacksRefused = new Map<number, number>()
   /** Frames of audio, 20 ms each, counted when their call ends. */
   framesSent = 0
   /** Frames that were never sent, because the process stood still or the line had no room. */

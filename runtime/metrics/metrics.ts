@@ -49,6 +49,7 @@ const callFamilies = ({
   framesSent,
   framesSkipped,
   greetingsMissed,
+  callbacksRefused,
   late,
   originated,
   postDialSeconds,
@@ -57,6 +58,11 @@ const callFamilies = ({
 }: CallMetrics): ReadonlyArray<Family> => [
   counter("calls_originated_total", "Dial requests sent", originated),
   counter("calls_answered_total", "Calls that were answered", answered),
+  counter(
+    "carrier_callbacks_refused_total",
+    "Requests of carriers that were forged or altered, by telephony configuration",
+    [...callbacksRefused].map(([id, refused]) => [{ telephony_configuration_id: String(id) }, refused] as const)
+  ),
   counter("calls_late_total", "Calls that appeared or lived on after their attempts were over, and were hung up", late),
   counter("media_frames_sent_total", "Frames of audio sent to callees, 20 ms each; counted when a call ends", framesSent),
   counter("greetings_missed_total", "Answered calls in which the greeting did not begin within two seconds", greetingsMissed),

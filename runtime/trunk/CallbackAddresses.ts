@@ -4,6 +4,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 import { CallId, TelephonyConfigId } from "#core/Id.ts"
 import { InstallationSecrets } from "#core/organization/InstallationSecrets.ts"
 import { type CallbackAddress, callNamed, pathOf, sealedPart } from "#core/provider/CallbackAddress.ts"
+import { CarrierHost, type SetupHost } from "#core/provider/Setup.ts"
 import type { CarrierCall } from "#core/provider/CarrierCallbacks.ts"
 import { Config } from "#runtime/config/config.ts"
 
@@ -27,12 +28,17 @@ const Parts = Schema.Struct({
 const partsOf = Schema.decodeUnknownOption(Parts)
 
 /** The addresses survive a restart, and every node opens them. */
-export const layer = Layer.effect(
-  CallbackAddresses,
+export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { publicUrl } = yield* Config
     const secret = yield* InstallationSecrets.use((secrets) => secrets.get("carrier-callbacks"))
-    return addressesOf(Redacted.value(secret), publicUrl)
+    const addresses = addressesOf(Redacted.value(secret), publicUrl)
+    const { urlOf } = addresses
+    const host = (configurationId: TelephonyConfigId): SetupHost => ({
+      callbackUrl: urlOf && ((kind) => urlOf({ callId: undefined, configurationId, kind })),
+      publicUrl
+    })
+    return Layer.mergeAll(Layer.succeed(CallbackAddresses, addresses), Layer.succeed(CarrierHost, host))
   })
 ).pipe(Layer.provide(InstallationSecrets.layer))
 

@@ -1,0 +1,34 @@
+/** The steps that setting up a hosted carrier takes, whichever it is. */
+import type { SetupHost, SetupStep } from "#core/provider/Setup.ts"
+
+/** A field that may be left out, without which no call can be placed. */
+export const fieldStep = (key: string, title: string, description: string, isComplete: boolean): SetupStep => ({
+  blocksOutbound: true,
+  description,
+  isComplete,
+  key,
+  title
+})
+
+/** Calls are reported, and audio is fetched, at the engine's public address. `refuses`: why the carrier takes no such address. */
+export const publicAddressStep = (
+  displayName: string,
+  { publicUrl }: SetupHost,
+  refuses: (url: URL) => string | undefined = () => undefined
+): SetupStep => {
+  const why = publicUrl === undefined ? undefined : refuses(new URL(publicUrl))
+  return {
+    blocksOutbound: true,
+    description:
+      why === undefined
+        ? `${displayName} reports calls to the engine's public address: set PUBLIC_URL`
+        : `${displayName} takes no such public address: ${why}`,
+    isComplete: publicUrl !== undefined && why === undefined,
+    key: "public_url",
+    title: "Public address"
+  }
+}
+
+/** An address that a person enters at the carrier; calls go out without it. */
+export const enteredStep = (key: string, title: string, where: string, address: string | undefined): ReadonlyArray<SetupStep> =>
+  address === undefined ? [] : [{ blocksOutbound: false, description: `${where}: ${address}`, isComplete: true, key, title }]
