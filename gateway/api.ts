@@ -29,6 +29,7 @@ import type { TelephonyTests } from "#core/telephony/TelephonyTests.ts"
 import { endpointOf, type GatewayNeeds } from "./request/stages.ts"
 import { proxiesOf } from "./http/Client.ts"
 import type { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import type { CarrierMedia } from "#core/provider/CarrierMedia.ts"
 import { carrierEndpoints } from "./carrierCallbacks.ts"
 import { Closing } from "./http/Closing.ts"
 import type { Endpoint } from "./http/Endpoint.ts"
@@ -74,6 +75,7 @@ import { webhookRoutes } from "./routes/webhook.ts"
 import { workflowRoutes } from "./routes/workflow.ts"
 import { workflowVersionRoutes } from "./routes/workflowVersion.ts"
 import type { ListenFailed } from "./http/listening.ts"
+import { mountMediaSockets } from "./http/mediaSockets.ts"
 import { Gateway, layer as serverLayer, type Limits } from "./http/server.ts"
 import { makeShedding, type Shedding } from "./request/shedding.ts"
 import { ServerInfo } from "./ports/ServerInfo.ts"
@@ -85,6 +87,7 @@ type ApiNeeds =
   | Calls
   | Campaigns
   | CarrierCallbacks
+  | CarrierMedia
   | Closing
   | Events
   | FileLinks
@@ -188,12 +191,14 @@ export const layer = (
   options: GatewayOptions
 ): Layer.Layer<Gateway, ListenFailed, Exclude<ApiNeeds, Closing> | GatewayNeeds | ServerInfo | Registry> =>
   Layer.unwrap(
-    Effect.map(Registry, ({ all }) =>
-      serve<ApiNeeds>(
+    Effect.map(Registry, ({ all }) => {
+      const signed = all.flatMap(({ callbackHeaders = [] }) => callbackHeaders)
+      const proxies = proxiesOf(options.trustedProxies ?? [])
+      return serve<ApiNeeds>(
         apiRoutes(all),
         options,
-        (app, rates, shedding) => mountLiveEvents(app, proxiesOf(options.trustedProxies ?? []), rates, shedding),
-        carrierEndpoints(all.flatMap(({ callbackHeaders = [] }) => callbackHeaders))
+        (app, rates, shedding) => Effect.andThen(mountLiveEvents(app, proxies, rates, shedding), mountMediaSockets(app, signed)),
+        carrierEndpoints(signed)
       )
-    )
+    })
   )

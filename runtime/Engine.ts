@@ -46,6 +46,8 @@ import { CampaignInboxes } from "./campaign/CampaignInbox.ts"
 import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
 import * as CallbackAddresses from "./trunk/CallbackAddresses.ts"
 import * as CarrierInbox from "./call/CarrierInbox.ts"
+import * as CarrierSockets from "./call/CarrierSockets.ts"
+import { MediaSockets } from "./call/MediaSockets.ts"
 import { Deadlines } from "./dispatch/Deadlines.ts"
 import * as Housekeeping from "./Housekeeping.ts"
 import * as events from "./events.ts"
@@ -96,6 +98,7 @@ const calls = CallSupervisor.layer.pipe(
   Layer.provideMerge(CallActor.layer.pipe(Layer.provide(fetcher))),
   Layer.provideMerge(CallJournal.layer),
   Layer.provideMerge(LocalJournal.layer),
+  Layer.provideMerge(MediaSockets.layer),
   Layer.provideMerge(asEngine(TrunkSignals, TrunkPool.layerSignals)),
   Layer.provideMerge(TrunkPool.layer),
   Layer.provideMerge(CallbackAddresses.layer)
@@ -115,6 +118,7 @@ export const layer = Layer.mergeAll(
   Housekeeping.layer,
   RecordingCompression.layer,
   asEngine(CarrierCallbacks, CarrierInbox.layer),
+  CarrierSockets.layer,
   asEngine(Dialer, SingleCalls.layer),
   asEngine(TelephonyTests, TelephonyTester.layer)
 ).pipe(

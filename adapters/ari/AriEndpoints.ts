@@ -67,7 +67,11 @@ const trunkOf = (fleet: Fleet): Trunk => {
     originate: (request) => originate(fleet, request),
     hangup: (call, cause) => Effect.flatMap(locate(fleet, "hangup", call), (found) => found?.trunk.hangup(call, cause) ?? Effect.void),
     lookup: (call) => lookup(fleet, call),
-    openMedia: (call) => Effect.flatMap(located(fleet, "openMedia", call), ({ trunk }) => trunk.openMedia(call)),
+    openMedia: (call) =>
+      Effect.flatMap(
+        located(fleet, "openMedia", call),
+        ({ trunk }) => trunk.openMedia?.(call) ?? Effect.fail(providerError("openMedia", "it has no audio"))
+      ),
     sendDtmf: (call, digits) =>
       Effect.flatMap(
         located(fleet, "sendDtmf", call),

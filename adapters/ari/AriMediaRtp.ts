@@ -6,8 +6,8 @@ import { Effect } from "effect"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { refusedWords } from "#core/egress/Egress.ts"
 import type { ProviderError } from "#core/provider/Adapter.ts"
-import { AriEar } from "./AriEar.ts"
 import { numberAt, textAt } from "#adapters/shared/Json.ts"
+import { MediaEar } from "#adapters/shared/MediaEar.ts"
 import { type Leg, providerError } from "./Asterisk.ts"
 import type { Reply } from "#adapters/shared/HttpClient.ts"
 
@@ -57,8 +57,8 @@ interface Remote {
 }
 
 const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
-  const ear = new AriEar()
-  leg.onGone = () => ear.close("the media channel ended")
+  const ear = new MediaEar()
+  leg.onGone = () => ear.close("ended", "the media channel ended")
   let last: number | undefined
   socket.on("message", (packet, { address, port }) => {
     if (port !== remote.port || address !== remote.address) return
@@ -97,6 +97,8 @@ const streamOver = (socket: Socket, remote: Remote, leg: Leg): MediaStream => {
     },
     // Nothing is queued beyond this machine.
     clear: () => {},
+    // Nobody tells what has been played.
+    mark: () => false,
     listen: (listener) => ear.listen(listener)
   }
 }

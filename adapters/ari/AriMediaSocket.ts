@@ -6,8 +6,9 @@ import { Effect } from "effect"
 import WebSocket from "ws"
 import type { MediaStream } from "#core/provider/Media.ts"
 import { portOf } from "#core/egress/Egress.ts"
-import { AriEar } from "./AriEar.ts"
 import { type Asterisk, providerError, webSocketUrl } from "./Asterisk.ts"
+import { MediaEar } from "#adapters/shared/MediaEar.ts"
+import { MediaMarks } from "#adapters/shared/MediaMarks.ts"
 import { whyFailed } from "#adapters/shared/whyFailed.ts"
 
 const HANDSHAKE_TIMEOUT_MILLIS = 5_000
@@ -16,10 +17,12 @@ const LIVENESS_MILLIS = 5_000
 const MAX_MESSAGE_BYTES = 64 * 1024
 /** Two seconds of audio: a connection that is this far behind gets no more. */
 const MAX_BUFFERED_BYTES = 16_000
+const CLOSED_NORMALLY = 1000
+const MARK_PLAYED = "MEDIA_MARK_PROCESSED "
 
 export const openSocket = Effect.fnUntraced(function* (asterisk: Asterisk, connectionId: string) {
   if (!/^[\w-]{1,64}$/.test(connectionId)) return yield* providerError("openMedia", "Asterisk named no media connection")
-  const ear = new AriEar()
+  const ear = new MediaEar()
   const socket = yield* Effect.acquireRelease(
     Effect.sync(() => dial(asterisk, connectionId)),
     (socket) =>
@@ -30,7 +33,9 @@ export const openSocket = Effect.fnUntraced(function* (asterisk: Asterisk, conne
       })
   )
   const line = { heard: true }
-  const stream = streamOver(socket, ear, line)
+  const marks = marksOn(socket, ear)
+  yield* Effect.addFinalizer(() => Effect.sync(() => marks.close()))
+  const stream = streamOver(socket, ear, marks, line)
   yield* opened(socket)
   yield* Effect.forkScoped(watch(socket, ear, line))
   return stream
@@ -42,7 +47,7 @@ interface Line {
 }
 
 /** A callee may be silent for long, so a frozen connection is noticed only by pinging. */
-const watch = Effect.fnUntraced(function* (socket: WebSocket, ear: AriEar, line: Line) {
+const watch = Effect.fnUntraced(function* (socket: WebSocket, ear: MediaEar, line: Line) {
   socket.on("pong", () => {
     line.heard = true
   })
@@ -53,7 +58,7 @@ const watch = Effect.fnUntraced(function* (socket: WebSocket, ear: AriEar, line:
     if (asked && socket.readyState === WebSocket.OPEN) socket.ping()
     yield* Effect.sleep(LIVENESS_MILLIS)
   }
-  ear.close("the media websocket does not answer")
+  ear.close("failed", "the media websocket does not answer")
   socket.terminate()
 })
 
@@ -77,7 +82,20 @@ const opened = (socket: WebSocket) =>
     socket.on("error", (error: NodeJS.ErrnoException) => fail(`media websocket: ${whyFailed(error, "broken")}`))
   })
 
-const streamOver = (socket: WebSocket, ear: AriEar, line: Line): MediaStream => {
+const isOpen = (socket: WebSocket): boolean => socket.readyState === WebSocket.OPEN
+
+const marksOn = (socket: WebSocket, ear: MediaEar): MediaMarks =>
+  new MediaMarks({
+    report: (name, how) => ear.marked(name, how),
+    // An Asterisk that does not know the command ignores it.
+    send: (id) => {
+      if (!isOpen(socket)) return false
+      socket.send(`MARK_MEDIA ${id}`)
+      return true
+    }
+  })
+
+const streamOver = (socket: WebSocket, ear: MediaEar, marks: MediaMarks, line: Line): MediaStream => {
   // Asterisk buffers 20 s of audio; above 18 s it asks us to stop, and drops what exceeds its buffer.
   let isFull = false
   socket.on("message", (data, isBinary) => {
@@ -87,21 +105,28 @@ const streamOver = (socket: WebSocket, ear: AriEar, line: Line): MediaStream => 
     const text = data.toString()
     if (text.startsWith("MEDIA_XOFF")) isFull = true
     else if (text.startsWith("MEDIA_XON")) isFull = false
+    else if (text.startsWith(MARK_PLAYED)) marks.told(text.slice(MARK_PLAYED.length).trim())
   })
-  socket.on("close", (code) => ear.close(`the media websocket was closed (${code})`))
+  socket.on("close", (code) => {
+    marks.close()
+    ear.close(code === CLOSED_NORMALLY ? "ended" : "unknown", `the media websocket was closed (${code})`)
+  })
   return {
     send: (frame) => {
-      if (isFull || socket.readyState !== WebSocket.OPEN || socket.bufferedAmount >= MAX_BUFFERED_BYTES) return false
+      if (isFull || !isOpen(socket) || socket.bufferedAmount >= MAX_BUFFERED_BYTES) return false
       socket.send(frame)
+      marks.sent()
       return true
     },
     // Asterisk itself keeps the timing of what it plays.
     skip: () => {},
     clear: () => {
-      if (socket.readyState !== WebSocket.OPEN) return
+      if (!isOpen(socket)) return
       isFull = false
       socket.send("FLUSH_MEDIA")
+      marks.clear()
     },
+    mark: (name) => isOpen(socket) && marks.mark(name),
     listen: (listener) => ear.listen(listener)
   }
 }

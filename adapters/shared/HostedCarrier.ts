@@ -115,7 +115,6 @@ export const trunkOf = Effect.fnUntraced(function* (
         Effect.sync(() => error._tag === "OriginateRefused" && error.reason === "auth_refused" && hurry.openUnsafe())
       )
     },
-    openMedia: () => Effect.fail(carrier.error("openMedia", "not served yet")),
     // Callbacks come for every call, whoever placed it.
     adopt: () => {},
     reconnect: () => {

@@ -18,7 +18,6 @@ export default defineAdapter({
     callsPerSecond: 25,
     originatesInFlight: 16,
     needsCallerId: true,
-    hasAudio: false,
     accountField: "connection_id"
   },
   fields: {

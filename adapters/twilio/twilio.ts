@@ -20,7 +20,6 @@ export default defineAdapter({
     callsPerSecond: 1,
     originatesInFlight: 4,
     needsCallerId: true,
-    hasAudio: false,
     pricesRecords: true,
     accountField: "account_sid"
   },

@@ -54,6 +54,8 @@ export const CallEvent = Schema.TaggedUnion({
   HungUp: { at: Schema.Finite, cause: HangupCause, ...ToldAt },
   /** The audio has ended. `failed`: it was never set up, or is certainly lost. */
   MediaLost: { at: Schema.Finite, failed: Schema.Boolean },
+  /** The audio goes on over a new stream. */
+  MediaBack: { at: Schema.Finite },
   /** We want the call to end: because of an operator, a shutdown, the agent or answering-machine detection. */
   EndAsked: { at: Schema.Finite, cause: HangupCause },
   DeadlinePassed: { at: Schema.Finite },

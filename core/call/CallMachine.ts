@@ -3,7 +3,7 @@
  *
  *     Dialing --Rang--> Ringing --Answered--> Up --HungUp--> Ended
  *        |  |              |                  |'--we end it--> Closing --HungUp--> Ended
- *        |  |              |                  '--its audio is lost--> Muted --HungUp--> Ended
+ *        |  |              |                  '--its audio is lost--> Muted --HungUp--> Ended; it comes back--> Up
  *        |  '--------------'--an end that may hide an answer--> Held --Answered, or nothing more--> Ended
  *        '--Refused--> Void: it was certainly never placed
  *
@@ -87,7 +87,7 @@ export const transition = (state: CallState, event: CallEvent, limits: CallLimit
     Ringing: (call) => ringing(call, event, limits),
     Held: (call) => held(call, event),
     Up: (call) => up(call, event, limits),
-    Muted: (call) => muted(call, event),
+    Muted: (call) => muted(call, event, limits),
     Closing: (call) => closing(call, event),
     Ended: (call) => ended(call, event),
     Void: (call) => to(call)
@@ -105,6 +105,7 @@ const dialing = (call: typeof Dialing.Type, event: CallEvent, limits: CallLimits
     Answered: ({ at }) => answer(at, limits),
     HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits) }),
     MediaLost: () => to(call),
+    MediaBack: () => to(call),
     EndAsked: ({ cause }) => close(cause, { request: call.request === "accepted" ? "placed" : call.request }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, presence }) => {
@@ -132,6 +133,7 @@ const ringing = (call: typeof Ringing.Type, event: CallEvent, limits: CallLimits
     Answered: ({ at }) => answer(at, limits),
     HungUp: (event) => endUnanswered(event, { dialedAt: call.giveUpAt - ringMillis(limits) }),
     MediaLost: () => to(call),
+    MediaBack: () => to(call),
     EndAsked: ({ cause }) => close(cause, { request: "placed" }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, presence }) => {
@@ -200,6 +202,7 @@ const held = (call: typeof Held.Type, event: CallEvent): Step => {
     HungUp: (again) => (mayHideAnswer(again.cause) ? to(call) : to(Ended.make({ cause: again.cause, endedAt }))),
     // There can be no audio without an answer.
     MediaLost: () => to(call),
+    MediaBack: () => to(call),
     // A machine that was detected had answered.
     EndAsked: (asked) => (asked.cause === "machine_detected" ? to(Ended.make({ cause: asked.cause, endedAt })) : to(call)),
     DeadlinePassed: ({ at }) => {
@@ -244,6 +247,7 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
       const state = Muted.make({ answeredAt: call.answeredAt, mutedAt: at, ...notLooked })
       return failed ? to(state, lookAgain, Look.make({})) : to(state, SetDeadline.make({ afterMillis: MEDIA_GRACE_MILLIS }))
     },
+    MediaBack: () => to(call),
     EndAsked: ({ cause }) => close(cause, { request: "placed", answeredAt: call.answeredAt }),
     // The ring deadline may have passed while the answer was being handled.
     DeadlinePassed: ({ at }) =>
@@ -253,7 +257,7 @@ const up = (call: typeof Up.Type, event: CallEvent, limits: CallLimits): Step =>
     Looked: () => to(call)
   })
 
-const muted = (call: typeof Muted.Type, event: CallEvent): Step => {
+const muted = (call: typeof Muted.Type, event: CallEvent, limits: CallLimits): Step => {
   const { answeredAt, mutedAt } = call
   return CallEvent.match(event, {
     Accepted: () => to(call),
@@ -263,6 +267,8 @@ const muted = (call: typeof Muted.Type, event: CallEvent): Step => {
     Answered: () => to(call),
     HungUp: ({ at, cause }) => to(Ended.make({ answeredAt, cause, endedAt: at })),
     MediaLost: () => to(call),
+    MediaBack: ({ at }) =>
+      to(Up.make({ answeredAt }), SetDeadline.make({ afterMillis: Math.max(0, answeredAt + limits.maxDurationSeconds * 1000 - at) })),
     EndAsked: ({ cause }) => close(cause, { request: "placed", answeredAt }),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),
     Looked: ({ at, deaf, presence }) => {
@@ -303,6 +309,7 @@ const closing = (call: typeof Closing.Type, event: CallEvent): Step => {
         ? endUnanswered(event, { ours: call.cause })
         : to(Ended.make({ answeredAt: call.answeredAt, cause: call.cause, endedAt: event.at })),
     MediaLost: () => to(call),
+    MediaBack: () => to(call),
     // Hang up again, because the first request may have been lost.
     EndAsked: () => to(call, hangup),
     DeadlinePassed: () => to(call, lookAgain, Look.make({})),

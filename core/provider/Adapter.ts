@@ -5,6 +5,7 @@
 import { type Effect, Schema, type Scope } from "effect"
 import { HangupCause } from "#core/outcome/HangupCause.ts"
 import type { MediaStream } from "./Media.ts"
+import type { CarrierMediaOf } from "./MediaSocket.ts"
 import type { Egress } from "#core/egress/Egress.ts"
 import type { Callback, CallbackRead } from "./Callback.ts"
 import type { CallRef } from "./CallRef.ts"
@@ -169,8 +170,11 @@ export interface Trunk {
   /** Ends the call in any state, also in the provider's queue. Succeeds if there is no such call any more; the engine takes neither for proof. */
   readonly hangup: (call: CallRef, cause: HangupCause) => Effect.Effect<void, ProviderError>
   readonly lookup: (call: CallRef) => Effect.Effect<Look, ProviderError>
-  /** Opens the audio of an answered call. Closing the scope ends the audio, not the call. */
-  readonly openMedia: (call: CallRef) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
+  /**
+   * Opens the audio of an answered call, for a provider to whom we connect. Closing the scope ends the audio, not the call. A carrier that connects
+   * to us has `Adapter.media` instead.
+   */
+  readonly openMedia?: (call: CallRef) => Effect.Effect<MediaStream, ProviderError, Scope.Scope>
   /** Sends keys to the callee. Omit it if the provider cannot. */
   readonly sendDtmf?: (call: CallRef, digits: string) => Effect.Effect<void, ProviderError>
   /** The account's own numbers at the provider, in E.164. Omit it if the provider cannot list them. */
@@ -225,7 +229,10 @@ export interface TrunkContext {
    * arrives there. Nobody else can make such an address up. Undefined: the engine has no public URL, so no carrier can reach it.
    */
   readonly callbackUrl: ((kind: string, callId?: CallId) => string) | undefined
-  /** The address of a websocket for the audio of a call, without a query. Undefined: the engine serves none. */
+  /**
+   * The address of a websocket where the carrier is to connect for the audio of a call: sealed like the others, without a query, and good for the
+   * call's life. Undefined: the engine has no public URL.
+   */
   readonly mediaUrl?: ((callId: CallId) => string) | undefined
 }
 
@@ -242,8 +249,6 @@ export interface Manifest {
   readonly originatesInFlight: number
   /** Calls need a caller ID, so every request has a `from`. If omitted, the provider has a caller ID of its own. */
   readonly needsCallerId?: boolean
-  /** False: calls through this provider have no audio. The engine refuses to place calls that need any. */
-  readonly hasAudio?: false
   /** Calls have a price in their record some time after their end, which `lookup` tells. */
   readonly pricesRecords?: boolean
   /** The field that names the account: inbound calls of this provider are told apart by account and called number. */
@@ -289,8 +294,10 @@ export interface Adapter {
   readonly rateKey?: (config: Readonly<Record<string, unknown>>) => string
   /** What is needed, besides valid fields, before calls can go out. Pure; the engine adds the step of a caller ID. */
   readonly setup?: (config: Readonly<Record<string, unknown>>, host: SetupHost) => ReadonlyArray<SetupStep>
-  /** The headers that `read` needs besides `content-type`, in lower case; it gets no others. */
+  /** The headers that `read` and `media.admit` need besides `content-type`, in lower case; they get no others. */
   readonly callbackHeaders?: ReadonlyArray<string>
+  /** Omitted: the audio of calls is opened by `openMedia`, or there is none, and the engine refuses to place calls that need any. */
+  readonly media?: CarrierMediaOf<Readonly<Record<string, unknown>>>
   /**
    * Tests a configuration over connections of its own, and stops after the first check that makes the others pointless. It places no call,
    * changes nothing at the provider, and does not disturb a live trunk with the same configuration. The engine interrupts it after 15 s. If
@@ -306,11 +313,12 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
   readonly connect: (config: ConfigOf<Fields>, context: TrunkContext) => Effect.Effect<Trunk, never, Scope.Scope>
   readonly read?: (config: ConfigOf<Fields>, callback: Callback) => CallbackRead | undefined
   readonly callbackHeaders?: ReadonlyArray<string>
+  readonly media?: CarrierMediaOf<ConfigOf<Fields>>
   readonly rateKey?: (config: ConfigOf<Fields>) => string
   readonly setup?: (config: ConfigOf<Fields>, host: SetupHost) => ReadonlyArray<SetupStep>
   readonly verify?: (config: ConfigOf<Fields>, context: VerifyContext) => Effect.Effect<void, never, Scope.Scope>
 }): Adapter => {
-  const { callbackHeaders, connect, fields, manifest, rateKey, read, setup, verify } = adapter
+  const { callbackHeaders, connect, fields, manifest, media, rateKey, read, setup, verify } = adapter
   // The cast holds because the gateway validated the stored configuration against `fields`, from which ConfigOf is derived.
   const typed = (config: Readonly<Record<string, unknown>>) => complete(fields, config) as ConfigOf<Fields>
   return {
@@ -321,6 +329,7 @@ export const defineAdapter = <const Fields extends CredentialFields>(adapter: {
     ...(rateKey === undefined ? {} : { rateKey: (config) => rateKey(typed(config)) }),
     ...(setup === undefined ? {} : { setup: (config, host) => setup(typed(config), host) }),
     ...(read === undefined ? {} : { read: (config, callback) => read(typed(config), callback) }),
+    ...(media === undefined ? {} : { media: { ...media, admit: (config, upgrade) => media.admit?.(typed(config), upgrade) ?? true } }),
     ...(verify === undefined ? {} : { verify: (config, context) => verify(typed(config), context) })
   }
 }

@@ -1,4 +1,22 @@
-/** Two-way audio of one call: 8 kHz mu-law in 20 ms frames of 160 bytes. It belongs to the scope that it was opened in. */
+/**
+ * How a stream came to its end.
+ * - `ended`: the carrier stopped or closed it in order. Usually the call has ended, and the carrier reports that up to some seconds later.
+ * - `unknown`: the connection is gone, and nothing says why.
+ * - `failed`: it is certainly lost, whether the call goes on or not: it broke the protocol, or does not answer.
+ * - `replaced`: the call's audio goes on over a newer stream.
+ */
+export type MediaEnd = "ended" | "unknown" | "failed" | "replaced"
+
+export interface MediaListener {
+  /** Frames may share memory with the socket: copy them to keep them. */
+  readonly frame: (frame: Uint8Array) => void
+  /** Called once for each mark that was accepted, in order; not after `closed`. */
+  readonly marked?: (name: string, how: "played" | "cleared") => void
+  /** Called once. */
+  readonly closed: (how: MediaEnd, why: string) => void
+}
+
+/** Two-way audio of one call: 8 kHz mu-law in 20 ms frames of 160 bytes. It belongs to the scope that it was opened in, or to its call. */
 export interface MediaStream {
   /**
    * Queues one 160-byte frame towards the callee. The provider buffers little, so callers must pace themselves in real time. False: there is no
@@ -9,6 +27,8 @@ export interface MediaStream {
   readonly skip: (frames: number) => void
   /** Drops what is queued at the provider (barge-in). */
   readonly clear: () => void
-  /** Takes at most one listener. Frames may share memory with the socket: copy them to keep them. `closed` is called once. */
-  readonly listen: (listener: { readonly frame: (frame: Uint8Array) => void; readonly closed: (why: string) => void }) => void
+  /** Has `marked` called once everything sent so far has been played, or cleared. False: this stream cannot tell, or not now. */
+  readonly mark: (name: string) => boolean
+  /** Takes at most one listener. Audio that arrives before is dropped. */
+  readonly listen: (listener: MediaListener) => void
 }

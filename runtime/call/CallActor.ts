@@ -103,7 +103,7 @@ const live = Effect.fnUntraced(function* (services: CallServices, call: LiveCall
     const event = yield* Queue.take(call.mailbox)
     const step = transition(state, event, call.limits)
     metrics.moved(provider, call.sentAt, state, step.state, SteadyTime.nowOf(clock), call.isMachine)
-    if (step.state._tag === "Up" && state._tag !== "Up") {
+    if (step.state._tag === "Up" && state._tag !== "Up" && state._tag !== "Muted") {
       pass("answered")
       answerRecord = yield* recordAnswer(services, call, step.state.answeredAt)
     }

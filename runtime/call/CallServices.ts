@@ -8,6 +8,7 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { CallJournal } from "./CallJournal.ts"
 import { ContextFetcher } from "./ContextFetcher.ts"
 import { type DialPoint, PassDialPoint } from "./DialPoint.ts"
+import { MediaSockets } from "./MediaSockets.ts"
 import { RecordPause } from "./RecordPause.ts"
 
 export interface CallServices {
@@ -23,6 +24,7 @@ export interface CallServices {
   readonly metrics: CallMetrics
   readonly pass: (point: DialPoint) => void
   readonly recordPauseMillis: number
+  readonly sockets: MediaSockets["Service"]
 }
 
 export const callServices = Effect.gen(function* () {
@@ -36,7 +38,8 @@ export const callServices = Effect.gen(function* () {
     lock: yield* EngineLock,
     metrics: yield* CurrentCallMetrics,
     pass: yield* PassDialPoint,
-    recordPauseMillis: yield* RecordPause
+    recordPauseMillis: yield* RecordPause,
+    sockets: yield* MediaSockets
   }
   return services
 })

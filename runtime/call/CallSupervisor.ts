@@ -26,6 +26,7 @@ import { type Doubt, type Doubts, makeDoubts } from "./Doubts.ts"
 import { needsAudio } from "./greeted.ts"
 import { type LateCalls, makeLateCalls } from "./LateCalls.ts"
 import type { CallWatcher, Dialing, LiveCall } from "./LiveCall.ts"
+import { MediaSockets } from "./MediaSockets.ts"
 import { noteEvent } from "./noteDown.ts"
 import { planCall } from "./planCall.ts"
 
@@ -126,6 +127,7 @@ interface Node {
   readonly late: LateCalls
   readonly media: MediaRoom["Service"]
   readonly releaseNumber: (callId: CallId) => void
+  readonly sockets: MediaSockets["Service"]
   readonly slots: Slots["Service"]
 }
 
@@ -161,6 +163,7 @@ const makeNode = Effect.fnUntraced(function* (drainSeconds: number) {
     late,
     media: yield* MediaRoom,
     releaseNumber,
+    sockets: yield* MediaSockets,
     slots: yield* Slots
   }
   return node
@@ -269,9 +272,10 @@ const onRecorded = (node: Node, call: LiveCall, { how, recorded }: Recording): v
   call.watcher.recorded?.(how, recorded, call.attempt)
 }
 
-const forget = ({ calls, doubts, slots }: Node, call: LiveCall): void => {
+const forget = ({ calls, doubts, slots, sockets }: Node, call: LiveCall): void => {
   const { callId } = call.attempt
   calls.delete(callId)
+  sockets.forget(callId)
   call.trunk.dismiss(callId)
   call.watcher.gone?.(call.attempt)
   if (!doubts.has(callId)) slots.release(callId)

@@ -1,13 +1,14 @@
 /** The audio of a call: prepared while the phone rings, attached once the callee has answered. */
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, type Scope } from "effect"
 import { CallEvent } from "#core/call/Call.ts"
 import { ProviderError } from "#core/provider/Adapter.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
-import type { VoiceEvent } from "#runtime/voice/VoiceSession.ts"
+import type { VoiceEvent, VoiceSession } from "#runtime/voice/VoiceSession.ts"
 import type { CallServices } from "./CallServices.ts"
 import type { LiveCall } from "./LiveCall.ts"
 
-const { EndAsked, MediaLost } = CallEvent.cases
+const { EndAsked, MediaBack, MediaLost } = CallEvent.cases
 
 const MEDIA_TIMEOUT = "10 seconds"
 
@@ -19,16 +20,18 @@ export const prepareVoice = ({ agent }: CallServices, { fetching, voice }: LiveC
 
 /** Lasts until it is interrupted, or until there is no audio; the call's actor is told of that. */
 export const converse = Effect.fnUntraced(
-  function* ({ agent, clock }: CallServices, call: LiveCall) {
+  function* (services: CallServices, call: LiveCall) {
+    const { agent, clock } = services
     if (call.handover !== undefined) yield* Deferred.await(call.handover)
-    const media = yield* call.trunk.trunk
-      .openMedia(call.ref)
-      .pipe(Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call)) }))
+    const media = yield* openMedia(services, call).pipe(
+      Effect.timeoutOrElse({ duration: MEDIA_TIMEOUT, orElse: () => Effect.fail(noMedia(call, "no audio in time")) })
+    )
     const session = yield* agent.attach(call.voice, media, (event) => onVoiceEvent(call, event, SteadyTime.nowOf(clock)))
     for (const key of call.keys) session.dtmf(key, clock.currentTimeMillisUnsafe())
     call.session = session
     if (call.isMachine) session.machineDetected()
     if (call.isGreetingOver) session.greetingEnded()
+    if (call.trunk.media !== undefined) followMedia(services, call, media, session)
     yield* Effect.never
   },
   Effect.scoped,
@@ -40,12 +43,31 @@ export const converse = Effect.fnUntraced(
     )
 )
 
+/** Where the carrier connects to us, its stream may have been there since before the answer. */
+const openMedia = ({ sockets }: CallServices, call: LiveCall): Effect.Effect<MediaStream, ProviderError, Scope.Scope> => {
+  const { callId } = call.attempt
+  if (call.trunk.media !== undefined) return Effect.callback((resume) => sockets.listen(callId, (stream) => resume(Effect.succeed(stream))))
+  return call.trunk.trunk.openMedia?.(call.ref) ?? Effect.fail(noMedia(call, "this provider has no audio"))
+}
+
+/** Each later stream of the call takes the place of the one before. */
+const followMedia = ({ clock, sockets }: CallServices, call: LiveCall, first: MediaStream, session: VoiceSession): void => {
+  let known = first
+  sockets.listen(call.attempt.callId, (stream) => {
+    if (stream === known) return
+    known = stream
+    session.resume(stream)
+    call.tell(MediaBack.make({ at: SteadyTime.nowOf(clock) }))
+  })
+}
+
 const onVoiceEvent = (call: LiveCall, event: VoiceEvent, at: SteadyTime.SteadyMillis): void => {
   if (event._tag === "MachineDetected") call.isMachine = true
   if (event._tag === "MessageOver" || (event._tag === "MachineDetected" && call.voice.onMachine === "hangup"))
     call.tell(EndAsked.make({ at, cause: "machine_detected" }))
-  if (event._tag === "MediaClosed") call.tell(MediaLost.make({ at, failed: false }))
+  // A stream that was replaced has a successor, which goes on.
+  if (event._tag === "MediaClosed" && event.how !== "replaced") call.tell(MediaLost.make({ at, failed: event.how === "failed" }))
 }
 
-const noMedia = ({ trunk }: LiveCall) =>
-  new ProviderError({ detail: "no audio in time", operation: "openMedia", provider: trunk.adapter.manifest.provider })
+const noMedia = ({ trunk }: LiveCall, detail: string) =>
+  new ProviderError({ detail, operation: "openMedia", provider: trunk.adapter.manifest.provider })

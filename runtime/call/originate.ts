@@ -153,6 +153,8 @@ const noteLeft = ({ call, dialing, from, services: { clock, metrics } }: Outgoin
 const detectionFor = ({ voice: { detectMachine, onMachine } }: LiveCall): OriginateRequest["detect"] =>
   detectMachine ? (onMachine === "leave_message" ? "greetingEnd" : "who") : "no"
 
+const hasAudio = ({ trunk }: LiveCall): boolean => trunk.media !== undefined || trunk.trunk.openMedia !== undefined
+
 /** A callee would answer, and hear nothing. */
 const noAudio = Effect.fail(
   new OriginateRefused({ reason: "misconfigured", detail: "calls through this provider have no audio, and the agent needs it" })
@@ -164,7 +166,7 @@ const place = (request: OutgoingRequest): ReturnType<Trunk["originate"]> => {
   const { context, phoneNumber } = dialing
   const detect = detectionFor(call)
   const asked = { ...call.limits, callId: call.attempt.callId, context, detect, from, leave, to: phoneNumber }
-  if (call.trunk.adapter.manifest.hasAudio === false && needsAudio(call)) return noAudio
+  if (needsAudio(call) && !hasAudio(call)) return noAudio
   const placing: ReturnType<Trunk["originate"]> = Effect.suspend(() => {
     request.isFull = false
     return call.trunk.originate(asked)

@@ -9,6 +9,7 @@ import type { CallId, CampaignId, TelephonyConfigId } from "#core/Id.ts"
 import { type Adapter, type Endpoint, OriginateRefused, type Trunk, type TrunkStatus } from "#core/provider/Adapter.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
+import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { addressesIn } from "#core/provider/Credential.ts"
 import { Registry } from "#core/provider/Registry.ts"
@@ -51,6 +52,8 @@ export interface LiveTrunk extends TrunkHealth {
   readonly endpoints: () => ReadonlyArray<Endpoint>
   /** Reads a carrier's callback with this session's credentials. Undefined: forged, or this provider sends none. */
   readonly read: (callback: Callback) => CallbackRead | undefined
+  /** How the carrier brings the audio of calls, with this session's credentials; undefined where we connect to the provider for it. */
+  readonly media: LiveMedia | undefined
   /** Passes on an event that did not come through the session itself. */
   readonly hear: (callId: CallId, event: TrunkEvent) => void
   /** Dial requests per second, together with all trunks of the same account. */
@@ -61,6 +64,12 @@ export interface LiveTrunk extends TrunkHealth {
   readonly maxConcurrentCalls: () => number | undefined
   /** The campaign has contacts to call. If the trunk is down, the outage is added to the campaign's log. */
   readonly heldUp: (campaignId: CampaignId) => void
+}
+
+interface LiveMedia {
+  /** Whether the request to open a socket comes from the carrier. */
+  readonly admits: (upgrade: Callback) => boolean
+  readonly accept: AcceptMedia
 }
 
 /** Where an event came from. */
@@ -185,7 +194,7 @@ interface Pool {
 
 const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) {
   const { id, provider } = setting
-  const { urlOf } = pool.addresses
+  const { mediaUrlOf, urlOf } = pool.addresses
   const adapter = pool.registry.find(provider)
   if (adapter === undefined) return undefined
   const { changed, health, onStatus } = makeHealth(pool.clock)
@@ -212,7 +221,8 @@ const connect = Effect.fnUntraced(function* (pool: Pool, setting: TrunkSetting) 
     onStatus,
     egress,
     apiOrigin: pool.providerUrls[provider],
-    callbackUrl: urlOf && ((kind: string, callId?: CallId) => urlOf({ callId, configurationId: id, kind }))
+    callbackUrl: urlOf && ((kind: string, callId?: CallId) => urlOf({ callId, configurationId: id, kind })),
+    mediaUrl: mediaUrlOf
   }
   const isRefused = addressesIn(adapter.fields, setting.credentials).some(([, url]) => refusesUrl(egress, url))
   const connecting = isRefused ? Effect.succeed(refusedTrunk(context)) : adapter.connect(setting.credentials, context)
@@ -344,6 +354,7 @@ const liveOf = (
     refuseCallerId: (number, detail) => (isCurrent() ? health : current())?.refuseCallerId(number, detail),
     isCurrent,
     read: (callback) => adapter.read?.(session.setting.credentials, callback),
+    media: mediaOf(adapter, session),
     endpoints: () => session.trunk.endpoints?.() ?? [],
     // Each endpoint has its own limit.
     originating: new InFlight(adapter.manifest.originatesInFlight * Math.max(1, session.trunk.endpoints?.().length ?? 1)),
@@ -356,6 +367,9 @@ const liveOf = (
 }
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url")
+
+const mediaOf = ({ media }: Adapter, { setting }: Session): LiveMedia | undefined =>
+  media && { admits: (upgrade) => media.admit?.(setting.credentials, upgrade) ?? true, accept: media.accept }
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 

@@ -25,7 +25,7 @@ export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefin
   return {
     hangup: (call, cause) => Effect.flatMap(holderOf(call), (holder) => holder.hangup(call, cause)),
     lookup: (call) => Effect.flatMap(holderOf(call), (holder) => holder.lookup(call)),
-    openMedia: (call) => Effect.flatMap(holderOf(call), (holder) => holder.openMedia(call)),
+    ...openingMedia(own, holderOf),
     ...sending(own, holderOf),
     ...transferring(own, holderOf),
     adopt: (call) => (successor() ?? own).adopt(call),
@@ -35,12 +35,20 @@ export const replacedTrunk = (own: Trunk, successor: () => CallControl | undefin
   }
 }
 
+/** Both are sessions of the same adapter, so what the old one can do, the new one can: open audio, send keys, and transfer. */
+const openingMedia = (
+  { openMedia: ownOpenMedia }: Trunk,
+  holderOf: (call: CallRef) => Effect.Effect<CallControl>
+): Pick<CallControl, "openMedia"> =>
+  ownOpenMedia === undefined
+    ? {}
+    : { openMedia: (call) => Effect.flatMap(holderOf(call), ({ openMedia = ownOpenMedia }) => openMedia(call)) }
+
 const sending = ({ sendDtmf: ownSend }: Trunk, holderOf: (call: CallRef) => Effect.Effect<CallControl>): Pick<CallControl, "sendDtmf"> =>
   ownSend === undefined
     ? {}
     : { sendDtmf: (call, digits) => Effect.flatMap(holderOf(call), ({ sendDtmf = ownSend }) => sendDtmf(call, digits)) }
 
-/** Both are sessions of the same adapter, so if the old one can transfer, the new one can. */
 const transferring = (
   { transfer: ownTransfer }: Trunk,
   holderOf: (call: CallRef) => Effect.Effect<CallControl>

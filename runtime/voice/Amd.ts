@@ -3,7 +3,7 @@
  * while the greeting is already being spoken: a person must not wait for it.
  */
 import { beepMillis, makeBeepDetector } from "./Beep.ts"
-import { decodeSample, frameMillis, silence } from "./Mulaw.ts"
+import { decodeSample, frameMillis, silence } from "#core/audio/Mulaw.ts"
 
 export type AmdVerdict = "human" | "machine" | "unknown"
 

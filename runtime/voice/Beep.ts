@@ -3,7 +3,7 @@
  * changes, so frequency and level must hold over the whole beep and not only from one frame to the next. A pressed key is two tones at once,
  * and no beep.
  */
-import { decodeSample, frameMillis, sampleRate, silence } from "./Mulaw.ts"
+import { decodeSample, frameMillis, sampleRate, silence } from "#core/audio/Mulaw.ts"
 
 interface BeepDetector {
   /** Returns how long one tone has held, in milliseconds, including this frame. `level` is the frame's root mean square. */

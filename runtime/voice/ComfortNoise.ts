@@ -2,7 +2,7 @@
  * Faint pink noise, sent while the agent is silent. Some carriers treat a leg without media as dead, and a callee takes digital silence for
  * a lost line.
  */
-import { encode, frameSize } from "./Mulaw.ts"
+import { encode, frameSize } from "#core/audio/Mulaw.ts"
 
 const frames = 50
 // Root mean square, about -60 dBFS: just above the smallest step of mu-law.

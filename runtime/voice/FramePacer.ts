@@ -6,7 +6,7 @@
  * wheel.
  */
 import { lateMillis, type MediaLoad } from "#core/provider/MediaLimit.ts"
-import { frameMillis } from "./Mulaw.ts"
+import { frameMillis } from "#core/audio/Mulaw.ts"
 
 export interface PacerTime {
   /** Monotonic milliseconds. */

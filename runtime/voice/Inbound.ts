@@ -1,5 +1,5 @@
 /** Buffers the callee's frames between two ticks. Sockets deliver in bursts; the recording takes one frame per tick. */
-import { frameSize, silence } from "./Mulaw.ts"
+import { frameSize, silence } from "#core/audio/Mulaw.ts"
 
 export interface Inbound {
   /** Copies the frame. A full buffer drops its oldest frame. */

@@ -9,7 +9,7 @@ import { type CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetri
 import type { FramePacer } from "./FramePacer.ts"
 import { gatheredOf } from "./CallFindings.ts"
 import { makeOpenings, type OpeningPiece, type Openings } from "./Openings.ts"
-import { frameSize, silence } from "./Mulaw.ts"
+import { frameSize, silence } from "#core/audio/Mulaw.ts"
 import type { RecordingUnplayable } from "./RecordedSpeech.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 import type { TtsError } from "./Tts.ts"
@@ -159,7 +159,8 @@ const attach = Effect.fnUntraced(
     const greetingEnded = () => {
       if (machine !== undefined) Deferred.doneUnsafe(machine.moment, Effect.succeed("speak"))
     }
-    return { dtmf, greetingEnded, machineDetected, finish: finish(voice) }
+    const resume: VoiceSession["resume"] = (media) => voice.line.resume(media)
+    return { dtmf, greetingEnded, machineDetected, resume, finish: finish(voice) }
   },
   (attached, _resources, plan) => Effect.annotateLogs(attached, { runId: plan.runId })
 )

@@ -4,7 +4,7 @@
  */
 import { lowestGate, makeGate, rootMeanSquare } from "./Amd.ts"
 import { beepMillis, makeBeepDetector } from "./Beep.ts"
-import { frameMillis } from "./Mulaw.ts"
+import { frameMillis } from "#core/audio/Mulaw.ts"
 
 export type Moment = "speak" | "give_up"
 

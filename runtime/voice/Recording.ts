@@ -8,7 +8,7 @@ import { close as closeFile, mkdir, open as openFile, write as writeFile } from 
 import { open } from "node:fs/promises"
 import { dirname } from "node:path"
 import { ownFile, ownFolder } from "#runtime/storage/ownFiles.ts"
-import { decodeSample, frameSize, sampleRate, silence } from "./Mulaw.ts"
+import { decodeSample, frameSize, sampleRate, silence } from "#core/audio/Mulaw.ts"
 import { channels, headerBytes, makeHeader, open32 } from "./RecordingHeader.ts"
 
 class RecordingBroken extends Schema.TaggedError<RecordingBroken>()("RecordingBroken", { cause: Schema.Defect() }) {

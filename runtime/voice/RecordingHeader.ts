@@ -1,5 +1,5 @@
 /** The header of a call's recording: PCM16, two channels, 8 kHz. The callee is left, the agent right. */
-import { sampleRate } from "./Mulaw.ts"
+import { sampleRate } from "#core/audio/Mulaw.ts"
 
 export const headerBytes = 44
 export const channels = 2

@@ -1,7 +1,7 @@
 /** Text to speech for the phone: 8 kHz mu-law in whole frames, ready to be sent. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { CampaignId } from "#core/Id.ts"
-import { encodeFrames, frameSize, sampleRate } from "./Mulaw.ts"
+import { encodeFrames, frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import type { Wanted } from "./SpeechQueue.ts"
 
 const meanings = {

@@ -94,10 +94,10 @@ export const openVoice = Effect.fnUntraced(function* (
       skipped: (frames) => {
         metrics.framesSkipped += frames
       },
-      closed: (why) => emit({ _tag: "MediaClosed", why }),
+      closed: (how, why) => emit({ _tag: "MediaClosed", how, why }),
       failed: (cause) => {
         run(Effect.logError("voice line failed", cause))
-        emit({ _tag: "MediaClosed", why: "voice line failed" })
+        emit({ _tag: "MediaClosed", how: "failed", why: "voice line failed" })
       }
     },
     { recording, detectMachine: plan.detectMachine }

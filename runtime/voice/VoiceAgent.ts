@@ -58,6 +58,7 @@ const silent = VoiceAgent.of({
     return {
       dtmf: keys.press,
       greetingEnded: () => {},
+      resume: () => {},
       machineDetected: () => {
         if (plan.onMachine === "leave_message") emit({ _tag: "MessageOver" })
       },

@@ -2,13 +2,13 @@
  * The media plane of one call: at each tick it sends a frame, takes a frame, and records both. Uses plain callbacks, and allocates nothing per
  * frame except the view that is sent.
  */
-import type { MediaStream } from "#core/provider/Media.ts"
+import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import { type Amd, type AmdVerdict, makeAmd } from "./Amd.ts"
 import { comfortNoise } from "./ComfortNoise.ts"
 import type { FramePacer, PacedStream } from "./FramePacer.ts"
 import { makeMessageMoment, type MessageMoment, type Moment } from "./MessageMoment.ts"
 import { type Inbound, makeInbound } from "./Inbound.ts"
-import { frameSize, silence } from "./Mulaw.ts"
+import { frameMillis, frameSize, silence } from "#core/audio/Mulaw.ts"
 import type { Recording } from "./Recording.ts"
 
 interface VoiceLineEvents {
@@ -19,7 +19,8 @@ interface VoiceLineEvents {
   readonly spoken: () => void
   /** The callee has not heard this many frames: the process stalled, or the other side had no room for them. */
   readonly skipped: (frames: number) => void
-  readonly closed: (why: string) => void
+  /** The stream has ended: nothing is sent or recorded until there is another one. */
+  readonly closed: (how: MediaEnd, why: string) => void
   readonly failed: (cause: unknown) => void
 }
 
@@ -44,6 +45,8 @@ interface VoiceLine {
   readonly spoken: () => Spoken | undefined
   /** Number of frames sent. */
   readonly sent: () => number
+  /** Goes on over another stream, with the next frame of what is being said. */
+  readonly resume: (media: MediaStream) => void
   /** No frame goes in or out after this. */
   readonly hangUp: () => void
 }
@@ -56,19 +59,24 @@ interface VoiceLineOptions {
 const quiet = new Uint8Array(frameSize).fill(silence)
 
 export const openLine = (media: MediaStream, pacer: FramePacer, events: VoiceLineEvents, options: VoiceLineOptions): VoiceLine => {
-  const line = new Line(media, events, options)
-  line.open(pacer)
+  const line = new Line(pacer, events, options)
+  line.resume(media)
   return line
 }
 
 class Line implements VoiceLine, PacedStream {
-  readonly #media: MediaStream
+  readonly #pacer: FramePacer
   readonly #events: VoiceLineEvents
   readonly #recording: Recording | undefined
   readonly #inbound: Inbound | undefined
   #amd: Amd | undefined
   #moment: MessageMoment | undefined
+  #media: MediaStream | undefined
+  /** Leaves the pacer; undefined while there is no stream. */
   #leave: (() => void) | undefined
+  #isOver = false
+  /** When the last stream ended, in the pacer's milliseconds. */
+  #stoppedAt: number | undefined
   #ticks = 0
   /** Frames that the other side had no room for. */
   #dropped = 0
@@ -80,29 +88,46 @@ class Line implements VoiceLine, PacedStream {
   #from = 0
   #until = 0
 
-  constructor(media: MediaStream, events: VoiceLineEvents, { detectMachine, recording }: VoiceLineOptions) {
-    this.#media = media
+  constructor(pacer: FramePacer, events: VoiceLineEvents, { detectMachine, recording }: VoiceLineOptions) {
+    this.#pacer = pacer
     this.#events = events
     this.#recording = recording
     this.#amd = detectMachine ? makeAmd() : undefined
     this.#inbound = detectMachine || recording !== undefined ? makeInbound() : undefined
   }
 
-  open(pacer: FramePacer): void {
-    this.#leave = pacer.join(this)
-    this.#media.listen({
+  resume(media: MediaStream): void {
+    if (this.#isOver) return
+    this.#media = media
+    if (this.#leave === undefined) {
+      this.#leave = this.#pacer.join(this)
+      this.#recordGap()
+    }
+    media.listen({
       frame: (frame) => this.#inbound?.put(frame),
-      closed: (why) => {
-        if (this.#leave === undefined) return
-        this.hangUp()
-        this.#events.closed(why)
+      closed: (how, why) => {
+        if (media !== this.#media || this.#isOver) return
+        this.#stop()
+        this.#events.closed(how, why)
       }
     })
   }
 
   hangUp(): void {
+    this.#isOver = true
+    this.#stop()
+  }
+
+  #stop(): void {
+    if (this.#leave !== undefined) this.#stoppedAt = this.#pacer.now()
     this.#leave?.()
     this.#leave = undefined
+  }
+
+  /** Between two streams nobody spoke, so that the recording stays as long as the call. */
+  #recordGap(): void {
+    if (this.#stoppedAt === undefined) return
+    this.#recording?.skip(Math.floor((this.#pacer.now() - this.#stoppedAt) / frameMillis))
   }
 
   say(speech: Uint8Array): void {
@@ -137,7 +162,7 @@ class Line implements VoiceLine, PacedStream {
     this.#ticks++
     const speech = this.#speech[0]
     const out = speech === undefined ? comfortNoise(this.#ticks) : this.#nextOf(speech, now)
-    if (!this.#media.send(out)) this.#drop()
+    if (this.#media?.send(out) !== true) this.#drop()
     const heard = this.#inbound?.take()
     this.#recording?.push(heard, out)
     if (this.#amd !== undefined) this.#detect(this.#amd, heard, now)
@@ -146,7 +171,7 @@ class Line implements VoiceLine, PacedStream {
   }
 
   skipped(frames: number): void {
-    this.#media.skip(frames)
+    this.#media?.skip(frames)
     this.#recording?.skip(frames)
     this.#events.skipped(frames)
   }
@@ -157,6 +182,7 @@ class Line implements VoiceLine, PacedStream {
   }
 
   failed(cause: unknown): void {
+    this.#isOver = true
     this.#leave = undefined
     this.#events.failed(cause)
   }

@@ -6,6 +6,7 @@ import type { Effect } from "effect"
 import type { RecordingName } from "#core/agent/RecordingName.ts"
 import type { MachineAction } from "#core/agent/VoicemailDetection.ts"
 import type { CampaignId, OrganizationId } from "#core/Id.ts"
+import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
 import type { SteadyMillis } from "#core/SteadyTime.ts"
 import type { FeedbackEvent } from "#core/run/RunRecord.ts"
 import type { VoiceFindings } from "./CallFindings.ts"
@@ -39,7 +40,7 @@ export type VoiceEvent =
   /** The message was left or cannot be: there is nothing more to say to the machine. */
   | { readonly _tag: "MessageOver" }
   | { readonly _tag: "HumanDetected" }
-  | { readonly _tag: "MediaClosed"; readonly why: string }
+  | { readonly _tag: "MediaClosed"; readonly how: MediaEnd; readonly why: string }
   | { readonly _tag: "GreetingSpoken" }
 
 /** The `usage_info` of a run. The keys of `tts` are `{service}#{n}|||{model}`, the values are synthesized characters. */
@@ -76,6 +77,8 @@ export interface VoiceSession {
   readonly machineDetected: () => void
   /** The provider has heard a machine's greeting end, so that a message can be left now. */
   readonly greetingEnded: () => void
+  /** The call's audio goes on over this stream. What is being said goes on where it stopped. */
+  readonly resume: (media: MediaStream) => void
   /**
    * Ends the session: closes the recording and writes the transcript. Idempotent, and works after the scope has closed. Never fails: a problem
    * is logged, and leaves its field undefined.

@@ -2,7 +2,7 @@
  * Reads WAV: PCM of 8 to 32 bits, 32-bit float, mu-law and A-law, with any number of channels. The lengths in the file are trusted only up to
  * its actual size, and memory is allocated only for one piece at a time.
  */
-import { decodeSample } from "./Mulaw.ts"
+import { decodeSample } from "#core/audio/Mulaw.ts"
 import { isPlayableRate, type PhoneSound } from "./PhoneSound.ts"
 
 interface Format {

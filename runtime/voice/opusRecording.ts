@@ -4,7 +4,7 @@
  */
 import { Application, createEncoder, EncoderCtl, type OpusEncoderHandle, Signal } from "libopus-wasm"
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
-import { frameSize, sampleRate } from "./Mulaw.ts"
+import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
 import { startOggOpus } from "./OggOpus.ts"
 import { bytesPerSample, channels, headerBytes, isRecording } from "./RecordingHeader.ts"
 

@@ -151,7 +151,11 @@ export class Line {
   /** With the audio of a call open. */
   withMedia<A>(callId: CallId, use: (stream: MediaStream) => Promise<A>): Promise<A> {
     return Effect.runPromise(
-      Effect.scoped(Effect.flatMap(this.trunk.openMedia(refTo(callId)), (stream) => Effect.promise(() => use(stream))))
+      Effect.scoped(
+        Effect.flatMap(this.trunk.openMedia?.(refTo(callId)) ?? Effect.die(new Error("it has no audio of its own")), (stream) =>
+          Effect.promise(() => use(stream))
+        )
+      )
     )
   }
 

@@ -17,7 +17,6 @@ const acme: Adapter = {
         originate: ({ callId, leave }) => Effect.sync(() => ({ providerCallId: `${leave()} ${callbackUrl?.("status", callId)}` })),
         hangup: () => unserved("hangup"),
         lookup: () => unserved("lookup"),
-        openMedia: () => unserved("openMedia"),
         sendDtmf: () => unserved("sendDtmf"),
         adopt: () => {}
       }

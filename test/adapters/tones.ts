@@ -11,7 +11,7 @@ export const OUR_HERTZ = 1_000
 const OUR_PEAK = 8_000
 export const OUR_LEVEL = 20 * Math.log10(OUR_PEAK / Math.SQRT2 / FULL_SCALE)
 const ourTone = Array.from({ length: FRAME_SAMPLES }, (_, n) => OUR_PEAK * Math.sin((2 * Math.PI * OUR_HERTZ * n) / SAMPLE_RATE))
-const ourFrame = Uint8Array.from(ourTone, toMulaw)
+export const ourFrame = Uint8Array.from(ourTone, toMulaw)
 
 /** Level in decibels of full scale, and how much of all the energy lies at one pitch. */
 const measure = (samples: ReadonlyArray<number>, hertz: number): { readonly level: number; readonly share: number } => {
@@ -39,7 +39,7 @@ export const exchange = async (stream: MediaStream, seconds: number) => {
   let closed: string | undefined
   stream.listen({
     frame: (frame) => heard.push(...Array.from(frame, fromMulaw)),
-    closed: (why) => {
+    closed: (_, why) => {
       closed = why
     }
   })

@@ -18,6 +18,7 @@ import * as accounts from "#core/services/accounts.ts"
 import { LinkMakers } from "#core/organization/LinkMakers.ts"
 import { Tokens } from "#core/organization/Tokens.ts"
 import { CarrierCallbacks } from "#core/provider/CarrierCallbacks.ts"
+import { CarrierMedia } from "#core/provider/CarrierMedia.ts"
 import { Registry } from "#core/provider/Registry.ts"
 import * as resources from "#core/services/resources.ts"
 import { Reports } from "#core/report/Reports.ts"
@@ -170,6 +171,7 @@ export const openApi = async (
     campaignChanged: () => Effect.void
   })
   const trunkSignals = Layer.succeed(TrunkSignals, { configurationChanged: () => Effect.void, numbersChanged: () => Effect.void })
+  const noMedia = Layer.succeed(CarrierMedia, { admit: () => ({ _tag: "Refused", status: 403 }) })
   const noCallbacks = Layer.succeed(CarrierCallbacks, { take: () => Effect.succeed({ body: "", mediaType: undefined, status: 403 }) })
   const tests = Layer.effect(
     TelephonyTests,
@@ -203,7 +205,7 @@ export const openApi = async (
         events.followed
       )
     ),
-    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, tests, site, noCallbacks, Registry.layerOf([ari]))),
+    Layer.provideMerge(Layer.mergeAll(fileStore, readiness, tests, site, noCallbacks, noMedia, Registry.layerOf([ari]))),
     Layer.provide(egress({ first: organizationId })),
     Layer.provide(
       Layer.mergeAll(dialer(dialed), signals, trunkSignals, files, clientLayer(Redacted.make(database.url), { applicationName: "test" }))

@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { readdir } from "node:fs/promises"
 import t from "tap"
-import { encodeFrames } from "#runtime/voice/Mulaw.ts"
+import { encodeFrames } from "#core/audio/Mulaw.ts"
 import { numbersOf, until, World } from "#test/support/engine.ts"
 import { phoneWav } from "#test/support/wav.ts"
 

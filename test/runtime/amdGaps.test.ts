@@ -1,7 +1,7 @@
 /** A line on which nothing arrives for a while: what answering machine detection makes of it. */
 import t from "tap"
 import { makeAmd } from "#runtime/voice/Amd.ts"
-import { encode } from "#runtime/voice/Mulaw.ts"
+import { encode } from "#core/audio/Mulaw.ts"
 
 const speech = encode(Int16Array.from({ length: 160 }, (_, at) => 9000 * Math.sin(at * at)))
 const quiet = encode(new Int16Array(160))

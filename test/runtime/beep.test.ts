@@ -1,7 +1,7 @@
 /** What counts as the beep of an answering machine, and what only resembles one. */
 import t from "tap"
 import { makeAmd } from "#runtime/voice/Amd.ts"
-import { encode } from "#runtime/voice/Mulaw.ts"
+import { encode } from "#core/audio/Mulaw.ts"
 
 const rate = 8000
 const lead = 0.3

@@ -57,7 +57,7 @@ t.test("given a conversation", async (t) => {
       ),
     [...ending, "ended answered"]
   )
-  const loses = (scene: Scene) => Effect.sync(() => scene.hears({ _tag: "MediaClosed", why: "socket" }))
+  const loses = (scene: Scene) => Effect.sync(() => scene.hears({ _tag: "MediaClosed", how: "unknown", why: "socket" }))
   for (const seconds of [1, 5, 9])
     await check(
       `whose audio ends ${seconds} s before it, then that is no failure`,

@@ -117,7 +117,7 @@ t.test(
       })
     )
     t.strictSame([heard, said], [[16], "Hello dear Ada. Your bill\n"])
-    t.strictSame(events, [{ _tag: "MediaClosed", why: "hung up" }])
+    t.strictSame(events, [{ _tag: "MediaClosed", how: "unknown", why: "hung up" }])
   }
 )
 

@@ -107,7 +107,7 @@ t.test("given a conversation whose end was inferred, when the provider tells of 
     (scene) =>
       steps(
         scene.says({ _tag: "Answered" }),
-        Effect.sync(() => scene.hears({ _tag: "MediaClosed", why: "socket" })),
+        Effect.sync(() => scene.hears({ _tag: "MediaClosed", how: "unknown", why: "socket" })),
         wait("15 seconds"),
         scene.says(hungUp("normal_clearing")),
         scene.says(hungUp("normal_clearing"))

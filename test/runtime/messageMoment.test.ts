@@ -1,6 +1,6 @@
 /** When a message can be left. */
 import t, { type Test } from "tap"
-import { encode } from "#runtime/voice/Mulaw.ts"
+import { encode } from "#core/audio/Mulaw.ts"
 import { makeMessageMoment } from "#runtime/voice/MessageMoment.ts"
 
 const rate = 8000

@@ -168,7 +168,7 @@ t.test("when the audio ends in the middle of the greeting, only what was heard c
       return yield* session.finish
     })
   )
-  t.strictSame(events, [{ _tag: "MediaClosed", why: "hung up" }])
+  t.strictSame(events, [{ _tag: "MediaClosed", how: "unknown", why: "hung up" }])
   t.equal(line.sent.length, 15)
   t.match(report.transcriptText, / assistant: Hello and\n$/)
   t.strictSame([report.recordingKey, report.gathered, line.pacer.size()], ["recordings/8.wav", {}, 0])
@@ -279,7 +279,7 @@ t.test("a socket that throws ends the audio of its call", async (t) => {
       return yield* session.finish
     })
   )
-  t.strictSame(events, [{ _tag: "MediaClosed", why: "voice line failed" }])
+  t.strictSame(events, [{ _tag: "MediaClosed", how: "failed", why: "voice line failed" }])
 })
 
 t.test(

@@ -1,7 +1,7 @@
 /** Recordings in every format of WAV, and files that lie about themselves. */
 import fc from "fast-check"
 import t from "tap"
-import { decode } from "#runtime/voice/Mulaw.ts"
+import { decode } from "#core/audio/Mulaw.ts"
 import { makePhoneSound, maxSeconds } from "#runtime/voice/PhoneSound.ts"
 import { readWav } from "#runtime/voice/Wav.ts"
 import { otherChunk, phoneWav, tone, wavOf } from "#test/support/wav.ts"

@@ -1,6 +1,6 @@
 /** Answering machine detection, run on recorded and synthesized answerers. */
 import { makeAmd } from "#runtime/voice/Amd.ts"
-import { frameMillis, frameSize } from "#runtime/voice/Mulaw.ts"
+import { frameMillis, frameSize } from "#core/audio/Mulaw.ts"
 import { type Answerer, answerers, babbleOf, type Half, type Line, type Rendition, rendition } from "./answerers.ts"
 
 export interface Judged {

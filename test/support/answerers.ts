@@ -3,7 +3,7 @@
  * results are reported on the other. No recording or text is in both, and noise comes from the same half.
  */
 import { createHash } from "node:crypto"
-import { encode, sampleRate } from "#runtime/voice/Mulaw.ts"
+import { encode, sampleRate } from "#core/audio/Mulaw.ts"
 import { asterisksBeep, type Clip, fliteClips, promptVoices, recordedClips } from "./prompts.ts"
 
 export type Half = "tuning" | "held out"

@@ -73,6 +73,7 @@ export class Scene {
         const session: VoiceSession = {
           dtmf: (digit) => this.world.log.push(`key ${digit}`),
           greetingEnded: () => this.world.log.push("told that the greeting is over"),
+          resume: () => this.world.log.push("resumed"),
           machineDetected: () => this.world.log.push("told of a machine"),
           finish: Effect.as(
             Effect.sync(() => this.world.log.push("finish")),

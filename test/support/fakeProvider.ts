@@ -17,7 +17,7 @@ export const noReply = Effect.fail(new OriginateDoubtful({ detail: "no reply" })
 const broken = new ProviderError({ detail: "broken", operation: "test", provider: "fake" })
 export const failing = Effect.fail(broken)
 
-const silence: MediaStream = { clear: () => {}, listen: () => {}, send: () => true, skip: () => {} }
+const silence: MediaStream = { clear: () => {}, listen: () => {}, mark: () => false, send: () => true, skip: () => {} }
 
 const trunkOf = (world: World): Trunk => ({
   adopt: () => {},

@@ -31,6 +31,7 @@ import { Config } from "#runtime/config/config.ts"
 import { Deadlines } from "#runtime/dispatch/Deadlines.ts"
 import { LocalJournal } from "#runtime/journal/LocalJournal.ts"
 import { EngineLock } from "#runtime/lock/EngineLock.ts"
+import { MediaSockets } from "#runtime/call/MediaSockets.ts"
 import { RecordPause } from "#runtime/call/RecordPause.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { TrunkPool } from "#runtime/trunk/TrunkPool.ts"
@@ -394,6 +395,7 @@ export const layerOf = (
     Layer.provideMerge(CallActor.layer),
     Layer.provideMerge(CallJournal.layer),
     Layer.provideMerge(TrunkPool.layer),
+    Layer.provideMerge(MediaSockets.layer),
     Layer.provideMerge(Layer.mergeAll(Slots.layerMemory, media, rates, CampaignInboxes.layer, Deadlines.layer)),
     Layer.provideMerge(ports)
   )

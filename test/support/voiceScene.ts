@@ -1,12 +1,12 @@
 /** The voice of one call over a loopback, in a process with a manual clock. */
 import { Effect, Layer, References, type Scope } from "effect"
-import type { MediaStream } from "#core/provider/Media.ts"
+import type { MediaEnd, MediaListener, MediaStream } from "#core/provider/Media.ts"
 import { OrganizationId } from "#core/Id.ts"
 import { CallMetrics, CurrentCallMetrics } from "#runtime/metrics/CallMetrics.ts"
 import { CallFiles } from "#runtime/storage/CallFiles.ts"
 import type { Files } from "#runtime/storage/Files.ts"
 import { makeFramePacer } from "#runtime/voice/FramePacer.ts"
-import { encodeSample } from "#runtime/voice/Mulaw.ts"
+import { encodeSample } from "#core/audio/Mulaw.ts"
 import { StorageRoom } from "#runtime/storage/StorageRoom.ts"
 import { RecordedSpeech, RecordingUnplayable } from "#runtime/voice/RecordedSpeech.ts"
 import { Tts } from "#runtime/voice/Tts.ts"
@@ -27,7 +27,7 @@ export const loopback = () => {
     }
   })
   const sent: Array<Uint8Array> = []
-  const listeners: Array<Parameters<MediaStream["listen"]>[0]> = []
+  const listeners: Array<MediaListener> = []
   const callee = new Uint8Array(160)
   const skipped: Array<number> = []
   let hasRoom = true
@@ -39,6 +39,7 @@ export const loopback = () => {
     },
     skip: (frames) => skipped.push(frames),
     clear: () => {},
+    mark: () => false,
     listen: (listener) => listeners.push(listener)
   }
   /** Plays frames of 20 ms in which the callee is heard at this loudness. */
@@ -52,8 +53,8 @@ export const loopback = () => {
       now += 20
     }
   }
-  const end = (why: string) => {
-    for (const listener of listeners) listener.closed(why)
+  const end = (why: string, how: MediaEnd = "unknown") => {
+    for (const listener of listeners.splice(0)) listener.closed(how, why)
   }
   /** Stalls the process. */
   const stall = (millis: number) => {

@@ -1,0 +1,78 @@
+/**
+ * Lets carriers open websockets for the audio of our calls. The address is checked first, then whether the call lives, then the carrier's signature
+ * over the request.
+ */
+import { Clock, Effect, Layer, Result } from "effect"
+import type { CallId } from "#core/Id.ts"
+import type { Callback } from "#core/provider/Callback.ts"
+import { CarrierMedia, type MediaAdmission, type MediaUpgrade } from "#core/provider/CarrierMedia.ts"
+import { CallbackAddresses } from "#runtime/trunk/CallbackAddresses.ts"
+import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
+import { CallSupervisor } from "./CallSupervisor.ts"
+import { MediaSockets } from "./MediaSockets.ts"
+
+const forbidden: MediaAdmission = { _tag: "Refused", status: 403 }
+const unknown: MediaAdmission = { _tag: "Refused", status: 404 }
+const noBody = new Uint8Array(0)
+
+export const layer = Layer.effect(
+  CarrierMedia,
+  Effect.gen(function* () {
+    const gate: Gate = {
+      addresses: yield* CallbackAddresses,
+      clock: yield* Clock.Clock,
+      pool: yield* TrunkPool,
+      sockets: yield* MediaSockets,
+      supervisor: yield* CallSupervisor
+    }
+    return { admit: (upgrade) => admit(gate, upgrade) }
+  })
+)
+
+interface Gate {
+  readonly addresses: (typeof CallbackAddresses)["Service"]
+  readonly clock: Clock.Clock
+  readonly pool: TrunkPool["Service"]
+  readonly sockets: MediaSockets["Service"]
+  readonly supervisor: CallSupervisor["Service"]
+}
+
+const admit = (gate: Gate, upgrade: MediaUpgrade): MediaAdmission => {
+  const callId = gate.addresses.openMedia(upgrade.address)
+  if (callId === undefined) return forbidden
+  const call = gate.supervisor.find(callId)
+  if (call === undefined || call.isOver) return unknown
+  const { media } = call.trunk
+  if (media === undefined) return unknown
+  const request = requestOf(gate, callId, upgrade, call.ref)
+  if (!isGenuine(gate, call.trunk, request)) return forbidden
+  return {
+    _tag: "Admitted",
+    open: (socket) => gate.sockets.open(callId, (own) => media.accept(call.ref, own, (event) => call.trunk.hear(callId, event)), socket)
+  }
+}
+
+const requestOf = ({ addresses, clock }: Gate, callId: CallId, { headers, query }: MediaUpgrade, call: Callback["call"]): Callback => {
+  const url = addresses.mediaUrlOf?.(callId) ?? ""
+  return {
+    at: clock.currentTimeMillisUnsafe(),
+    body: noBody,
+    call,
+    headers,
+    isWanted: true,
+    kind: "media",
+    method: "GET",
+    url: query === "" ? url : `${url}?${query}`
+  }
+}
+
+/** The secret that the call was placed with may have been replaced since. */
+const isGenuine = ({ pool }: Gate, trunk: LiveTrunk, request: Callback): boolean => {
+  const present = pool.all().find(({ configurationId }) => configurationId === trunk.configurationId)
+  return [trunk, present].some((one) =>
+    Result.getOrElse(
+      Result.try(() => one?.media?.admits(request) ?? false),
+      () => false
+    )
+  )
+}

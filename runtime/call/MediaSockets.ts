@@ -1,0 +1,154 @@
+/**
+ * The websockets that carriers have opened for the audio of calls. One may come before its call is answered, and a call may get another one in
+ * mid-conversation: the newest stream counts, and ends the one before. All messages of audio pass through here, so this is plain callbacks.
+ */
+import { Context, Effect, FiberSet, Layer } from "effect"
+import type { CallId } from "#core/Id.ts"
+import type { MediaSession } from "#core/provider/CarrierMedia.ts"
+import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
+import type { MediaProtocol, MediaSocket } from "#core/provider/MediaSocket.ts"
+
+/** A carrier that tries again and again has its oldest sockets closed. */
+const MOST_SOCKETS = 4
+
+/** Codes of websockets (RFC 6455). */
+const NORMAL = 1000
+const BAD_MESSAGE = 4400
+
+export class MediaSockets extends Context.Service<
+  MediaSockets,
+  {
+    /** A socket for the call has been opened. If `accept` throws, it is closed. */
+    readonly open: (callId: CallId, accept: (socket: MediaSocket) => MediaProtocol, socket: MediaSocket) => MediaSession
+    /** Calls the one listener of the call with its stream, now or once there is one, and with every later one. */
+    readonly listen: (callId: CallId, listener: (stream: MediaStream) => void) => void
+    /** Closes the call's sockets. */
+    readonly forget: (callId: CallId) => void
+  }
+>()("runtime/call/MediaSockets") {
+  static readonly layer = Layer.effect(
+    MediaSockets,
+    Effect.map(FiberSet.makeRuntime(), (fork) => {
+      const calls = new Map<CallId, CallMedia>()
+      const mediaOf = (callId: CallId): CallMedia => {
+        const media = calls.get(callId) ?? new CallMedia(callId, (warning) => void fork(warning))
+        calls.set(callId, media)
+        return media
+      }
+      return {
+        open: (callId, accept, socket) => mediaOf(callId).open(accept, socket),
+        listen: (callId, listener) => mediaOf(callId).listen(listener),
+        forget: (callId) => {
+          calls.get(callId)?.close()
+          calls.delete(callId)
+        }
+      }
+    })
+  )
+}
+
+class CallMedia {
+  readonly #callId: CallId
+  readonly #warn: (warning: Effect.Effect<void>) => void
+  readonly #sessions = new Set<Session>()
+  #current: Session | undefined
+  #stream: MediaStream | undefined
+  #listener: ((stream: MediaStream) => void) | undefined
+
+  constructor(callId: CallId, warn: (warning: Effect.Effect<void>) => void) {
+    this.#callId = callId
+    this.#warn = warn
+  }
+
+  listen(listener: (stream: MediaStream) => void): void {
+    this.#listener = listener
+    if (this.#stream !== undefined) listener(this.#stream)
+  }
+
+  open(accept: (socket: MediaSocket) => MediaProtocol, socket: MediaSocket): MediaSession {
+    const [oldest] = this.#sessions
+    if (oldest !== undefined && this.#sessions.size >= MOST_SOCKETS) oldest.end("replaced", "too many sockets")
+    const session = new Session(this, socket)
+    this.#sessions.add(session)
+    session.begin(accept)
+    return session
+  }
+
+  started(session: Session, stream: MediaStream): void {
+    const before = this.#current
+    this.#current = session
+    this.#stream = stream
+    before?.end("replaced", "the call has a newer stream")
+    this.#listener?.(stream)
+  }
+
+  left(session: Session): void {
+    this.#sessions.delete(session)
+  }
+
+  /** Not with the error's message, which may quote what the carrier sent. */
+  failed(error: unknown): void {
+    const { name } = error instanceof Error ? error : { name: "unknown" }
+    this.#warn(
+      Effect.annotateLogs(Effect.logWarning("a carrier's media message could not be read", { error: name }), { callId: this.#callId })
+    )
+  }
+
+  close(): void {
+    for (const session of this.#sessions) session.end("ended", "the call is over")
+  }
+}
+
+class Session implements MediaSession {
+  readonly #media: CallMedia
+  readonly #socket: MediaSocket
+  #protocol: MediaProtocol | undefined
+  #isOver = false
+
+  constructor(media: CallMedia, socket: MediaSocket) {
+    this.#media = media
+    this.#socket = socket
+  }
+
+  begin(accept: (socket: MediaSocket) => MediaProtocol): void {
+    try {
+      this.#protocol = accept(this.#socket)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  message(data: Uint8Array, isText: boolean): void {
+    if (this.#isOver) return
+    // Not `Result.try`, which would leave something behind for each message.
+    try {
+      const stream = this.#protocol?.message(data, isText)
+      if (stream !== undefined) this.#media.started(this, stream)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  closed(how: MediaEnd, why: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#media.left(this)
+    try {
+      this.#protocol?.closed(how, why)
+    } catch (error) {
+      this.#media.failed(error)
+    }
+  }
+
+  /** We end it. */
+  end(how: MediaEnd, why: string, code = NORMAL): void {
+    if (this.#isOver) return
+    this.closed(how, why)
+    this.#socket.close(code, why)
+  }
+
+  #fail(error: unknown): void {
+    this.#media.failed(error)
+    this.end("failed", "a message could not be read", BAD_MESSAGE)
+  }
+}
