@@ -1,4 +1,7 @@
-/** What Telnyx' webhooks mean. They come repeated and in any order, and the signature does not cover the address that they come to. */
+/**
+ * What Telnyx' webhooks mean. They come repeated and in any order, and the signature does not cover the address that they come to. Keys are not
+ * taken from them: the media socket tells the same keys in the order in which they were pressed.
+ */
 import type { KeyObject } from "node:crypto"
 import { fromSip, type HangupCause } from "#core/outcome/HangupCause.ts"
 import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
@@ -44,10 +47,6 @@ const meaningOf = (data: unknown, isWanted: boolean): ReadonlyArray<TrunkEvent> 
     case "call.cost": {
       const [amount, currency] = [textAt(payload, "total_cost"), textAt(at(payload, "cost_parts"), "0", "currency")]
       return amount === undefined || currency === undefined ? [] : [{ _tag: "Billed", amount, currency }]
-    }
-    case "call.dtmf.received": {
-      const digit = textAt(payload, "digit") ?? ""
-      return /^[0-9*#A-D]$/.test(digit) ? [{ _tag: "Dtmf", digit }] : []
     }
     case "call.machine.greeting.ended":
     case "call.machine.premium.greeting.ended":

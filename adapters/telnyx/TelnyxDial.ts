@@ -26,7 +26,13 @@ const LONGEST_SECONDS = 14_400
 const detectionFor = ({ detect }: OriginateRequest) =>
   detect === "no" ? {} : { answering_machine_detection: detect === "who" ? "detect" : "greeting_end" }
 
-export const dialBodyOf = (connectionId: string, webhookUrl: string, request: OriginateRequest) => ({
+interface Addresses {
+  readonly webhookUrl: string
+  /** Undefined: the call has no audio. */
+  readonly mediaUrl: string | undefined
+}
+
+export const dialBodyOf = (connectionId: string, { mediaUrl, webhookUrl }: Addresses, request: OriginateRequest) => ({
   connection_id: connectionId,
   to: request.to,
   from: request.from,
@@ -38,5 +44,18 @@ export const dialBodyOf = (connectionId: string, webhookUrl: string, request: Or
   ...detectionFor(request),
   webhook_url: webhookUrl,
   webhook_url_method: "POST",
-  webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }
+  webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries },
+  ...(mediaUrl === undefined ? {} : streamOf(mediaUrl))
+})
+
+/**
+ * Both ways in mu-law, whatever the leg speaks. Despite its name, the mode sends no RTP headers.
+ * https://developers.telnyx.com/docs/voice/programmable-voice/media-streaming
+ */
+const streamOf = (mediaUrl: string) => ({
+  stream_url: mediaUrl,
+  stream_track: "inbound_track",
+  stream_codec: "PCMU",
+  stream_bidirectional_mode: "rtp",
+  stream_bidirectional_codec: "PCMU"
 })

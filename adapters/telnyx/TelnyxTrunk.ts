@@ -24,6 +24,7 @@ interface TelnyxConfig {
 interface Telnyx {
   readonly carrier: HostedCarrier
   readonly connectionId: string
+  readonly mediaUrl: TrunkContext["mediaUrl"]
   readonly onEvent: TrunkContext["onEvent"]
 }
 
@@ -77,7 +78,7 @@ export const accountOf = (config: TelnyxConfig) => ({
 
 export const openTrunk = Effect.fnUntraced(function* (config: TelnyxConfig, context: TrunkContext) {
   const carrier = yield* openCarrier(accountOf(config), context)
-  const telnyx: Telnyx = { carrier, connectionId: config.connection_id, onEvent: context.onEvent }
+  const telnyx: Telnyx = { carrier, connectionId: config.connection_id, mediaUrl: context.mediaUrl, onEvent: context.onEvent }
   return yield* trunkOf(accountOf(config), carrier, context, {
     originate: (callbackUrl, request) => originate(telnyx, callbackUrl("event", request.callId), request),
     hangup: (call) => hangup(telnyx, call),
@@ -87,9 +88,9 @@ export const openTrunk = Effect.fnUntraced(function* (config: TelnyxConfig, cont
 })
 
 const originate = Effect.fn("telnyx.originate")(function* (telnyx: Telnyx, webhookUrl: string, request: OriginateRequest) {
-  const { carrier, connectionId, onEvent } = telnyx
+  const { carrier, connectionId, mediaUrl, onEvent } = telnyx
   const { callId, leave } = request
-  const dial = post("/calls", dialBodyOf(connectionId, webhookUrl, request))
+  const dial = post("/calls", dialBodyOf(connectionId, { webhookUrl, mediaUrl: mediaUrl?.(callId) }, request))
   const outcome = yield* asOutcome(
     carrier.http.place({ ...dial, leave: () => leave() }, (settled) => {
       // Even of a reply that comes too late for the originate.

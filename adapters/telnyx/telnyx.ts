@@ -1,6 +1,7 @@
-/** Telnyx Call Control v2: calls are placed over REST and followed through signed webhooks. */
+/** Telnyx Call Control v2: calls are placed over REST and followed through signed webhooks; Telnyx opens a websocket for the audio of each. */
 import { Effect } from "effect"
 import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { jsonMedia, telnyxDialect } from "#adapters/shared/JsonMedia.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { publicKeyOf } from "./signature.ts"
@@ -47,5 +48,7 @@ export default defineAdapter({
     ...fieldSteps(config),
     ...enteredStep("webhook_url", "Webhook address", "Enter it as the application's webhook URL", host.callbackUrl?.("event"))
   ],
+  // Telnyx does not sign the request for the socket: the address is all that proves who comes.
+  media: { accept: jsonMedia(telnyxDialect) },
   verify: (config, context) => verifyAccount(accountOf(config), context)
 })

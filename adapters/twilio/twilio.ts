@@ -1,9 +1,14 @@
-/** Twilio through its REST interface. Calls are reported in callbacks, so the engine needs a public address. */
+/**
+ * Twilio through its REST interface. Calls are reported in callbacks, and their audio comes over websockets that Twilio opens, so the engine needs a
+ * public address. https://www.twilio.com/docs/voice/media-streams/websocket-messages
+ */
 import { Effect } from "effect"
 import { verifyAccount } from "#adapters/shared/HostedCarrier.ts"
+import { jsonMedia, streamSidDialect } from "#adapters/shared/JsonMedia.ts"
 import { defineAdapter } from "#core/provider/Adapter.ts"
 import * as Credential from "#core/provider/Credential.ts"
 import { publicAddressStep } from "#adapters/shared/setup.ts"
+import { proofOf } from "./signature.ts"
 import { readCallback } from "./TwilioStatus.ts"
 import { accountOf, openTrunk } from "./TwilioTrunk.ts"
 
@@ -49,5 +54,6 @@ export default defineAdapter({
   callbackHeaders: ["x-twilio-signature"],
   read: ({ auth_token }, callback) => readCallback(auth_token, callback),
   rateKey: ({ account_sid }) => account_sid,
+  media: { admit: ({ auth_token }, upgrade) => proofOf(upgrade, auth_token) !== undefined, accept: jsonMedia(streamSidDialect) },
   verify: (config, context) => verifyAccount(accountOf(config), context)
 })

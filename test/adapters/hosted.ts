@@ -12,6 +12,7 @@ import type { Callback, CallbackRead } from "#core/provider/Callback.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { refTo } from "#test/support/refTo.ts"
+import { HostedMedia } from "./HostedMedia.ts"
 import { Line, newCallId } from "./Line.ts"
 import { usual } from "#test/support/usual.ts"
 
@@ -36,6 +37,7 @@ export class Hosted {
   /** So many callbacks get a 503, unread. */
   failures = 0
   line!: Line // set by `open`, the only maker
+  readonly media: HostedMedia
   readonly #refs = new Map<string, CallRef>()
   readonly #http = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy())
@@ -49,6 +51,12 @@ export class Hosted {
     this.#adapter = adapter
     this.#config = config
     this.#options = options
+    this.media = new HostedMedia(this.#http, () => this.#origin, {
+      adapter,
+      config,
+      refOf: (callId) => this.#refs.get(callId),
+      take: (callId, event) => this.#take(callId, event)
+    })
   }
 
   static async open(adapter: Adapter, config: Readonly<Record<string, unknown>>, options: HostedOptions): Promise<Hosted> {
@@ -109,6 +117,7 @@ export class Hosted {
 
   async close(): Promise<void> {
     await this.line.close()
+    this.media.stop()
     this.#http.closeAllConnections()
     await new Promise((resolve) => this.#http.close(resolve))
   }

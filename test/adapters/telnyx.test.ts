@@ -40,6 +40,11 @@ t.test("X1, X9: a call is placed by one exact request, and its id is escaped in 
     command_id: callId,
     timeout_secs: 30,
     time_limit_secs: 630,
+    stream_bidirectional_codec: "PCMU",
+    stream_bidirectional_mode: "rtp",
+    stream_codec: "PCMU",
+    stream_track: "inbound_track",
+    stream_url: hosted.address("media", callId),
     webhook_url: hosted.address("event", callId),
     webhook_url_method: "POST",
     webhook_retries_policies: { "call.initiated": retries, "call.answered": retries, "call.hangup": retries }

@@ -72,6 +72,9 @@ const speech = (seconds: number): ReadonlyArray<number> => {
 const tone = (hertz: number, seconds: number): ReadonlyArray<number> =>
   Array.from({ length: seconds * rate }, (_, n) => 10_000 * Math.sin((2 * Math.PI * hertz * n) / rate))
 
+/** The pitch of the callee who sounds a tone. */
+export const calleeHertz = 800
+
 const silentFrame = Buffer.alloc(frameBytes, toMulaw(0))
 
 const silence = (seconds: number): ReadonlyArray<Buffer> => Array.from({ length: seconds * 50 }, () => silentFrame)
@@ -94,6 +97,8 @@ const composers = {
     const hello = said(silence(0.2), framesOf(speech(0.6)))
     return { frames: said(hello, silence(4), framesOf(speech(1.2))), loopFrom: hello.length }
   },
+  /** A tone without a pause, which comes round after whole periods. */
+  tone: (): Score => ({ frames: framesOf(tone(calleeHertz, 1)), loopFrom: 0 }),
   /** A greeting without a pause, the beep, and then silence while it records. */
   machine: (): Score => {
     const frames = said(silence(0.3), framesOf(speech(5.2)), silence(0.3), framesOf(tone(1000, 0.5)), silence(1))

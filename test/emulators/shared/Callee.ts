@@ -13,7 +13,7 @@ export type Callee =
   | {
       readonly kind: "answers"
       readonly stay: Stay
-      readonly sound: "talk" | "hello" | "machine"
+      readonly sound: "talk" | "hello" | "machine" | "tone"
       readonly presses?: string
       /** Events come repeated, out of order and before the response, and all of them again after the end. */
       readonly disorderly?: true
@@ -36,7 +36,8 @@ const callees: { readonly [lastTwoDigits: number]: Callee } = {
   11: { kind: "answers", stay: "until-hung-up", sound: "talk" },
   12: { kind: "answers", stay: "talks", sound: "hello" },
   13: { kind: "refuses", rings: true, ending: { cause: 19, sipStatus: 480, dialStatus: "NOANSWER" } },
-  14: { kind: "never-answers", rings: false }
+  14: { kind: "never-answers", rings: false },
+  15: { kind: "answers", stay: "until-hung-up", sound: "tone" }
 }
 
 /** A machine records for at most `most` and then hangs up; because its greeting is in real time, never before `least`. */

@@ -2,6 +2,8 @@
 import { randomBytes, randomUUID, sign, type KeyObject } from "node:crypto"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
+import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
+import { telnyxWords } from "./telnyxMedia.ts"
 import { Disorder } from "#test/emulators/shared/Disorder.ts"
 import type { Dial } from "./TelnyxDials.ts"
 
@@ -10,6 +12,8 @@ export interface Telling {
   readonly privateKey: KeyObject
   /** `call_answered` instead of `call.answered`. */
   underscores: boolean
+  /** How long after the end of the stream the end of a call is told. */
+  endMillis: number
 }
 
 interface Told {
@@ -41,6 +45,9 @@ export class TelnyxCall {
   /** Resolves when the reply to the dial may be sent. */
   readonly placed: Promise<void>
   readonly life: ReturnType<CallLives["dial"]>
+  /** Its media sockets, in order. */
+  readonly legs: Array<MediaLeg> = []
+  readonly #lives: CallLives
   readonly #telling: Telling
   readonly #startedAt = new Date()
   #endedAt: Date | undefined
@@ -49,11 +56,12 @@ export class TelnyxCall {
   constructor(dial: Dial, lives: CallLives, telling: Telling) {
     this.dial = dial
     this.#telling = telling
+    this.#lives = lives
     const { from, limitSeconds, timeoutSeconds, to } = dial
     this.life = lives.dial(
       { id: this.id, number: to, shown: from, ringTimeoutSeconds: timeoutSeconds, maxSeconds: limitSeconds },
       // Telnyx has no event for it.
-      { ringing: () => {}, answered: () => this.#answered(lives.pace), ended: (end) => this.#ended(end) }
+      { ringing: () => this.#openStream(), answered: () => this.#answered(), ended: (end) => this.#ended(end) }
     )
     const { callee } = this.life
     const isDisorderly = callee.kind === "answers" && callee.disorderly === true
@@ -79,14 +87,13 @@ export class TelnyxCall {
     }
   }
 
-  #answered({ scale, talkMillis }: CallLives["pace"]): void {
+  #answered(): void {
     this.#tell("call.answered", { state: "answered", start_time: this.#startedAt.toISOString() })
     const { callee } = this.life
     if (callee.kind !== "answers") return
     this.#detect(callee.sound === "machine")
-    const digits = [...(callee.presses ?? "")]
-    for (const [index, digit] of digits.entries())
-      setTimeout(() => this.#pressed(digit), (talkMillis * scale * (index + 1)) / (digits.length + 1)).unref()
+    this.#openStream()
+    this.legs.at(-1)?.start()
   }
 
   #detect(isMachine: boolean): void {
@@ -97,14 +104,47 @@ export class TelnyxCall {
     if (isMachine && detection === "greeting_end") this.#tell("call.machine.greeting.ended", { result: "ended" })
   }
 
-  #pressed(digit: string): void {
-    if (this.life.state === "up") this.#tell("call.dtmf.received", { digit })
+  /** Streaming is started again: a new stream beside the one that there is. */
+  restream(): void {
+    this.#stream()
+    this.legs.at(-1)?.start()
   }
 
-  #ended({ by, ending, talkMillis }: CallEnd): void {
+  /** The socket is opened before the answer. */
+  #openStream(): void {
+    if (this.legs.length === 0) this.#stream()
+  }
+
+  /** Each key is told twice: on the socket, and by a webhook. */
+  #stream(): void {
+    const { streamUrl: url } = this.dial
+    if (url === undefined) return
+    const { pace, log } = this.#lives
+    const leg = new MediaLeg({
+      id: this.id,
+      url,
+      callee: this.life.callee,
+      log,
+      words: telnyxWords({ call_control_id: this.id, call_session_id: this.sessionId }, this.dial),
+      pressMillis: (pace.talkMillis * pace.scale) / 8,
+      onPress: (digit) => this.#tell("call.dtmf.received", { digit }),
+      onLost: () => this.#tell("streaming.stopped", { stream_url: url })
+    })
+    this.legs.push(leg)
+  }
+
+  #ended(end: CallEnd): void {
     this.#endedAt = new Date()
+    // The stream ends first.
+    this.legs.at(-1)?.end()
+    const { endMillis } = this.#telling
+    if (endMillis === 0 || this.legs.length === 0) this.#tellEnd(end)
+    else setTimeout(() => this.#tellEnd(end), endMillis).unref()
+  }
+
+  #tellEnd({ by, ending, talkMillis }: CallEnd): void {
     const wasAnswered = talkMillis !== undefined
-    const end_time = this.#endedAt.toISOString()
+    const end_time = this.#endedAt?.toISOString()
     this.#tell("call.hangup", { ...hangupOf(by, ending?.sipStatus, wasAnswered), start_time: this.#startedAt.toISOString(), end_time })
     const billed_duration_secs = Math.ceil((talkMillis ?? 0) / 60_000) * 60
     const cost = (billed_duration_secs * 0.0001).toFixed(4)

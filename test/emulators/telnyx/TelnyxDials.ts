@@ -12,6 +12,8 @@ export interface Dial {
   readonly timeoutSeconds: number
   readonly limitSeconds: number
   readonly webhookUrl: string
+  /** Where the call's audio goes. */
+  readonly streamUrl: string | undefined
 }
 
 const detections = new Set(["disabled", "detect", "detect_beep", "detect_words", "greeting_end", "premium"])
@@ -26,6 +28,11 @@ const documented = new Set([
   "from",
   "from_display_name",
   "link_to",
+  "stream_bidirectional_codec",
+  "stream_bidirectional_mode",
+  "stream_codec",
+  "stream_track",
+  "stream_url",
   "time_limit_secs",
   "timeout_secs",
   "to",
@@ -46,6 +53,14 @@ const isRetriesPolicy = (policy: unknown): boolean => {
   if (!Array.isArray(delays) || delays.length > 5) return false
   return delays.every((delay) => isWithin(delay, 1, 60_000)) && delays.reduce((sum: number, delay: number) => sum + delay, 0) <= 60_000
 }
+
+/** What this emulator can do of it: mu-law, both ways. */
+const isStream = (body: Readonly<Record<string, unknown>>): body is { readonly stream_url: string } =>
+  /^wss?:\/\/[^?#]+$/.test(String(body["stream_url"])) &&
+  body["stream_track"] === "inbound_track" &&
+  body["stream_bidirectional_mode"] === "rtp" &&
+  body["stream_bidirectional_codec"] === "PCMU" &&
+  body["stream_codec"] === "PCMU"
 
 const parsed = (text: string): unknown => {
   try {
@@ -76,5 +91,7 @@ export const readDial = (mediaType: string, text: string): Dial | TelnyxAnswer =
   if (typeof webhookUrl !== "string" || !/^https?:/.test(webhookUrl) || method !== "POST") return errorOf(422, "10015", "/webhook_url")
   if (!isObject(policies) || !Object.values(policies).every(isRetriesPolicy)) return errorOf(422, "10015", "/webhook_retries_policies")
   if (typeof detection !== "string" || !detections.has(detection)) return errorOf(422, "10015", "/answering_machine_detection")
-  return { connectionId, to, from, clientState, commandId, detection, timeoutSeconds, limitSeconds, webhookUrl }
+  const streamUrl = isStream(body) ? body.stream_url : undefined
+  if (streamUrl === undefined && body["stream_url"] !== undefined) return errorOf(422, "10015", "/stream_url")
+  return { connectionId, to, from, clientState, commandId, detection, timeoutSeconds, limitSeconds, webhookUrl, streamUrl }
 }

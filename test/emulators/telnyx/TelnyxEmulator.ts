@@ -46,7 +46,7 @@ class TelnyxEmulator {
   readonly server = new CarrierServer((ask) => this.#answer(ask))
   readonly calls = new Map<string, TelnyxCall>()
   readonly #keys = generateKeyPairSync("ed25519")
-  readonly telling: Telling = { callbacks: this.callbacks, privateKey: this.#keys.privateKey, underscores: false }
+  readonly telling: Telling = { callbacks: this.callbacks, privateKey: this.#keys.privateKey, underscores: false, endMillis: 0 }
   readonly #options: TelnyxOptions
   readonly #byCommand = new Map<string, TelnyxCall>()
   #dialedAt: Array<number> = []

@@ -3,8 +3,10 @@ import { randomBytes } from "node:crypto"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import { calleeOf } from "#test/emulators/shared/Callee.ts"
 import type { CallEnd, CallLives } from "#test/emulators/shared/CallLife.ts"
+import { MediaLeg } from "#test/emulators/shared/MediaLeg.ts"
 import { Disorder } from "#test/emulators/shared/Disorder.ts"
 import { signed } from "./signed.ts"
+import { twilioWords, upgradeHeaders } from "./twilioMedia.ts"
 import { verbsOf } from "./twiml.ts"
 
 type Status = "queued" | "initiated" | "ringing" | "in-progress" | "completed" | "busy" | "no-answer" | "canceled" | "failed"
@@ -18,6 +20,8 @@ export interface TwilioAccount {
   readonly sender: CallbackSender
   /** What machine detection says of everybody; undefined: whether it is a machine. */
   answeredBy: string | undefined
+  /** How long after the end of the stream the end of a call is told. */
+  endMillis: number
   /** How long after its end the price of a call is known. */
   readonly priceMillis: number
 }
@@ -44,6 +48,8 @@ export class TwilioCall {
   readonly from: string
   status: Status = "queued"
   startedAt: number | undefined
+  /** Its media sockets, in order. */
+  readonly legs: Array<MediaLeg> = []
   /** Resolves when the reply to the request may be sent. */
   get mayReply(): Promise<void> {
     return this.#disorder?.answered ?? Promise.resolve()
@@ -84,7 +90,11 @@ export class TwilioCall {
         answered: () => this.#answer(),
         ended: (end) => {
           const { sip, status } = endingOf(end)
-          this.#end(status, end.talkMillis, sip)
+          // The stream ends first.
+          this.legs.at(-1)?.end()
+          const tell = () => this.#end(status, end.talkMillis, sip)
+          if (this.#account.endMillis === 0 || this.legs.length === 0) tell()
+          else setTimeout(tell, this.#account.endMillis).unref()
         }
       }
     )
@@ -143,9 +153,32 @@ export class TwilioCall {
   /** What Twilio does once the answer document is at its end is to hang up. */
   #obey(): void {
     const [verb] = verbsOf(this.#form.get("Twiml") ?? "") ?? []
-    if (verb?.name === "Connect") return
+    if (verb?.name === "Connect") return this.stream()
     const millis = verb?.name === "Pause" ? Number(verb.attributes["length"] ?? 1) * 1000 * this.#account.lives.pace.scale : 0
     setTimeout(() => this.#life?.hangUp(), millis).unref()
+  }
+
+  /** Connects to the stream of the answer document: once it has answered, and again after the call was redirected. */
+  stream(): void {
+    const [verb] = verbsOf(this.#form.get("Twiml") ?? "") ?? []
+    const url = verb?.children[0]?.attributes["url"]
+    const life = this.#life
+    if (url === undefined || life === undefined) return
+    this.legs.at(-1)?.end()
+    const { authToken, lives, sid } = this.#account
+    const leg = new MediaLeg({
+      id: this.sid,
+      url,
+      headers: upgradeHeaders(url, authToken),
+      callee: life.callee,
+      log: lives.log,
+      words: twilioWords(sid, this.sid),
+      pressMillis: (lives.pace.talkMillis * lives.pace.scale) / 8,
+      // Nothing follows the stream in the document.
+      onLost: () => life.hangUp()
+    })
+    this.legs.push(leg)
+    leg.start()
   }
 
   #end(status: Status, talkMillis: number | undefined, sip?: number): void {

@@ -58,6 +58,7 @@ export class TwilioEmulator {
       lives: this.lives,
       sender: this.sender,
       answeredBy: undefined,
+      endMillis: 0,
       priceMillis
     }
   }
@@ -71,6 +72,21 @@ export class TwilioEmulator {
   /** What machine detection says of everybody from now on. */
   detect(answeredBy: string | undefined): void {
     this.#account.answeredBy = answeredBy
+  }
+
+  /** How long after the end of the stream the end of a call is told, from now on. */
+  endLate(millis: number): void {
+    this.#account.endMillis = millis
+  }
+
+  /** The media sockets of this call, in order. */
+  legsOf(sid: string) {
+    return this.#calls.get(sid)?.legs ?? []
+  }
+
+  /** The call runs its answer document again: a new stream takes the place of the old one. */
+  redirect(sid: string): void {
+    this.#calls.get(sid)?.stream()
   }
 
   /** On: calls stay in the queue. Off: they leave it at the account's rate. */

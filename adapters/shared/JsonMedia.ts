@@ -1,0 +1,197 @@
+/**
+ * The media protocol that most hosted carriers speak, each with its own words: text messages in JSON, with 20 ms of mu-law audio in base64. The
+ * carrier says `start` before the first audio; it stops with `stop`, or by closing the socket.
+ */
+import { frameSize, sampleRate } from "#core/audio/Mulaw.ts"
+import type { MediaEnd, MediaStream } from "#core/provider/Media.ts"
+import type { AcceptMedia, MediaProtocol, MediaSocket } from "#core/provider/MediaSocket.ts"
+import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
+import { base64Length, decodeBase64, encodeBase64 } from "./base64.ts"
+import { at, parse, textAt } from "./Json.ts"
+import { MediaEar } from "./MediaEar.ts"
+import { MediaMarks, type MarkTime } from "./MediaMarks.ts"
+import { MediaMessage } from "./MediaMessage.ts"
+
+/** How one carrier puts it. */
+export interface JsonDialect {
+  /** In a `start` message: the id that our messages must carry; empty where they carry none. Undefined: it is no such message. */
+  readonly streamIdIn: (start: unknown) => string | undefined
+  /** The message with this payload. */
+  readonly audio: (streamId: string, payload: string) => object
+  readonly clear: (streamId: string) => object
+  readonly mark: (streamId: string, id: string) => object
+  /** In a message with this `event`: the id of the mark that was played. */
+  readonly played: { readonly event: string; readonly idIn: (message: unknown) => string | undefined }
+}
+
+/** Twilio's words, and Cloudonix'. */
+export const streamSidDialect: JsonDialect = {
+  streamIdIn: (start) => textAt(start, "start", "streamSid") ?? textAt(start, "streamSid"),
+  audio: (streamSid, payload) => ({ event: "media", streamSid, media: { payload } }),
+  clear: (streamSid) => ({ event: "clear", streamSid }),
+  mark: (streamSid, name) => ({ event: "mark", streamSid, mark: { name } }),
+  played: { event: "mark", idIn: (message) => textAt(message, "mark", "name") }
+}
+
+/** Telnyx' words: a socket has one stream, so our messages do not name it. */
+export const telnyxDialect: JsonDialect = {
+  streamIdIn: (start) => textAt(start, "stream_id"),
+  audio: (_, payload) => ({ event: "media", media: { payload } }),
+  clear: () => ({ event: "clear" }),
+  mark: (_, name) => ({ event: "mark", mark: { name } }),
+  played: { event: "mark", idIn: (message) => textAt(message, "mark", "name") }
+}
+
+/** Plivo's words, and Vobiz'. A checkpoint that is cleared before it is reached is not told. */
+export const checkpointDialect: JsonDialect = {
+  streamIdIn: (start) => textAt(start, "start", "streamId") ?? textAt(start, "streamId"),
+  audio: (_, payload) => ({ event: "playAudio", media: { contentType: "audio/x-mulaw", sampleRate, payload } }),
+  clear: (streamId) => ({ event: "clearAudio", streamId }),
+  mark: (streamId, name) => ({ event: "checkpoint", streamId, name }),
+  played: { event: "playedStream", idIn: (message) => textAt(message, "name") }
+}
+
+interface JsonMediaOptions {
+  readonly time?: MarkTime
+}
+
+export const jsonMedia =
+  (dialect: JsonDialect, options: JsonMediaOptions = {}): AcceptMedia =>
+  (_, socket, onEvent) =>
+    new JsonMedia(dialect, socket, onEvent, options)
+
+/** Stands for the payload, to find its place in a message. No id can contain it. */
+const PLACE = "the payload"
+const isStreamId = (id: string): boolean => /^[!-~]{0,200}$/.test(id)
+
+// Shared by all calls: messages are read one after the other, and nothing is kept of them.
+const found = new MediaMessage()
+/** As much audio as there can be in the longest message that the engine takes. */
+const decoded = new Uint8Array(49_152)
+const decodedFrame = decoded.subarray(0, frameSize)
+
+class JsonMedia implements MediaProtocol, MediaStream {
+  readonly #dialect: JsonDialect
+  readonly #socket: MediaSocket
+  readonly #onEvent: (event: TrunkEvent) => void
+  readonly #ear = new MediaEar()
+  readonly #marks: MediaMarks
+  #streamId: string | undefined
+  /** An audio message with room for the payload of a frame, which begins at `#payloadAt`. */
+  #frame: Uint8Array = new Uint8Array(0)
+  #payloadAt = 0
+  #lastChunk = -1
+
+  constructor(dialect: JsonDialect, socket: MediaSocket, onEvent: (event: TrunkEvent) => void, { time }: JsonMediaOptions) {
+    this.#dialect = dialect
+    this.#socket = socket
+    this.#onEvent = onEvent
+    this.#marks = new MediaMarks({
+      report: (name, how) => this.#ear.marked(name, how),
+      send: (id) => this.#say(this.#dialect.mark(this.#streamId ?? "", id)),
+      ...(time === undefined ? {} : { time })
+    })
+  }
+
+  message(data: Uint8Array, isText: boolean): MediaStream | undefined {
+    if (!isText) throw new Error("a binary message")
+    if (!found.read(data)) return this.#event(parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString()))
+    if (!found.isInbound || this.#isLate(found.chunk)) return undefined
+    this.#hear(decodeBase64(data, found.payloadFrom, found.payloadTo, decoded))
+    return undefined
+  }
+
+  closed(how: MediaEnd, why: string): void {
+    this.#marks.close()
+    this.#ear.close(how, why)
+  }
+
+  send(frame: Uint8Array): boolean {
+    if (frame.length !== frameSize || !this.#ear.isOpen()) return false
+    encodeBase64(frame, this.#frame, this.#payloadAt)
+    const isSent = this.#socket.sendText(this.#frame)
+    if (isSent) this.#marks.sent()
+    return isSent
+  }
+
+  /** The carrier keeps the time of what it plays. */
+  skip(): void {}
+
+  clear(): void {
+    if (!this.#ear.isOpen()) return
+    this.#say(this.#dialect.clear(this.#streamId ?? ""))
+    this.#marks.clear()
+  }
+
+  mark(name: string): boolean {
+    return this.#ear.isOpen() && this.#marks.mark(name)
+  }
+
+  listen(listener: Parameters<MediaStream["listen"]>[0]): void {
+    this.#ear.listen(listener)
+  }
+
+  /** Anything but audio, and audio in a form that was not expected. */
+  #event(message: unknown): MediaStream | undefined {
+    const event = textAt(message, "event")
+    if (event === undefined) throw new Error("not a message of the protocol")
+    if (event === "start") return this.#start(message)
+    if (event === "media") this.#media(message)
+    else if (event === "dtmf") this.#press(textAt(message, "dtmf", "digit") ?? "")
+    else if (event === "stop") this.closed("ended", "the carrier stopped the stream")
+    else if (event === this.#dialect.played.event) this.#marks.told(this.#dialect.played.idIn(message) ?? "")
+    // Others are for information, such as `connected`.
+    return undefined
+  }
+
+  /** The stream of a socket starts once. */
+  #start(message: unknown): MediaStream | undefined {
+    const streamId = this.#dialect.streamIdIn(message)
+    if (this.#streamId !== undefined) return undefined
+    if (streamId === undefined || !isStreamId(streamId)) throw new Error("a start without the id of the stream")
+    const format = at(message, "start", "media_format") ?? at(message, "start", "mediaFormat")
+    if (!isMulaw(format)) throw new Error("the carrier sends another format than mu-law of 8 kHz")
+    this.#streamId = streamId
+    const [before = "", after = ""] = JSON.stringify(this.#dialect.audio(streamId, PLACE)).split(PLACE)
+    this.#payloadAt = Buffer.byteLength(before)
+    this.#frame = Buffer.from(before + " ".repeat(base64Length(frameSize)) + after)
+    return this
+  }
+
+  #media(message: unknown): void {
+    const media = at(message, "media")
+    const payload = textAt(media, "payload")
+    if (payload === undefined) throw new Error("media without a payload")
+    if (!(textAt(media, "track") ?? "inbound").startsWith("inbound") || this.#isLate(Number(at(media, "chunk") ?? -1))) return
+    const text = Buffer.from(payload)
+    this.#hear(text.length > (decoded.length / 3) * 4 ? -1 : decodeBase64(text, 0, text.length, decoded))
+  }
+
+  #hear(bytes: number): void {
+    if (bytes < 0) throw new Error("a payload that is not base64")
+    if (this.#streamId !== undefined) this.#ear.hear(bytes === frameSize ? decodedFrame : decoded.subarray(0, bytes))
+  }
+
+  /** A piece that was overtaken by another one has no place any more. */
+  #isLate(chunk: number): boolean {
+    if (!(chunk >= 0)) return false
+    if (chunk <= this.#lastChunk) return true
+    this.#lastChunk = chunk
+    return false
+  }
+
+  #press(digit: string): void {
+    if (/^[0-9*#A-D]$/.test(digit)) this.#onEvent({ _tag: "Dtmf", digit })
+  }
+
+  #say(message: object): boolean {
+    return this.#socket.sendText(JSON.stringify(message))
+  }
+}
+
+/** A carrier that does not say what it sends, sends that. */
+const isMulaw = (format: unknown): boolean => {
+  const encoding = textAt(format, "encoding")
+  const rate = Number(at(format, "sampleRate") ?? at(format, "sample_rate") ?? sampleRate)
+  return (encoding === undefined || /^(audio\/x-mulaw|PCMU)\b/i.test(encoding)) && rate === sampleRate
+}

@@ -1,0 +1,247 @@
+/**
+ * A hosted carrier's media socket: connects to the address that it was given, says what the callee says in frames of 20 ms, and plays what comes back
+ * in real time, into the callees' log. How the carrier puts it is told by its `MediaWords`. Audio is in real time, whatever the emulator's time scale.
+ */
+import type { Socket } from "node:net"
+import { WebSocket } from "ws"
+import { frameBytes, scoreOf } from "#test/emulators/ari/Sound.ts"
+import type { Callee } from "./Callee.ts"
+import type { CalleeLog } from "./CalleeLog.ts"
+
+const tickMillis = 20
+const lookMillis = 5
+/** Ticks that are made up for after a pause of the event loop; older ones are lost. */
+const mostLateTicks = 25
+
+/** What the engine may say. */
+export type Said =
+  | { readonly _tag: "Audio"; readonly audio: Buffer }
+  | { readonly _tag: "Clear" }
+  | { readonly _tag: "Mark"; readonly name: string }
+  | { readonly _tag: "Keys"; readonly digits: string }
+
+/** How a carrier puts it: an object is sent as JSON, bytes are sent as they are. Undefined: it has no such message. */
+export interface MediaWords {
+  /** Right after the connection stands. */
+  readonly connected?: () => object
+  readonly start: () => object
+  readonly audio: (frame: Buffer, chunk: number) => object | Buffer
+  readonly press?: (digit: string) => object
+  readonly played?: (name: string) => object
+  /** When audio was cleared; `marks` are those that will not be reached. */
+  readonly cleared?: (marks: ReadonlyArray<string>) => ReadonlyArray<object>
+  readonly stop?: () => object
+  /** Undefined: nothing that the carrier would understand. */
+  readonly read: (data: Buffer, isBinary: boolean) => Said | undefined
+}
+
+interface MediaLegOptions {
+  readonly id: string
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly callee: Callee
+  readonly log: CalleeLog
+  readonly words: MediaWords
+  /** Between two keys. */
+  readonly pressMillis?: number
+  readonly onPress?: (digit: string) => void
+  /** The engine has refused the connection, or ended it. */
+  readonly onLost: (how: { readonly status?: number; readonly code?: number }) => void
+}
+
+type Queued = Buffer | { readonly mark: string }
+
+export class MediaLeg {
+  /** The status with which the engine refused it. */
+  refused: number | undefined
+  /** With which the engine closed it. */
+  closedBy: number | undefined
+  /** What the carrier could not understand. */
+  readonly violations: Array<string> = []
+  /** Marks that were played, and those that were cleared. */
+  readonly marks: Array<readonly [name: string, how: "played" | "cleared"]> = []
+  readonly #options: MediaLegOptions
+  readonly #socket: WebSocket
+  readonly #queue: Array<Queued> = []
+  #isStarted = false
+  #isOver = false
+  #tickedAt = 0
+  #spoken = 0
+  #chunk = 0
+  #ticker: NodeJS.Timeout | undefined
+  #wantsStart = false
+
+  constructor(options: MediaLegOptions) {
+    this.#options = options
+    const { headers = {}, url } = options
+    const socket = new WebSocket(url, { headers, perMessageDeflate: false, handshakeTimeout: 60_000 })
+    this.#socket = socket
+    socket.on("unexpected-response", (request, { statusCode = 0 }) => {
+      request.destroy()
+      this.refused = statusCode
+      this.#lost({ status: statusCode })
+    })
+    socket.on("error", () => socket.terminate())
+    socket.on("open", () => {
+      const hello = options.words.connected?.()
+      if (hello !== undefined) this.say(hello)
+      if (this.#wantsStart) this.start()
+    })
+    socket.on("message", (data, isBinary) => {
+      // With the socket's default binaryType, one message is one Buffer.
+      this.#hear(data as Buffer, isBinary)
+    })
+    socket.on("close", (code) => {
+      this.closedBy = code
+      this.#lost({ code })
+    })
+  }
+
+  isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN
+  }
+
+  /** The callee has answered: audio flows from now on. */
+  start(): void {
+    this.#wantsStart = true
+    if (this.#isStarted || !this.isOpen()) return
+    this.#isStarted = true
+    this.say(this.#options.words.start())
+    this.#tickedAt = performance.now()
+    this.#ticker = setInterval(() => this.#tick(), lookMillis)
+    const { callee, pressMillis = 100 } = this.#options
+    const digits = callee.kind === "answers" ? [...(callee.presses ?? "")] : []
+    for (const [index, digit] of digits.entries()) setTimeout(() => this.press(digit), pressMillis * (index + 1)).unref()
+  }
+
+  press(digit: string): void {
+    const pressed = this.#options.words.press?.(digit)
+    if (this.#isOver || pressed === undefined) return
+    this.say(pressed)
+    this.#options.onPress?.(digit)
+  }
+
+  /** Sends anything: garbage as well. */
+  say(message: object | Buffer | string): void {
+    if (!this.isOpen()) return
+    const isRaw = typeof message === "string" || Buffer.isBuffer(message)
+    this.#socket.send(isRaw ? message : JSON.stringify(message))
+  }
+
+  /** Ends it as the carrier does when the call has ended. */
+  end(): void {
+    if (this.#isOver) return
+    this.#halt()
+    const stop = this.#isStarted ? this.#options.words.stop?.() : undefined
+    if (stop !== undefined) this.say(stop)
+    this.#socket.close(1000)
+  }
+
+  /** The connection breaks. */
+  drop(): void {
+    this.#halt()
+    this.#socket.terminate()
+  }
+
+  /** The carrier's machine is gone: nothing is sent, read or closed any more. */
+  vanish(): void {
+    this.#halt()
+    // `ws` has no such method, and gives its socket no public name.
+    const { _socket } = this.#socket as unknown as { readonly _socket: Socket }
+    _socket.pause()
+  }
+
+  #halt(): void {
+    this.#isOver = true
+    clearInterval(this.#ticker)
+  }
+
+  #lost(how: Parameters<MediaLegOptions["onLost"]>[0]): void {
+    if (this.#isOver) return
+    this.#halt()
+    this.#options.onLost(how)
+  }
+
+  #hear(data: Buffer, isBinary: boolean): void {
+    const { id, log, words } = this.#options
+    const said = this.#isStarted ? words.read(data, isBinary) : undefined
+    if (said === undefined) return void this.violations.push(data.toString().slice(0, 200))
+    if (said._tag === "Keys") return log.press(id, said.digits)
+    if (said._tag === "Mark") return void this.#queue.push({ mark: said.name })
+    if (said._tag === "Clear") return this.#clear()
+    const { audio } = said
+    const count = log.audio(id)
+    count.receivedBytes += audio.length
+    if (audio.length % frameBytes !== 0) this.violations.push(`${audio.length} bytes of audio`)
+    for (let from = 0; from + frameBytes <= audio.length; from += frameBytes) {
+      this.#queue.push(audio.subarray(from, from + frameBytes))
+      count.received += 1
+    }
+  }
+
+  #clear(): void {
+    const { id, log, words } = this.#options
+    log.audio(id).flushes += 1
+    const names = this.#queue.splice(0).flatMap((item) => (Buffer.isBuffer(item) ? [] : [item.mark]))
+    for (const name of names) this.marks.push([name, "cleared"])
+    for (const message of words.cleared?.(names) ?? []) this.say(message)
+  }
+
+  #tick(): void {
+    const due = Math.floor((performance.now() - this.#tickedAt) / tickMillis)
+    this.#tickedAt += due * tickMillis
+    for (let tick = Math.min(due, mostLateTicks); tick > 0; tick--) {
+      this.#play()
+      this.#speak()
+    }
+  }
+
+  #play(): void {
+    const { id, log, words } = this.#options
+    const audio = log.audio(id)
+    let item = this.#queue.shift()
+    while (item !== undefined && !Buffer.isBuffer(item)) {
+      this.marks.push([item.mark, "played"])
+      const played = words.played?.(item.mark)
+      if (played !== undefined) this.say(played)
+      item = this.#queue.shift()
+    }
+    if (item === undefined) {
+      if (audio.played > 0) audio.missed += 1
+      return
+    }
+    audio.played += 1
+    audio.lastPlayedAt = performance.timeOrigin + performance.now()
+    log.hear(id, item)
+  }
+
+  #speak(): void {
+    const { callee, id, log, words } = this.#options
+    if (callee.kind !== "answers") return
+    const { frames, loopFrom } = scoreOf(callee.sound)
+    const frame = frames[this.#spoken]
+    this.#spoken = this.#spoken + 1 < frames.length ? this.#spoken + 1 : loopFrom
+    if (frame === undefined) return
+    this.say(words.audio(frame, ++this.#chunk))
+    log.audio(id).sent += 1
+  }
+}
+
+/** The members of a JSON message; undefined: it is none. */
+export const parsed = (data: Buffer, isBinary: boolean): Readonly<Record<string, unknown>> | undefined => {
+  if (isBinary) return undefined
+  try {
+    const value: unknown = JSON.parse(data.toString())
+    // Checked: an object whose members may be anything.
+    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Audio that is well-formed base64. */
+export const audioIn = (payload: unknown): Said | undefined => {
+  if (typeof payload !== "string") return undefined
+  const audio = Buffer.from(payload, "base64")
+  return audio.toString("base64") === payload ? { _tag: "Audio", audio } : undefined
+}
