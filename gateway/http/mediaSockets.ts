@@ -15,9 +15,14 @@ import { pathNames, requestParts } from "./requestParts.ts"
 const maxMessageBytes = 65_536
 /** About two seconds of audio. What comes on top is dropped: heard late, it would be in the way. */
 const maxBufferedBytes = 32_768
-/** A carrier that stays silent is asked for a sign of life, and cut off after this. */
-const idleSeconds = 12
-const firstMessageMillis = 10_000
+
+interface MediaLimits {
+  /** A carrier that is silent is asked for a sign of life, and cut off after this. */
+  readonly idleSeconds: number
+  /** Until its first message. */
+  readonly firstMessageMillis: number
+}
+const defaultLimits: MediaLimits = { idleSeconds: 12, firstMessageMillis: 10_000 }
 
 const firstMessageLate = 4408
 /** Codes with which the other side ends a connection in order: RFC 6455, 7.4.1. */
@@ -32,7 +37,11 @@ interface Connection {
 }
 
 /** `headers`: those that any carrier's signature needs, in lower case. */
-export const mountMediaSockets = (app: uws.TemplatedApp, headers: ReadonlyArray<string>): Effect.Effect<void, never, CarrierMedia> =>
+export const mountMediaSockets = (
+  app: uws.TemplatedApp,
+  headers: ReadonlyArray<string>,
+  { firstMessageMillis, idleSeconds }: MediaLimits = defaultLimits
+): Effect.Effect<void, never, CarrierMedia> =>
   Effect.gen(function* () {
     const { admit } = yield* CarrierMedia
     const hosts = yield* AllowedHosts
@@ -86,7 +95,9 @@ const began = (connection: Connection): void => {
   connection.deadline = undefined
 }
 
-const late = ({ session, socket }: Connection): void => {
+const late = (connection: Connection): void => {
+  const { session, socket } = connection
+  connection.session = undefined
   session?.closed("failed", "the carrier said nothing")
   socket?.close(firstMessageLate, "Nothing was said in time")
 }

@@ -2,7 +2,6 @@
  * What becomes of calls through Twilio: the adapter against an emulated Twilio over real sockets, judged by what the callees saw. `T2` and so on are
  * cases of its conformance list.
  */
-import { Effect } from "effect"
 import fc from "fast-check"
 import t from "tap"
 import twilio from "#adapters/twilio/twilio.ts"
@@ -309,6 +308,5 @@ t.test("given a restart, when only the reference to a call is left, then it is f
 
 t.test("given keys for the callee, which the adapter cannot send yet, then it says so", async (t) => {
   const { hosted } = await openWorld(t)
-  const call = hosted.ref(newCallId())
   t.equal(hosted.line.trunk.sendDtmf, undefined)
 })

@@ -18,7 +18,7 @@ import {
   passed
 } from "#test/support/callStory.ts"
 
-const { Accepted, Answered, EndAsked, HungUp, MediaLost } = CallEvent.cases
+const { Accepted, Answered, EndAsked, HungUp, MediaBack, MediaLost } = CallEvent.cases
 
 t.test("given a call that we end", async (t) => {
   const gone = (count: number) => Array.from({ length: count }, (_, i) => looked("gone", 20_000 + i * 10_000))
@@ -159,6 +159,13 @@ t.test("given a conversation whose audio ends", async (t) => {
     ["SetDeadline"]
   )
   check("and that we end, then it is ended", [lost, endAsked], { _tag: "Closing", cause: "originator_cancel" }, ["SetDeadline", "Hangup"])
+  const back = MediaBack.make({ at: 25_000 })
+  check("and comes back, then the call goes on, for as long as it could before", [lost, back], { _tag: "Up", answeredAt: 5000 }, [
+    "SetDeadline"
+  ])
+  check("after it failed, and comes back, then the look says nothing new", [failed, back, looked("up", 25_100)], { _tag: "Up" })
+  check("and comes back when the call is over, then it is over", [lost, hungUp, back], { _tag: "Ended" })
+  check("and comes back while it is being hung up, then it is hung up", [lost, looked("up", 30_000), back], { _tag: "Closing" })
   check("twice, then once", [lost, MediaLost.make({ at: 25_000, failed: false })], { _tag: "Muted", mutedAt: 20_000 })
 })
 

@@ -19,7 +19,7 @@ import {
   looked
 } from "#test/support/callStory.ts"
 
-const { Accepted, Answered, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, MediaLost, Rang, Refused } = CallEvent.cases
+const { Accepted, Answered, DeadlinePassed, Doubted, EndAsked, HungUp, Looked, MediaBack, MediaLost, Rang, Refused } = CallEvent.cases
 
 t.test("given a new call, then its deadline is set before its request leaves", async (t) => {
   t.strictSame(fresh, {
@@ -142,6 +142,7 @@ const anyOccurrence: fc.Arbitrary<Occurrence> = fc.oneof(
       (at) =>
         EndAsked.make({ at, cause })
   ),
+  fc.constant<Occurrence>((at) => MediaBack.make({ at })),
   fc.constant<Occurrence>((at) => DeadlinePassed.make({ at })),
   fc.tuple(fc.constantFrom(...presences), fc.boolean()).map(
     ([presence, deaf]): Occurrence =>

@@ -4,11 +4,13 @@
  */
 import { request } from "node:http"
 import t, { type Test } from "tap"
+import { encodeFrames } from "#core/audio/Mulaw.ts"
 import type { CallbackSender } from "#test/emulators/shared/CallbackSender.ts"
 import type { CalleeLog } from "#test/emulators/shared/CalleeLog.ts"
 import { startTelnyxEmulator } from "#test/emulators/telnyx/TelnyxEmulator.ts"
 import { TwilioEmulator } from "#test/emulators/twilio/TwilioEmulator.ts"
 import { attemptsOf, contactStates, numbersOf, untilTrue, World } from "#test/support/engine.ts"
+import { phoneWav } from "#test/support/wav.ts"
 import { freePort } from "#test/support/freePort.ts"
 
 // Most of the time is waiting for calls.
@@ -22,6 +24,8 @@ interface Carrier {
   readonly url: string
   readonly log: CalleeLog
   readonly callbacks: CallbackSender
+  /** How long after the end of its stream the end of a call is told. */
+  readonly endLate: (millis: number) => void
 }
 
 const far = { ringMillis: 100, talkMillis: 400 }
@@ -34,6 +38,9 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
       provider: "telnyx",
       account: { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey },
       callbacks,
+      endLate: (millis) => {
+        emulator.telling.endMillis = millis
+      },
       log,
       url
     }
@@ -42,11 +49,12 @@ const carriers: Readonly<Record<string, (t: Test) => Promise<Carrier>>> = {
     const emulator = await TwilioEmulator.start({ ...far, numbers: [ours], callsPerSecond: 1000 })
     t.teardown(() => emulator.stop())
     const { accountSid, authToken, log, sender, server } = emulator
-    return { provider: "twilio", account: { account_sid: accountSid, auth_token: authToken }, callbacks: sender, log, url: server.url }
+    const account = { account_sid: accountSid, auth_token: authToken }
+    return { provider: "twilio", account, callbacks: sender, endLate: (millis) => emulator.endLate(millis), log, url: server.url }
   }
 }
 
-const open = async (t: Test, carrier: Carrier, greeting = "") => {
+const open = async (t: Test, carrier: Carrier, greeting = "", environment: Readonly<Record<string, string>> = {}) => {
   const { account, log, provider, url } = carrier
   const port = await freePort()
   const world = await World.open(t, {
@@ -59,7 +67,8 @@ const open = async (t: Test, carrier: Carrier, greeting = "") => {
       PORT: String(port),
       PROVIDER_URLS: `${provider}=${url}`,
       PUBLIC_URL: `http://127.0.0.1:${port}`,
-      RECORDINGS: "off"
+      RECORDINGS: "off",
+      ...environment
     }
   })
   const { body } = await world.api.ask("GET", "/organizations/telephony-configs")
@@ -124,7 +133,7 @@ t.test("given an address that we did not make, or a webhook that Telnyx did not 
   t.teardown(() => telnyx.stop())
   const { apiKey, callbacks, connectionId, log, publicKey, url } = telnyx
   const account = { api_key: apiKey, connection_id: connectionId, webhook_public_key: publicKey }
-  const { world } = await open(t, { provider: "telnyx", account, callbacks, log, url })
+  const { world } = await open(t, { provider: "telnyx", account, callbacks, endLate: () => {}, log, url })
   const { id } = await world.campaign(numbersOf(1, ["11"]), { retry: { maxRetries: 0 } })
   await world.api.start(id)
   await untilTrue("call that is up", async () => (await attemptsOf(world.sql, id))[0]?.state === "answered")
@@ -146,14 +155,59 @@ t.test("given an address that we did not make, or a webhook that Telnyx did not 
   t.equal((await attemptsOf(world.sql, id))[0]?.state, "answered", "then the call goes on")
 })
 
-t.test("given an agent that speaks, when a campaign is started through a carrier without audio", { buffered: true }, async (t) => {
-  const carrier = await carriers["Telnyx"]?.(t)
-  if (carrier === undefined) throw new Error("no such carrier")
-  const { dials, world } = await open(t, carrier, "Good morning.")
-  const { id } = await world.campaign(numbersOf(3, ["01"]), { retry: { maxRetries: 0 } })
-  await world.api.start(id)
-  const paused = await world.api.untilState(id, "paused")
-  t.match(JSON.stringify(paused.logs.at(-1)), /no audio/, "then it is paused, and says why")
-  t.strictSame(await contactStates(world.sql, id), { pending: 3 }, "then its contacts are untouched")
-  t.equal(dials().length, 0, "then nobody is called for silence")
-})
+/** Half a second that is like nothing else. */
+const sound = Int16Array.from({ length: 160 * 25 }, (_, at) => 9000 * Math.sin(at * at * 0.001))
+
+/** The agent opens with a recording of this sound. */
+const openWith = async ({ agentId, api }: World, samples: Int16Array) => {
+  // Of answers to requests of this test, the shape is known.
+  const ask = async (method: string, path: string, body?: object) => (await api.ask(method, path, body)).body as Record<string, unknown>
+  const { recording_id, storage_key, upload_url } = await ask("POST", "/workflow-recordings/upload-url", { filename: "hello.wav" })
+  await fetch(String(upload_url), { method: "PUT", headers: { "content-type": "audio/wav" }, body: new Uint8Array(phoneWav(samples)) })
+  await ask("POST", "/workflow-recordings/", { recording_id, storage_key, transcript: "Hello." })
+  const start = { name: "Start", prompt: "Greet.", greeting_type: "audio", greeting_recording_id: String(recording_id) }
+  const nodes = [{ id: "1", type: "startCall", position: { x: 0, y: 0 }, data: start }]
+  await ask("PUT", `/workflow/${agentId}`, { workflow_definition: { nodes, edges: [] }, workflow_configurations: { max_call_duration: 6 } })
+}
+
+/** How loud a channel of a 16-bit stereo WAV ever is. */
+const peakOf = (wav: Buffer, channel: 0 | 1): number => {
+  let peak = 0
+  for (let at = 44 + 2 * channel; at + 2 <= wav.length; at += 4) peak = Math.max(peak, Math.abs(wav.readInt16LE(at)))
+  return peak
+}
+
+for (const [name, start] of Object.entries(carriers)) {
+  t.test(`given ${name}, and an agent that opens with a recording and records`, { buffered: true }, async (t) => {
+    const carrier = await start(t)
+    const { dials, world } = await open(t, carrier, "Good morning.", { RECORDINGS: "on" })
+    await openWith(world, sound)
+    const { id } = await world.campaign(numbersOf(4, ["11"]), { retry: { maxRetries: 0 } })
+    await world.api.start(id)
+    await world.api.untilState(id, "completed")
+    t.strictSame(await contactStates(world.sql, id), { completed: 4 })
+    const greeting = Buffer.from(encodeFrames(sound))
+    const deaf = dials().filter(({ channelId }) => !carrier.log.heard(channelId).includes(greeting))
+    t.strictSame(deaf, [], "then each callee heard all of it")
+    const runs = await world.api.runs(id)
+    t.equal(runs.length, 4)
+    for (const run of runs) {
+      const wav = Buffer.from(await (await fetch(run.recording_public_url ?? "")).arrayBuffer())
+      t.ok(peakOf(wav, 0) > 2000 && peakOf(wav, 1) > 2000, "then both are in its recording")
+    }
+  })
+
+  t.test(`given ${name}, and streams that end seconds before the call is reported over`, { buffered: true }, async (t) => {
+    const carrier = await start(t)
+    carrier.endLate(4000)
+    const { world } = await open(t, carrier, "Good morning to you.")
+    const { id } = await world.campaign(numbersOf(6, ["01"]), {
+      circuit_breaker: { enabled: true, min_calls_in_window: 2 },
+      retry: { maxRetries: 0 }
+    })
+    await world.api.start(id)
+    await world.api.untilState(id, "completed")
+    t.strictSame(await contactStates(world.sql, id), { completed: 6 }, "then nobody counts as failed")
+    t.strictSame([...new Set((await attemptsOf(world.sql, id)).map(({ outcome }) => outcome))], ["answered"])
+  })
+}

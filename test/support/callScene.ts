@@ -4,9 +4,11 @@ import { TestClock } from "effect/testing"
 import { AgentDefinitionId, AgentId, CallId, RunId } from "#core/Id.ts"
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import * as SteadyTime from "#core/SteadyTime.ts"
+import type { MediaStream } from "#core/provider/Media.ts"
 import type { TrunkEvent } from "#core/provider/TrunkEvent.ts"
 import { CallSupervisor } from "#runtime/call/CallSupervisor.ts"
 import type { Recorded } from "#runtime/call/Recorded.ts"
+import type { MediaSockets } from "#runtime/call/MediaSockets.ts"
 import { CallRate, type Departure } from "#runtime/dispatch/CallRate.ts"
 import { Slots } from "#runtime/dispatch/Slots.ts"
 import { type LiveTrunk, TrunkPool } from "#runtime/trunk/TrunkPool.ts"
@@ -45,6 +47,8 @@ export class Scene {
   /** The contact's data. */
   context: Readonly<Record<string, unknown>> = {}
   hears: (event: VoiceEvent) => void = () => {}
+  /** What the agent does with each stream that it is given. */
+  onMedia: (media: MediaStream) => void = () => {}
   /** How long after the audio is attached the agent is first heard, in milliseconds. */
   firstAudioAfter: number | undefined = 0
   preparing: Effect.Effect<void> = Effect.void
@@ -62,18 +66,22 @@ export class Scene {
       settled
     )
   readonly voice = Layer.succeed(VoiceAgent, {
-    attach: (plan, _media, emit) =>
+    attach: (plan, media, emit) =>
       Effect.gen({ self: this }, function* () {
         const { later } = plan
         const attachedAt = yield* SteadyTime.now
         this.plan = plan
         this.world.log.push("voice")
         this.hears = emit
+        this.onMedia(media)
         if (later !== undefined) yield* Effect.forkScoped(Effect.map(later, ({ greeting }) => this.world.log.push(`says ${greeting}`)))
         const session: VoiceSession = {
           dtmf: (digit) => this.world.log.push(`key ${digit}`),
           greetingEnded: () => this.world.log.push("told that the greeting is over"),
-          resume: () => this.world.log.push("resumed"),
+          resume: (media) => {
+            this.world.log.push("resumed")
+            this.onMedia(media)
+          },
           machineDetected: () => this.world.log.push("told of a machine"),
           finish: Effect.as(
             Effect.sync(() => this.world.log.push("finish")),
@@ -146,7 +154,10 @@ const dial = Effect.fnUntraced(function* (scene: Scene) {
 })
 
 /** `arrange` runs before the call is dialed, `act` after it. At the end the engine is closed as if it stopped. */
-export const play = (arrange: (scene: Scene) => void, act: (scene: Scene) => Effect.Effect<unknown, never, CallSupervisor | Slots>) =>
+export const play = (
+  arrange: (scene: Scene) => void,
+  act: (scene: Scene) => Effect.Effect<unknown, never, CallSupervisor | MediaSockets | Slots>
+) =>
   run(
     Effect.gen(function* () {
       const scene = new Scene()

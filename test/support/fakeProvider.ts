@@ -38,14 +38,18 @@ const trunkOf = (world: World): Trunk => ({
       }),
       Effect.suspend(() => Effect.map(world.lookup, (presence) => ({ presence, told: world.told })))
     ),
-  openMedia: () =>
-    Effect.as(
-      Effect.andThen(
-        Effect.sync(() => world.log.push("media")),
-        Effect.suspend(() => world.media)
-      ),
-      silence
-    ),
+  ...(world.opensMedia
+    ? {
+        openMedia: () =>
+          Effect.as(
+            Effect.andThen(
+              Effect.sync(() => world.log.push("media")),
+              Effect.suspend(() => world.media)
+            ),
+            silence
+          )
+      }
+    : {}),
   originate: ({ callId, leave, to }: OriginateRequest) =>
     Effect.flatMap(
       Effect.andThen(
@@ -70,6 +74,7 @@ export const adapterOf = (world: World): Adapter => ({
       return trunkOf(world)
     }),
   fields: {},
+  ...(world.accept === undefined ? {} : { media: { accept: world.accept } }),
   manifest: {
     callsPerSecond: 50,
     contract: 2,

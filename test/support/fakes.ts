@@ -17,8 +17,8 @@ import { type AutomaticStop, CampaignOwnership, type DialPlan } from "#core/camp
 import { defaultRetryConfig } from "#core/campaign/RetryPolicy.ts"
 import { AgentDefinitionId, AgentId, type CallId, CampaignId, OrganizationId, RunId, TelephonyConfigId } from "#core/Id.ts"
 import type { OriginateDoubtful, OriginateRefused, Presence, ProviderError, TrunkContext } from "#core/provider/Adapter.ts"
+import type { AcceptMedia } from "#core/provider/MediaSocket.ts"
 import { Registry } from "#core/provider/Registry.ts"
-import { TrunkOutages } from "#core/telephony/TrunkOutages.ts"
 import { type TrunkSetting, TrunkSettings } from "#core/telephony/TrunkSettings.ts"
 import { CallActor } from "#runtime/call/CallActor.ts"
 import { CallJournal } from "#runtime/call/CallJournal.ts"
@@ -40,6 +40,7 @@ import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
 import { adapterOf } from "./fakeProvider.ts"
 import type { CallRef } from "#core/provider/CallRef.ts"
 import { noDeliveries } from "./noDeliveries.ts"
+import { noOutages } from "./noOutages.ts"
 import { refTo } from "./refTo.ts"
 
 export { failing, noReply, refusal } from "./fakeProvider.ts"
@@ -72,6 +73,10 @@ export class World {
   /** What a look tells beside the presence. */
   told: ReadonlyArray<TrunkEvent> = []
   media: Effect.Effect<unknown, ProviderError, Scope.Scope> = Effect.void
+  /** The audio of calls is opened by us. */
+  opensMedia = true
+  /** The provider connects to us for the audio of calls, with this protocol. */
+  accept: AcceptMedia | undefined
   /** `leave` is also asked once on behalf of the adapter, as for a packaged adapter. */
   isAskedFor = false
   mayAppear = true
@@ -341,15 +346,6 @@ const journalOf = (world: World): LocalJournal["Service"] => {
     withhold: (callId) => !left.has(callId) && withheld.add(callId) !== undefined
   }
 }
-
-/** Reports that no trunk was ever down. */
-export const noOutages = Layer.succeed(TrunkOutages, {
-  began: () => Effect.void,
-  ended: () => Effect.void,
-  keepFor: () => Effect.void,
-  tell: () => Effect.succeed({ isPending: false, told: [] }),
-  untold: Effect.succeed([])
-})
 
 /** `environment` is that of the engine; `voice` is the agent's voice. */
 export const layerOf = (
