@@ -10,7 +10,7 @@ import { Files } from "#runtime/storage/Files.ts"
 import { type FliteOptions, layer as fliteLayer } from "#runtime/voice/FliteTts.ts"
 import { Tts, TtsError } from "#runtime/voice/Tts.ts"
 import { VoiceAgent } from "#runtime/voice/VoiceAgent.ts"
-import { callingWith, eventsOf, isNoise, loopback, plan } from "#test/support/voiceScene.ts"
+import { callingWith, eventsOf, isNoise, type Loopback, loopback, plan } from "#test/support/voiceScene.ts"
 
 const folder = await mkdtemp(join(tmpdir(), "voice-session-"))
 t.teardown(() => rm(folder, { recursive: true }))
@@ -172,6 +172,36 @@ t.test("when the audio ends in the middle of the greeting, only what was heard c
   t.equal(line.sent.length, 15)
   t.match(report.transcriptText, / assistant: Hello and\n$/)
   t.strictSame([report.recordingKey, report.gathered, line.pacer.size()], ["recordings/8.wav", {}, 0])
+})
+
+t.test("when the audio goes on over another stream, so does the greeting, and the recording is as long as the call", async (t) => {
+  const { emit, events } = eventsOf()
+  const [whole, parts, line] = [loopback(), loopback(), loopback()]
+  const greet = (one: Loopback, isParted: boolean) =>
+    calling(
+      one,
+      Effect.gen(function* () {
+        const agent = yield* VoiceAgent
+        const session = yield* agent.attach({ ...plan, runId: 19, detectMachine: false }, one.media, emit)
+        one.talk(15)
+        if (isParted) {
+          one.end("stopped", "ended")
+          one.talk(100)
+          session.resume(line.media)
+          one.end("of a stream that does not count any more", "failed")
+        }
+        one.talk(60)
+        const { transcriptText } = yield* session.finish
+        return { transcriptText, wav: Buffer.from(yield* (yield* Files).read("recordings/19.wav")) }
+      })
+    )
+  const { transcriptText } = await greet(whole, false)
+  events.length = 0
+  const parted = await greet(parts, true)
+  t.equal(parted.transcriptText.replace(/^\S+ /, ""), transcriptText.replace(/^\S+ /, ""))
+  t.strictSame([...parts.sent, ...line.sent].map(isNoise), whole.sent.map(isNoise), "then nothing was said twice or left out")
+  t.strictSame(events, [{ _tag: "MediaClosed", how: "ended", why: "stopped" }, { _tag: "GreetingSpoken" }])
+  t.equal(parted.wav.readUInt32LE(40), (15 + 100 + 60) * 640)
 })
 
 t.test("when its scope closes first, the recording is whole and finish still tells", async (t) => {
