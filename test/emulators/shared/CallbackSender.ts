@@ -11,9 +11,17 @@ interface OutgoingCallback {
   readonly method?: "GET" | "POST"
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** Called with the reply of each copy; undefined: none came. */
+  readonly onReply?: (reply: CallbackReply | undefined) => void
 }
 
-interface CallbackDelivery extends OutgoingCallback {
+interface CallbackReply {
+  readonly status: number
+  readonly mediaType: string
+  readonly body: string
+}
+
+interface CallbackDelivery extends Omit<OutgoingCallback, "onReply"> {
   readonly at: number
   /** Undefined: there was no reply. */
   readonly status: number | undefined
@@ -89,24 +97,29 @@ export class CallbackSender {
     this.#queues.set(call, after)
   }
 
-  async #deliver(callback: OutgoingCallback): Promise<void> {
+  async #deliver({ onReply, ...callback }: OutgoingCallback): Promise<void> {
+    let answer: CallbackReply | undefined
     for (let attempt = 0; attempt <= this.#retries; attempt++) {
       const at = preciseNow()
-      const answer = await post(callback, this.#timeoutMillis)
+      answer = await post(callback, this.#timeoutMillis)
       this.deliveries.push({ ...callback, at, status: answer?.status, reply: answer?.body ?? "" })
-      if (answer !== undefined && answer.status < 500) return
+      if (answer !== undefined && answer.status < 500) break
     }
+    onReply?.(answer)
   }
 }
 
 /** Undefined: there was no reply. The fragment of the address is for the carrier alone. */
 const post = ({ body, headers, method = "POST", url }: OutgoingCallback, timeoutMillis: number) =>
-  new Promise<{ readonly status: number; readonly body: string } | undefined>((resolve) => {
+  new Promise<CallbackReply | undefined>((resolve) => {
     const none = () => resolve(undefined)
     const outgoing = request(url, { agent: false, method, headers, timeout: timeoutMillis }, (response) => {
       const parts: Array<Buffer> = []
       response.on("data", (part: Buffer) => parts.push(part))
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString() }))
+      response.on("end", () => {
+        const { headers, statusCode: status = 0 } = response
+        resolve({ status, mediaType: headers["content-type"] ?? "", body: Buffer.concat(parts).toString() })
+      })
       response.on("error", none)
     })
     outgoing.on("timeout", () => outgoing.destroy())

@@ -1,13 +1,15 @@
 /** As much of TwiML as an answered call needs: what is well-formed, and what it says. */
 
-interface Verb {
+export interface Verb {
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
   readonly children: ReadonlyArray<Verb>
+  /** Only of a verb that has any. */
+  readonly text?: string
 }
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
-const tag = /<(\/?)([A-Za-z]+)((?:\s+[A-Za-z]+="[^"<]*")*)\s*(\/?)>/y
+const tag = /([^<]*)<(\/?)([A-Za-z]+)((?:\s+[A-Za-z]+="[^"<]*")*)\s*(\/?)>/y
 const attribute = /([A-Za-z]+)="([^"<]*)"/g
 
 /** Undefined: a bare `&`, or an entity that XML does not know. */
@@ -15,15 +17,17 @@ const decoded = (text: string): string | undefined =>
   /&(?!(amp|lt|gt|quot|apos);)/.test(text) ? undefined : text.replace(/&(\w+);/g, (_, name: string) => entities[name] ?? "")
 
 /** The verbs of a `<Response>`; undefined: not well-formed, or not a response. */
-export const verbsOf = (twiml: string): ReadonlyArray<Verb> | undefined => {
-  const text = twiml.replace(/^<\?xml[^>]*\?>/, "").trim()
+export const verbsOf = (document: string): ReadonlyArray<Verb> | undefined => {
+  const source = document.replace(/^<\?xml[^>]*\?>/, "").trim()
   const root: Array<Verb> = []
-  const open: Array<{ readonly name: string; readonly children: Array<Verb> }> = [{ name: "", children: root }]
+  const open: Array<{ readonly name: string; readonly children: Array<Verb>; text?: string }> = [{ name: "", children: root }]
   tag.lastIndex = 0
-  while (tag.lastIndex < text.length) {
-    const [found, closes, name = "", rest = "", isEmpty] = tag.exec(text) ?? []
+  while (tag.lastIndex < source.length) {
+    const [found, before = "", closes, name = "", rest = "", isEmpty] = tag.exec(source) ?? []
     const parent = open.at(-1)
-    if (found === undefined || parent === undefined) return undefined
+    const text = decoded(before.trim())
+    if (found === undefined || parent === undefined || text === undefined) return undefined
+    if (text !== "") parent.text = (parent.text ?? "") + text
     if (closes === "/") {
       if (open.pop()?.name !== name) return undefined
       continue
@@ -35,8 +39,9 @@ export const verbsOf = (twiml: string): ReadonlyArray<Verb> | undefined => {
       attributes[key] = plain
     }
     const children: Array<Verb> = []
-    parent.children.push({ name, attributes, children })
-    if (isEmpty !== "/") open.push({ name, children })
+    const verb = { name, attributes, children }
+    parent.children.push(verb)
+    if (isEmpty !== "/") open.push(verb)
   }
   const [response, another] = root
   return open.length === 1 && another === undefined && response?.name === "Response" ? response.children : undefined
